@@ -1,0 +1,2 @@
+//! The repscope command.
+fn main() {}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+//! A space: a named matrix of N rows (samples) and D columns (features).
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+
+/// Row-major numbers, owned by whoever provides them: a vector, a mapped file, a NumPy array.
+///
+/// Two types are enough: halves and small integers fit into `f32`, everything else into `f64`.
+#[derive(Clone)]
+pub enum Values {
+    /// Single precision.
+    F32(Arc<dyn AsRef<[f32]> + Send + Sync>),
+    /// Double precision.
+    F64(Arc<dyn AsRef<[f64]> + Send + Sync>),
+}
+
+/// A borrowed view of [`Values`].
+#[derive(Clone, Copy)]
+pub(crate) enum Slice<'a> {
+    F32(&'a [f32]),
+    F64(&'a [f64]),
+}
+
+/// A named matrix whose numbers are known to be finite and whose size is at least 1 × 1.
+#[derive(Clone)]
+pub struct Space {
+    name: String,
+    rows: usize,
+    columns: usize,
+    values: Values,
+}
+
+impl std::fmt::Debug for Space {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Space({} {}×{})", self.name, self.rows, self.columns)
+    }
+}
+
+impl Space {
+    /// Checks the shape and that every number is finite.
+    pub fn new(name: &str, rows: usize, columns: usize, values: Values) -> Result<Self> {
+        let space = Space {
+            name: name.to_string(),
+            rows,
+            columns,
+            values,
+        };
+        let count = match space.slice() {
+            Slice::F32(v) => v.len(),
+            Slice::F64(v) => v.len(),
+        };
+        if rows == 0 || columns == 0 {
+            return Err(Error::Input(format!(
+                "`{name}` is empty ({rows} rows, {columns} columns); give at least one row and one column"
+            )));
+        }
+        if rows > u32::MAX as usize {
+            return Err(Error::Input(format!(
+                "`{name}` has {rows} rows, more than the {} that row numbers can count; split the data",
+                u32::MAX
+            )));
+        }
+        if rows.checked_mul(columns) != Some(count) {
+            return Err(Error::Input(format!(
+                "`{name}` should hold {rows} × {columns} numbers but holds {count}"
+            )));
+        }
+        space.check_finite()?;
+        Ok(space)
+    }
+
+    /// A space over a vector of single-precision numbers.
+    pub fn from_f32(name: &str, rows: usize, columns: usize, values: Vec<f32>) -> Result<Self> {
+        Space::new(name, rows, columns, Values::F32(Arc::new(values)))
+    }
+
+    /// A space over a vector of double-precision numbers.
+    pub fn from_f64(name: &str, rows: usize, columns: usize, values: Vec<f64>) -> Result<Self> {
+        Space::new(name, rows, columns, Values::F64(Arc::new(values)))
+    }
+
+    /// What messages and results call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// N, the number of samples.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// D, the number of features.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Copies row `i` into `out`, as double precision.
+    pub fn read_row(&self, i: usize, out: &mut [f64]) {
+        let span = i * self.columns..(i + 1) * self.columns;
+        match self.slice() {
+            Slice::F32(v) => {
+                for (o, x) in out.iter_mut().zip(&v[span]) {
+                    *o = f64::from(*x);
+                }
+            }
+            Slice::F64(v) => out.copy_from_slice(&v[span]),
+        }
+    }
+
+    /// The rows named by `order`, in that order, as a new space.
+    pub fn select(&self, order: &[usize]) -> Result<Self> {
+        let d = self.columns;
+        let values = match self.slice() {
+            Slice::F32(v) => Values::F32(Arc::new(gather(v, d, order))),
+            Slice::F64(v) => Values::F64(Arc::new(gather(v, d, order))),
+        };
+        Space::new(&self.name, order.len(), d, values)
+    }
+
+    pub(crate) fn slice(&self) -> Slice<'_> {
+        match &self.values {
+            Values::F32(v) => Slice::F32((**v).as_ref()),
+            Values::F64(v) => Slice::F64((**v).as_ref()),
+        }
+    }
+
+    fn check_finite(&self) -> Result<()> {
+        const CHUNK: usize = 1 << 16;
+        let position = match self.slice() {
+            Slice::F32(v) => v
+                .par_chunks(CHUNK)
+                .enumerate()
+                .find_map_first(|(c, x)| Some((c, x.iter().position(|v| !v.is_finite())?))),
+            Slice::F64(v) => v
+                .par_chunks(CHUNK)
+                .enumerate()
+                .find_map_first(|(c, x)| Some((c, x.iter().position(|v| !v.is_finite())?))),
+        };
+        let Some((chunk, offset)) = position else {
+            return Ok(());
+        };
+        let at = chunk * CHUNK + offset;
+        let value = match self.slice() {
+            Slice::F32(v) => f64::from(v[at]),
+            Slice::F64(v) => v[at],
+        };
+        Err(Error::Input(format!(
+            "`{}` holds {value} at row {}, column {} (counted from 0); remove or fill such rows first \
+             (`repscope check` lists them)",
+            self.name,
+            at / self.columns,
+            at % self.columns
+        )))
+    }
+}
+
+fn gather<T: Copy>(values: &[T], columns: usize, order: &[usize]) -> Vec<T> {
+    let mut out = Vec::with_capacity(order.len() * columns);
+    for &i in order {
+        out.extend_from_slice(&values[i * columns..(i + 1) * columns]);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_is_not_finite_is_named_by_row_and_column() {
+        let error = Space::from_f32("z", 2, 3, vec![0.0, 1.0, 2.0, 3.0, f32::NAN, 5.0]).unwrap_err();
+        assert!(error.to_string().contains("NaN at row 1, column 1"), "{error}");
+    }
+
+    #[test]
+    fn a_shape_that_does_not_fit_the_numbers_is_refused_with_both() {
+        let error = Space::from_f64("z", 2, 3, vec![0.0; 5]).unwrap_err();
+        assert!(error.to_string().contains("2 × 3 numbers but holds 5"), "{error}");
+    }
+
+    #[test]
+    fn selected_rows_come_in_the_asked_order() {
+        let space = Space::from_f64("z", 3, 1, vec![10.0, 11.0, 12.0]).unwrap();
+        let mut out = [0.0];
+        space.select(&[2, 0]).unwrap().read_row(0, &mut out);
+        assert_eq!(out, [12.0]);
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+//! A study: one model's row-aligned spaces, labels and pairs.
+
+use std::sync::Arc;
+
+use super::{Labels, Space};
+use crate::error::{Error, Result};
+
+/// Consecutive states: row numbers `(from, to)`, and the episode each pair belongs to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pairs {
+    /// Row of the state before and of the state after.
+    pub rows: Vec<(u32, u32)>,
+    /// The episode of each pair, where episodes are known: the unit of resampling.
+    pub episode: Option<Vec<u32>>,
+}
+
+impl Pairs {
+    /// Each row with the next one of the same episode. Without episodes all rows are one sequence.
+    pub fn consecutive(rows: usize, episodes: Option<&Labels>) -> Self {
+        let codes = episodes.map(Labels::codes);
+        let same = |t: &usize| codes.is_none_or(|c| c[*t] == c[*t + 1]);
+        let starts: Vec<usize> = (0..rows.saturating_sub(1)).filter(same).collect();
+        Pairs {
+            rows: starts.iter().map(|&t| (t as u32, t as u32 + 1)).collect(),
+            episode: codes.map(|c| starts.iter().map(|&t| c[t]).collect()),
+        }
+    }
+
+    /// Row `i` of one matrix with row `i` of a second one that is stacked below it.
+    pub fn stacked(rows: usize, episodes: Option<&Labels>) -> Self {
+        Pairs {
+            rows: (0..rows).map(|i| (i as u32, (i + rows) as u32)).collect(),
+            episode: episodes.map(|e| e.codes().to_vec()),
+        }
+    }
+}
+
+/// One model and what is known about its rows. All parts have the same rows in the same order.
+#[derive(Debug, Clone)]
+pub struct Study {
+    /// The model's name.
+    pub model: String,
+    /// The codes the model gave: one row per sample.
+    pub latent: Space,
+    /// What the model saw, flattened to one row per sample. Shared by all models of a run.
+    pub input: Option<Arc<Space>>,
+    /// A class per row.
+    pub labels: Option<Arc<Labels>>,
+    /// The episode of each row: rows of one episode are not independent.
+    pub episodes: Option<Arc<Labels>>,
+    /// Which rows follow each other.
+    pub pairs: Option<Arc<Pairs>>,
+}
+
+impl Study {
+    /// A study of codes alone.
+    pub fn new(model: &str, latent: Space) -> Self {
+        Study {
+            model: model.to_string(),
+            latent,
+            input: None,
+            labels: None,
+            episodes: None,
+            pairs: None,
+        }
+    }
+
+    /// Checks that all parts have the same number of rows.
+    pub fn check(&self) -> Result<()> {
+        let rows = self.latent.rows();
+        let model = &self.model;
+        let differ = |what: &str, other: usize| {
+            Err(Error::Input(format!(
+                "{what} has {other} rows but the codes of model `{model}` have {rows}; \
+                 give one row per sample in both, or join them with --ids"
+            )))
+        };
+        if let Some(input) = self.input.as_ref().filter(|i| i.rows() != rows) {
+            return differ(&format!("`{}`", input.name()), input.rows());
+        }
+        if let Some(labels) = self.labels.as_ref().filter(|l| l.rows() != rows) {
+            return differ("the label array", labels.rows());
+        }
+        if let Some(episodes) = self.episodes.as_ref().filter(|e| e.rows() != rows) {
+            return differ("the episode array", episodes.rows());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_never_cross_an_episode() {
+        let pairs = Pairs::consecutive(5, Some(&Labels::new(&["a", "a", "b", "b", "b"])));
+        assert_eq!(pairs.rows, [(0, 1), (2, 3), (3, 4)]);
+        assert_eq!(pairs.episode, Some(vec![0, 1, 1]));
+    }
+
+    #[test]
+    fn one_row_has_no_pair() {
+        assert!(Pairs::consecutive(1, None).rows.is_empty());
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+//! Drivers: how tasks get run. What they compute never depends on the driver.
+//!
+//! A pass cuts its work into tasks by shape alone. A driver may run them one after the other, on all
+//! cores, or in a shuffled order; their partials are always merged in task order, so the bits of the
+//! result are the same.
+
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+
+use crate::random;
+
+/// Who wants to know how far a long run is.
+pub trait Progress: Sync {
+    /// A stage of `steps` steps begins.
+    fn begin(&self, stage: &str, steps: u64);
+    /// `steps` more steps of the current stage are done.
+    fn advance(&self, steps: u64);
+}
+
+/// Nobody is watching.
+pub struct Silent;
+
+impl Progress for Silent {
+    fn begin(&self, _stage: &str, _steps: u64) {}
+    fn advance(&self, _steps: u64) {}
+}
+
+/// In which order tasks are run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Order {
+    /// One after the other.
+    Serial,
+    /// On the threads of the current rayon pool.
+    Parallel,
+    /// One after the other in a random order given by this seed: for tests of determinism.
+    Shuffled(u64),
+}
+
+/// Runs tasks.
+#[derive(Clone, Copy)]
+pub struct Driver<'a> {
+    order: Order,
+    progress: &'a dyn Progress,
+}
+
+/// How many partials [`Driver::fold`] keeps at a time. A constant, so that merging does not depend on
+/// the machine.
+const WAVE: usize = 8;
+
+impl Driver<'static> {
+    /// A driver that reports to nobody.
+    pub fn silent(order: Order) -> Self {
+        Driver {
+            order,
+            progress: &Silent,
+        }
+    }
+}
+
+impl<'a> Driver<'a> {
+    /// A driver that reports its progress.
+    pub fn new(order: Order, progress: &'a dyn Progress) -> Self {
+        Driver { order, progress }
+    }
+
+    /// The one who watches.
+    pub fn progress(&self) -> &'a dyn Progress {
+        self.progress
+    }
+
+    /// Runs tasks `0..count` and returns their partials in task order.
+    pub fn map<T: Send>(&self, count: usize, run: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        match self.order {
+            Order::Serial => (0..count).map(run).collect(),
+            Order::Parallel => (0..count).into_par_iter().with_max_len(1).map(run).collect(),
+            Order::Shuffled(seed) => {
+                let mut order: Vec<usize> = (0..count).collect();
+                order.shuffle(&mut random::stream(seed, "driver", count as u64));
+                let mut arrived: Vec<(usize, T)> = order.into_iter().map(|t| (t, run(t))).collect();
+                arrived.sort_by_key(|(t, _)| *t);
+                arrived.into_iter().map(|(_, partial)| partial).collect()
+            }
+        }
+    }
+
+    /// Runs tasks `0..count` and merges their partials in task order, holding only a few at a time.
+    pub fn fold<T: Send, A>(
+        &self,
+        count: usize,
+        run: impl Fn(usize) -> T + Sync,
+        start: A,
+        mut merge: impl FnMut(A, T) -> A,
+    ) -> A {
+        let mut merged = start;
+        for first in (0..count).step_by(WAVE) {
+            let wave = WAVE.min(count - first);
+            for partial in self.map(wave, |t| run(first + t)) {
+                merged = merge(merged, partial);
+            }
+        }
+        merged
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partials_come_in_task_order_whatever_the_order_of_work() {
+        let expected: Vec<usize> = (0..100).map(|t| t * t).collect();
+        for order in [Order::Serial, Order::Parallel, Order::Shuffled(7)] {
+            assert_eq!(Driver::silent(order).map(100, |t| t * t), expected, "{order:?}");
+        }
+    }
+
+    #[test]
+    fn folding_merges_in_task_order() {
+        for order in [Order::Serial, Order::Parallel, Order::Shuffled(7)] {
+            let text = Driver::silent(order).fold(21, |t| t.to_string(), String::new(), |a, p| a + &p + " ");
+            assert!(text.starts_with("0 1 2 ") && text.ends_with(" 19 20 "), "{text}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+//! What a metric answers: scores, curves, and per-sample tables.
+
+use serde::{Deserialize, Serialize};
+
+/// Which way a score is better, where the literature agrees on one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Larger values are better.
+    Higher,
+    /// Smaller values are better.
+    Lower,
+    /// A description, not a grade (a dimension, an intercept).
+    Neither,
+}
+
+/// A confidence interval and what it was resampled over.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Confidence level, such as 0.95.
+    pub level: f64,
+    /// Standard error of the value, where the method gives one.
+    pub standard_error: Option<f64>,
+    /// The unit that was resampled: "rows", "pairs", "episodes", "splits", "anchors".
+    pub unit: &'static str,
+    /// How, in a few words: "jackknife", "Student t", "chi-squared".
+    pub method: &'static str,
+}
+
+/// One number with everything needed to publish it. A value that does not exist is `None` with a reason.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    /// The model it speaks of.
+    pub model: String,
+    /// The printed identity of the metric: `trustworthiness@10`, `two_nn(fit=mle)`.
+    pub metric: String,
+    /// The number.
+    pub value: Option<f64>,
+    /// Lower and upper end of the confidence interval.
+    pub interval: Option<[f64; 2]>,
+    /// Confidence level of the interval.
+    pub level: Option<f64>,
+    /// How many units the number was computed from (rows, pairs, anchors).
+    pub n: usize,
+    /// The direction.
+    pub better: Better,
+    /// What a meaningless representation would get, where that is defined.
+    pub chance: Option<f64>,
+    /// Why there is no number.
+    pub reason: Option<String>,
+    /// Standard error, where the interval's method gives one.
+    #[serde(default)]
+    pub standard_error: Option<f64>,
+    /// The unit the interval was resampled over.
+    #[serde(default)]
+    pub unit: Option<String>,
+    /// How the interval was made.
+    #[serde(default)]
+    pub method: Option<String>,
+    /// What a reader must know to use the number ("k-means' own labels: circular").
+    #[serde(default)]
+    pub note: Option<String>,
+}
+
+impl Score {
+    /// A number. One that is not finite becomes an undefined score, so that no NaN ever gets out.
+    pub fn number(metric: impl Into<String>, value: f64, n: usize, better: Better) -> Self {
+        let mut score = Score::undefined(metric, "", n, better);
+        if value.is_finite() {
+            score.value = Some(value);
+            score.reason = None;
+        } else {
+            score.reason = Some(format!("the formula gives {value} for these data"));
+        }
+        score
+    }
+
+    /// A value that does not exist for these data, and why.
+    pub fn undefined(metric: impl Into<String>, reason: impl Into<String>, n: usize, better: Better) -> Self {
+        Score {
+            model: String::new(),
+            metric: metric.into(),
+            value: None,
+            interval: None,
+            level: None,
+            n,
+            better,
+            chance: None,
+            reason: Some(reason.into()),
+            standard_error: None,
+            unit: None,
+            method: None,
+            note: None,
+        }
+    }
+
+    /// Adds an interval; one that is not finite is left out.
+    pub fn with_interval(mut self, interval: Option<Interval>) -> Self {
+        if let Some(i) = interval.filter(|i| i.low.is_finite() && i.high.is_finite() && self.value.is_some()) {
+            self.interval = Some([i.low, i.high]);
+            self.level = Some(i.level);
+            self.standard_error = i.standard_error.filter(|s| s.is_finite());
+            self.unit = Some(i.unit.to_string());
+            self.method = Some(i.method.to_string());
+        }
+        self
+    }
+
+    /// Adds the chance level.
+    pub fn with_chance(mut self, chance: f64) -> Self {
+        self.chance = Some(chance).filter(|c| c.is_finite());
+        self
+    }
+
+    /// Adds a note.
+    pub fn with_note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into());
+        self
+    }
+}
+
+/// A line of points that belongs to a model: an eigenvalue spectrum, say.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    /// The model it speaks of.
+    pub model: String,
+    /// What it shows: `spectrum`.
+    pub metric: String,
+    /// What the x values are.
+    pub x_label: String,
+    /// What the y values are.
+    pub y_label: String,
+    /// Positions.
+    pub x: Vec<f64>,
+    /// Heights.
+    pub y: Vec<f64>,
+}
+
+/// Per-sample numbers, column by column (all of one length); `None` where a sample has no value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SampleTable {
+    /// The model it speaks of.
+    pub model: String,
+    /// What it belongs to: `smoothness`.
+    pub metric: String,
+    /// Column names and values.
+    pub columns: Vec<(String, Vec<Option<f64>>)>,
+}
+
+/// Everything a run answers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Results {
+    /// The numbers, model by model.
+    pub scores: Vec<Score>,
+    /// Lines to draw.
+    pub curves: Vec<Curve>,
+    /// Per-sample values, for CSV files and figures.
+    pub samples: Vec<SampleTable>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+impl Results {
+    /// The score with this printed identity for this model.
+    pub fn score(&self, model: &str, metric: &str) -> Option<&Score> {
+        self.scores.iter().find(|s| s.model == model && s.metric == metric)
+    }
+}
