@@ -1,13 +1,53 @@
 // SPDX-License-Identifier: MIT
-//! The map.
+//! Numbers in, numbers out: the metrics of repscope and the passes they share.
+//!
+//! The map, in the order data flows:
+//!
+//! - [`data`]: what goes in. A [`Space`] is a named N × D matrix, known to be finite; a [`Study`] is one
+//!   model's row-aligned spaces, labels and pairs.
+//! - [`Spec`]: every option that can change a number, with all defaults in one place.
+//! - [`metrics`]: what can be asked. Each metric is one file with its code and one page with its definition,
+//!   and one line in [`METRICS`]. It declares the passes it needs and computes its scores from them.
+//! - `plan`: [`evaluate`] gathers the needs of all metrics, runs each pass once, and computes the scores.
+//! - `passes`: the shared scans. `prepared` makes a matrix ready (exact in f64, fast in f32, with a proven bound
+//!   between the two); `tiles` looks at every pair of rows once and feeds `neighbors`, `ranks` and `pair_sums`;
+//!   `moments` and `spectrum` give eigenvalues, `clusters` k-means, `contingency` tables of two labelings,
+//!   `paired` the distances of given pairs.
+//! - [`run`]: drivers. Tasks are cut by shape alone and merged in task order, so the same bits come out of one
+//!   thread or sixteen.
+//! - `interval`: confidence intervals. [`random`]: named streams from one seed.
+//! - [`Results`]: what comes out. A [`Score`] is a number with everything needed to publish it; a value that does
+//!   not exist is no number but a reason.
+//!
+//! This crate touches no files, clock, environment or terminal.
+//!
+//! ```
+//! use repscope_core::{Analysis, Space, Spec, Study, evaluate, run::{Driver, Order}};
+//!
+//! // Twenty codes on a straight line in the plane.
+//! let line: Vec<f64> = (0..20).flat_map(|i| [i as f64, 2.0 * i as f64]).collect();
+//! let study = Study::new("line", Space::from_f64("codes", 20, 2, line)?);
+//! let results = evaluate(&[study], &Analysis::Manifold.metrics(), &Spec::default(), &Driver::silent(Order::Parallel))?;
+//! assert!((results.score("line", "participation_ratio").unwrap().value.unwrap() - 1.0).abs() < 1e-12);
+//! # Ok::<(), repscope_core::Error>(())
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod data;
 mod error;
+mod interval;
+pub mod metrics;
+pub(crate) mod passes;
+mod plan;
 pub mod random;
 pub mod run;
 mod score;
+mod spec;
 
 pub use data::{Labels, Pairs, Space, Study, Values};
 pub use error::{Error, Result};
+pub use metrics::{Analysis, METRICS, Metric};
+pub use passes::tiles::nearest_neighbors;
+pub use plan::evaluate;
 pub use score::{Better, Curve, Interval, Results, SampleTable, Score};
+pub use spec::{Distance, Spec};

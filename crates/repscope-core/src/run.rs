@@ -74,7 +74,7 @@ impl<'a> Driver<'a> {
     pub fn map<T: Send>(&self, count: usize, run: impl Fn(usize) -> T + Sync) -> Vec<T> {
         match self.order {
             Order::Serial => (0..count).map(run).collect(),
-            Order::Parallel => (0..count).into_par_iter().with_max_len(1).map(run).collect(),
+            Order::Parallel => (0..count).into_par_iter().with_max_len(1).map(&run).collect(),
             Order::Shuffled(seed) => {
                 let mut order: Vec<usize> = (0..count).collect();
                 order.shuffle(&mut random::stream(seed, "driver", count as u64));

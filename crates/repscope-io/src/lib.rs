@@ -1,1 +1,45 @@
+// SPDX-License-Identifier: MIT
 //! Files in, results out.
+//!
+//! The way of an input: an [`InputPath`] as typed (`file.npz#key`) is read into an [`Array`] by
+//! [`read_array`], and the array becomes a [`Space`](repscope_core::Space) or
+//! [`Labels`](repscope_core::Labels). [`inspect`] looks at an array that may not be fit for either.
+//! The way of an output: a [`ResultsDocument`] becomes JSON, and [`write_whole`] puts it on disk.
+//!
+//! Files are not trusted. Every size a header states is compared with the size of the file before
+//! memory is taken for it, pickled objects are never executed, and a damaged file gives an [`Error`]
+//! that names the file, never a panic.
+
+mod array;
+mod choose;
+mod digest;
+mod element;
+mod error;
+mod format;
+mod inspect;
+mod join;
+mod labels;
+mod mapped;
+mod npy;
+mod npz;
+mod parquet_file;
+mod path;
+mod pickle;
+mod read;
+mod results;
+mod space;
+mod table;
+mod tensors;
+mod write;
+
+pub use array::{Array, ArrayInfo, Data, Object};
+pub use digest::{InputRecord, digest};
+pub use error::{Error, Result};
+pub use format::Format;
+pub use inspect::{ClassCount, Inspection, LabelFacts, NumberFacts, inspect, inspect_array};
+pub use join::{IdJoin, join_rows};
+pub use path::InputPath;
+pub use read::{list_arrays, read_array, read_ids};
+pub use results::ResultsDocument;
+pub use space::Pool;
+pub use write::write_whole;

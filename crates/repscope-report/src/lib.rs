@@ -1,1 +1,60 @@
-//! Tables and files from scores.
+// SPDX-License-Identifier: MIT
+//! Scores to tables and files: pure functions of data, nothing is opened or printed here.
+//!
+//! [`render`] shows results as one table, with the reasons, notes and interval methods a reader needs to use its numbers.
+//! What such a table says is decided once, in `summary`; `table` (terminal), `markdown` and `latex` only set it.
+//! [`document_files`] writes the CSV files of specification document 000; [`render_page`] and [`definition_card`] show
+//! the Markdown page of a metric in a terminal.
+#![forbid(unsafe_code)]
+
+mod document_000;
+mod latex;
+mod long_csv;
+mod markdown;
+mod numbers;
+mod page;
+mod summary;
+mod table;
+#[cfg(test)]
+mod testdata;
+mod text;
+
+use repscope_core::Results;
+use summary::Summary;
+
+pub use document_000::document_files;
+pub use numbers::{number, number_with_interval};
+pub use page::{Card, definition_card, render_page};
+
+/// What the results are written as. JSON is not here: `results.json` is the data themselves, written by `repscope-io`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// For reading in a terminal.
+    Table,
+    /// A GitHub table.
+    Markdown,
+    /// A `table` environment for a paper; needs only the package booktabs.
+    Latex,
+    /// One line per model and metric, with every digit.
+    Csv,
+}
+
+/// Whether text for the terminal may carry colour codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Color {
+    /// Bold, dim and coloured text.
+    Yes,
+    /// Plain text.
+    No,
+}
+
+/// Writes the scores of a run. `width` (terminal columns) and `color` matter to [`Format::Table`] only.
+pub fn render(results: &Results, format: Format, width: usize, color: Color) -> String {
+    match format {
+        Format::Table => table::render(&Summary::new(results), width, color),
+        Format::Markdown => markdown::render(&Summary::new(results)),
+        Format::Latex => latex::render(&Summary::new(results)),
+        Format::Csv => long_csv::render(results),
+    }
+}

@@ -18,6 +18,9 @@ pub enum Values {
     F64(Arc<dyn AsRef<[f64]> + Send + Sync>),
 }
 
+/// The largest magnitude whose square, summed over any data that fit into memory, is still a number.
+const LARGEST: f64 = 1e150;
+
 /// A borrowed view of [`Values`].
 #[derive(Clone, Copy)]
 pub(crate) enum Slice<'a> {
@@ -138,7 +141,7 @@ impl Space {
             Slice::F64(v) => v
                 .par_chunks(CHUNK)
                 .enumerate()
-                .find_map_first(|(c, x)| Some((c, x.iter().position(|v| !v.is_finite())?))),
+                .find_map_first(|(c, x)| Some((c, x.iter().position(|v| v.is_nan() || v.abs() > LARGEST)?))),
         };
         let Some((chunk, offset)) = position else {
             return Ok(());
@@ -148,6 +151,15 @@ impl Space {
             Slice::F32(v) => f64::from(v[at]),
             Slice::F64(v) => v[at],
         };
+        if value.is_finite() {
+            return Err(Error::Input(format!(
+                "`{}` holds {value:e} at row {}, column {} (counted from 0), more than the {LARGEST:e} up to which \
+                 squares can be added up; use other units",
+                self.name,
+                at / self.columns,
+                at % self.columns
+            )));
+        }
         Err(Error::Input(format!(
             "`{}` holds {value} at row {}, column {} (counted from 0); remove or fill such rows first \
              (`repscope check` lists them)",

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Builds the benchmark arrays from Fashion-MNIST's training set, 60000 images of 28×28 pixels.
+
+    python benches/data.py [--fashion-mnist DIR] [--out DIR] [--rows 10000 60000]
+
+Per number of rows N (a prefix of the set):
+    pixels-N.npy         N×784 f32, 0..1
+    code-N.npy           N×64 f32, the principal components of all 60000 images
+    pixels-offset-N.npy  pixels + 1000, and code-offset-N.npy likewise: the same neighbours up to f32 rounding
+    labels-N.npy         N int64 classes
+"""
+import argparse
+import gzip
+import sys
+from pathlib import Path
+
+import numpy as np
+
+DEBIAN = Path("/usr/share/datasets/fashion-mnist")
+OUT = Path(__file__).parent.parent / "target" / "bench-data"
+CODE_WIDTH = 64
+OFFSET = 1000
+
+
+def read_idx(path):
+    """An idx file: two zero bytes, a type byte (8 = u8), the number of axes, big-endian sizes, the data."""
+    if not path.exists():
+        sys.exit(f"{path} is missing: install the Debian package dataset-fashion-mnist, "
+                 "or pass the folder of the idx.gz files as --fashion-mnist DIR")
+    raw = gzip.decompress(path.read_bytes())
+    if raw[:3] != b"\0\0\x08":
+        sys.exit(f"{path} is not an idx file of bytes")
+    axes = raw[3]
+    shape = np.frombuffer(raw, ">u4", axes, 4)
+    return np.frombuffer(raw, np.uint8, offset=4 + 4 * axes).reshape(shape)
+
+
+def principal_codes(pixels):
+    """PCA codes by the eigenvectors of the full covariance, signs fixed."""
+    centred = pixels.astype(np.float64) - pixels.mean(axis=0, dtype=np.float64)
+    axes = np.linalg.eigh(centred.T @ centred)[1][:, ::-1][:, :CODE_WIDTH]
+    axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(CODE_WIDTH)])
+    return (centred @ axes).astype(np.float32)
+
+
+def build(source, out, rows):
+    """Writes what is missing in `out`."""
+    spaces = ("pixels", "code", "pixels-offset", "code-offset", "labels")
+    if all((out / f"{space}-{n}.npy").exists() for space in spaces for n in rows):
+        return
+    images = read_idx(source / "train-images-idx3-ubyte.gz")
+    pixels = images.reshape(len(images), -1).astype(np.float32) / 255
+    arrays = {"pixels": pixels, "code": principal_codes(pixels),
+              "labels": read_idx(source / "train-labels-idx1-ubyte.gz").astype(np.int64)}
+    out.mkdir(parents=True, exist_ok=True)
+    for n in rows:
+        for space, array in arrays.items():
+            np.save(out / f"{space}-{n}.npy", array[:n])
+            if space != "labels":
+                np.save(out / f"{space}-offset-{n}.npy", array[:n] + np.float32(OFFSET))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--fashion-mnist", type=Path, default=DEBIAN, help="folder of the idx.gz files")
+    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--rows", type=int, nargs="+", default=[10000, 60000])
+    args = parser.parse_args()
+    build(args.fashion_mnist, args.out, args.rows)
+
+
+if __name__ == "__main__":
+    main()

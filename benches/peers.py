@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""One measurement of one peer, in this process; prints one JSON line.
+
+    python benches/peers.py knn faiss FILE --k 100          also torch, sklearn
+    python benches/peers.py recall faiss FILE --k 100       recall@k on 300 random rows against f64 distances
+    python benches/peers.py recall ids.npy FILE --k 100     the same of a stored table of neighbours (N×k)
+    python benches/peers.py trust+cont sklearn STATES CODES --k 10
+    python benches/peers.py gemm                            GF/s of a short matrix product: the machine's state
+
+`seconds` is the computation alone, without imports and loading. The process may allocate --memory GiB, so that a
+job that does not fit reports an error instead of bringing the machine down.
+"""
+import argparse
+import json
+import os
+import resource
+import sys
+import time
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("case", choices=["knn", "recall", "trust+cont", "gemm"])
+parser.add_argument("peer", nargs="?")
+parser.add_argument("files", nargs="*")
+parser.add_argument("--k", type=int, default=10)
+parser.add_argument("--rows", type=int, help="use only the first rows of the files")
+parser.add_argument("--threads", type=int, default=2)
+parser.add_argument("--memory", type=float, default=21.0, help="GiB of private memory")
+args = parser.parse_args()
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = str(args.threads)  # read when the libraries are imported, hence before
+resource.setrlimit(resource.RLIMIT_DATA, (int(args.memory * 2**30), resource.RLIM_INFINITY))
+
+import numpy as np
+
+
+def load(path):
+    return np.ascontiguousarray(np.load(path)[:args.rows])
+
+
+def knn_with(peer, rows, k):
+    """A function that returns the ids of the k nearest rows of each row, which include the row itself."""
+    if peer == "faiss":
+        import faiss
+        faiss.omp_set_num_threads(args.threads)
+
+        def search():
+            index = faiss.IndexFlatL2(rows.shape[1])
+            index.add(rows)
+            return index.search(rows, k)[1]
+    elif peer == "torch":
+        import torch
+        torch.set_num_threads(args.threads)
+        tensor = torch.from_numpy(rows)
+
+        def search():
+            blocks = (torch.cdist(tensor[start:start + 1024], tensor) for start in range(0, len(tensor), 1024))
+            return torch.cat([torch.topk(block, k, largest=False).indices for block in blocks]).numpy()
+    elif peer == "sklearn":
+        from sklearn.neighbors import NearestNeighbors
+
+        def search():
+            fitted = NearestNeighbors(n_neighbors=k, algorithm="brute", n_jobs=args.threads).fit(rows)
+            return fitted.kneighbors(rows)[1]
+    else:
+        sys.exit(f"no peer `{peer}` for kNN; there are faiss, torch, sklearn")
+    return search
+
+
+def timed(work):
+    start = time.perf_counter()
+    answer = work()
+    return answer, time.perf_counter() - start
+
+
+def knn():
+    rows = load(args.files[0])
+    seconds = timed(knn_with(args.peer, rows, args.k))[1]
+    return {"n": len(rows), "d": rows.shape[1], "k": args.k, "seconds": seconds}
+
+
+def recall():
+    rows = load(args.files[0])
+    if args.peer.endswith(".npy"):
+        ids, seconds = np.load(args.peer), None
+    else:
+        ids, seconds = timed(knn_with(args.peer, rows, args.k + 1))
+    found = 0
+    queries = np.random.default_rng(1).choice(len(rows), min(300, len(rows)), replace=False)
+    for query in queries:
+        difference = rows.astype(np.float64) - rows[query].astype(np.float64)
+        squared = (difference ** 2).sum(axis=1)
+        squared[query] = np.inf
+        kth = np.partition(squared, args.k - 1)[args.k - 1]
+        others = ids[query][ids[query] != query][:args.k]
+        found += (squared[others] <= kth).sum()  # any row at the distance of the k-th is as good
+    return {"n": len(rows), "d": rows.shape[1], "k": args.k, "seconds": seconds,
+            "answer": {f"recall@{args.k}": float(found / (len(queries) * args.k))}}
+
+
+def trust_and_cont():
+    from sklearn.manifold import trustworthiness
+    states, codes = load(args.files[0]), load(args.files[1])
+    trust, first = timed(lambda: trustworthiness(states, codes, n_neighbors=args.k))
+    cont, second = timed(lambda: trustworthiness(codes, states, n_neighbors=args.k))
+    return {"n": len(states), "k": args.k, "seconds": first + second,
+            "answer": {f"trustworthiness@{args.k}": float(trust), f"continuity@{args.k}": float(cont)}}
+
+
+def gemm():
+    a = np.ones((2048, 784), np.float32)
+    best = min(timed(lambda: a @ a.T)[1] for _ in range(6))
+    return {"gflops": 2 * 2048 * 2048 * 784 / best / 1e9}
+
+
+def main():
+    work = {"knn": knn, "recall": recall, "trust+cont": trust_and_cont, "gemm": gemm}[args.case]
+    try:
+        measured = work()
+    except (MemoryError, RuntimeError) as error:  # torch reports a failed allocation as a RuntimeError
+        measured = {"error": f"{type(error).__name__}: {error}"[:200]}
+    print(json.dumps({"case": args.case, "peer": args.peer} | measured))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+//! Confidence intervals.
+//!
+//! Means of per-unit values get Student's t over the units (rows; episodes where they are known, because
+//! rows of one episode are not independent). Statistics that are not means get a jackknife. Neighbour
+//! graphs are never resampled with replacement: a row drawn twice would be its own nearest neighbour.
+
+use statrs::distribution::{ChiSquared, ContinuousCDF, Normal, StudentsT};
+use statrs::function::beta::beta_reg;
+
+use crate::score::Interval;
+
+/// The units that per-row values are resampled over.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Units<'a> {
+    /// Each value by itself; the name says what a value belongs to ("rows", "pairs", "anchors").
+    Single(&'static str),
+    /// Values with the same code belong together.
+    Groups(&'a [u32], &'static str),
+}
+
+impl Units<'_> {
+    fn name(&self) -> &'static str {
+        match self {
+            Units::Single(name) | Units::Groups(_, name) => name,
+        }
+    }
+
+    /// Sum and count of the values of each unit.
+    fn sums(&self, values: &[f64]) -> Vec<(f64, f64)> {
+        match self {
+            Units::Single(_) => values.iter().map(|&v| (v, 1.0)).collect(),
+            Units::Groups(codes, _) => {
+                let groups = codes.iter().max().map_or(0, |&m| m as usize + 1);
+                let mut sums = vec![(0.0, 0.0); groups];
+                for (&v, &c) in values.iter().zip(*codes) {
+                    sums[c as usize].0 += v;
+                    sums[c as usize].1 += 1.0;
+                }
+                sums.retain(|s| s.1 > 0.0);
+                sums
+            }
+        }
+    }
+}
+
+/// The mean of `values`.
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Student's t interval for the mean of `values` over their units; none with fewer than two units.
+/// For groups this is the delete-one-group jackknife of the overall mean.
+pub(crate) fn of_mean(values: &[f64], units: Units, level: f64) -> Option<Interval> {
+    let sums = units.sums(values);
+    let (total, count) = sums.iter().fold((0.0, 0.0), |(t, c), s| (t + s.0, c + s.1));
+    let replicates: Vec<f64> = sums.iter().map(|s| (total - s.0) / (count - s.1)).collect();
+    let method = match units {
+        Units::Single(_) => "Student t",
+        Units::Groups(..) => "jackknife",
+    };
+    Some(Interval {
+        method,
+        ..jackknife(total / count, &replicates, units.name(), level)?
+    })
+}
+
+/// Student's t interval from leave-one-unit-out replicates; none with fewer than two.
+pub(crate) fn jackknife(value: f64, replicates: &[f64], unit: &'static str, level: f64) -> Option<Interval> {
+    let n = replicates.len() as f64;
+    if replicates.len() < 2 {
+        return None;
+    }
+    let centre = mean(replicates);
+    let variance = (n - 1.0) / n * replicates.iter().map(|r| (r - centre).powi(2)).sum::<f64>();
+    from_standard_error(value, variance.sqrt(), n - 1.0, unit, "jackknife", level)
+}
+
+/// value ± t · standard error with this many degrees of freedom.
+pub(crate) fn from_standard_error(
+    value: f64,
+    standard_error: f64,
+    freedom: f64,
+    unit: &'static str,
+    method: &'static str,
+    level: f64,
+) -> Option<Interval> {
+    let reach = t_quantile(0.5 + level / 2.0, freedom)? * standard_error;
+    Some(Interval {
+        low: value - reach,
+        high: value + reach,
+        level,
+        standard_error: Some(standard_error),
+        unit,
+        method,
+    })
+}
+
+impl Interval {
+    /// The interval cut to the range that the value can have.
+    pub(crate) fn within(mut self, low: f64, high: f64) -> Self {
+        self.low = self.low.clamp(low, high);
+        self.high = self.high.clamp(low, high);
+        self
+    }
+}
+
+/// Interval for Pearson's r by Fisher's z; none with fewer than four pairs.
+pub(crate) fn of_correlation(r: f64, pairs: usize, unit: &'static str, level: f64) -> Option<Interval> {
+    if pairs < 4 {
+        return None;
+    }
+    let (z, reach) = (
+        r.atanh(),
+        normal_quantile(0.5 + level / 2.0) / (pairs as f64 - 3.0).sqrt(),
+    );
+    let ends = if r.abs() >= 1.0 {
+        (r, r)
+    } else {
+        ((z - reach).tanh(), (z + reach).tanh())
+    };
+    Some(Interval {
+        low: ends.0,
+        high: ends.1,
+        level,
+        standard_error: None,
+        unit,
+        method: "Fisher z",
+    })
+}
+
+/// Distribution-free interval for the `q` quantile of sorted values: the order statistics whose ranks
+/// hold the binomial count, by its normal approximation. None where the ranks leave the data.
+pub(crate) fn of_quantile(sorted: &[f64], q: f64, unit: &'static str, level: f64) -> Option<Interval> {
+    let n = sorted.len() as f64;
+    let reach = normal_quantile(0.5 + level / 2.0) * (n * q * (1.0 - q)).sqrt();
+    let (low, high) = ((n * q - reach).floor(), (n * q + reach).ceil());
+    if low < 1.0 || high >= n {
+        return None;
+    }
+    Some(Interval {
+        low: sorted[low as usize - 1],
+        high: sorted[high as usize],
+        level,
+        standard_error: None,
+        unit,
+        method: "order statistics",
+    })
+}
+
+/// The `q` quantile of Student's t.
+pub(crate) fn t_quantile(q: f64, freedom: f64) -> Option<f64> {
+    Some(StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(q))
+}
+
+/// The `q` quantile of the standard normal distribution.
+pub(crate) fn normal_quantile(q: f64) -> f64 {
+    Normal::standard().inverse_cdf(q)
+}
+
+/// The `q` quantile of the chi-squared distribution.
+pub(crate) fn chi_squared_quantile(q: f64, freedom: f64) -> Option<f64> {
+    Some(ChiSquared::new(freedom).ok()?.inverse_cdf(q))
+}
+
+/// The two-sided p-value of a t statistic, accurate far into the tail.
+pub(crate) fn t_two_sided(t: f64, freedom: f64) -> f64 {
+    if t.is_infinite() {
+        return 0.0;
+    }
+    beta_reg(freedom / 2.0, 0.5, freedom / (freedom + t * t))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Expected values: scipy 1.17.1, `scipy.stats.t.ppf`, `norm.ppf`, `chi2.ppf`, `2 * t.sf`.
+    #[test]
+    fn quantiles_and_p_values_equal_those_of_scipy() {
+        let close = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-7, "{a} {b}");
+        close(t_quantile(0.975, 1.0).unwrap(), 12.706_204_736_174_694);
+        close(t_quantile(0.975, 9.0).unwrap(), 2.262_157_162_798_205);
+        close(t_quantile(0.975, 59_999.0).unwrap(), 1.960_003_523_836_932_7);
+        close(normal_quantile(0.975), 1.959_963_984_540_054);
+        close(chi_squared_quantile(0.025, 20.0).unwrap(), 9.590_777_392_264_867);
+        close(chi_squared_quantile(0.975, 120_000.0).unwrap(), 120_962.075_234_823_51);
+        close(t_two_sided(2.0, 10.0), 0.073_388_034_770_740_35);
+        close(t_two_sided(40.0, 100.0), 2.462_107_602_140_071e-63);
+        assert_eq!(t_two_sided(f64::INFINITY, 5.0), 0.0);
+    }
+
+    #[test]
+    fn the_interval_of_a_mean_is_students() {
+        // 1, 2, 3, 4: mean 2.5, standard error sqrt(5/3)/2, t(0.975, 3) = 3.18245.
+        let interval = of_mean(&[1.0, 2.0, 3.0, 4.0], Units::Single("rows"), 0.95).unwrap();
+        let reach = 3.182_446_305_284_263 * (5.0f64 / 3.0).sqrt() / 2.0;
+        assert!((interval.low - (2.5 - reach)).abs() < 1e-7 && (interval.high - (2.5 + reach)).abs() < 1e-7);
+    }
+
+    #[test]
+    fn values_of_one_group_count_as_one_unit() {
+        let values = [1.0, 1.0, 1.0, 3.0, 3.0, 3.0];
+        let groups = of_mean(&values, Units::Groups(&[0, 0, 0, 1, 1, 1], "episodes"), 0.95).unwrap();
+        let pair = of_mean(&[1.0, 3.0], Units::Single("rows"), 0.95).unwrap();
+        assert!((groups.low - pair.low).abs() < 1e-9 && groups.unit == "episodes");
+        assert!(of_mean(&values, Units::Groups(&[4; 6], "episodes"), 0.95).is_none());
+    }
+
+    #[test]
+    fn the_median_of_a_hundred_lies_between_order_statistics() {
+        let sorted: Vec<f64> = (1..=100).map(f64::from).collect();
+        let interval = of_quantile(&sorted, 0.5, "pairs", 0.95).unwrap();
+        assert_eq!((interval.low, interval.high), (40.0, 61.0));
+        assert!(of_quantile(&sorted, 0.999, "pairs", 0.95).is_none());
+    }
+}

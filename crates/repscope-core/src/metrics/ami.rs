@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+//! AMI: agreement of clusters and labels, adjusted for chance. See the page.
+
+use super::nmi::{ONE_CLUSTER, needs, table};
+use super::{Analysis, Answer, Invariance, Metric, Output};
+use crate::error::Result;
+use crate::interval;
+use crate::plan::Shared;
+use crate::score::{Better, Score};
+
+pub(super) static METRIC: Metric = Metric {
+    id: "ami",
+    title: "Adjusted mutual information",
+    analysis: Analysis::Geometry,
+    outputs: &[Output {
+        id: "ami",
+        about: "agreement of k-means clusters with the labels, adjusted for chance",
+        better: Better::Higher,
+        range: "about 0 to 1",
+    }],
+    page: include_str!("ami.md"),
+    invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
+    needs,
+    compute,
+};
+
+fn compute(shared: &Shared) -> Result<Answer> {
+    let n = shared.study.latent.rows();
+    let table = match table(shared)? {
+        Ok(table) => table,
+        Err(reason) => return Ok(Score::undefined("ami", reason, n, Better::Higher).into()),
+    };
+    let Some(value) = table.ami() else {
+        return Ok(Score::undefined("ami", ONE_CLUSTER, n, Better::Higher).into());
+    };
+    let (freedom, level) = ((n - 1) as f64, shared.spec.level);
+    let interval = table
+        .ami_jackknife()
+        .and_then(|se| interval::from_standard_error(value, se, freedom, "rows", "jackknife", level))
+        .map(|i| i.within(-1.0, 1.0));
+    Ok(Score::number("ami", value, n, Better::Higher)
+        .with_interval(interval)
+        .with_chance(0.0)
+        .into())
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+//! Cluster balance: how unequal the k-means clusters are in size. See the page.
+
+use super::inertia::needs;
+use super::nmi::too_few_rows;
+use super::{Analysis, Answer, Invariance, Metric, Output};
+use crate::error::Result;
+use crate::interval;
+use crate::plan::Shared;
+use crate::score::{Better, Score};
+
+pub(super) static METRIC: Metric = Metric {
+    id: "cluster_balance",
+    title: "Cluster balance",
+    analysis: Analysis::Geometry,
+    outputs: &[Output {
+        id: "cluster_balance",
+        about: "spread of the k-means cluster sizes; 0 is perfectly even",
+        better: Better::Lower,
+        range: "0 to √(k − 1)",
+    }],
+    page: include_str!("cluster_balance.md"),
+    invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
+    needs,
+    compute,
+};
+
+fn compute(shared: &Shared) -> Result<Answer> {
+    let n = shared.study.latent.rows();
+    if shared.spec.clusters > n {
+        let reason = too_few_rows(shared.spec, n);
+        return Ok(Score::undefined("cluster_balance", reason, n, Better::Lower).into());
+    }
+    let counts: Vec<f64> = shared.clusters()?.counts.iter().map(|&c| c as f64).collect();
+    let value = spread(&counts);
+    // Leaving out any row of a cluster gives the same replicate.
+    let without = |c: usize| {
+        let mut fewer = counts.clone();
+        fewer[c] -= 1.0;
+        spread(&fewer)
+    };
+    let groups: Vec<(f64, f64)> = (0..counts.len())
+        .filter(|&c| counts[c] > 0.0)
+        .map(|c| (counts[c], without(c)))
+        .collect();
+    let rows = n as f64;
+    let centre = groups.iter().map(|(w, r)| w * r).sum::<f64>() / rows;
+    let variance = (rows - 1.0) / rows * groups.iter().map(|(w, r)| w * (r - centre).powi(2)).sum::<f64>();
+    let level = shared.spec.level;
+    let interval = interval::from_standard_error(value, variance.sqrt(), rows - 1.0, "rows", "jackknife", level)
+        .map(|i| i.within(0.0, f64::MAX));
+    Ok(Score::number("cluster_balance", value, n, Better::Lower)
+        .with_interval(interval)
+        .into())
+}
+
+/// Population standard deviation over mean.
+fn spread(counts: &[f64]) -> f64 {
+    let mean = interval::mean(counts);
+    let variance = counts.iter().map(|c| (c - mean).powi(2)).sum::<f64>() / counts.len() as f64;
+    variance.sqrt() / mean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_two_and_six_are_half_a_mean_apart() {
+        assert_eq!(spread(&[2.0, 6.0]), 0.5);
+        assert_eq!(spread(&[4.0, 4.0, 4.0]), 0.0);
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//! Continuity: do neighbours among the inputs stay neighbours among the codes? See the page.
+
+use super::trustworthiness::{largest_k, preservation};
+use super::{Analysis, Answer, Invariance, Metric, Output};
+use crate::data::Study;
+use crate::error::Result;
+use crate::plan::{Key, Need, Shared};
+use crate::score::Better;
+use crate::spec::Spec;
+
+pub(super) static METRIC: Metric = Metric {
+    id: "continuity",
+    title: "Continuity",
+    analysis: Analysis::Neighborhood,
+    outputs: &[Output {
+        id: "continuity@K",
+        about: "the K nearest inputs are near among the codes too",
+        better: Better::Higher,
+        range: "0 to 1",
+    }],
+    page: include_str!("continuity.md"),
+    invariances: &[
+        Invariance::Rotation,
+        Invariance::Shift,
+        Invariance::Scale,
+        Invariance::RowOrder,
+    ],
+    needs,
+    compute,
+};
+
+fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
+    let k = largest_k(spec, study)?;
+    Ok(vec![Need::Ranks {
+        of: Key::INPUT,
+        within: Key::codes(spec),
+        k,
+    }])
+}
+
+fn compute(shared: &Shared) -> Result<Answer> {
+    let k = largest_k(shared.spec, shared.study)?;
+    preservation(
+        "continuity",
+        shared,
+        shared.ranks(Key::INPUT, Key::codes(shared.spec), k)?,
+    )
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+//! Dimension usage: the participation ratio as a share of the dimensions. See the page.
+
+use super::participation_ratio::{NO_VARIANCE, needs, ratio};
+use super::{Analysis, Answer, Invariance, Metric, Output};
+use crate::error::Result;
+use crate::plan::Shared;
+use crate::score::{Better, Interval, Score};
+
+pub(super) static METRIC: Metric = Metric {
+    id: "dimension_usage",
+    title: "Dimension usage",
+    analysis: Analysis::Manifold,
+    outputs: &[Output {
+        id: "dimension_usage",
+        about: "participation ratio divided by D",
+        better: Better::Neither,
+        range: "1/D to 1",
+    }],
+    page: include_str!("dimension_usage.md"),
+    invariances: &[
+        Invariance::Rotation,
+        Invariance::Shift,
+        Invariance::Scale,
+        Invariance::RowOrder,
+    ],
+    needs,
+    compute,
+};
+
+fn compute(shared: &Shared) -> Result<Answer> {
+    let (n, d) = (shared.study.latent.rows(), shared.study.latent.columns() as f64);
+    let Some((value, interval)) = ratio(shared)? else {
+        return Ok(Score::undefined("dimension_usage", NO_VARIANCE, n, Better::Neither).into());
+    };
+    let interval = interval.map(|i| Interval {
+        low: i.low / d,
+        high: i.high / d,
+        standard_error: i.standard_error.map(|s| s / d),
+        ..i
+    });
+    Ok(Score::number("dimension_usage", value / d, n, Better::Neither)
+        .with_interval(interval)
+        .into())
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+//! The printed identity of a score: `name`, `name@10`, `name(fit=mle)`, `name(variant=spec)@5`.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A parsed identity. Printing and parsing are inverses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Id {
+    /// The name, dots included: `smoothness.slope`.
+    pub name: String,
+    /// Named choices, in the order written.
+    pub parameters: Vec<(String, String)>,
+    /// What stands behind the `@`: a k, a noise level, a perturbation.
+    pub at: Option<String>,
+}
+
+impl Id {
+    /// Whether `other` is an instance of this pattern, where `@K` stands for any number.
+    pub fn matches(&self, other: &Id) -> bool {
+        let at = match (self.at.as_deref(), other.at.as_deref()) {
+            (Some("K"), Some(k)) => k == "K" || k.parse::<usize>().is_ok(),
+            (Some("K"), None) => true,
+            (own, given) => own == given,
+        };
+        at && self.name == other.name && self.parameters == other.parameters
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        if !self.parameters.is_empty() {
+            let list: Vec<String> = self.parameters.iter().map(|(n, v)| format!("{n}={v}")).collect();
+            write!(f, "({})", list.join(","))?;
+        }
+        match &self.at {
+            Some(at) => write!(f, "@{at}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl FromStr for Id {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is not a metric: write name, name@10 or name(choice=value)");
+        let (head, at) = match text.split_once('@') {
+            Some((head, at)) if !at.is_empty() => (head, Some(at.to_string())),
+            Some(_) => return Err(wrong()),
+            None => (text, None),
+        };
+        let (name, list) = match head.split_once('(') {
+            Some((name, rest)) => (name, rest.strip_suffix(')').ok_or_else(wrong)?),
+            None => (head, ""),
+        };
+        let is_name = |s: &str| !s.is_empty() && s.chars().all(|c| c.is_alphanumeric() || "._-".contains(c));
+        let mut parameters = Vec::new();
+        for part in list.split(',').filter(|p| !p.is_empty()) {
+            let (key, value) = part.split_once('=').ok_or_else(wrong)?;
+            if !is_name(key) || !is_name(value) {
+                return Err(wrong());
+            }
+            parameters.push((key.to_string(), value.to_string()));
+        }
+        if !is_name(name) {
+            return Err(wrong());
+        }
+        Ok(Id {
+            name: name.to_string(),
+            parameters,
+            at,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn printing_and_parsing_are_inverses() {
+        for text in [
+            "two_nn",
+            "trustworthiness@10",
+            "two_nn(fit=mle)",
+            "rankme(variant=paper)@5",
+            "robustness.unit@0.1",
+        ] {
+            assert_eq!(text.parse::<Id>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_identity_is_refused() {
+        for text in ["", "@5", "a@", "a(b", "a(b)", "a b", "a(b=)"] {
+            assert!(text.parse::<Id>().is_err(), "{text}");
+        }
+    }
+}

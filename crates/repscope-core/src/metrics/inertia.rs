@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+//! Inertia: how tight k-means clusters of the codes are. See the page.
+
+use super::nmi::too_few_rows;
+use super::{Analysis, Answer, Invariance, Metric, Output};
+use crate::data::Study;
+use crate::error::Result;
+use crate::interval;
+use crate::plan::{Need, Shared};
+use crate::score::{Better, Interval, Score};
+use crate::spec::Spec;
+
+pub(super) static METRIC: Metric = Metric {
+    id: "inertia",
+    title: "Inertia",
+    analysis: Analysis::Geometry,
+    outputs: &[
+        Output {
+            id: "inertia",
+            about: "sum of squared distances to the k-means centres",
+            better: Better::Lower,
+            range: "0 and above",
+        },
+        Output {
+            id: "inertia.share",
+            about: "inertia as a share of the total variance",
+            better: Better::Lower,
+            range: "0 to 1",
+        },
+    ],
+    page: include_str!("inertia.md"),
+    invariances: &[Invariance::Rotation, Invariance::Shift],
+    needs,
+    compute,
+};
+
+pub(super) fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
+    Ok(if spec.clusters <= study.latent.rows() {
+        vec![Need::Clusters]
+    } else {
+        Vec::new()
+    })
+}
+
+fn compute(shared: &Shared) -> Result<Answer> {
+    let n = shared.study.latent.rows();
+    let undefined = |id, reason: String| Score::undefined(id, reason, n, Better::Lower);
+    if shared.spec.clusters > n {
+        let reason = too_few_rows(shared.spec, n);
+        let scores = vec![undefined("inertia", reason.clone()), undefined("inertia.share", reason)];
+        return Ok(Answer {
+            scores,
+            ..Answer::default()
+        });
+    }
+    let clusters = shared.clusters()?;
+    let mean = clusters.inertia / n as f64;
+    let of_sum = interval::of_mean(
+        &clusters.costs,
+        crate::interval::Units::Single("rows"),
+        shared.spec.level,
+    );
+    let sum_interval = of_sum.map(|i| times(i, n as f64).within(0.0, f64::MAX));
+    let inertia = Score::number("inertia", clusters.inertia, n, Better::Lower).with_interval(sum_interval);
+    let share = if clusters.total > 0.0 {
+        // The total is known far better than the part inside clusters: its error is left out.
+        let relative = interval::of_mean(
+            &clusters.costs,
+            crate::interval::Units::Single("rows"),
+            shared.spec.level,
+        );
+        let interval = relative
+            .filter(|_| mean > 0.0)
+            .map(|i| times(i, n as f64 / clusters.total).within(0.0, 1.0));
+        Score::number("inertia.share", clusters.inertia / clusters.total, n, Better::Lower).with_interval(interval)
+    } else {
+        undefined(
+            "inertia.share",
+            "the codes have no variance: all rows are the same".to_string(),
+        )
+    };
+    Ok(Answer {
+        scores: vec![inertia, share],
+        ..Answer::default()
+    })
+}
+
+fn times(interval: Interval, factor: f64) -> Interval {
+    Interval {
+        low: interval.low * factor,
+        high: interval.high * factor,
+        standard_error: interval.standard_error.map(|s| s * factor),
+        ..interval
+    }
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+//! The metrics. Each is declared once, by a file with its code and a page with its definition; the list
+//! [`METRICS`] is all there is to register. The command line, `repscope metrics`, `repscope explain`, the
+//! tables and the tests of invariance all read it.
+
+mod ami;
+mod cluster_balance;
+mod continuity;
+mod dimension_usage;
+mod id;
+mod inertia;
+mod knn_accuracy;
+mod nmi;
+mod participation_ratio;
+mod silhouette;
+mod smoothness;
+mod spectrum;
+mod trustworthiness;
+mod two_nn;
+mod uniformity;
+
+use crate::data::Study;
+use crate::error::Result;
+use crate::plan::{Need, Shared};
+use crate::score::{Better, Curve, SampleTable, Score};
+use crate::spec::Spec;
+
+pub use id::Id;
+pub use knn_accuracy::accuracy_of_split;
+pub use nmi::agreement;
+
+/// Every metric, in the order in which they are shown.
+pub static METRICS: &[&Metric] = &[
+    &smoothness::METRIC,
+    &trustworthiness::METRIC,
+    &continuity::METRIC,
+    &participation_ratio::METRIC,
+    &dimension_usage::METRIC,
+    &spectrum::METRIC,
+    &two_nn::METRIC,
+    &uniformity::METRIC,
+    &silhouette::METRIC,
+    &nmi::METRIC,
+    &ami::METRIC,
+    &inertia::METRIC,
+    &cluster_balance::METRIC,
+    &knn_accuracy::METRIC,
+];
+
+/// The analyses of document 000; a command each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Analysis {
+    /// Do small steps of the input make small steps of the code?
+    Smoothness,
+    /// Are neighbours of the input neighbours of the code, and the other way round?
+    Neighborhood,
+    /// How many dimensions do the codes use?
+    Manifold,
+    /// How are the codes spread, and do they fall into classes?
+    Geometry,
+}
+
+impl Analysis {
+    /// The name of the command.
+    pub fn name(self) -> &'static str {
+        match self {
+            Analysis::Smoothness => "smoothness",
+            Analysis::Neighborhood => "neighborhood",
+            Analysis::Manifold => "manifold",
+            Analysis::Geometry => "geometry",
+        }
+    }
+
+    /// The metrics that belong to it.
+    pub fn metrics(self) -> Vec<&'static Metric> {
+        METRICS.iter().copied().filter(|m| m.analysis == self).collect()
+    }
+}
+
+/// A change of the codes that leaves every score of a metric as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Invariance {
+    /// Turning or mirroring the space.
+    Rotation,
+    /// Adding a constant vector.
+    Shift,
+    /// Multiplying by a positive number.
+    Scale,
+    /// Putting the rows (and everything that belongs to them) into another order.
+    RowOrder,
+}
+
+/// One score that a metric gives.
+#[derive(Debug, Clone, Copy)]
+pub struct Output {
+    /// Its printed identity; `K` stands for a number.
+    pub id: &'static str,
+    /// What it is, in a few words.
+    pub about: &'static str,
+    /// The direction.
+    pub better: Better,
+    /// The values it can have.
+    pub range: &'static str,
+}
+
+/// A metric, declared once.
+pub struct Metric {
+    /// Its name.
+    pub id: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// Where it belongs.
+    pub analysis: Analysis,
+    /// The scores it gives.
+    pub outputs: &'static [Output],
+    /// The page that defines it, in Markdown.
+    pub page: &'static str,
+    /// What leaves it unchanged.
+    pub invariances: &'static [Invariance],
+    pub(crate) needs: fn(&Spec, &Study) -> Result<Vec<Need>>,
+    pub(crate) compute: fn(&Shared) -> Result<Answer>,
+}
+
+/// What a metric answers for one study; the model's name is filled in by the caller.
+#[derive(Default)]
+pub(crate) struct Answer {
+    pub(crate) scores: Vec<Score>,
+    pub(crate) curves: Vec<Curve>,
+    pub(crate) samples: Vec<SampleTable>,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl From<Score> for Answer {
+    fn from(score: Score) -> Self {
+        Answer {
+            scores: vec![score],
+            ..Answer::default()
+        }
+    }
+}
+
+/// The metric and output with this identity: `trustworthiness@10`, `two_nn(fit=mle)`, `smoothness.slope`,
+/// or just the metric's name.
+pub fn find(id: &str) -> Option<(&'static Metric, Option<&'static Output>)> {
+    let wanted: Id = id.parse().ok()?;
+    for metric in METRICS {
+        for output in metric.outputs {
+            let own: Id = output.id.parse().ok()?;
+            if own.matches(&wanted) {
+                return Some((metric, Some(output)));
+            }
+        }
+    }
+    METRICS.iter().find(|m| m.id == wanted.name).map(|m| (*m, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_identity_is_declared_twice() {
+        let mut ids: Vec<&str> = METRICS.iter().flat_map(|m| m.outputs).map(|o| o.id).collect();
+        let count = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), count);
+    }
+
+    #[test]
+    fn every_page_has_the_sections_a_reader_looks_for() {
+        for metric in METRICS {
+            for heading in [
+                "## Formula",
+                "## Conventions",
+                "## Interval",
+                "## Reading it",
+                "## References",
+            ] {
+                assert!(metric.page.contains(heading), "{}: {heading}", metric.id);
+            }
+            assert!(metric.page.starts_with(&format!("# {}", metric.title)), "{}", metric.id);
+            for output in metric.outputs {
+                assert!(output.id.starts_with(metric.id), "{} in {}", output.id, metric.id);
+            }
+        }
+    }
+
+    #[test]
+    fn metrics_are_found_by_their_printed_identity() {
+        let name = |id: &str| find(id).map(|(m, o)| (m.id, o.map(|o| o.id)));
+        assert_eq!(
+            name("trustworthiness@7"),
+            Some(("trustworthiness", Some("trustworthiness@K")))
+        );
+        assert_eq!(name("two_nn(fit=mle)"), Some(("two_nn", Some("two_nn(fit=mle)"))));
+        assert_eq!(
+            name("smoothness.unit.slope"),
+            Some(("smoothness", Some("smoothness.unit.slope")))
+        );
+        assert_eq!(name("smoothness"), Some(("smoothness", None)));
+        assert_eq!(name("trustworthy"), None);
+    }
+}

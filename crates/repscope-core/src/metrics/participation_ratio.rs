@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+//! Participation ratio: over how many directions the variance is spread. See the page.
+
+use super::{Analysis, Answer, Invariance, Metric, Output};
+use crate::data::Study;
+use crate::error::Result;
+use crate::interval;
+use crate::plan::{Need, Shared};
+use crate::score::{Better, Interval, Score};
+use crate::spec::Spec;
+
+pub(super) static METRIC: Metric = Metric {
+    id: "participation_ratio",
+    title: "Participation ratio",
+    analysis: Analysis::Manifold,
+    outputs: &[Output {
+        id: "participation_ratio",
+        about: "number of directions the variance is spread over",
+        better: Better::Neither,
+        range: "1 to D",
+    }],
+    page: include_str!("participation_ratio.md"),
+    invariances: &[
+        Invariance::Rotation,
+        Invariance::Shift,
+        Invariance::Scale,
+        Invariance::RowOrder,
+    ],
+    needs,
+    compute,
+};
+
+pub(super) fn needs(_: &Spec, _: &Study) -> Result<Vec<Need>> {
+    Ok(vec![Need::Spectrum])
+}
+
+fn compute(shared: &Shared) -> Result<Answer> {
+    let n = shared.study.latent.rows();
+    let Some((value, interval)) = ratio(shared)? else {
+        return Ok(Score::undefined("participation_ratio", NO_VARIANCE, n, Better::Neither).into());
+    };
+    Ok(Score::number("participation_ratio", value, n, Better::Neither)
+        .with_interval(interval)
+        .into())
+}
+
+/// Why there is no ratio.
+pub(super) const NO_VARIANCE: &str = "the codes have no variance: all rows are the same (or there is only one)";
+
+/// The ratio with its jackknife interval.
+pub(super) fn ratio(shared: &Shared) -> Result<Option<(f64, Option<Interval>)>> {
+    let spectrum = shared.spectrum()?;
+    let Some(value) = spectrum.participation_ratio() else {
+        return Ok(None);
+    };
+    let without: Option<Vec<f64>> = (0..shared.study.latent.rows())
+        .map(|row| spectrum.participation_ratio_without(row))
+        .collect();
+    let d = shared.study.latent.columns() as f64;
+    let interval = without
+        .and_then(|replicates| interval::jackknife(value, &replicates, "rows", shared.spec.level))
+        .map(|i| i.within(1.0, d));
+    Ok(Some((value, interval)))
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: MIT
+//! Smoothness: do small steps of the input make small steps of the code? See the page.
+
+use super::{Analysis, Answer, Invariance, Metric, Output};
+use crate::data::Study;
+use crate::error::{Error, Result};
+use crate::interval::{self, Units};
+use crate::plan::{Need, PairDistances, Shared};
+use crate::score::{Better, SampleTable, Score};
+use crate::spec::Spec;
+
+macro_rules! outputs {
+    ($($part:literal, $about:literal, $better:ident, $range:literal;)*) => {
+        &[
+            $(Output { id: concat!("smoothness.", $part), about: $about, better: Better::$better, range: $range },)*
+            $(Output {
+                id: concat!("smoothness.unit.", $part),
+                about: concat!($about, ", on unit-length codes"),
+                better: Better::$better,
+                range: $range,
+            },)*
+        ]
+    };
+}
+
+pub(super) static METRIC: Metric = Metric {
+    id: "smoothness",
+    title: "Smoothness",
+    analysis: Analysis::Smoothness,
+    outputs: outputs! {
+        "slope", "slope of code distance on input distance", Lower, "any";
+        "intercept", "intercept of that line", Neither, "any";
+        "r", "Pearson correlation of the two distances", Higher, "−1 to 1";
+        "r2", "share of variance the line explains", Higher, "0 to 1";
+        "p", "two-sided p-value of the slope", Neither, "0 to 1";
+        "stderr", "standard error of the slope", Neither, "0 and above";
+        "ratio_mean", "mean of code distance / input distance", Lower, "0 and above";
+        "ratio_std", "standard deviation of the ratios", Lower, "0 and above";
+        "ratio_median", "median of the ratios", Lower, "0 and above";
+        "lipschitz_p90", "90 % quantile of the ratios", Lower, "0 and above";
+        "lipschitz_p99", "99 % quantile of the ratios", Lower, "0 and above";
+        "lipschitz_max", "largest ratio: the local Lipschitz constant seen", Lower, "0 and above";
+    },
+    page: include_str!("smoothness.md"),
+    invariances: &[Invariance::Rotation, Invariance::Shift],
+    needs,
+    compute,
+};
+
+/// Input distances up to this have no ratio (document 000's rule).
+const NO_STEP: f64 = 1e-6;
+
+fn needs(_: &Spec, study: &Study) -> Result<Vec<Need>> {
+    let pairs = study
+        .pairs
+        .as_ref()
+        .ok_or_else(|| Error::input("smoothness compares steps of inputs and codes; give the inputs with --states"))?;
+    if study.input.is_none() || pairs.rows.is_empty() {
+        return Err(Error::Input(format!(
+            "model `{}` has {} pairs of consecutive states; give --states with at least two rows in an episode",
+            study.model,
+            pairs.rows.len()
+        )));
+    }
+    Ok(vec![Need::PairDistances])
+}
+
+fn compute(shared: &Shared) -> Result<Answer> {
+    let PairDistances { input, latent, unit } = shared.pair_distances()?;
+    let episode = shared.study.pairs.as_ref().and_then(|p| p.episode.as_deref());
+    let mut answer = Answer::default();
+    describe("smoothness", input, latent, episode, shared.spec.level, &mut answer);
+    match unit {
+        Ok(unit) => describe("smoothness.unit", input, unit, episode, shared.spec.level, &mut answer),
+        Err(reason) => {
+            for output in METRIC.outputs.iter().filter(|o| o.id.starts_with("smoothness.unit.")) {
+                answer
+                    .scores
+                    .push(Score::undefined(output.id, reason.clone(), input.len(), output.better));
+            }
+        }
+    }
+    let ratio = |(s, z): (&f64, &f64)| (*s > NO_STEP).then(|| z / s);
+    answer.samples.push(SampleTable {
+        model: String::new(),
+        metric: "smoothness".to_string(),
+        columns: vec![
+            ("input_distance".to_string(), input.iter().copied().map(Some).collect()),
+            (
+                "latent_distance".to_string(),
+                latent.iter().copied().map(Some).collect(),
+            ),
+            ("ratio".to_string(), input.iter().zip(latent).map(ratio).collect()),
+        ],
+    });
+    Ok(answer)
+}
+
+/// All scores of one pairing of input distances `s` and code distances `z`.
+fn describe(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: f64, answer: &mut Answer) {
+    regression(name, s, z, episode, level, answer);
+    let units: Vec<u32>;
+    let kept: Vec<usize> = (0..s.len()).filter(|&i| s[i] > NO_STEP).collect();
+    let ratios: Vec<f64> = kept.iter().map(|&i| z[i] / s[i]).collect();
+    let unit = match episode {
+        Some(codes) => {
+            units = kept.iter().map(|&i| codes[i]).collect();
+            Units::Groups(&units, "episodes")
+        }
+        None => Units::Single("pairs"),
+    };
+    let still = s.len() - ratios.len();
+    let mut add = |part: &str, score: Score| {
+        let score = Score {
+            metric: format!("{name}.{part}"),
+            ..score
+        };
+        answer.scores.push(match still {
+            0 => score,
+            _ => score.with_note(format!(
+                "{still} of {} pairs have no ratio: their input does not move",
+                s.len()
+            )),
+        });
+    };
+    let n = ratios.len();
+    if ratios.is_empty() {
+        for part in [
+            "ratio_mean",
+            "ratio_std",
+            "ratio_median",
+            "lipschitz_p90",
+            "lipschitz_p99",
+            "lipschitz_max",
+        ] {
+            add(
+                part,
+                Score::undefined("", "no input moves between consecutive states", 0, Better::Lower),
+            );
+        }
+        return;
+    }
+    let number = |value: f64| Score::number("", value, n, Better::Lower);
+    let mean = interval::mean(&ratios);
+    let spread = (ratios.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
+    let mut sorted = ratios.clone();
+    sorted.sort_unstable_by(f64::total_cmp);
+    add(
+        "ratio_mean",
+        number(mean).with_interval(interval::of_mean(&ratios, unit, level).map(|i| i.within(0.0, f64::MAX))),
+    );
+    add("ratio_std", number(spread));
+    for (part, q) in [("ratio_median", 0.5), ("lipschitz_p90", 0.9), ("lipschitz_p99", 0.99)] {
+        // Order statistics suppose independent pairs, so they are not given across episodes.
+        let interval = if episode.is_none() {
+            interval::of_quantile(&sorted, q, "pairs", level)
+        } else {
+            None
+        };
+        add(part, number(quantile(&sorted, q)).with_interval(interval));
+    }
+    add("lipschitz_max", number(sorted[n - 1]));
+}
+
+/// Least squares of `z` on `s`.
+fn regression(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: f64, answer: &mut Answer) {
+    let n = s.len();
+    let mut add = |part: &str, better, value: std::result::Result<f64, &str>, interval| {
+        let id = format!("{name}.{part}");
+        answer.scores.push(match value {
+            Ok(value) => Score::number(id, value, n, better).with_interval(interval),
+            Err(reason) => Score::undefined(id, reason, n, better),
+        });
+    };
+    let all = Line::of(s, z);
+    let Some(slope) = all.slope() else {
+        let reason = "all inputs move by the same distance, so there is no slope";
+        let parts = [
+            ("slope", Better::Lower),
+            ("intercept", Better::Neither),
+            ("r", Better::Higher),
+        ];
+        let more = [
+            ("r2", Better::Higher),
+            ("p", Better::Neither),
+            ("stderr", Better::Neither),
+        ];
+        for (part, better) in parts.into_iter().chain(more) {
+            add(part, better, Err(reason), None);
+        }
+        return;
+    };
+    let intercept = all.mean_z - slope * all.mean_s;
+    let r = all.correlation();
+    let freedom = n as f64 - 2.0;
+    let error = (freedom > 0.0).then(|| (all.residual() / freedom / all.ss).sqrt());
+    let by_episode = episode
+        .map(|codes| all.without_each(s, z, codes))
+        .filter(|lines| lines.len() > 1);
+    let interval = |value: f64, closed: Option<f64>, of: &dyn Fn(&Line) -> Option<f64>| match &by_episode {
+        Some(lines) => {
+            let replicates: Option<Vec<f64>> = lines.iter().map(of).collect();
+            replicates.and_then(|r| interval::jackknife(value, &r, "episodes", level))
+        }
+        None => closed.and_then(|e| interval::from_standard_error(value, e, freedom, "pairs", "Student t", level)),
+    };
+    let intercept_error = error.map(|e| e * (all.ss / n as f64 + all.mean_s.powi(2)).sqrt());
+    let few = "at least three pairs are needed";
+    let still = "all codes move by the same distance, so there is no correlation";
+    let slope_interval = interval(slope, error, &|line| line.slope());
+    let of_intercept = |line: &Line| Some(line.mean_z - line.slope()? * line.mean_s);
+    let intercept_interval = interval(intercept, intercept_error, &of_intercept);
+    let r_interval = match (&by_episode, r) {
+        (_, None) => None,
+        (Some(_), Some(r)) => interval(r, None, &|line| line.correlation()).map(|i| i.within(-1.0, 1.0)),
+        (None, Some(r)) => interval::of_correlation(r, n, "pairs", level),
+    };
+    let r2_interval = r_interval.clone().map(|i| {
+        let (low, high) = (i.low.powi(2).min(i.high.powi(2)), i.low.powi(2).max(i.high.powi(2)));
+        let crosses = i.low <= 0.0 && i.high >= 0.0;
+        crate::score::Interval {
+            low: if crosses { 0.0 } else { low },
+            high,
+            standard_error: None,
+            ..i
+        }
+    });
+    add("slope", Better::Lower, Ok(slope), slope_interval);
+    add("intercept", Better::Neither, Ok(intercept), intercept_interval);
+    add("r", Better::Higher, r.ok_or(still), r_interval);
+    add("r2", Better::Higher, r.map(|r| r * r).ok_or(still), r2_interval);
+    let p = match (error, r) {
+        (Some(_), Some(r)) => {
+            let t = r * (freedom / ((1.0 - r) * (1.0 + r))).sqrt();
+            Ok(if r.abs() >= 1.0 {
+                0.0
+            } else {
+                interval::t_two_sided(t, freedom)
+            })
+        }
+        (None, _) => Err(few),
+        (_, None) => Err(still),
+    };
+    add("p", Better::Neither, p, None);
+    add("stderr", Better::Neither, error.ok_or(few), None);
+    if episode.is_some_and(|codes| codes.windows(2).any(|w| w[0] == w[1])) || episode.is_none() {
+        for score in answer
+            .scores
+            .iter_mut()
+            .filter(|s| s.metric.ends_with(".p") || s.metric.ends_with(".stderr"))
+        {
+            score.note = Some("supposes independent pairs; steps of one episode are not".to_string());
+        }
+    }
+}
+
+/// Sums of squares about the means: all that a line needs.
+struct Line {
+    n: f64,
+    mean_s: f64,
+    mean_z: f64,
+    ss: f64,
+    sz: f64,
+    zz: f64,
+}
+
+impl Line {
+    fn of(s: &[f64], z: &[f64]) -> Self {
+        let (mean_s, mean_z) = (interval::mean(s), interval::mean(z));
+        let mut line = Line {
+            n: s.len() as f64,
+            mean_s,
+            mean_z,
+            ss: 0.0,
+            sz: 0.0,
+            zz: 0.0,
+        };
+        for (a, b) in s.iter().zip(z) {
+            line.ss += (a - mean_s) * (a - mean_s);
+            line.sz += (a - mean_s) * (b - mean_z);
+            line.zz += (b - mean_z) * (b - mean_z);
+        }
+        line
+    }
+
+    /// The line with one episode left out, for each episode.
+    fn without_each(&self, s: &[f64], z: &[f64], codes: &[u32]) -> Vec<Line> {
+        let count = codes.iter().max().map_or(0, |&m| m as usize + 1);
+        // Per episode, about the overall means: count, Σa, Σb, Σa², Σab, Σb².
+        let mut sums = vec![[0.0f64; 6]; count];
+        for ((a, b), &c) in s.iter().zip(z).zip(codes) {
+            let (a, b) = (a - self.mean_s, b - self.mean_z);
+            for (sum, x) in sums[c as usize].iter_mut().zip([1.0, a, b, a * a, a * b, b * b]) {
+                *sum += x;
+            }
+        }
+        sums.retain(|e| e[0] > 0.0 && e[0] < self.n);
+        let without = |e: &[f64; 6]| {
+            let n = self.n - e[0];
+            let (a, b) = (-e[1] / n, -e[2] / n);
+            Line {
+                n,
+                mean_s: self.mean_s + a,
+                mean_z: self.mean_z + b,
+                ss: self.ss - e[3] - n * a * a,
+                sz: self.sz - e[4] - n * a * b,
+                zz: self.zz - e[5] - n * b * b,
+            }
+        };
+        sums.iter().map(without).collect()
+    }
+
+    /// None where the input distances do not differ by more than rounding.
+    fn slope(&self) -> Option<f64> {
+        (self.ss > self.n * (4.0 * f64::EPSILON * self.mean_s).powi(2)).then(|| self.sz / self.ss)
+    }
+
+    /// None where either side does not differ by more than rounding.
+    fn correlation(&self) -> Option<f64> {
+        let moves = self.zz > self.n * (4.0 * f64::EPSILON * self.mean_z).powi(2);
+        self.slope()
+            .filter(|_| moves)
+            .map(|_| (self.sz / (self.ss * self.zz).sqrt()).clamp(-1.0, 1.0))
+    }
+
+    /// Σ of the squared residuals.
+    fn residual(&self) -> f64 {
+        (self.zz - self.sz * self.sz / self.ss).max(0.0)
+    }
+}
+
+/// The `q` quantile of sorted values, interpolated linearly between order statistics.
+fn quantile(sorted: &[f64], q: f64) -> f64 {
+    let place = q * (sorted.len() - 1) as f64;
+    let (low, high) = (place.floor() as usize, place.ceil() as usize);
+    sorted[low] + (place - low as f64) * (sorted[high] - sorted[low])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaving_out_an_episode_equals_computing_without_it() {
+        let s = [1.0, 2.0, 3.0, 4.0, 7.0, 5.0];
+        let z = [2.0, 2.5, 3.0, 5.0, 4.0, 1.0];
+        let lines = Line::of(&s, &z).without_each(&s, &z, &[0, 0, 1, 1, 1, 2]);
+        let direct = Line::of(&s[2..], &z[2..]);
+        assert!((lines[0].slope().unwrap() - direct.slope().unwrap()).abs() < 1e-14);
+        assert!((lines[0].correlation().unwrap() - direct.correlation().unwrap()).abs() < 1e-14);
+        assert_eq!(lines.len(), 3);
+    }
+
+    #[test]
+    fn quantiles_interpolate() {
+        assert_eq!(quantile(&[1.0, 2.0, 4.0], 0.75), 3.0);
+        assert_eq!(quantile(&[5.0], 0.99), 5.0);
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+//! The eigenvalue spectrum of the codes. See the page.
+
+use super::participation_ratio::needs;
+use super::{Analysis, Answer, Invariance, Metric, Output};
+use crate::error::Result;
+use crate::plan::Shared;
+use crate::score::{Better, Curve, Score};
+
+pub(super) static METRIC: Metric = Metric {
+    id: "spectrum",
+    title: "Eigenvalue spectrum",
+    analysis: Analysis::Manifold,
+    outputs: &[
+        Output {
+            id: "spectrum.max",
+            about: "largest eigenvalue of the covariance",
+            better: Better::Neither,
+            range: "0 and above",
+        },
+        Output {
+            id: "spectrum.min",
+            about: "smallest of the min(N − 1, D) eigenvalues",
+            better: Better::Neither,
+            range: "0 and above",
+        },
+    ],
+    page: include_str!("spectrum.md"),
+    invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::RowOrder],
+    needs,
+    compute,
+};
+
+fn compute(shared: &Shared) -> Result<Answer> {
+    let n = shared.study.latent.rows();
+    // Centring takes one direction away: an eigenvalue beyond N − 1 is 0 whatever the data.
+    let count = shared.study.latent.columns().min(n.saturating_sub(1));
+    let eigenvalues = &shared.spectrum()?.eigenvalues[..count.min(shared.spectrum()?.eigenvalues.len())];
+    let (Some(&max), Some(&min)) = (eigenvalues.first(), eigenvalues.last()) else {
+        let undefined = |id| Score::undefined(id, "one row has no variance", n, Better::Neither);
+        return Ok(Answer {
+            scores: vec![undefined("spectrum.max"), undefined("spectrum.min")],
+            ..Answer::default()
+        });
+    };
+    Ok(Answer {
+        scores: vec![
+            Score::number("spectrum.max", max, n, Better::Neither),
+            Score::number("spectrum.min", min, n, Better::Neither),
+        ],
+        curves: vec![Curve {
+            model: String::new(),
+            metric: "spectrum".to_string(),
+            x_label: "eigenvalue number".to_string(),
+            y_label: "eigenvalue of the covariance".to_string(),
+            x: (1..=eigenvalues.len()).map(|i| i as f64).collect(),
+            y: eigenvalues.to_vec(),
+        }],
+        ..Answer::default()
+    })
+}

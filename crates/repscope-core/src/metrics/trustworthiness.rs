@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+//! Trustworthiness: are neighbours among the codes neighbours among the inputs? See the page.
+
+use super::{Analysis, Answer, Invariance, Metric, Output};
+use crate::data::Study;
+use crate::error::{Error, Result};
+use crate::interval;
+use crate::passes::ranks::Ranks;
+use crate::plan::{Key, Need, Shared};
+use crate::score::{Better, Score};
+use crate::spec::Spec;
+
+pub(super) static METRIC: Metric = Metric {
+    id: "trustworthiness",
+    title: "Trustworthiness",
+    analysis: Analysis::Neighborhood,
+    outputs: &[Output {
+        id: "trustworthiness@K",
+        about: "the K nearest codes are near among the inputs too",
+        better: Better::Higher,
+        range: "0 to 1",
+    }],
+    page: include_str!("trustworthiness.md"),
+    invariances: &[
+        Invariance::Rotation,
+        Invariance::Shift,
+        Invariance::Scale,
+        Invariance::RowOrder,
+    ],
+    needs,
+    compute,
+};
+
+fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
+    let k = largest_k(spec, study)?;
+    Ok(vec![
+        Need::Ranks {
+            of: Key::codes(spec),
+            within: Key::INPUT,
+            k,
+        },
+        Need::Neighbors { of: Key::INPUT, k },
+    ])
+}
+
+fn compute(shared: &Shared) -> Result<Answer> {
+    let k = largest_k(shared.spec, shared.study)?;
+    preservation(
+        "trustworthiness",
+        shared,
+        shared.ranks(Key::codes(shared.spec), Key::INPUT, k)?,
+    )
+}
+
+/// The largest asked k, checked against the number of rows and the presence of inputs.
+pub(super) fn largest_k(spec: &Spec, study: &Study) -> Result<usize> {
+    let rows = study.latent.rows();
+    if study.input.is_none() {
+        return Err(Error::input(
+            "neighbourhoods are compared between inputs and codes; give the inputs with --states",
+        ));
+    }
+    for &k in &spec.k {
+        // At k = N − 1 every row is a neighbour and nothing can be wrong: the normaliser is 0.
+        if k == 0 || k + 1 >= rows {
+            return Err(Error::Input(format!(
+                "k = {k} needs k of at least 1 and at least {} rows; model `{}` has {rows}; use a smaller k",
+                k + 2,
+                study.model
+            )));
+        }
+    }
+    spec.k
+        .iter()
+        .copied()
+        .max()
+        .ok_or_else(|| Error::input("no k is given; use --k 5 10 15"))
+}
+
+/// The score at every k, from the ranks that one space's neighbours have in the other. Shared with
+/// continuity, which swaps the spaces.
+pub(super) fn preservation(name: &str, shared: &Shared, ranks: &Ranks) -> Result<Answer> {
+    let rows = shared.study.latent.rows();
+    let queries = shared.anchors().count(rows);
+    let mut answer = Answer::default();
+    for &k in &shared.spec.k {
+        let worst = normaliser(rows, k);
+        let penalty = |q: usize| {
+            ranks.of(q)[..k]
+                .iter()
+                .map(|&r| (r as usize).saturating_sub(k) as f64)
+                .sum::<f64>()
+        };
+        let values: Vec<f64> = (0..queries)
+            .map(|q| 1.0 - 2.0 * rows as f64 / worst * penalty(q))
+            .collect();
+        let interval = interval::of_mean(&values, shared.units(), shared.spec.level).map(|i| i.within(0.0, 1.0));
+        // Penalties are whole numbers: summed first, the value is exact but for two roundings.
+        let total: f64 = (0..queries).map(penalty).sum::<f64>() * (rows as f64 / queries as f64);
+        let score = Score::number(
+            format!("{name}@{k}"),
+            1.0 - 2.0 / worst * total,
+            queries,
+            Better::Higher,
+        );
+        answer
+            .scores
+            .push(score.with_interval(interval).with_chance(chance(rows, k)));
+    }
+    Ok(answer)
+}
+
+/// G_k, twice the largest possible sum of penalties.
+fn normaliser(rows: usize, k: usize) -> f64 {
+    let (n, k) = (rows as f64, k as f64);
+    if 2.0 * k < n {
+        n * k * (2.0 * n - 3.0 * k - 1.0)
+    } else {
+        n * (n - k) * (n - k - 1.0)
+    }
+}
+
+/// The expected score where neighbours are drawn at random: every rank is equally likely.
+fn chance(rows: usize, k: usize) -> f64 {
+    let (n, kf) = (rows as f64, k as f64);
+    let mean_penalty = (n - 1.0 - kf) * (n - kf) / (2.0 * (n - 1.0));
+    1.0 - 2.0 / normaliser(rows, k) * n * kf * mean_penalty
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_normaliser_makes_the_worst_case_zero() {
+        // k < N/2: all k neighbours have the k largest ranks. k ≥ N/2: all rows that can intrude do.
+        for (n, k) in [(10usize, 3usize), (10, 4), (10, 5), (10, 7), (11, 5), (11, 6)] {
+            let worst: usize = (0..k).map(|s| (n - 1 - s).saturating_sub(k)).sum();
+            assert_eq!(normaliser(n, k), 2.0 * (n * worst) as f64, "n={n} k={k}");
+        }
+    }
+
+    #[test]
+    fn chance_is_the_mean_over_all_ranks() {
+        let (n, k) = (9usize, 2usize);
+        let mean: f64 = (1..n).map(|r| r.saturating_sub(k) as f64).sum::<f64>() / (n - 1) as f64;
+        let expected = 1.0 - 2.0 / normaliser(n, k) * (n * k) as f64 * mean;
+        assert!((chance(n, k) - expected).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+//! Uniformity: how evenly the directions of the codes cover the sphere. See the page.
+
+use super::{Analysis, Answer, Invariance, Metric, Output};
+use crate::data::Study;
+use crate::error::{Error, Result};
+use crate::interval;
+use crate::passes::prepared::unit_factors;
+use crate::plan::{Need, Shared};
+use crate::score::{Better, Score};
+use crate::spec::Spec;
+
+pub(super) static METRIC: Metric = Metric {
+    id: "uniformity",
+    title: "Uniformity",
+    analysis: Analysis::Geometry,
+    outputs: &[Output {
+        id: "uniformity",
+        about: "log mean Gaussian kernel of unit-length codes",
+        better: Better::Lower,
+        range: "−4t to 0",
+    }],
+    page: include_str!("uniformity.md"),
+    invariances: &[Invariance::Rotation, Invariance::Scale, Invariance::RowOrder],
+    needs,
+    compute,
+};
+
+fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
+    if !(spec.t > 0.0 && spec.t <= 20.0) {
+        return Err(Error::Input(format!(
+            "t = {} must be above 0 and at most 20 (2 is usual)",
+            spec.t
+        )));
+    }
+    let exists = study.latent.rows() >= 2 && unit_factors(&study.latent).is_ok();
+    Ok(if exists { vec![Need::Kernel] } else { Vec::new() })
+}
+
+fn compute(shared: &Shared) -> Result<Answer> {
+    let rows = shared.study.latent.rows();
+    let undefined = |reason: String| Ok(Score::undefined("uniformity", reason, rows, Better::Lower).into());
+    if rows < 2 {
+        return undefined("one row has no pairs".to_string());
+    }
+    if let Err(error) = unit_factors(&shared.study.latent) {
+        return undefined(error.to_string());
+    }
+    let means: Vec<f64> = shared.kernel()?.iter().map(|sum| sum / (rows - 1) as f64).collect();
+    let mean = interval::mean(&means);
+    let mut interval = interval::of_mean(&means, shared.units(), shared.spec.level);
+    if let Some(i) = &mut interval {
+        // A mean over pairs: drawing a row anew changes its own pairs from both sides, so its variance is
+        // four times that of a mean over rows; anchors share the part that comes from the rows.
+        let queries = means.len() as f64;
+        let widen = (1.0 + 3.0 * queries / rows as f64).sqrt();
+        let reach = (i.high - mean) * widen / mean;
+        i.low = mean.ln() - reach;
+        i.high = (mean.ln() + reach).min(0.0);
+        i.standard_error = i.standard_error.map(|s| s * widen / mean);
+    }
+    let score = Score::number("uniformity", mean.ln(), means.len(), Better::Lower);
+    Ok(score.with_interval(interval).into())
+}

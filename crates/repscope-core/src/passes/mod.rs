@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+//! Passes: the shared scans over data that metrics are computed from.
+
+pub(crate) mod clusters;
+pub(crate) mod contingency;
+pub(crate) mod moments;
+pub(crate) mod neighbors;
+pub(crate) mod pair_sums;
+pub(crate) mod paired;
+pub(crate) mod prepared;
+pub(crate) mod ranks;
+pub(crate) mod spectrum;
+pub(crate) mod tiles;

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+//! Means of the columns and the scatter matrix of the centred rows.
+//!
+//! With δ_i = x_i − mean, the scatter matrix is S = Σ_i δ_i δ_iᵀ (D × D). Where there are fewer rows than
+//! columns, the Gram matrix G_ij = δ_i·δ_j (N × N) has the same nonzero eigenvalues and is smaller.
+//!
+//! The rows are centred before they are multiplied, so a large common offset costs no digits. Only the
+//! lower triangle is computed, block by block; each task holds one block, so beside the result there are
+//! never more than a few blocks in memory.
+
+use std::ops::Range;
+
+use faer::linalg::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, MatMut, MatRef, Par};
+
+use crate::data::{Slice, Space};
+use crate::run::Driver;
+
+/// Rows per task when summing columns.
+const ROWS: usize = 1024;
+/// Products per task that are summed into one entry of a block.
+const TERMS: usize = 4096;
+/// Products summed by one call of the matrix product: keeps the centred copies in the cache.
+const STRIP: usize = 256;
+/// Largest side of a block of the result.
+const BLOCK: usize = 512;
+
+/// What the indices of a scatter matrix count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// D × D: entry (a, b) is Σ_i δ_ia δ_ib.
+    Columns,
+    /// N × N: entry (i, j) is δ_i·δ_j.
+    Rows,
+}
+
+/// The first two moments of a space.
+pub(crate) struct Moments {
+    /// N.
+    pub n: usize,
+    /// D.
+    pub d: usize,
+    /// The mean of each column.
+    pub mean: Vec<f64>,
+    /// Scatter of the centred rows, full and symmetric: D × D if N ≥ D, else the N × N Gram matrix.
+    pub scatter: Vec<f64>,
+    /// Which of the two `scatter` is.
+    pub side: Side,
+}
+
+impl Moments {
+    /// Computes the means and the smaller of the two scatter matrices.
+    pub fn new(space: &Space, driver: &Driver) -> Self {
+        let (n, d) = (space.rows(), space.columns());
+        let mean = column_means(space, driver);
+        let side = if n >= d { Side::Columns } else { Side::Rows };
+        let scatter = scatter(space, &mean, side, driver);
+        Moments {
+            n,
+            d,
+            mean,
+            scatter,
+            side,
+        }
+    }
+}
+
+/// The mean of each column.
+pub(crate) fn column_means(space: &Space, driver: &Driver) -> Vec<f64> {
+    scaled_column_means(space, None, driver)
+}
+
+/// The mean of each column after multiplying row i by `scale[i]`, where a scale is given.
+pub(crate) fn scaled_column_means(space: &Space, scale: Option<&[f64]>, driver: &Driver) -> Vec<f64> {
+    let (n, d) = (space.rows(), space.columns());
+    // The first row is subtracted before summing: sums stay as small as the spread of the data, and the
+    // mean of a constant column is that constant to the last bit.
+    let zero = vec![0.0; d];
+    let mut origin = vec![0.0; d];
+    centered(space, scale, &zero, 0..1, 0..d, &mut origin);
+    let sums = driver.fold(
+        n.div_ceil(ROWS),
+        |task| {
+            let mut row = vec![0.0; d];
+            let mut sums = vec![0.0; d];
+            for i in task * ROWS..n.min((task + 1) * ROWS) {
+                centered(space, scale, &origin, i..i + 1, 0..d, &mut row);
+                add(&mut sums, &row);
+            }
+            sums
+        },
+        zero,
+        |mut total, sums| {
+            add(&mut total, &sums);
+            total
+        },
+    );
+    origin.iter().zip(&sums).map(|(o, s)| o + s / n as f64).collect()
+}
+
+/// Copies a rectangle of the space into `out`, row by row, scaled and centred.
+pub(crate) fn centered(
+    space: &Space,
+    scale: Option<&[f64]>,
+    mean: &[f64],
+    rows: Range<usize>,
+    columns: Range<usize>,
+    out: &mut [f64],
+) {
+    let d = space.columns();
+    let mean = &mean[columns.clone()];
+    for (i, out) in rows.zip(out.chunks_exact_mut(columns.len())) {
+        let factor = scale.map_or(1.0, |s| s[i]);
+        let span = i * d + columns.start..i * d + columns.end;
+        match space.slice() {
+            Slice::F32(v) => {
+                for ((o, x), m) in out.iter_mut().zip(&v[span]).zip(mean) {
+                    *o = f64::from(*x) * factor - m;
+                }
+            }
+            Slice::F64(v) => {
+                for ((o, x), m) in out.iter_mut().zip(&v[span]).zip(mean) {
+                    *o = x * factor - m;
+                }
+            }
+        }
+    }
+}
+
+/// The part of Σ_i ‖δ_i‖² that rounding alone can explain: a sum below it means that all rows are equal.
+///
+/// A constant column of value m leaves |δ| of a few ulps of m, here taken as 4.
+pub(crate) fn rounding_floor(n: usize, mean: &[f64]) -> f64 {
+    let ulps = 4.0 * f64::EPSILON;
+    n as f64 * mean.iter().map(|m| (ulps * m).powi(2)).sum::<f64>()
+}
+
+fn add(sums: &mut [f64], terms: &[f64]) {
+    for (s, t) in sums.iter_mut().zip(terms) {
+        *s += t;
+    }
+}
+
+fn scatter(space: &Space, mean: &[f64], side: Side, driver: &Driver) -> Vec<f64> {
+    let (size, terms) = match side {
+        Side::Columns => (space.columns(), space.rows()),
+        Side::Rows => (space.rows(), space.columns()),
+    };
+    let block = size.div_ceil(size.div_ceil(BLOCK));
+    let blocks = size.div_ceil(block);
+    let pairs: Vec<(usize, usize)> = (0..blocks).flat_map(|a| (0..=a).map(move |b| (a, b))).collect();
+    let span = |b: usize| b * block..size.min((b + 1) * block);
+
+    let mut scatter = driver.fold(
+        terms.div_ceil(TERMS) * pairs.len(),
+        |task| {
+            let (a, b) = pairs[task % pairs.len()];
+            let first = task / pairs.len() * TERMS;
+            let part = first..terms.min(first + TERMS);
+            (a, b, products(space, mean, side, span(a), span(b), part))
+        },
+        vec![0.0; size * size],
+        |mut scatter, (a, b, products)| {
+            for (i, row) in span(a).zip(products.chunks_exact(span(b).len())) {
+                add(&mut scatter[i * size..][span(b)], row);
+            }
+            scatter
+        },
+    );
+    for i in 0..size {
+        for j in 0..i {
+            scatter[j * size + i] = scatter[i * size + j];
+        }
+    }
+    scatter
+}
+
+/// The block (`a`, `b`) of the scatter matrix, summed over the terms of one task.
+fn products(
+    space: &Space,
+    mean: &[f64],
+    side: Side,
+    a: Range<usize>,
+    b: Range<usize>,
+    terms: Range<usize>,
+) -> Vec<f64> {
+    let mut block = vec![0.0; a.len() * b.len()];
+    let mut left = vec![0.0; a.len() * STRIP];
+    let mut right = vec![0.0; if a == b { 0 } else { b.len() * STRIP }];
+    for first in terms.clone().step_by(STRIP) {
+        let strip = first..terms.end.min(first + STRIP);
+        let out = MatMut::from_row_major_slice_mut(&mut block, a.len(), b.len());
+        let left = factor(space, mean, side, a.clone(), strip.clone(), &mut left);
+        if a == b {
+            triangular::matmul(
+                out,
+                BlockStructure::TriangularLower,
+                Accum::Add,
+                left,
+                BlockStructure::Rectangular,
+                left.transpose(),
+                BlockStructure::Rectangular,
+                1.0,
+                Par::Seq,
+            );
+        } else {
+            let right = factor(space, mean, side, b.clone(), strip, &mut right);
+            matmul::matmul(out, Accum::Add, left, right.transpose(), 1.0, Par::Seq);
+        }
+    }
+    block
+}
+
+/// The centred numbers of one side of a block: one row per index of the scatter matrix, one column per term.
+fn factor<'a>(
+    space: &Space,
+    mean: &[f64],
+    side: Side,
+    span: Range<usize>,
+    terms: Range<usize>,
+    out: &'a mut [f64],
+) -> MatRef<'a, f64> {
+    let out = &mut out[..span.len() * terms.len()];
+    match side {
+        Side::Columns => {
+            centered(space, None, mean, terms.clone(), span.clone(), out);
+            MatRef::from_row_major_slice(out, terms.len(), span.len()).transpose()
+        }
+        Side::Rows => {
+            centered(space, None, mean, span.clone(), terms.clone(), out);
+            MatRef::from_row_major_slice(out, span.len(), terms.len())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Order;
+
+    fn space(n: usize, d: usize, value: impl Fn(usize, usize) -> f64) -> Space {
+        let values = (0..n * d).map(|p| value(p / d, p % d)).collect();
+        Space::from_f64("z", n, d, values).unwrap()
+    }
+
+    fn serial() -> Driver<'static> {
+        Driver::silent(Order::Serial)
+    }
+
+    /// Small whole numbers without a pattern.
+    fn digit(i: usize, a: usize) -> f64 {
+        ((i * 7919 + a * 104_729 + i * a * 31) % 17) as f64
+    }
+
+    /// The definition, entry by entry.
+    fn direct(space: &Space, mean: &[f64], side: Side) -> Vec<f64> {
+        let (n, d) = (space.rows(), space.columns());
+        let mut x = vec![0.0; n * d];
+        centered(space, None, mean, 0..n, 0..d, &mut x);
+        match side {
+            Side::Columns => (0..d * d)
+                .map(|p| (0..n).map(|i| x[i * d + p / d] * x[i * d + p % d]).sum())
+                .collect(),
+            Side::Rows => (0..n * n)
+                .map(|p| (0..d).map(|a| x[p / n * d + a] * x[p % n * d + a]).sum())
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn means_agree_with_a_hand_calculation() {
+        let s = space(4, 2, |i, a| (i * (a + 1)) as f64);
+        assert_eq!(column_means(&s, &serial()), [1.5, 3.0]);
+        let scaled = scaled_column_means(&s, Some(&[1.0, 1.0, 0.5, 0.0]), &serial());
+        assert_eq!(scaled, [0.5, 1.0]);
+    }
+
+    #[test]
+    fn the_mean_of_a_constant_column_is_exact() {
+        let s = space(3001, 1, |_, _| 0.1);
+        assert_eq!(column_means(&s, &serial()), [0.1]);
+    }
+
+    #[test]
+    fn a_large_offset_costs_no_digits_of_the_mean() {
+        // Quarters are exact near 1e6, so is their sum around the first row.
+        let s = space(2400, 1, |i, _| 1e6 + (i % 4) as f64 / 4.0);
+        assert_eq!(column_means(&s, &serial()), [1e6 + 0.375]);
+    }
+
+    #[test]
+    fn scatter_agrees_with_the_definition_on_both_sides() {
+        // Sizes that need several blocks, several tasks and ragged ends.
+        for (n, d) in [(1, 1), (1, 4), (5, 3), (4100, 5), (3, 4100), (600, 530), (520, 600)] {
+            let s = space(n, d, digit);
+            let moments = Moments::new(&s, &serial());
+            assert_eq!(moments.side, if n >= d { Side::Columns } else { Side::Rows });
+            let expected = direct(&s, &moments.mean, moments.side);
+            assert_eq!(moments.scatter.len(), expected.len());
+            for (got, expected) in moments.scatter.iter().zip(&expected) {
+                // Sums of up to 4100 products below 17²: rounding stays far below 1e-8.
+                assert!((got - expected).abs() < 1e-8, "{got} and {expected} at {n} × {d}");
+            }
+        }
+    }
+
+    #[test]
+    fn single_precision_gives_the_same_as_double() {
+        let s = space(50, 7, digit);
+        let values = (0..350).map(|p| digit(p / 7, p % 7) as f32).collect();
+        let single = Space::from_f32("z", 50, 7, values).unwrap();
+        assert_eq!(
+            Moments::new(&s, &serial()).scatter,
+            Moments::new(&single, &serial()).scatter
+        );
+    }
+
+    #[test]
+    fn the_driver_does_not_change_a_bit() {
+        let bits = |m: &Moments| {
+            m.mean
+                .iter()
+                .chain(&m.scatter)
+                .map(|x| x.to_bits())
+                .collect::<Vec<u64>>()
+        };
+        for (n, d) in [(9000, 20), (20, 9000), (700, 600)] {
+            let s = space(n, d, |i, a| digit(i, a).sin());
+            let one = bits(&Moments::new(&s, &serial()));
+            for order in [Order::Parallel, Order::Shuffled(3)] {
+                assert!(one == bits(&Moments::new(&s, &Driver::silent(order))), "{order:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+//! Sums over all pairs: the Gaussian kernel of each row, and its distances to each class.
+//!
+//! Where the data are small both are computed in f64 throughout ([`directly`]). Else they are taken from the
+//! f32 tiles and added up in f64. A kernel value has a relative error of about
+//! 2·10⁻⁷ plus t times that of its squared distance; a distance is exact where rounding would be felt
+//! (see [`Prepared::near`](super::prepared::Prepared::near)) and else good to about 10⁻⁶.
+
+use super::prepared::{BLOCK, Prepared};
+use super::tiles::{Anchors, Ask};
+use crate::data::Labels;
+use crate::run::Driver;
+
+/// Kernel sums, and class sums in the space's own units, of each query: pair by pair, in f64.
+pub(crate) fn directly(
+    prepared: &Prepared,
+    anchors: Anchors,
+    ask: &Ask,
+    driver: &Driver,
+) -> (Option<Vec<f64>>, Option<Vec<f64>>) {
+    let queries = anchors.count(prepared.rows());
+    let exponent = ask.kernel.map(|t| -t * prepared.squared_unit());
+    let codes = ask.classes.map(Labels::codes);
+    let classes = ask.classes.map_or(0, Labels::classes);
+    let blocks = driver.map(queries.div_ceil(BLOCK), |b| {
+        let span = b * BLOCK..queries.min((b + 1) * BLOCK);
+        let mut kernel = vec![0.0; span.len()];
+        let mut sums = vec![0.0; span.len() * classes];
+        for (place, q) in span.enumerate() {
+            let row = anchors.row(q) as u32;
+            for other in (0..prepared.rows() as u32).filter(|&other| other != row) {
+                let squared = prepared.squared_distance(row, other);
+                if let Some(exponent) = exponent {
+                    kernel[place] += (exponent * squared).exp();
+                }
+                if let Some(codes) = codes {
+                    sums[place * classes + codes[other as usize] as usize] += prepared.distance(squared);
+                }
+            }
+        }
+        (kernel, sums)
+    });
+    let kernel = exponent.map(|_| blocks.iter().flat_map(|b| &b.0).copied().collect());
+    let sums = codes.map(|_| blocks.iter().flat_map(|b| &b.1).copied().collect());
+    (kernel, sums)
+}
+
+/// How many rows are added in f32 before the sum goes to f64.
+const FLUSH: usize = 32;
+
+/// Σⱼ exp(−t·d²) of each query of a block.
+pub(crate) struct KernelSums {
+    /// −t, per squared distance in scaled units.
+    exponent: f32,
+    /// The sums.
+    pub(crate) sums: Vec<f64>,
+}
+
+impl KernelSums {
+    pub(crate) fn new(rows: usize, exponent: f64) -> Self {
+        KernelSums {
+            exponent: exponent as f32,
+            sums: vec![0.0; rows],
+        }
+    }
+
+    /// Adds a tile to its rows and, if given, to its columns.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, mut columns: Option<&mut KernelSums>, tile: &[f32], width: usize) {
+        let exponent = self.exponent;
+        let mut values = vec![0.0f32; width];
+        let mut below = vec![0.0f32; width];
+        for (r, row) in tile.chunks_exact(width).enumerate() {
+            for (v, &squared) in values.iter_mut().zip(row) {
+                *v = exp(exponent * squared);
+            }
+            self.sums[r] += sum(&values);
+            if let Some(columns) = columns.as_deref_mut() {
+                for (b, v) in below.iter_mut().zip(&values) {
+                    *b += v;
+                }
+                if (r + 1) % FLUSH == 0 {
+                    flush(&mut below, &mut columns.sums);
+                }
+            }
+        }
+        if let Some(columns) = columns {
+            flush(&mut below, &mut columns.sums);
+        }
+    }
+}
+
+/// Rows of one class that stand together in a block: class and positions `first..last`.
+pub(crate) type Run = (u32, usize, usize);
+
+/// The runs of a block whose rows are ordered by class.
+pub(crate) fn runs(classes: &[u32]) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (position, &class) in classes.iter().enumerate() {
+        match runs.last_mut() {
+            Some((c, _, last)) if *c == class => *last = position + 1,
+            _ => runs.push((class, position, position + 1)),
+        }
+    }
+    runs
+}
+
+/// Σ of the distances of each query of a block to the rows of each class.
+pub(crate) struct ClassSums {
+    rows: usize,
+    /// Sums, class by class: `sums[class * rows + query]`, in scaled units.
+    pub(crate) sums: Vec<f64>,
+    /// Below this f32 squared distance the exact one is taken.
+    pub(crate) near: Vec<f32>,
+}
+
+impl ClassSums {
+    pub(crate) fn new(rows: usize, classes: usize, near: Vec<f32>) -> Self {
+        ClassSums {
+            rows,
+            sums: vec![0.0; rows * classes],
+            near,
+        }
+    }
+
+    /// Adds a tile of squared distances to its rows and, if given, to its columns; the tile is overwritten.
+    #[inline(always)]
+    pub(crate) fn add(
+        &mut self,
+        mut columns: Option<&mut ClassSums>,
+        tile: &mut [f32],
+        width: usize,
+        row_runs: &[Run],
+        column_runs: &[Run],
+    ) {
+        for squared in tile.iter_mut() {
+            *squared = squared.sqrt();
+        }
+        for (r, row) in tile.chunks_exact(width).enumerate() {
+            for &(class, first, last) in column_runs {
+                self.sums[class as usize * self.rows + r] += sum(&row[first..last]);
+            }
+        }
+        let Some(columns) = columns.as_deref_mut() else {
+            return;
+        };
+        let mut below = vec![0.0f32; width];
+        for &(class, first, last) in row_runs {
+            let start = class as usize * columns.rows;
+            for (r, row) in tile[first * width..last * width].chunks_exact(width).enumerate() {
+                for (b, v) in below.iter_mut().zip(row) {
+                    *b += v;
+                }
+                if (r + 1) % FLUSH == 0 {
+                    flush(&mut below, &mut columns.sums[start..start + width]);
+                }
+            }
+            flush(&mut below, &mut columns.sums[start..start + width]);
+        }
+    }
+}
+
+#[inline(always)]
+fn flush(below: &mut [f32], sums: &mut [f64]) {
+    for (s, b) in sums.iter_mut().zip(below) {
+        *s += f64::from(*b);
+        *b = 0.0;
+    }
+}
+
+/// Σ in eight lanes of f64.
+#[inline(always)]
+fn sum(values: &[f32]) -> f64 {
+    let chunks = values.chunks_exact(8);
+    let mut total: f64 = chunks.remainder().iter().map(|&v| f64::from(v)).sum();
+    let mut lanes = [0.0f64; 8];
+    for chunk in chunks {
+        for l in 0..8 {
+            lanes[l] += f64::from(chunk[l]);
+        }
+    }
+    total += lanes.iter().sum::<f64>();
+    total
+}
+
+/// eˣ for −87 ≤ x ≤ 0 (below: about 1e-38), with a relative error under 2·10⁻⁷: x = n·ln 2 + r with
+/// |r| ≤ ln 2 / 2, then a Taylor polynomial in r and n put into the exponent bits.
+#[inline(always)]
+fn exp(x: f32) -> f32 {
+    const ROUND: f32 = 12_582_912.0; // 1.5·2²³: adding it rounds to a whole number held in the low bits
+    let x = if x > -87.0 { x } else { -87.0 };
+    let shifted = x * std::f32::consts::LOG2_E + ROUND;
+    let n = shifted - ROUND;
+    let r = x - n * 0.693_359_4 + n * 2.121_944_4e-4; // ln 2 in two parts
+    let p = 1.0 / 5040.0;
+    let p = p * r + 1.0 / 720.0;
+    let p = p * r + 1.0 / 120.0;
+    let p = p * r + 1.0 / 24.0;
+    let p = p * r + 1.0 / 6.0;
+    let p = p * r + 0.5;
+    let p = p * r + 1.0;
+    let p = p * r + 1.0;
+    p * f32::from_bits((shifted.to_bits().wrapping_add(127)) << 23)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fast_exponential_is_good_to_2e_7() {
+        for step in 0..8700 {
+            let x = -(step as f32) * 0.01;
+            let exact = f64::from(x).exp();
+            assert!((f64::from(exp(x)) / exact - 1.0).abs() < 2e-7, "exp({x})");
+        }
+        // The padding of a diagonal: an infinite distance adds nothing that could be seen.
+        assert!(exp(f32::NEG_INFINITY) < 2e-38);
+    }
+
+    #[test]
+    fn runs_name_each_class_once_per_stretch() {
+        assert_eq!(runs(&[0, 0, 2, 2, 2, 5]), [(0, 0, 2), (2, 2, 5), (5, 5, 6)]);
+        assert!(runs(&[]).is_empty());
+    }
+}

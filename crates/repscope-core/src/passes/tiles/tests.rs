@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+//! The engine against brute force in f64, on data made to break it.
+
+use super::*;
+use crate::random::stream;
+use crate::run::Order;
+use rand::RngExt;
+
+/// Uniform noise, or something nastier.
+fn data(kind: &str, n: usize, d: usize, seed: u64) -> Space {
+    let mut rng = stream(seed, kind, 0);
+    let mut noise = || rng.random::<f64>() - 0.5;
+    let values: Vec<f64> = match kind {
+        "noise" => (0..n * d).map(|_| noise()).collect(),
+        "offset" => (0..n * d).map(|_| noise() + 1e6).collect(),
+        "duplicates" => {
+            let base: Vec<f64> = (0..(n / 7 + 1) * d).map(|_| noise()).collect();
+            (0..n)
+                .flat_map(|i| base[(i % (n / 7 + 1)) * d..][..d].to_vec())
+                .collect()
+        }
+        // All rows on a grid: a great many exact ties.
+        "ties" => (0..n * d).map(|_| (noise() * 4.0).round()).collect(),
+        // Distances that differ by less than f32 can tell.
+        "near ties" => (0..n * d)
+            .map(|x| f64::from((x % d == 0) as u8) + 1e-9 * noise())
+            .collect(),
+        "constant" => vec![3.0; n * d],
+        "huge" => (0..n * d).map(|_| noise() * 1e149).collect(),
+        "tiny" => (0..n * d).map(|_| noise() * 1e-200).collect(),
+        "sorted" => (0..n * d).map(|x| (x / d) as f64 + 1e-3 * noise()).collect(),
+        other => panic!("no data called {other}"),
+    };
+    Space::from_f64(kind, n, d, values).unwrap()
+}
+
+const KINDS: [&str; 9] = [
+    "noise",
+    "offset",
+    "duplicates",
+    "ties",
+    "near ties",
+    "constant",
+    "huge",
+    "tiny",
+    "sorted",
+];
+
+/// All rows but `i`, by exact distance and then by row.
+fn sorted_from(prepared: &Prepared, i: u32) -> Vec<(f64, u32)> {
+    let mut all: Vec<(f64, u32)> = (0..prepared.rows() as u32)
+        .filter(|&j| j != i)
+        .map(|j| (prepared.squared_distance(i, j), j))
+        .collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    all
+}
+
+#[test]
+fn a_tournament_pairs_everyone_once_and_nobody_twice_in_a_round() {
+    for count in 0..12 {
+        let mut seen = std::collections::BTreeSet::new();
+        for round in rounds(count) {
+            let mut busy = std::collections::BTreeSet::new();
+            for (i, j) in round {
+                assert!(
+                    i < j && busy.insert(i) && busy.insert(j) && seen.insert((i, j)),
+                    "{count}: {i} {j}"
+                );
+            }
+        }
+        assert_eq!(seen.len(), count * count.saturating_sub(1) / 2);
+    }
+}
+
+#[test]
+fn exact_distances_are_those_of_plain_arithmetic() {
+    let space = data("noise", 3, 37, 1);
+    let prepared = Prepared::new(&space, Preparation::Raw, None, &Driver::silent(Order::Serial)).unwrap();
+    let (mut a, mut b) = (vec![0.0; 37], vec![0.0; 37]);
+    space.read_row(0, &mut a);
+    space.read_row(2, &mut b);
+    let plain: f64 = a.iter().zip(&b).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt();
+    assert!((prepared.distance(prepared.squared_distance(0, 2)) - plain).abs() < 1e-14);
+}
+
+#[test]
+fn neighbours_equal_brute_force_on_adversarial_data() {
+    let driver = Driver::silent(Order::Parallel);
+    for kind in KINDS {
+        for (n, d) in [(2, 1), (5, 3), (97, 17), (256, 2), (300, 40), (601, 5)] {
+            let space = data(kind, n, d, 7);
+            let prepared = Prepared::new(&space, Preparation::Raw, None, &driver).unwrap();
+            for k in [1, 2, 10, n / 2, n - 1] {
+                if k == 0 || k >= n {
+                    continue;
+                }
+                let ask = Ask { k, ..Ask::default() };
+                let found = sweep(&prepared, Anchors::All, &ask, &driver).neighbors.unwrap();
+                for i in (0..n).step_by(1 + n / 50) {
+                    let expected: Vec<u32> = sorted_from(&prepared, i as u32)[..k].iter().map(|x| x.1).collect();
+                    assert_eq!(found.of(i), expected, "{kind} n={n} d={d} k={k} row {i}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn ranks_equal_brute_force_on_adversarial_data() {
+    let driver = Driver::silent(Order::Parallel);
+    for kind in KINDS {
+        for (n, d) in [(5, 3), (300, 17), (530, 4)] {
+            let (space, other) = (data(kind, n, d, 3), data("noise", n, 2, 9));
+            let prepared = Prepared::new(&space, Preparation::Raw, None, &driver).unwrap();
+            let elsewhere = Prepared::new(&other, Preparation::Raw, None, &driver).unwrap();
+            for k in [1, 4, 20.min(n - 1), n - 1] {
+                let ask = Ask { k, ..Ask::default() };
+                let neighbors = sweep(&elsewhere, Anchors::All, &ask, &driver).neighbors.unwrap();
+                let ask = Ask {
+                    ranks_of: vec![&neighbors],
+                    ..Ask::default()
+                };
+                let ranks = &sweep(&prepared, Anchors::All, &ask, &driver).ranks[0];
+                for i in (0..n).step_by(1 + n / 40) {
+                    let list = sorted_from(&prepared, i as u32);
+                    let rank = |j: &u32| 1 + list.iter().position(|x| x.1 == *j).unwrap() as u32;
+                    let expected: Vec<u32> = neighbors.of(i).iter().map(rank).collect();
+                    assert_eq!(ranks.of(i), expected, "{kind} n={n} d={d} k={k} row {i}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_equal_brute_force() {
+    let driver = Driver::silent(Order::Parallel);
+    for kind in ["noise", "offset", "duplicates", "ties", "near ties", "sorted"] {
+        for (n, d) in [(3, 2), (300, 17), (600, 64)] {
+            let space = data(kind, n, d, 3);
+            let labels = Labels::from_codes((0..n as u32).map(|i| i * i % 5).collect(), 5);
+            let prepared = Prepared::new(&space, Preparation::Raw, Some(labels.codes()), &driver).unwrap();
+            let scale = prepared.squared_unit();
+            let t = 1.0 / (scale * 2.0);
+            let ask = Ask {
+                kernel: Some(t),
+                classes: Some(&labels),
+                k: 1,
+                ..Ask::default()
+            };
+            let answer = sweep_tiles(&prepared, Anchors::All, &ask, &driver);
+            let (kernel, classes) = (answer.kernel.unwrap(), answer.classes.unwrap());
+            let direct = sweep(&prepared, Anchors::All, &ask, &driver);
+            for i in (0..n).step_by(1 + n / 40) {
+                let (mut sum, mut of_class) = (0.0, [0.0; 5]);
+                for (squared, j) in sorted_from(&prepared, i as u32) {
+                    sum += (-t * squared * scale).exp();
+                    of_class[labels.codes()[j as usize] as usize] += prepared.distance(squared);
+                }
+                assert!(
+                    (kernel[i] / sum - 1.0).abs() < 1e-6,
+                    "{kind} n={n}: {} {sum}",
+                    kernel[i]
+                );
+                assert!(
+                    (direct.kernel.as_ref().unwrap()[i] / sum - 1.0).abs() < 1e-13,
+                    "{kind} n={n} directly"
+                );
+                for (c, &expected) in of_class.iter().enumerate() {
+                    let got = classes[i * 5 + c];
+                    assert!(
+                        (got - expected).abs() <= 2e-6 * expected,
+                        "{kind} n={n} class {c}: {got} {expected}"
+                    );
+                    let got = direct.classes.as_ref().unwrap()[i * 5 + c];
+                    assert!(
+                        (got - expected).abs() <= 1e-13 * expected,
+                        "{kind} n={n} class {c} directly"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn anchors_get_the_same_answers_as_all_rows() {
+    let driver = Driver::silent(Order::Parallel);
+    let (n, d) = (700, 9);
+    for kind in ["noise", "duplicates", "ties"] {
+        let space = data(kind, n, d, 5);
+        let labels = Labels::from_codes((0..n as u32).map(|i| i % 3).collect(), 3);
+        let prepared = Prepared::new(&space, Preparation::Raw, Some(labels.codes()), &driver).unwrap();
+        let ask = Ask {
+            k: 6,
+            kernel: Some(1.0),
+            classes: Some(&labels),
+            ..Ask::default()
+        };
+        let all = sweep_tiles(&prepared, Anchors::All, &ask, &driver);
+        let anchors: Vec<u32> = (0..n as u32).filter(|i| i % 2 == 1).collect();
+        let some = sweep_tiles(&prepared, Anchors::Some(&anchors), &ask, &driver);
+        let (all_neighbors, some_neighbors) = (all.neighbors.unwrap(), some.neighbors.unwrap());
+        for (q, &i) in anchors.iter().enumerate() {
+            assert_eq!(some_neighbors.of(q), all_neighbors.of(i as usize), "{kind} row {i}");
+            let (a, b) = (
+                some.kernel.as_ref().unwrap()[q],
+                all.kernel.as_ref().unwrap()[i as usize],
+            );
+            assert!((a / b - 1.0).abs() < 1e-6);
+        }
+    }
+}
+
+#[test]
+fn the_same_bits_come_out_whatever_runs_the_tasks() {
+    let space = data("noise", 1500, 33, 11);
+    let labels = Labels::from_codes((0..1500).map(|i| i % 4).collect(), 4);
+    let answer = |driver: &Driver| {
+        let prepared = Prepared::new(&space, Preparation::Unit, Some(labels.codes()), driver).unwrap();
+        let ask = Ask {
+            k: 7,
+            kernel: Some(2.0),
+            classes: Some(&labels),
+            ..Ask::default()
+        };
+        let answer = sweep_tiles(&prepared, Anchors::All, &ask, driver);
+        let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();
+        let neighbors = answer.neighbors.unwrap();
+        (
+            neighbors.rows,
+            bits(&neighbors.distances),
+            bits(&answer.kernel.unwrap()),
+            bits(&answer.classes.unwrap()),
+        )
+    };
+    let expected = answer(&Driver::silent(Order::Serial));
+    for seed in [1, 2] {
+        assert!(
+            answer(&Driver::silent(Order::Shuffled(seed))) == expected,
+            "shuffled with seed {seed}"
+        );
+    }
+    for threads in [1, 2, 8] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        assert!(
+            pool.install(|| answer(&Driver::silent(Order::Parallel))) == expected,
+            "{threads} threads"
+        );
+    }
+}

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: MIT
+//! From metrics to needs to passes: what several metrics need is computed once.
+//!
+//! Each metric declares its needs. Pairwise needs of the same key (which matrix, how prepared) are fused
+//! into one sweep over its tiles, with the largest k that anybody asked for. A sweep over the inputs
+//! serves all models. Reading something that was not declared is an internal error, never a silent
+//! recomputation.
+//!
+//! Stages: spectra and clusters of each model → sweep over each model's codes → sweep over the inputs,
+//! which ranks every model's neighbours → sweep over the codes, which ranks the neighbours of the inputs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::data::{Labels, Space, Study};
+use crate::error::{Error, Result};
+use crate::interval::Units;
+use crate::metrics::Metric;
+use crate::passes::clusters::{Clusters, kmeans};
+use crate::passes::neighbors::Neighbors;
+use crate::passes::paired;
+use crate::passes::prepared::{Preparation, Prepared, unit_factors};
+use crate::passes::ranks::Ranks;
+use crate::passes::spectrum::Spectrum;
+use crate::passes::tiles::{Anchors, Ask, sweep};
+use crate::random;
+use crate::run::Driver;
+use crate::score::Results;
+use crate::spec::{Distance, Spec};
+
+/// Which matrix of a study.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    /// The model's codes.
+    Latent,
+    /// What the model saw.
+    Input,
+}
+
+/// A matrix and its preparation: what a pairwise pass runs over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key {
+    pub(crate) source: Source,
+    pub(crate) preparation: Preparation,
+}
+
+impl Key {
+    /// The codes as they are.
+    pub(crate) const RAW: Key = Key {
+        source: Source::Latent,
+        preparation: Preparation::Raw,
+    };
+    /// The codes divided by their length.
+    pub(crate) const UNIT: Key = Key {
+        source: Source::Latent,
+        preparation: Preparation::Unit,
+    };
+    /// The inputs as they are.
+    pub(crate) const INPUT: Key = Key {
+        source: Source::Input,
+        preparation: Preparation::Raw,
+    };
+
+    /// The codes under the asked distance.
+    pub(crate) fn codes(spec: &Spec) -> Key {
+        match spec.distance {
+            Distance::Euclidean => Key::RAW,
+            Distance::Cosine => Key::UNIT,
+        }
+    }
+}
+
+/// What a metric asks to be computed before it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Need {
+    /// The k nearest rows of each query.
+    Neighbors { of: Key, k: usize },
+    /// The ranks within one space of the k nearest rows of another.
+    Ranks { of: Key, within: Key, k: usize },
+    /// Kernel sums over all pairs of unit-length codes.
+    Kernel,
+    /// Distances of each row to each class (or to each k-means cluster where there are no labels).
+    ClassDistances,
+    /// The eigenvalues of the codes' covariance.
+    Spectrum,
+    /// k-means clusters of the codes.
+    Clusters,
+    /// Distances of consecutive inputs and of their codes.
+    PairDistances,
+}
+
+/// Distances of consecutive rows.
+pub(crate) struct PairDistances {
+    pub(crate) input: Vec<f64>,
+    pub(crate) latent: Vec<f64>,
+    /// Between unit-length codes, or why there are none.
+    pub(crate) unit: std::result::Result<Vec<f64>, String>,
+}
+
+/// Distances of each query to each class, and the classes meant.
+pub(crate) struct ClassDistances {
+    pub(crate) labels: Arc<Labels>,
+    /// True where the labels are k-means' own.
+    pub(crate) is_circular: bool,
+    /// Sums of distances, `labels.classes()` per query.
+    pub(crate) sums: Vec<f64>,
+}
+
+/// A study with the results of the passes its metrics declared.
+pub(crate) struct Shared<'a> {
+    pub(crate) spec: &'a Spec,
+    pub(crate) study: &'a Study,
+    anchors: Option<Arc<Vec<u32>>>,
+    anchor_episodes: Option<Vec<u32>>,
+    neighbors: BTreeMap<Key, Neighbors>,
+    ranks: BTreeMap<(Key, Key), Ranks>,
+    kernel: Option<Vec<f64>>,
+    class_distances: Option<ClassDistances>,
+    spectrum: Option<Spectrum>,
+    clusters: Option<Clusters>,
+    pair_distances: Option<PairDistances>,
+}
+
+impl<'a> Shared<'a> {
+    /// The rows that ask.
+    pub(crate) fn anchors(&self) -> Anchors<'_> {
+        match &self.anchors {
+            None => Anchors::All,
+            Some(rows) => Anchors::Some(rows),
+        }
+    }
+
+    /// The units that values by query are resampled over.
+    pub(crate) fn units(&self) -> Units<'_> {
+        match (&self.anchor_episodes, &self.anchors) {
+            (Some(codes), _) => Units::Groups(codes, "episodes"),
+            (None, Some(_)) => Units::Single("anchors"),
+            (None, None) => Units::Single("rows"),
+        }
+    }
+
+    pub(crate) fn neighbors(&self, of: Key, k: usize) -> Result<&Neighbors> {
+        self.neighbors
+            .get(&of)
+            .filter(|n| n.k >= k)
+            .ok_or_else(|| undeclared("neighbours"))
+    }
+
+    pub(crate) fn ranks(&self, of: Key, within: Key, k: usize) -> Result<&Ranks> {
+        self.ranks
+            .get(&(of, within))
+            .filter(|r| r.k >= k)
+            .ok_or_else(|| undeclared("ranks"))
+    }
+
+    pub(crate) fn kernel(&self) -> Result<&[f64]> {
+        self.kernel.as_deref().ok_or_else(|| undeclared("kernel sums"))
+    }
+
+    pub(crate) fn class_distances(&self) -> Result<&ClassDistances> {
+        self.class_distances
+            .as_ref()
+            .ok_or_else(|| undeclared("class distances"))
+    }
+
+    pub(crate) fn spectrum(&self) -> Result<&Spectrum> {
+        self.spectrum.as_ref().ok_or_else(|| undeclared("spectrum"))
+    }
+
+    pub(crate) fn pair_distances(&self) -> Result<&PairDistances> {
+        self.pair_distances
+            .as_ref()
+            .ok_or_else(|| undeclared("distances of pairs"))
+    }
+
+    pub(crate) fn clusters(&self) -> Result<&Clusters> {
+        self.clusters.as_ref().ok_or_else(|| undeclared("clusters"))
+    }
+}
+
+fn undeclared(what: &str) -> Error {
+    Error::Internal(format!("a metric read {what} that it had not declared as a need"))
+}
+
+/// Computes the metrics for every study. All problems of the input are found before heavy work starts.
+pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Driver) -> Result<Results> {
+    let mut planned: Vec<(Shared, Vec<Need>)> = Vec::new();
+    for study in studies {
+        study.check()?;
+        let mut needs = Vec::new();
+        for metric in metrics {
+            needs.extend((metric.needs)(spec, study)?);
+        }
+        let anchors = draw_anchors(spec, study.latent.rows());
+        check_memory(
+            spec,
+            study,
+            &needs,
+            anchors.as_deref().map_or(study.latent.rows(), Vec::len),
+        )?;
+        planned.push((start(spec, study, anchors), needs));
+    }
+    for (shared, needs) in &mut planned {
+        if needs.contains(&Need::Spectrum) {
+            shared.spectrum = Some(Spectrum::new(&shared.study.latent, driver));
+        }
+        if needs.contains(&Need::Clusters) {
+            let space = &shared.study.latent;
+            shared.clusters = Some(kmeans(space, None, spec.clusters, spec.restarts, spec.seed, driver));
+        }
+        if needs.contains(&Need::PairDistances) {
+            shared.pair_distances = Some(measure_pairs(shared.study, driver)?);
+        }
+        sweep_codes(shared, needs, driver)?;
+    }
+    sweep_inputs(&mut planned, driver)?;
+    for (shared, needs) in &mut planned {
+        rank_within_codes(shared, needs, driver)?;
+    }
+    let mut results = Results::default();
+    for (shared, _) in &planned {
+        for metric in metrics {
+            let mut answer = (metric.compute)(shared)?;
+            for score in &mut answer.scores {
+                score.model.clone_from(&shared.study.model);
+            }
+            for curve in &mut answer.curves {
+                curve.model.clone_from(&shared.study.model);
+            }
+            for table in &mut answer.samples {
+                table.model.clone_from(&shared.study.model);
+            }
+            results.scores.extend(answer.scores);
+            results.curves.extend(answer.curves);
+            results.samples.extend(answer.samples);
+            results.warnings.extend(
+                answer
+                    .warnings
+                    .into_iter()
+                    .map(|w| format!("{}: {w}", shared.study.model)),
+            );
+        }
+    }
+    Ok(results)
+}
+
+fn start<'a>(spec: &'a Spec, study: &'a Study, anchors: Option<Arc<Vec<u32>>>) -> Shared<'a> {
+    let anchor_episodes = study.episodes.as_ref().map(|episodes| match &anchors {
+        None => episodes.codes().to_vec(),
+        Some(rows) => rows.iter().map(|&i| episodes.codes()[i as usize]).collect(),
+    });
+    Shared {
+        spec,
+        study,
+        anchors,
+        anchor_episodes,
+        neighbors: BTreeMap::new(),
+        ranks: BTreeMap::new(),
+        kernel: None,
+        class_distances: None,
+        spectrum: None,
+        clusters: None,
+        pair_distances: None,
+    }
+}
+
+fn measure_pairs(study: &Study, driver: &Driver) -> Result<PairDistances> {
+    let (Some(input), Some(pairs)) = (&study.input, &study.pairs) else {
+        return Err(undeclared("distances of pairs"));
+    };
+    let unit = unit_factors(&study.latent)
+        .map(|factors| paired::distances(&study.latent, Some(&factors), &pairs.rows, driver))
+        .map_err(|error| error.to_string());
+    Ok(PairDistances {
+        input: paired::distances(input, None, &pairs.rows, driver),
+        latent: paired::distances(&study.latent, None, &pairs.rows, driver),
+        unit,
+    })
+}
+
+/// The random rows that ask under `--sample`, ascending; none where all rows ask.
+fn draw_anchors(spec: &Spec, rows: usize) -> Option<Arc<Vec<u32>>> {
+    let count = spec.sample.filter(|&m| m < rows)?;
+    let mut drawn = random::permutation(rows, &mut random::stream(spec.seed, "anchors", 0));
+    drawn.truncate(count);
+    drawn.sort_unstable();
+    Some(Arc::new(drawn))
+}
+
+/// The largest k that anybody needs of a key; 0 where nobody does.
+fn largest_k(needs: &[Need], key: Key) -> usize {
+    let asked = needs.iter().map(|need| match need {
+        Need::Neighbors { of, k } | Need::Ranks { of, k, .. } if *of == key => *k,
+        _ => 0,
+    });
+    asked.max().unwrap_or(0)
+}
+
+/// The largest k whose ranks within `within` are needed; 0 for none.
+fn ranked_k(needs: &[Need], key: Key, inside: Key) -> usize {
+    let asked = needs.iter().map(|need| match need {
+        Need::Ranks { of, within, k } if *of == key && *within == inside => *k,
+        _ => 0,
+    });
+    asked.max().unwrap_or(0)
+}
+
+fn sweep_codes(shared: &mut Shared, needs: &[Need], driver: &Driver) -> Result<()> {
+    for key in [Key::RAW, Key::UNIT] {
+        let k = largest_k(needs, key);
+        let wants_kernel = key == Key::UNIT && needs.contains(&Need::Kernel);
+        let wants_classes = key == Key::RAW && needs.contains(&Need::ClassDistances);
+        if k == 0 && !wants_kernel && !wants_classes {
+            continue;
+        }
+        let labels = match (&shared.study.labels, &shared.clusters) {
+            _ if !wants_classes => None,
+            (Some(labels), _) => Some((labels.clone(), false)),
+            (None, Some(c)) => Some((Arc::new(Labels::from_codes(c.labels.clone(), c.counts.len())), true)),
+            (None, None) => return Err(undeclared("clusters")),
+        };
+        let classes = labels.as_ref().map(|(labels, _)| labels.as_ref());
+        let prepared = Prepared::new(
+            &shared.study.latent,
+            key.preparation,
+            classes.map(Labels::codes),
+            driver,
+        )?;
+        let ask = Ask {
+            k,
+            ranks_of: Vec::new(),
+            kernel: wants_kernel.then_some(shared.spec.t),
+            classes,
+        };
+        let answer = sweep(&prepared, shared.anchors(), &ask, driver);
+        if let Some(neighbors) = answer.neighbors {
+            shared.neighbors.insert(key, neighbors);
+        }
+        shared.kernel = answer.kernel.or(shared.kernel.take());
+        if let (Some(sums), Some((labels, is_circular))) = (answer.classes, labels) {
+            shared.class_distances = Some(ClassDistances {
+                labels,
+                is_circular,
+                sums,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// One sweep over each distinct input matrix, for all models that share it.
+fn sweep_inputs(planned: &mut [(Shared, Vec<Need>)], driver: &Driver) -> Result<()> {
+    let mut done: Vec<*const Space> = Vec::new();
+    for first in 0..planned.len() {
+        let Some(input) = planned[first].0.study.input.clone() else {
+            continue;
+        };
+        let same = |p: &(Shared, Vec<Need>)| p.0.study.input.as_ref().is_some_and(|i| Arc::ptr_eq(i, &input));
+        let members: Vec<usize> = (0..planned.len()).filter(|&m| same(&planned[m])).collect();
+        let k = members
+            .iter()
+            .map(|&m| largest_k(&planned[m].1, Key::INPUT))
+            .max()
+            .unwrap_or(0);
+        if k == 0 || done.contains(&Arc::as_ptr(&input)) {
+            continue;
+        }
+        done.push(Arc::as_ptr(&input));
+        let mut ranked: Vec<(usize, Key, Neighbors)> = Vec::new();
+        for &m in &members {
+            let (shared, needs) = &planned[m];
+            for key in [Key::RAW, Key::UNIT] {
+                let k = ranked_k(needs, key, Key::INPUT);
+                if k > 0 {
+                    ranked.push((m, key, shared.neighbors(key, k)?.truncated(k)));
+                }
+            }
+        }
+        let prepared = Prepared::new(&input, Preparation::Raw, None, driver)?;
+        let ask = Ask {
+            k,
+            ranks_of: ranked.iter().map(|r| &r.2).collect(),
+            kernel: None,
+            classes: None,
+        };
+        let answer = sweep(&prepared, planned[first].0.anchors(), &ask, driver);
+        for ((m, key, _), ranks) in ranked.iter().zip(answer.ranks) {
+            planned[*m].0.ranks.insert((*key, Key::INPUT), ranks);
+        }
+        let neighbors = answer.neighbors.ok_or_else(|| undeclared("neighbours"))?;
+        for m in members {
+            planned[m].0.neighbors.insert(Key::INPUT, neighbors.clone());
+        }
+    }
+    Ok(())
+}
+
+fn rank_within_codes(shared: &mut Shared, needs: &[Need], driver: &Driver) -> Result<()> {
+    for key in [Key::RAW, Key::UNIT] {
+        let k = ranked_k(needs, Key::INPUT, key);
+        if k == 0 {
+            continue;
+        }
+        let others = shared.neighbors(Key::INPUT, k)?.truncated(k);
+        let prepared = Prepared::new(&shared.study.latent, key.preparation, None, driver)?;
+        let ask = Ask {
+            k: 0,
+            ranks_of: vec![&others],
+            kernel: None,
+            classes: None,
+        };
+        let mut answer = sweep(&prepared, shared.anchors(), &ask, driver);
+        let ranks = answer.ranks.pop().ok_or_else(|| undeclared("ranks"))?;
+        shared.ranks.insert((Key::INPUT, key), ranks);
+    }
+    Ok(())
+}
+
+/// Refuses a run whose dearest sweep would not fit the budget, before any work.
+fn check_memory(spec: &Spec, study: &Study, needs: &[Need], queries: usize) -> Result<()> {
+    let Some(budget) = spec.memory else { return Ok(()) };
+    let of_key = |key: Key| {
+        let space = match key.source {
+            Source::Latent => Some(&study.latent),
+            Source::Input => study.input.as_deref(),
+        };
+        let (n, d) = space.map_or((0, 0), |s| (s.rows() as u64, s.columns() as u64));
+        let k = largest_k(needs, key) as u64;
+        let classes = match &study.labels {
+            Some(labels) => labels.classes(),
+            None => spec.clusters,
+        };
+        let sums = if needs.contains(&Need::ClassDistances) {
+            classes as u64 * 16
+        } else {
+            0
+        };
+        n * d * 4 + queries as u64 * (k * 60 + 256 + sums)
+    };
+    let needed = [Key::RAW, Key::UNIT, Key::INPUT]
+        .map(of_key)
+        .into_iter()
+        .max()
+        .unwrap_or(0);
+    if needed > budget {
+        let gib = |bytes: u64| bytes as f64 / (1u64 << 30) as f64;
+        return Err(Error::Input(format!(
+            "model `{}` needs about {:.2} GiB of working memory, but --memory allows {:.2} GiB; allow more, or rank \
+             fewer rows with --sample",
+            study.model,
+            gib(needed),
+            gib(budget)
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+//! An array as a file holds it, before it is known to be a space or labels.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Parsed, problem};
+
+/// A shape, the name of the stored number type, and the values in C order (last index fastest).
+#[derive(Debug, Clone)]
+pub struct Array {
+    shape: Vec<usize>,
+    dtype: String,
+    data: Data,
+}
+
+/// The values of an [`Array`]. Halves and integers up to 16 bits are held as `f32`, 32-bit integers as
+/// `f64`, both exactly; [`Array::dtype`] still says how they were stored.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum Data {
+    /// Single precision, possibly inside a mapped file.
+    F32(Arc<dyn AsRef<[f32]> + Send + Sync>),
+    /// Double precision, possibly inside a mapped file.
+    F64(Arc<dyn AsRef<[f64]> + Send + Sync>),
+    /// 64-bit integers, which `f64` could not hold exactly.
+    I64(Vec<i64>),
+    /// Unsigned 64-bit integers.
+    U64(Vec<u64>),
+    /// Truth values.
+    Bool(Vec<bool>),
+    /// Strings.
+    Text(Vec<String>),
+    /// Python objects of different kinds.
+    Mixed(Vec<Object>),
+}
+
+/// One plain Python object out of an object array.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Object {
+    /// Nothing there.
+    None,
+    /// A truth value.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number.
+    Float(f64),
+    /// A string.
+    Text(String),
+}
+
+/// What is known of an array without reading its values.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArrayInfo {
+    /// What to write after `#`; `None` for a file of one unnamed array.
+    pub key: Option<String>,
+    /// The shape; a parquet column of lists shows its rows only.
+    pub shape: Vec<usize>,
+    /// Short name of the stored type: `f32`, `i64`, `str`.
+    pub dtype: String,
+}
+
+impl Array {
+    /// An array whose values fill its shape, which has at least one dimension.
+    pub fn new(shape: Vec<usize>, dtype: &str, data: Data) -> repscope_core::Result<Self> {
+        Array::checked(shape, dtype, data)
+            .map_err(|p| repscope_core::Error::Input(format!("the array {p}")))
+    }
+
+    pub(crate) fn checked(shape: Vec<usize>, dtype: &str, data: Data) -> Parsed<Self> {
+        check_dimensions(&shape)?;
+        if count(&shape) != Some(data.len()) {
+            return problem(format!("has shape {} but {} values", Shape(&shape), data.len()));
+        }
+        Ok(Array {
+            shape,
+            dtype: dtype.to_string(),
+            data,
+        })
+    }
+
+    /// The sizes of its dimensions, at least one.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// Short name of the type in the file: `f32`, `f16`, `i64`, `u8`, `bool`, `str`, `object`.
+    pub fn dtype(&self) -> &str {
+        &self.dtype
+    }
+
+    /// The values.
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// The first dimension: how many samples.
+    pub fn rows(&self) -> usize {
+        self.shape[0]
+    }
+
+    pub(crate) fn into_data(self) -> Data {
+        self.data
+    }
+}
+
+impl Data {
+    /// How many values there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Data::F32(v) => (**v).as_ref().len(),
+            Data::F64(v) => (**v).as_ref().len(),
+            Data::I64(v) => v.len(),
+            Data::U64(v) => v.len(),
+            Data::Bool(v) => v.len(),
+            Data::Text(v) => v.len(),
+            Data::Mixed(v) => v.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(crate) fn f32(values: Vec<f32>) -> Self {
+        Data::F32(Arc::new(values))
+    }
+
+    pub(crate) fn f64(values: Vec<f64>) -> Self {
+        Data::F64(Arc::new(values))
+    }
+
+    /// Objects that are all of one kind become data of that kind.
+    pub(crate) fn from_objects(objects: Vec<Object>) -> Self {
+        let all = |kind: fn(&Object) -> bool| !objects.is_empty() && objects.iter().all(kind);
+        if all(|o| matches!(o, Object::Text(_))) {
+            let texts = objects.into_iter().filter_map(|o| match o {
+                Object::Text(text) => Some(text),
+                _ => None,
+            });
+            return Data::Text(texts.collect());
+        }
+        if all(|o| matches!(o, Object::Int(_))) {
+            return Data::I64(objects.iter().filter_map(|o| if let Object::Int(i) = o { Some(*i) } else { None }).collect());
+        }
+        if all(|o| matches!(o, Object::Bool(_))) {
+            return Data::Bool(objects.iter().map(|o| *o == Object::Bool(true)).collect());
+        }
+        if all(|o| matches!(o, Object::Float(_))) {
+            return Data::f64(objects.iter().filter_map(|o| if let Object::Float(x) = o { Some(*x) } else { None }).collect());
+        }
+        Data::Mixed(objects)
+    }
+}
+
+impl fmt::Debug for Data {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Data::F32(v) => f.debug_tuple("F32").field(&(**v).as_ref()).finish(),
+            Data::F64(v) => f.debug_tuple("F64").field(&(**v).as_ref()).finish(),
+            Data::I64(v) => f.debug_tuple("I64").field(v).finish(),
+            Data::U64(v) => f.debug_tuple("U64").field(v).finish(),
+            Data::Bool(v) => f.debug_tuple("Bool").field(v).finish(),
+            Data::Text(v) => f.debug_tuple("Text").field(v).finish(),
+            Data::Mixed(v) => f.debug_tuple("Mixed").field(v).finish(),
+        }
+    }
+}
+
+/// A shape printed as NumPy prints it: `(100, 5)`, `(100,)`.
+pub(crate) struct Shape<'a>(pub &'a [usize]);
+
+impl fmt::Display for Shape<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [one] => write!(f, "({one},)"),
+            many => {
+                let sizes: Vec<String> = many.iter().map(usize::to_string).collect();
+                write!(f, "({})", sizes.join(", "))
+            }
+        }
+    }
+}
+
+/// How many values a shape has; `None` where the product does not fit.
+pub(crate) fn count(shape: &[usize]) -> Option<usize> {
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    shape.iter().try_fold(1_usize, |product, &n| product.checked_mul(n))
+}
+
+/// Refuses a 0-d array, which has no rows.
+pub(crate) fn check_dimensions(shape: &[usize]) -> Parsed<()> {
+    if shape.is_empty() {
+        return problem("holds a single value (a 0-d array); give an array with one row per sample");
+    }
+    Ok(())
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+//! Which array of a file is meant, and what to say when that is not clear.
+
+use crate::array::{ArrayInfo, Shape};
+use crate::error::{Parsed, problem};
+
+/// More names than this are not listed in a message.
+const LISTED: usize = 30;
+
+/// The position of the array that `key` names. `kind` is what the file calls it: "array", "column".
+pub(crate) fn choose(infos: &[ArrayInfo], key: Option<&str>, kind: &str) -> Parsed<usize> {
+    let Some(key) = key else {
+        return match infos.len() {
+            0 => problem(format!("holds no {kind}")),
+            1 => Ok(0),
+            n => problem(format!("holds {n} {kind}s; pick one with #{kind}: {}", list(infos))),
+        };
+    };
+    if let Some(at) = infos.iter().position(|i| i.key.as_deref() == Some(key)) {
+        return Ok(at);
+    }
+    if infos.is_empty() {
+        return problem(format!("holds no {kind}"));
+    }
+    let guess = match closest(infos, key) {
+        Some(name) => format!("; did you mean `{name}`?"),
+        None => ";".to_string(),
+    };
+    problem(format!("has no {kind} `{key}`{guess} It holds {}", list(infos)))
+}
+
+fn list(infos: &[ArrayInfo]) -> String {
+    let mut names: Vec<String> = infos
+        .iter()
+        .take(LISTED)
+        .map(|i| format!("`{}` {} {}", i.key.as_deref().unwrap_or(""), Shape(&i.shape), i.dtype))
+        .collect();
+    if infos.len() > LISTED {
+        names.push(format!("and {} more", infos.len() - LISTED));
+    }
+    names.join(", ")
+}
+
+fn closest<'a>(infos: &'a [ArrayInfo], key: &str) -> Option<&'a str> {
+    let names = infos.iter().filter_map(|i| i.key.as_deref());
+    names
+        .map(|name| (strsim::jaro_winkler(&name.to_lowercase(), &key.to_lowercase()), name))
+        .filter(|(similarity, _)| *similarity > 0.7)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn infos(keys: &[&str]) -> Vec<ArrayInfo> {
+        let info = |key: &&str| ArrayInfo {
+            key: Some((*key).to_string()),
+            shape: vec![10, 2],
+            dtype: "f32".to_string(),
+        };
+        keys.iter().map(info).collect()
+    }
+
+    #[test]
+    fn one_array_needs_no_key() {
+        assert_eq!(choose(&infos(&["z"]), None, "array").unwrap(), 0);
+    }
+
+    #[test]
+    fn several_arrays_are_listed_with_shape_and_type() {
+        let error = choose(&infos(&["a", "b"]), None, "array").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "holds 2 arrays; pick one with #array: `a` (10, 2) f32, `b` (10, 2) f32"
+        );
+    }
+
+    #[test]
+    fn a_misspelt_key_gets_a_suggestion() {
+        let error = choose(&infos(&["latent", "labels"]), Some("latnet"), "array").unwrap_err();
+        assert!(error.to_string().contains("did you mean `latent`?"), "{error}");
+    }
+}

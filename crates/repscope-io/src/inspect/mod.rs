@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+//! The input doctor's facts: what is odd about an array, whether or not it is fit for a metric.
+
+mod classes;
+mod numbers;
+
+pub use classes::{ClassCount, LabelFacts};
+pub use numbers::NumberFacts;
+
+use serde::Serialize;
+
+use crate::array::{Array, Data};
+use crate::error::Result;
+use crate::path::InputPath;
+use crate::read::read_array;
+
+/// What was found in one array.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Inspection {
+    /// The path as given, with its `#key`.
+    pub path: String,
+    /// The shape of the array.
+    pub shape: Vec<usize>,
+    /// Short name of the stored type.
+    pub dtype: String,
+    /// Samples: the first dimension.
+    pub rows: usize,
+    /// Values per sample: the other dimensions, flattened.
+    pub columns: usize,
+    /// Facts about numbers, where the array holds some.
+    pub numbers: Option<NumberFacts>,
+    /// Facts about classes, where each row has one value that can name a class.
+    pub labels: Option<LabelFacts>,
+}
+
+/// Reads the array that a path names and looks at it.
+pub fn inspect(input: &InputPath) -> Result<Inspection> {
+    Ok(inspect_array(&input.to_string(), read_array(input)?))
+}
+
+/// Looks at an array that has been read already.
+pub fn inspect_array(path: &str, array: Array) -> Inspection {
+    let shape = array.shape().to_vec();
+    let is_empty = shape.contains(&0);
+    // A size beside a 0 may be anything, so its product could overflow.
+    let columns = if is_empty { 0 } else { shape[1..].iter().product() };
+    let one_per_row = columns == 1 && !is_empty;
+    let labels = if one_per_row { classes::count(&array) } else { None };
+    let (rows, dtype) = (shape[0], array.dtype().to_string());
+    let has_numbers = !is_empty && !matches!(array.data(), Data::Text(_));
+    let values = if has_numbers { array.into_values(path).ok() } else { None };
+    Inspection {
+        path: path.to_string(),
+        numbers: values.map(|v| numbers::look(&v, rows, columns)),
+        shape,
+        dtype,
+        rows,
+        columns,
+        labels,
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+//! Files seen as memory, so that a large array is used where it lies.
+
+use std::fs::File;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::Arc;
+
+use memmap2::Mmap;
+
+use crate::error::{Error, Parsed, Problem, Result};
+
+/// The bytes of a file. Clones share one mapping.
+#[derive(Clone)]
+pub(crate) struct MappedFile(Arc<Mmap>);
+
+impl MappedFile {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let read = |source| Error::read(path, source);
+        let file = File::open(path).map_err(read)?;
+        if file.metadata().map_err(read)?.is_dir() {
+            return Err(Problem::new("is a folder; give a file").in_file(path.display()));
+        }
+        // Mapping is unsafe because another process could cut the file short or rewrite it while we
+        // read. We accept what every reader of mapped arrays (NumPy's `mmap_mode` too) accepts: the
+        // inputs of a run must not change during the run. All sizes are checked against this mapping,
+        // and bytes become numbers only through bytemuck's checked casts.
+        #[allow(unsafe_code)]
+        let map = unsafe { Mmap::map(&file) };
+        Ok(MappedFile(Arc::new(map.map_err(read)?)))
+    }
+}
+
+impl Deref for MappedFile {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Numbers of type `T` inside a mapped file.
+pub(crate) struct MappedNumbers<T> {
+    file: MappedFile,
+    start: usize,
+    end: usize,
+    number: PhantomData<T>,
+}
+
+impl<T: bytemuck::Pod> MappedNumbers<T> {
+    /// `None` where the numbers would not be aligned, or this machine orders bytes differently.
+    pub(crate) fn new(file: &MappedFile, start: usize, count: usize) -> Parsed<Option<Self>> {
+        let end = count.checked_mul(size_of::<T>()).and_then(|b| b.checked_add(start));
+        let bytes = end.and_then(|end| file.get(start..end));
+        let (Some(bytes), Some(end)) = (bytes, end) else {
+            return Err(Problem::new("ends before its data"));
+        };
+        let usable = cfg!(target_endian = "little") && bytemuck::try_cast_slice::<u8, T>(bytes).is_ok();
+        Ok(usable.then(|| MappedNumbers {
+            file: file.clone(),
+            start,
+            end,
+            number: PhantomData,
+        }))
+    }
+}
+
+impl<T: bytemuck::Pod> AsRef<[T]> for MappedNumbers<T> {
+    fn as_ref(&self) -> &[T] {
+        bytemuck::cast_slice(&self.file[self.start..self.end])
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+//! NumPy's `.npy`: a short text header, then the values (NEP 1, format versions 1 to 3).
+//!
+//! Arrays are returned in C order. Object arrays are pickles and go to [`crate::pickle`].
+
+mod header;
+mod literal;
+mod order;
+mod text;
+
+use std::io::Read;
+use std::sync::Arc;
+
+pub(crate) use header::{Content, Header};
+pub(crate) use literal::parse_descr;
+pub(crate) use text::read_one as read_one_text;
+
+use crate::array::{Array, Data};
+use crate::element::{ByteOrder, Element};
+use crate::error::{Parsed, problem};
+use crate::mapped::{MappedFile, MappedNumbers};
+use crate::pickle;
+
+/// The largest pickle that is read: the size of an object array is not in its header.
+const PICKLE_LIMIT: u64 = 1 << 30;
+
+/// Reads an `.npy` file; little-endian `f32` and `f64` in C order stay where they are in the file.
+pub(crate) fn read_file(file: &MappedFile) -> Parsed<Array> {
+    let mut rest: &[u8] = file;
+    let header = Header::read(&mut rest)?;
+    let available = rest.len() as u64;
+    header.check_size(available)?;
+    match mapped(file, &header)? {
+        Some(data) => Array::checked(header.shape, header.content.name(), data),
+        None => read_values(header, &mut rest, available),
+    }
+}
+
+/// Reads what follows the header: `available` bytes, already compared with the header.
+pub(crate) fn read_values(header: Header, from: &mut impl Read, available: u64) -> Parsed<Array> {
+    let count = header.count()?;
+    let name = header.content.name();
+    let data = match header.content {
+        Content::Numbers(element, order) => element.read(from, order, count)?,
+        Content::Unicode(width, order) => Data::Text(text::read_unicode(from, width, order, count)?),
+        Content::Bytes(width) => Data::Text(text::read_bytes(from, width, count)?),
+        Content::Objects => {
+            if available > PICKLE_LIMIT {
+                return problem(format!(
+                    "holds a pickled object array of {available} bytes, more than the {PICKLE_LIMIT} that are read; \
+                     save plain text with np.save(path, labels.astype(str))"
+                ));
+            }
+            let mut bytes = Vec::new();
+            from.take(available).read_to_end(&mut bytes)?;
+            // The pickle repeats the shape; both must agree, which `Array::checked` sees by the count.
+            // Object lists are in C order whatever the header says.
+            let data = Data::from_objects(pickle::read_objects(&bytes)?);
+            return Array::checked(header.shape, name, data);
+        }
+    };
+    let data = match header.fortran_order {
+        true => order::to_c_order(data, &header.shape),
+        false => data,
+    };
+    Array::checked(header.shape, name, data)
+}
+
+fn mapped(file: &MappedFile, header: &Header) -> Parsed<Option<Data>> {
+    // In one dimension (or with all others of size 1) both orders are the same.
+    let is_c_order = !header.fortran_order || header.shape.iter().filter(|&&n| n > 1).count() <= 1;
+    if !is_c_order {
+        return Ok(None);
+    }
+    let count = header.count()?;
+    Ok(match header.content {
+        Content::Numbers(Element::F32, ByteOrder::Little) => {
+            MappedNumbers::<f32>::new(file, header.bytes, count)?.map(|v| Data::F32(Arc::new(v)))
+        }
+        Content::Numbers(Element::F64, ByteOrder::Little) => {
+            MappedNumbers::<f64>::new(file, header.bytes, count)?.map(|v| Data::F64(Arc::new(v)))
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//! `.parquet`: one column of a table. A column of lists is a matrix, one of numbers or text is 1-D.
+//!
+//! Columns are read a batch of rows at a time from their pages, without the Arrow stack: what a list
+//! or a null is follows from the repetition and definition levels (the Dremel encoding).
+
+mod kind;
+mod values;
+
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+
+use crate::array::{Array, ArrayInfo};
+use crate::choose::choose;
+use crate::error::{Parsed, Problem, problem};
+use kind::Column;
+
+/// Pandas keeps a named or filtered index as a column of this kind; it is data only if asked for.
+const PANDAS_INDEX: &str = "__index_level_";
+
+/// The columns of the file. A column of lists shows its rows only.
+pub(crate) fn list(path: &Path) -> Parsed<Vec<ArrayInfo>> {
+    contain_panics(|| {
+        let reader = open(path)?;
+        Ok(Column::all(&reader)?.into_iter().map(|c| c.info).collect())
+    })
+}
+
+/// Reads one column.
+pub(crate) fn read(path: &Path, key: Option<&str>) -> Parsed<Array> {
+    contain_panics(|| {
+        let reader = open(path)?;
+        let mut columns = Column::all(&reader)?;
+        if key.is_none() {
+            columns.retain(|c| !c.info.key.as_deref().unwrap_or_default().starts_with(PANDAS_INDEX));
+        }
+        let infos: Vec<ArrayInfo> = columns.iter().map(|c| c.info.clone()).collect();
+        let column = columns.swap_remove(choose(&infos, key, "column")?);
+        check_compression(&reader, &column)?;
+        values::read(&reader, &column)
+    })
+}
+
+fn open(path: &Path) -> Parsed<SerializedFileReader<File>> {
+    let file = File::open(path)?;
+    let bytes = file.metadata()?.len();
+    SerializedFileReader::new(file).map_err(|error| {
+        Problem::new(format!(
+            "is not a readable .parquet file ({error}); with its {bytes} bytes it may have been cut off while copying"
+        ))
+    })
+}
+
+fn check_compression(reader: &SerializedFileReader<File>, column: &Column) -> Parsed<()> {
+    for group in reader.metadata().row_groups() {
+        let Some(chunk) = group.columns().get(column.leaf) else {
+            return problem("is damaged: a row group lacks a column");
+        };
+        let name = match chunk.compression() {
+            Compression::ZSTD(_) => "zstd",
+            Compression::BROTLI(_) => "brotli",
+            Compression::LZO => "lzo",
+            _ => continue,
+        };
+        return problem(format!(
+            "has column `{}` compressed with {name}, which this build does not read; \
+             write it with compression='snappy' (pandas: df.to_parquet(path, compression='snappy'))",
+            column.info.key.as_deref().unwrap_or_default()
+        ));
+    }
+    Ok(())
+}
+
+/// The decoder is not ours and a damaged file might trip an assertion in it; that is no reason to stop
+/// the program.
+fn contain_panics<T>(decode: impl FnOnce() -> Parsed<T>) -> Parsed<T> {
+    catch_unwind(AssertUnwindSafe(decode))
+        .unwrap_or_else(|_| problem("cannot be decoded: the .parquet file is damaged"))
+}
+
+impl From<ParquetError> for Problem {
+    fn from(error: ParquetError) -> Self {
+        Problem::new(format!("cannot be decoded: {error}"))
+    }
+}

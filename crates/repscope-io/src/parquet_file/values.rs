@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+//! Reading the values of one parquet column.
+
+use half::f16;
+use parquet::column::reader::get_typed_column_reader;
+use parquet::data_type::{
+    BoolType, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type, Int64Type,
+};
+use parquet::file::reader::FileReader;
+
+use super::kind::{Column, Kind};
+use crate::array::{Array, Data, Object};
+use crate::error::{Parsed, problem};
+
+/// Rows per batch: what is held twice while reading.
+const BATCH: usize = 4096;
+
+/// Reads the column as an array.
+pub(super) fn read(reader: &impl FileReader, column: &Column) -> Parsed<Array> {
+    let mut rows = Rows::new(column);
+    let data = match column.kind {
+        Kind::Bool => Data::Bool(rows.numbers::<BoolType, _>(reader, |&v| v)?),
+        Kind::Int32 { signed, bits: ..=16 } => {
+            Data::f32(rows.numbers::<Int32Type, _>(reader, |&v| if signed { v as f32 } else { v as u32 as f32 })?)
+        }
+        Kind::Int32 { signed, .. } => Data::f64(rows.numbers::<Int32Type, _>(reader, |&v| match signed {
+            true => f64::from(v),
+            false => f64::from(v as u32),
+        })?),
+        Kind::Int64 { signed: true } => Data::I64(rows.numbers::<Int64Type, _>(reader, |&v| v)?),
+        Kind::Int64 { signed: false } => Data::U64(rows.numbers::<Int64Type, _>(reader, |&v| v as u64)?),
+        Kind::F16 => Data::f32(rows.numbers::<FixedLenByteArrayType, _>(reader, |v| {
+            v.data().first_chunk().map_or(f32::NAN, |b| f32::from(f16::from_le_bytes(*b)))
+        })?),
+        Kind::F32 => Data::f32(rows.numbers::<FloatType, _>(reader, |&v| v)?),
+        Kind::F64 => Data::f64(rows.numbers::<DoubleType, _>(reader, |&v| v)?),
+        Kind::Text if !column.is_list => Data::from_objects(rows.texts(reader)?),
+        Kind::Text | Kind::Other => return Err(column.refuse()),
+    };
+    if rows.done != column.rows {
+        return problem(format!("is damaged: it claims {} rows but holds {}", column.rows, rows.done));
+    }
+    let shape = match column.is_list {
+        true => vec![rows.done, rows.width.unwrap_or(0)],
+        false => vec![rows.done],
+    };
+    Array::checked(shape, column.kind.name().unwrap_or_default(), data)
+}
+
+/// What has been read so far of a column.
+struct Rows<'a> {
+    column: &'a Column,
+    done: usize,
+    /// The length of the lists, once the first is complete.
+    width: Option<usize>,
+    /// The length of the list that is being read.
+    open: usize,
+}
+
+impl<'a> Rows<'a> {
+    fn new(column: &'a Column) -> Self {
+        Rows {
+            column,
+            done: 0,
+            width: None,
+            open: 0,
+        }
+    }
+
+    /// Numbers or lists of numbers, none missing.
+    fn numbers<T: DataType, V>(&mut self, reader: &impl FileReader, convert: impl Fn(&T::T) -> V) -> Parsed<Vec<V>> {
+        let mut out = Vec::new();
+        self.batches::<T>(reader, |rows, batch| {
+            rows.count(batch)?;
+            out.extend(batch.values.iter().map(&convert));
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// Text, where a null is a missing object.
+    fn texts(&mut self, reader: &impl FileReader) -> Parsed<Vec<Object>> {
+        let mut out = Vec::new();
+        self.batches::<ByteArrayType>(reader, |rows, batch| {
+            let mut values = batch.values.iter();
+            for row in 0..batch.rows {
+                if !batch.is_present(row) {
+                    out.push(Object::None);
+                    continue;
+                }
+                let bytes = values.next().map_or(&[][..], |v| v.data());
+                match str::from_utf8(bytes) {
+                    Ok(text) => out.push(Object::Text(text.to_string())),
+                    Err(_) => {
+                        let (name, at) = (rows.column.name(), rows.done + row);
+                        return problem(format!("holds bytes that are not UTF-8 text in column `{name}`, row {at}"));
+                    }
+                }
+            }
+            rows.done += batch.rows;
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    fn batches<T: DataType>(
+        &mut self,
+        reader: &impl FileReader,
+        mut take: impl FnMut(&mut Self, &Batch<T::T>) -> Parsed<()>,
+    ) -> Parsed<()> {
+        for group in 0..reader.num_row_groups() {
+            let group = reader.get_row_group(group)?;
+            let description = group.metadata().schema_descr().column(self.column.leaf);
+            let mut values = get_typed_column_reader::<T>(group.get_column_reader(self.column.leaf)?);
+            loop {
+                let mut batch = Batch {
+                    rows: 0,
+                    values: Vec::new(),
+                    definition: Vec::new(),
+                    repetition: Vec::new(),
+                    complete: description.max_def_level(),
+                };
+                let (definition, repetition) = (Some(&mut batch.definition), Some(&mut batch.repetition));
+                (batch.rows, _, _) = values.read_records(BATCH, definition, repetition, &mut batch.values)?;
+                if batch.rows == 0 {
+                    break;
+                }
+                take(self, &batch)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts rows and compares the lengths of lists; refuses what is missing.
+    fn count<V>(&mut self, batch: &Batch<V>) -> Parsed<()> {
+        let name = self.column.name();
+        if !self.column.is_list {
+            if let Some(row) = (0..batch.rows).find(|&row| !batch.is_present(row)) {
+                return problem(format!(
+                    "has no value in column `{name}`, row {} (counted from 0); fill or remove such rows",
+                    self.done + row
+                ));
+            }
+            self.done += batch.rows;
+            return Ok(());
+        }
+        for (at, &level) in batch.repetition.iter().enumerate() {
+            if level == 0 && at > 0 {
+                self.close()?;
+            }
+            if !batch.is_present(at) {
+                return problem(format!(
+                    "has a null or an empty list in column `{name}`, row {} (counted from 0); fill or remove such rows",
+                    self.done
+                ));
+            }
+            self.open += 1;
+        }
+        self.close()
+    }
+
+    /// Ends a list.
+    fn close(&mut self) -> Parsed<()> {
+        let (length, row) = (std::mem::take(&mut self.open), self.done);
+        let width = *self.width.get_or_insert(length);
+        if length != width {
+            return problem(format!(
+                "has lists of different lengths in column `{}`: {width} in row 0 but {length} in row {row}",
+                self.column.name()
+            ));
+        }
+        self.done += 1;
+        Ok(())
+    }
+}
+
+/// Whole rows of a column: present values, and the levels that say where they belong.
+struct Batch<V> {
+    rows: usize,
+    values: Vec<V>,
+    definition: Vec<i16>,
+    repetition: Vec<i16>,
+    /// The definition level of a value that is there.
+    complete: i16,
+}
+
+impl<V> Batch<V> {
+    fn is_present(&self, at: usize) -> bool {
+        self.complete == 0 || self.definition.get(at) == Some(&self.complete)
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+//! Where an input is: a file, and the name of one array inside it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A file and, after `#`, the array, tensor or column in it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct InputPath {
+    /// The file.
+    pub path: PathBuf,
+    /// The array inside the file; `None` where the file holds one array only.
+    pub key: Option<String>,
+}
+
+impl InputPath {
+    /// Splits `file.npz#key`. A file whose own name contains `#` wins over a key, which is why this
+    /// looks at the disk; where no reading gives an existing file, the last `#` begins the key.
+    pub fn parse(text: &str) -> Self {
+        let whole = InputPath {
+            path: PathBuf::from(text),
+            key: None,
+        };
+        if whole.path.exists() {
+            return whole;
+        }
+        let splits: Vec<InputPath> = text.rmatch_indices('#').map(|(at, _)| Self::split(text, at)).collect();
+        let existing = splits.iter().find(|s| s.path.exists());
+        existing.or(splits.first()).cloned().unwrap_or(whole)
+    }
+
+    /// A file without a key.
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        InputPath {
+            path: path.into(),
+            key: None,
+        }
+    }
+
+    /// What to call the input where no name was given: the file stem, as in `jepa` for `runs/jepa.npy`.
+    pub fn stem(&self) -> String {
+        let path: &Path = &self.path;
+        path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+    }
+
+    fn split(text: &str, at: usize) -> Self {
+        let key = &text[at + 1..];
+        InputPath {
+            path: PathBuf::from(&text[..at]),
+            key: (!key.is_empty()).then(|| key.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for InputPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.path.display())?;
+        match &self.key {
+            Some(key) => write!(f, "#{key}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_part_after_the_last_hash_is_the_key() {
+        let input = InputPath::parse("no/such.npz#z");
+        assert_eq!(input.path, Path::new("no/such.npz"));
+        assert_eq!(input.key.as_deref(), Some("z"));
+        assert_eq!(input.to_string(), "no/such.npz#z");
+        assert_eq!(input.stem(), "such");
+    }
+
+    #[test]
+    fn a_file_whose_name_contains_a_hash_wins() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run#3.npz");
+        crate::write_whole(&path, b"x").unwrap();
+        let text = path.display().to_string();
+        assert_eq!(InputPath::parse(&text), InputPath::file(&path));
+        assert_eq!(InputPath::parse(&format!("{text}#a#b")).key.as_deref(), Some("a#b"));
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+//! The results document: everything a run found out, as `results.json`.
+
+use std::path::Path;
+
+use repscope_core::{Curve, Results, Score};
+use serde::{Deserialize, Serialize};
+
+use crate::digest::InputRecord;
+use crate::error::{Error, Problem, Result};
+
+/// What a run was asked, what it read, and what it answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ResultsDocument {
+    /// The version of this layout.
+    pub schema: u32,
+    /// The version of repscope that wrote it.
+    pub repscope: String,
+    /// The command that was run.
+    pub command: String,
+    /// The resolved options.
+    pub spec: serde_json::Value,
+    /// The files that were read.
+    pub inputs: Vec<InputRecord>,
+    /// The numbers.
+    pub scores: Vec<Score>,
+    /// The lines to draw.
+    pub curves: Vec<Curve>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+impl ResultsDocument {
+    /// The layout this version writes and reads.
+    pub const SCHEMA: u32 = 1;
+
+    /// The document of a finished run.
+    pub fn new(command: &str, spec: serde_json::Value, inputs: Vec<InputRecord>, results: &Results) -> Self {
+        ResultsDocument {
+            schema: Self::SCHEMA,
+            repscope: env!("CARGO_PKG_VERSION").to_string(),
+            command: command.to_string(),
+            spec,
+            inputs,
+            scores: results.scores.clone(),
+            curves: results.curves.clone(),
+            warnings: results.warnings.clone(),
+        }
+    }
+
+    /// Indented JSON that ends with a line feed. Numbers read back to the same bits; one that is not
+    /// finite is written as a missing value with its reason, and such points of a curve are left out.
+    pub fn to_json(&self) -> String {
+        let mut document = self.clone();
+        document.scores.iter_mut().for_each(remove_non_finite);
+        document.curves.iter_mut().for_each(remove_non_finite_points);
+        let json = serde_json::to_string_pretty(&document).expect("plain structs with text keys are always JSON");
+        json + "\n"
+    }
+
+    /// Reads the JSON of this or an earlier repscope.
+    pub fn from_json(text: &str) -> std::result::Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Layout {
+            schema: u32,
+        }
+        let layout: Layout = serde_json::from_str(text).map_err(|e| format!("is not a results document: {e}"))?;
+        if layout.schema != Self::SCHEMA {
+            return Err(format!(
+                "has schema {} but this repscope reads schema {}; use the repscope that wrote it",
+                layout.schema,
+                Self::SCHEMA
+            ));
+        }
+        serde_json::from_str(text).map_err(|e| format!("is not a results document: {e}"))
+    }
+
+    /// Reads a `results.json` file.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(|source| Error::read(path, source))?;
+        Self::from_json(&text).map_err(|p| Problem::new(p).in_file(path.display()))
+    }
+}
+
+fn remove_non_finite(score: &mut Score) {
+    if let Some(value) = score.value.filter(|v| !v.is_finite()) {
+        score.value = None;
+        score.reason = Some(format!("the formula gives {value} for these data"));
+    }
+    let finite = |x: &f64| x.is_finite();
+    score.interval = score.interval.filter(|i| i.iter().all(finite));
+    score.level = score.level.filter(finite);
+    score.chance = score.chance.filter(finite);
+    score.standard_error = score.standard_error.filter(finite);
+}
+
+fn remove_non_finite_points(curve: &mut Curve) {
+    let points = curve.x.iter().zip(&curve.y).filter(|(x, y)| x.is_finite() && y.is_finite());
+    (curve.x, curve.y) = points.map(|(x, y)| (*x, *y)).unzip();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use repscope_core::Better;
+
+    fn document() -> ResultsDocument {
+        let mut results = Results::default();
+        // Numbers whose shortest decimal form is easy to get wrong.
+        for value in [0.1 + 0.2, 1.0 / 3.0, 5e-324, f64::MAX, -0.0, 2.0_f64.powi(60) + 512.0] {
+            results.scores.push(Score::number("m@1", value, 3, Better::Higher));
+        }
+        results.scores.push(Score::undefined("m@2", "no rows", 0, Better::Lower));
+        results.curves.push(Curve {
+            model: "a".into(),
+            metric: "spectrum".into(),
+            x_label: "x".into(),
+            y_label: "y".into(),
+            x: vec![0.0, 1.0],
+            y: vec![0.7, 1e-17],
+        });
+        ResultsDocument::new("manifold", serde_json::json!({"seed": 42}), Vec::new(), &results)
+    }
+
+    #[test]
+    fn a_document_reads_back_to_the_same_bits() {
+        let written = document();
+        let read = ResultsDocument::from_json(&written.to_json()).unwrap();
+        assert_eq!(read, written);
+        let bits = |d: &ResultsDocument| d.scores.iter().map(|s| s.value.map(f64::to_bits)).collect::<Vec<_>>();
+        assert_eq!(bits(&read), bits(&written));
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_become_missing_with_a_reason() {
+        let mut document = document();
+        document.scores[0].value = Some(f64::NAN);
+        document.curves[0].y[0] = f64::INFINITY;
+        let read = ResultsDocument::from_json(&document.to_json()).unwrap();
+        assert_eq!(read.scores[0].value, None);
+        assert!(read.scores[0].reason.as_deref().unwrap().contains("NaN"));
+        assert_eq!(read.curves[0].x, [1.0]);
+    }
+
+    #[test]
+    fn another_schema_is_refused_with_both_numbers() {
+        let json = document().to_json().replace("\"schema\": 1", "\"schema\": 9");
+        let error = ResultsDocument::from_json(&json).unwrap_err();
+        assert!(error.contains("schema 9") && error.contains("schema 1"), "{error}");
+    }
+
+    #[test]
+    fn the_keys_are_those_of_the_interface() {
+        let json: serde_json::Value = serde_json::from_str(&document().to_json()).unwrap();
+        let keys: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(keys, ["command", "curves", "inputs", "repscope", "schema", "scores", "spec", "warnings"]);
+        assert!(json["scores"][6]["value"].is_null());
+        assert_eq!(json["scores"][6]["reason"], "no rows");
+    }
+}

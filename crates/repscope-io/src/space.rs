@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+//! From an array to a space: one row of numbers per sample.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use repscope_core::{Error, Result, Space, Values};
+
+use crate::array::{Array, Data, Object, Shape};
+
+/// What becomes of the middle dimension of (N, T, D) codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Pool {
+    /// The last of the T steps.
+    #[default]
+    Last,
+    /// The mean over the steps, summed in double precision.
+    Mean,
+    /// The first step.
+    First,
+    /// All steps side by side, T·D columns; also any other trailing dimensions.
+    Flatten,
+}
+
+impl Pool {
+    /// All ways to pool.
+    pub const ALL: [Pool; 4] = [Pool::Last, Pool::Mean, Pool::First, Pool::Flatten];
+
+    /// The word on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Pool::Last => "last",
+            Pool::Mean => "mean",
+            Pool::First => "first",
+            Pool::Flatten => "flatten",
+        }
+    }
+}
+
+impl fmt::Display for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Pool {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        Pool::ALL
+            .into_iter()
+            .find(|p| p.name() == text)
+            .ok_or_else(|| format!("unknown pooling `{text}`; use last, mean, first or flatten"))
+    }
+}
+
+impl Array {
+    /// One row of numbers per sample. One dimension gives one column, two stay as they are, three are
+    /// pooled; more need [`Pool::Flatten`]. Numbers that need no pooling and no conversion are not copied.
+    pub fn into_space(self, name: &str, pool: Pool) -> Result<Space> {
+        let shape = self.shape().to_vec();
+        let values = self.into_values(name)?;
+        let rows = shape[0];
+        match (&shape[1..], pool) {
+            _ if shape.contains(&0) => Err(Error::Input(format!(
+                "`{name}` is empty: its shape is {}; give at least one row and one column",
+                Shape(&shape)
+            ))),
+            ([] | [_], _) | (_, Pool::Flatten) => {
+                Space::new(name, rows, shape[1..].iter().product(), values)
+            }
+            (&[steps, columns], _) => Space::new(name, rows, columns, pooled(&values, steps, columns, pool)),
+            _ => Err(Error::Input(format!(
+                "`{name}` has shape {}, {} dimensions; pooling `{pool}` needs three (N, T, D): \
+                 use --pool flatten for {} columns",
+                Shape(&shape),
+                shape.len(),
+                shape[1..].iter().product::<usize>()
+            ))),
+        }
+    }
+
+    /// All values as numbers; text is refused with an example.
+    pub(crate) fn into_values(self, name: &str) -> Result<Values> {
+        let text = |row: usize, example: &str| {
+            Err(Error::Input(format!(
+                "`{name}` holds text (e.g. {example:?} at row {row}), not numbers; \
+                 give an array or column of numbers, or use this one as labels"
+            )))
+        };
+        let width = self.shape()[1..].iter().product::<usize>().max(1);
+        Ok(match self.into_data() {
+            Data::F32(v) => Values::F32(v),
+            Data::F64(v) => Values::F64(v),
+            Data::I64(v) => Values::F64(Arc::new(v.iter().map(|&i| i as f64).collect::<Vec<f64>>())),
+            Data::U64(v) => Values::F64(Arc::new(v.iter().map(|&i| i as f64).collect::<Vec<f64>>())),
+            Data::Bool(v) => Values::F32(Arc::new(v.iter().map(|&b| f32::from(u8::from(b))).collect::<Vec<f32>>())),
+            Data::Text(v) => {
+                // A column of a table may begin with numbers: the first cell that is none explains more.
+                let at = v.iter().position(|t| t.trim().parse::<f64>().is_err()).unwrap_or(0);
+                return text(at / width, v.get(at).map_or("", String::as_str));
+            }
+            Data::Mixed(v) => {
+                let is_number = |o: &Object| matches!(o, Object::Int(_) | Object::Float(_));
+                let at = v.iter().position(|o| !is_number(o));
+                match at.map(|at| (at, &v[at])) {
+                    Some((at, Object::Text(example))) => return text(at / width, example),
+                    Some((at, other)) => {
+                        return Err(Error::Input(format!(
+                            "`{name}` holds {other:?} at row {}, not a number; fill or remove such rows",
+                            at / width
+                        )));
+                    }
+                    None => Values::F64(Arc::new(v.iter().map(number).collect::<Vec<f64>>())),
+                }
+            }
+        })
+    }
+}
+
+fn number(object: &Object) -> f64 {
+    match object {
+        Object::Int(i) => *i as f64,
+        Object::Float(x) => *x,
+        _ => f64::NAN,
+    }
+}
+
+fn pooled(values: &Values, steps: usize, columns: usize, pool: Pool) -> Values {
+    match values {
+        Values::F32(v) => {
+            let v = (**v).as_ref();
+            match pool {
+                Pool::Mean => Values::F64(Arc::new(mean(v, steps, columns))),
+                _ => Values::F32(Arc::new(step(v, steps, columns, pool))),
+            }
+        }
+        Values::F64(v) => {
+            let v = (**v).as_ref();
+            match pool {
+                Pool::Mean => Values::F64(Arc::new(mean(v, steps, columns))),
+                _ => Values::F64(Arc::new(step(v, steps, columns, pool))),
+            }
+        }
+    }
+}
+
+/// The first or last step of each sample.
+fn step<T: Copy>(values: &[T], steps: usize, columns: usize, pool: Pool) -> Vec<T> {
+    let start = if pool == Pool::First { 0 } else { (steps - 1) * columns };
+    let samples = values.chunks_exact(steps * columns);
+    samples.flat_map(|sample| sample[start..start + columns].iter().copied()).collect()
+}
+
+fn mean<T: Copy + Into<f64>>(values: &[T], steps: usize, columns: usize) -> Vec<f64> {
+    let mut means = Vec::with_capacity(values.len() / steps);
+    for sample in values.chunks_exact(steps * columns) {
+        let column = |j: usize| sample[j..].iter().step_by(columns).map(|&x| x.into()).sum::<f64>();
+        means.extend((0..columns).map(|j| column(j) / steps as f64));
+    }
+    means
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(space: &Space, i: usize) -> Vec<f64> {
+        let mut out = vec![0.0; space.columns()];
+        space.read_row(i, &mut out);
+        out
+    }
+
+    fn sequence() -> Array {
+        // Two samples, three steps, two columns.
+        let values: Vec<f32> = (0..12).map(|i| i as f32).collect();
+        Array::new(vec![2, 3, 2], "f32", Data::f32(values)).unwrap()
+    }
+
+    #[test]
+    fn each_pool_takes_its_steps() {
+        for (pool, expected) in [
+            (Pool::Last, vec![10.0, 11.0]),
+            (Pool::First, vec![6.0, 7.0]),
+            (Pool::Mean, vec![8.0, 9.0]),
+            (Pool::Flatten, vec![6.0, 7.0, 8.0, 9.0, 10.0, 11.0]),
+        ] {
+            let space = sequence().into_space("z", pool).unwrap();
+            assert_eq!(row(&space, 1), expected, "{pool}");
+        }
+    }
+
+    #[test]
+    fn one_dimension_becomes_one_column() {
+        let array = Array::new(vec![3], "i64", Data::I64(vec![4, 5, 6])).unwrap();
+        let space = array.into_space("z", Pool::Last).unwrap();
+        assert_eq!((space.rows(), space.columns()), (3, 1));
+        assert_eq!(row(&space, 2), [6.0]);
+    }
+
+    #[test]
+    fn images_need_flattening() {
+        let array = || Array::new(vec![2, 1, 2, 2], "f32", Data::f32(vec![0.0; 8])).unwrap();
+        let error = array().into_space("x", Pool::Last).unwrap_err().to_string();
+        assert!(error.contains("(2, 1, 2, 2)") && error.contains("--pool flatten"), "{error}");
+        assert_eq!(array().into_space("x", Pool::Flatten).unwrap().columns(), 4);
+    }
+
+    #[test]
+    fn text_is_refused_with_an_example() {
+        let array = Array::new(vec![2], "str", Data::Text(vec!["1".into(), "cat".into()])).unwrap();
+        let error = array.into_space("z", Pool::Last).unwrap_err().to_string();
+        assert!(error.contains("holds text (e.g. \"cat\" at row 1), not numbers"), "{error}");
+    }
+
+    #[test]
+    fn numbers_that_need_no_conversion_are_not_copied() {
+        let values: Arc<dyn AsRef<[f32]> + Send + Sync> = Arc::new(vec![1.0_f32; 6]);
+        let array = Array::new(vec![3, 2], "f32", Data::F32(values.clone())).unwrap();
+        let Values::F32(kept) = array.into_values("z").unwrap() else {
+            panic!("f32 stays f32")
+        };
+        assert!(Arc::ptr_eq(&values, &kept));
+    }
+
+    #[test]
+    fn an_array_of_no_rows_is_empty_whatever_its_other_sizes() {
+        let array = Array::new(vec![usize::MAX, 0], "f32", Data::f32(vec![])).unwrap();
+        assert!(array.into_space("z", Pool::Flatten).unwrap_err().to_string().contains("is empty"));
+    }
+}

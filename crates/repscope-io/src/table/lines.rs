@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+//! The lines of a table, and their cells.
+
+use csv::{ByteRecord, ReaderBuilder};
+
+use crate::error::{Parsed, Problem};
+
+/// A table that can be read several times.
+pub(super) struct Lines<'a> {
+    bytes: &'a [u8],
+    delimiter: u8,
+}
+
+/// One line.
+pub(super) struct Line(ByteRecord);
+
+impl<'a> Lines<'a> {
+    pub(super) fn new(bytes: &'a [u8], delimiter: u8) -> Self {
+        // Spreadsheets begin UTF-8 files with a byte order mark.
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        Lines { bytes, delimiter }
+    }
+
+    pub(super) fn read(&self) -> impl Iterator<Item = Parsed<Line>> + use<'a> {
+        ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(self.delimiter)
+            .from_reader(self.bytes)
+            .into_byte_records()
+            .map(|record| match record {
+                Ok(record) => Ok(Line(record)),
+                Err(error) => Err(Problem::new(format!("cannot be decoded: {error}"))),
+            })
+    }
+}
+
+impl Line {
+    /// Its number in the file, from 1.
+    pub(super) fn number(&self) -> u64 {
+        self.0.position().map_or(0, csv::Position::line)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The text of a cell; a line that is too short has empty ones at its end.
+    pub(super) fn cell(&self, column: usize) -> Parsed<&str> {
+        str::from_utf8(self.0.get(column).unwrap_or_default()).map_err(|_| {
+            Problem::new(format!(
+                "is not UTF-8 text in line {}; save it as UTF-8",
+                self.number()
+            ))
+        })
+    }
+
+    pub(super) fn cells(&self) -> Parsed<Vec<String>> {
+        (0..self.len()).map(|column| Ok(self.cell(column)?.to_string())).collect()
+    }
+}

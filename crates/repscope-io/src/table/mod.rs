@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+//! `.csv` and `.tsv`: tables of text, with or without a line of column names.
+//!
+//! Without `#column`, a table whose columns are all numbers is a matrix, and a table of one column is
+//! that column. `#column` picks a column by its name, or by its number from 0 where there are no names.
+//! A column of whole numbers in their usual spelling is read as integers, one of other numbers as
+//! `f64`, and anything else as text; numbers with leading zeros (`007`) are names, so they are text.
+
+mod lines;
+mod names;
+
+use crate::array::{Array, ArrayInfo, Data};
+use crate::choose::choose;
+use crate::error::{Parsed, problem};
+use lines::{Line, Lines};
+use names::{are_names, is_number};
+
+/// Reads the matrix, or one column.
+pub(crate) fn read(bytes: &[u8], delimiter: u8, key: Option<&str>) -> Parsed<Array> {
+    let table = Table::open(bytes, delimiter)?;
+    let is_matrix = table.infos.iter().all(|i| i.dtype == "f64");
+    if key.is_none() && table.infos.len() > 1 && is_matrix {
+        return table.read_matrix();
+    }
+    table.read_column(choose(&table.infos, key, "column")?)
+}
+
+/// The columns, each with its number of rows and what its first cell is.
+pub(crate) fn list(bytes: &[u8], delimiter: u8) -> Parsed<Vec<ArrayInfo>> {
+    Ok(Table::open(bytes, delimiter)?.infos)
+}
+
+struct Table<'a> {
+    lines: Lines<'a>,
+    has_names: bool,
+    rows: usize,
+    infos: Vec<ArrayInfo>,
+}
+
+impl<'a> Table<'a> {
+    /// Looks through the lines: how many there are, and what the columns are called.
+    fn open(bytes: &'a [u8], delimiter: u8) -> Parsed<Self> {
+        let lines = Lines::new(bytes, delimiter);
+        let head: Vec<Vec<String>> = lines.read().take(2).map(|l| l?.cells()).collect::<Parsed<_>>()?;
+        let Some(first) = head.first() else {
+            return problem("holds no rows");
+        };
+        let has_names = are_names(first, lines.read().skip(1))?;
+        let rows = lines.read().count() - usize::from(has_names);
+        if rows == 0 {
+            return problem("holds column names but no rows");
+        }
+        let example = head.get(usize::from(has_names)).unwrap_or(first);
+        let info = |(at, cell): (usize, &String)| ArrayInfo {
+            key: Some(match has_names {
+                true => first[at].trim().to_string(),
+                false => at.to_string(),
+            }),
+            shape: vec![rows],
+            dtype: if is_number(cell) { "f64" } else { "str" }.to_string(),
+        };
+        if example.len() != first.len() {
+            return problem(format!(
+                "has {} cells in its first line but {} in the second; rows must be of one length",
+                first.len(),
+                example.len()
+            ));
+        }
+        Ok(Table {
+            infos: example.iter().enumerate().map(info).collect(),
+            lines,
+            has_names,
+            rows,
+        })
+    }
+
+    fn read_matrix(&self) -> Parsed<Array> {
+        let columns = self.infos.len();
+        let mut values = Vec::new();
+        for line in self.data_lines() {
+            let line = line?;
+            self.check_length(&line)?;
+            for column in 0..columns {
+                values.push(self.number(&line, column)?);
+            }
+        }
+        Array::checked(vec![self.rows, columns], "f64", Data::f64(values))
+    }
+
+    fn read_column(&self, column: usize) -> Parsed<Array> {
+        let mut texts = Vec::new();
+        for line in self.data_lines() {
+            let line = line?;
+            self.check_length(&line)?;
+            texts.push(line.cell(column)?.trim().to_string());
+        }
+        let filled = || texts.iter().filter(|t| !t.is_empty());
+        let is_name = |text: &String| text.len() > 1 && text.starts_with('0') && text.as_bytes()[1].is_ascii_digit();
+        if filled().next().is_none() || filled().any(|t| !is_number(t) || is_name(t)) {
+            return Array::checked(vec![self.rows], "str", Data::Text(texts));
+        }
+        if let Some(integers) = texts.iter().map(|t| integer(t)).collect() {
+            return Array::checked(vec![self.rows], "i64", Data::I64(integers));
+        }
+        let numbers = self.data_lines().map(|line| self.number(&line?, column));
+        Array::checked(vec![self.rows], "f64", Data::f64(numbers.collect::<Parsed<_>>()?))
+    }
+
+    fn data_lines(&self) -> impl Iterator<Item = Parsed<Line>> + use<'a> {
+        self.lines.read().skip(usize::from(self.has_names))
+    }
+
+    fn check_length(&self, line: &Line) -> Parsed<()> {
+        let (found, expected) = (line.len(), self.infos.len());
+        if found != expected {
+            return problem(format!(
+                "has {found} cells in line {} but {expected} in the first; rows must be of one length",
+                line.number()
+            ));
+        }
+        Ok(())
+    }
+
+    fn number(&self, line: &Line, column: usize) -> Parsed<f64> {
+        let cell = line.cell(column)?.trim();
+        let name = self.infos[column].key.as_deref().unwrap_or_default();
+        let place = || format!("in line {}, column `{name}`", line.number());
+        if cell.is_empty() {
+            return problem(format!("has an empty cell {}; fill it, or write nan", place()));
+        }
+        match cell.parse() {
+            Ok(number) => Ok(number),
+            Err(_) => problem(format!("holds {cell:?} {}, which is not a number", place())),
+        }
+    }
+}
+
+/// The integer that is spelt exactly so.
+fn integer(text: &str) -> Option<i64> {
+    text.parse().ok().filter(|i: &i64| i.to_string() == text)
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+//! Results for the tests of all formats.
+
+use repscope_core::{Better, Interval, Results, Score};
+
+/// A score of a model; the interval, at 95 %, is (low, high, unit, method).
+pub(crate) fn score(
+    model: &str,
+    metric: &str,
+    value: f64,
+    interval: Option<(f64, f64, &'static str, &'static str)>,
+    better: Better,
+) -> Score {
+    let interval = interval.map(|(low, high, unit, method)| Interval {
+        low,
+        high,
+        level: 0.95,
+        standard_error: Some((high - low) / 3.92),
+        unit,
+        method,
+    });
+    Score {
+        model: model.to_string(),
+        ..Score::number(metric, value, 1797, better).with_interval(interval)
+    }
+}
+
+/// A score without a value.
+pub(crate) fn missing(model: &str, metric: &str, reason: &str) -> Score {
+    Score {
+        model: model.to_string(),
+        ..Score::undefined(metric, reason, 1797, Better::Higher)
+    }
+}
+
+/// Two models with the plausible values of document 000: intervals of several kinds, a note, chance, undefined values.
+pub(crate) fn two_models() -> Results {
+    use Better::{Higher, Lower, Neither};
+    let rows = |x: f64, e: f64| Some((x - e, x + e, "rows", "jackknife"));
+    let slope = |model, x, low, high| Score {
+        n: 36000,
+        ..score(
+            model,
+            "smoothness.slope",
+            x,
+            Some((low, high, "episodes", "jackknife")),
+            Lower,
+        )
+    };
+    let p = |model, x| Score {
+        n: 36000,
+        ..score(model, "smoothness.p", x, None, Neither)
+    };
+    let silhouette =
+        |model, x| score(model, "silhouette", x, rows(x, 0.0034), Higher).with_note("on k-means' own labels: circular");
+    let knn = |model, x: f64| {
+        score(
+            model,
+            "knn_accuracy@5",
+            x,
+            Some((x - 0.0121, x + 0.0118, "splits", "Student t")),
+            Higher,
+        )
+        .with_chance(0.1)
+    };
+    Results {
+        scores: vec![
+            slope("jepa", 1.1531e-4, 1.1312e-4, 1.1749e-4),
+            p("jepa", 0.0),
+            score("jepa", "trustworthiness@5", 0.78212, rows(0.78212, 0.0031), Higher),
+            score("jepa", "continuity@5", 0.73504, rows(0.73504, 0.0029), Higher),
+            score(
+                "jepa",
+                "two_nn",
+                11.3712,
+                Some((10.981, 11.772, "rows", "chi-squared")),
+                Neither,
+            ),
+            score("jepa", "uniformity", -2.88912, rows(-2.88912, 0.0123), Lower),
+            silhouette("jepa", 0.03812),
+            missing("jepa", "nmi", "needs labels; give --labels"),
+            missing("jepa", "ami", "needs labels; give --labels"),
+            knn("jepa", 0.8612),
+            slope("encoder-decoder", 1.1784e-4, 1.1551e-4, 1.2017e-4),
+            p("encoder-decoder", 3.21e-12),
+            score(
+                "encoder-decoder",
+                "trustworthiness@5",
+                0.95813,
+                rows(0.95813, 0.0011),
+                Higher,
+            ),
+            score(
+                "encoder-decoder",
+                "continuity@5",
+                0.95702,
+                rows(0.95702, 0.0012),
+                Higher,
+            ),
+            Score {
+                better: Neither,
+                ..missing("encoder-decoder", "two_nn", "all rows are the same")
+            },
+            score("encoder-decoder", "uniformity", -1.47712, rows(-1.47712, 0.0086), Lower),
+            silhouette("encoder-decoder", 0.16713),
+            missing("encoder-decoder", "nmi", "needs labels; give --labels"),
+            missing("encoder-decoder", "ami", "needs labels; give --labels"),
+            knn("encoder-decoder", 0.8644),
+        ],
+        ..Results::default()
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+//! Text for a terminal: its width in columns, wrapping, and emphasis.
+
+use crate::Color;
+use unicode_width::UnicodeWidthStr;
+
+/// Emphasis, as a terminal shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    Plain,
+    Bold,
+    Dim,
+    Italic,
+    Code,
+}
+
+impl Style {
+    pub(crate) fn paint(self, text: &str, color: Color) -> String {
+        let code = match (self, color) {
+            (Style::Plain, _) | (_, Color::No) => return text.to_string(),
+            (Style::Bold, _) => 1,
+            (Style::Dim, _) => 2,
+            (Style::Italic, _) => 3,
+            (Style::Code, _) => 36,
+        };
+        if text.is_empty() {
+            String::new()
+        } else {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        }
+    }
+}
+
+/// Terminal columns a text takes: wide characters two, combining ones none.
+pub(crate) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// Spaces that bring `text` to `width` columns.
+pub(crate) fn padding(text: &str, width: usize) -> String {
+    " ".repeat(width.saturating_sub(columns(text)))
+}
+
+/// A word that is not broken, as it is printed and as wide as it shows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Word {
+    pub(crate) text: String,
+    pub(crate) columns: usize,
+}
+
+impl Word {
+    pub(crate) fn plain(text: &str) -> Self {
+        Word {
+            text: text.to_string(),
+            columns: columns(text),
+        }
+    }
+}
+
+/// Sets words into lines of at most `width` columns; the first line starts with `first`, the others with spaces as wide.
+pub(crate) fn fill(words: &[Word], width: usize, first: &str) -> String {
+    let hanging = columns(first);
+    let mut text = first.to_string();
+    let mut used = hanging;
+    for (i, word) in words.iter().enumerate() {
+        if i > 0 && used.saturating_add(1 + word.columns) > width {
+            text.push('\n');
+            text.push_str(&" ".repeat(hanging));
+            used = hanging;
+        } else if i > 0 {
+            text.push(' ');
+            used += 1;
+        }
+        text.push_str(&word.text);
+        used += word.columns;
+    }
+    text.push('\n');
+    text
+}
+
+/// [`fill`] for text without emphasis.
+pub(crate) fn wrap(text: &str, width: usize, first: &str) -> String {
+    let words: Vec<Word> = text.split_whitespace().map(Word::plain).collect();
+    fill(&words, width, first)
+}
+
+/// Breaks a name without spaces into lines of at most `width` columns, after punctuation where there is some.
+pub(crate) fn break_name(name: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for c in name.chars() {
+        line.push(c);
+        if columns(&line) > width && line.chars().count() > 1 {
+            let joint = line.char_indices().rev().skip(1).find(|(_, c)| "-_./: @=".contains(*c));
+            // A line with very little on it would be worse than a broken word.
+            let split = match joint {
+                Some((at, c)) if columns(&line[..at]) * 3 >= width => at + c.len_utf8(),
+                _ => line.len() - c.len_utf8(),
+            };
+            let rest = line.split_off(split);
+            lines.push(std::mem::replace(&mut line, rest));
+        }
+    }
+    lines.push(line);
+    lines
+}
+
+/// Replaces control characters: what others wrote must not break a line, or speak to the terminal.
+pub(crate) fn printable(text: &str) -> String {
+    let replace = |c: char| match c {
+        _ if !c.is_control() => c,
+        _ if c.is_whitespace() => ' ',
+        _ => '\u{fffd}',
+    };
+    text.chars().map(replace).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_what_is_seen() {
+        assert_eq!(columns("模型"), 4);
+        assert_eq!(columns("e\u{301}"), 1);
+    }
+
+    #[test]
+    fn wrapped_lines_hang_under_the_first() {
+        assert_eq!(
+            wrap("needs labels; give --labels", 16, "— nmi: "),
+            "— nmi: needs\n       labels;\n       give\n       --labels\n"
+        );
+    }
+
+    #[test]
+    fn names_break_after_punctuation() {
+        assert_eq!(
+            break_name("resnet50-imagenet-seed-0", 12),
+            ["resnet50-", "imagenet-", "seed-0"]
+        );
+        assert_eq!(break_name("abcdefghij", 4), ["abcd", "efgh", "ij"]);
+        assert_eq!(break_name("short", 12), ["short"]);
+    }
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        assert_eq!(printable("a\x1b[31mb\n"), "a\u{fffd}[31mb ");
+    }
+}

@@ -1,0 +1,736 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes the golden cases: small inputs with the answers of named libraries.
+
+    python golden/generate.py            writes golden/cases/
+    python golden/generate.py --check    recomputes everything and compares with what is there
+
+Each case is cases/<family>/<case>/{input.npz,expected.json}; README.md beside this file has the format.
+Every number is the answer of a library, or of a formula written out in NumPy; where there are two, both must
+agree before anything is written. All arithmetic is f64, also for f32 inputs. Rows at the same distance are
+ordered by row number, and no other gap is so small that rounding could close it (`no_near_ties`).
+"""
+import argparse
+import io
+import json
+import os
+import sys
+import warnings
+import zipfile
+from pathlib import Path
+
+os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")  # one summation order, so the same last digit
+
+import numpy as np
+import scipy
+import skdim
+import sklearn
+from importlib.metadata import version
+from scipy.spatial.distance import cdist, pdist
+from scipy.special import logsumexp
+from scipy.stats import linregress
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_digits, make_swiss_roll
+from sklearn.manifold import trustworthiness
+from sklearn.metrics import adjusted_mutual_info_score, normalized_mutual_info_score, silhouette_score
+from sklearn.neighbors import KNeighborsClassifier
+from zadu.measures import trustworthiness_continuity
+
+CASES_DIR = Path(__file__).parent / "cases"
+VERSIONS = {
+    "numpy": np.__version__,
+    "scipy": scipy.__version__,
+    "scikit-learn": sklearn.__version__,
+    "scikit-dimension": version("scikit-dimension"),
+    "zadu": version("zadu"),
+}
+WORDS = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])
+CASES = []
+
+
+class Case:
+    """One input with its expected and undefined values."""
+
+    def __init__(self, family, name, about, arrays, options=None):
+        self.family, self.name, self.about = family, name, about
+        self.arrays, self.options = arrays, options or {}
+        self.expected, self.undefined = [], []
+        CASES.append(self)
+
+    def expect(self, metric, value, tolerance, kind, library, call):
+        value = [float(v) for v in value] if np.ndim(value) else float(value)
+        if not np.all(np.isfinite(value)):
+            sys.exit(f"{self.family}/{self.name}: {metric} is {value}; say `undefine` and why")
+        self.expected.append({
+            "metric": metric, "value": value, "tolerance": float(f"{tolerance:.0e}"), "kind": kind,
+            "library": library, "version": VERSIONS[library], "call": call,
+        })
+
+    def undefine(self, metric, why):
+        self.undefined.append({"metric": metric, "why": why})
+
+    def files(self):
+        document = {"case": f"{self.family}/{self.name}", "about": self.about, "options": self.options,
+                    "expected": self.expected, "undefined": self.undefined}
+        text = json.dumps(document, indent=1, allow_nan=False) + "\n"
+        return {"input.npz": npz(self.arrays), "expected.json": text.encode()}
+
+
+def npz(arrays):
+    """The bytes of an uncompressed .npz with fixed timestamps, so that a rerun gives the same file."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
+        for key, array in arrays.items():
+            member = io.BytesIO()
+            np.lib.format.write_array(member, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{key}.npy", (1980, 1, 1, 0, 0, 0)), member.getvalue())
+    return out.getvalue()
+
+
+def agree(what, value, reference, tolerance):
+    """Two ways to the same number; a disagreement means that the case is ill-posed or a formula is wrong."""
+    if not abs(value - reference) <= tolerance * max(1.0, abs(reference)):
+        sys.exit(f"{what}: {value!r} and {reference!r} differ by more than {tolerance}")
+
+
+# ---------------------------------------------------------------- shared arithmetic
+
+
+def f64(rows):
+    return np.asarray(rows, dtype=np.float64)
+
+
+def unit(rows):
+    rows = f64(rows)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def squared_distances(rows):
+    """Squared distances from differences: no cancellation under a common offset."""
+    rows = f64(rows)
+    return ((rows[:, None, :] - rows[None, :, :]) ** 2).sum(axis=2)
+
+
+def neighbor_order(rows):
+    """The other rows of each row, nearest first, ties by row number; self is excluded by index."""
+    d2 = squared_distances(rows)
+    np.fill_diagonal(d2, -1.0)
+    return np.argsort(d2, axis=1, kind="stable")[:, 1:]
+
+
+def no_near_ties(what, rows, margin, exact_ties_allowed):
+    """Any two distances seen from one row differ by more than rounding, relative to them, or not at all."""
+    d2 = np.sort(squared_distances(rows), axis=1)[:, 1:]
+    gaps = np.diff(d2, axis=1) / np.maximum(d2[:, 1:], 1e-300)
+    if exact_ties_allowed:
+        gaps = gaps[gaps > 0]
+    if gaps.size and gaps.min() < margin:
+        sys.exit(f"{what}: relative gap {gaps.min():.1e} is below {margin}; pick another seed")
+
+
+def principal_codes(rows, width):
+    """PCA codes with signs fixed and six decimals kept, so that they do not depend on the linear algebra library."""
+    centred = f64(rows) - f64(rows).mean(axis=0)
+    axes = np.linalg.svd(centred, full_matrices=False)[2][:width]
+    axes *= np.sign(axes[np.arange(width), np.abs(axes).argmax(axis=1)])[:, None]
+    return np.round(centred @ axes.T, 6)
+
+
+def digits(rows=300):
+    """The first rows of scikit-learn's digits: pixels, and the class as a word."""
+    pixels, classes = load_digits(return_X_y=True)
+    return pixels[:rows], WORDS[classes[:rows]]
+
+
+def blobs(rng, sizes, width, spread=1.0, distance=25.0):
+    """Well separated Gaussian blobs in shuffled order, and the blob of each row."""
+    centres = rng.standard_normal((len(sizes), width))
+    while pdist(centres).min() * distance < 12 * spread * np.sqrt(width):
+        centres = rng.standard_normal((len(sizes), width))
+    blob = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    return centres[blob] * distance + spread * rng.standard_normal((len(blob), width)), blob
+
+
+# ---------------------------------------------------------------- smoothness
+
+
+def smoothness_case(name, about, arrays):
+    case = Case("smoothness", name, about, arrays)
+    for prefix, codes in (("smoothness", f64), ("smoothness.unit", unit)):
+        if "next_input" in arrays:
+            state_steps = f64(arrays["next_input"]) - f64(arrays["input"])
+            code_steps = codes(arrays["next_latent"]) - codes(arrays["latent"])
+        else:
+            same = arrays["episodes"][1:] == arrays["episodes"][:-1]
+            state_steps = np.diff(f64(arrays["input"]), axis=0)[same]
+            code_steps = np.diff(codes(arrays["latent"]), axis=0)[same]
+        moved = np.sqrt((state_steps ** 2).sum(axis=1))
+        answer = np.sqrt((code_steps ** 2).sum(axis=1))
+        expect_regression(case, prefix, moved, answer)
+        expect_ratios(case, prefix, moved, answer)
+
+
+def expect_regression(case, prefix, moved, answer):
+    if np.ptp(moved) == 0.0:
+        for part in ("slope", "intercept", "r", "r2", "p", "stderr"):
+            case.undefine(f"{prefix}.{part}", "every pair moves the same distance in the input: no line is determined")
+        return
+    line = linregress(moved, answer)
+    call = "linregress(input_distances, latent_distances)"
+    case.expect(f"{prefix}.slope", line.slope, 1e-9 * max(abs(line.slope), 1e-3), "absolute", "scipy", call)
+    case.expect(f"{prefix}.intercept", line.intercept, 1e-9 * max(answer.max(), 1e-3), "absolute", "scipy", call)
+    if np.ptp(answer) == 0.0:
+        for part in ("r", "r2", "p"):
+            case.undefine(f"{prefix}.{part}", "the latent distance is the same for every pair: correlation is 0/0")
+        return
+    case.expect(f"{prefix}.r", line.rvalue, 1e-10, "absolute", "scipy", call)
+    case.expect(f"{prefix}.r2", line.rvalue ** 2, 1e-10, "absolute", "scipy", call + ".rvalue ** 2")
+    case.expect(f"{prefix}.p", line.pvalue, 1e-7, "relative", "scipy", call)
+    case.expect(f"{prefix}.stderr", line.stderr, 1e-8, "relative", "scipy", call)
+
+
+def expect_ratios(case, prefix, moved, answer):
+    ratios = (answer / np.where(moved > 0, moved, 1))[moved > 1e-6]
+    values = {
+        "ratio_mean": (np.mean(ratios), "mean(ratios)"),
+        "ratio_std": (np.std(ratios), "std(ratios, ddof=0)"),
+        "ratio_median": (np.median(ratios), "median(ratios)"),
+        "lipschitz_p90": (np.quantile(ratios, 0.90), "quantile(ratios, 0.90, method='linear')"),
+        "lipschitz_p99": (np.quantile(ratios, 0.99), "quantile(ratios, 0.99, method='linear')"),
+        "lipschitz_max": (np.max(ratios), "max(ratios)"),
+    }
+    tolerance = 1e-10 * max(ratios.max(), 1e-3)
+    for part, (value, call) in values.items():
+        case.expect(f"{prefix}.{part}", value, tolerance, "absolute", "numpy", call)
+
+
+def walk(rng, rows, width, pull=0.15):
+    """A mean-reverting random walk with steps of very different lengths."""
+    steps = rng.standard_normal((rows, width)) * rng.gamma(2.0, 0.5, (rows, 1))
+    states = steps.copy()
+    for row in range(1, rows):
+        states[row] = (1 - pull) * states[row - 1] + steps[row]
+    return states
+
+
+def smoothness_cases():
+    rng = np.random.default_rng(101)
+    states = walk(rng, 200, 12)
+    codes = np.tanh(states @ rng.standard_normal((12, 5)) / 4)
+    episodes = np.repeat(np.arange(8), 25)
+    smoothness_case("episodes", "A walk in 8 episodes; the 7 steps between episodes are not pairs.",
+                    {"input": states, "latent": codes, "episodes": episodes})
+    rng = np.random.default_rng(102)
+    states = walk(rng, 150, 6).astype(np.float32)
+    after = (states + 0.3 * rng.standard_normal(states.shape)).astype(np.float32)
+    weights = rng.standard_normal((6, 4)).astype(np.float32)
+    smoothness_case("given-pairs", "f32 rows with their successors given apart; codes are a linear map plus 3.",
+                    {"input": states, "latent": states @ weights + 3, "next_input": after,
+                     "next_latent": after @ weights + 3})
+    rng = np.random.default_rng(103)
+    states = walk(rng, 120, 8)
+    codes = np.sin(states @ rng.standard_normal((8, 3)) / 3)
+    smoothness_case("offset", "A common offset of 1e4 in both spaces must not cost digits.",
+                    {"input": states + 1e4, "latent": codes + 1e4, "episodes": np.repeat(["a", "b", "c"], 40)})
+    rng = np.random.default_rng(104)
+    states = walk(rng, 60, 5)
+    codes = states @ rng.standard_normal((5, 3))
+    states[10:20] = states[10]
+    smoothness_case("standing-still", "9 pairs do not move in the input: in the regression, not among the ratios.",
+                    {"input": states, "latent": codes, "episodes": np.zeros(60, dtype=np.int64)})
+    rng = np.random.default_rng(105)
+    states = walk(rng, 40, 1)
+    smoothness_case("one-dimension", "One input and one latent column.",
+                    {"input": states, "latent": np.sign(states) + 0.5 * states, "episodes": np.repeat([0, 1], 20)})
+    rng = np.random.default_rng(106)
+    states = walk(rng, 30, 4)
+    smoothness_case("collapsed", "A constant code: slope 0, no correlation.",
+                    {"input": states, "latent": np.full((30, 3), 0.5), "episodes": np.zeros(30, dtype=np.int64)})
+    rng = np.random.default_rng(107)
+    circle = np.eye(20)[np.arange(20)]
+    smoothness_case("equal-steps", "All input distances are equal: no regression, ratios exist.",
+                    {"input": circle, "latent": rng.standard_normal((20, 3)), "episodes": np.zeros(20, dtype=np.int64)})
+    pixels, _ = digits()
+    smoothness_case("digits", "Digits in their order as f32 pixels against PCA codes, in blocks of 30 rows.",
+                    {"input": pixels.astype(np.float32), "latent": principal_codes(pixels, 8).astype(np.float32),
+                     "episodes": np.repeat(np.arange(10), 30)})
+
+
+# ---------------------------------------------------------------- trustworthiness and continuity
+
+
+def rank_score(base, target, k):
+    """1 - 2/G * the sum over the k nearest of `target` of how far they lie beyond rank k in `base`."""
+    n = len(base)
+    ranks = np.empty((n, n), dtype=np.int64)
+    np.put_along_axis(ranks, neighbor_order(base), np.arange(1, n)[None, :], axis=1)
+    excess = np.take_along_axis(ranks, neighbor_order(target)[:, :k], axis=1) - k
+    worst = n * k * (2 * n - 3 * k - 1) if 2 * k < n else n * (n - k) * (n - k - 1)
+    return 1.0 - 2.0 * float(excess[excess > 0].sum()) / worst
+
+
+def neighborhood_case(name, about, states, latent, ks, ties=False, distance=None, margin=1e-12):
+    options = {"k": ks} | ({"distance": distance} if distance else {})
+    case = Case("neighborhood", name, about, {"input": states, "latent": latent}, options)
+    X, Z = f64(states), unit(latent) if distance == "cosine" else f64(latent)
+    shown = "unit(Z)" if distance == "cosine" else "Z"
+    no_near_ties(f"{name} input", X, margin, exact_ties_allowed=ties)
+    no_near_ties(f"{name} latent", Z, margin, exact_ties_allowed=ties)
+    for k in ks:
+        spaces = (("trustworthiness", X, Z, f"X, {shown}"), ("continuity", Z, X, f"{shown}, X"))
+        for metric, base, target, order in spaces:
+            metric_id = f"{metric}@{k}"
+            if k >= len(X) - 1:
+                case.undefine(metric_id, f"k = {k} leaves no row outside the neighbourhood of {len(X)} rows")
+                continue
+            value = rank_score(base, target, k)
+            call = f"rank_score({order}, k={k})"
+            case.expect(metric_id, value, 1e-12, "absolute", "numpy", call)
+            if 2 * k < len(X):
+                found = trustworthiness_continuity.measure(X, Z, k=k)[metric]
+                agree(f"{name} zadu {metric_id}", found, value, 1e-12)
+                case.expect(metric_id, found, 1e-12, "absolute", "zadu",
+                            f"trustworthiness_continuity.measure(X, {shown}, k={k})['{metric}']")
+                if not ties:
+                    found = trustworthiness(cdist(base, base), target, n_neighbors=k, metric="precomputed")
+                    agree(f"{name} scikit-learn {metric_id}", found, value, 1e-12)
+                    case.expect(metric_id, found, 1e-12, "absolute", "scikit-learn",
+                                f"trustworthiness(cdist(A, A), B, n_neighbors={k}, metric='precomputed'), A, B = {order}")
+
+
+def neighborhood_cases():
+    rng = np.random.default_rng(201)
+    states = rng.standard_normal((120, 10))
+    codes = states @ rng.standard_normal((10, 3)) + 0.1 * rng.standard_normal((120, 3))
+    neighborhood_case("gaussian", "A noisy linear code of 3 dimensions.", states, codes, [5, 10, 15])
+    rng = np.random.default_rng(202)
+    states = rng.standard_normal((150, 20)).astype(np.float32)
+    codes = np.tanh(states[:, :6] @ rng.standard_normal((6, 6))).astype(np.float32)
+    neighborhood_case("float32", "f32 rows in both spaces.", states, codes, [5, 10, 15])
+    rng = np.random.default_rng(203)
+    neighborhood_case("noise", "A code that ignores its input: both scores near one half.",
+                      rng.standard_normal((200, 8)), rng.standard_normal((200, 4)), [5, 10, 15, 99])
+    rng = np.random.default_rng(204)
+    states = rng.standard_normal((100, 8))
+    codes = states[:, :4] + 0.2 * rng.standard_normal((100, 4))
+    neighborhood_case("offset", "A common offset of 1e4 in both spaces must not reorder neighbours.",
+                      states + 1e4, codes + 1e4, [5, 10, 15])
+    rng = np.random.default_rng(205)
+    states = rng.standard_normal((80, 6))[rng.permutation(np.arange(120) % 80)]
+    codes = states[:, :2].copy()
+    codes[::7] = codes[0]
+    neighborhood_case("duplicates", "Repeated rows in both spaces: distance 0 and equal distances go by row number.",
+                      states, codes, [5, 10, 15], ties=True)
+    rng = np.random.default_rng(206)
+    grid = np.array([(x, y) for x in range(10) for y in range(10)], dtype=np.float64)[rng.permutation(100)]
+    neighborhood_case("grid", "Whole-number rows on a grid: most distances are tied.",
+                      grid, grid[:, :1] + np.floor(grid[:, 1:] / 4), [5, 10, 15], ties=True)
+    rng = np.random.default_rng(207)
+    base = rng.standard_normal((50, 5))
+    states = np.concatenate([base, base + 1e-6 * rng.standard_normal((50, 5))])
+    codes = np.concatenate([base[:, :3], base[:, :3] + 1e-6 * rng.standard_normal((50, 3))])
+    neighborhood_case("near-ties", "Rows in pairs 1e-6 apart: distances that f32 cannot tell from each other.",
+                      states, codes, [1, 5, 10])
+    rng = np.random.default_rng(208)
+    states = rng.standard_normal((60, 3))
+    neighborhood_case("one-dimension", "A code of one column.", states, states[:, :1] ** 3, [5, 10, 15])
+    rng = np.random.default_rng(209)
+    states = rng.standard_normal((20, 50))
+    codes = states @ rng.standard_normal((50, 30))
+    neighborhood_case("wide-and-large-k", "Fewer rows than columns; k up to and beyond half the rows.",
+                      states, codes, [5, 9, 10, 12, 18, 19, 20])
+    rng = np.random.default_rng(210)
+    neighborhood_case("odd-rows-large-k", "21 rows: the normaliser changes between k = 10 and k = 11.",
+                      rng.standard_normal((21, 4)), rng.standard_normal((21, 2)), [10, 11, 15])
+    rng = np.random.default_rng(211)
+    neighborhood_case("collapsed", "A constant code: every row's neighbours are the first rows.",
+                      rng.standard_normal((50, 4)), np.full((50, 3), 0.25), [5, 10], ties=True)
+    pixels, _ = digits()
+    neighborhood_case("digits", "Digits pixels (whole numbers, with ties) against PCA codes.",
+                      pixels.astype(np.float32), principal_codes(pixels, 8), [5, 10, 15], ties=True)
+    rng = np.random.default_rng(212)
+    states = rng.standard_normal((90, 6))
+    codes = (states @ rng.standard_normal((6, 4))) * rng.gamma(1.0, 3.0, (90, 1))
+    neighborhood_case("cosine", "Codes of very different lengths, compared by direction; inputs as they are.",
+                      states, codes, [5, 10, 15], distance="cosine")
+    rng = np.random.default_rng(213)
+    states = rng.standard_normal((40, 5)).astype(np.float32)
+    codes = (states[:, :4] * rng.gamma(1.0, 3.0, (40, 1))).astype(np.float32)
+    neighborhood_case("cosine-float32", "As `cosine`, in f32; no gap is within f32 rounding of the unit codes.",
+                      states, codes, [5, 10, 15], distance="cosine", margin=1e-6)
+
+
+# ---------------------------------------------------------------- spectrum
+
+
+def spectrum_case(name, about, latent):
+    case = Case("participation_ratio", name, about, {"latent": latent})
+    Z = f64(latent)
+    spectrum = np.linalg.svd(Z - Z.mean(axis=0), compute_uv=False)[:min(Z.shape[1], len(Z) - 1)] ** 2 / (len(Z) - 1)
+    case.expect("spectrum", spectrum, 1e-11 * max(spectrum[0], 0.1), "absolute", "numpy",
+                "svd(Z - Z.mean(0))[:min(D, N - 1)] ** 2 / (N - 1)")
+    if spectrum[0] == 0.0:
+        case.undefine("participation_ratio", "no variance: 0/0")
+        case.undefine("dimension_usage", "no variance: 0/0")
+        return
+    ratio = spectrum.sum() ** 2 / (spectrum ** 2).sum()
+    covariance = np.atleast_2d(np.cov(Z, rowvar=False))
+    agree(f"{name} participation ratio", np.trace(covariance) ** 2 / (covariance ** 2).sum(), ratio, 1e-10)
+    case.expect("participation_ratio", ratio, 1e-10, "relative", "numpy", "sum(spectrum) ** 2 / sum(spectrum ** 2)")
+    case.expect("dimension_usage", ratio / Z.shape[1], 1e-10, "relative", "numpy", "participation_ratio / D")
+
+
+def spectrum_cases():
+    rng = np.random.default_rng(301)
+    scales = np.arange(1, 25) ** -0.5
+    spectrum_case("power-law", "24 rotated dimensions with variances falling as 1/j.",
+                  (rng.standard_normal((300, 24)) * scales) @ np.linalg.qr(rng.standard_normal((24, 24)))[0])
+    rng = np.random.default_rng(302)
+    spectrum_case("float32", "f32, 16 dimensions of unequal variance and mean.",
+                  (rng.standard_normal((200, 16)) * np.linspace(0.1, 2, 16) + np.arange(16)).astype(np.float32))
+    rng = np.random.default_rng(303)
+    spectrum_case("offset", "A common offset of 1e4: an uncentred Gram matrix loses the answer.",
+                  rng.standard_normal((150, 8)) * np.linspace(0.01, 1, 8) + 1e4)
+    rng = np.random.default_rng(304)
+    spectrum_case("wide", "20 rows of 50 columns: at most 19 directions.", rng.standard_normal((20, 50)))
+    rng = np.random.default_rng(305)
+    spectrum_case("one-dimension", "One column: exactly 1.", rng.standard_normal((30, 1)))
+    rng = np.random.default_rng(306)
+    spectrum_case("rank-two", "10 columns that span only 2 directions; the rest of the spectrum is 0.",
+                  rng.standard_normal((60, 2)) @ rng.standard_normal((2, 10)))
+    spectrum_case("constant", "Equal rows have no variance.", np.full((20, 4), 3.0))
+    spectrum_case("digits", "PCA codes of digits.", principal_codes(digits()[0], 16).astype(np.float32))
+
+
+# ---------------------------------------------------------------- TwoNN
+
+
+def two_nn_case(name, about, latent):
+    case = Case("two_nn", name, about, {"latent": latent})
+    distances = np.sort(cdist(f64(latent), f64(latent)), axis=1)
+    nearest = distances[:, 1:3]
+    kept = nearest[nearest[:, 0] > 0]
+    ratios = np.log(kept[:, 1] / kept[:, 0])
+    if len(kept) < 3 or ratios.sum() == 0.0:
+        why = "fewer than 3 rows have a nearest neighbour apart from copies" if len(kept) < 3 else "every ratio is 1"
+        case.undefine("two_nn", why)
+        case.undefine("two_nn(fit=mle)", why)
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the library announces dropped duplicates; the case is about them
+        fit = skdim.id.TwoNN(discard_fraction=0.1, dist=True).fit(nearest).dimension_
+        if latent.shape[1] > 1 and np.abs(latent).max() < 1e3:
+            agree(f"{name} TwoNN", skdim.id.TwoNN(discard_fraction=0.1).fit(f64(latent)).dimension_, fit, 1e-6)
+    case.expect("two_nn", fit, 1e-10, "relative", "scikit-dimension",
+                "TwoNN(discard_fraction=0.1, dist=True).fit(r1_r2).dimension_")
+    case.expect("two_nn(fit=mle)", (len(kept) - 1) / ratios.sum(), 1e-10, "relative", "numpy",
+                "(N - 1) / sum(log(r2 / r1)), N = rows with r1 > 0")
+
+
+def two_nn_cases():
+    roll = make_swiss_roll(400, noise=0.0, random_state=401)[0]
+    two_nn_case("swiss-roll", "A rolled-up sheet in 3 dimensions: true dimension 2.", roll)
+    rng = np.random.default_rng(402)
+    flat = rng.uniform(size=(400, 5)) @ np.linalg.qr(rng.standard_normal((20, 20)))[0][:5]
+    two_nn_case("cube-5-in-20", "A 5-dimensional cube rotated into 20 dimensions, f32.", flat.astype(np.float32))
+    rng = np.random.default_rng(403)
+    two_nn_case("sphere-10", "A sphere of dimension 10 in 30 dimensions.",
+                unit(rng.standard_normal((400, 11))) @ np.linalg.qr(rng.standard_normal((30, 30)))[0][:11])
+    rng = np.random.default_rng(404)
+    two_nn_case("offset", "A common offset of 1e4: distances by norms and products lose r1.",
+                rng.standard_normal((200, 6)) + 1e4)
+    rng = np.random.default_rng(405)
+    rows = rng.standard_normal((160, 4))
+    two_nn_case("duplicates", "A fifth of the rows is repeated: rows with r1 = 0 are left out, the others count.",
+                rows[rng.permutation(np.arange(200) % 160)])
+    rng = np.random.default_rng(406)
+    rows = rng.standard_normal((100, 3))
+    two_nn_case("near-duplicates", "Pairs 1e-7 apart: the ratios are real and huge, and 0/0 in f32.",
+                np.concatenate([rows, rows[:50] + 1e-7 * rng.standard_normal((50, 3))]))
+    rng = np.random.default_rng(407)
+    two_nn_case("one-dimension", "One column.", rng.standard_normal((100, 1)))
+    rng = np.random.default_rng(408)
+    two_nn_case("wide", "20 rows of 50 columns.", rng.standard_normal((20, 50)))
+    two_nn_case("all-duplicates", "Every row occurs twice: no ratio exists.", np.repeat(np.eye(10, 4) + 1, 2, axis=0))
+    two_nn_case("grid", "On a grid the two nearest are equally far: the slope is infinite.",
+                np.array([(x, y) for x in range(10) for y in range(10)], dtype=np.float64))
+    two_nn_case("digits", "PCA codes of digits, f32.", principal_codes(digits()[0], 16).astype(np.float32))
+
+
+# ---------------------------------------------------------------- uniformity
+
+
+def uniformity_case(name, about, latent, t=2.0):
+    case = Case("uniformity", name, about, {"latent": latent}, {"t": t})
+    exponents = -t * pdist(unit(latent), "sqeuclidean")
+    value = logsumexp(exponents) - np.log(len(exponents))
+    tolerance = 1e-6 if latent.dtype == np.float32 else 1e-9 * min(1.0, max(abs(value), 1e-3))
+    case.expect("uniformity", value, tolerance, "absolute", "scipy",
+                f"logsumexp(-{t} * pdist(unit(Z), 'sqeuclidean')) - log(N * (N - 1) / 2)")
+
+
+def uniformity_cases():
+    rng = np.random.default_rng(501)
+    uniformity_case("gaussian", "Directions spread evenly in 8 dimensions.", rng.standard_normal((200, 8)))
+    rng = np.random.default_rng(502)
+    uniformity_case("float32", "f32 directions around a common mean, lengths from 1e-3 to 1e3.",
+                    ((rng.standard_normal((150, 16)) + 1) * 10 ** rng.uniform(-3, 3, (150, 1))).astype(np.float32))
+    rng = np.random.default_rng(503)
+    uniformity_case("offset", "A common offset of 1e4: all directions nearly equal, the value is close to 0.",
+                    rng.standard_normal((100, 6)) + 1e4)
+    rng = np.random.default_rng(504)
+    uniformity_case("duplicates", "Two directions, one row of each length.",
+                    np.repeat([[1.0, 0.0], [0.0, 2.0]], 15, axis=0) * np.arange(1, 31)[:, None])
+    uniformity_case("constant", "One direction only: exactly 0.", np.full((20, 3), 2.0))
+    rng = np.random.default_rng(505)
+    uniformity_case("one-dimension", "One column: the directions are only +1 and -1.", rng.standard_normal((30, 1)))
+    rng = np.random.default_rng(506)
+    uniformity_case("wide", "20 rows of 50 columns, t = 3.", rng.standard_normal((20, 50)), t=3.0)
+    rng = np.random.default_rng(507)
+    uniformity_case("large-t", "t = 1000: every term is below the smallest f64, the sum must be shifted.",
+                    rng.standard_normal((40, 64)), t=1000.0)
+    uniformity_case("digits", "PCA codes of digits, f32.", principal_codes(digits()[0], 16).astype(np.float32))
+
+
+# ---------------------------------------------------------------- silhouette
+
+
+def silhouette_case(name, about, latent, labels):
+    case = Case("silhouette", name, about, {"latent": latent, "labels": labels})
+    classes = len(np.unique(labels))
+    if classes < 2 or classes == len(labels):
+        case.undefine("silhouette", f"{classes} classes over {len(labels)} rows: needs 2 to N - 1")
+        return
+    distances = cdist(f64(latent), f64(latent))
+    value = silhouette_score(distances, labels, metric="precomputed")
+    tolerance = 1e-6 if latent.dtype == np.float32 else 1e-10
+    if np.abs(latent).max() < 1e3:
+        agree(f"{name} silhouette", silhouette_score(f64(latent), labels), value, 1e-7)
+    case.expect("silhouette", value, tolerance, "absolute", "scikit-learn",
+                "silhouette_score(cdist(Z, Z), labels, metric='precomputed')")
+
+
+def silhouette_cases():
+    rng = np.random.default_rng(601)
+    rows, blob = blobs(rng, [60, 30, 20, 40], 6, distance=2.0, spread=0.25)
+    names = np.array(["cat", "dog", "emu", "fox"])[blob]
+    silhouette_case("blobs", "Four blobs of unequal size, named.", rows, names)
+    rng = np.random.default_rng(602)
+    silhouette_case("unrelated", "f32 rows whose labels are drawn by lot: around 0, below.",
+                    rng.standard_normal((120, 10)).astype(np.float32), rng.integers(0, 4, 120))
+    rng = np.random.default_rng(603)
+    labels = np.repeat([0, 1, 2], [30, 29, 1])
+    silhouette_case("singleton", "A class with one member scores 0 for it.",
+                    rng.standard_normal((60, 5)) + labels[:, None], labels)
+    rng = np.random.default_rng(604)
+    labels = np.repeat([0, 1], 40)
+    silhouette_case("offset", "A common offset of 1e4.", rng.standard_normal((80, 4)) + labels[:, None] + 1e4, labels)
+    rng = np.random.default_rng(605)
+    rows = np.repeat([[0.0, 0.0], [0.0, 0.0], [1.0, 2.0]], 10, axis=0)
+    silhouette_case("duplicates", "Two classes on one and the same point (0 each), a third elsewhere.",
+                    rows, np.repeat(["a", "b", "c"], 10))
+    rng = np.random.default_rng(606)
+    silhouette_case("one-dimension", "One column.", rng.standard_normal((40, 1)), np.arange(40) % 2)
+    rng = np.random.default_rng(607)
+    silhouette_case("wide", "20 rows of 50 columns.", rng.standard_normal((20, 50)), np.arange(20) % 3)
+    silhouette_case("one-class", "One class has no other to compare with.", np.eye(20, 3), np.zeros(20, dtype=np.int64))
+    silhouette_case("all-singletons", "As many classes as rows.", np.arange(60.0).reshape(20, 3), np.arange(20))
+    pixels, names = digits()
+    silhouette_case("digits", "PCA codes of digits with the classes as words, f32.",
+                    principal_codes(pixels, 16).astype(np.float32), names)
+
+
+# ---------------------------------------------------------------- agreement of two labelings
+
+
+def labelings_case(name, about, a, b):
+    case = Case("nmi", name, about, {"a": a, "b": b})
+    if min(len(np.unique(a)), len(np.unique(b))) < 2:
+        for metric in ("nmi", "ami"):
+            case.undefine(metric, "a labeling with one class carries no information")
+        return
+    case.expect("nmi", normalized_mutual_info_score(a, b), 1e-11, "absolute", "scikit-learn",
+                "normalized_mutual_info_score(a, b)")
+    case.expect("ami", adjusted_mutual_info_score(a, b), 1e-10, "absolute", "scikit-learn",
+                "adjusted_mutual_info_score(a, b)")
+
+
+def labelings_cases():
+    rng = np.random.default_rng(701)
+    a = rng.integers(0, 5, 300)
+    noisy = np.where(rng.random(300) < 0.3, rng.integers(0, 5, 300), a)
+    labelings_case("noisy-copy", "30 % of the labels redrawn; one side as words.", WORDS[a], noisy)
+    labelings_case("relabelled", "The same partition under other names: both 1.", a, WORDS[9 - a])
+    rng = np.random.default_rng(702)
+    labelings_case("unrelated", "Unrelated labels: NMI above 0, AMI around 0.",
+                   rng.integers(0, 10, 200), rng.integers(0, 7, 200))
+    rng = np.random.default_rng(703)
+    a = np.sort(rng.integers(0, 4, 60))
+    labelings_case("many-small-classes", "30 classes of two rows against 4: NMI flatters, AMI does not.",
+                   a, np.arange(60) // 2)
+    labelings_case("refinement", "Every class split into singletons and a rest.",
+                   np.repeat([0, 1, 2], 10), np.array([max(0, i % 10 - 6) + 10 * (i // 10) for i in range(30)]))
+    rng = np.random.default_rng(704)
+    labelings_case("numbers-out-of-order", "Negative and large class numbers, classes of very unequal size.",
+                   rng.choice([-7, 1000, 3], 400, p=[0.9, 0.08, 0.02]), rng.choice([5, -1], 400, p=[0.97, 0.03]))
+    labelings_case("one-class", "All rows in one class.", np.zeros(20, dtype=np.int64), np.arange(20) % 4)
+
+
+# ---------------------------------------------------------------- k-means
+
+
+def kmeans_case(name, about, latent, labels, clusters):
+    case = Case("kmeans", name, about, {"latent": latent, "labels": labels}, {"clusters": clusters})
+    Z = f64(latent)
+    fits = [KMeans(clusters, n_init=10, random_state=seed).fit(Z) for seed in range(20)]
+    found = fits[0].labels_
+    for fit in fits:  # the case only makes sense if the optimum does not depend on the seed
+        agree(f"{name} partition", normalized_mutual_info_score(found, fit.labels_), 1.0, 1e-9)
+    total = ((Z - Z.mean(axis=0)) ** 2).sum()
+    inertia = sum(((Z[found == c] - Z[found == c].mean(axis=0)) ** 2).sum() for c in range(clusters))
+    agree(f"{name} inertia share", fits[0].inertia_ / total, inertia / total, 1e-9)
+    counts = np.bincount(found, minlength=clusters)
+    call = f"KMeans({clusters}, n_init=10, random_state=0).fit(Z)"
+    case.expect("nmi", normalized_mutual_info_score(labels, found), 1e-11, "absolute", "scikit-learn",
+                f"normalized_mutual_info_score(labels, {call}.labels_)")
+    case.expect("ami", adjusted_mutual_info_score(labels, found), 1e-10, "absolute", "scikit-learn",
+                f"adjusted_mutual_info_score(labels, {call}.labels_)")
+    case.expect("inertia", inertia, 1e-9 * total, "absolute", "scikit-learn", f"{call}.inertia_, summed again in f64")
+    case.expect("inertia.share", inertia / total, 1e-9, "absolute", "numpy", "inertia / sum((Z - Z.mean(0)) ** 2)")
+    case.expect("cluster_balance", counts.std() / counts.mean(), 1e-12, "absolute", "numpy",
+                "std(counts, ddof=0) / mean(counts)")
+
+
+def kmeans_cases():
+    rng = np.random.default_rng(801)
+    rows, blob = blobs(rng, [60, 60, 60, 60, 60], 8)
+    labels = np.where(rng.random(300) < 0.1, rng.integers(0, 5, 300), blob)
+    kmeans_case("blobs", "Five equal blobs, a tenth of the labels wrong.", rows, WORDS[labels], 5)
+    rng = np.random.default_rng(802)
+    rows, blob = blobs(rng, [100, 40, 20, 10, 5], 4)
+    kmeans_case("unequal", "Blobs of 100 to 5 rows, f32; two of them share a label.",
+                rows.astype(np.float32), np.minimum(blob, 3), 5)
+    rng = np.random.default_rng(803)
+    rows, blob = blobs(rng, [30, 30, 30], 5)
+    kmeans_case("offset", "A common offset of 1e4.", rows + 1e4, np.where(np.arange(90) % 9 == 0, 0, blob), 3)
+    rng = np.random.default_rng(804)
+    rows, blob = blobs(rng, [30, 20, 10, 10], 3, spread=0.0)
+    kmeans_case("duplicates", "Four distinct points, repeated: inertia 0.", rows, blob % 2, 4)
+    rng = np.random.default_rng(805)
+    rows, blob = blobs(rng, [20, 20], 1)
+    kmeans_case("one-dimension", "One column, two blobs.", rows, np.where(np.arange(40) < 4, 1 - blob, blob), 2)
+    rng = np.random.default_rng(806)
+    rows, blob = blobs(rng, [8, 7, 5], 50)
+    kmeans_case("wide", "20 rows of 50 columns.", rows, np.array(["x", "y"])[(blob == 0) * 1], 3)
+    pixels, names = digits()
+    chosen = np.isin(names, ["zero", "one"])
+    kmeans_case("digits", "PCA codes of the zeros and ones among the digits, two clusters.",
+                principal_codes(pixels[chosen], 8), names[chosen], 2)
+
+
+# ---------------------------------------------------------------- kNN accuracy
+
+
+def knn_case(name, about, latent, labels, train, k=5):
+    case = Case("knn_accuracy", name, about, {"latent": latent, "labels": labels, "train": train}, {"knn_k": k})
+    Z = f64(latent)
+    classes, codes = np.unique(labels, return_inverse=True)
+    to_train = ((Z[~train][:, None, :] - Z[train][None, :, :]) ** 2).sum(axis=2)
+    ordered = np.sort(to_train, axis=1)
+    if ((ordered[:, k] - ordered[:, k - 1]) / ordered[:, k]).min() < 1e-9:
+        sys.exit(f"{name}: the k-th and the next neighbour are tied; pick another seed")
+    nearest = codes[train][np.argsort(to_train, axis=1, kind="stable")[:, :k]]
+    votes = (nearest[:, :, None] == np.arange(len(classes))).sum(axis=1)
+    value = np.mean(votes.argmax(axis=1) == codes[~train])  # argmax takes the smallest label of a tied vote
+    fitted = KNeighborsClassifier(k, algorithm="brute").fit(Z[train], labels[train])
+    agree(f"{name} accuracy", fitted.score(Z[~train], labels[~train]), value, 1e-15)
+    case.expect(f"knn_accuracy@{k}", value, 1e-12, "absolute", "scikit-learn",
+                f"KNeighborsClassifier({k}, algorithm='brute').fit(Z[train], labels[train])"
+                ".score(Z[~train], labels[~train])")
+
+
+def split(rng, rows, share=0.7):
+    mask = np.zeros(rows, dtype=bool)
+    mask[rng.permutation(rows)[:int(round(share * rows))]] = True
+    return mask
+
+
+def knn_cases():
+    rng = np.random.default_rng(901)
+    labels = rng.integers(0, 4, 200)
+    rows = rng.standard_normal((200, 6)) + 1.2 * np.eye(4, 6)[labels]
+    knn_case("overlapping", "Four overlapping classes, named.", rows, WORDS[labels], split(rng, 200))
+    knn_case("even-k", "k = 4: half of the votes can be tied, the smallest label wins.", rows, labels,
+             split(rng, 200), k=4)
+    rng = np.random.default_rng(902)
+    labels = rng.integers(0, 3, 150)
+    knn_case("float32", "f32 rows, three classes.",
+             (rng.standard_normal((150, 8)) + np.eye(3, 8)[labels]).astype(np.float32), labels, split(rng, 150))
+    rng = np.random.default_rng(903)
+    labels = rng.integers(0, 2, 100)
+    knn_case("offset", "A common offset of 1e4.", rng.standard_normal((100, 5)) + labels[:, None] + 1e4, labels,
+             split(rng, 100))
+    rng = np.random.default_rng(904)
+    labels = rng.integers(0, 3, 60)
+    knn_case("one-dimension", "One column.", rng.standard_normal((60, 1)) + labels[:, None], labels, split(rng, 60))
+    rng = np.random.default_rng(905)
+    knn_case("wide", "20 rows of 50 columns.", rng.standard_normal((20, 50)), np.arange(20) % 2, split(rng, 20))
+    rng = np.random.default_rng(906)
+    labels = rng.choice([10, 9, 100], 120)
+    knn_case("numeric-order", "Class numbers 9, 10, 100: a tied vote goes by number, not by spelling.",
+             rng.standard_normal((120, 3)) + (labels[:, None] == 9), labels, split(rng, 120), k=2)
+    rng = np.random.default_rng(907)
+    pixels, names = digits()
+    knn_case("digits", "PCA codes of digits with the classes as words, f32.",
+             principal_codes(pixels, 16).astype(np.float32), names, split(rng, 300))
+
+
+# ---------------------------------------------------------------- writing and checking
+
+
+def check(case, files):
+    """The problems of one stored case against a fresh computation: inputs to the byte, values within tolerance."""
+    folder = CASES_DIR / case.family / case.name
+    if not (folder / "expected.json").exists():
+        return [f"{folder}: missing"]
+    problems = []
+    if (folder / "input.npz").read_bytes() != files["input.npz"]:
+        problems.append(f"{folder}/input.npz: differs")
+    stored, fresh = json.loads((folder / "expected.json").read_text()), json.loads(files["expected.json"])
+    pairs = list(zip(stored.pop("expected"), fresh.pop("expected"), strict=True))
+    for old, new in pairs:
+        scale = np.abs(old["value"]) if old["kind"] == "relative" else 1.0
+        if np.any(np.abs(np.subtract(old.pop("value"), new.pop("value"))) > new["tolerance"] * scale):
+            problems.append(f"{folder}: {old['metric']} differs")
+    if stored != fresh or any(old != new for old, new in pairs):
+        problems.append(f"{folder}/expected.json: differs in more than values")
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="compare with the stored cases instead of writing them")
+    only_check = parser.parse_args().check
+    for build in (smoothness_cases, neighborhood_cases, spectrum_cases, two_nn_cases, uniformity_cases,
+                  silhouette_cases, labelings_cases, kmeans_cases, knn_cases):
+        build()
+    problems, size = [], 0
+    for case in CASES:
+        files = case.files()
+        size += sum(map(len, files.values()))
+        if only_check:
+            problems += check(case, files)
+            continue
+        folder = CASES_DIR / case.family / case.name
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+    values = sum(len(case.expected) for case in CASES)
+    undefined = sum(len(case.undefined) for case in CASES)
+    print(f"{len(CASES)} cases, {values} expected values, {undefined} undefined, {size / 1e3:.0f} kB")
+    if problems:
+        sys.exit("\n".join(problems))
+
+
+if __name__ == "__main__":
+    main()
