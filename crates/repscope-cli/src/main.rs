@@ -1,2 +1,45 @@
-//! The repscope command.
-fn main() {}
+// SPDX-License-Identifier: MIT
+//! The repscope command: parses, runs, reports. Exit codes: 0 ok, 1 a gate failed, 2 error.
+
+mod args;
+mod commands;
+mod inputs;
+mod outputs;
+mod progress;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use args::{Cli, Command};
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse_from(args::with_dashes(std::env::args_os()));
+    match run(cli.command) {
+        Ok(code) => code,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            outputs::advise(&format!("error: {error:#}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Smoothness(options) => commands::analyses::smoothness(&options),
+        Command::Neighborhood(options) => commands::analyses::neighborhood(&options),
+        Command::Manifold(options) => commands::analyses::manifold(&options),
+        Command::Geometry(options) => commands::analyses::geometry(&options),
+        Command::Check(options) => commands::check::run(&options),
+        Command::Metrics(options) => commands::metrics::run(&options),
+        Command::Explain(options) => commands::explain::run(&options),
+        Command::Bench(options) => commands::bench::run(&options.job),
+    }
+}
+
+/// The reader of our output has gone (`repscope metrics | head`): nothing is wrong.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -67,8 +67,7 @@ pub struct ArrayInfo {
 impl Array {
     /// An array whose values fill its shape, which has at least one dimension.
     pub fn new(shape: Vec<usize>, dtype: &str, data: Data) -> repscope_core::Result<Self> {
-        Array::checked(shape, dtype, data)
-            .map_err(|p| repscope_core::Error::Input(format!("the array {p}")))
+        Array::checked(shape, dtype, data).map_err(|p| repscope_core::Error::Input(format!("the array {p}")))
     }
 
     pub(crate) fn checked(shape: Vec<usize>, dtype: &str, data: Data) -> Parsed<Self> {
@@ -146,13 +145,23 @@ impl Data {
             return Data::Text(texts.collect());
         }
         if all(|o| matches!(o, Object::Int(_))) {
-            return Data::I64(objects.iter().filter_map(|o| if let Object::Int(i) = o { Some(*i) } else { None }).collect());
+            return Data::I64(
+                objects
+                    .iter()
+                    .filter_map(|o| if let Object::Int(i) = o { Some(*i) } else { None })
+                    .collect(),
+            );
         }
         if all(|o| matches!(o, Object::Bool(_))) {
             return Data::Bool(objects.iter().map(|o| *o == Object::Bool(true)).collect());
         }
         if all(|o| matches!(o, Object::Float(_))) {
-            return Data::f64(objects.iter().filter_map(|o| if let Object::Float(x) = o { Some(*x) } else { None }).collect());
+            return Data::f64(
+                objects
+                    .iter()
+                    .filter_map(|o| if let Object::Float(x) = o { Some(*x) } else { None })
+                    .collect(),
+            );
         }
         Data::Mixed(objects)
     }

@@ -71,14 +71,7 @@ impl Format {
         if bytes.is_empty() {
             return problem("is empty (0 bytes)");
         }
-        let fits = match self {
-            Format::Npy => bytes.starts_with(b"\x93NUMPY"),
-            Format::Npz => bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06"),
-            Format::Safetensors => bytes.get(8) == Some(&b'{'),
-            Format::Parquet => bytes.starts_with(b"PAR1"),
-            Format::Csv | Format::Tsv => !bytes[..bytes.len().min(4096)].contains(&0),
-        };
-        if fits {
+        if self.fits(bytes) {
             return Ok(());
         }
         let found: Vec<String> = bytes.iter().take(9).map(|b| format!("{b:02x}")).collect();
@@ -90,10 +83,20 @@ impl Format {
             "does not start like {article} .{} file (found bytes {}){}",
             self.extension(),
             found.join(" "),
-            match Format::ALL[..4].iter().find(|f| f.check_magic(bytes).is_ok()) {
+            match Format::ALL[..4].iter().find(|f| f.fits(bytes)) {
                 Some(other) => format!("; it looks like .{}: rename it", other.extension()),
                 None => String::new(),
             }
         ))
+    }
+
+    fn fits(self, bytes: &[u8]) -> bool {
+        match self {
+            Format::Npy => bytes.starts_with(b"\x93NUMPY"),
+            Format::Npz => bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06"),
+            Format::Safetensors => bytes.get(8) == Some(&b'{'),
+            Format::Parquet => bytes.starts_with(b"PAR1"),
+            Format::Csv | Format::Tsv => !bytes[..bytes.len().min(4096)].contains(&0),
+        }
     }
 }

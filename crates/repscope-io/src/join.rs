@@ -23,7 +23,10 @@ impl IdJoin {
 
 /// Keeps the ids that all parts have, in the order of the first part. Each part is its name and ids.
 pub fn join_rows(parts: &[(&str, &[String])]) -> Result<IdJoin> {
-    let rows: Vec<HashMap<&str, usize>> = parts.iter().map(|(name, ids)| index(name, ids)).collect::<Result<_>>()?;
+    let rows: Vec<HashMap<&str, usize>> = parts
+        .iter()
+        .map(|(name, ids)| index(name, ids))
+        .collect::<Result<_>>()?;
     let Some((_, first)) = parts.first() else {
         return Ok(IdJoin {
             orders: Vec::new(),
@@ -40,7 +43,11 @@ pub fn join_rows(parts: &[(&str, &[String])]) -> Result<IdJoin> {
     if orders[0].is_empty() {
         return Err(nothing_in_common(parts));
     }
-    let dropped = parts.iter().zip(&orders).map(|((_, ids), order)| ids.len() - order.len()).collect();
+    let dropped = parts
+        .iter()
+        .zip(&orders)
+        .map(|((_, ids), order)| ids.len() - order.len())
+        .collect();
     Ok(IdJoin { orders, dropped })
 }
 
@@ -96,6 +103,9 @@ mod tests {
     fn nothing_in_common_shows_an_example_of_each() {
         let (a, b) = (ids("img_1"), ids("1"));
         let error = join_rows(&[("a", &a), ("b", &b)]).unwrap_err().to_string();
-        assert!(error.contains("such as `img_1`") && error.contains("such as `1`"), "{error}");
+        assert!(
+            error.contains("such as `img_1`") && error.contains("such as `1`"),
+            "{error}"
+        );
     }
 }

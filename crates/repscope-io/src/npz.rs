@@ -86,9 +86,11 @@ fn open(bytes: &[u8]) -> Parsed<Archive<'_>> {
 }
 
 fn member<'a, 'b>(archive: &'a mut Archive<'b>, index: usize) -> Parsed<ZipFile<'a, Cursor<&'b [u8]>>> {
-    archive
-        .by_index(index)
-        .map_err(|error| Problem::new(format!("cannot be decoded: {error}; write it with np.savez or np.savez_compressed")))
+    archive.by_index(index).map_err(|error| {
+        Problem::new(format!(
+            "cannot be decoded: {error}; write it with np.savez or np.savez_compressed"
+        ))
+    })
 }
 
 /// Index and key of each `.npy` member.

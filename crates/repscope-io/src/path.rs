@@ -40,7 +40,10 @@ impl InputPath {
     /// What to call the input where no name was given: the file stem, as in `jepa` for `runs/jepa.npy`.
     pub fn stem(&self) -> String {
         let path: &Path = &self.path;
-        path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+        path.file_stem()
+            .unwrap_or(path.as_os_str())
+            .to_string_lossy()
+            .into_owned()
     }
 
     fn split(text: &str, at: usize) -> Self {

@@ -41,7 +41,9 @@ fn read(format: Format, file: &MappedFile, input: &InputPath) -> Parsed<Array> {
     let key = input.key.as_deref();
     match format {
         Format::Npy => match key {
-            Some(key) => problem(format!("is an .npy file, which holds one array without a name; leave out #{key}")),
+            Some(key) => problem(format!(
+                "is an .npy file, which holds one array without a name; leave out #{key}"
+            )),
             None => npy::read_file(file),
         },
         Format::Npz => npz::read(file, key),

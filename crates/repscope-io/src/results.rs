@@ -7,7 +7,7 @@ use repscope_core::{Curve, Results, Score};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::InputRecord;
-use crate::error::{Error, Problem, Result};
+use crate::error::{Error, Parsed, Problem, Result, problem};
 
 /// What a run was asked, what it read, and what it answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,27 +58,32 @@ impl ResultsDocument {
         json + "\n"
     }
 
-    /// Reads the JSON of this or an earlier repscope.
-    pub fn from_json(text: &str) -> std::result::Result<Self, String> {
-        #[derive(Deserialize)]
-        struct Layout {
-            schema: u32,
-        }
-        let layout: Layout = serde_json::from_str(text).map_err(|e| format!("is not a results document: {e}"))?;
-        if layout.schema != Self::SCHEMA {
-            return Err(format!(
-                "has schema {} but this repscope reads schema {}; use the repscope that wrote it",
-                layout.schema,
-                Self::SCHEMA
-            ));
-        }
-        serde_json::from_str(text).map_err(|e| format!("is not a results document: {e}"))
+    /// Reads the JSON that [`Self::to_json`] wrote.
+    pub fn from_json(text: &str) -> Result<Self> {
+        Self::parse(text).map_err(|p| Error::Input(format!("the text {p}")))
     }
 
     /// Reads a `results.json` file.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|source| Error::read(path, source))?;
-        Self::from_json(&text).map_err(|p| Problem::new(p).in_file(path.display()))
+        Self::parse(&text).map_err(|p| p.in_file(path.display()))
+    }
+
+    fn parse(text: &str) -> Parsed<Self> {
+        #[derive(Deserialize)]
+        struct Layout {
+            schema: u32,
+        }
+        let unreadable = |e: serde_json::Error| Problem::new(format!("is not a results document: {e}"));
+        let layout: Layout = serde_json::from_str(text).map_err(unreadable)?;
+        if layout.schema != Self::SCHEMA {
+            return problem(format!(
+                "has schema {} but this repscope reads schema {}; use the repscope that wrote it",
+                layout.schema,
+                Self::SCHEMA
+            ));
+        }
+        serde_json::from_str(text).map_err(unreadable)
     }
 }
 
@@ -95,7 +100,11 @@ fn remove_non_finite(score: &mut Score) {
 }
 
 fn remove_non_finite_points(curve: &mut Curve) {
-    let points = curve.x.iter().zip(&curve.y).filter(|(x, y)| x.is_finite() && y.is_finite());
+    let points = curve
+        .x
+        .iter()
+        .zip(&curve.y)
+        .filter(|(x, y)| x.is_finite() && y.is_finite());
     (curve.x, curve.y) = points.map(|(x, y)| (*x, *y)).unzip();
 }
 
@@ -110,7 +119,9 @@ mod tests {
         for value in [0.1 + 0.2, 1.0 / 3.0, 5e-324, f64::MAX, -0.0, 2.0_f64.powi(60) + 512.0] {
             results.scores.push(Score::number("m@1", value, 3, Better::Higher));
         }
-        results.scores.push(Score::undefined("m@2", "no rows", 0, Better::Lower));
+        results
+            .scores
+            .push(Score::undefined("m@2", "no rows", 0, Better::Lower));
         results.curves.push(Curve {
             model: "a".into(),
             metric: "spectrum".into(),
@@ -145,7 +156,7 @@ mod tests {
     #[test]
     fn another_schema_is_refused_with_both_numbers() {
         let json = document().to_json().replace("\"schema\": 1", "\"schema\": 9");
-        let error = ResultsDocument::from_json(&json).unwrap_err();
+        let error = ResultsDocument::from_json(&json).unwrap_err().to_string();
         assert!(error.contains("schema 9") && error.contains("schema 1"), "{error}");
     }
 
@@ -153,7 +164,12 @@ mod tests {
     fn the_keys_are_those_of_the_interface() {
         let json: serde_json::Value = serde_json::from_str(&document().to_json()).unwrap();
         let keys: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!(keys, ["command", "curves", "inputs", "repscope", "schema", "scores", "spec", "warnings"]);
+        assert_eq!(
+            keys,
+            [
+                "command", "curves", "inputs", "repscope", "schema", "scores", "spec", "warnings"
+            ]
+        );
         assert!(json["scores"][6]["value"].is_null());
         assert_eq!(json["scores"][6]["reason"], "no rows");
     }

@@ -1,59 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! From an array to a space: one row of numbers per sample.
 
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use repscope_core::{Error, Result, Space, Values};
 
 use crate::array::{Array, Data, Object, Shape};
-
-/// What becomes of the middle dimension of (N, T, D) codes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Pool {
-    /// The last of the T steps.
-    #[default]
-    Last,
-    /// The mean over the steps, summed in double precision.
-    Mean,
-    /// The first step.
-    First,
-    /// All steps side by side, T·D columns; also any other trailing dimensions.
-    Flatten,
-}
-
-impl Pool {
-    /// All ways to pool.
-    pub const ALL: [Pool; 4] = [Pool::Last, Pool::Mean, Pool::First, Pool::Flatten];
-
-    /// The word on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Pool::Last => "last",
-            Pool::Mean => "mean",
-            Pool::First => "first",
-            Pool::Flatten => "flatten",
-        }
-    }
-}
-
-impl fmt::Display for Pool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Pool {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        Pool::ALL
-            .into_iter()
-            .find(|p| p.name() == text)
-            .ok_or_else(|| format!("unknown pooling `{text}`; use last, mean, first or flatten"))
-    }
-}
+use crate::pool::Pool;
 
 impl Array {
     /// One row of numbers per sample. One dimension gives one column, two stay as they are, three are
@@ -67,10 +20,8 @@ impl Array {
                 "`{name}` is empty: its shape is {}; give at least one row and one column",
                 Shape(&shape)
             ))),
-            ([] | [_], _) | (_, Pool::Flatten) => {
-                Space::new(name, rows, shape[1..].iter().product(), values)
-            }
-            (&[steps, columns], _) => Space::new(name, rows, columns, pooled(&values, steps, columns, pool)),
+            ([] | [_], _) | (_, Pool::Flatten) => Space::new(name, rows, shape[1..].iter().product(), values),
+            (&[steps, columns], _) => Space::new(name, rows, columns, pool.apply(&values, steps, columns)),
             _ => Err(Error::Input(format!(
                 "`{name}` has shape {}, {} dimensions; pooling `{pool}` needs three (N, T, D): \
                  use --pool flatten for {} columns",
@@ -95,7 +46,9 @@ impl Array {
             Data::F64(v) => Values::F64(v),
             Data::I64(v) => Values::F64(Arc::new(v.iter().map(|&i| i as f64).collect::<Vec<f64>>())),
             Data::U64(v) => Values::F64(Arc::new(v.iter().map(|&i| i as f64).collect::<Vec<f64>>())),
-            Data::Bool(v) => Values::F32(Arc::new(v.iter().map(|&b| f32::from(u8::from(b))).collect::<Vec<f32>>())),
+            Data::Bool(v) => Values::F32(Arc::new(
+                v.iter().map(|&b| f32::from(u8::from(b))).collect::<Vec<f32>>(),
+            )),
             Data::Text(v) => {
                 // A column of a table may begin with numbers: the first cell that is none explains more.
                 let at = v.iter().position(|t| t.trim().parse::<f64>().is_err()).unwrap_or(0);
@@ -125,41 +78,6 @@ fn number(object: &Object) -> f64 {
         Object::Float(x) => *x,
         _ => f64::NAN,
     }
-}
-
-fn pooled(values: &Values, steps: usize, columns: usize, pool: Pool) -> Values {
-    match values {
-        Values::F32(v) => {
-            let v = (**v).as_ref();
-            match pool {
-                Pool::Mean => Values::F64(Arc::new(mean(v, steps, columns))),
-                _ => Values::F32(Arc::new(step(v, steps, columns, pool))),
-            }
-        }
-        Values::F64(v) => {
-            let v = (**v).as_ref();
-            match pool {
-                Pool::Mean => Values::F64(Arc::new(mean(v, steps, columns))),
-                _ => Values::F64(Arc::new(step(v, steps, columns, pool))),
-            }
-        }
-    }
-}
-
-/// The first or last step of each sample.
-fn step<T: Copy>(values: &[T], steps: usize, columns: usize, pool: Pool) -> Vec<T> {
-    let start = if pool == Pool::First { 0 } else { (steps - 1) * columns };
-    let samples = values.chunks_exact(steps * columns);
-    samples.flat_map(|sample| sample[start..start + columns].iter().copied()).collect()
-}
-
-fn mean<T: Copy + Into<f64>>(values: &[T], steps: usize, columns: usize) -> Vec<f64> {
-    let mut means = Vec::with_capacity(values.len() / steps);
-    for sample in values.chunks_exact(steps * columns) {
-        let column = |j: usize| sample[j..].iter().step_by(columns).map(|&x| x.into()).sum::<f64>();
-        means.extend((0..columns).map(|j| column(j) / steps as f64));
-    }
-    means
 }
 
 #[cfg(test)]
@@ -203,7 +121,10 @@ mod tests {
     fn images_need_flattening() {
         let array = || Array::new(vec![2, 1, 2, 2], "f32", Data::f32(vec![0.0; 8])).unwrap();
         let error = array().into_space("x", Pool::Last).unwrap_err().to_string();
-        assert!(error.contains("(2, 1, 2, 2)") && error.contains("--pool flatten"), "{error}");
+        assert!(
+            error.contains("(2, 1, 2, 2)") && error.contains("--pool flatten"),
+            "{error}"
+        );
         assert_eq!(array().into_space("x", Pool::Flatten).unwrap().columns(), 4);
     }
 
@@ -211,7 +132,10 @@ mod tests {
     fn text_is_refused_with_an_example() {
         let array = Array::new(vec![2], "str", Data::Text(vec!["1".into(), "cat".into()])).unwrap();
         let error = array.into_space("z", Pool::Last).unwrap_err().to_string();
-        assert!(error.contains("holds text (e.g. \"cat\" at row 1), not numbers"), "{error}");
+        assert!(
+            error.contains("holds text (e.g. \"cat\" at row 1), not numbers"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -227,6 +151,12 @@ mod tests {
     #[test]
     fn an_array_of_no_rows_is_empty_whatever_its_other_sizes() {
         let array = Array::new(vec![usize::MAX, 0], "f32", Data::f32(vec![])).unwrap();
-        assert!(array.into_space("z", Pool::Flatten).unwrap_err().to_string().contains("is empty"));
+        assert!(
+            array
+                .into_space("z", Pool::Flatten)
+                .unwrap_err()
+                .to_string()
+                .contains("is empty")
+        );
     }
 }

@@ -36,7 +36,9 @@ pub(crate) fn read(file: &MappedFile, key: Option<&str>) -> Parsed<Array> {
     let info = &infos[choose(&infos, key, "tensor")?];
     let name = info.key.as_deref().unwrap_or_default();
     let tensors = open(file)?;
-    let tensor = tensors.tensor(name).map_err(|e| Problem::new(format!("is damaged: {e}")))?;
+    let tensor = tensors
+        .tensor(name)
+        .map_err(|e| Problem::new(format!("is damaged: {e}")))?;
     let Some(element) = element(tensor.dtype()) else {
         return problem(format!(
             "holds tensor `{name}` of type {}, which is not read; convert it to float32",
@@ -72,7 +74,10 @@ fn open(bytes: &[u8]) -> Parsed<SafeTensors<'_>> {
             "should have {promised} bytes by its header but has {}; it may have been cut off while copying",
             bytes.len()
         )),
-        _ => Problem::new(format!("is not a readable .safetensors file ({error}); it has {} bytes", bytes.len())),
+        _ => Problem::new(format!(
+            "is not a readable .safetensors file ({error}); it has {} bytes",
+            bytes.len()
+        )),
     })
 }
 

@@ -50,6 +50,9 @@ mod tests {
         write_whole(&folder.path().join("file"), b"x").unwrap();
         let below = folder.path().join("file/below.json");
         let error = write_whole(&below, b"x").unwrap_err().to_string();
-        assert!(error.starts_with("cannot write ") && error.contains("below.json"), "{error}");
+        assert!(
+            error.starts_with("cannot write ") && error.contains("below.json"),
+            "{error}"
+        );
     }
 }

@@ -28,6 +28,15 @@ pub(crate) enum Slice<'a> {
     F64(&'a [f64]),
 }
 
+impl Slice<'_> {
+    fn to_f64(self) -> Vec<f64> {
+        match self {
+            Slice::F32(v) => v.iter().map(|&x| f64::from(x)).collect(),
+            Slice::F64(v) => v.to_vec(),
+        }
+    }
+}
+
 /// A named matrix whose numbers are known to be finite and whose size is at least 1 × 1.
 #[derive(Clone)]
 pub struct Space {
@@ -122,6 +131,25 @@ impl Space {
             Slice::F64(v) => Values::F64(Arc::new(gather(v, d, order))),
         };
         Space::new(&self.name, order.len(), d, values)
+    }
+
+    /// The rows of this space with the rows of another below them.
+    pub fn stack(&self, below: &Space) -> Result<Self> {
+        if self.columns != below.columns || self.rows != below.rows {
+            return Err(Error::Input(format!(
+                "`{}` is {} × {} but what follows it, `{}`, is {} × {}; both must have the same shape",
+                self.name, self.rows, self.columns, below.name, below.rows, below.columns
+            )));
+        }
+        let values = match (self.slice(), below.slice()) {
+            (Slice::F32(a), Slice::F32(b)) => Values::F32(Arc::new([a, b].concat())),
+            (a, b) => {
+                let mut all = a.to_f64();
+                all.extend(b.to_f64());
+                Values::F64(Arc::new(all))
+            }
+        };
+        Space::new(&self.name, 2 * self.rows, self.columns, values)
     }
 
     pub(crate) fn slice(&self) -> Slice<'_> {

@@ -42,7 +42,8 @@ pub(super) static METRIC: Metric = Metric {
         "lipschitz_max", "largest ratio: the local Lipschitz constant seen", Lower, "0 and above";
     },
     page: include_str!("smoothness.md"),
-    invariances: &[Invariance::Rotation, Invariance::Shift],
+    // Not a shift: it changes the directions of the codes, and with them the unit scores.
+    invariances: &[Invariance::Rotation],
     needs,
     compute,
 };

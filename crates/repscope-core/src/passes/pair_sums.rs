@@ -127,7 +127,7 @@ impl ClassSums {
     #[inline(always)]
     pub(crate) fn add(
         &mut self,
-        mut columns: Option<&mut ClassSums>,
+        columns: Option<&mut ClassSums>,
         tile: &mut [f32],
         width: usize,
         row_runs: &[Run],
@@ -141,7 +141,7 @@ impl ClassSums {
                 self.sums[class as usize * self.rows + r] += sum(&row[first..last]);
             }
         }
-        let Some(columns) = columns.as_deref_mut() else {
+        let Some(columns) = columns else {
             return;
         };
         let mut below = vec![0.0f32; width];

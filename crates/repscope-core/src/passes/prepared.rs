@@ -158,7 +158,7 @@ impl<'a> Prepared<'a> {
     pub(crate) fn squared_distance(&self, i: u32, j: u32) -> f64 {
         let d = self.space.columns();
         let (i, j) = (i as usize, j as usize);
-        let sum = match (self.space.slice(), &self.factors) {
+        match (self.space.slice(), &self.factors) {
             (Slice::F32(v), None) => lanes(
                 &v[i * d..(i + 1) * d],
                 &v[j * d..(j + 1) * d],
@@ -180,8 +180,7 @@ impl<'a> Prepared<'a> {
                     self.scale,
                 )
             }
-        };
-        sum
+        }
     }
 
     /// The distance, in the space's own units, of a squared distance in scaled units.

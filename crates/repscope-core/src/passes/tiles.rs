@@ -256,15 +256,16 @@ impl Tile<'_> {
                     }
                 }
                 if any != 0 {
-                    for c in first..last {
-                        let squared = row[c];
+                    for (c, value) in row[first..last].iter_mut().enumerate() {
+                        let (c, squared) = (first + c, *value);
                         if squared <= block.reach[r] {
-                            row[c] = block.meet(r, (self.start + c) as u32, self.rows[c], squared, self.prepared);
+                            *value = block.meet(r, (self.start + c) as u32, self.rows[c], squared, self.prepared);
                         }
-                        if let Some(other) = other.as_deref_mut() {
-                            if squared <= other.reach[c] {
-                                let position = (self.row_start + r) as u32;
-                                row[c] = other.meet(c, position, block.rows[r], squared, self.prepared);
+                        if let Some(other) = other.as_deref_mut().filter(|o| squared <= o.reach[c]) {
+                            let position = (self.row_start + r) as u32;
+                            let seen = other.meet(c, position, block.rows[r], squared, self.prepared);
+                            if seen != squared {
+                                *value = seen;
                             }
                         }
                     }

@@ -48,7 +48,11 @@ pub fn inspect_array(path: &str, array: Array) -> Inspection {
     let labels = if one_per_row { classes::count(&array) } else { None };
     let (rows, dtype) = (shape[0], array.dtype().to_string());
     let has_numbers = !is_empty && !matches!(array.data(), Data::Text(_));
-    let values = if has_numbers { array.into_values(path).ok() } else { None };
+    let values = if has_numbers {
+        array.into_values(path).ok()
+    } else {
+        None
+    };
     Inspection {
         path: path.to_string(),
         numbers: values.map(|v| numbers::look(&v, rows, columns)),

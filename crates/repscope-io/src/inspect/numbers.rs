@@ -143,7 +143,11 @@ fn digest<T: Copy + Into<f64>>(row: &[T]) -> u128 {
 /// The bits of a number; 0 and -0 are the same number, and so are all NaN.
 fn bits<T: Into<f64>>(value: T) -> u64 {
     let value: f64 = value.into();
-    if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() }
+    if value.is_nan() {
+        f64::NAN.to_bits()
+    } else {
+        (value + 0.0).to_bits()
+    }
 }
 
 #[cfg(test)]
@@ -153,7 +157,13 @@ mod tests {
     #[test]
     fn every_oddity_is_counted_and_placed() {
         let (nan, inf) = (f64::NAN, f64::INFINITY);
-        let rows = [[3.0, 4.0, 7.0], [0.0, 0.0, 7.0], [nan, inf, 7.0], [3.0, 4.0, 7.0], [3.0, 4.0, 7.0]];
+        let rows = [
+            [3.0, 4.0, 7.0],
+            [0.0, 0.0, 7.0],
+            [nan, inf, 7.0],
+            [3.0, 4.0, 7.0],
+            [3.0, 4.0, 7.0],
+        ];
         let facts = look_at(rows.as_flattened(), 5, 3);
         assert_eq!((facts.nan, facts.nan_at), (1, vec![(2, 0)]));
         assert_eq!((facts.infinite, facts.infinite_at), (1, vec![(2, 1)]));

@@ -45,7 +45,7 @@ impl Content {
     fn width(self) -> Option<usize> {
         match self {
             Content::Numbers(element, _) => Some(element.bytes()),
-            Content::Unicode(characters, _) => characters.checked_mul(4),
+            Content::Unicode(characters, _) => Some(characters * 4),
             Content::Bytes(bytes) => Some(bytes),
             Content::Objects => None,
         }
@@ -82,7 +82,10 @@ impl Header {
         check_dimensions(&self.shape)?;
         let count = count(&self.shape).filter(|&n| n <= isize::MAX as usize);
         count.ok_or_else(|| {
-            Problem::new(format!("has shape {}, more values than memory can hold", Shape(&self.shape)))
+            Problem::new(format!(
+                "has shape {}, more values than memory can hold",
+                Shape(&self.shape)
+            ))
         })
     }
 
@@ -97,7 +100,10 @@ impl Header {
         }
         match count.checked_mul(width) {
             Some(bytes) => Ok(Some(bytes as u64)),
-            None => problem(format!("has shape {}, more bytes than can be counted", Shape(&self.shape))),
+            None => problem(format!(
+                "has shape {}, more bytes than can be counted",
+                Shape(&self.shape)
+            )),
         }
     }
 

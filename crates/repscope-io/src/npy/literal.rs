@@ -9,6 +9,9 @@ use crate::error::{Parsed, Problem, problem};
 /// More dimensions than NumPy allows are refused.
 const DIMENSIONS: usize = 64;
 
+/// NumPy counts the bytes of a string with 31 bits.
+const WIDTH_LIMIT: usize = 1 << 31;
+
 /// Parses the header dictionary.
 pub(crate) fn parse_header(text: &str) -> Parsed<Header> {
     let mut literal = Literal { rest: text.trim() };
@@ -63,6 +66,7 @@ pub(crate) fn parse_descr(descr: &str) -> Parsed<Content> {
         return Err(unknown());
     };
     let element = match (kind, width) {
+        ("U" | "S" | "a", WIDTH_LIMIT..) => return Err(unknown()),
         ("U", _) => return Ok(Content::Unicode(width, order)),
         ("S" | "a", _) => return Ok(Content::Bytes(width)),
         ("b", 1) => Element::Bool,
@@ -102,7 +106,9 @@ impl<'a> Literal<'a> {
             return Ok(());
         }
         let found: String = self.rest.chars().take(20).collect();
-        problem(format!("has a damaged .npy header: expected `{symbol}` before `{found}`"))
+        problem(format!(
+            "has a damaged .npy header: expected `{symbol}` before `{found}`"
+        ))
     }
 
     fn string(&mut self) -> Parsed<&'a str> {
@@ -119,7 +125,9 @@ impl<'a> Literal<'a> {
 
     fn descr(&mut self) -> Parsed<Content> {
         if self.rest.starts_with('[') {
-            return problem("holds a structured (record) array; save one field as a plain array: np.save(path, array['field'])");
+            return problem(
+                "holds a structured (record) array; save one field as a plain array: np.save(path, array['field'])",
+            );
         }
         parse_descr(self.string()?)
     }
@@ -151,7 +159,10 @@ impl<'a> Literal<'a> {
     }
 
     fn size(&mut self) -> Parsed<usize> {
-        let end = self.rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(self.rest.len());
+        let end = self
+            .rest
+            .find(|c: char| !c.is_ascii_digit() && c != '-')
+            .unwrap_or(self.rest.len());
         let (digits, rest) = self.rest.split_at(end);
         // Python 2 wrote long integers as `3L`.
         self.rest = rest.strip_prefix('L').unwrap_or(rest).trim_start();
@@ -185,7 +196,12 @@ mod tests {
 
     #[test]
     fn dates_complex_numbers_and_records_are_refused_with_advice() {
-        for (descr, words) in [("<M8[ns]", "dates"), ("<c8", "complex"), ("|V8", "records"), ("<f16", "float32")] {
+        for (descr, words) in [
+            ("<M8[ns]", "dates"),
+            ("<c8", "complex"),
+            ("|V8", "records"),
+            ("<f16", "float32"),
+        ] {
             let error = parse_descr(descr).unwrap_err().to_string();
             assert!(error.contains(words), "{descr}: {error}");
         }

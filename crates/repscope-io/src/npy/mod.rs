@@ -83,3 +83,44 @@ fn mapped(file: &MappedFile, header: &Header) -> Parsed<Option<Data>> {
         _ => None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An `.npy` file whose values begin at byte `start`.
+    fn file(start: usize, values: &[f32]) -> (tempfile::TempDir, MappedFile) {
+        let header = format!(
+            "{{'descr': '<f4', 'fortran_order': False, 'shape': ({},), }}",
+            values.len()
+        );
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((start as u16 - 10).to_le_bytes());
+        bytes.extend(format!("{header:<width$}", width = start - 10).bytes());
+        bytes.extend(values.iter().flat_map(|v| v.to_le_bytes()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("z.npy");
+        crate::write_whole(&path, &bytes).unwrap();
+        (folder, MappedFile::open(&path).unwrap())
+    }
+
+    fn lies_in(file: &MappedFile, array: &Array) -> bool {
+        let Data::F32(values) = array.data() else {
+            panic!("f32 stays f32")
+        };
+        assert_eq!((**values).as_ref(), [1.5, -2.0]);
+        file.as_ptr_range().contains(&(**values).as_ref().as_ptr().cast())
+    }
+
+    #[test]
+    fn aligned_numbers_stay_in_the_file() {
+        let (_folder, file) = file(128, &[1.5, -2.0]);
+        assert!(lies_in(&file, &read_file(&file).unwrap()));
+    }
+
+    #[test]
+    fn numbers_that_are_not_aligned_are_copied() {
+        let (_folder, file) = file(129, &[1.5, -2.0]);
+        assert!(!lies_in(&file, &read_file(&file).unwrap()));
+    }
+}

@@ -17,6 +17,10 @@ pub(super) fn to_c_order(data: Data, shape: &[usize]) -> Data {
 }
 
 fn reorder<T: Clone>(values: &[T], shape: &[usize]) -> Vec<T> {
+    if values.is_empty() {
+        // A size beside a 0 may be anything, so the products below could overflow.
+        return Vec::new();
+    }
     let mut steps = Vec::with_capacity(shape.len());
     let mut step = 1;
     for &n in shape {

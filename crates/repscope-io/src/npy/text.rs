@@ -10,7 +10,8 @@ use crate::error::{Parsed, problem};
 /// Reads `count` strings of `width` UTF-32 characters.
 pub(super) fn read_unicode(from: &mut impl Read, width: usize, order: ByteOrder, count: usize) -> Parsed<Vec<String>> {
     let mut texts = reserve(count)?;
-    let mut bytes = vec![0; width.saturating_mul(4)];
+    // Without strings there are no bytes the width was compared with.
+    let mut bytes = vec![0; if count > 0 { width * 4 } else { 0 }];
     for at in 0..count {
         from.read_exact(&mut bytes)?;
         texts.push(decode_utf32(&bytes, order, at)?);
@@ -21,7 +22,7 @@ pub(super) fn read_unicode(from: &mut impl Read, width: usize, order: ByteOrder,
 /// Reads `count` strings of `width` bytes of UTF-8.
 pub(super) fn read_bytes(from: &mut impl Read, width: usize, count: usize) -> Parsed<Vec<String>> {
     let mut texts = reserve(count)?;
-    let mut bytes = vec![0; width];
+    let mut bytes = vec![0; if count > 0 { width } else { 0 }];
     for at in 0..count {
         from.read_exact(&mut bytes)?;
         let end = bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1);

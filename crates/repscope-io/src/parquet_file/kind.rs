@@ -47,7 +47,9 @@ impl Column {
             return problem(format!("is damaged: it claims {} rows", metadata.num_rows()));
         };
         let leaves = metadata.schema_descr().columns().iter().enumerate();
-        Ok(leaves.map(|(leaf, description)| Column::new(leaf, description, rows)).collect())
+        Ok(leaves
+            .map(|(leaf, description)| Column::new(leaf, description, rows))
+            .collect())
     }
 
     fn new(leaf: usize, description: &ColumnDescriptor, rows: usize) -> Self {
@@ -62,9 +64,10 @@ impl Column {
         if description.max_rep_level() > 1 {
             kind = Kind::Other;
         }
-        let short = kind
-            .name()
-            .map_or_else(|| description.physical_type().to_string().to_lowercase(), str::to_string);
+        let short = kind.name().map_or_else(
+            || description.physical_type().to_string().to_lowercase(),
+            str::to_string,
+        );
         Column {
             info: ArrayInfo {
                 key: Some(name),
@@ -96,11 +99,23 @@ impl Kind {
     pub(super) fn name(self) -> Option<&'static str> {
         Some(match self {
             Kind::Bool => "bool",
-            Kind::Int32 { signed: true, bits: ..=8 } => "i8",
-            Kind::Int32 { signed: true, bits: ..=16 } => "i16",
+            Kind::Int32 {
+                signed: true,
+                bits: ..=8,
+            } => "i8",
+            Kind::Int32 {
+                signed: true,
+                bits: ..=16,
+            } => "i16",
             Kind::Int32 { signed: true, .. } => "i32",
-            Kind::Int32 { signed: false, bits: ..=8 } => "u8",
-            Kind::Int32 { signed: false, bits: ..=16 } => "u16",
+            Kind::Int32 {
+                signed: false,
+                bits: ..=8,
+            } => "u8",
+            Kind::Int32 {
+                signed: false,
+                bits: ..=16,
+            } => "u16",
             Kind::Int32 { signed: false, .. } => "u32",
             Kind::Int64 { signed: true } => "i64",
             Kind::Int64 { signed: false } => "u64",

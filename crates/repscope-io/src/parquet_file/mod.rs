@@ -37,11 +37,11 @@ pub(crate) fn read(path: &Path, key: Option<&str>) -> Parsed<Array> {
         let reader = open(path)?;
         let mut columns = Column::all(&reader)?;
         if key.is_none() {
-            columns.retain(|c| !c.info.key.as_deref().unwrap_or_default().starts_with(PANDAS_INDEX));
+            columns.retain(|c| !c.name().starts_with(PANDAS_INDEX));
         }
         let infos: Vec<ArrayInfo> = columns.iter().map(|c| c.info.clone()).collect();
         let column = columns.swap_remove(choose(&infos, key, "column")?);
-        check_compression(&reader, &column)?;
+        check_chunks(&reader, &column, path)?;
         values::read(&reader, &column)
     })
 }
@@ -56,11 +56,29 @@ fn open(path: &Path) -> Parsed<SerializedFileReader<File>> {
     })
 }
 
-fn check_compression(reader: &SerializedFileReader<File>, column: &Column) -> Parsed<()> {
+/// Checks where the column lies in the file and how it is compressed, before it is decoded.
+fn check_chunks(reader: &SerializedFileReader<File>, column: &Column, path: &Path) -> Parsed<()> {
+    let file_bytes = std::fs::metadata(path)?.len();
     for group in reader.metadata().row_groups() {
         let Some(chunk) = group.columns().get(column.leaf) else {
             return problem("is damaged: a row group lacks a column");
         };
+        let start = chunk
+            .dictionary_page_offset()
+            .unwrap_or_else(|| chunk.data_page_offset());
+        let end = u64::try_from(start)
+            .ok()
+            .zip(u64::try_from(chunk.compressed_size()).ok());
+        if end
+            .and_then(|(start, length)| start.checked_add(length))
+            .is_none_or(|end| end > file_bytes)
+        {
+            return problem(format!(
+                "is damaged: column `{}` should have {} bytes at {start}, but the file has {file_bytes}",
+                column.name(),
+                chunk.compressed_size()
+            ));
+        }
         let name = match chunk.compression() {
             Compression::ZSTD(_) => "zstd",
             Compression::BROTLI(_) => "brotli",
@@ -70,7 +88,7 @@ fn check_compression(reader: &SerializedFileReader<File>, column: &Column) -> Pa
         return problem(format!(
             "has column `{}` compressed with {name}, which this build does not read; \
              write it with compression='snappy' (pandas: df.to_parquet(path, compression='snappy'))",
-            column.info.key.as_deref().unwrap_or_default()
+            column.name()
         ));
     }
     Ok(())

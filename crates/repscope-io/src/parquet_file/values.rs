@@ -30,7 +30,9 @@ pub(super) fn read(reader: &impl FileReader, column: &Column) -> Parsed<Array> {
         Kind::Int64 { signed: true } => Data::I64(rows.numbers::<Int64Type, _>(reader, |&v| v)?),
         Kind::Int64 { signed: false } => Data::U64(rows.numbers::<Int64Type, _>(reader, |&v| v as u64)?),
         Kind::F16 => Data::f32(rows.numbers::<FixedLenByteArrayType, _>(reader, |v| {
-            v.data().first_chunk().map_or(f32::NAN, |b| f32::from(f16::from_le_bytes(*b)))
+            v.data()
+                .first_chunk()
+                .map_or(f32::NAN, |b| f32::from(f16::from_le_bytes(*b)))
         })?),
         Kind::F32 => Data::f32(rows.numbers::<FloatType, _>(reader, |&v| v)?),
         Kind::F64 => Data::f64(rows.numbers::<DoubleType, _>(reader, |&v| v)?),
@@ -38,7 +40,10 @@ pub(super) fn read(reader: &impl FileReader, column: &Column) -> Parsed<Array> {
         Kind::Text | Kind::Other => return Err(column.refuse()),
     };
     if rows.done != column.rows {
-        return problem(format!("is damaged: it claims {} rows but holds {}", column.rows, rows.done));
+        return problem(format!(
+            "is damaged: it claims {} rows but holds {}",
+            column.rows, rows.done
+        ));
     }
     let shape = match column.is_list {
         true => vec![rows.done, rows.width.unwrap_or(0)],
@@ -93,7 +98,9 @@ impl<'a> Rows<'a> {
                     Ok(text) => out.push(Object::Text(text.to_string())),
                     Err(_) => {
                         let (name, at) = (rows.column.name(), rows.done + row);
-                        return problem(format!("holds bytes that are not UTF-8 text in column `{name}`, row {at}"));
+                        return problem(format!(
+                            "holds bytes that are not UTF-8 text in column `{name}`, row {at}"
+                        ));
                     }
                 }
             }

@@ -39,7 +39,7 @@ impl Callable {
             ("numpy", "ndarray") => Callable::Ndarray,
             ("numpy", "dtype") => Callable::Dtype,
             ("_codecs", "encode") => Callable::Encode,
-            ("pandas._libs.missing", "NA") => return Ok(Value::Plain(Object::None)),
+            ("pandas" | "pandas._libs.missing", "NA") => return Ok(Value::Plain(Object::None)),
             _ => return refuse(format!("asks Python for `{module}.{name}`")),
         };
         Ok(Value::Callable(callable))
@@ -75,7 +75,11 @@ impl Value {
             }
             // (version, byte order, …)
             (Value::Dtype(dtype), [_, Value::Plain(Object::Text(order)), ..]) => {
-                let order = if order == ">" { ByteOrder::Big } else { ByteOrder::Little };
+                let order = if order == ">" {
+                    ByteOrder::Big
+                } else {
+                    ByteOrder::Little
+                };
                 Ok(Value::Dtype(Dtype { order, ..dtype.clone() }))
             }
             _ => refuse("builds something else than an array of text or numbers"),

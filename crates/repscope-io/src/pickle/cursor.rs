@@ -35,12 +35,52 @@ impl<'a> Cursor<'a> {
         text(self.counted(width)?)
     }
 
-    /// The bytes up to the next line feed.
+    /// The text up to the next line feed.
     pub(super) fn line(&mut self) -> Parsed<&'a str> {
+        str::from_utf8(self.raw_line()?).map_err(|_| damaged())
+    }
+
+    /// A line of Latin-1 with `\uXXXX` for other characters: text in protocol 0.
+    pub(super) fn escaped_line(&mut self) -> Parsed<String> {
+        let mut rest = self.raw_line()?;
+        let mut out = String::new();
+        while let Some((&byte, after)) = rest.split_first() {
+            let digits = match (byte, after.first()) {
+                (b'\\', Some(b'u')) => 4,
+                (b'\\', Some(b'U')) => 8,
+                _ => 0,
+            };
+            if digits == 0 {
+                out.push(char::from(byte));
+                rest = after;
+                continue;
+            }
+            let code = after
+                .get(1..=digits)
+                .and_then(|d| str::from_utf8(d).ok())
+                .ok_or_else(damaged)?;
+            let code = u32::from_str_radix(code, 16).map_err(|_| damaged())?;
+            out.push(char::from_u32(code).ok_or_else(damaged)?);
+            rest = &after[1 + digits..];
+        }
+        Ok(out)
+    }
+
+    /// A quoted line: a Python 2 string in protocol 0. Escapes are not known here.
+    pub(super) fn quoted_line(&mut self) -> Parsed<String> {
+        let line = self.line()?.trim();
+        let inner = ['\'', '"'].iter().find_map(|&q| line.strip_prefix(q)?.strip_suffix(q));
+        match inner {
+            Some(text) if !text.contains('\\') => Ok(text.to_string()),
+            _ => Err(damaged()),
+        }
+    }
+
+    fn raw_line(&mut self) -> Parsed<&'a [u8]> {
         let end = self.0.iter().position(|&b| b == b'\n').ok_or_else(damaged)?;
         let line = self.take(end)?;
         self.take(1)?;
-        str::from_utf8(line).map_err(|_| damaged())
+        Ok(line)
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::calls::{Callable, Dtype};
 use super::cursor::{Cursor, text};
+use super::numbers::{whole, written};
 use super::{damaged, refuse};
 use crate::array::Object;
 use crate::error::Parsed;
@@ -51,7 +52,9 @@ impl Machine {
         let object = |(row, &id): (usize, &Id)| match &self.values[id] {
             Value::Plain(object) => Ok(object.clone()),
             Value::Bytes(bytes) => text(bytes).map(Object::Text),
-            _ => refuse(format!("holds something else than text, a number or None at value {row}")),
+            _ => refuse(format!(
+                "holds something else than text, a number or None at value {row}"
+            )),
         };
         items.iter().enumerate().map(object).collect()
     }
@@ -111,6 +114,8 @@ impl Machine {
             0x8c => string(cursor.counted_text(1)?),
             b'X' => string(cursor.counted_text(4)?),
             0x8d => string(cursor.counted_text(8)?),
+            b'V' => string(cursor.escaped_line()?),
+            b'S' => string(cursor.quoted_line()?),
             b'U' => string(cursor.counted_text(1)?),
             b'T' => string(cursor.counted_text(4)?),
             b'C' => Value::Bytes(cursor.counted(1)?.to_vec()),
@@ -205,44 +210,4 @@ impl Machine {
 
 fn decimal(cursor: &mut Cursor) -> Parsed<usize> {
     cursor.line()?.parse().map_err(|_| damaged())
-}
-
-/// A little-endian two's complement number; one too large for 64 bits is kept as its digits.
-fn whole(bytes: &[u8]) -> Parsed<Object> {
-    if bytes.len() > 16 {
-        return refuse("holds a number of more than 128 bits");
-    }
-    let fill = if bytes.last().is_some_and(|b| b & 0x80 != 0) { 0xff } else { 0 };
-    let mut wide = [fill; 16];
-    wide[..bytes.len()].copy_from_slice(bytes);
-    let value = i128::from_le_bytes(wide);
-    Ok(match i64::try_from(value) {
-        Ok(value) => Object::Int(value),
-        Err(_) => Object::Text(value.to_string()),
-    })
-}
-
-/// A number in digits, as protocol 0 writes it: `3`, `3L`, `2.5`, and `01` for true.
-fn written(digits: &str) -> Parsed<Object> {
-    Ok(match digits {
-        "00" => Object::Bool(false),
-        "01" => Object::Bool(true),
-        _ => match digits.trim_end_matches('L').parse() {
-            Ok(whole) => Object::Int(whole),
-            Err(_) => Object::Float(digits.parse().map_err(|_| damaged())?),
-        },
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_integers_keep_their_sign_and_size() {
-        assert_eq!(whole(&[0xfe, 0xff]).unwrap(), Object::Int(-2));
-        assert_eq!(whole(&[]).unwrap(), Object::Int(0));
-        let beyond = [0, 0, 0, 0, 0, 0, 0, 0x80, 0];
-        assert_eq!(whole(&beyond).unwrap(), Object::Text("9223372036854775808".to_string()));
-    }
 }

@@ -9,6 +9,7 @@
 mod calls;
 mod cursor;
 mod machine;
+mod numbers;
 
 use crate::array::Object;
 use crate::error::{Parsed, Problem, problem};
@@ -37,8 +38,13 @@ mod tests {
 
     #[test]
     fn a_call_to_another_function_is_refused_by_name() {
-        let error = read_objects(b"cos\nsystem\n(S'touch /tmp/x'\ntR.").unwrap_err().to_string();
-        assert!(error.contains("`os.system`") && error.contains("never executed"), "{error}");
+        let error = read_objects(b"cos\nsystem\n(S'touch /tmp/x'\ntR.")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("`os.system`") && error.contains("never executed"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -47,15 +47,13 @@ impl Line {
 
     /// The text of a cell; a line that is too short has empty ones at its end.
     pub(super) fn cell(&self, column: usize) -> Parsed<&str> {
-        str::from_utf8(self.0.get(column).unwrap_or_default()).map_err(|_| {
-            Problem::new(format!(
-                "is not UTF-8 text in line {}; save it as UTF-8",
-                self.number()
-            ))
-        })
+        str::from_utf8(self.0.get(column).unwrap_or_default())
+            .map_err(|_| Problem::new(format!("is not UTF-8 text in line {}; save it as UTF-8", self.number())))
     }
 
     pub(super) fn cells(&self) -> Parsed<Vec<String>> {
-        (0..self.len()).map(|column| Ok(self.cell(column)?.to_string())).collect()
+        (0..self.len())
+            .map(|column| Ok(self.cell(column)?.to_string()))
+            .collect()
     }
 }

@@ -5,6 +5,7 @@
 //! that column. `#column` picks a column by its name, or by its number from 0 where there are no names.
 //! A column of whole numbers in their usual spelling is read as integers, one of other numbers as
 //! `f64`, and anything else as text; numbers with leading zeros (`007`) are names, so they are text.
+//! A first column that has no name and counts the rows is the index that pandas writes; it is left out.
 
 mod lines;
 mod names;
@@ -34,6 +35,8 @@ struct Table<'a> {
     lines: Lines<'a>,
     has_names: bool,
     rows: usize,
+    /// How many columns at the left are left out: 0 or 1.
+    skipped: usize,
     infos: Vec<ArrayInfo>,
 }
 
@@ -66,12 +69,27 @@ impl<'a> Table<'a> {
                 example.len()
             ));
         }
-        Ok(Table {
+        let mut table = Table {
             infos: example.iter().enumerate().map(info).collect(),
             lines,
             has_names,
             rows,
-        })
+            skipped: 0,
+        };
+        if has_names && table.infos.len() > 1 && first[0].trim().is_empty() && table.first_column_counts()? {
+            table.infos.remove(0);
+            table.skipped = 1;
+        }
+        Ok(table)
+    }
+
+    fn first_column_counts(&self) -> Parsed<bool> {
+        for (row, line) in self.data_lines().enumerate() {
+            if line?.cell(0)? != row.to_string() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn read_matrix(&self) -> Parsed<Array> {
@@ -92,7 +110,7 @@ impl<'a> Table<'a> {
         for line in self.data_lines() {
             let line = line?;
             self.check_length(&line)?;
-            texts.push(line.cell(column)?.trim().to_string());
+            texts.push(line.cell(self.skipped + column)?.trim().to_string());
         }
         let filled = || texts.iter().filter(|t| !t.is_empty());
         let is_name = |text: &String| text.len() > 1 && text.starts_with('0') && text.as_bytes()[1].is_ascii_digit();
@@ -111,7 +129,7 @@ impl<'a> Table<'a> {
     }
 
     fn check_length(&self, line: &Line) -> Parsed<()> {
-        let (found, expected) = (line.len(), self.infos.len());
+        let (found, expected) = (line.len(), self.skipped + self.infos.len());
         if found != expected {
             return problem(format!(
                 "has {found} cells in line {} but {expected} in the first; rows must be of one length",
@@ -122,7 +140,7 @@ impl<'a> Table<'a> {
     }
 
     fn number(&self, line: &Line, column: usize) -> Parsed<f64> {
-        let cell = line.cell(column)?.trim();
+        let cell = line.cell(self.skipped + column)?.trim();
         let name = self.infos[column].key.as_deref().unwrap_or_default();
         let place = || format!("in line {}, column `{name}`", line.number());
         if cell.is_empty() {

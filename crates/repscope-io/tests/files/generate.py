@@ -6,7 +6,9 @@ versions that are named in `versions.txt`.
 """
 
 import io
+import os
 import pathlib
+import pickle
 import zipfile
 
 import numpy as np
@@ -55,16 +57,15 @@ def npy():
 
 
 def objects():
-    def save_object(name, values, shape=None):
+    def save_object(name, values):
         array = np.empty(len(values), dtype=object)
         array[:] = values
-        save(name, array.reshape(shape or (len(values),)))
+        save(name, array)
 
     save_object("object_text", CLASSES)
     save_object("object_mixed", ["Cooking", None, 3, 2.5, True, 2**70, float("nan"), pd.NA])
     save_object("object_integers", [3, -1, 2**40])
     save_object("object_numpy_scalars", [np.str_("Hündin"), np.int64(-7), np.float32(2.5), np.bool_(True), np.bytes_(b"x")])
-    save_object("object_fortran", np.asfortranarray(np.array([["a", "b"], ["c", "d"]], dtype=object)).ravel().tolist(), (2, 2))
     save("object_fortran", np.asfortranarray(np.array([["a", "b"], ["c", "d"]], dtype=object)))
     save_object("object_lists", [[1], [2, 3]])
     save_object("object_dates", [pd.Timestamp(0).to_pydatetime()])
@@ -73,15 +74,11 @@ def objects():
         array = np.array(CLASSES + [None, 7, 2.5, False], dtype=object)
         buffer = io.BytesIO()
         np.lib.format.write_array_header_1_0(buffer, {"descr": "|O", "fortran_order": False, "shape": array.shape})
-        import pickle
-
         pickle.dump(array, buffer, protocol=protocol)
         (HERE / f"object_protocol_{protocol}.npy").write_bytes(buffer.getvalue())
 
     class Hostile:
         def __reduce__(self):
-            import os
-
             return os.system, ("touch repscope-was-here",)
 
     save_object("object_hostile", ["cat", Hostile()])
@@ -96,7 +93,8 @@ def npz():
     member = io.BytesIO()
     np.lib.format.write_array(member, MATRIX)
     with zipfile.ZipFile(HERE / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("z.npy", member.getvalue() + bytes(20_000_000))
+        # A ZipInfo has a fixed date, so that the file is the same each time.
+        archive.writestr(zipfile.ZipInfo("z.npy"), member.getvalue() + bytes(20_000_000), zipfile.ZIP_DEFLATED)
 
 
 def tensors():
@@ -114,6 +112,8 @@ def tensors():
         metadata={"format": "np"},
     )
     safetensors.numpy.save_file({"z": MATRIX}, HERE / "one.safetensors")
+    for path in HERE.glob("*.safetensors"):
+        path.chmod(0o644)
 
 
 def parquet():
@@ -154,6 +154,7 @@ def parquet():
 def text():
     frame = pd.DataFrame(MATRIX, columns=["x", "y", "größe"])
     frame.to_csv(HERE / "matrix.csv", index=False)
+    frame.to_csv(HERE / "indexed.csv")
     frame.to_csv(HERE / "matrix.tsv", index=False, sep="\t")
     frame.to_csv(HERE / "no_names.csv", index=False, header=False)
     frame.assign(label=CLASSES).to_csv(HERE / "mixed.csv", index=False)

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+//! What can be typed. Parsing only validates; nothing is opened here.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const EXAMPLES: &str = "\
+Examples:
+  repscope manifold --model jepa=z_jepa.npy --model autoencoder=z_ae.npy
+  repscope geometry --model jepa=z.npz#codes --labels labels.npy
+  repscope neighborhood --states frames.npy --model jepa=z.npy --k 5 10 15
+  repscope smoothness --states frames.npy --episodes episode.npy --model jepa=z.npy
+  repscope check z.npy labels.npy
+  repscope explain two_nn
+
+Paths: file.npy, file.npz#key, file.safetensors#tensor, file.parquet#column, file.csv#column.";
+
+/// Measures how good learned representations are.
+#[derive(Debug, Parser)]
+#[command(name = "repscope", version, about, after_help = EXAMPLES, max_term_width = 110)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Do small steps of the input make small steps of the code?
+    Smoothness(Smoothness),
+    /// Are neighbours of the input neighbours of the code? (trustworthiness, continuity)
+    #[command(alias = "neighbourhood")]
+    Neighborhood(Neighborhood),
+    /// How many dimensions do the codes use? (participation ratio, TwoNN, spectrum)
+    Manifold(Manifold),
+    /// How are the codes spread, and do they fall into classes? (uniformity, silhouette, k-means, k-NN)
+    Geometry(Geometry),
+    /// Looks at input files: shapes, NaN, duplicates, zero rows, constant columns, class sizes
+    Check(Check),
+    /// Lists every metric
+    Metrics(Metrics),
+    /// Shows the definition of a metric
+    Explain(Explain),
+    /// Timings for the benchmark scripts
+    #[command(hide = true)]
+    Bench(Bench),
+}
+
+#[derive(Debug, Args)]
+pub struct Models {
+    /// Codes of a model: NAME=PATH, or PATH (the file stem is the name). Repeat for more models
+    #[arg(long = "model", required = true, num_args = 1.., value_name = "NAME=PATH")]
+    pub models: Vec<String>,
+    /// How codes of shape (N, T, D) become one row per sample
+    #[arg(long, value_enum, default_value = "last")]
+    pub pool: PoolChoice,
+    /// Join the arrays by id instead of by row: the name of an id column in every file, or NAME=PATH for
+    /// each array (states, labels, episodes and the models' names)
+    #[arg(long, num_args = 1.., value_name = "COLUMN|NAME=PATH")]
+    pub ids: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PoolChoice {
+    Last,
+    Mean,
+    First,
+    Flatten,
+}
+
+#[derive(Debug, Args)]
+pub struct Outputs {
+    /// Where results.json and the CSV files go
+    #[arg(long, default_value = "evaluation_plots", value_name = "DIR")]
+    pub output_dir: PathBuf,
+    /// Print the results document (results.json) on stdout instead of the table
+    #[arg(long)]
+    pub json: bool,
+    /// How to print the table
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: FormatChoice,
+    /// Draw no figures
+    #[arg(long)]
+    pub no_figures: bool,
+    #[command(flatten)]
+    pub machine: Machine,
+    /// The seed of every random choice
+    #[arg(long, default_value_t = 42)]
+    pub seed: u64,
+    /// Confidence level of the intervals
+    #[arg(long, default_value_t = 0.95)]
+    pub level: f64,
+}
+
+#[derive(Debug, Args)]
+pub struct Machine {
+    /// Threads to use (default: all cores); the numbers do not depend on it
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// Working memory the run may use, such as 4G or 512M; a run that needs more is refused before it starts
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<String>,
+    /// No progress bars and no advice on stderr
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FormatChoice {
+    Table,
+    Markdown,
+    Latex,
+    Csv,
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DistanceChoice {
+    Euclidean,
+    Cosine,
+}
+
+#[derive(Debug, Args)]
+pub struct Smoothness {
+    /// The states that the model saw, one per row (trailing dimensions are flattened)
+    #[arg(long, value_name = "PATH")]
+    pub states: String,
+    /// The state after each state; without it, the next row of the same episode. Each --model is then Z,Z1
+    #[arg(long, value_name = "PATH")]
+    pub next_states: Option<String>,
+    /// The episode of each row; pairs never cross episodes (booleans are read as stop flags)
+    #[arg(long, value_name = "PATH")]
+    pub episodes: Option<String>,
+    #[command(flatten)]
+    pub models: Models,
+    #[command(flatten)]
+    pub outputs: Outputs,
+}
+
+#[derive(Debug, Args)]
+pub struct Neighborhood {
+    /// The states that the model saw, one per row (trailing dimensions are flattened)
+    #[arg(long, value_name = "PATH")]
+    pub states: String,
+    /// The episode of each row: intervals are then taken over episodes
+    #[arg(long, value_name = "PATH")]
+    pub episodes: Option<String>,
+    #[command(flatten)]
+    pub models: Models,
+    /// Neighbourhood sizes
+    #[arg(long, num_args = 1.., value_delimiter = ',', default_values_t = [5, 10, 15])]
+    pub k: Vec<usize>,
+    /// Distance between codes
+    #[arg(long, value_enum, default_value = "euclidean")]
+    pub distance: DistanceChoice,
+    /// Rank M random rows against all rows, for an unbiased estimate where N is in the millions
+    #[arg(long, value_name = "M")]
+    pub sample: Option<usize>,
+    #[command(flatten)]
+    pub outputs: Outputs,
+}
+
+#[derive(Debug, Args)]
+pub struct Manifold {
+    #[command(flatten)]
+    pub models: Models,
+    /// Take the neighbour ratios of M random rows, with neighbours among all rows
+    #[arg(long, value_name = "M")]
+    pub sample: Option<usize>,
+    /// Share of the largest ratios that TwoNN's fit leaves out
+    #[arg(long, default_value_t = 0.1)]
+    pub discard: f64,
+    #[command(flatten)]
+    pub outputs: Outputs,
+}
+
+#[derive(Debug, Args)]
+pub struct Geometry {
+    #[command(flatten)]
+    pub models: Models,
+    /// A class per row: strings, whole numbers or booleans
+    #[arg(long, value_name = "PATH")]
+    pub labels: Option<String>,
+    /// The episode of each row: intervals are then taken over episodes
+    #[arg(long, value_name = "PATH")]
+    pub episodes: Option<String>,
+    /// Number of k-means clusters
+    #[arg(long, default_value_t = 5)]
+    pub clusters: usize,
+    /// Restarts of k-means
+    #[arg(long, default_value_t = 10)]
+    pub restarts: usize,
+    /// Neighbours that vote in the k-NN accuracy
+    #[arg(long, default_value_t = 5)]
+    pub k: usize,
+    /// Random 70/30 splits that the k-NN accuracy is averaged over
+    #[arg(long, default_value_t = 10)]
+    pub splits: usize,
+    /// The t of uniformity's kernel
+    #[arg(long, default_value_t = 2.0)]
+    pub t: f64,
+    /// Compare M random rows with all rows, where N is in the millions
+    #[arg(long, value_name = "M")]
+    pub sample: Option<usize>,
+    #[command(flatten)]
+    pub outputs: Outputs,
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    /// Files to look at; of a file with several arrays all are shown
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<String>,
+    /// Print the findings as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Metrics {
+    /// Print the list as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// The metric: `two_nn`, `trustworthiness@10`, `smoothness.slope`
+    #[arg(required = true, value_name = "ID")]
+    pub ids: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Bench {
+    #[command(subcommand)]
+    pub job: BenchJob,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum BenchJob {
+    /// Exact nearest neighbours of every row
+    Knn {
+        path: String,
+        #[arg(long, default_value_t = 100)]
+        k: usize,
+        /// Where to write the neighbours as .npy
+        #[arg(long)]
+        output: Option<PathBuf>,
+        #[command(flatten)]
+        machine: Machine,
+    },
+    /// Neighbourhood, manifold and geometry in one run
+    All {
+        #[arg(long)]
+        states: String,
+        #[arg(long)]
+        labels: Option<String>,
+        #[command(flatten)]
+        models: Models,
+        #[command(flatten)]
+        machine: Machine,
+    },
+}
+
+/// Options may be written with underscores, as in the specification documents: `--output_dir`.
+pub fn with_dashes(arguments: impl Iterator<Item = std::ffi::OsString>) -> Vec<std::ffi::OsString> {
+    let mut options_ended = false;
+    arguments
+        .map(|argument| {
+            options_ended |= argument == "--";
+            let Some(text) = argument.to_str().filter(|t| t.starts_with("--") && !options_ended) else {
+                return argument;
+            };
+            let (name, value) = text.split_at(text.find('=').unwrap_or(text.len()));
+            format!("{}{value}", name.replace('_', "-")).into()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_may_be_written_with_underscores() {
+        let given = ["repscope", "--output_dir=a_b", "--next_states", "x_y", "--", "--z_z"];
+        let got = with_dashes(given.iter().map(Into::into));
+        assert_eq!(
+            got,
+            ["repscope", "--output-dir=a_b", "--next-states", "x_y", "--", "--z_z"]
+        );
+    }
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+}

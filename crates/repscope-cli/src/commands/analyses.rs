@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+//! The analyses of document 000 on saved arrays: read, evaluate, deliver.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use repscope_core::run::{Driver, Order, Progress, Silent};
+use repscope_core::{Analysis, Distance, Metric, Results, Spec, evaluate};
+
+use crate::args::{DistanceChoice, Geometry, Machine, Manifold, Neighborhood, Outputs, Smoothness};
+use crate::inputs::{self, Inputs, Paths};
+use crate::outputs;
+use crate::progress::Bars;
+
+pub fn smoothness(options: &Smoothness) -> Result<ExitCode> {
+    let paths = Paths {
+        states: Some(&options.states),
+        next_states: options.next_states.as_deref(),
+        episodes: options.episodes.as_deref(),
+        labels: None,
+    };
+    let spec = spec(&options.outputs)?;
+    let mut inputs = inputs::read(&paths, &options.models)?;
+    if options.episodes.is_none() && options.next_states.is_none() {
+        let advice = "no --episodes given: all rows are taken as one sequence, so a step from one episode to the \
+                      next would count as a pair";
+        inputs.warnings.push(advice.to_string());
+    }
+    run(
+        Analysis::Smoothness,
+        "smoothness_analysis",
+        inputs,
+        &spec,
+        &options.outputs,
+    )
+}
+
+pub fn neighborhood(options: &Neighborhood) -> Result<ExitCode> {
+    let paths = Paths {
+        states: Some(&options.states),
+        episodes: options.episodes.as_deref(),
+        ..Paths::default()
+    };
+    let distance = match options.distance {
+        DistanceChoice::Euclidean => Distance::Euclidean,
+        DistanceChoice::Cosine => Distance::Cosine,
+    };
+    let mut k = options.k.clone();
+    k.sort_unstable();
+    k.dedup();
+    let spec = Spec {
+        k,
+        distance,
+        sample: sample(options.sample)?,
+        ..spec(&options.outputs)?
+    };
+    let inputs = inputs::read(&paths, &options.models)?;
+    run(
+        Analysis::Neighborhood,
+        "neighborhood_preservation",
+        inputs,
+        &spec,
+        &options.outputs,
+    )
+}
+
+pub fn manifold(options: &Manifold) -> Result<ExitCode> {
+    if !(0.0..1.0).contains(&options.discard) {
+        bail!(
+            "--discard {} must be at least 0 and below 1 (0.1 is usual)",
+            options.discard
+        );
+    }
+    let spec = Spec {
+        sample: sample(options.sample)?,
+        discard: options.discard,
+        ..spec(&options.outputs)?
+    };
+    let inputs = inputs::read(&Paths::default(), &options.models)?;
+    run(
+        Analysis::Manifold,
+        "manifold_dimension",
+        inputs,
+        &spec,
+        &options.outputs,
+    )
+}
+
+pub fn geometry(options: &Geometry) -> Result<ExitCode> {
+    let paths = Paths {
+        labels: options.labels.as_deref(),
+        episodes: options.episodes.as_deref(),
+        ..Paths::default()
+    };
+    if options.clusters == 0 || options.restarts == 0 || options.k == 0 {
+        bail!(
+            "--clusters {}, --restarts {} and --k {} must each be at least 1",
+            options.clusters,
+            options.restarts,
+            options.k
+        );
+    }
+    let spec = Spec {
+        clusters: options.clusters,
+        restarts: options.restarts,
+        knn_k: options.k,
+        splits: options.splits,
+        t: options.t,
+        sample: sample(options.sample)?,
+        ..spec(&options.outputs)?
+    };
+    let inputs = inputs::read(&paths, &options.models)?;
+    run(Analysis::Geometry, "geometry_analysis", inputs, &spec, &options.outputs)
+}
+
+fn run(analysis: Analysis, folder: &str, inputs: Inputs, spec: &Spec, options: &Outputs) -> Result<ExitCode> {
+    let results = compute(&inputs, &analysis.metrics(), spec, &options.machine)?;
+    outputs::deliver(analysis.name(), folder, spec, inputs, results, options)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Evaluates on as many threads as asked, with a progress bar where somebody watches.
+pub fn compute(inputs: &Inputs, metrics: &[&Metric], spec: &Spec, machine: &Machine) -> Result<Results> {
+    on_threads(machine, |driver| Ok(evaluate(&inputs.studies, metrics, spec, driver)?))
+}
+
+/// Runs work on a pool of the asked size.
+pub fn on_threads<T: Send>(machine: &Machine, work: impl FnOnce(&Driver) -> Result<T> + Send) -> Result<T> {
+    if machine.threads == Some(0) {
+        bail!("--threads 0: at least one thread is needed; leave the option out to use all cores");
+    }
+    let threads = machine.threads.unwrap_or(0); // 0 means all cores to rayon
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .context("starting the threads")?;
+    let bars = Bars::new();
+    let watcher: &dyn Progress = if machine.quiet { &Silent } else { &bars };
+    pool.install(|| work(&Driver::new(Order::Parallel, watcher)))
+}
+
+fn spec(outputs: &Outputs) -> Result<Spec> {
+    if !(outputs.level > 0.0 && outputs.level < 1.0) {
+        bail!("--level {} must be between 0 and 1, such as 0.95", outputs.level);
+    }
+    let memory = outputs.machine.memory.as_deref().map(parse_size).transpose()?;
+    Ok(Spec {
+        seed: outputs.seed,
+        level: outputs.level,
+        memory,
+        ..Spec::default()
+    })
+}
+
+fn sample(count: Option<usize>) -> Result<Option<usize>> {
+    match count {
+        Some(m) if m < 2 => bail!("--sample {m}: at least 2 rows are needed for an estimate with an interval"),
+        other => Ok(other),
+    }
+}
+
+/// `4G`, `512M`, `2GiB`, `1000000`: bytes in powers of 1024.
+fn parse_size(text: &str) -> Result<u64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match text[digits.len()..]
+        .to_ascii_uppercase()
+        .trim_end_matches("IB")
+        .trim_end_matches('B')
+    {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        "T" => 40,
+        _ => bail!("--memory {text} is not a size; write 4G, 512M or a number of bytes"),
+    };
+    let number: f64 = digits
+        .trim()
+        .parse()
+        .ok()
+        .filter(|n| *n > 0.0 && *n < 1e15)
+        .with_context(|| format!("--memory {text} is not a size; write 4G, 512M or a number of bytes"))?;
+    Ok((number * (1u64 << shift) as f64) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_in_powers_of_1024() {
+        for (text, bytes) in [
+            ("4G", 4u64 << 30),
+            ("512M", 512 << 20),
+            ("2GiB", 2 << 30),
+            ("1.5k", 1536),
+            ("100", 100),
+        ] {
+            assert_eq!(parse_size(text).unwrap(), bytes, "{text}");
+        }
+        for text in ["", "G", "4X", "-1G", "nan"] {
+            assert!(parse_size(text).is_err(), "{text}");
+        }
+    }
+}

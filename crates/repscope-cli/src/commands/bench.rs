@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+//! `repscope bench`: what the scripts in benches/ call. Hidden, because users have no need of it.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::Result;
+use repscope_core::{Analysis, Spec, nearest_neighbors};
+use repscope_io::{InputPath, Pool, read_array, write_whole};
+
+use super::analyses::{compute, on_threads};
+use crate::args::BenchJob;
+use crate::inputs::{self, Paths};
+use crate::outputs;
+
+pub fn run(job: &BenchJob) -> Result<ExitCode> {
+    match job {
+        BenchJob::Knn {
+            path,
+            k,
+            output,
+            machine,
+        } => {
+            let space = read_array(&InputPath::parse(path))?.into_space(path, Pool::Flatten)?;
+            let (rows, seconds) = on_threads(machine, |driver| {
+                let start = Instant::now();
+                let (rows, _) = nearest_neighbors(&space, *k, driver)?;
+                Ok((rows, start.elapsed().as_secs_f64()))
+            })?;
+            if let Some(output) = output {
+                write_whole(output, &npy(&rows, space.rows(), *k))?;
+            }
+            let line = serde_json::json!({
+                "case": "knn", "n": space.rows(), "d": space.columns(), "k": k, "seconds": seconds,
+            });
+            outputs::print(&line.to_string())?;
+        }
+        BenchJob::All {
+            states,
+            labels,
+            models,
+            machine,
+        } => {
+            let paths = Paths {
+                states: Some(states),
+                labels: labels.as_deref(),
+                ..Paths::default()
+            };
+            let inputs = inputs::read(&paths, models)?;
+            let analyses = [Analysis::Neighborhood, Analysis::Manifold, Analysis::Geometry];
+            let metrics: Vec<_> = analyses.iter().flat_map(|a| a.metrics()).collect();
+            let start = Instant::now();
+            let results = compute(&inputs, &metrics, &Spec::default(), machine)?;
+            let line = serde_json::json!({
+                "case": "all", "scores": results.scores.len(), "seconds": start.elapsed().as_secs_f64(),
+            });
+            outputs::print(&line.to_string())?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The bytes of a version 1 .npy file of unsigned 32-bit numbers.
+fn npy(values: &[u32], rows: usize, columns: usize) -> Vec<u8> {
+    let mut header = format!("{{'descr': '<u4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+    while (header.len() + 11) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(values.iter().flat_map(|v| v.to_le_bytes()));
+    bytes
+}

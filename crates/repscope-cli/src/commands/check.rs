@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+//! `repscope check PATH…`: the input doctor. Exit code 1 where something would stop a metric.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use repscope_io::{InputPath, Inspection, LabelFacts, NumberFacts, inspect, list_arrays};
+
+use crate::args::Check;
+use crate::outputs;
+
+/// One array, and what is to be said about it.
+struct Finding {
+    inspection: Inspection,
+    /// What stops a metric.
+    problems: Vec<String>,
+    /// What may surprise.
+    remarks: Vec<String>,
+}
+
+pub fn run(options: &Check) -> Result<ExitCode> {
+    let mut findings = Vec::new();
+    for text in &options.paths {
+        for path in arrays_of(&InputPath::parse(text))? {
+            findings.push(judge(inspect(&path)?));
+        }
+    }
+    let mismatch = row_mismatch(&findings);
+    if options.json {
+        let list: Vec<_> = findings
+            .iter()
+            .map(|f| serde_json::json!({"facts": f.inspection, "problems": f.problems, "remarks": f.remarks}))
+            .collect();
+        outputs::print(&serde_json::to_string_pretty(
+            &serde_json::json!({"arrays": list, "remarks": mismatch}),
+        )?)?;
+    } else {
+        let mut text = String::new();
+        for finding in &findings {
+            text += &describe(finding);
+        }
+        for remark in &mismatch {
+            text += &format!("! {remark}\n");
+        }
+        outputs::print(&text)?;
+    }
+    let is_sound = findings.iter().all(|f| f.problems.is_empty());
+    Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// The array that was named, or all arrays of a container without a key.
+fn arrays_of(path: &InputPath) -> Result<Vec<InputPath>> {
+    let arrays = list_arrays(&path.path)?;
+    if path.key.is_some() || arrays.len() < 2 || is_table(path) {
+        return Ok(vec![path.clone()]);
+    }
+    Ok(arrays
+        .into_iter()
+        .map(|a| InputPath {
+            path: path.path.clone(),
+            key: a.key,
+        })
+        .collect())
+}
+
+/// A table of numbers is one matrix, not a hundred columns; a mixed one is looked at column by column.
+fn is_table(path: &InputPath) -> bool {
+    let is_text = path.path.extension().is_some_and(|e| e == "csv" || e == "tsv");
+    is_text && inspect(path).is_ok()
+}
+
+fn judge(inspection: Inspection) -> Finding {
+    let mut finding = Finding {
+        problems: Vec::new(),
+        remarks: Vec::new(),
+        inspection,
+    };
+    if finding.inspection.rows == 0 || finding.inspection.columns == 0 {
+        finding.problems.push("is empty".to_string());
+    }
+    if let Some(labels) = finding.inspection.labels.clone() {
+        judge_labels(&labels, &mut finding);
+    }
+    if let Some(numbers) = finding.inspection.numbers.clone() {
+        let is_label_like = finding.inspection.labels.is_some();
+        judge_numbers(&numbers, is_label_like, &mut finding);
+    }
+    finding
+}
+
+fn judge_labels(labels: &LabelFacts, finding: &mut Finding) {
+    if labels.missing > 0 {
+        let first = labels.first_missing.unwrap_or(0);
+        finding.problems.push(format!(
+            "{} rows have no label, the first is row {first}",
+            labels.missing
+        ));
+    }
+    if labels.classes.len() == 1 {
+        finding
+            .remarks
+            .push("all rows have the same label: label scores will be undefined".to_string());
+    }
+    if labels.singletons > 0 {
+        finding.remarks.push(format!(
+            "{} classes have a single row: never tested in k-NN accuracy",
+            labels.singletons
+        ));
+    }
+    let folded: std::collections::BTreeSet<String> =
+        labels.classes.iter().map(|c| c.name.trim().to_lowercase()).collect();
+    if folded.len() < labels.classes.len() {
+        finding
+            .remarks
+            .push("some labels differ only in case or spaces".to_string());
+    }
+}
+
+fn judge_numbers(numbers: &NumberFacts, is_label_like: bool, finding: &mut Finding) {
+    let at = |places: &[(usize, usize)]| {
+        let list: Vec<String> = places.iter().map(|(r, c)| format!("row {r} column {c}")).collect();
+        list.join(", ")
+    };
+    if numbers.nan > 0 {
+        finding
+            .problems
+            .push(format!("{} values are NaN: {} …", numbers.nan, at(&numbers.nan_at)));
+    }
+    if numbers.infinite > 0 {
+        finding.problems.push(format!(
+            "{} values are infinite: {} …",
+            numbers.infinite,
+            at(&numbers.infinite_at)
+        ));
+    }
+    if is_label_like {
+        return;
+    }
+    if let Some((first, second)) = numbers.first_duplicate {
+        let count = numbers.duplicate_rows;
+        finding.remarks.push(format!(
+            "{count} rows equal an earlier row (rows {first} and {second}, for one)"
+        ));
+    }
+    if let Some(first) = numbers.first_zero_row {
+        let text = format!(
+            "{} rows are all zero, the first is row {first}: they have no direction",
+            numbers.zero_rows
+        );
+        finding.remarks.push(text);
+    }
+    if !numbers.constant_columns.is_empty() {
+        let first: Vec<String> = numbers
+            .constant_columns
+            .iter()
+            .take(5)
+            .map(ToString::to_string)
+            .collect();
+        let more = if numbers.constant_columns.len() > 5 { " …" } else { "" };
+        finding.remarks.push(format!(
+            "{} columns are constant: {}{more}",
+            numbers.constant_columns.len(),
+            first.join(", ")
+        ));
+    }
+}
+
+/// Arrays of one study must have the same number of rows.
+fn row_mismatch(findings: &[Finding]) -> Vec<String> {
+    let Some(first) = findings.first().map(|f| &f.inspection) else {
+        return Vec::new();
+    };
+    let others = findings.iter().map(|f| &f.inspection).filter(|i| i.rows != first.rows);
+    let text = |i: &Inspection| {
+        format!(
+            "{} has {} rows but {} has {}: they can only be joined by --ids",
+            i.path, i.rows, first.path, first.rows
+        )
+    };
+    others.map(text).collect()
+}
+
+fn describe(finding: &Finding) -> String {
+    let facts = &finding.inspection;
+    let shape: Vec<String> = facts.shape.iter().map(ToString::to_string).collect();
+    let mut text = format!("{}  {} {}\n", facts.path, shape.join(" × "), facts.dtype);
+    if let Some(labels) = &facts.labels {
+        let shown: Vec<String> = labels
+            .classes
+            .iter()
+            .take(8)
+            .map(|c| format!("{} ({})", c.name, c.rows))
+            .collect();
+        let more = if labels.classes.len() > 8 { " …" } else { "" };
+        text += &format!(
+            "  as labels: {} classes: {}{more}\n",
+            labels.classes.len(),
+            shown.join(", ")
+        );
+    }
+    if let Some(NumberFacts {
+        minimum: Some(low),
+        maximum: Some(high),
+        mean_row_norm,
+        ..
+    }) = &facts.numbers
+    {
+        let norm = mean_row_norm.map_or(String::new(), |n| {
+            format!(", mean row length {}", repscope_report::number(n))
+        });
+        let (low, high) = (repscope_report::number(*low), repscope_report::number(*high));
+        text += &format!("  values from {low} to {high}{norm}\n");
+    }
+    for problem in &finding.problems {
+        text += &format!("  ✗ {problem}\n");
+    }
+    for remark in &finding.remarks {
+        text += &format!("  ! {remark}\n");
+    }
+    if finding.problems.is_empty() && finding.remarks.is_empty() {
+        text += "  ✓ nothing odd\n";
+    }
+    text
+}

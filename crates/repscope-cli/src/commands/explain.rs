@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+//! `repscope explain ID`: the definition card of a metric.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use repscope_core::METRICS;
+use repscope_core::metrics::find;
+use repscope_report::{Card, definition_card};
+
+use crate::args::Explain;
+use crate::outputs;
+
+pub fn run(options: &Explain) -> Result<ExitCode> {
+    for id in &options.ids {
+        let Some((metric, output)) = find(id) else {
+            bail!(
+                "there is no metric `{id}`{}; `repscope metrics` lists them all",
+                suggestion(id)
+            );
+        };
+        let output = output.unwrap_or(&metric.outputs[0]);
+        let single = metric.outputs.len() == 1 || metric.id != id;
+        let card = Card {
+            id: if single { output.id } else { metric.id },
+            title: metric.title,
+            better: output.better,
+            range: output.range,
+            page: metric.page,
+        };
+        outputs::print(&definition_card(&card, outputs::width().min(100), outputs::color()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `; did you mean …?` where some metric has a similar name.
+fn suggestion(id: &str) -> String {
+    let name = id.split(['@', '(']).next().unwrap_or(id);
+    let known = METRICS
+        .iter()
+        .flat_map(|m| std::iter::once(m.id).chain(m.outputs.iter().map(|o| o.id)));
+    let closeness = |known: &str| strsim::jaro_winkler(name, known.split(['@', '(']).next().unwrap_or(known));
+    let best = known.max_by(|a, b| closeness(a).total_cmp(&closeness(b)));
+    match best.filter(|b| closeness(b) > 0.8) {
+        Some(best) => format!("; did you mean `{best}`?"),
+        None => String::new(),
+    }
+}
