@@ -18,7 +18,7 @@ Paths: file.npy, file.npz#key, file.safetensors#tensor, file.parquet#column, fil
 
 /// Measures how good learned representations are.
 #[derive(Debug, Parser)]
-#[command(name = "repscope", version, about, after_help = EXAMPLES, max_term_width = 110)]
+#[command(name = "repscope", version, after_help = EXAMPLES, max_term_width = 110)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use repscope_core::{Labels, Pairs, Space, Study};
-use repscope_io::{Array, InputPath, InputRecord, Pool, digest, join_rows, read_array, read_ids};
+use repscope_io::{Array, Format, InputPath, InputRecord, Pool, digest, join_rows, list_arrays, read_array, read_ids};
 
 use crate::args::{Models, PoolChoice};
 
@@ -37,6 +37,7 @@ struct Model {
 /// Reads everything and checks that it fits together.
 pub fn read(paths: &Paths, models: &Models) -> Result<Inputs> {
     let mut reader = Reader {
+        id_column: models.ids.iter().find(|i| !i.contains('=')).cloned(),
         records: Vec::new(),
         warnings: Vec::new(),
     };
@@ -51,7 +52,8 @@ pub fn read(paths: &Paths, models: &Models) -> Result<Inputs> {
     };
 
     let space = |reader: &mut Reader, path: &InputPath, name: &str, pool, part: &str| -> Result<Space> {
-        let space = reader.array(path)?.into_space(name, pool)?;
+        let array = reader.array(path)?;
+        let space = array.into_space(name, pool).with_context(|| path.to_string())?;
         Ok(match order(part) {
             Some(order) => space.select(order)?,
             None => space,
@@ -190,8 +192,10 @@ fn parse_models(texts: &[String], with_next: bool) -> Result<Vec<Model>> {
             bail!("--model {text} needs a name and a path: --model NAME=PATH");
         }
         let (codes, next) = match rest.split_once(',') {
-            Some((codes, next)) if with_next => (InputPath::parse(codes), Some(InputPath::parse(next))),
-            None if with_next => bail!(
+            Some((codes, next)) if with_next && !codes.is_empty() && !next.is_empty() => {
+                (InputPath::parse(codes), Some(InputPath::parse(next)))
+            }
+            _ if with_next => bail!(
                 "--model {text} names one file, but with --next-states two are needed: --model NAME=Z,Z1 (codes of the \
                  states and of the next states)"
             ),
@@ -207,6 +211,8 @@ fn parse_models(texts: &[String], with_next: bool) -> Result<Vec<Model>> {
 }
 
 struct Reader {
+    /// The column that `--ids` names in every file.
+    id_column: Option<String>,
     records: Vec<InputRecord>,
     warnings: Vec<String>,
 }
@@ -215,6 +221,7 @@ type Orders = Vec<(String, Vec<usize>)>;
 
 impl Reader {
     fn array(&mut self, path: &InputPath) -> Result<Array> {
+        let path = &self.beside_ids(path)?;
         let array = read_array(path)?;
         self.records.push(InputRecord {
             path: path.to_string(),
@@ -223,6 +230,32 @@ impl Reader {
             digest: digest(&path.path)?,
         });
         Ok(array)
+    }
+
+    /// What is meant by a path without a key: the array beside the id column, where the file holds both.
+    fn beside_ids(&self, path: &InputPath) -> Result<InputPath> {
+        let Some(column) = self.id_column.as_deref().filter(|_| path.key.is_none()) else {
+            return Ok(path.clone());
+        };
+        let (ids, mut others): (Vec<_>, Vec<_>) = list_arrays(&path.path)?
+            .into_iter()
+            .partition(|a| a.key.as_deref() == Some(column));
+        if ids.is_empty() {
+            return Ok(path.clone());
+        }
+        if others.len() == 1 {
+            let key = others.remove(0).key;
+            return Ok(InputPath { key, ..path.clone() });
+        }
+        // A table is read whole: its ids would count as numbers of the code.
+        if matches!(Format::of_path(&path.path), Some(Format::Csv | Format::Tsv)) {
+            bail!(
+                "{path} holds {} columns beside the ids `{column}`, and they would be read together; save the ids in a \
+                 file of their own and give it with --ids NAME=PATH",
+                others.len()
+            );
+        }
+        Ok(path.clone())
     }
 
     /// The rows of each part that stand for the ids all parts have; none without `--ids`.
@@ -238,7 +271,15 @@ impl Reader {
         ] {
             parts.extend(path.map(|p| (name.to_string(), InputPath::parse(p))));
         }
-        parts.extend(models.iter().map(|m| (m.name.clone(), m.codes.clone())));
+        for model in models {
+            if parts.iter().any(|(name, _)| *name == model.name) {
+                bail!(
+                    "a model is called `{0}`, and so is an array that --ids joins it with; give the model another name",
+                    model.name
+                );
+            }
+            parts.push((model.name.clone(), model.codes.clone()));
+        }
         let mut lists = Vec::new();
         for (name, path) in &parts {
             let source = id_source(name, path, ids)?;

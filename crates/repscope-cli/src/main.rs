@@ -19,7 +19,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            outputs::advise(&format!("error: {error:#}"));
+            outputs::advise(&format!("error: {}", message(&error)));
             ExitCode::from(2)
         }
     }
@@ -36,6 +36,17 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Explain(options) => commands::explain::run(&options),
         Command::Bench(options) => commands::bench::run(&options.job),
     }
+}
+
+/// The error and its causes; one that the message before it already quotes is not said twice.
+fn message(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.ends_with(&cause) {
+            text += &format!(": {cause}");
+        }
+    }
+    text
 }
 
 /// The reader of our output has gone (`repscope metrics | head`): nothing is wrong.

@@ -3,7 +3,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use repscope_core::{Results, Spec};
 use repscope_io::{ResultsDocument, write_whole};
 use repscope_report::{Color, Format, document_files, render};
@@ -13,12 +13,11 @@ use crate::inputs::Inputs;
 
 /// Writes to stdout; a closed pipe comes back as an error, never as a panic.
 pub fn print(text: &str) -> Result<()> {
+    let end = if text.ends_with('\n') { "" } else { "\n" };
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    if !text.ends_with('\n') {
-        out.write_all(b"\n")?;
-    }
-    Ok(out.flush()?)
+    write!(out, "{text}{end}")
+        .and_then(|()| out.flush())
+        .context("cannot write to stdout")
 }
 
 /// Writes a line to stderr. Where that cannot be read, there is nobody to tell.
@@ -77,8 +76,9 @@ pub fn deliver(
     if !to.machine.quiet {
         let folder = to.output_dir.join(folder);
         advise(&format!(
-            "{} CSV files and results.json are in {}",
+            "{} CSV file{} and results.json are in {}",
             files.len(),
+            if files.len() == 1 { "" } else { "s" },
             folder.display()
         ));
     }

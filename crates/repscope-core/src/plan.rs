@@ -184,6 +184,7 @@ fn undeclared(what: &str) -> Error {
 
 /// Computes the metrics for every study. All problems of the input are found before heavy work starts.
 pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Driver) -> Result<Results> {
+    spec.check()?;
     let mut planned: Vec<(Shared, Vec<Need>)> = Vec::new();
     for study in studies {
         study.check()?;

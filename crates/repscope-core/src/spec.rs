@@ -3,6 +3,8 @@
 
 use serde::Serialize;
 
+use crate::error::{Error, Result};
+
 /// How distances between codes are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -61,5 +63,35 @@ impl Default for Spec {
             discard: 0.1,
             memory: None,
         }
+    }
+}
+
+impl Spec {
+    /// Refuses options that no metric could work with. Those that depend on the data are checked by the metrics.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.clusters == 0 || self.restarts == 0 {
+            return Err(Error::Input(format!(
+                "k-means with {} clusters and {} restarts: at least one of each is needed",
+                self.clusters, self.restarts
+            )));
+        }
+        if self.sample == Some(0) {
+            return Err(Error::input(
+                "a sample of 0 rows has no score; rank at least 1 with --sample",
+            ));
+        }
+        if !(self.level > 0.0 && self.level < 1.0) {
+            return Err(Error::Input(format!(
+                "a confidence level of {} is not between 0 and 1 (0.95 is usual)",
+                self.level
+            )));
+        }
+        if !(self.discard >= 0.0 && self.discard < 1.0) {
+            return Err(Error::Input(format!(
+                "TwoNN cannot leave out a share of {}; it must be at least 0 and below 1 (0.1 is usual)",
+                self.discard
+            )));
+        }
+        Ok(())
     }
 }

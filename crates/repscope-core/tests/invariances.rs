@@ -99,7 +99,11 @@ fn knn_accuracy_sees_the_row_order_because_splits_go_by_row_number() {
 }
 
 fn assert_undeclared(metric: &Metric, invariance: Invariance) {
-    assert!(!metric.invariances.contains(&invariance), "{} {invariance:?}", metric.id);
+    assert!(
+        !metric.invariances.contains(&invariance),
+        "{} {invariance:?}",
+        metric.id
+    );
 }
 
 /// A score before and after the last, strongest change of a kind.
@@ -146,11 +150,22 @@ fn study() -> Study {
     let blobs: Vec<usize> = (0..ROWS).map(|i| i % 5).collect();
     let mut latent = Vec::new();
     for &blob in &blobs {
-        latent.extend(centres[blob * COLUMNS..(blob + 1) * COLUMNS].iter().map(|c| c + draw.normal()));
+        latent.extend(
+            centres[blob * COLUMNS..(blob + 1) * COLUMNS]
+                .iter()
+                .map(|c| c + draw.normal()),
+        );
     }
     let map = draw.normals(COLUMNS * 8);
-    let input = product(&latent, COLUMNS, &map).iter().map(|x| x + draw.normal()).collect();
-    let labels: Vec<u32> = blobs.iter().enumerate().map(|(i, b)| ((b + usize::from(i % 9 == 4)) % 5) as u32).collect();
+    let input = product(&latent, COLUMNS, &map)
+        .iter()
+        .map(|x| x + draw.normal())
+        .collect();
+    let labels: Vec<u32> = blobs
+        .iter()
+        .enumerate()
+        .map(|(i, b)| ((b + usize::from(i % 9 == 4)) % 5) as u32)
+        .collect();
     let episodes = Labels::from_codes((0..ROWS).map(|i| (i / 15) as u32).collect(), 10);
     Study {
         input: Some(Arc::new(space("input", 8, input))),
@@ -175,12 +190,22 @@ fn changes(study: &Study, invariance: Invariance) -> Vec<(String, Study)> {
             vec![("turned".to_string(), with(product(&codes, COLUMNS, &rotation)))]
         }
         Invariance::Shift => {
-            let shift = |size: f64| codes.iter().enumerate().map(|(i, x)| x + size * (1.0 + (i % COLUMNS) as f64 / 10.0)).collect();
-            [3.0, 1e3].map(|size| (format!("shifted by {size}"), with(shift(size)))).to_vec()
+            let shift = |size: f64| {
+                codes
+                    .iter()
+                    .enumerate()
+                    .map(|(i, x)| x + size * (1.0 + (i % COLUMNS) as f64 / 10.0))
+                    .collect()
+            };
+            [3.0, 1e3]
+                .map(|size| (format!("shifted by {size}"), with(shift(size))))
+                .to_vec()
         }
         Invariance::Scale => {
             let scale = |factor: f64| codes.iter().map(|x| x * factor).collect();
-            [7.5, 1e-3].map(|factor| (format!("times {factor}"), with(scale(factor)))).to_vec()
+            [7.5, 1e-3]
+                .map(|factor| (format!("times {factor}"), with(scale(factor))))
+                .to_vec()
         }
         Invariance::RowOrder => vec![("reordered".to_string(), reorder(study, &draw.permutation(ROWS)))],
         other => panic!("no change is written for {other:?}"),
@@ -189,7 +214,10 @@ fn changes(study: &Study, invariance: Invariance) -> Vec<(String, Study)> {
 
 fn reorder(study: &Study, order: &[usize]) -> Study {
     let select = |labels: &Option<Arc<Labels>>| labels.as_ref().map(|l| Arc::new(l.select(order)));
-    let input = study.input.as_ref().map(|i| Arc::new(i.select(order).expect("rows of the space")));
+    let input = study
+        .input
+        .as_ref()
+        .map(|i| Arc::new(i.select(order).expect("rows of the space")));
     let place = |row: u32| order.iter().position(|&i| i == row as usize).expect("a permutation") as u32;
     let pairs = study.pairs.as_ref().map(|p| {
         Arc::new(Pairs {

@@ -45,6 +45,9 @@ pub fn neighborhood(options: &Neighborhood) -> Result<ExitCode> {
         DistanceChoice::Euclidean => Distance::Euclidean,
         DistanceChoice::Cosine => Distance::Cosine,
     };
+    if options.k.contains(&0) {
+        bail!("--k 0: a neighbourhood needs at least one neighbour");
+    }
     let mut k = options.k.clone();
     k.sort_unstable();
     k.dedup();

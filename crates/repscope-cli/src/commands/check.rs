@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use repscope_io::{InputPath, Inspection, LabelFacts, NumberFacts, inspect, list_arrays};
+use repscope_io::{Format, InputPath, Inspection, LabelFacts, NumberFacts, inspect, list_arrays};
 
 use crate::args::Check;
 use crate::outputs;
@@ -65,7 +65,7 @@ fn arrays_of(path: &InputPath) -> Result<Vec<InputPath>> {
 
 /// A table of numbers is one matrix, not a hundred columns; a mixed one is looked at column by column.
 fn is_table(path: &InputPath) -> bool {
-    let is_text = path.path.extension().is_some_and(|e| e == "csv" || e == "tsv");
+    let is_text = matches!(Format::of_path(&path.path), Some(Format::Csv | Format::Tsv));
     is_text && inspect(path).is_ok()
 }
 
@@ -92,8 +92,8 @@ fn judge_labels(labels: &LabelFacts, finding: &mut Finding) {
     if labels.missing > 0 {
         let first = labels.first_missing.unwrap_or(0);
         finding.problems.push(format!(
-            "{} rows have no label, the first is row {first}",
-            labels.missing
+            "{} no label, the first is row {first}",
+            counted(labels.missing, "row has", "rows have")
         ));
     }
     if labels.classes.len() == 1 {
@@ -103,8 +103,8 @@ fn judge_labels(labels: &LabelFacts, finding: &mut Finding) {
     }
     if labels.singletons > 0 {
         finding.remarks.push(format!(
-            "{} classes have a single row: never tested in k-NN accuracy",
-            labels.singletons
+            "{} a single row: never tested in k-NN accuracy",
+            counted(labels.singletons, "class has", "classes have")
         ));
     }
     let folded: std::collections::BTreeSet<String> =
@@ -117,35 +117,32 @@ fn judge_labels(labels: &LabelFacts, finding: &mut Finding) {
 }
 
 fn judge_numbers(numbers: &NumberFacts, is_label_like: bool, finding: &mut Finding) {
-    let at = |places: &[(usize, usize)]| {
+    let listed = |what: &str, count: usize, places: &[(usize, usize)]| {
         let list: Vec<String> = places.iter().map(|(r, c)| format!("row {r} column {c}")).collect();
-        list.join(", ")
+        let more = if places.len() < count { " …" } else { "" };
+        let subject = counted(count, "value is", "values are");
+        format!("{subject} {what}: {}{more}", list.join(", "))
     };
     if numbers.nan > 0 {
-        finding
-            .problems
-            .push(format!("{} values are NaN: {} …", numbers.nan, at(&numbers.nan_at)));
+        finding.problems.push(listed("NaN", numbers.nan, &numbers.nan_at));
     }
     if numbers.infinite > 0 {
-        finding.problems.push(format!(
-            "{} values are infinite: {} …",
-            numbers.infinite,
-            at(&numbers.infinite_at)
-        ));
+        let text = listed("infinite", numbers.infinite, &numbers.infinite_at);
+        finding.problems.push(text);
     }
     if is_label_like {
         return;
     }
     if let Some((first, second)) = numbers.first_duplicate {
-        let count = numbers.duplicate_rows;
         finding.remarks.push(format!(
-            "{count} rows equal an earlier row (rows {first} and {second}, for one)"
+            "{} an earlier row (rows {first} and {second}, for one)",
+            counted(numbers.duplicate_rows, "row equals", "rows equal")
         ));
     }
     if let Some(first) = numbers.first_zero_row {
         let text = format!(
-            "{} rows are all zero, the first is row {first}: they have no direction",
-            numbers.zero_rows
+            "{} all zero, the first is row {first}: without a direction",
+            counted(numbers.zero_rows, "row is", "rows are")
         );
         finding.remarks.push(text);
     }
@@ -158,11 +155,16 @@ fn judge_numbers(numbers: &NumberFacts, is_label_like: bool, finding: &mut Findi
             .collect();
         let more = if numbers.constant_columns.len() > 5 { " …" } else { "" };
         finding.remarks.push(format!(
-            "{} columns are constant: {}{more}",
-            numbers.constant_columns.len(),
+            "{} constant: {}{more}",
+            counted(numbers.constant_columns.len(), "column is", "columns are"),
             first.join(", ")
         ));
     }
+}
+
+/// `1 row is`, `2 rows are`.
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Arrays of one study must have the same number of rows.

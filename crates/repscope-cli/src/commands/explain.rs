@@ -15,7 +15,7 @@ pub fn run(options: &Explain) -> Result<ExitCode> {
     for id in &options.ids {
         let Some((metric, output)) = find(id) else {
             bail!(
-                "there is no metric `{id}`{}; `repscope metrics` lists them all",
+                "there is no metric `{id}`; {}`repscope metrics` lists them all",
                 suggestion(id)
             );
         };
@@ -33,7 +33,7 @@ pub fn run(options: &Explain) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `; did you mean …?` where some metric has a similar name.
+/// `did you mean …? ` where some metric has a similar name.
 fn suggestion(id: &str) -> String {
     let name = id.split(['@', '(']).next().unwrap_or(id);
     let known = METRICS
@@ -42,7 +42,7 @@ fn suggestion(id: &str) -> String {
     let closeness = |known: &str| strsim::jaro_winkler(name, known.split(['@', '(']).next().unwrap_or(known));
     let best = known.max_by(|a, b| closeness(a).total_cmp(&closeness(b)));
     match best.filter(|b| closeness(b) > 0.8) {
-        Some(best) => format!("; did you mean `{best}`?"),
+        Some(best) => format!("did you mean `{best}`? "),
         None => String::new(),
     }
 }

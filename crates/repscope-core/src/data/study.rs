@@ -66,7 +66,7 @@ impl Study {
         }
     }
 
-    /// Checks that all parts have the same number of rows.
+    /// Checks that all parts have the same number of rows, and that pairs name rows that exist.
     pub fn check(&self) -> Result<()> {
         let rows = self.latent.rows();
         let model = &self.model;
@@ -85,7 +85,21 @@ impl Study {
         if let Some(episodes) = self.episodes.as_ref().filter(|e| e.rows() != rows) {
             return differ("the episode array", episodes.rows());
         }
-        Ok(())
+        let Some(pairs) = &self.pairs else { return Ok(()) };
+        let last = pairs.rows.iter().map(|&(from, to)| from.max(to)).max();
+        if let Some(last) = last.filter(|&last| last as usize >= rows) {
+            return Err(Error::Input(format!(
+                "a pair names row {last} (counted from 0) but the codes of model `{model}` have {rows} rows"
+            )));
+        }
+        match &pairs.episode {
+            Some(episode) if episode.len() != pairs.rows.len() => Err(Error::Input(format!(
+                "{} episodes are given for {} pairs of model `{model}`; give one per pair",
+                episode.len(),
+                pairs.rows.len()
+            ))),
+            _ => Ok(()),
+        }
     }
 }
 

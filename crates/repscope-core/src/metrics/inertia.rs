@@ -60,7 +60,7 @@ fn compute(shared: &Shared) -> Result<Answer> {
         crate::interval::Units::Single("rows"),
         shared.spec.level,
     );
-    let sum_interval = of_sum.map(|i| times(i, n as f64).within(0.0, f64::MAX));
+    let sum_interval = of_sum.map(|i| rescaled(i, n as f64, 1.0).within(0.0, f64::MAX));
     let inertia = Score::number("inertia", clusters.inertia, n, Better::Lower).with_interval(sum_interval);
     let share = if clusters.total > 0.0 {
         // The total is known far better than the part inside clusters: its error is left out.
@@ -71,7 +71,7 @@ fn compute(shared: &Shared) -> Result<Answer> {
         );
         let interval = relative
             .filter(|_| mean > 0.0)
-            .map(|i| times(i, n as f64 / clusters.total).within(0.0, 1.0));
+            .map(|i| rescaled(i, n as f64, clusters.total).within(0.0, 1.0));
         Score::number("inertia.share", clusters.inertia / clusters.total, n, Better::Lower).with_interval(interval)
     } else {
         undefined(
@@ -85,11 +85,12 @@ fn compute(shared: &Shared) -> Result<Answer> {
     })
 }
 
-fn times(interval: Interval, factor: f64) -> Interval {
+/// Multiplied, then divided: the quotient of the two could overflow for a tiny divisor.
+fn rescaled(interval: Interval, factor: f64, divisor: f64) -> Interval {
     Interval {
-        low: interval.low * factor,
-        high: interval.high * factor,
-        standard_error: interval.standard_error.map(|s| s * factor),
+        low: interval.low * factor / divisor,
+        high: interval.high * factor / divisor,
+        standard_error: interval.standard_error.map(|s| s * factor / divisor),
         ..interval
     }
 }

@@ -2,10 +2,12 @@
 //! The k nearest rows of each query, exactly: distance first, then row number; the query itself is
 //! excluded by its number (a duplicate also has distance 0).
 //!
-//! While tiles go by, each query keeps every row whose f32 squared distance is within twice the error
-//! bound of its k-th smallest so far. Whatever falls outside cannot be among the k nearest. At the end
-//! the kept rows are measured again in f64 and ordered. A query with so many near ties that they do not
-//! fit its buffer is answered by measuring all rows in f64.
+//! While tiles go by, each query keeps candidates within a reach that shrinks. Blocks come in random order,
+//! so after m of N rows about k·m/N of the k nearest have been met: the reach is set to that rank plus six
+//! standard deviations, which keeps few candidates, and is almost never too tight. At the end it is proven
+//! not to have been: if the smallest reach ever used is not beyond the k-th smallest f32 distance by twice
+//! the error bound, or if near ties did not fit the buffer, the query is answered by measuring all rows.
+//! Otherwise the candidates within that margin are measured again in f64 and ordered.
 
 use super::prepared::Prepared;
 use crate::run::Driver;
@@ -57,22 +59,28 @@ impl Neighbors {
 pub(crate) struct Candidates {
     k: usize,
     capacity: usize,
+    /// How many of the nearest rows met so far to keep.
+    wanted: usize,
     keys: Vec<u64>,
     counts: Vec<u32>,
+    /// At how many candidates each query drops the far ones.
+    full: Vec<u32>,
     margin: Vec<f32>,
-    /// Up to which f32 squared distance each query still takes candidates; below zero: overflowed.
+    /// Up to which f32 squared distance each query takes candidates; only ever shrinks. Below zero: gave up.
     pub(crate) reach: Vec<f32>,
 }
 
 impl Candidates {
     pub(crate) fn new(k: usize, prepared: &Prepared, squared_lengths: &[f32]) -> Self {
-        let capacity = 2 * k + 32;
+        let capacity = 2 * k + 64;
         let rows = squared_lengths.len();
         Candidates {
             k,
             capacity,
+            wanted: k,
             keys: vec![0; rows * capacity],
             counts: vec![0; rows],
+            full: vec![capacity as u32; rows],
             margin: squared_lengths
                 .iter()
                 .map(|&s| up(2.0 * prepared.error_bound(s)))
@@ -81,26 +89,33 @@ impl Candidates {
         }
     }
 
+    /// After the next tile, `met` of `all` rows will have been met.
+    pub(crate) fn expect(&mut self, met: usize, all: usize) {
+        let share = self.k as f64 * met as f64 / all as f64;
+        self.wanted = ((share + 6.0 * share.sqrt() + 10.0) as usize).min(self.k);
+    }
+
     /// Query `q` of the block met the row at packed `position`. Returns its new reach.
     #[inline(always)]
     pub(crate) fn take(&mut self, q: usize, position: u32, squared: f32) -> f32 {
-        let count = self.counts[q] as usize;
-        self.keys[q * self.capacity + count] = u64::from(squared.to_bits()) << 32 | u64::from(position);
-        self.counts[q] += 1;
-        if count + 1 == self.capacity {
-            self.compact(q);
+        let count = self.counts[q];
+        self.keys[q * self.capacity + count as usize] = u64::from(squared.to_bits()) << 32 | u64::from(position);
+        self.counts[q] = count + 1;
+        if count + 1 >= self.full[q] {
+            self.drop_far(q);
         }
         self.reach[q]
     }
 
-    /// Drops the candidates that cannot be among the k nearest any more.
+    /// Shrinks the reach to the wanted rank (with its near ties), and drops what is beyond.
     #[inline(never)]
-    fn compact(&mut self, q: usize) {
-        let keys = &mut self.keys[q * self.capacity..(q + 1) * self.capacity];
-        let (_, kth, _) = keys.select_nth_unstable(self.k - 1);
-        let limit = up(f64::from(squared_of(*kth)) + f64::from(self.margin[q]));
-        let mut kept = self.k;
-        for c in self.k..keys.len() {
+    fn drop_far(&mut self, q: usize) {
+        let keys = &mut self.keys[q * self.capacity..][..self.counts[q] as usize];
+        let wanted = self.wanted.min(keys.len());
+        let (_, last, _) = keys.select_nth_unstable(wanted - 1);
+        let limit = up(f64::from(squared_of(*last)) + f64::from(self.margin[q])).min(self.reach[q]);
+        let mut kept = wanted;
+        for c in wanted..keys.len() {
             if squared_of(keys[c]) <= limit {
                 keys.swap(kept, c);
                 kept += 1;
@@ -108,21 +123,31 @@ impl Candidates {
         }
         self.counts[q] = kept as u32;
         self.reach[q] = if kept + 16 > self.capacity { -1.0 } else { limit };
+        self.full[q] = (2 * wanted + 32).max(kept + 16).min(self.capacity) as u32;
+    }
+
+    /// The candidates that hold the k nearest for certain; none where the reach was too tight.
+    fn proven(&mut self, q: usize) -> Option<impl Iterator<Item = u64>> {
+        let keys = &mut self.keys[q * self.capacity..][..self.counts[q] as usize];
+        if keys.len() < self.k {
+            return None;
+        }
+        let (_, kth, _) = keys.select_nth_unstable(self.k - 1);
+        let limit = up(f64::from(squared_of(*kth)) + f64::from(self.margin[q]));
+        (limit <= self.reach[q]).then(|| keys.iter().copied().filter(move |&key| squared_of(key) <= limit))
     }
 
     /// The exact neighbours of query `q`, which is row `row` of the space.
     fn finish(&mut self, q: usize, row: u32, prepared: &Prepared) -> Vec<(f64, u32)> {
         let measure = |j: u32| (prepared.squared_distance(row, j), j);
-        let mut found: Vec<(f64, u32)> = if self.reach[q] < 0.0 {
-            (0..prepared.rows() as u32).filter(|&j| j != row).map(measure).collect()
-        } else {
-            let start = q * self.capacity;
-            let keys = &mut self.keys[start..start + self.counts[q] as usize];
-            let (_, kth, _) = keys.select_nth_unstable(self.k - 1);
-            let limit = up(f64::from(squared_of(*kth)) + f64::from(self.margin[q]));
-            let near = keys.iter().filter(|key| squared_of(**key) <= limit);
-            near.map(|&key| measure(prepared.order[(key & 0xFFFF_FFFF) as usize]))
-                .collect()
+        let mut found: Vec<(f64, u32)> = match self.proven(q) {
+            Some(keys) => keys
+                .map(|key| measure(prepared.order[(key & 0xFFFF_FFFF) as usize]))
+                .collect(),
+            None => (0..prepared.rows() as u32)
+                .filter(|&j| j != row)
+                .map(measure)
+                .collect(),
         };
         let by_distance_then_row = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
         if found.len() > self.k {
@@ -196,6 +221,8 @@ impl Candidates {
         Candidates {
             k: self.k,
             capacity: self.capacity,
+            wanted: self.wanted,
+            full: std::mem::take(&mut self.full),
             keys: std::mem::take(&mut self.keys),
             counts: std::mem::take(&mut self.counts),
             margin: std::mem::take(&mut self.margin),

@@ -220,7 +220,8 @@ pub(crate) fn unit_factors(space: &Space) -> Result<Vec<f64>> {
     for i in 0..space.rows() {
         space.read_row(i, &mut row);
         let length = length(&row);
-        if length == 0.0 {
+        // A subnormal length has no inverse in f64: it counts as zero.
+        if length < f64::MIN_POSITIVE {
             return Err(Error::Input(format!(
                 "row {i} of `{}` has length zero, so it has no direction: unit-length codes and cosine distance \
                  are not defined for it; remove such rows or use --distance euclidean",
@@ -263,23 +264,41 @@ fn block_order(rows: usize, group: Option<&[u32]>) -> Vec<u32> {
 /// Σ ((x − y)·scale)², in sixteen lanes.
 #[inline(always)]
 fn lanes<T: Copy>(a: &[T], b: &[T], difference: impl Fn(T, T) -> f64 + Copy, scale: f64) -> f64 {
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            let mut sums = [0.0f64; 16];
-            let (a16, b16) = (a.chunks_exact(16), b.chunks_exact(16));
-            let mut rest = 0.0;
-            for (&x, &y) in a16.remainder().iter().zip(b16.remainder()) {
-                let w = difference(x, y) * scale;
-                rest += w * w;
+    pulp::Arch::new().dispatch(Lanes {
+        a,
+        b,
+        difference,
+        scale,
+    })
+}
+
+struct Lanes<'a, T, F> {
+    a: &'a [T],
+    b: &'a [T],
+    difference: F,
+    scale: f64,
+}
+
+impl<T: Copy, F: Fn(T, T) -> f64 + Copy> pulp::WithSimd for Lanes<'_, T, F> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> f64 {
+        let (a16, b16) = (self.a.chunks_exact(16), self.b.chunks_exact(16));
+        let square = |x: T, y: T| {
+            let w = (self.difference)(x, y) * self.scale;
+            w * w
+        };
+        let mut rest = 0.0;
+        for (&x, &y) in a16.remainder().iter().zip(b16.remainder()) {
+            rest += square(x, y);
+        }
+        let mut sums = [0.0f64; 16];
+        for (x, y) in a16.zip(b16) {
+            for l in 0..16 {
+                sums[l] += square(x[l], y[l]);
             }
-            for (x, y) in a16.zip(b16) {
-                for l in 0..16 {
-                    let w = difference(x[l], y[l]) * scale;
-                    sums[l] += w * w;
-                }
-            }
-            rest + sums.iter().sum::<f64>()
-        },
-    )
+        }
+        rest + sums.iter().sum::<f64>()
+    }
 }

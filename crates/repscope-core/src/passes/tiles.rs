@@ -11,6 +11,7 @@
 //! in the same order whatever the number of threads, so sums have the same bits.
 //! Where only some rows are queries ([`Anchors::Some`]), each block of queries meets all blocks in turn.
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use faer::linalg::matmul::matmul;
@@ -171,7 +172,7 @@ impl<'a> Targets<'a> {
 
     /// Computes the tile of a block of queries, packed from position `first` on, against block `column`,
     /// and hands it out. `other` is that block where its rows ask too and are other rows.
-    fn tile(&self, packed: &Packed, first: usize, block: &mut Block, column: usize, other: Option<&mut Block>) {
+    fn tile(&self, packed: &Packed, first: usize, block: &mut Block, column: usize, mut other: Option<&mut Block>) {
         let (start, width) = self.span(column);
         let height = block.rows.len();
         let d = packed.columns;
@@ -186,6 +187,10 @@ impl<'a> Targets<'a> {
             -2.0,
             Par::Seq,
         );
+        block.expect(width, self.prepared.rows());
+        if let Some(other) = &mut other {
+            other.expect(height, self.prepared.rows());
+        }
         let mut view = Tile {
             values: tile,
             width,
@@ -217,17 +222,22 @@ struct Tile<'t> {
     prepared: &'t Prepared<'t>,
 }
 
-/// Columns looked at between two decisions whether any of them matters.
-const STRIDE: usize = 32;
+/// Columns looked at together before any of them is looked at alone.
+const LANES: usize = 8;
 
 impl Tile<'_> {
     /// Turns −2⟨a, b⟩ into squared distances and gives them to the absorbers of both sides.
     #[inline(always)]
     fn absorb(&mut self, block: &mut Block, mut other: Option<&mut Block>) {
         let width = self.width;
+        let mut reaches = [f32::NEG_INFINITY; BLOCK];
+        if let Some(other) = &other {
+            reaches[..width].copy_from_slice(&other.reach);
+        }
+        let mut hits = [0; BLOCK / LANES + 1];
         for r in 0..block.rows.len() {
-            let row = &mut self.values[r * width..(r + 1) * width];
             let length = block.lengths[r];
+            let row = &mut self.values[r * width..(r + 1) * width];
             for (v, &l) in row.iter_mut().zip(self.lengths) {
                 let squared = *v + (length + l);
                 *v = if squared > 0.0 { squared } else { 0.0 };
@@ -238,42 +248,44 @@ impl Tile<'_> {
                     row[own - self.start] = f32::INFINITY;
                 }
             }
-            let mut first = 0;
-            while first < width {
-                let last = width.min(first + STRIDE);
-                let reach = block.reach[r];
+            // Which groups of columns hold something within reach: found without a branch, met afterwards.
+            // A column's reach may have shrunk since it was copied, so the meeting looks again.
+            let reach = block.reach[r];
+            let (groups, rest) = row.as_chunks::<LANES>();
+            let mut found = 0;
+            for (g, (values, reaches)) in groups.iter().zip(reaches.as_chunks::<LANES>().0).enumerate() {
                 let mut any = 0u32;
-                match &other {
-                    Some(other) => {
-                        for (&v, &o) in row[first..last].iter().zip(&other.reach[first..last]) {
-                            any |= u32::from(v <= reach) | u32::from(v <= o);
-                        }
-                    }
-                    None => {
-                        for &v in &row[first..last] {
-                            any |= u32::from(v <= reach);
-                        }
-                    }
+                for (v, o) in values.iter().zip(reaches) {
+                    any |= u32::from(*v <= reach) | u32::from(*v <= *o);
                 }
-                if any != 0 {
-                    for (c, value) in row[first..last].iter_mut().enumerate() {
-                        let (c, squared) = (first + c, *value);
-                        if squared <= block.reach[r] {
-                            *value = block.meet(r, (self.start + c) as u32, self.rows[c], squared, self.prepared);
-                        }
-                        if let Some(other) = other.as_deref_mut().filter(|o| squared <= o.reach[c]) {
-                            let position = (self.row_start + r) as u32;
-                            let seen = other.meet(c, position, block.rows[r], squared, self.prepared);
-                            if seen != squared {
-                                *value = seen;
-                            }
-                        }
-                    }
-                }
-                first = last;
+                hits[found] = g;
+                found += usize::from(any != 0);
             }
+            let last = width - rest.len();
+            for &g in &hits[..found] {
+                self.meet(block, other.as_deref_mut(), r, g * LANES..(g + 1) * LANES);
+            }
+            self.meet(block, other.as_deref_mut(), r, last..width);
         }
         self.add_sums(block, other);
+    }
+
+    /// Hands some columns of row `r` out one by one.
+    #[inline(always)]
+    fn meet(&mut self, block: &mut Block, mut other: Option<&mut Block>, r: usize, columns: Range<usize>) {
+        for c in columns {
+            let value = &mut self.values[r * self.width + c];
+            let squared = *value;
+            if squared <= block.reach[r] {
+                *value = block.meet(r, (self.start + c) as u32, self.rows[c], squared, self.prepared);
+            }
+            if let Some(other) = other.as_deref_mut().filter(|o| squared <= o.reach[c]) {
+                let seen = other.meet(c, (self.row_start + r) as u32, block.rows[r], squared, self.prepared);
+                if seen != squared {
+                    *value = seen;
+                }
+            }
+        }
     }
 
     #[inline(always)]
@@ -298,6 +310,8 @@ impl Tile<'_> {
 /// A block of queries and what its absorbers hold so far.
 struct Block {
     rows: Vec<u32>,
+    /// How many rows each query has met.
+    met: usize,
     lengths: Vec<f32>,
     runs: Vec<Run>,
     /// The largest f32 squared distance that any absorber of each query must see one by one.
@@ -313,6 +327,7 @@ impl Block {
         let codes = |labels: &Labels| -> Vec<u32> { rows.iter().map(|&i| labels.codes()[i as usize]).collect() };
         let mut block = Block {
             rows: rows.to_vec(),
+            met: 0,
             lengths: lengths.to_vec(),
             runs: ask.classes.map_or_else(Vec::new, |labels| runs(&codes(labels))),
             reach: vec![-1.0; rows.len()],
@@ -334,6 +349,14 @@ impl Block {
             block.update_reach(q);
         }
         block
+    }
+
+    /// Tells the absorbers that `more` of `all` rows are about to be met.
+    fn expect(&mut self, more: usize, all: usize) {
+        self.met += more;
+        if let Some(candidates) = &mut self.candidates {
+            candidates.expect(self.met, all);
+        }
     }
 
     #[inline(always)]

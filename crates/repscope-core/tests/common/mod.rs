@@ -42,7 +42,10 @@ impl Draw {
     }
 
     pub fn permutation(&mut self, count: usize) -> Vec<usize> {
-        random::permutation(count, &mut self.0).into_iter().map(|i| i as usize).collect()
+        random::permutation(count, &mut self.0)
+            .into_iter()
+            .map(|i| i as usize)
+            .collect()
     }
 
     /// A random rotation or reflection of `d` dimensions, row by row, by Gram and Schmidt.
@@ -67,7 +70,12 @@ pub fn product(left: &[f64], columns: usize, right: &[f64]) -> Vec<f64> {
     let width = right.len() / columns;
     let mut out = Vec::with_capacity(left.len() / columns * width);
     for row in left.chunks_exact(columns) {
-        out.extend((0..width).map(|c| row.iter().zip(right[c..].iter().step_by(width)).map(|(a, b)| a * b).sum::<f64>()));
+        out.extend((0..width).map(|c| {
+            row.iter()
+                .zip(right[c..].iter().step_by(width))
+                .map(|(a, b)| a * b)
+                .sum::<f64>()
+        }));
     }
     out
 }
@@ -91,17 +99,28 @@ pub fn metric(id: &str) -> &'static Metric {
 }
 
 pub fn run(study: &Study, metrics: &[&Metric], spec: &Spec) -> Results {
-    evaluate(std::slice::from_ref(study), metrics, spec, &Driver::silent(Order::Parallel)).expect("a valid study")
+    evaluate(
+        std::slice::from_ref(study),
+        metrics,
+        spec,
+        &Driver::silent(Order::Parallel),
+    )
+    .expect("a valid study")
 }
 
 /// The score `id` of a study.
 pub fn score(study: &Study, id: &str, spec: &Spec) -> Score {
     let (metric, _) = repscope_core::metrics::find(id).expect("a registered metric");
-    run(study, &[metric], spec).score(MODEL, id).expect("a declared output").clone()
+    run(study, &[metric], spec)
+        .score(MODEL, id)
+        .expect("a declared output")
+        .clone()
 }
 
 /// The value of the score `id` of a study.
 pub fn value(study: &Study, id: &str, spec: &Spec) -> f64 {
     let score = score(study, id, spec);
-    score.value.unwrap_or_else(|| panic!("{id}: {}", score.reason.unwrap_or_default()))
+    score
+        .value
+        .unwrap_or_else(|| panic!("{id}: {}", score.reason.unwrap_or_default()))
 }

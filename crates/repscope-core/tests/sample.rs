@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+//! Ranking some rows against all instead of all against all.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{Draw, MODEL, product, run, score, space, value};
+use repscope_core::{Labels, METRICS, Pairs, Score, Spec, Study};
+
+const ROWS: usize = 600;
+const ANCHORS: usize = 100;
+const SEEDS: u64 = 30;
+
+#[test]
+fn sampled_trustworthiness_is_unbiased() {
+    assert_unbiased("trustworthiness@10");
+}
+
+#[test]
+fn sampled_continuity_is_unbiased() {
+    assert_unbiased("continuity@10");
+}
+
+#[test]
+fn sampled_silhouette_is_unbiased() {
+    assert_unbiased("silhouette");
+}
+
+#[test]
+fn intervals_of_samples_cover_the_full_value() {
+    // Nominally 95 %, and a little more, since a sixth of all rows is asked: 26 of 30 leaves room for chance.
+    let study = study();
+    for id in ["trustworthiness@10", "continuity@10", "silhouette"] {
+        let full = value(&study, id, &Spec::default());
+        let covers = |s: &Score| s.interval.is_some_and(|[low, high]| low <= full && full <= high);
+        let covered = sampled(&study, id).iter().filter(|s| covers(s)).count();
+        assert!(covered >= 26, "{id}: {covered} of {SEEDS}");
+    }
+}
+
+#[test]
+fn the_unit_of_a_sampled_score_is_the_anchor_and_n_counts_them() {
+    for id in ["trustworthiness@10", "silhouette", "uniformity"] {
+        let found = score(&study(), id, &spec(42, ANCHORS));
+        assert_eq!((found.n, found.unit.as_deref()), (ANCHORS, Some("anchors")), "{id}");
+    }
+}
+
+#[test]
+fn a_sample_of_all_rows_or_more_is_the_full_result() {
+    let study = study();
+    let full = run(&study, METRICS, &Spec::default());
+    for anchors in [ROWS, ROWS + 1, usize::MAX] {
+        assert_eq!(run(&study, METRICS, &spec(42, anchors)), full, "{anchors}");
+    }
+}
+
+#[test]
+fn different_seeds_ask_different_rows_and_the_same_seed_the_same() {
+    let study = study();
+    let at = |seed| value(&study, "trustworthiness@10", &spec(seed, ANCHORS));
+    assert_ne!(at(1), at(2));
+    assert_eq!(at(1), at(1));
+}
+
+/// The mean over seeds is within three of its standard errors of the full value.
+fn assert_unbiased(id: &str) {
+    let study = study();
+    let full = value(&study, id, &Spec::default());
+    let values: Vec<f64> = sampled(&study, id).iter().map(|s| s.value.expect("a number")).collect();
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let error = (variance / count).sqrt();
+    assert!(
+        error > 0.0 && (mean - full).abs() < 3.0 * error,
+        "{id}: {mean} ± {error}, not {full}"
+    );
+}
+
+fn sampled(study: &Study, id: &str) -> Vec<Score> {
+    (0..SEEDS).map(|seed| score(study, id, &spec(seed, ANCHORS))).collect()
+}
+
+fn spec(seed: u64, anchors: usize) -> Spec {
+    Spec {
+        seed,
+        sample: Some(anchors),
+        ..Spec::default()
+    }
+}
+
+/// Three overlapping classes in five dimensions, coded by a noisy map to three.
+fn study() -> Study {
+    let mut draw = Draw::new(31);
+    let labels: Vec<u32> = (0..ROWS).map(|_| draw.below(3) as u32).collect();
+    let input: Vec<f64> = (0..5 * ROWS)
+        .map(|i| {
+            draw.normal()
+                + if i % 5 == 0 {
+                    3.0 * f64::from(labels[i / 5])
+                } else {
+                    0.0
+                }
+        })
+        .collect();
+    let map = draw.normals(15);
+    let latent = product(&input, 5, &map).iter().map(|z| z + draw.normal()).collect();
+    Study {
+        input: Some(Arc::new(space("input", 5, input))),
+        labels: Some(Arc::new(Labels::from_codes(labels, 3))),
+        pairs: Some(Arc::new(Pairs::consecutive(ROWS, None))),
+        ..Study::new(MODEL, space("latent", 3, latent))
+    }
+}
