@@ -8,10 +8,19 @@ use serde_json::Value;
 
 /// The command line of each analysis on the files of [`Folder::with_arrays`].
 const ANALYSES: [(&str, &str); 4] = [
-    ("smoothness", "smoothness --states x.npy --model jepa=z.npy --model ae=w.npy"),
-    ("neighborhood", "neighborhood --states x.npy --model jepa=z.npy --model ae=w.npy"),
+    (
+        "smoothness",
+        "smoothness --states x.npy --model jepa=z.npy --model ae=w.npy",
+    ),
+    (
+        "neighborhood",
+        "neighborhood --states x.npy --model jepa=z.npy --model ae=w.npy",
+    ),
     ("manifold", "manifold --model jepa=z.npy --model ae=w.npy"),
-    ("geometry", "geometry --model jepa=z.npy --model ae=w.npy --labels labels.npy"),
+    (
+        "geometry",
+        "geometry --model jepa=z.npy --model ae=w.npy --labels labels.npy",
+    ),
 ];
 
 /// The metric ids that users script against.
@@ -34,7 +43,12 @@ fn fixed_ids(command: &str) -> Vec<String> {
 }
 
 fn keys(object: &Value) -> Vec<&str> {
-    object.as_object().expect("an object").keys().map(String::as_str).collect()
+    object
+        .as_object()
+        .expect("an object")
+        .keys()
+        .map(String::as_str)
+        .collect()
 }
 
 fn sorted(words: &str) -> Vec<&str> {
@@ -65,7 +79,11 @@ fn results_json_has_the_keys_that_users_script_against() {
         let document = folder.json("evaluation_plots/results.json");
         let mut found = keys(&document);
         found.sort_unstable();
-        assert_eq!(found, sorted("schema repscope command spec inputs scores curves warnings"), "{command}");
+        assert_eq!(
+            found,
+            sorted("schema repscope command spec inputs scores curves warnings"),
+            "{command}"
+        );
         assert_eq!(document["schema"], 1);
         assert_eq!(document["repscope"], env!("CARGO_PKG_VERSION"));
         assert_eq!(document["spec"]["seed"], 42);
@@ -79,7 +97,11 @@ fn results_json_has_the_keys_that_users_script_against() {
                 assert!(score.get(key).is_some(), "{command}: {score} lacks {key}");
             }
             assert!(["higher", "lower", "neither"].contains(&score["better"].as_str().expect("a word")));
-            assert_eq!(score["value"].is_null(), !score["reason"].is_null(), "{score}: a value or a reason");
+            assert_eq!(
+                score["value"].is_null(),
+                !score["reason"].is_null(),
+                "{score}: a value or a reason"
+            );
         }
     }
 }
@@ -91,7 +113,10 @@ fn every_fixed_metric_is_there_for_every_model() {
         for id in fixed_ids(command) {
             for model in ["jepa", "ae"] {
                 let value = value(&results, model, &id);
-                assert!(value.is_some_and(f64::is_finite), "{command}: {id} of {model} is {value:?}");
+                assert!(
+                    value.is_some_and(f64::is_finite),
+                    "{command}: {id} of {model} is {value:?}"
+                );
             }
         }
     }
@@ -152,7 +177,10 @@ fn csv_files_have_the_folders_and_columns_of_document_000() {
     }
     // The reference run of document 000 writes no file for geometry; ours begins with what its table shows.
     let geometry = folder.read("evaluation_plots/geometry_analysis/geometry_summary.csv");
-    assert!(geometry.starts_with("Model,Uniformity,Silhouette_Score,NMI,"), "{geometry}");
+    assert!(
+        geometry.starts_with("Model,Uniformity,Silhouette_Score,NMI,"),
+        "{geometry}"
+    );
     assert_eq!(geometry.lines().count(), 3);
 }
 
@@ -185,7 +213,10 @@ fn tables_come_as_markdown_latex_and_csv() {
     assert!(markdown.starts_with("| metric |"), "{markdown}");
     assert!(markdown.contains("| `two_nn` |"), "{markdown}");
     let latex = with("latex");
-    assert!(latex.contains("\\begin{tabular}") && latex.contains("two\\_nn"), "{latex}");
+    assert!(
+        latex.contains("\\begin{tabular}") && latex.contains("two\\_nn"),
+        "{latex}"
+    );
     let csv = with("csv");
     assert!(csv.starts_with("model,metric,value"), "{csv}");
     assert!(csv.lines().any(|l| l.starts_with("z,two_nn,")), "{csv}");
@@ -196,7 +227,12 @@ fn tables_come_as_markdown_latex_and_csv() {
 fn models_may_have_any_name_and_number() {
     let folder = Folder::with_arrays();
     folder.write("my codes/a=b.npy", &npy_f64(&[60, 3], &noise(9, 180)));
-    let models = ["Größe 模型 #1=z.npy", "a, b=w.npy", "run=my codes/a=b.npy", "my codes/a=b.npy"];
+    let models = [
+        "Größe 模型 #1=z.npy",
+        "a, b=w.npy",
+        "run=my codes/a=b.npy",
+        "my codes/a=b.npy",
+    ];
     let mut words = vec!["manifold", "--json", "--model"];
     words.extend(models);
     let run = folder.run_words(&words);
@@ -212,7 +248,10 @@ fn models_may_have_any_name_and_number() {
 #[test]
 fn a_model_without_a_name_is_called_after_its_file() {
     let folder = Folder::with_arrays();
-    folder.write("runs/jepa.v2.npz", &npz(&[("codes", npy_f64(&[60, 3], &noise(5, 180)))]));
+    folder.write(
+        "runs/jepa.v2.npz",
+        &npz(&[("codes", npy_f64(&[60, 3], &noise(5, 180)))]),
+    );
     let results = folder.results("manifold --model runs/jepa.v2.npz z.npy");
     assert!(value(&results, "jepa.v2", "two_nn").is_some());
     assert!(value(&results, "z", "two_nn").is_some());
@@ -242,7 +281,11 @@ fn codes_over_time_are_pooled_as_asked() {
     // Two time steps: the first is z, the second w.
     let folder = Folder::with_arrays();
     let (z, w) = (noise(2, 180), noise(3, 180));
-    let steps: Vec<f64> = z.chunks(3).zip(w.chunks(3)).flat_map(|(a, b)| [a, b].concat()).collect();
+    let steps: Vec<f64> = z
+        .chunks(3)
+        .zip(w.chunks(3))
+        .flat_map(|(a, b)| [a, b].concat())
+        .collect();
     let mean: Vec<f64> = z.iter().zip(&w).map(|(a, b)| (a + b) / 2.0).collect();
     folder.write("steps.npy", &npy_f64(&[60, 2, 3], &steps));
     folder.write("mean.npy", &npy_f64(&[60, 3], &mean));
@@ -277,7 +320,7 @@ fn pairs_do_not_cross_episodes() {
     folder.good("smoothness --states x.npy --model z.npy --episodes episodes.npy");
     let pairs = folder.read("evaluation_plots/smoothness_analysis/smoothness_raw_data.csv");
     assert_eq!(pairs.lines().count(), 1 + 6, "{pairs}");
-    assert!(pairs.lines().skip(1).all(|l| l.ends_with(",1,2,2")), "{pairs}");
+    assert!(pairs.lines().skip(1).all(|l| l.ends_with(",1.0,2.0,2.0")), "{pairs}");
 }
 
 #[test]
@@ -286,7 +329,10 @@ fn without_episodes_a_warning_says_that_all_rows_are_one_sequence() {
     let run = folder.good("smoothness --states x.npy --model z.npy");
     assert!(run.stderr.contains("warning: no --episodes given"), "{}", run.stderr);
     let warnings = &folder.json("evaluation_plots/results.json")["warnings"];
-    assert!(warnings[0].as_str().is_some_and(|w| w.contains("--episodes")), "{warnings}");
+    assert!(
+        warnings[0].as_str().is_some_and(|w| w.contains("--episodes")),
+        "{warnings}"
+    );
 }
 
 #[test]
@@ -327,7 +373,10 @@ fn without_labels_their_scores_are_null_with_a_reason() {
     for metric in ["nmi", "ami", "knn_accuracy@5"] {
         let score = score(&results, "z", metric);
         assert!(score["value"].is_null(), "{score}");
-        assert!(score["reason"].as_str().is_some_and(|r| r.contains("--labels")), "{score}");
+        assert!(
+            score["reason"].as_str().is_some_and(|r| r.contains("--labels")),
+            "{score}"
+        );
     }
     assert!(value(&results, "z", "silhouette").is_some());
     let table = folder.good("geometry --model z.npy").stdout;
@@ -353,7 +402,11 @@ fn a_sample_ranks_some_rows_against_all() {
 #[test]
 fn cosine_distance_ignores_the_length_of_codes() {
     let folder = Folder::with_arrays();
-    let stretched: Vec<f64> = noise(2, 180).iter().enumerate().map(|(i, v)| v * (1 + i / 3) as f64).collect();
+    let stretched: Vec<f64> = noise(2, 180)
+        .iter()
+        .enumerate()
+        .map(|(i, v)| v * (1 + i / 3) as f64)
+        .collect();
     folder.write("stretched.npy", &npy_f64(&[60, 3], &stretched));
     let line = |file: &str, distance: &str| {
         let words = format!("neighborhood --states x.npy --model m={file} --distance {distance}");
@@ -368,7 +421,10 @@ fn any_number_of_threads_and_any_run_give_the_same_bytes() {
     let digits = |file| repository(&format!("examples/digits/{file}.npy"));
     let (states, labels, codes) = (digits("states"), digits("labels"), digits("pca16"));
     let lines = [
-        format!("smoothness --states {states} --model {codes} --episodes {}", digits("episodes")),
+        format!(
+            "smoothness --states {states} --model {codes} --episodes {}",
+            digits("episodes")
+        ),
         format!("neighborhood --states {states} --model {codes}"),
         format!("manifold --model {codes}"),
         format!("geometry --model {codes} --labels {labels} --restarts 3"),
@@ -380,7 +436,10 @@ fn any_number_of_threads_and_any_run_give_the_same_bytes() {
             folder.read("evaluation_plots/results.json")
         };
         let one = results("--threads 1");
-        assert!(one == results("--threads 2"), "{line}: another number of threads, other bytes");
+        assert!(
+            one == results("--threads 2"),
+            "{line}: another number of threads, other bytes"
+        );
         assert!(one == results(""), "{line}: another run, other bytes");
     }
 }
@@ -410,7 +469,11 @@ fn arrays_are_joined_by_the_id_column_of_their_files() {
     let keyed = folder.results("neighborhood --states x.npz#states --model m=moved.npz#codes --ids id");
     let beside = folder.results("neighborhood --states x.npz --model m=moved.npz --ids id");
     assert_eq!(values(&keyed), values(&aligned));
-    assert_eq!(values(&beside), values(&aligned), "the array beside the ids needs no key");
+    assert_eq!(
+        values(&beside),
+        values(&aligned),
+        "the array beside the ids needs no key"
+    );
     assert_eq!(beside["inputs"][1]["path"], "moved.npz#codes");
     let unjoined = folder.results("neighborhood --states x.npy --model m=moved.npy");
     assert_ne!(values(&unjoined), values(&aligned));
@@ -420,13 +483,11 @@ fn arrays_are_joined_by_the_id_column_of_their_files() {
 fn arrays_are_joined_by_id_files() {
     let folder = shuffled();
     let aligned = folder.results("neighborhood --states x.npy --model m=z.npy");
-    let joined = folder
-        .results("neighborhood --states x.npy --model m=moved.npy --ids states=ids.npy m=moved_ids.npy");
+    let joined = folder.results("neighborhood --states x.npy --model m=moved.npy --ids states=ids.npy m=moved_ids.npy");
     assert_eq!(values(&joined), values(&aligned));
     let column = "id\n".to_string() + &(0..60).map(|i| format!("{}\n", (i * 7 + 3) % 60)).collect::<String>();
     folder.write("moved_ids.csv", column.as_bytes());
-    let mixed = folder
-        .results("neighborhood --states x.npz#states --model m=moved.npy --ids id m=moved_ids.csv");
+    let mixed = folder.results("neighborhood --states x.npz#states --model m=moved.npy --ids id m=moved_ids.csv");
     assert_eq!(values(&mixed), values(&aligned));
 }
 
@@ -440,7 +501,9 @@ fn labels_of_a_table_are_joined_by_its_id_column() {
     let joined = folder.results("geometry --model m=z.npy --labels labels.csv --ids id m=ids.npy");
     // The rows now have the order of the labels; sums over rows may differ in the last bits.
     for (metric, tolerance) in [("silhouette", 1e-12), ("uniformity", 1e-12)] {
-        let difference = value(&joined, "m", metric).zip(value(&aligned, "m", metric)).map(|(a, b)| (a - b).abs());
+        let difference = value(&joined, "m", metric)
+            .zip(value(&aligned, "m", metric))
+            .map(|(a, b)| (a - b).abs());
         assert!(difference.is_some_and(|d| d < tolerance), "{metric}: {difference:?}");
     }
 }

@@ -40,7 +40,8 @@ fn suggestion(id: &str) -> String {
         .iter()
         .flat_map(|m| std::iter::once(m.id).chain(m.outputs.iter().map(|o| o.id)));
     let closeness = |known: &str| strsim::jaro_winkler(name, known.split(['@', '(']).next().unwrap_or(known));
-    let best = known.max_by(|a, b| closeness(a).total_cmp(&closeness(b)));
+    // Of equals the last wins: going backwards, that is the metric rather than one of its outputs.
+    let best = known.rev().max_by(|a, b| closeness(a).total_cmp(&closeness(b)));
     match best.filter(|b| closeness(b) > 0.8) {
         Some(best) => format!("did you mean `{best}`? "),
         None => String::new(),

@@ -40,9 +40,7 @@ impl Folder {
     }
 
     pub fn write(&self, name: &str, bytes: &[u8]) {
-        let path = self.path().join(name);
-        std::fs::create_dir_all(path.parent().expect("a file has a folder")).expect("the folder can be made");
-        std::fs::write(path, bytes).expect("the file can be written");
+        repscope_io::write_whole(&self.path().join(name), bytes).expect("the file can be written");
     }
 
     pub fn read(&self, name: &str) -> String {
@@ -139,14 +137,20 @@ pub fn values(results: &Value) -> Vec<(String, String, Option<f64>)> {
 pub fn noise(seed: u64, count: usize) -> Vec<f64> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     };
     std::iter::repeat_with(next).take(count).collect()
 }
 
 pub fn npy_f64(shape: &[usize], values: &[f64]) -> Vec<u8> {
-    npy("<f8", shape, &values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>())
+    npy(
+        "<f8",
+        shape,
+        &values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>(),
+    )
 }
 
 pub fn npy_i64(values: &[i64]) -> Vec<u8> {

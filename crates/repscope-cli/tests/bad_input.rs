@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: MIT
+//! Bad input is refused: exit code 2, a message on stderr that names the facts, nothing on stdout, nothing written.
+
+mod common;
+
+use common::{Folder, Run, noise, npy, npy_f64, npy_i64, npy_words, npz};
+
+/// A folder with good arrays and every bad file that the cases name.
+fn bad_files() -> Folder {
+    let folder = Folder::with_arrays();
+    let z = noise(2, 180);
+    let changed = |at: usize, value: f64| {
+        let mut changed = z.clone();
+        changed[at] = value;
+        npy_f64(&[60, 3], &changed)
+    };
+    let whole = npy_f64(&[60, 3], &z);
+    folder.write("empty.npy", b"");
+    folder.write("truncated.npy", &whole[..whole.len() - 100]);
+    folder.write("half_a_header.npy", &whole[..20]);
+    folder.write(
+        "garbage.npy",
+        &noise(8, 99).iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>(),
+    );
+    folder.write(
+        "garbage.npz",
+        &noise(8, 99).iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>(),
+    );
+    folder.write("vast.npy", &npy_f64(&[1_000_000_000_000, 3], &z[..30]));
+    folder.write("overflow.npy", &npy_f64(&[usize::MAX, usize::MAX], &z[..30]));
+    folder.write("nan.npy", &changed(7 * 3 + 1, f64::NAN));
+    folder.write("infinite.npy", &changed(7 * 3 + 1, f64::NEG_INFINITY));
+    folder.write("words.npy", &npy_words(&["cat", "dog"]));
+    folder.write("words.csv", b"a,b\n1,2\n3,four\n");
+    folder.write("pickle.npy", &npy("|O", &[1], b"cos\nsystem\n(S'touch executed'\ntR."));
+    folder.write("short.npy", &npy_f64(&[59, 3], &z[..177]));
+    folder.write("rowless.npy", &npy_f64(&[0, 3], &[]));
+    folder.write("single.npy", &npy_f64(&[], &[1.0]));
+    folder.write("zero.npy", &npy_f64(&[60, 3], &[&[0.0; 3], &z[3..]].concat()));
+    folder.write(
+        "both.npz",
+        &npz(&[("latent", whole.clone()), ("labels", npy_i64(&[0; 60]))]),
+    );
+    folder.write("notes.txt", b"1 2 3");
+    folder.write("twice.npy", &npy_i64(&[1; 60]));
+    folder.write("ids.npy", &npy_i64(&(0..60).collect::<Vec<_>>()));
+    folder.write("other_ids.npy", &npy_i64(&(100..160).collect::<Vec<_>>()));
+    folder.write("table.csv", b"id,a,b\n0,1.5,2\n1,2.5,3\n2,0.5,1\n");
+    folder.write("fractions.npy", &npy_f64(&[60], &z[..60]));
+    folder
+}
+
+/// The command line, and what the message must say.
+const CASES: &[(&str, &[&str])] = &[
+    // Files
+    ("manifold --model a=none.npy", &["cannot read none.npy", "No such file"]),
+    ("manifold --model none.npy", &["cannot read none.npy"]),
+    ("manifold --model .", &["folder"]),
+    ("manifold --model empty.npy", &["empty.npy is empty"]),
+    (
+        "manifold --model truncated.npy",
+        &["truncated.npy", "(60, 3)", "1440", "1340"],
+    ),
+    ("manifold --model half_a_header.npy", &["half_a_header.npy"]),
+    (
+        "manifold --model garbage.npy",
+        &["garbage.npy does not start like an .npy file"],
+    ),
+    ("manifold --model garbage.npz", &["garbage.npz"]),
+    ("manifold --model vast.npy", &["vast.npy", "(1000000000000, 3)", "240"]),
+    ("manifold --model overflow.npy", &["overflow.npy"]),
+    ("manifold --model nan.npy", &["nan.npy", "NaN", "row 7", "column 1"]),
+    (
+        "manifold --model m=infinite.npy",
+        &["infinite.npy", "`m`", "-inf", "row 7", "column 1"],
+    ),
+    (
+        "neighborhood --states nan.npy --model z.npy",
+        &["nan.npy", "`states`", "row 7", "column 1"],
+    ),
+    ("manifold --model words.npy", &["words.npy", "\"cat\"", "not numbers"]),
+    (
+        "manifold --model words.csv",
+        &["words.csv", "\"four\"", "line 3", "`b`"],
+    ),
+    (
+        "manifold --model pickle.npy",
+        &["pickle.npy", "os.system", "never executed", "np.save"],
+    ),
+    (
+        "geometry --model z.npy --labels pickle.npy",
+        &["pickle.npy", "never executed", "astype(str)"],
+    ),
+    ("manifold --model rowless.npy", &["rowless.npy", "(0, 3)"]),
+    ("manifold --model single.npy", &["single.npy", "single value"]),
+    (
+        "manifold --model notes.txt",
+        &["notes.txt", ".txt", ".npy, .npz, .safetensors, .parquet, .csv, .tsv"],
+    ),
+    (
+        "manifold --model both.npz",
+        &["both.npz", "2 arrays", "`latent` (60, 3) f64", "`labels` (60,) i64"],
+    ),
+    (
+        "manifold --model both.npz#laten",
+        &["`laten`", "did you mean `latent`?", "(60, 3)", "`labels`"],
+    ),
+    ("manifold --model z.npy#z", &["z.npy", "leave out #z"]),
+    (
+        "geometry --model z.npy --labels x.npy",
+        &["x.npy", "(60, 4)", "one value per row"],
+    ),
+    (
+        "geometry --model z.npy --labels fractions.npy",
+        &["fractions.npy", "row 0", "not a whole number"],
+    ),
+    // Arrays that do not fit together
+    (
+        "neighborhood --states x.npy --model short.npy",
+        &["`short`", "60", "59", "--ids"],
+    ),
+    ("smoothness --states short.npy --model z.npy", &["`z`", "59", "60"]),
+    (
+        "geometry --model short.npy --labels labels.npy",
+        &["`short`", "60", "59"],
+    ),
+    (
+        "smoothness --states x.npy --model z.npy --episodes words.npy",
+        &["episode", "2", "60"],
+    ),
+    (
+        "smoothness --states x.npy --next-states x.npy --model z.npy",
+        &["--next-states", "NAME=Z,Z1"],
+    ),
+    (
+        "smoothness --states x.npy --next-states x.npy --model m=z.npy,",
+        &["--next-states", "NAME=Z,Z1"],
+    ),
+    (
+        "smoothness --states x.npy --next-states z.npy --model m=z.npy,w.npy",
+        &["60 × 4", "60 × 3"],
+    ),
+    (
+        "smoothness --states x.npy --next-states x.npy --model m=z.npy,short.npy",
+        &["60 × 3", "59 × 3"],
+    ),
+    (
+        "neighborhood --states x.npy --model zero.npy --distance cosine",
+        &["row 0", "`zero`", "length zero"],
+    ),
+    (
+        "neighborhood --states x.npy --model z.npy --k 60",
+        &["k = 60", "model `z` has 60"],
+    ),
+    (
+        "neighborhood --states x.npy --model z.npy --k 5 100",
+        &["k = 100", "60"],
+    ),
+    // Ids
+    (
+        "neighborhood --states x.npy --model z.npy --ids ids.npy",
+        &["--ids NAME=ids.npy", "`states`"],
+    ),
+    (
+        "neighborhood --states x.npy --model z.npy --ids z=ids.npy",
+        &["`states`", "add states=PATH"],
+    ),
+    (
+        "neighborhood --states x.npy --model z.npy --ids states=ids.npy z=twice.npy",
+        &["`z`", "twice", "rows 0 and 1"],
+    ),
+    (
+        "neighborhood --states x.npy --model z.npy --ids states=ids.npy z=other_ids.npy",
+        &["`0`", "`100`"],
+    ),
+    (
+        "neighborhood --states x.npy --model both.npz#latent --ids id",
+        &["x.npy"],
+    ),
+    (
+        "manifold --model both.npz#latent --ids id",
+        &["both.npz", "`id`", "`labels`"],
+    ),
+    (
+        "manifold --model table.csv --ids id",
+        &["table.csv", "`id`", "2 columns", "NAME=PATH"],
+    ),
+    (
+        "neighborhood --states x.npy --model states=z.npy --ids states=ids.npy",
+        &["`states`", "another name"],
+    ),
+    // Options
+    (
+        "neighborhood --states x.npy --model z.npy --k 0",
+        &["--k 0", "at least one"],
+    ),
+    ("neighborhood --states x.npy --model z.npy --k five", &["five", "--k"]),
+    (
+        "neighborhood --states x.npy --model z.npy --distance manhattan",
+        &["manhattan", "euclidean, cosine"],
+    ),
+    (
+        "manifold --model z.npy --pool max",
+        &["max", "last, mean, first, flatten"],
+    ),
+    ("manifold --model z.npy --model z.npy", &["two models are called `z`"]),
+    (
+        "manifold --model a=z.npy a=w.npy",
+        &["two models are called `a`", "NAME=PATH"],
+    ),
+    ("manifold --model a=", &["--model a=", "NAME=PATH"]),
+    ("manifold --model =z.npy", &["--model =z.npy", "NAME=PATH"]),
+    ("manifold --model a", &["cannot read a"]),
+    ("manifold", &["--model"]),
+    ("neighborhood --model z.npy", &["--states"]),
+    ("manifold --model z.npy --threads 0", &["--threads 0"]),
+    ("manifold --model z.npy --threads two", &["--threads", "two"]),
+    ("manifold --model z.npy --level 2", &["--level 2", "between 0 and 1"]),
+    ("manifold --model z.npy --level nan", &["--level NaN"]),
+    ("manifold --model z.npy --memory 5X", &["--memory 5X", "512M"]),
+    ("manifold --model z.npy --sample 1", &["--sample 1", "at least 2"]),
+    ("manifold --model z.npy --discard 1", &["--discard 1"]),
+    ("geometry --model z.npy --clusters 0", &["--clusters 0"]),
+    ("geometry --model z.npy --k 0", &["--k 0"]),
+    ("geometry --model z.npy --restarts 0", &["--restarts 0"]),
+    ("geometry --model z.npy --splits 0", &["splits"]),
+    ("geometry --model z.npy --t 0", &["t = 0"]),
+    (
+        "manifold --model z.npy --output-dir notes.txt",
+        &["notes.txt", "Not a directory"],
+    ),
+    (
+        "manifold --model z.npy --format yaml",
+        &["yaml", "table, markdown, latex, csv, json"],
+    ),
+    ("manifld --model z.npy", &["manifld", "'manifold'"]),
+    ("manifold --modle z.npy", &["--modle", "'--model'"]),
+    // Commands that read no model
+    (
+        "explain trustworthyness",
+        &[
+            "`trustworthyness`",
+            "did you mean `trustworthiness`?",
+            "repscope metrics",
+        ],
+    ),
+    ("explain two_n", &["did you mean `two_nn`?"]),
+    ("explain zzz", &["there is no metric `zzz`", "repscope metrics"]),
+    ("check none.npy", &["cannot read none.npy"]),
+    ("check z.npy empty.npy", &["empty.npy is empty"]),
+    ("check pickle.npy", &["never executed"]),
+    ("check both.npz#laten", &["did you mean `latent`?"]),
+];
+
+fn is_refused(run: &Run, line: &str, facts: &[&str]) {
+    assert_eq!(run.code, 2, "repscope {line}\n{}", run.stderr);
+    assert_eq!(run.stdout, "", "repscope {line}");
+    assert!(run.stderr.starts_with("error: "), "repscope {line}\n{}", run.stderr);
+    for fact in facts {
+        assert!(
+            run.stderr.contains(fact),
+            "repscope {line}\nlacks {fact:?}\n{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn bad_input_is_refused_with_the_facts_and_nothing_is_written() {
+    let folder = bad_files();
+    let before = folder.files();
+    for (line, facts) in CASES {
+        is_refused(&folder.run(line), line, facts);
+        assert_eq!(folder.files(), before, "repscope {line} wrote something");
+    }
+}
+
+#[test]
+fn a_message_says_the_cause_once() {
+    let stderr = Folder::new().run("manifold --model none.npy").stderr;
+    assert_eq!(
+        stderr,
+        "error: cannot read none.npy: No such file or directory (os error 2)\n"
+    );
+}
+
+#[test]
+fn the_same_refusals_come_with_json_on_stdout() {
+    let folder = bad_files();
+    for line in [
+        "manifold --model nan.npy --json",
+        "neighborhood --states x.npy --model short.npy --json --quiet",
+    ] {
+        is_refused(&folder.run(line), line, &[]);
+    }
+}
+
+#[test]
+fn one_bad_model_among_good_ones_stops_the_run_before_anything_is_written() {
+    let folder = bad_files();
+    let before = folder.files();
+    let line = "neighborhood --states x.npy --model z.npy w.npy nan.npy --output-dir out";
+    is_refused(&folder.run(line), line, &["nan.npy"]);
+    assert_eq!(folder.files(), before);
+}
+
+#[test]
+fn a_budget_that_is_too_small_is_refused_with_both_numbers() {
+    let folder = Folder::new();
+    folder.write("x.npy", &npy_f64(&[40_000, 1], &noise(1, 40_000)));
+    let before = folder.files();
+    let line = "neighborhood --states x.npy --model z=x.npy --memory 12M";
+    let run = folder.run(line);
+    is_refused(&run, line, &["`z`", "--memory", "--sample"]);
+    let words: Vec<&str> = run.stderr.split_whitespace().collect();
+    let sizes: Vec<f64> = words
+        .windows(2)
+        .filter(|w| w[1].contains("iB"))
+        .filter_map(|w| w[0].parse().ok())
+        .collect();
+    assert!(
+        matches!(sizes[..], [needed, allowed] if needed > allowed && allowed > 0.0),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(folder.files(), before);
+}
+
+#[test]
+fn no_cut_of_a_file_makes_the_command_panic() {
+    let whole = npy_f64(&[10, 3], &noise(4, 30));
+    let archive = npz(&[("z", whole.clone()), ("y", npy_i64(&[1, 2, 3]))]);
+    let folder = Folder::new();
+    for (name, bytes) in [("cut.npy", &whole), ("cut.npz", &archive)] {
+        for end in (0..bytes.len()).step_by(29) {
+            folder.write(name, &bytes[..end]);
+            let run = folder.run_words(&["manifold", "--model", name]);
+            assert_eq!(run.code, 2, "{name} cut at {end}: {}", run.stderr);
+            assert!(run.stderr.contains(name), "{name} cut at {end}: {}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn without_a_command_the_help_is_shown_as_an_error() {
+    let run = Folder::new().run("");
+    assert_eq!(run.code, 2);
+    assert_eq!(run.stdout, "");
+    assert!(run.stderr.contains("Usage: repscope"), "{}", run.stderr);
+}
+
+/// Ctrl-C half-way: files are written whole at the end, so there are none.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_leaves_no_files() {
+    let folder = Folder::new();
+    folder.write("x.npy", &npy_f64(&[60_000, 16], &noise(1, 960_000)));
+    let before = folder.files();
+    let mut child = common::command(folder.path())
+        .args(["neighborhood", "--states", "x.npy", "--model", "z=x.npy"])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .expect("the command starts");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let interrupt = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(
+        interrupt.is_ok_and(|s| s.success()),
+        "the run was over too soon to be interrupted"
+    );
+    assert!(!child.wait().expect("the command ends").success());
+    assert_eq!(folder.files(), before);
+}
