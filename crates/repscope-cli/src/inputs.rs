@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use repscope_core::{Labels, Pairs, Space, Study};
-use repscope_io::{Array, Format, InputPath, InputRecord, Pool, digest, join_rows, list_arrays, read_array, read_ids};
+use repscope_io::{
+    Array, InputPath, InputRecord, Pool, digest, join_rows, list_arrays, read_array, read_array_beside, read_ids,
+};
 
 use crate::args::{Models, PoolChoice};
 
@@ -222,7 +224,10 @@ type Orders = Vec<(String, Vec<usize>)>;
 impl Reader {
     fn array(&mut self, path: &InputPath) -> Result<Array> {
         let path = &self.beside_ids(path)?;
-        let array = read_array(path)?;
+        let array = match &self.id_column {
+            Some(column) => read_array_beside(path, column)?,
+            None => read_array(path)?,
+        };
         self.records.push(InputRecord {
             path: path.to_string(),
             shape: array.shape().to_vec(),
@@ -246,14 +251,6 @@ impl Reader {
         if others.len() == 1 {
             let key = others.remove(0).key;
             return Ok(InputPath { key, ..path.clone() });
-        }
-        // A table is read whole: its ids would count as numbers of the code.
-        if matches!(Format::of_path(&path.path), Some(Format::Csv | Format::Tsv)) {
-            bail!(
-                "{path} holds {} columns beside the ids `{column}`, and they would be read together; save the ids in a \
-                 file of their own and give it with --ids NAME=PATH",
-                others.len()
-            );
         }
         Ok(path.clone())
     }

@@ -509,6 +509,28 @@ fn labels_of_a_table_are_joined_by_its_id_column() {
 }
 
 #[test]
+fn the_id_column_of_a_table_is_no_part_of_its_matrix() {
+    let folder = shuffled();
+    let (x, z) = (noise(1, 240), noise(2, 180));
+    let row = |values: &[f64]| values.iter().map(|v| format!(",{v}")).collect::<String>();
+    for (kind, id) in [("numbers", ""), ("words", "img_")] {
+        let states: String = (0..60)
+            .map(|i| format!("{id}{i}{}\n", row(&x[4 * i..4 * i + 4])))
+            .collect();
+        let codes: String = (0..60)
+            .rev()
+            .map(|i| format!("{id}{i}{}\n", row(&z[3 * i..3 * i + 3])))
+            .collect();
+        folder.write("x.csv", format!("id,a,b,c,d\n{states}").as_bytes());
+        folder.write("z.csv", format!("id,a,b,c\n{codes}").as_bytes());
+        let aligned = folder.results("neighborhood --states x.npy --model m=z.npy");
+        let joined = folder.results("neighborhood --states x.csv --model m=z.csv --ids id");
+        assert_eq!(values(&joined), values(&aligned), "ids that are {kind}");
+        assert_eq!(joined["inputs"][1]["shape"], serde_json::json!([60, 3]));
+    }
+}
+
+#[test]
 fn columns_of_a_parquet_file_are_joined() {
     let file = repository("crates/repscope-io/tests/files/columns.parquet");
     let folder = Folder::new();

@@ -45,7 +45,6 @@ fn bad_files() -> Folder {
     folder.write("twice.npy", &npy_i64(&[1; 60]));
     folder.write("ids.npy", &npy_i64(&(0..60).collect::<Vec<_>>()));
     folder.write("other_ids.npy", &npy_i64(&(100..160).collect::<Vec<_>>()));
-    folder.write("table.csv", b"id,a,b\n0,1.5,2\n1,2.5,3\n2,0.5,1\n");
     folder.write("fractions.npy", &npy_f64(&[60], &z[..60]));
     folder
 }
@@ -182,10 +181,6 @@ const CASES: &[(&str, &[&str])] = &[
         &["both.npz", "`id`", "`labels`"],
     ),
     (
-        "manifold --model table.csv --ids id",
-        &["table.csv", "`id`", "2 columns", "NAME=PATH"],
-    ),
-    (
         "neighborhood --states x.npy --model states=z.npy --ids states=ids.npy",
         &["`states`", "another name"],
     ),
@@ -223,7 +218,16 @@ const CASES: &[(&str, &[&str])] = &[
     ("geometry --model z.npy --clusters 0", &["--clusters 0"]),
     ("geometry --model z.npy --k 0", &["--k 0"]),
     ("geometry --model z.npy --restarts 0", &["--restarts 0"]),
-    ("geometry --model z.npy --splits 0", &["splits"]),
+    ("geometry --model z.npy --splits 0", &["--splits 0"]),
+    (
+        "geometry --model z.npy --splits 18446744073709551615",
+        &["--splits 18446744073709551615"],
+    ),
+    (
+        "neighborhood --states x.npy --model z.npy --k 18446744073709551615",
+        &["--k 18446744073709551615"],
+    ),
+    ("manifold --model z.npy --threads 100000", &["--threads 100000", "1024"]),
     ("geometry --model z.npy --t 0", &["t = 0"]),
     (
         "manifold --model z.npy --output-dir notes.txt",

@@ -41,6 +41,6 @@ pub use inspect::{ClassCount, Inspection, LabelFacts, NumberFacts, inspect, insp
 pub use join::{IdJoin, join_rows};
 pub use path::InputPath;
 pub use pool::Pool;
-pub use read::{list_arrays, read_array, read_ids};
+pub use read::{list_arrays, read_array, read_array_beside, read_ids};
 pub use results::ResultsDocument;
 pub use write::write_whole;

@@ -14,7 +14,13 @@ use crate::{npz, parquet_file, table, tensors};
 /// Reads the array that a path names.
 pub fn read_array(input: &InputPath) -> Result<Array> {
     let (format, file) = open(&input.path)?;
-    read(format, &file, input).map_err(|p| p.in_file(input))
+    read(format, &file, input, None).map_err(|p| p.in_file(input))
+}
+
+/// Reads the array that a path names; of a table without `#column`, all columns but the one of the ids.
+pub fn read_array_beside(input: &InputPath, ids: &str) -> Result<Array> {
+    let (format, file) = open(&input.path)?;
+    read(format, &file, input, Some(ids)).map_err(|p| p.in_file(input))
 }
 
 /// The arrays, tensors or columns in a file, without their values.
@@ -37,7 +43,7 @@ fn open(path: &Path) -> Result<(Format, MappedFile)> {
     Ok((checked.map_err(|p| p.in_file(path.display()))?, file))
 }
 
-fn read(format: Format, file: &MappedFile, input: &InputPath) -> Parsed<Array> {
+fn read(format: Format, file: &MappedFile, input: &InputPath, ids: Option<&str>) -> Parsed<Array> {
     let key = input.key.as_deref();
     match format {
         Format::Npy => match key {
@@ -49,8 +55,8 @@ fn read(format: Format, file: &MappedFile, input: &InputPath) -> Parsed<Array> {
         Format::Npz => npz::read(file, key),
         Format::Safetensors => tensors::read(file, key),
         Format::Parquet => parquet_file::read(&input.path, key),
-        Format::Csv => table::read(file, b',', key),
-        Format::Tsv => table::read(file, b'\t', key),
+        Format::Csv => table::read(file, b',', key, ids),
+        Format::Tsv => table::read(file, b'\t', key, ids),
     }
 }
 

@@ -12,6 +12,13 @@ use crate::inputs::{self, Inputs, Paths};
 use crate::outputs;
 use crate::progress::Bars;
 
+/// Rows are counted in 32 bits.
+const MOST_ROWS: usize = u32::MAX as usize;
+/// More splits than this only cost memory.
+const MOST_SPLITS: usize = 100_000;
+/// More threads than this take longer to start than to work.
+const MOST_THREADS: usize = 1024;
+
 pub fn smoothness(options: &Smoothness) -> Result<ExitCode> {
     let paths = Paths {
         states: Some(&options.states),
@@ -45,8 +52,8 @@ pub fn neighborhood(options: &Neighborhood) -> Result<ExitCode> {
         DistanceChoice::Euclidean => Distance::Euclidean,
         DistanceChoice::Cosine => Distance::Cosine,
     };
-    if options.k.contains(&0) {
-        bail!("--k 0: a neighbourhood needs at least one neighbour");
+    if let Some(k) = options.k.iter().find(|&&k| k == 0 || k > MOST_ROWS) {
+        bail!("--k {k}: a neighbourhood has at least one row, and fewer than the data");
     }
     let mut k = options.k.clone();
     k.sort_unstable();
@@ -103,6 +110,12 @@ pub fn geometry(options: &Geometry) -> Result<ExitCode> {
             options.k
         );
     }
+    if !(1..=MOST_SPLITS).contains(&options.splits) {
+        bail!(
+            "--splits {} must be from 1 to {MOST_SPLITS} (10 is usual)",
+            options.splits
+        );
+    }
     let spec = Spec {
         clusters: options.clusters,
         restarts: options.restarts,
@@ -129,8 +142,8 @@ pub fn compute(inputs: &Inputs, metrics: &[&Metric], spec: &Spec, machine: &Mach
 
 /// Runs work on a pool of the asked size.
 pub fn on_threads<T: Send>(machine: &Machine, work: impl FnOnce(&Driver) -> Result<T> + Send) -> Result<T> {
-    if machine.threads == Some(0) {
-        bail!("--threads 0: at least one thread is needed; leave the option out to use all cores");
+    if let Some(threads) = machine.threads.filter(|t| !(1..=MOST_THREADS).contains(t)) {
+        bail!("--threads {threads} must be from 1 to {MOST_THREADS}; leave the option out to use all cores");
     }
     let threads = machine.threads.unwrap_or(0); // 0 means all cores to rayon
     let pool = rayon::ThreadPoolBuilder::new()

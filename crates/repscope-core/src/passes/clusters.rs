@@ -10,13 +10,13 @@
 //! costs of each start are recomputed from the original values in double precision, and starts are
 //! compared by that inertia.
 
+mod scorer;
+mod seeding;
+
 use std::ops::Range;
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
-use pulp::Arch;
-use rand::Rng;
-use rand_chacha::ChaCha8Rng;
+use scorer::Scorer;
+use seeding::squared_distance;
 
 use super::moments::{centered, rounding_floor, scaled_column_means};
 use crate::data::Space;
@@ -25,8 +25,6 @@ use crate::run::Driver;
 
 /// Fewest rows per task.
 const ROWS: usize = 1024;
-/// Rows per matrix product: keeps the scores of a few centres in the cache.
-const STRIP: usize = 256;
 /// Lloyd steps after which a start is taken as it is.
 const MOST_ITERATIONS: usize = 300;
 /// A start has converged when the squared movement of all centres together is at most this share of the
@@ -172,83 +170,6 @@ impl<'a> Search<'a> {
 
     fn packed_row(&self, i: usize) -> &[f32] {
         &self.packed[i * self.d..(i + 1) * self.d]
-    }
-
-    /// Greedy k-means++: each next centre is a row drawn with probability proportional to its squared
-    /// distance from the nearest centre so far; of a few such draws the one that helps most is kept.
-    fn seeds(&self, rng: &mut ChaCha8Rng) -> Vec<f64> {
-        let n = self.space.rows();
-        let trials = 2 + (self.k as f64).ln() as usize;
-        let mut chosen = vec![((uniform(rng) * n as f64) as usize).min(n - 1)];
-        let mut closest = vec![f32::INFINITY; n];
-        let mut totals = self.try_seeds(&chosen, &mut closest).1;
-        while chosen.len() < self.k {
-            let potential: f64 = totals.iter().sum();
-            if potential == 0.0 {
-                // Every row is a centre already: the clusters left over will be empty.
-                chosen.resize(self.k, chosen[0]);
-                break;
-            }
-            let mut candidates = Vec::with_capacity(trials);
-            for _ in 0..trials {
-                candidates.push(self.draw(&closest, &totals, uniform(rng) * potential));
-            }
-            let (best, new_totals) = self.try_seeds(&candidates, &mut closest);
-            chosen.push(candidates[best]);
-            totals = new_totals;
-        }
-        let rows = chosen.iter().flat_map(|&i| self.packed_row(i));
-        rows.map(|x| f64::from(*x)).collect()
-    }
-
-    /// Chooses the candidate that lowers the sum of `closest` most, updates `closest` with it, and returns its
-    /// number and the new sum of each chunk.
-    fn try_seeds(&self, candidates: &[usize], closest: &mut [f32]) -> (usize, Vec<f64>) {
-        let old: &[f32] = closest;
-        let parts = self.each_chunk(|search, rows| {
-            let mut tried = Vec::with_capacity(candidates.len());
-            for &candidate in candidates {
-                let center = search.packed_row(candidate);
-                let mut distances = old[rows.clone()].to_vec();
-                let x = &search.packed[rows.start * search.d..rows.end * search.d];
-                Arch::new().dispatch(|| shorten(&mut distances, x, center));
-                let sum: f64 = distances.iter().map(|x| f64::from(*x)).sum();
-                tried.push((sum, distances));
-            }
-            tried
-        });
-        let potential = |c: usize| parts.iter().map(|tried| tried[c].0).sum::<f64>();
-        let mut best = (0, potential(0));
-        for c in 1..candidates.len() {
-            let p = potential(c);
-            if p < best.1 {
-                best = (c, p);
-            }
-        }
-        for (closest, tried) in closest.chunks_mut(self.chunk).zip(&parts) {
-            closest.copy_from_slice(&tried[best.0].1);
-        }
-        (best.0, parts.iter().map(|tried| tried[best.0].0).collect())
-    }
-
-    /// The row at which the running sum of `closest` passes `target`.
-    fn draw(&self, closest: &[f32], totals: &[f64], target: f64) -> usize {
-        let mut left = target;
-        for (c, total) in totals.iter().enumerate() {
-            if left >= *total {
-                left -= total;
-                continue;
-            }
-            let first = c * self.chunk;
-            for (i, distance) in closest.iter().enumerate().skip(first).take(self.chunk) {
-                left -= f64::from(*distance);
-                if left < 0.0 {
-                    return i;
-                }
-            }
-        }
-        // Rounding carried the sum past the end.
-        closest.len() - 1
     }
 
     /// Lloyd's steps from the given centres until labels or centres stand still.
@@ -474,275 +395,11 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Scores ‖c‖²/2 − x·c of rows against centres: smallest at the nearest centre.
-struct Scorer {
-    centers: Vec<f32>,
-    half_lengths: Vec<f32>,
-    d: usize,
-}
-
-impl Scorer {
-    fn new(centers: &[f64], unit: f64, d: usize) -> Self {
-        let half = |c: &[f64]| (c.iter().map(|x| (x * unit).powi(2)).sum::<f64>() / 2.0) as f32;
-        Scorer {
-            centers: centers.iter().map(|c| (c * unit) as f32).collect(),
-            half_lengths: centers.chunks_exact(d).map(half).collect(),
-            d,
-        }
-    }
-
-    /// Calls `take` with the first row and the scores of each strip of the range.
-    fn each_strip(&self, search: &Search, rows: Range<usize>, mut take: impl FnMut(usize, &Strip)) {
-        let (k, d) = (self.half_lengths.len(), self.d);
-        let centers = MatRef::from_row_major_slice(&self.centers, k, d);
-        let mut strip = Strip::default();
-        for first in rows.clone().step_by(STRIP) {
-            let count = STRIP.min(rows.end - first);
-            strip.scores.resize(count * k, 0.0);
-            let x = MatRef::from_row_major_slice(&search.packed[first * d..(first + count) * d], count, d);
-            let out = MatMut::from_column_major_slice_mut(&mut strip.scores, count, k);
-            matmul(out, Accum::Replace, x, centers.transpose(), -1.0f32, Par::Seq);
-            strip.lowest.clear();
-            strip.lowest.resize(count, f32::INFINITY);
-            strip.nearest.clear();
-            strip.nearest.resize(count, 0);
-            Arch::new().dispatch(|| strip.finish(&self.half_lengths));
-            take(first, &strip);
-        }
-    }
-}
-
-/// The scores of a few rows.
-#[derive(Default)]
-struct Strip {
-    /// All rows against the first centre, then against the second, and so on.
-    scores: Vec<f32>,
-    /// The lowest score of each row.
-    lowest: Vec<f32>,
-    /// The centre it belongs to, the smaller number if there are several.
-    nearest: Vec<u32>,
-}
-
-impl Strip {
-    /// Adds ‖c‖²/2 to the products and finds the lowest score of each row. Written without branches and with
-    /// rows innermost, for vector instructions.
-    #[inline(always)]
-    fn finish(&mut self, half_lengths: &[f32]) {
-        let scores = self.scores.chunks_exact_mut(self.lowest.len());
-        for ((c, scores), half) in (0u32..).zip(scores).zip(half_lengths) {
-            for ((score, lowest), nearest) in scores.iter_mut().zip(&mut self.lowest).zip(&mut self.nearest) {
-                *score += half;
-                let lower = *score < *lowest;
-                *lowest = if lower { *score } else { *lowest };
-                *nearest = if lower { c } else { *nearest };
-            }
-        }
-    }
-}
-
 fn add_row(sums: &mut [f64], row: &[f32], sign: f64) {
     for (s, x) in sums.iter_mut().zip(row) {
         *s += sign * f64::from(*x);
     }
 }
 
-/// Replaces each distance by that to `center` if it is smaller; `rows` are packed one after the other.
-#[inline(always)]
-fn shorten(distances: &mut [f32], rows: &[f32], center: &[f32]) {
-    for (distance, row) in distances.iter_mut().zip(rows.chunks_exact(center.len())) {
-        *distance = distance.min(squared_distance(row, center));
-    }
-}
-
-/// ‖x − y‖² by differences, so that it is 0 for equal rows; in 16 running sums, for vector instructions.
-#[inline(always)]
-fn squared_distance(x: &[f32], y: &[f32]) -> f32 {
-    let mut sums = [0.0f32; 16];
-    let (x, x_rest) = x.as_chunks::<16>();
-    let (y, y_rest) = y.as_chunks::<16>();
-    for (x, y) in x.iter().zip(y) {
-        for lane in 0..16 {
-            let difference = x[lane] - y[lane];
-            sums[lane] += difference * difference;
-        }
-    }
-    let rest: f32 = x_rest.iter().zip(y_rest).map(|(x, y)| (x - y) * (x - y)).sum();
-    sums.iter().sum::<f32>() + rest
-}
-
-/// A number in 0..1 with 53 random bits.
-fn uniform(rng: &mut ChaCha8Rng) -> f64 {
-    (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::run::Order;
-
-    fn cluster(n: usize, d: usize, values: Vec<f64>, k: usize) -> Clusters {
-        let space = Space::from_f64("z", n, d, values).unwrap();
-        kmeans(&space, None, k, 10, 42, &Driver::silent(Order::Serial))
-    }
-
-    /// `n` rows around `k` far corners, in turn; offset by `offset`.
-    fn blobs(n: usize, d: usize, k: usize, offset: f64) -> Vec<f64> {
-        let mut rng = random::stream(5, "test", 0);
-        let corners: Vec<f64> = (0..k * d).map(|_| 20.0 * uniform(&mut rng)).collect();
-        let mut values = Vec::with_capacity(n * d);
-        for i in 0..n {
-            let corner = &corners[i % k * d..][..d];
-            values.extend(corner.iter().map(|c| offset + c + uniform(&mut rng)));
-        }
-        values
-    }
-
-    /// Labels, costs and inertia from the centres, by the definition.
-    fn check_against_definition(c: &Clusters, values: &[f64], d: usize) {
-        for (i, row) in values.chunks_exact(d).enumerate() {
-            let cost = |j: usize| -> f64 {
-                let center = &c.centers[j * d..(j + 1) * d];
-                row.iter().zip(center).map(|(x, y)| (x - y).powi(2)).sum()
-            };
-            let own = cost(c.labels[i] as usize);
-            assert!((own - c.costs[i]).abs() <= 1e-9 * c.total.max(1.0));
-            for j in (0..c.k).filter(|j| c.counts[*j] > 0) {
-                assert!(own <= cost(j) + 1e-9 * c.total.max(1.0), "row {i}");
-            }
-        }
-        let sum: f64 = c.costs.iter().sum();
-        assert!((sum - c.inertia).abs() <= 1e-12 * sum.max(1e-300));
-        assert_eq!(c.counts.iter().sum::<usize>(), c.labels.len());
-    }
-
-    #[test]
-    fn two_pairs_on_a_line_are_found() {
-        // Means 0.5 and 10.5, each row 0.5 away: inertia 4 · 0.25; total 2 · (5.5² + 4.5²).
-        let c = cluster(4, 1, vec![0.0, 10.0, 1.0, 11.0], 2);
-        assert_eq!(c.labels, [0, 1, 0, 1]);
-        assert_eq!(c.centers, [0.5, 10.5]);
-        assert_eq!(c.counts, [2, 2]);
-        assert_eq!((c.inertia, c.total), (1.0, 101.0));
-    }
-
-    #[test]
-    fn separate_blobs_are_found_and_numbered_by_their_first_row() {
-        let values = blobs(3000, 20, 7, 0.0);
-        let c = cluster(3000, 20, values.clone(), 7);
-        let expected: Vec<u32> = (0..3000).map(|i| i % 7).collect();
-        assert_eq!(c.labels, expected);
-        check_against_definition(&c, &values, 20);
-    }
-
-    #[test]
-    fn overlapping_data_give_a_stable_partition() {
-        let values = blobs(2500, 3, 1, 0.0);
-        let c = cluster(2500, 3, values.clone(), 8);
-        check_against_definition(&c, &values, 3);
-        assert!(c.counts.iter().all(|n| *n > 0) && c.iterations > 2);
-    }
-
-    #[test]
-    fn the_inertia_is_as_low_as_that_of_scikit_learn() {
-        // x = np.array([[(i * 37 % 101), (i * 53 % 89)] for i in range(500)], float)
-        // KMeans(6, n_init=50, random_state=0, tol=0).fit(x).inertia_, scikit-learn 1.9.1:
-        // 129853.10999878586; a single start may end in a worse minimum, ten should come close.
-        let values = (0..500u32).flat_map(|i| [f64::from(i * 37 % 101), f64::from(i * 53 % 89)]);
-        let c = cluster(500, 2, values.collect(), 6);
-        assert!(c.inertia <= 129853.11 * 1.001, "{}", c.inertia);
-    }
-
-    #[test]
-    fn a_large_offset_changes_no_label() {
-        // Numbers near 1e6 are spaced by 1.2e-10: costs agree to about 1e-9.
-        let near = cluster(500, 5, blobs(500, 5, 4, 0.0), 4);
-        let far = cluster(500, 5, blobs(500, 5, 4, 1e6), 4);
-        assert_eq!(near.labels, far.labels);
-        assert!((near.inertia - far.inertia).abs() < 1e-8 * near.inertia);
-        assert!((near.total - far.total).abs() < 1e-8 * near.total);
-    }
-
-    #[test]
-    fn the_unit_of_the_data_changes_no_label() {
-        let values = blobs(500, 5, 4, 0.0);
-        let plain = cluster(500, 5, values.clone(), 6);
-        for unit in [1e-40, 1e40] {
-            let scaled = cluster(500, 5, values.iter().map(|x| x * unit).collect(), 6);
-            assert_eq!(plain.labels, scaled.labels);
-        }
-    }
-
-    #[test]
-    fn one_cluster_is_the_mean() {
-        let c = cluster(3, 2, vec![0.0, 0.0, 3.0, 0.0, 0.0, 3.0], 1);
-        assert_eq!(c.centers, [1.0, 1.0]);
-        assert_eq!((c.inertia, c.total), (12.0, 12.0));
-    }
-
-    #[test]
-    fn as_many_clusters_as_rows_cost_nothing() {
-        let c = cluster(40, 3, blobs(40, 3, 1, 0.0), 40);
-        assert_eq!(c.labels, (0..40).collect::<Vec<u32>>());
-        assert!(c.inertia <= 1e-25, "{}", c.inertia);
-    }
-
-    #[test]
-    fn too_few_distinct_rows_leave_clusters_empty() {
-        let values = [[1.0, 2.0], [5.0, 5.0], [1.0, 2.0]].concat();
-        let c = cluster(3, 2, values, 5);
-        assert_eq!(c.labels, [0, 1, 0]);
-        assert_eq!(c.counts, [2, 1, 0, 0, 0]);
-        assert!(c.inertia < 1e-25 && c.centers.iter().all(|x| x.is_finite()));
-        assert_eq!(c.centers[..4], [1.0, 2.0, 5.0, 5.0]);
-    }
-
-    #[test]
-    fn equal_rows_are_one_cluster() {
-        for value in [0.0, 0.1, 1e6 + 0.1] {
-            let c = cluster(2000, 3, vec![value; 6000], 3);
-            assert_eq!((c.counts, c.inertia, c.total), (vec![2000, 0, 0], 0.0, 0.0));
-        }
-    }
-
-    #[test]
-    fn one_row_and_two_rows_are_clustered() {
-        let one = cluster(1, 2, vec![3.0, 4.0], 1);
-        assert_eq!((one.labels, one.centers, one.total), (vec![0], vec![3.0, 4.0], 0.0));
-        let two = cluster(2, 1, vec![3.0, 5.0], 2);
-        assert_eq!(
-            (two.labels, two.centers, two.inertia),
-            (vec![0, 1], vec![3.0, 5.0], 0.0)
-        );
-    }
-
-    #[test]
-    fn a_scale_multiplies_the_rows() {
-        let space = Space::from_f64("z", 4, 2, vec![1.0, 0.0, 0.0, 8.0, 4.0, 0.0, 0.0, 2.0]).unwrap();
-        let scale = [1.0, 0.125, 0.25, 0.5];
-        let c = kmeans(&space, Some(&scale), 2, 3, 42, &Driver::silent(Order::Serial));
-        assert_eq!(c.labels, [0, 1, 0, 1]);
-        assert_eq!(c.centers, [1.0, 0.0, 0.0, 1.0]);
-        assert_eq!(c.total, 2.0);
-    }
-
-    #[test]
-    fn an_empty_cluster_takes_the_farthest_row() {
-        // All centres start at one place, so all but one are empty after the first step.
-        let space = Space::from_f64("z", 5, 1, vec![0.0, 1.0, 2.0, 3.0, 100.0]).unwrap();
-        let driver = Driver::silent(Order::Serial);
-        let search = Search::new(&space, None, 2, &driver);
-        let (labels, _) = search.lloyd(vec![0.0, 0.0]);
-        assert_eq!(labels, [0, 0, 0, 0, 1]);
-    }
-
-    #[test]
-    fn the_driver_does_not_change_a_bit() {
-        let space = Space::from_f64("z", 5000, 6, blobs(5000, 6, 2, 0.0)).unwrap();
-        let one = kmeans(&space, None, 9, 3, 1, &Driver::silent(Order::Serial));
-        for order in [Order::Parallel, Order::Shuffled(3)] {
-            let other = kmeans(&space, None, 9, 3, 1, &Driver::silent(order));
-            assert_eq!(one, other, "{order:?}");
-            assert_eq!(one.inertia.to_bits(), other.inertia.to_bits(), "{order:?}");
-        }
-    }
-}
+mod tests;

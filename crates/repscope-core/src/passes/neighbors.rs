@@ -2,12 +2,13 @@
 //! The k nearest rows of each query, exactly: distance first, then row number; the query itself is
 //! excluded by its number (a duplicate also has distance 0).
 //!
-//! While tiles go by, each query keeps candidates within a reach that shrinks. Blocks come in random order,
-//! so after m of N rows about k·m/N of the k nearest have been met: the reach is set to that rank plus six
-//! standard deviations, which keeps few candidates, and is almost never too tight. At the end it is proven
-//! not to have been: if the smallest reach ever used is not beyond the k-th smallest f32 distance by twice
-//! the error bound, or if near ties did not fit the buffer, the query is answered by measuring all rows.
-//! Otherwise the candidates within that margin are measured again in f64 and ordered.
+//! While tiles go by, each query keeps candidates within a reach that only shrinks. Blocks come in random
+//! order, so after m of N rows about k·m/N of the k nearest have been met: the reach is set to that rank plus
+//! six standard deviations, which keeps few candidates and is almost never too tight. Where near ties fill
+//! the buffer they are measured in f64 at once. At the end the candidates are measured in f64 and ordered,
+//! and the reach is proven not to have been too tight: a row that was turned away has an f32 squared distance
+//! beyond the reach, so its exact one is beyond the reach minus the error bound E; if the k-th nearest
+//! candidate is not beyond that, no row that was turned away can be nearer. Otherwise all rows are measured.
 
 use super::prepared::Prepared;
 use crate::run::Driver;
@@ -65,8 +66,9 @@ pub(crate) struct Candidates {
     counts: Vec<u32>,
     /// At how many candidates each query drops the far ones.
     full: Vec<u32>,
-    margin: Vec<f32>,
-    /// Up to which f32 squared distance each query takes candidates; only ever shrinks. Below zero: gave up.
+    /// The error bound E of each query.
+    errors: Vec<f64>,
+    /// Up to which f32 squared distance each query takes candidates; only ever shrinks.
     pub(crate) reach: Vec<f32>,
 }
 
@@ -81,10 +83,7 @@ impl Candidates {
             keys: vec![0; rows * capacity],
             counts: vec![0; rows],
             full: vec![capacity as u32; rows],
-            margin: squared_lengths
-                .iter()
-                .map(|&s| up(2.0 * prepared.error_bound(s)))
-                .collect(),
+            errors: squared_lengths.iter().map(|&s| prepared.error_bound(s)).collect(),
             reach: vec![f32::MAX; rows],
         }
     }
@@ -95,25 +94,25 @@ impl Candidates {
         self.wanted = ((share + 6.0 * share.sqrt() + 10.0) as usize).min(self.k);
     }
 
-    /// Query `q` of the block met the row at packed `position`. Returns its new reach.
+    /// Query `q` of the block, which is `row`, met the row at packed `position`. Returns its new reach.
     #[inline(always)]
-    pub(crate) fn take(&mut self, q: usize, position: u32, squared: f32) -> f32 {
+    pub(crate) fn take(&mut self, q: usize, row: u32, position: u32, squared: f32, prepared: &Prepared) -> f32 {
         let count = self.counts[q];
         self.keys[q * self.capacity + count as usize] = u64::from(squared.to_bits()) << 32 | u64::from(position);
         self.counts[q] = count + 1;
         if count + 1 >= self.full[q] {
-            self.drop_far(q);
+            self.drop_far(q, row, prepared);
         }
         self.reach[q]
     }
 
     /// Shrinks the reach to the wanted rank (with its near ties), and drops what is beyond.
     #[inline(never)]
-    fn drop_far(&mut self, q: usize) {
+    fn drop_far(&mut self, q: usize, row: u32, prepared: &Prepared) {
         let keys = &mut self.keys[q * self.capacity..][..self.counts[q] as usize];
         let wanted = self.wanted.min(keys.len());
         let (_, last, _) = keys.select_nth_unstable(wanted - 1);
-        let limit = up(f64::from(squared_of(*last)) + f64::from(self.margin[q])).min(self.reach[q]);
+        let mut limit = up(f64::from(squared_of(*last)) + 2.0 * self.errors[q]);
         let mut kept = wanted;
         for c in wanted..keys.len() {
             if squared_of(keys[c]) <= limit {
@@ -121,42 +120,73 @@ impl Candidates {
                 kept += 1;
             }
         }
-        self.counts[q] = kept as u32;
-        self.reach[q] = if kept + 16 > self.capacity { -1.0 } else { limit };
-        self.full[q] = (2 * wanted + 32).max(kept + 16).min(self.capacity) as u32;
-    }
-
-    /// The candidates that hold the k nearest for certain; none where the reach was too tight.
-    fn proven(&mut self, q: usize) -> Option<impl Iterator<Item = u64>> {
-        let keys = &mut self.keys[q * self.capacity..][..self.counts[q] as usize];
-        if keys.len() < self.k {
-            return None;
+        if kept + 16 > self.capacity {
+            keys.sort_by_cached_key(|&key| exactly(key, row, prepared));
+            kept = self.k;
+            limit = up(exactly(keys[kept - 1], row, prepared).0.0 + self.errors[q]);
         }
-        let (_, kth, _) = keys.select_nth_unstable(self.k - 1);
-        let limit = up(f64::from(squared_of(*kth)) + f64::from(self.margin[q]));
-        (limit <= self.reach[q]).then(|| keys.iter().copied().filter(move |&key| squared_of(key) <= limit))
+        self.counts[q] = kept as u32;
+        self.reach[q] = limit.min(self.reach[q]);
+        self.full[q] = (2 * wanted + 32).max(kept + 16).min(self.capacity) as u32;
     }
 
     /// The exact neighbours of query `q`, which is row `row` of the space.
     fn finish(&mut self, q: usize, row: u32, prepared: &Prepared) -> Vec<(f64, u32)> {
         let measure = |j: u32| (prepared.squared_distance(row, j), j);
-        let mut found: Vec<(f64, u32)> = match self.proven(q) {
-            Some(keys) => keys
-                .map(|key| measure(prepared.order[(key & 0xFFFF_FFFF) as usize]))
-                .collect(),
-            None => (0..prepared.rows() as u32)
-                .filter(|&j| j != row)
-                .map(measure)
-                .collect(),
-        };
-        let by_distance_then_row = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-        if found.len() > self.k {
-            found.select_nth_unstable_by(self.k - 1, by_distance_then_row);
-            found.truncate(self.k);
+        let keys = &mut self.keys[q * self.capacity..][..self.counts[q] as usize];
+        if keys.len() >= self.k {
+            let (_, kth, _) = keys.select_nth_unstable(self.k - 1);
+            let limit = f64::from(squared_of(*kth)) + 2.0 * self.errors[q];
+            let near = keys.iter().filter(|key| f64::from(squared_of(**key)) <= limit);
+            let found = near.map(|&key| measure(prepared.order[position_of(key)])).collect();
+            let found = nearest(found, self.k);
+            if found[self.k - 1].0 <= f64::from(self.reach[q]) - self.errors[q] {
+                return found;
+            }
         }
-        found.sort_unstable_by(by_distance_then_row);
-        found
+        let others = (0..prepared.rows() as u32).filter(|&j| j != row);
+        nearest(others.map(measure).collect(), self.k)
     }
+}
+
+/// The k smallest, by distance and then by row.
+fn nearest(mut found: Vec<(f64, u32)>, k: usize) -> Vec<(f64, u32)> {
+    let by_distance_then_row = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+    if found.len() > k {
+        found.select_nth_unstable_by(k - 1, by_distance_then_row);
+        found.truncate(k);
+        found.shrink_to_fit();
+    }
+    found.sort_unstable_by(by_distance_then_row);
+    found
+}
+
+/// A squared distance that can be sorted by.
+#[derive(PartialEq)]
+struct Sortable(f64);
+
+impl Eq for Sortable {}
+
+impl PartialOrd for Sortable {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Sortable {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+/// The exact squared distance of a candidate to `row`, then its row.
+fn exactly(key: u64, row: u32, prepared: &Prepared) -> (Sortable, u32) {
+    let other = prepared.order[position_of(key)];
+    (Sortable(prepared.squared_distance(row, other)), other)
+}
+
+fn position_of(key: u64) -> usize {
+    (key & 0xFFFF_FFFF) as usize
 }
 
 fn squared_of(key: u64) -> f32 {
@@ -225,7 +255,7 @@ impl Candidates {
             full: std::mem::take(&mut self.full),
             keys: std::mem::take(&mut self.keys),
             counts: std::mem::take(&mut self.counts),
-            margin: std::mem::take(&mut self.margin),
+            errors: std::mem::take(&mut self.errors),
             reach: std::mem::take(&mut self.reach),
         }
     }

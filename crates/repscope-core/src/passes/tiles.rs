@@ -376,7 +376,7 @@ impl Block {
     fn meet(&mut self, q: usize, position: u32, other: u32, squared: f32, prepared: &Prepared) -> f32 {
         if let Some(candidates) = &mut self.candidates {
             let before = candidates.reach[q];
-            if squared <= before && candidates.take(q, position, squared) != before {
+            if squared <= before && candidates.take(q, self.rows[q], position, squared, prepared) != before {
                 self.update_reach(q);
             }
         }

@@ -16,9 +16,12 @@ use crate::error::{Parsed, problem};
 use lines::{Line, Lines};
 use names::{are_names, is_number};
 
-/// Reads the matrix, or one column.
-pub(crate) fn read(bytes: &[u8], delimiter: u8, key: Option<&str>) -> Parsed<Array> {
-    let table = Table::open(bytes, delimiter)?;
+/// Reads the matrix, or one column. Without a key, the column `ids` is left out where there is one.
+pub(crate) fn read(bytes: &[u8], delimiter: u8, key: Option<&str>, ids: Option<&str>) -> Parsed<Array> {
+    let mut table = Table::open(bytes, delimiter)?;
+    if let Some(ids) = ids.filter(|_| key.is_none()) {
+        table.leave_out(ids);
+    }
     let is_matrix = table.infos.iter().all(|i| i.dtype == "f64");
     if key.is_none() && table.infos.len() > 1 && is_matrix {
         return table.read_matrix();
@@ -35,9 +38,11 @@ struct Table<'a> {
     lines: Lines<'a>,
     has_names: bool,
     rows: usize,
-    /// How many columns at the left are left out: 0 or 1.
-    skipped: usize,
+    /// How many cells a line has.
+    width: usize,
     infos: Vec<ArrayInfo>,
+    /// Which cell of a line each of the columns is.
+    cells: Vec<usize>,
 }
 
 impl<'a> Table<'a> {
@@ -71,16 +76,24 @@ impl<'a> Table<'a> {
         }
         let mut table = Table {
             infos: example.iter().enumerate().map(info).collect(),
+            cells: (0..example.len()).collect(),
+            width: example.len(),
             lines,
             has_names,
             rows,
-            skipped: 0,
         };
         if has_names && table.infos.len() > 1 && first[0].trim().is_empty() && table.first_column_counts()? {
             table.infos.remove(0);
-            table.skipped = 1;
+            table.cells.remove(0);
         }
         Ok(table)
+    }
+
+    fn leave_out(&mut self, column: &str) {
+        if let Some(at) = self.infos.iter().position(|i| i.key.as_deref() == Some(column)) {
+            self.infos.remove(at);
+            self.cells.remove(at);
+        }
     }
 
     fn first_column_counts(&self) -> Parsed<bool> {
@@ -110,7 +123,7 @@ impl<'a> Table<'a> {
         for line in self.data_lines() {
             let line = line?;
             self.check_length(&line)?;
-            texts.push(line.cell(self.skipped + column)?.trim().to_string());
+            texts.push(line.cell(self.cells[column])?.trim().to_string());
         }
         let filled = || texts.iter().filter(|t| !t.is_empty());
         let is_name = |text: &String| text.len() > 1 && text.starts_with('0') && text.as_bytes()[1].is_ascii_digit();
@@ -129,7 +142,7 @@ impl<'a> Table<'a> {
     }
 
     fn check_length(&self, line: &Line) -> Parsed<()> {
-        let (found, expected) = (line.len(), self.skipped + self.infos.len());
+        let (found, expected) = (line.len(), self.width);
         if found != expected {
             return problem(format!(
                 "has {found} cells in line {} but {expected} in the first; rows must be of one length",
@@ -140,7 +153,7 @@ impl<'a> Table<'a> {
     }
 
     fn number(&self, line: &Line, column: usize) -> Parsed<f64> {
-        let cell = line.cell(self.skipped + column)?.trim();
+        let cell = line.cell(self.cells[column])?.trim();
         let name = self.infos[column].key.as_deref().unwrap_or_default();
         let place = || format!("in line {}, column `{name}`", line.number());
         if cell.is_empty() {
