@@ -79,7 +79,7 @@ pub struct Outputs {
     /// How to print the table
     #[arg(long, value_enum, default_value = "table")]
     pub format: FormatChoice,
-    /// Draw no figures
+    /// Draw no figures (none are drawn yet)
     #[arg(long)]
     pub no_figures: bool,
     #[command(flatten)]
@@ -184,15 +184,15 @@ pub struct Geometry {
     /// The episode of each row: intervals are then taken over episodes
     #[arg(long, value_name = "PATH")]
     pub episodes: Option<String>,
-    /// Number of k-means clusters
-    #[arg(long, default_value_t = 5)]
-    pub clusters: usize,
+    /// Number of k-means clusters [default: 5]
+    #[arg(long)]
+    pub clusters: Option<usize>,
     /// Restarts of k-means
     #[arg(long, default_value_t = 10)]
     pub restarts: usize,
-    /// Neighbours that vote in the k-NN accuracy
-    #[arg(long, default_value_t = 5)]
-    pub k: usize,
+    /// Neighbours that vote in the k-NN accuracy [default: 5]
+    #[arg(long)]
+    pub k: Option<usize>,
     /// Random 70/30 splits that the k-NN accuracy is averaged over
     #[arg(long, default_value_t = 10)]
     pub splits: usize,

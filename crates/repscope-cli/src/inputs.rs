@@ -27,6 +27,8 @@ pub struct Inputs {
     pub studies: Vec<Study>,
     pub records: Vec<InputRecord>,
     pub warnings: Vec<String>,
+    /// Which file played which role, and how it was read: the part of the options that is not in the spec.
+    pub options: serde_json::Map<String, serde_json::Value>,
 }
 
 /// A model as typed: its name, its codes, and the codes of the next states.
@@ -115,7 +117,20 @@ pub fn read(paths: &Paths, models: &Models) -> Result<Inputs> {
         studies,
         records: reader.records,
         warnings: reader.warnings,
+        options: roles(paths, models),
     })
+}
+
+/// What was typed about the inputs.
+fn roles(paths: &Paths, models: &Models) -> serde_json::Map<String, serde_json::Value> {
+    let roles = serde_json::json!({
+        "states": paths.states, "next_states": paths.next_states, "labels": paths.labels, "episodes": paths.episodes,
+        "models": models.models, "pool": pool(models.pool).name(), "ids": models.ids,
+    });
+    match roles {
+        serde_json::Value::Object(map) => map,
+        _ => serde_json::Map::new(),
+    }
 }
 
 /// Every row is a sample; consecutive rows are pairs.

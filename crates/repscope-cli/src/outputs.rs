@@ -52,7 +52,11 @@ pub fn deliver(
     let mut warnings = inputs.warnings;
     warnings.append(&mut results.warnings);
     results.warnings = warnings;
-    let document = ResultsDocument::new(command, serde_json::to_value(spec)?, inputs.records, &results);
+    let mut options = inputs.options;
+    if let serde_json::Value::Object(spec) = serde_json::to_value(spec)? {
+        options.extend(spec);
+    }
+    let document = ResultsDocument::new(command, options.into(), inputs.records, &results);
     let json = document.to_json();
     let files = document_files(command, &results);
     for (name, contents) in &files {

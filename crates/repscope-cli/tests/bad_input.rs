@@ -251,7 +251,6 @@ const CASES: &[(&str, &[&str])] = &[
     ("explain two_n", &["did you mean `two_nn`?"]),
     ("explain zzz", &["there is no metric `zzz`", "repscope metrics"]),
     ("check none.npy", &["cannot read none.npy"]),
-    ("check z.npy empty.npy", &["empty.npy is empty"]),
     ("check pickle.npy", &["never executed"]),
     ("check both.npz#laten", &["did you mean `latent`?"]),
 ];
@@ -375,4 +374,15 @@ fn an_interrupted_run_leaves_no_files() {
     );
     assert!(!child.wait().expect("the command ends").success());
     assert_eq!(folder.files(), before);
+}
+
+#[test]
+fn more_clusters_or_voters_than_rows_are_refused_only_where_they_were_asked_for() {
+    let folder = Folder::new();
+    folder.write("z.npy", &npy_f64(&[4, 2], &[0.0, 1.0, 2.0, 5.0, 3.0, 3.0, 9.0, 8.0]));
+    let run = folder.run("geometry --model z.npy --clusters 50");
+    is_refused(&run, "geometry --clusters 50", &["50", "4", "--clusters"]);
+    let run = folder.run("geometry --model z.npy --k 50");
+    is_refused(&run, "geometry --k 50", &["50", "4", "--k"]);
+    assert_eq!(folder.run("geometry --model z.npy").code, 0);
 }

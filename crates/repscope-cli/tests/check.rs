@@ -188,3 +188,17 @@ fn json_holds_the_facts_the_problems_and_the_remarks() {
         "{found}"
     );
 }
+
+#[test]
+fn an_unreadable_file_does_not_hide_what_is_found_in_the_others() {
+    let folder = Folder::new();
+    folder.write("empty.npy", b"");
+    folder.write(
+        "z.npy",
+        &matrix([[1.0, 2.0], [3.0, -4.0], [5.0, 6.0], [7.0, 8.0], [9.0, 0.5]]),
+    );
+    let run = folder.run("check empty.npy z.npy");
+    assert_eq!(run.code, 2);
+    assert!(run.stdout.starts_with("z.npy  5 × 2 f64\n"), "{}", run.stdout);
+    assert!(run.stderr.contains("empty.npy is empty"), "{}", run.stderr);
+}

@@ -12,7 +12,7 @@
 //! - `passes`: the shared scans. `prepared` makes a matrix ready (exact in f64, fast in f32, with a proven bound
 //!   between the two); `tiles` looks at every pair of rows once and feeds `neighbors`, `ranks` and `pair_sums`;
 //!   `moments` and `spectrum` give eigenvalues, `clusters` k-means, `contingency` tables of two labelings,
-//!   `paired` the distances of given pairs.
+//!   `paired` the distances of given pairs, `influence` what each row adds to a score through the others.
 //! - [`run`]: drivers. Tasks are cut by shape alone and merged in task order, so the same bits come out of one
 //!   thread or sixteen.
 //! - `interval`: confidence intervals. [`random`]: named streams from one seed.

@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::interval::Units;
 use crate::metrics::Metric;
 use crate::passes::clusters::{Clusters, kmeans};
+use crate::passes::influence;
 use crate::passes::neighbors::Neighbors;
 use crate::passes::paired;
 use crate::passes::prepared::{Preparation, Prepared, unit_factors};
@@ -104,6 +105,8 @@ pub(crate) struct ClassDistances {
     pub(crate) is_circular: bool,
     /// Sums of distances, `labels.classes()` per query.
     pub(crate) sums: Vec<f64>,
+    /// Some queries, and what drawing their row anew does to the sum of the other rows' silhouettes.
+    pub(crate) influences: Vec<(u32, f64)>,
 }
 
 /// A study with the results of the passes its metrics declared.
@@ -339,10 +342,13 @@ fn sweep_codes(shared: &mut Shared, needs: &[Need], driver: &Driver) -> Result<(
         }
         shared.kernel = answer.kernel.or(shared.kernel.take());
         if let (Some(sums), Some((labels, is_circular))) = (answer.classes, labels) {
+            let seed = shared.spec.seed;
+            let influences = influence::on_silhouettes(&prepared, shared.anchors(), &labels, &sums, seed, driver);
             shared.class_distances = Some(ClassDistances {
                 labels,
                 is_circular,
                 sums,
+                influences,
             });
         }
     }
@@ -444,14 +450,21 @@ fn check_memory(spec: &Spec, study: &Study, needs: &[Need], queries: usize) -> R
         .max()
         .unwrap_or(0);
     if needed > budget {
-        let gib = |bytes: u64| bytes as f64 / (1u64 << 30) as f64;
         return Err(Error::Input(format!(
-            "model `{}` needs about {:.2} GiB of working memory, but --memory allows {:.2} GiB; allow more, or rank \
+            "model `{}` needs about {} of working memory, but --memory allows {}; allow more, or rank \
              fewer rows with --sample",
             study.model,
-            gib(needed),
-            gib(budget)
+            in_words(needed),
+            in_words(budget)
         )));
     }
     Ok(())
+}
+
+/// Bytes for people: `1.5 GiB`.
+fn in_words(bytes: u64) -> String {
+    let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+    let step = (bytes.max(1).ilog2() / 10).min(4);
+    let number = bytes as f64 / (1u64 << (10 * step)) as f64;
+    format!("{number:.1} {}", units[step as usize])
 }

@@ -28,7 +28,7 @@ pub struct Interval {
     pub standard_error: Option<f64>,
     /// The unit that was resampled: "rows", "pairs", "episodes", "splits", "anchors".
     pub unit: &'static str,
-    /// How, in a few words: "jackknife", "Student t", "chi-squared".
+    /// How, in a few words: "jackknife", "Student t", "influence", "chi-squared".
     pub method: &'static str,
 }
 

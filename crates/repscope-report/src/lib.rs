@@ -24,7 +24,7 @@ use summary::Summary;
 
 pub use document_000::document_files;
 pub use numbers::{number, number_with_interval};
-pub use page::{Card, definition_card, render_page};
+pub use page::{Card, Entry, definition_card, render_page};
 
 /// What the results are written as. JSON is not here: `results.json` is the data themselves, written by `repscope-io`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

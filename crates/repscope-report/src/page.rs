@@ -15,32 +15,49 @@ const INDENT: &str = "    ";
 /// What a definition card says about a metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Card<'a> {
-    /// The identity: `trustworthiness@k`.
-    pub id: &'a str,
     /// What it is called.
     pub title: &'a str,
-    /// Which way is better.
-    pub better: Better,
-    /// The values it can take, in words: "0 to 1".
-    pub range: &'a str,
+    /// The scores it speaks of, at least one.
+    pub entries: &'a [Entry<'a>],
     /// Its Markdown page.
     pub page: &'a str,
 }
 
+/// One score of a metric.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Entry<'a> {
+    /// The identity: `trustworthiness@K`.
+    pub id: &'a str,
+    /// What it is, in a few words.
+    pub about: &'a str,
+    /// Which way is better.
+    pub better: Better,
+    /// The values it can take, in words: "0 to 1".
+    pub range: &'a str,
+}
+
 /// The page of a metric below a head with what there is to know at a glance. The head stands for the page's own title.
 pub fn definition_card(card: &Card, width: usize, color: Color) -> String {
-    let direction = match card.better {
-        Better::Neither => "a description: neither higher nor lower is better".to_string(),
-        better => format!("{} {}", direction(better).0, direction(better).1),
-    };
-    let (title, id) = (Style::Bold.paint(card.title, color), Style::Code.paint(card.id, color));
     let rule = Style::Dim.paint(&"─".repeat(width.min(80)), color);
-    let facts = wrap(&format!("{direction}; range: {}", card.range), width, "");
+    let mut facts = String::new();
+    for entry in card.entries {
+        let direction = match entry.better {
+            Better::Neither => "a description: neither higher nor lower is better".to_string(),
+            better => format!("{} {}", direction(better).0, direction(better).1),
+        };
+        facts += &format!("{}\n", Style::Code.paint(entry.id, color));
+        facts += &wrap(
+            &format!("  {}; {direction}; range: {}", entry.about, entry.range),
+            width,
+            "  ",
+        );
+    }
+    let title = Style::Bold.paint(card.title, color);
     let mut blocks = blocks(card.page);
     if matches!(blocks.first(), Some(Block::Heading(1, _))) {
         blocks.remove(0);
     }
-    format!("{title}  {id}\n{facts}{rule}\n{}", render_blocks(&blocks, width, color))
+    format!("{title}\n{facts}{rule}\n{}", render_blocks(&blocks, width, color))
 }
 
 /// A Markdown page wrapped to `width` terminal columns.
@@ -440,16 +457,22 @@ two_nn and participation_ratio.
     #[test]
     fn a_card_starts_with_the_facts_instead_of_the_title() {
         let page = "# Trustworthiness\n\nHow far neighbours agree.\n";
-        let card = Card {
-            id: "trustworthiness@k",
-            title: "Trustworthiness",
+        let entry = Entry {
+            id: "trustworthiness@K",
+            about: "near stays near",
             better: Better::Higher,
             range: "0 to 1",
+        };
+        let card = Card {
+            title: "Trustworthiness",
+            entries: &[entry],
             page,
         };
         let expected = "\
-Trustworthiness  trustworthiness@k
-↑ higher is better; range: 0 to 1
+Trustworthiness
+trustworthiness@K
+  near stays near; ↑ higher is better;
+  range: 0 to 1
 ────────────────────────────────────────
 How far neighbours agree.
 ";

@@ -102,12 +102,11 @@ pub fn geometry(options: &Geometry) -> Result<ExitCode> {
         episodes: options.episodes.as_deref(),
         ..Paths::default()
     };
-    if options.clusters == 0 || options.restarts == 0 || options.k == 0 {
+    let (clusters, k) = (options.clusters.unwrap_or(5), options.k.unwrap_or(5));
+    if clusters == 0 || options.restarts == 0 || k == 0 {
         bail!(
-            "--clusters {}, --restarts {} and --k {} must each be at least 1",
-            options.clusters,
-            options.restarts,
-            options.k
+            "--clusters {clusters}, --restarts {} and --k {k} must each be at least 1",
+            options.restarts
         );
     }
     if !(1..=MOST_SPLITS).contains(&options.splits) {
@@ -117,15 +116,27 @@ pub fn geometry(options: &Geometry) -> Result<ExitCode> {
         );
     }
     let spec = Spec {
-        clusters: options.clusters,
+        clusters,
         restarts: options.restarts,
-        knn_k: options.k,
+        knn_k: k,
         splits: options.splits,
         t: options.t,
         sample: sample(options.sample)?,
         ..spec(&options.outputs)?
     };
     let inputs = inputs::read(&paths, &options.models)?;
+    // A default that does not fit the data leaves a score undefined; an explicit wish is refused.
+    for study in &inputs.studies {
+        let rows = study.latent.rows();
+        for (option, asked) in [("--clusters", options.clusters), ("--k", options.k)] {
+            if let Some(asked) = asked.filter(|&a| a >= rows) {
+                bail!(
+                    "{option} {asked} needs more than {asked} rows, but model `{}` has {rows}; use a smaller number",
+                    study.model
+                );
+            }
+        }
+    }
     run(Analysis::Geometry, "geometry_analysis", inputs, &spec, &options.outputs)
 }
 

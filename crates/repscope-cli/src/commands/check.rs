@@ -20,13 +20,17 @@ struct Finding {
 
 pub fn run(options: &Check) -> Result<ExitCode> {
     let mut findings = Vec::new();
+    let mut unreadable = Vec::new();
     for text in &options.paths {
-        for path in arrays_of(&InputPath::parse(text))? {
-            findings.push(judge(inspect(&path)?));
+        match look(text) {
+            Ok(found) => findings.extend(found),
+            Err(error) => unreadable.push(error),
         }
     }
     let mismatch = row_mismatch(&findings);
-    if options.json {
+    if findings.is_empty() {
+        // Only errors to tell.
+    } else if options.json {
         let list: Vec<_> = findings
             .iter()
             .map(|f| serde_json::json!({"facts": f.inspection, "problems": f.problems, "remarks": f.remarks}))
@@ -44,8 +48,22 @@ pub fn run(options: &Check) -> Result<ExitCode> {
         }
         outputs::print(&text)?;
     }
+    if let Some(last) = unreadable.pop() {
+        for error in unreadable {
+            outputs::advise(&format!("error: {error:#}"));
+        }
+        return Err(last);
+    }
     let is_sound = findings.iter().all(|f| f.problems.is_empty());
     Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn look(text: &str) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for path in arrays_of(&InputPath::parse(text))? {
+        findings.push(judge(inspect(&path)?));
+    }
+    Ok(findings)
 }
 
 /// The array that was named, or all arrays of a container without a key.

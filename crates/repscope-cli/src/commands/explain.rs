@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use repscope_core::METRICS;
 use repscope_core::metrics::find;
-use repscope_report::{Card, definition_card};
+use repscope_report::{Card, Entry, definition_card};
 
 use crate::args::Explain;
 use crate::outputs;
@@ -19,13 +19,20 @@ pub fn run(options: &Explain) -> Result<ExitCode> {
                 suggestion(id)
             );
         };
-        let output = output.unwrap_or(&metric.outputs[0]);
-        let single = metric.outputs.len() == 1 || metric.id != id;
+        let entries: Vec<Entry> = metric
+            .outputs
+            .iter()
+            .filter(|o| output.is_none_or(|wanted| wanted.id == o.id))
+            .map(|o| Entry {
+                id: o.id,
+                about: o.about,
+                better: o.better,
+                range: o.range,
+            })
+            .collect();
         let card = Card {
-            id: if single { output.id } else { metric.id },
             title: metric.title,
-            better: output.better,
-            range: output.range,
+            entries: &entries,
             page: metric.page,
         };
         outputs::print(&definition_card(&card, outputs::width().min(100), outputs::color()))?;

@@ -20,30 +20,23 @@ pub(super) static METRIC: Metric = Metric {
         range: "0 to 1",
     }],
     page: include_str!("continuity.md"),
-    invariances: &[
-        Invariance::Rotation,
-        Invariance::Shift,
-        Invariance::Scale,
-        Invariance::RowOrder,
-    ],
+    invariances: Invariance::SIMILARITY,
     needs,
     compute,
 };
 
 fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     let k = largest_k(spec, study)?;
-    Ok(vec![Need::Ranks {
-        of: Key::INPUT,
-        within: Key::codes(spec),
-        k,
-    }])
+    Ok(vec![
+        Need::Neighbors { of: Key::INPUT, k },
+        Need::Ranks {
+            of: Key::INPUT,
+            within: Key::codes(spec),
+            k,
+        },
+    ])
 }
 
 fn compute(shared: &Shared) -> Result<Answer> {
-    let k = largest_k(shared.spec, shared.study)?;
-    preservation(
-        "continuity",
-        shared,
-        shared.ranks(Key::INPUT, Key::codes(shared.spec), k)?,
-    )
+    preservation("continuity", shared, Key::INPUT, Key::codes(shared.spec))
 }

@@ -18,12 +18,7 @@ pub(super) static METRIC: Metric = Metric {
         range: "1/D to 1",
     }],
     page: include_str!("dimension_usage.md"),
-    invariances: &[
-        Invariance::Rotation,
-        Invariance::Shift,
-        Invariance::Scale,
-        Invariance::RowOrder,
-    ],
+    invariances: Invariance::SIMILARITY,
     needs,
     compute,
 };

@@ -61,7 +61,11 @@ fn compute(shared: &Shared) -> Result<Answer> {
         shared.spec.level,
     );
     let sum_interval = of_sum.map(|i| rescaled(i, n as f64, 1.0).within(0.0, f64::MAX));
-    let inertia = Score::number("inertia", clusters.inertia, n, Better::Lower).with_interval(sum_interval);
+    let inertia = Score::number("inertia", clusters.inertia, n, Better::Lower)
+        .with_interval(sum_interval)
+        .with_note(
+            "in the squared units of the codes: not comparable between models of different scale; inertia.share is",
+        );
     let share = if clusters.total > 0.0 {
         // The total is known far better than the part inside clusters: its error is left out.
         let relative = interval::of_mean(

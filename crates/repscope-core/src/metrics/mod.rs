@@ -92,6 +92,16 @@ pub enum Invariance {
     RowOrder,
 }
 
+impl Invariance {
+    /// What leaves every relation between distances as it was.
+    const SIMILARITY: &'static [Invariance] = &[
+        Invariance::Rotation,
+        Invariance::Shift,
+        Invariance::Scale,
+        Invariance::RowOrder,
+    ];
+}
+
 /// One score that a metric gives.
 #[derive(Debug, Clone, Copy)]
 pub struct Output {
@@ -153,7 +163,9 @@ pub fn find(id: &str) -> Option<(&'static Metric, Option<&'static Output>)> {
             }
         }
     }
-    METRICS.iter().find(|m| m.id == wanted.name).map(|m| (*m, None))
+    let is_bare = wanted.at.is_none() && wanted.parameters.is_empty();
+    let named = METRICS.iter().find(|m| is_bare && m.id == wanted.name);
+    named.map(|m| (*m, None))
 }
 
 #[cfg(test)]
@@ -202,5 +214,6 @@ mod tests {
         );
         assert_eq!(name("smoothness"), Some(("smoothness", None)));
         assert_eq!(name("trustworthy"), None);
+        assert_eq!(name("trustworthiness@abc"), None);
     }
 }

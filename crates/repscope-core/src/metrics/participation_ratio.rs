@@ -20,12 +20,7 @@ pub(super) static METRIC: Metric = Metric {
         range: "1 to D",
     }],
     page: include_str!("participation_ratio.md"),
-    invariances: &[
-        Invariance::Rotation,
-        Invariance::Shift,
-        Invariance::Scale,
-        Invariance::RowOrder,
-    ],
+    invariances: Invariance::SIMILARITY,
     needs,
     compute,
 };
@@ -44,6 +39,9 @@ fn compute(shared: &Shared) -> Result<Answer> {
         .into())
 }
 
+/// Fewer rows say nothing about how the ratio varies.
+const FEWEST: usize = 5;
+
 /// Why there is no ratio.
 pub(super) const NO_VARIANCE: &str = "the codes have no variance: all rows are the same (or there is only one)";
 
@@ -58,6 +56,7 @@ pub(super) fn ratio(shared: &Shared) -> Result<Option<(f64, Option<Interval>)>> 
         .collect();
     let d = shared.study.latent.columns() as f64;
     let interval = without
+        .filter(|replicates| replicates.len() >= FEWEST)
         .and_then(|replicates| interval::jackknife(value, &replicates, "rows", shared.spec.level))
         .map(|i| i.within(1.0, d));
     Ok(Some((value, interval)))

@@ -5,8 +5,9 @@ use super::{Analysis, Answer, Invariance, Metric, Output};
 use crate::data::Study;
 use crate::error::Result;
 use crate::interval;
+use crate::passes::influence::Nearness;
 use crate::plan::{Need, Shared};
-use crate::score::{Better, Score};
+use crate::score::{Better, Interval, Score};
 use crate::spec::Spec;
 
 pub(super) static METRIC: Metric = Metric {
@@ -20,12 +21,7 @@ pub(super) static METRIC: Metric = Metric {
         range: "−1 to 1",
     }],
     page: include_str!("silhouette.md"),
-    invariances: &[
-        Invariance::Rotation,
-        Invariance::Shift,
-        Invariance::Scale,
-        Invariance::RowOrder,
-    ],
+    invariances: Invariance::SIMILARITY,
     needs,
     compute,
 };
@@ -77,7 +73,7 @@ fn compute(shared: &Shared) -> Result<Answer> {
         .enumerate()
         .map(|(q, sums)| of_row(sums, &counts, labels.codes()[anchors.row(q)] as usize))
         .collect();
-    let interval = interval::of_mean(&values, shared.units(), shared.spec.level).map(|i| i.within(-1.0, 1.0));
+    let interval = interval_of(&values, &distances.influences, shared);
     let score = Score::number("silhouette", interval::mean(&values), values.len(), Better::Higher);
     let score = score.with_interval(interval);
     Ok(if distances.is_circular {
@@ -88,15 +84,37 @@ fn compute(shared: &Shared) -> Result<Answer> {
     .into())
 }
 
-/// (b − a) / max(a, b); 0 for the only row of its class, and where both are 0.
+/// 0 for the only row of its class.
 fn of_row(sums: &[f64], counts: &[usize], own: usize) -> f64 {
-    if counts[own] < 2 {
-        return 0.0;
-    }
-    let a = sums[own] / (counts[own] - 1) as f64;
-    let others = (0..counts.len()).filter(|&c| c != own && counts[c] > 0);
-    let b = others.map(|c| sums[c] / counts[c] as f64).fold(f64::INFINITY, f64::min);
-    if a.max(b) > 0.0 { (b - a) / a.max(b) } else { 0.0 }
+    Nearness::new(sums, counts, own).map_or(0.0, |near| near.silhouette())
+}
+
+/// Student's t over the rows' own values (jackknife over episodes), widened by what a row does to the values of
+/// the others: with anchors only that part of the error which comes from the rows, not from drawing anchors.
+fn interval_of(values: &[f64], influences: &[(u32, f64)], shared: &Shared) -> Option<Interval> {
+    let own: Vec<f64> = influences.iter().map(|&(q, _)| values[q as usize]).collect();
+    let both: Vec<f64> = influences
+        .iter()
+        .map(|&(q, effect)| values[q as usize] + effect)
+        .collect();
+    // Over the variance of all rows, not of `own`: a sample can miss the few rows that vary.
+    let more = (variance(&both) - variance(&own)).max(0.0) / variance(values).max(f64::MIN_POSITIVE);
+    let asked = values.len() as f64 / shared.study.latent.rows() as f64;
+    let widen = (1.0 + asked * more).sqrt();
+    let mean = interval::mean(values);
+    let mut interval = interval::of_mean(values, shared.units(), shared.spec.level)?;
+    let reach = (interval.high - mean) * widen;
+    interval.low = mean - reach;
+    interval.high = mean + reach;
+    interval.standard_error = interval.standard_error.map(|s| s * widen);
+    interval.method = "influence";
+    Some(interval.within(-1.0, 1.0))
+}
+
+/// The mean squared deviation from the mean.
+fn variance(values: &[f64]) -> f64 {
+    let mean = interval::mean(values);
+    values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len() as f64
 }
 
 #[cfg(test)]

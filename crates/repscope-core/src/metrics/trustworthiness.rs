@@ -4,8 +4,8 @@
 use super::{Analysis, Answer, Invariance, Metric, Output};
 use crate::data::Study;
 use crate::error::{Error, Result};
-use crate::interval;
-use crate::passes::ranks::Ranks;
+use crate::interval::{self, Units};
+use crate::passes::influence;
 use crate::plan::{Key, Need, Shared};
 use crate::score::{Better, Score};
 use crate::spec::Spec;
@@ -21,12 +21,7 @@ pub(super) static METRIC: Metric = Metric {
         range: "0 to 1",
     }],
     page: include_str!("trustworthiness.md"),
-    invariances: &[
-        Invariance::Rotation,
-        Invariance::Shift,
-        Invariance::Scale,
-        Invariance::RowOrder,
-    ],
+    invariances: Invariance::SIMILARITY,
     needs,
     compute,
 };
@@ -34,6 +29,10 @@ pub(super) static METRIC: Metric = Metric {
 fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     let k = largest_k(spec, study)?;
     Ok(vec![
+        Need::Neighbors {
+            of: Key::codes(spec),
+            k,
+        },
         Need::Ranks {
             of: Key::codes(spec),
             within: Key::INPUT,
@@ -44,12 +43,7 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
 }
 
 fn compute(shared: &Shared) -> Result<Answer> {
-    let k = largest_k(shared.spec, shared.study)?;
-    preservation(
-        "trustworthiness",
-        shared,
-        shared.ranks(Key::codes(shared.spec), Key::INPUT, k)?,
-    )
+    preservation("trustworthiness", shared, Key::codes(shared.spec), Key::INPUT)
 }
 
 /// The largest asked k, checked against the number of rows and the presence of inputs.
@@ -77,10 +71,14 @@ pub(super) fn largest_k(spec: &Spec, study: &Study) -> Result<usize> {
         .ok_or_else(|| Error::input("no k is given; use --k 5 10 15"))
 }
 
-/// The score at every k, from the ranks that one space's neighbours have in the other. Shared with
+/// The score at every k, from the ranks that the neighbours `of` one space have `within` the other. Shared with
 /// continuity, which swaps the spaces.
-pub(super) fn preservation(name: &str, shared: &Shared, ranks: &Ranks) -> Result<Answer> {
+pub(super) fn preservation(name: &str, shared: &Shared, of: Key, within: Key) -> Result<Answer> {
+    let largest = largest_k(shared.spec, shared.study)?;
+    let (lists, ranks) = (shared.neighbors(of, largest)?, shared.ranks(of, within, largest)?);
     let rows = shared.study.latent.rows();
+    let episodes = shared.study.episodes.as_deref();
+    let (Units::Single(unit) | Units::Groups(_, unit)) = shared.units();
     let queries = shared.anchors().count(rows);
     let mut answer = Answer::default();
     for &k in &shared.spec.k {
@@ -91,21 +89,20 @@ pub(super) fn preservation(name: &str, shared: &Shared, ranks: &Ranks) -> Result
                 .map(|&r| (r as usize).saturating_sub(k) as f64)
                 .sum::<f64>()
         };
-        let values: Vec<f64> = (0..queries)
-            .map(|q| 1.0 - 2.0 * rows as f64 / worst * penalty(q))
-            .collect();
-        let interval = interval::of_mean(&values, shared.units(), shared.spec.level).map(|i| i.within(0.0, 1.0));
         // Penalties are whole numbers: summed first, the value is exact but for two roundings.
         let total: f64 = (0..queries).map(penalty).sum::<f64>() * (rows as f64 / queries as f64);
-        let score = Score::number(
-            format!("{name}@{k}"),
-            1.0 - 2.0 / worst * total,
-            queries,
-            Better::Higher,
+        let value = 1.0 - 2.0 / worst * total;
+        let error = influence::of_penalties(lists, ranks, k, shared.anchors(), episodes, rows);
+        let interval = error.and_then(|e| {
+            let standard_error = 2.0 * rows as f64 / worst * e.standard_error;
+            interval::from_standard_error(value, standard_error, e.freedom, unit, "influence", shared.spec.level)
+        });
+        let score = Score::number(format!("{name}@{k}"), value, queries, Better::Higher);
+        answer.scores.push(
+            score
+                .with_interval(interval.map(|i| i.within(0.0, 1.0)))
+                .with_chance(chance(rows, k)),
         );
-        answer
-            .scores
-            .push(score.with_interval(interval).with_chance(chance(rows, k)));
     }
     Ok(answer)
 }

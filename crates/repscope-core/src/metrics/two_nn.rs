@@ -29,12 +29,7 @@ pub(super) static METRIC: Metric = Metric {
         },
     ],
     page: include_str!("two_nn.md"),
-    invariances: &[
-        Invariance::Rotation,
-        Invariance::Shift,
-        Invariance::Scale,
-        Invariance::RowOrder,
-    ],
+    invariances: Invariance::SIMILARITY,
     needs,
     compute,
 };

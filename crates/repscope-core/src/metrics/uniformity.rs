@@ -29,7 +29,7 @@ pub(super) static METRIC: Metric = Metric {
 fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     if !(spec.t > 0.0 && spec.t <= 20.0) {
         return Err(Error::Input(format!(
-            "t = {} must be above 0 and at most 20 (2 is usual)",
+            "t = {:e} must be above 0 and at most 20 (2 is usual)",
             spec.t
         )));
     }
@@ -48,7 +48,9 @@ fn compute(shared: &Shared) -> Result<Answer> {
     }
     let means: Vec<f64> = shared.kernel()?.iter().map(|sum| sum / (rows - 1) as f64).collect();
     let mean = interval::mean(&means);
-    let mut interval = interval::of_mean(&means, shared.units(), shared.spec.level);
+    // Two rows share their only pair, so they do not say how it varies.
+    let interval = interval::of_mean(&means, shared.units(), shared.spec.level);
+    let mut interval = interval.filter(|_| rows > 2);
     if let Some(i) = &mut interval {
         // A mean over pairs: drawing a row anew changes its own pairs from both sides, so its variance is
         // four times that of a mean over rows; anchors share the part that comes from the rows.

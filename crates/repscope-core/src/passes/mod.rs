@@ -3,6 +3,7 @@
 
 pub(crate) mod clusters;
 pub(crate) mod contingency;
+pub(crate) mod influence;
 pub(crate) mod moments;
 pub(crate) mod neighbors;
 pub(crate) mod pair_sums;

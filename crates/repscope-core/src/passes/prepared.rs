@@ -223,8 +223,8 @@ pub(crate) fn unit_factors(space: &Space) -> Result<Vec<f64>> {
         // A subnormal length has no inverse in f64: it counts as zero.
         if length < f64::MIN_POSITIVE {
             return Err(Error::Input(format!(
-                "row {i} of `{}` has length zero, so it has no direction: unit-length codes and cosine distance \
-                 are not defined for it; remove such rows or use --distance euclidean",
+                "row {i} of `{}` has length zero, so it has no direction and no cosine distance; remove such \
+                 rows, or measure the codes as they are",
                 space.name()
             )));
         }
