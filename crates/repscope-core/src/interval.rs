@@ -129,11 +129,14 @@ pub(crate) fn of_correlation(r: f64, pairs: usize, unit: &'static str, level: f6
     })
 }
 
-/// Distribution-free interval for the `q` quantile of sorted values: the order statistics whose ranks
-/// hold the binomial count, by its normal approximation. None where the ranks leave the data.
-pub(crate) fn of_quantile(sorted: &[f64], q: f64, unit: &'static str, level: f64) -> Option<Interval> {
+/// Distribution-free interval for the `q` quantile of values: Student's interval for the share of values up to
+/// the quantile, over the units, taken back to order statistics (Woodruff 1952). None where it leaves the data.
+pub(crate) fn of_quantile(values: &[f64], sorted: &[f64], q: f64, units: Units, level: f64) -> Option<Interval> {
     let n = sorted.len() as f64;
-    let reach = normal_quantile(0.5 + level / 2.0) * (n * q * (1.0 - q)).sqrt();
+    let at = *sorted.get((n * q).ceil() as usize - 1)?;
+    let is_below: Vec<f64> = values.iter().map(|&v| f64::from(u8::from(v <= at))).collect();
+    let share = of_mean(&is_below, units, level)?;
+    let reach = n * (share.high - share.low) / 2.0;
     let (low, high) = ((n * q - reach).floor(), (n * q + reach).ceil());
     if low < 1.0 || high >= n {
         return None;
@@ -143,9 +146,26 @@ pub(crate) fn of_quantile(sorted: &[f64], q: f64, unit: &'static str, level: f64
         high: sorted[high as usize],
         level,
         standard_error: None,
-        unit,
+        unit: units.name(),
         method: "order statistics",
     })
+}
+
+/// Jackknife interval for the population standard deviation of values over their units.
+pub(crate) fn of_spread(values: &[f64], units: Units, level: f64) -> Option<Interval> {
+    let n = values.len() as f64;
+    let centre = mean(values);
+    let deviations: Vec<f64> = values.iter().map(|v| v - centre).collect();
+    let squares: Vec<f64> = deviations.iter().map(|d| d * d).collect();
+    let total: f64 = squares.iter().sum();
+    let parts = units.sums(&deviations).into_iter().zip(units.sums(&squares));
+    let replicates: Vec<f64> = parts
+        .map(|((sum, count), (square, _))| {
+            let left = n - count;
+            ((total - square) / left - (sum / left).powi(2)).max(0.0).sqrt()
+        })
+        .collect();
+    jackknife((total / n).sqrt(), &replicates, units.name(), level)
 }
 
 /// The `q` quantile of Student's t.
@@ -209,9 +229,18 @@ mod tests {
 
     #[test]
     fn the_median_of_a_hundred_lies_between_order_statistics() {
+        // 50 ± t(0.975, 99)·√(100·0.25·100/99) = 50 ± 9.97, so ranks 40 and 61.
         let sorted: Vec<f64> = (1..=100).map(f64::from).collect();
-        let interval = of_quantile(&sorted, 0.5, "pairs", 0.95).unwrap();
+        let interval = of_quantile(&sorted, &sorted, 0.5, Units::Single("pairs"), 0.95).unwrap();
         assert_eq!((interval.low, interval.high), (40.0, 61.0));
-        assert!(of_quantile(&sorted, 0.999, "pairs", 0.95).is_none());
+        assert!(of_quantile(&sorted, &sorted, 0.999, Units::Single("pairs"), 0.95).is_none());
+    }
+
+    #[test]
+    fn the_jackknife_of_a_standard_deviation_leaves_each_value_out() {
+        // 0, 0, 3: without a 0 the deviation of (0, 3) is 1.5, twice; without the 3 it is 0.
+        let interval = of_spread(&[0.0, 0.0, 3.0], Units::Single("pairs"), 0.95).unwrap();
+        let expected = jackknife(2f64.sqrt(), &[1.5, 1.5, 0.0], "pairs", 0.95).unwrap();
+        assert!((interval.low - expected.low).abs() < 1e-12 && (interval.high - expected.high).abs() < 1e-12);
     }
 }

@@ -20,6 +20,7 @@ const MOST_SPLITS: usize = 100_000;
 const MOST_THREADS: usize = 1024;
 
 pub fn smoothness(options: &Smoothness) -> Result<ExitCode> {
+    start_threads(&options.outputs.machine)?;
     let paths = Paths {
         states: Some(&options.states),
         next_states: options.next_states.as_deref(),
@@ -43,6 +44,7 @@ pub fn smoothness(options: &Smoothness) -> Result<ExitCode> {
 }
 
 pub fn neighborhood(options: &Neighborhood) -> Result<ExitCode> {
+    start_threads(&options.outputs.machine)?;
     let paths = Paths {
         states: Some(&options.states),
         episodes: options.episodes.as_deref(),
@@ -75,6 +77,7 @@ pub fn neighborhood(options: &Neighborhood) -> Result<ExitCode> {
 }
 
 pub fn manifold(options: &Manifold) -> Result<ExitCode> {
+    start_threads(&options.outputs.machine)?;
     if !(0.0..1.0).contains(&options.discard) {
         bail!(
             "--discard {} must be at least 0 and below 1 (0.1 is usual)",
@@ -97,6 +100,7 @@ pub fn manifold(options: &Manifold) -> Result<ExitCode> {
 }
 
 pub fn geometry(options: &Geometry) -> Result<ExitCode> {
+    start_threads(&options.outputs.machine)?;
     let paths = Paths {
         labels: options.labels.as_deref(),
         episodes: options.episodes.as_deref(),
@@ -146,24 +150,26 @@ fn run(analysis: Analysis, folder: &str, inputs: Inputs, spec: &Spec, options: &
     Ok(ExitCode::SUCCESS)
 }
 
-/// Evaluates on as many threads as asked, with a progress bar where somebody watches.
+/// Evaluates on all threads, with a progress bar where somebody watches.
 pub fn compute(inputs: &Inputs, metrics: &[&Metric], spec: &Spec, machine: &Machine) -> Result<Results> {
-    on_threads(machine, |driver| Ok(evaluate(&inputs.studies, metrics, spec, driver)?))
+    let bars = Bars::new();
+    let watcher: &dyn Progress = if machine.quiet { &Silent } else { &bars };
+    Ok(evaluate(
+        &inputs.studies,
+        metrics,
+        spec,
+        &Driver::new(Order::Parallel, watcher),
+    )?)
 }
 
-/// Runs work on a pool of the asked size.
-pub fn on_threads<T: Send>(machine: &Machine, work: impl FnOnce(&Driver) -> Result<T> + Send) -> Result<T> {
+/// Starts as many threads as asked, for reading and computing alike. To be called once, before either.
+pub fn start_threads(machine: &Machine) -> Result<()> {
     if let Some(threads) = machine.threads.filter(|t| !(1..=MOST_THREADS).contains(t)) {
         bail!("--threads {threads} must be from 1 to {MOST_THREADS}; leave the option out to use all cores");
     }
     let threads = machine.threads.unwrap_or(0); // 0 means all cores to rayon
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .context("starting the threads")?;
-    let bars = Bars::new();
-    let watcher: &dyn Progress = if machine.quiet { &Silent } else { &bars };
-    pool.install(|| work(&Driver::new(Order::Parallel, watcher)))
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    pool.build_global().context("starting the threads")
 }
 
 fn spec(outputs: &Outputs) -> Result<Spec> {

@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Result;
+use repscope_core::run::{Driver, Order};
 use repscope_core::{Analysis, Spec, nearest_neighbors};
 use repscope_io::{InputPath, Pool, read_array, write_whole};
 
-use super::analyses::{compute, on_threads};
+use super::analyses::{compute, start_threads};
 use crate::args::BenchJob;
 use crate::inputs::{self, Paths};
 use crate::outputs;
@@ -21,12 +22,11 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
             output,
             machine,
         } => {
+            start_threads(machine)?;
             let space = read_array(&InputPath::parse(path))?.into_space(path, Pool::Flatten)?;
-            let (rows, seconds) = on_threads(machine, |driver| {
-                let start = Instant::now();
-                let (rows, _) = nearest_neighbors(&space, *k, driver)?;
-                Ok((rows, start.elapsed().as_secs_f64()))
-            })?;
+            let start = Instant::now();
+            let (rows, _) = nearest_neighbors(&space, *k, &Driver::silent(Order::Parallel))?;
+            let seconds = start.elapsed().as_secs_f64();
             if let Some(output) = output {
                 write_whole(output, &npy(&rows, space.rows(), *k))?;
             }
@@ -41,6 +41,7 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
             models,
             machine,
         } => {
+            start_threads(machine)?;
             let paths = Paths {
                 states: Some(states),
                 labels: labels.as_deref(),
@@ -52,7 +53,7 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
             let start = Instant::now();
             let results = compute(&inputs, &metrics, &Spec::default(), machine)?;
             let line = serde_json::json!({
-                "case": "all", "scores": results.scores.len(), "seconds": start.elapsed().as_secs_f64(),
+                "case": "all", "count": results.scores.len(), "seconds": start.elapsed().as_secs_f64(),
             });
             outputs::print(&line.to_string())?;
         }

@@ -150,14 +150,10 @@ fn describe(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: f6
         "ratio_mean",
         number(mean).with_interval(interval::of_mean(&ratios, unit, level).map(|i| i.within(0.0, f64::MAX))),
     );
-    add("ratio_std", number(spread));
+    let spread_interval = interval::of_spread(&ratios, unit, level).map(|i| i.within(0.0, f64::MAX));
+    add("ratio_std", number(spread).with_interval(spread_interval));
     for (part, q) in [("ratio_median", 0.5), ("lipschitz_p90", 0.9), ("lipschitz_p99", 0.99)] {
-        // Order statistics suppose independent pairs, so they are not given across episodes.
-        let interval = if episode.is_none() {
-            interval::of_quantile(&sorted, q, "pairs", level)
-        } else {
-            None
-        };
+        let interval = interval::of_quantile(&ratios, &sorted, q, unit, level);
         add(part, number(quantile(&sorted, q)).with_interval(interval));
     }
     add("lipschitz_max", number(sorted[n - 1]));

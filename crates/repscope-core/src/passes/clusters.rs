@@ -72,6 +72,7 @@ pub(crate) fn kmeans(
     assert!(k >= 1 && restarts >= 1, "k-means needs a cluster and a start");
     let search = Search::new(space, scale, k, driver);
     let mut best: Option<Clusters> = None;
+    driver.progress().begin("k-means", restarts as u64);
     for restart in 0..restarts {
         let seeds = search.seeds(&mut random::stream(seed, "kmeans", restart as u64));
         let (labels, iterations) = search.lloyd(seeds);
@@ -79,6 +80,7 @@ pub(crate) fn kmeans(
         if best.as_ref().is_none_or(|b| found.inertia < b.inertia) {
             best = Some(found);
         }
+        driver.progress().advance(1);
     }
     search.renumber(best.expect("there is at least one start"))
 }
