@@ -12,14 +12,22 @@ const MOST_DIGITS: i32 = 6;
 
 /// A number without an interval: `0.9312`, `64`, `1.15e-4`.
 pub fn number(x: f64) -> String {
+    to_digits(x, DIGITS)
+}
+
+/// A number that is only there to be compared with: `0.50`, `0.099`.
+pub(crate) fn rough(x: f64) -> String {
+    to_digits(x, 2)
+}
+
+fn to_digits(x: f64, most: i32) -> String {
     let shortest = format!("{x:e}");
     let own_digits = shortest
         .chars()
         .take_while(|&c| c != 'e')
         .filter(char::is_ascii_digit)
         .count() as i32;
-    let digits = own_digits.min(DIGITS);
-    at_place(x, exponent(x) - digits + 1, is_scientific(x))
+    at_place(x, exponent(x) - own_digits.min(most) + 1, is_scientific(x))
 }
 
 /// A number and its interval, all three cut at the same decimal place: `("0.9312", "[0.9285, 0.9339]")`.

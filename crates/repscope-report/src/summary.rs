@@ -2,7 +2,7 @@
 //! What a table of results says, before it is set in any format: rows and cells, which value is best, footnotes,
 //! why values are missing, and how the intervals were made.
 
-use crate::numbers::{number, number_with_interval, percent};
+use crate::numbers::{number, number_with_interval, percent, rough};
 use crate::text::printable;
 use repscope_core::{Better, Results, Score};
 use std::ops::Range;
@@ -91,7 +91,7 @@ impl Row {
     pub(crate) fn chance(&self, models: Range<usize>) -> String {
         range_of(
             self.cells[models].iter().flatten().filter_map(|cell| cell.chance),
-            number,
+            rough,
         )
     }
 

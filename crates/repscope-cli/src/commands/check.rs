@@ -119,7 +119,11 @@ fn judge_labels(labels: &LabelFacts, finding: &mut Finding) {
             .remarks
             .push("all rows have the same label: label scores will be undefined".to_string());
     }
-    if labels.singletons > 0 {
+    if labels.singletons > 1 && labels.singletons == labels.classes.len() {
+        finding
+            .remarks
+            .push("every value occurs once: ids rather than labels".to_string());
+    } else if labels.singletons > 0 {
         finding.remarks.push(format!(
             "{} a single row: never tested in k-NN accuracy",
             counted(labels.singletons, "class has", "classes have")

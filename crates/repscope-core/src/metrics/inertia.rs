@@ -64,7 +64,7 @@ fn compute(shared: &Shared) -> Result<Answer> {
     let inertia = Score::number("inertia", clusters.inertia, n, Better::Lower)
         .with_interval(sum_interval)
         .with_note(
-            "in the squared units of the codes: not comparable between models of different scale; inertia.share is",
+            "in the squared units of the codes, so not comparable between models of different scale: use inertia.share",
         );
     let share = if clusters.total > 0.0 {
         // The total is known far better than the part inside clusters: its error is left out.

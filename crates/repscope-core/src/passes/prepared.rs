@@ -12,6 +12,8 @@
 //! two additions by 4u(‖a‖² + ‖b‖²), the dot product by 2·γ·‖a‖‖b‖ with γ = Du / (1 − Du), in any order
 //! of summation. [`Prepared::error_bound`] is the sum of these, with slack.
 
+use rayon::prelude::*;
+
 use crate::data::{Slice, Space};
 use crate::error::{Error, Result};
 use crate::passes::moments::scaled_column_means;
@@ -215,22 +217,21 @@ impl<'a> Prepared<'a> {
 
 /// 1 / ‖x‖ of each row. A row of length zero has no direction.
 pub(crate) fn unit_factors(space: &Space) -> Result<Vec<f64>> {
-    let mut row = vec![0.0; space.columns()];
-    let mut factors = Vec::with_capacity(space.rows());
-    for i in 0..space.rows() {
-        space.read_row(i, &mut row);
-        let length = length(&row);
-        // A subnormal length has no inverse in f64: it counts as zero.
-        if length < f64::MIN_POSITIVE {
-            return Err(Error::Input(format!(
-                "row {i} of `{}` has length zero, so it has no direction and no cosine distance; remove such \
-                 rows, or measure the codes as they are",
-                space.name()
-            )));
-        }
-        factors.push(1.0 / length);
+    let measure = |row: &mut Vec<f64>, i: usize| {
+        space.read_row(i, row);
+        length(row)
+    };
+    let start = || vec![0.0; space.columns()];
+    let lengths: Vec<f64> = (0..space.rows()).into_par_iter().map_init(start, measure).collect();
+    // A subnormal length has no inverse in f64: it counts as zero.
+    if let Some(i) = lengths.iter().position(|&l| l < f64::MIN_POSITIVE) {
+        return Err(Error::Input(format!(
+            "row {i} of `{}` has length zero, so it has no direction and no cosine distance; remove such rows, or \
+             measure the codes as they are",
+            space.name()
+        )));
     }
-    Ok(factors)
+    Ok(lengths.into_iter().map(|l| 1.0 / l).collect())
 }
 
 /// ‖row‖, without overflow or underflow.
