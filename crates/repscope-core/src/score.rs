@@ -62,6 +62,9 @@ pub struct Score {
     /// How the interval was made.
     #[serde(default)]
     pub method: Option<String>,
+    /// Whether models may be ranked by it: false where the value changes when the codes are merely scaled.
+    #[serde(default = "yes")]
+    pub comparable: bool,
     /// What a reader must know to use the number ("k-means' own labels: circular").
     #[serde(default)]
     pub note: Option<String>,
@@ -95,6 +98,7 @@ impl Score {
             standard_error: None,
             unit: None,
             method: None,
+            comparable: true,
             note: None,
         }
     }
@@ -117,11 +121,21 @@ impl Score {
         self
     }
 
+    /// Marks the value as one that changes when the codes are merely scaled, so that no model is called best by it.
+    pub fn in_units_of_the_codes(mut self) -> Self {
+        self.comparable = false;
+        self
+    }
+
     /// Adds a note.
     pub fn with_note(mut self, note: impl Into<String>) -> Self {
         self.note = Some(note.into());
         self
     }
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A line of points that belongs to a model: an eigenvalue spectrum, say.

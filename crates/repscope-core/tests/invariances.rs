@@ -39,6 +39,27 @@ fn every_declared_invariance_holds() {
 }
 
 #[test]
+fn what_models_may_be_ranked_by_does_not_change_with_the_scale_of_the_codes() {
+    let study = study();
+    let before = run(&study, METRICS, &spec()).scores;
+    let mut changed_values = 0;
+    for (change, changed) in changes(&study, Invariance::Scale) {
+        for (a, b) in before.iter().zip(run(&changed, METRICS, &spec()).scores) {
+            let is_same = are_equal(a.value, b.value);
+            assert!(
+                is_same || !a.comparable,
+                "{change}: {} {:?} {:?}",
+                a.metric,
+                a.value,
+                b.value
+            );
+            changed_values += usize::from(!is_same);
+        }
+    }
+    assert!(changed_values > 0);
+}
+
+#[test]
 fn every_metric_declares_that_turning_the_space_changes_nothing() {
     for metric in METRICS {
         assert!(metric.invariances.contains(&Invariance::Rotation), "{}", metric.id);

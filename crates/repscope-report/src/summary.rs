@@ -174,12 +174,12 @@ fn row(metric: &str, scores: &[Option<&Score>], notes: &mut Vec<String>) -> Row 
     }
 }
 
-/// The best of at least two values, if its interval lies apart from the interval of every other.
+/// The best of at least two values, if models may be ranked by it and its interval lies apart from every other.
 fn best(scores: &[Option<&Score>]) -> Option<usize> {
     let rivals: Vec<(usize, &Score)> = scores
         .iter()
         .enumerate()
-        .filter_map(|(i, s)| s.filter(|s| s.value.is_some()).map(|s| (i, s)))
+        .filter_map(|(i, s)| s.filter(|s| s.value.is_some() && s.comparable).map(|s| (i, s)))
         .collect();
     let beats = |a: &Score, b: &Score| match (a.better, a.interval, b.interval) {
         (Better::Higher, Some([low, _]), Some([_, high])) => low > high,

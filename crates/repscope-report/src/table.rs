@@ -478,6 +478,19 @@ two_nn ²           ·       11                                                 
     }
 
     #[test]
+    fn a_value_in_the_units_of_the_codes_makes_no_model_the_best() {
+        let scores = vec![
+            trustworthiness("a", 0.90).in_units_of_the_codes(),
+            trustworthiness("b", 0.95).in_units_of_the_codes(),
+        ];
+        let results = Results {
+            scores,
+            ..Results::default()
+        };
+        assert!(!table(&results, 100).contains('*'));
+    }
+
+    #[test]
     fn colour_marks_the_best_value_in_bold() {
         let text = render(&two_models(), Format::Table, 100, Color::Yes);
         assert!(

@@ -63,6 +63,7 @@ fn compute(shared: &Shared) -> Result<Answer> {
     let sum_interval = of_sum.map(|i| rescaled(i, n as f64, 1.0).within(0.0, f64::MAX));
     let inertia = Score::number("inertia", clusters.inertia, n, Better::Lower)
         .with_interval(sum_interval)
+        .in_units_of_the_codes()
         .with_note(
             "in the squared units of the codes, so not comparable between models of different scale: use inertia.share",
         );

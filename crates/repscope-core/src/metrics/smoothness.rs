@@ -71,6 +71,10 @@ fn compute(shared: &Shared) -> Result<Answer> {
     let episode = shared.study.pairs.as_ref().and_then(|p| p.episode.as_deref());
     let mut answer = Answer::default();
     describe("smoothness", input, latent, episode, shared.spec.level, &mut answer);
+    // Of codes as they are, only r, r2 and p do not change with their scale.
+    for score in &mut answer.scores {
+        score.comparable = [".r", ".r2", ".p"].iter().any(|part| score.metric.ends_with(part));
+    }
     match unit {
         Ok(unit) => describe("smoothness.unit", input, unit, episode, shared.spec.level, &mut answer),
         Err(reason) => {

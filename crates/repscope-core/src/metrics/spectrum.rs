@@ -45,8 +45,8 @@ fn compute(shared: &Shared) -> Result<Answer> {
     };
     Ok(Answer {
         scores: vec![
-            Score::number("spectrum.max", max, n, Better::Neither),
-            Score::number("spectrum.min", min, n, Better::Neither),
+            Score::number("spectrum.max", max, n, Better::Neither).in_units_of_the_codes(),
+            Score::number("spectrum.min", min, n, Better::Neither).in_units_of_the_codes(),
         ],
         curves: vec![Curve {
             model: String::new(),
