@@ -386,3 +386,23 @@ fn more_clusters_or_voters_than_rows_are_refused_only_where_they_were_asked_for(
     is_refused(&run, "geometry --k 50", &["50", "4", "--k"]);
     assert_eq!(folder.run("geometry --model z.npy").code, 0);
 }
+
+#[test]
+fn a_damaged_parquet_file_that_trips_its_decoder_is_an_error_like_any_other() {
+    // Bytes found by mutation: each makes the parquet crate panic at another place. The runner asserts that no
+    // panic is ever printed.
+    let sound = include_bytes!("../../repscope-io/tests/files/columns.parquet");
+    for (at, value) in [(2621, 196), (1301, 84)] {
+        let folder = Folder::new();
+        let mut bytes = sound.to_vec();
+        bytes[at] = value;
+        folder.write("damaged.parquet", &bytes);
+        let run = folder.run("check damaged.parquet");
+        assert_eq!(run.code, 2, "byte {at}");
+        assert!(
+            run.stderr.starts_with("error: damaged.parquet"),
+            "byte {at}: {}",
+            run.stderr
+        );
+    }
+}

@@ -12,6 +12,7 @@
 
 mod array;
 mod choose;
+mod contain;
 mod digest;
 mod element;
 mod error;

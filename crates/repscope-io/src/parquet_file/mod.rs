@@ -8,7 +8,6 @@ mod kind;
 mod values;
 
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use parquet::basic::Compression;
@@ -17,6 +16,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use crate::array::{Array, ArrayInfo};
 use crate::choose::choose;
+use crate::contain::contain_panics;
 use crate::error::{Parsed, Problem, problem};
 use kind::Column;
 
@@ -25,7 +25,7 @@ const PANDAS_INDEX: &str = "__index_level_";
 
 /// The columns of the file. A column of lists shows its rows only.
 pub(crate) fn list(path: &Path) -> Parsed<Vec<ArrayInfo>> {
-    contain_panics(|| {
+    decode_or_refuse(|| {
         let reader = open(path)?;
         Ok(Column::all(&reader)?.into_iter().map(|c| c.info).collect())
     })
@@ -33,7 +33,7 @@ pub(crate) fn list(path: &Path) -> Parsed<Vec<ArrayInfo>> {
 
 /// Reads one column.
 pub(crate) fn read(path: &Path, key: Option<&str>) -> Parsed<Array> {
-    contain_panics(|| {
+    decode_or_refuse(|| {
         let reader = open(path)?;
         let mut columns = Column::all(&reader)?;
         if key.is_none() {
@@ -96,9 +96,8 @@ fn check_chunks(reader: &SerializedFileReader<File>, column: &Column, path: &Pat
 
 /// The decoder is not ours and a damaged file might trip an assertion in it; that is no reason to stop
 /// the program.
-fn contain_panics<T>(decode: impl FnOnce() -> Parsed<T>) -> Parsed<T> {
-    catch_unwind(AssertUnwindSafe(decode))
-        .unwrap_or_else(|_| problem("cannot be decoded: the .parquet file is damaged"))
+fn decode_or_refuse<T>(decode: impl FnOnce() -> Parsed<T>) -> Parsed<T> {
+    contain_panics(decode).unwrap_or_else(|| problem("cannot be decoded: the .parquet file is damaged"))
 }
 
 impl From<ParquetError> for Problem {
