@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Builds the benchmark arrays from Fashion-MNIST's training set, 60000 images of 28×28 pixels.
+"""Builds the benchmark arrays, from Fashion-MNIST's training set, 60000 images of 28×28 pixels, and from a seed.
 
-    python benches/data.py [--fashion-mnist DIR] [--out DIR] [--rows 10000 60000]
+    python benches/data.py [--fashion-mnist DIR] [--out DIR] [--rows 10000 60000] [--views 30000]
 
 Per number of rows N (a prefix of the set):
     pixels-N.npy         N×784 f32, 0..1
     code-N.npy           N×64 f32, the principal components of all 60000 images
     pixels-offset-N.npy  pixels + 1000, and code-offset-N.npy likewise: the same neighbours up to f32 rounding
     labels-N.npy         N int64 classes
+
+Per number of views N, made up: two noisy views of the same rows, as two encoders of one sample give them
+    view-a-N.npy, view-b-N.npy   N×512 f32
+    view-labels-N.npy            N int64 classes, 20 of unequal size
 """
 import argparse
 import gzip
@@ -21,6 +25,9 @@ DEBIAN = Path("/usr/share/datasets/fashion-mnist")
 OUT = Path(__file__).parent.parent / "target" / "bench-data"
 CODE_WIDTH = 64
 OFFSET = 1000
+VIEW_WIDTH = 512
+VIEW_CLASSES = 20
+VIEW_PULL = 0.35  # distance of the classes: they overlap
 
 
 def read_idx(path):
@@ -61,13 +68,31 @@ def build(source, out, rows):
                 np.save(out / f"{space}-offset-{n}.npy", array[:n] + np.float32(OFFSET))
 
 
+def build_views(out, rows):
+    """Rows around the centre of their class, seen twice with independent noise."""
+    names = [out / f"{name}-{rows}.npy" for name in ("view-a", "view-b", "view-labels")]
+    if all(name.exists() for name in names):
+        return
+    rng = np.random.default_rng(30)
+    share = np.arange(VIEW_CLASSES, 0, -1) / np.arange(1, VIEW_CLASSES + 1).sum()
+    labels = rng.choice(VIEW_CLASSES, rows, p=share)
+    centres = VIEW_PULL * rng.standard_normal((VIEW_CLASSES, VIEW_WIDTH), dtype=np.float32)
+    samples = centres[labels] + rng.standard_normal((rows, VIEW_WIDTH), dtype=np.float32)
+    out.mkdir(parents=True, exist_ok=True)
+    for name in names[:2]:
+        np.save(name, samples + rng.standard_normal(samples.shape, dtype=np.float32))
+    np.save(names[2], labels)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fashion-mnist", type=Path, default=DEBIAN, help="folder of the idx.gz files")
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--rows", type=int, nargs="+", default=[10000, 60000])
+    parser.add_argument("--views", type=int, default=30000)
     args = parser.parse_args()
     build(args.fashion_mnist, args.out, args.rows)
+    build_views(args.out, args.views)
 
 
 if __name__ == "__main__":

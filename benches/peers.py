@@ -6,6 +6,7 @@
     python benches/peers.py recall faiss FILE --k 100       recall@k on 300 random rows against f64 distances
     python benches/peers.py recall ids.npy FILE --k 100     the same of a stored table of neighbours (N×k)
     python benches/peers.py trust+cont sklearn STATES CODES --k 10
+    python benches/peers.py retrieval numpy QUERIES TARGETS LABELS --k 10 50 100   also faiss
     python benches/peers.py gemm                            GF/s of a short matrix product: the machine's state
 
 `seconds` is the computation alone, without imports and loading. The process may allocate --memory GiB, so that a
@@ -19,14 +20,15 @@ import sys
 import time
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("case", choices=["knn", "recall", "trust+cont", "gemm"])
+parser.add_argument("case", choices=["knn", "recall", "trust+cont", "retrieval", "gemm"])
 parser.add_argument("peer", nargs="?")
 parser.add_argument("files", nargs="*")
-parser.add_argument("--k", type=int, default=10)
+parser.add_argument("--k", type=int, nargs="+", default=[10], help="several for retrieval, else one")
 parser.add_argument("--rows", type=int, help="use only the first rows of the files")
 parser.add_argument("--threads", type=int, default=2)
 parser.add_argument("--memory", type=float, default=21.0, help="GiB of private memory")
 args = parser.parse_args()
+ks, args.k = args.k, args.k[0]
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = str(args.threads)  # read when the libraries are imported, hence before
 resource.setrlimit(resource.RLIMIT_DATA, (int(args.memory * 2**30), resource.RLIM_INFINITY))
@@ -107,6 +109,37 @@ def trust_and_cont():
             "answer": {f"trustworthiness@{args.k}": float(trust), f"continuity@{args.k}": float(cont)}}
 
 
+def retrieval():
+    """Label precision at every K. Both peers rank once for all K, in f32; document 001's script ranks anew for each."""
+    queries, targets, labels = (load(path) for path in args.files)
+    deepest = min(max(ks), len(targets))
+
+    def unit(rows):
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+
+    if args.peer == "numpy":
+        def search():  # the way of document 001's script: the whole matrix, sorted whole
+            similarity = unit(queries) @ unit(targets).T
+            return np.argsort(similarity, axis=1)[:, -deepest:][:, ::-1]
+    elif args.peer == "faiss":
+        import faiss
+        faiss.omp_set_num_threads(args.threads)
+
+        def search():
+            index = faiss.IndexFlatIP(targets.shape[1])
+            index.add(unit(targets))
+            return index.search(unit(queries), deepest)[1]
+    else:
+        sys.exit(f"no peer `{args.peer}` for retrieval; there are numpy, faiss")
+
+    def score():
+        matches = labels[search()] == labels[:, None]
+        return {f"label_precision.text2sensor@{k}": float(matches[:, :k].mean()) for k in ks}
+
+    answer, seconds = timed(score)
+    return {"n": len(queries), "d": queries.shape[1], "k": ks, "seconds": seconds, "answer": answer}
+
+
 def gemm():
     a = np.ones((2048, 784), np.float32)
     best = min(timed(lambda: a @ a.T)[1] for _ in range(6))
@@ -114,7 +147,7 @@ def gemm():
 
 
 def main():
-    work = {"knn": knn, "recall": recall, "trust+cont": trust_and_cont, "gemm": gemm}[args.case]
+    work = {"knn": knn, "recall": recall, "trust+cont": trust_and_cont, "retrieval": retrieval, "gemm": gemm}[args.case]
     try:
         measured = work()
     except (MemoryError, RuntimeError) as error:  # torch reports a failed allocation as a RuntimeError

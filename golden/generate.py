@@ -12,7 +12,9 @@ ordered by row number, and no other gap is so small that rounding could close it
 """
 import argparse
 import io
+import itertools
 import json
+import math
 import os
 import sys
 import warnings
@@ -26,13 +28,15 @@ import scipy
 import skdim
 import sklearn
 from importlib.metadata import version
+from ranx import Qrels, Run, evaluate
 from scipy.spatial.distance import cdist, pdist
 from scipy.special import logsumexp
-from scipy.stats import linregress
+from scipy.stats import hypergeom, linregress, nhypergeom, sem, skew
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, make_swiss_roll
 from sklearn.manifold import trustworthiness
-from sklearn.metrics import adjusted_mutual_info_score, normalized_mutual_info_score, silhouette_score
+from sklearn.metrics import (adjusted_mutual_info_score, ndcg_score, normalized_mutual_info_score, silhouette_score,
+                             top_k_accuracy_score)
 from sklearn.neighbors import KNeighborsClassifier
 from zadu.measures import trustworthiness_continuity
 
@@ -43,6 +47,7 @@ VERSIONS = {
     "scikit-learn": sklearn.__version__,
     "scikit-dimension": version("scikit-dimension"),
     "zadu": version("zadu"),
+    "ranx": version("ranx"),
 }
 WORDS = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])
 CASES = []
@@ -57,17 +62,18 @@ class Case:
         self.expected, self.undefined = [], []
         CASES.append(self)
 
-    def expect(self, metric, value, tolerance, kind, library, call):
+    def expect(self, metric, value, tolerance, kind, library, call, **where):
+        """`where` names a part of a score other than its value: its chance level, a cell of its breakdown."""
         value = [float(v) for v in value] if np.ndim(value) else float(value)
         if not np.all(np.isfinite(value)):
             sys.exit(f"{self.family}/{self.name}: {metric} is {value}; say `undefine` and why")
         self.expected.append({
-            "metric": metric, "value": value, "tolerance": float(f"{tolerance:.0e}"), "kind": kind,
+            "metric": metric, **where, "value": value, "tolerance": float(f"{tolerance:.0e}"), "kind": kind,
             "library": library, "version": VERSIONS[library], "call": call,
         })
 
-    def undefine(self, metric, why):
-        self.undefined.append({"metric": metric, "why": why})
+    def undefine(self, metric, why, **where):
+        self.undefined.append({"metric": metric, **where, "why": why})
 
     def files(self):
         document = {"case": f"{self.family}/{self.name}", "about": self.about, "options": self.options,
@@ -685,6 +691,388 @@ def knn_cases():
              principal_codes(pixels, 16).astype(np.float32), names, split(rng, 300))
 
 
+# ---------------------------------------------------------------- retrieval
+
+
+class Ranking:
+    """What the queries of one direction find under one set of labels: `relevant[q, i]` says whether the i-th target
+    of query q has its label. In a self-direction the query itself is gone from its targets."""
+
+    def __init__(self, order, similarity, query_labels, target_labels):
+        self.order, self.similarity, self.labels, self.target_labels = order, similarity, query_labels, target_labels
+        self.relevant = target_labels[order] == query_labels[:, None]
+        self.N = order.shape[1]
+        self.counts = self.relevant.sum(axis=1)
+        self.valid = self.counts > 0
+
+    def only(self, chosen):
+        return Ranking(self.order[chosen], self.similarity[chosen], self.labels[chosen], self.target_labels)
+
+
+def direction_order(name, queries, targets, is_self, dot, ties):
+    """The targets of each query, most similar first, ties by row number, and their similarities in that order."""
+    def directions(rows):
+        lengths = np.linalg.norm(f64(rows), axis=1, keepdims=True)
+        return f64(rows) if dot else f64(rows) / np.where(lengths > 0, lengths, 1.0)
+
+    # Sums of products, not a matrix product: equal rows must have equal similarities to the last digit.
+    similarity = (directions(queries)[:, None, :] * directions(targets)[None, :, :]).sum(axis=2)
+    order = np.argsort(-similarity, axis=1, kind="stable")
+    if is_self:
+        order = np.array([row[row != q] for q, row in enumerate(order)])
+    similarity = np.take_along_axis(similarity, order, axis=1)
+    gaps = -np.diff(similarity, axis=1) / np.abs(similarity).max()
+    gaps = gaps[gaps > 0] if ties else gaps
+    if gaps.size and gaps.min() < 1e-12:
+        sys.exit(f"{name}: two similarities are {gaps.min():.1e} apart; pick another seed")
+    return order, similarity
+
+
+def discounts(places):
+    return (1 / np.log2(np.arange(2, places + 2))).sum()
+
+
+# Each takes the relevance of one query's targets in order, and K (at most N).
+PER_QUERY = {
+    "precision": lambda rel, K: rel[:K].sum() / K,
+    "recall": lambda rel, K: rel[:K].sum() / rel.sum(),
+    "normalized": lambda rel, K: rel[:K].sum() / min(K, rel.sum()),
+    "hit": lambda rel, K: float(rel[:K].any()),
+    "ndcg": lambda rel, K: (rel[:K] / np.log2(np.arange(2, K + 2))).sum() / discounts(min(K, rel.sum())),
+    "r_precision": lambda rel, K: rel[:rel.sum()].mean(),
+    "map_at_r": lambda rel, K: (rel * np.cumsum(rel) / np.arange(1, len(rel) + 1))[:rel.sum()].sum() / rel.sum(),
+    "mrr": lambda rel, K: 1 / (rel.argmax() + 1),
+}
+
+# What an order drawn by lot gets on average, of N targets with R relevant ones.
+CHANCE = {
+    "precision": lambda N, R, K: R / N,
+    "recall": lambda N, R, K: K / N,
+    "normalized": lambda N, R, K: K * R / (N * min(K, R)),
+    "hit": lambda N, R, K: 1 - hypergeom.pmf(0, N, R, K),
+    "ndcg": lambda N, R, K: R / N * discounts(K) / discounts(min(K, R)),
+    "r_precision": lambda N, R, K: R / N,
+    "map_at_r": lambda N, R, K: sum((1 + (i - 1) * (R - 1) / max(N - 1, 1)) / i for i in range(1, R + 1)) / N,
+    "mrr": lambda N, R, K: (nhypergeom.pmf(np.arange(N - R + 1), N, N - R, 1) / np.arange(1, N - R + 2)).sum(),
+}
+CHANCE_CALLS = {
+    "precision": ("numpy", "mean(R / N)"),
+    "recall": ("numpy", "K / N"),
+    "normalized": ("numpy", "mean(K * R / (N * min(K, R)))"),
+    "hit": ("scipy", "mean(1 - hypergeom.pmf(0, N, R, K))"),
+    "ndcg": ("numpy", "mean(R / N * sum(1 / log2(2..K + 1)) / sum(1 / log2(2..min(K, R) + 1)))"),
+    "r_precision": ("numpy", "mean(R / N)"),
+    "map_at_r": ("numpy", "mean(sum((1 + (i - 1) * (R - 1) / (N - 1)) / i for i in 1..R) / N)"),
+    "mrr": ("scipy", "mean(sum(nhypergeom.pmf(x, N, N - R, 1) / (x + 1) for x in 0..N - R))"),
+}
+
+
+def prove_chance_levels():
+    """Every chance level against the mean over all orders of few targets; mrr also as binomials."""
+    for N in range(1, 8):
+        for R, K in itertools.product(range(1, N + 1), range(1, N + 1)):
+            orders = [np.isin(np.arange(N), places) for places in itertools.combinations(range(N), R)]
+            for measure, chance in CHANCE.items():
+                mean = np.mean([PER_QUERY[measure](rel, K) for rel in orders])
+                agree(f"chance of {measure} for N {N}, R {R}, K {K}", chance(N, R, K), mean, 1e-12)
+    for N, R in ((40, 3), (90, 60)):
+        ways = sum(math.comb(N - r, R - 1) / math.comb(N, R) / r for r in range(1, N - R + 2))
+        agree(f"chance of mrr for N {N}, R {R}", CHANCE["mrr"](N, R, 1), ways, 1e-12)
+
+
+def chances_of(measure, ranking, K):
+    by_count = {R: CHANCE[measure](ranking.N, R, K) for R in np.unique(ranking.counts).tolist()}
+    return np.array([by_count[R] for R in ranking.counts])
+
+
+def by_ranx(ranking, metrics, ties):
+    """Per-query answers of ranx. Where similarities are tied it gets the places instead: its own sort is unstable."""
+    scores = np.arange(ranking.N, 0, -1) + np.zeros_like(ranking.similarity) if ties else ranking.similarity
+    pick = [f"q{q:04}" for q in range(len(ranking.order))]
+    found = {name: {f"t{t:04}": float(s) for t, s in zip(ids, row)}
+             for name, ids, row in zip(pick, ranking.order, scores)}
+    wanted = {name: {f"t{t:04}": 1 for t in ids[rel]} for name, ids, rel in zip(pick, ranking.order, ranking.relevant)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # numba's, of unsigned numbers
+        answer = evaluate(Qrels(wanted), Run(found), metrics + ["mrr"], return_mean=False, threads=1)
+    return answer
+
+
+def query_values(name, ranking, K, ties):
+    """Every measure for every query that counts, by the formulas and by ranx, which must agree."""
+    values = {measure: np.array([formula(rel, K) for rel in ranking.relevant])
+              for measure, formula in PER_QUERY.items()}
+    theirs = by_ranx(ranking, [f"precision@{K}", f"recall@{K}", f"hit_rate@{K}", f"ndcg@{K}", "r-precision"], ties)
+    names = {"precision": f"precision@{K}", "recall": f"recall@{K}", "hit": f"hit_rate@{K}", "ndcg": f"ndcg@{K}",
+             "r_precision": "r-precision", "mrr": "mrr"}
+    for measure, metric in names.items():
+        for q, (own, reference) in enumerate(zip(values[measure], theirs[metric], strict=True)):
+            agree(f"{name} {metric} of query {q}", own, reference, 1e-12)
+    for R in np.unique(ranking.counts):  # MAP@R is ranx's average precision cut at each query's own R
+        chosen = ranking.counts == R
+        theirs = by_ranx(ranking.only(chosen), [f"map@{R}"], ties)[f"map@{R}"]
+        for own, reference in zip(values["map_at_r"][chosen], theirs, strict=True):
+            agree(f"{name} map@{R}", own, reference, 1e-12)
+    if ranking.N > 1:
+        places = np.broadcast_to(-np.arange(ranking.N), ranking.relevant.shape)
+        agree(f"{name} ndcg_score@{K}", values["ndcg"].mean(), ndcg_score(ranking.relevant, places, k=K), 1e-12)
+    return values
+
+
+def stratified_error(values, labels):
+    """Standard error of the mean of label means, labels fixed; a label with one query takes the pooled variance.
+    Where all have one query, it is that of the plain mean."""
+    groups = [values[labels == label] for label in np.unique(labels)]
+    freedom = sum(len(g) - 1 for g in groups)
+    if freedom == 0:
+        return sem(values)
+    pooled = sum(((g - g.mean()) ** 2).sum() for g in groups) / freedom
+    return math.sqrt(sum((g.var(ddof=1) if len(g) > 1 else pooled) / len(g) for g in groups)) / len(groups)
+
+
+def expect_labels(case, name, direction, ranking, asked, suffix, is_paired, ties, cells):
+    """The label-based scores of one direction at one K."""
+    K, kept = min(asked, ranking.N), ranking.only(ranking.valid)
+    at, labels = f"{suffix}@{asked}", kept.labels
+    plain = np.mean
+    macro = lambda v: np.mean([v[labels == c].mean() for c in np.unique(labels)])
+    weights = {c: kept.counts[labels == c][0] for c in np.unique(labels)}
+    weighted = lambda v: sum(v[labels == c].mean() * w for c, w in weights.items()) / sum(weights.values())
+    scores = [("label_precision", "", "precision", plain, "ranx", f"evaluate(qrels, run, 'precision@{K}')"),
+              ("label_precision", ".macro", "precision", macro, "numpy", "mean over labels of mean(hits / K)"),
+              ("label_precision", ".normalized", "normalized", plain, "numpy", "mean(hits / min(K, R))"),
+              ("label_precision", ".normalized_macro", "normalized", macro, "numpy",
+               "mean over labels of mean(hits / min(K, R))"),
+              ("label_recall", "", "recall", plain, "ranx", f"evaluate(qrels, run, 'recall@{K}')"),
+              ("label_recall", ".macro", "recall", macro, "numpy", "mean over labels of mean(hits / R)"),
+              ("label_hit", "", "hit", plain, "ranx", f"evaluate(qrels, run, 'hit_rate@{K}')"),
+              ("label_ndcg", "", "ndcg", plain, "scikit-learn", f"ndcg_score(relevant, -places, k={K})")]
+    if not is_paired:
+        scores.append(("label_precision", ".weighted", "precision", weighted, "numpy",
+                       "average(label means of hits / K, weights=R)"))
+    if not kept.valid.any():
+        for metric, part, *_ in scores + [("label_precision", ".ceiling"), ("label_precision", ".lift")]:
+            case.undefine(f"{metric}.{direction}{part}{at}", "no query has a relevant target")
+        return
+    values = query_values(f"{name} {direction}", kept, K, ties)
+    chances = {m: chances_of(m, kept, K) for m in CHANCE}
+    for metric, part, measure, mean, library, call in scores:
+        identity = f"{metric}.{direction}{part}{at}"
+        case.expect(identity, mean(values[measure]), 1e-12, "absolute", library, call)
+        library, call = CHANCE_CALLS[measure]
+        case.expect(identity, mean(chances[measure]), 1e-10, "absolute", library, call, part="chance")
+    ceiling = np.minimum(kept.counts, K) / K
+    lift = values["precision"].mean() / chances["precision"].mean()
+    case.expect(f"label_precision.{direction}.ceiling{at}", ceiling.mean(), 1e-12, "absolute", "numpy",
+                "mean(min(K, R) / K)")
+    case.expect(f"label_precision.{direction}.lift{at}", lift, 1e-12, "relative", "numpy", "precision / chance")
+    case.expect(f"label_precision.{direction}.lift{at}", 1.0, 1e-12, "absolute", "numpy", "1", part="chance")
+    identity = f"label_precision.{direction}{at}"
+    case.expect(identity, len(labels), 0, "absolute", "numpy", "sum(R > 0)", part="n")
+    if asked > ranking.N:
+        case.expect(identity, K, 0, "absolute", "numpy", "min(K, N)", part="effective_k")
+    if len(labels) > 1:
+        case.expect(identity, sem(values["precision"]), 1e-12, "absolute", "scipy", "sem(hits / K)",
+                    part="standard_error")
+        case.expect(f"label_precision.{direction}.macro{at}", stratified_error(values["precision"], labels), 1e-12,
+                    "absolute", "numpy", "sqrt(sum(var(hits / K of label, ddof=1) / queries of label)) / labels",
+                    part="standard_error")
+    if cells:
+        expect_cells(case, direction, ranking, kept, values, K, at)
+
+
+def expect_cells(case, direction, ranking, kept, values, K, at):
+    """The breakdown by label for two labels, and which labels the queries of one label retrieve."""
+    identity = f"label_precision.{direction}{at}"
+    for label in np.unique(kept.labels)[[0, -1]]:
+        own = kept.labels == label
+        R = kept.counts[own][0]
+        columns = {"queries": own.sum(), "relevant": R, "hits": kept.relevant[own, :K].sum(), "chance": R / kept.N,
+                   "ceiling": min(K, R) / K}
+        columns |= {m: values[m][own].mean() for m in ("precision", "recall", "normalized", "hit", "ndcg")}
+        for column, value in columns.items():
+            case.expect(identity, value, 1e-12, "absolute", "numpy", f"{column} of the queries with this label",
+                        part="cell", row=[str(label)], column=column)
+    for label in np.unique(ranking.labels[~ranking.valid]):
+        for column in ("precision", "recall", "normalized", "hit", "ndcg"):
+            case.undefine(identity, "no target has this label", part="cell", row=[str(label)], column=column)
+    first = kept.labels[0]
+    retrieved = kept.target_labels[kept.order[kept.labels == first, :K]].ravel()
+    for label, count in zip(*np.unique(retrieved, return_counts=True)):
+        for column, value in (("count", count), ("share", count / len(retrieved))):
+            case.expect(f"label_precision.{direction}.confusion{at}", value, 1e-12, "absolute", "numpy",
+                        "unique(labels of the targets retrieved for this label, return_counts=True)",
+                        part="cell", row=[str(first), str(label)], column=column)
+
+
+def expect_whole_ranking(case, name, direction, ranking, suffix, ties):
+    """The label-based scores without a K."""
+    kept = ranking.only(ranking.valid)
+    calls = {"r_precision": "evaluate(qrels, run, 'r-precision')", "mrr": "evaluate(qrels, run, 'mrr')",
+             "map_at_r": "mean of evaluate(qrels, run, 'map@R') of each query with its own R"}
+    values = query_values(f"{name} {direction}", kept, kept.N, ties) if kept.valid.any() else {}
+    for measure, call in calls.items():
+        identity = f"{measure}.{direction}{suffix}"
+        if not values:
+            case.undefine(identity, "no query has a relevant target")
+            continue
+        case.expect(identity, values[measure].mean(), 1e-12, "absolute", "ranx", call)
+        library, call = CHANCE_CALLS[measure]
+        case.expect(identity, chances_of(measure, kept, 1).mean(), 1e-10, "absolute", library, call, part="chance")
+
+
+def expect_unlabelled(case, direction, order, targets, asked, is_paired):
+    """Hubness and, for two views of the same rows, whether the partner is found."""
+    Q, N = order.shape
+    K = min(asked, N)
+    counts = np.bincount(order[:, :K].ravel(), minlength=targets)
+    if np.ptp(counts) == 0:
+        case.undefine(f"hubness.{direction}@{asked}", "every target is retrieved equally often")
+    else:
+        case.expect(f"hubness.{direction}@{asked}", skew(counts.astype(float)), 1e-11, "absolute", "scipy",
+                    "skew(bincount(retrieved targets))")
+    case.expect(f"hubness.{direction}.never@{asked}", np.mean(counts == 0), 1e-12, "absolute", "numpy",
+                "mean(bincount(retrieved targets) == 0)")
+    if is_paired:
+        scores = np.empty((Q, N))
+        np.put_along_axis(scores, order, -np.arange(N)[None, :] + np.zeros((Q, 1)), axis=1)
+        found = np.mean((order[:, :K] == np.arange(Q)[:, None]).any(axis=1))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # scikit-learn's, that K = N finds everything
+            agree("pair recall", top_k_accuracy_score(np.arange(Q), scores, k=K), found, 1e-12)
+        case.expect(f"pair_recall.{direction}@{asked}", found, 1e-12, "absolute", "scikit-learn",
+                    f"top_k_accuracy_score(arange(N), -places, k={K})")
+        case.expect(f"pair_recall.{direction}@{asked}", K / N, 1e-12, "absolute", "numpy", "K / N", part="chance")
+
+
+def retrieval_case(name, about, arrays, directions, ks, dot=False, ties=False):
+    """`arrays` holds the spaces; `labels`, or `labels_SET` for several sets; `SPACE_labels` for a space of its own."""
+    options = {"k": ks, "directions": directions} | ({"similarity": "dot"} if dot else {})
+    case = Case("retrieval", name, about, arrays, options)
+    sets = [key for key in arrays if key == "labels" or key.startswith("labels_")]
+    for direction in directions:
+        query, target = direction.split("2")
+        is_self = query == target
+        is_paired = not is_self and not {f"{query}_labels", f"{target}_labels"} & set(arrays)
+        order, similarity = direction_order(name, arrays[query], arrays[target], is_self, dot, ties)
+        for chosen in sets:
+            suffix = "" if chosen == "labels" else f"(labels={chosen.removeprefix('labels_')})"
+            query_labels, target_labels = (arrays.get(f"{space}_labels", arrays[chosen]) for space in (query, target))
+            ranking = Ranking(order, similarity, query_labels, target_labels)
+            for asked in ks:
+                expect_labels(case, name, direction, ranking, asked, suffix, is_paired or is_self, ties,
+                              cells=asked == ks[-1] and direction == directions[0])
+            expect_whole_ranking(case, name, direction, ranking, suffix, ties)
+        for asked in ks:
+            expect_unlabelled(case, direction, order, len(arrays[target]), asked, is_paired)
+        if not is_self:
+            lengths = {s: np.linalg.norm(f64(arrays[s]), axis=1, keepdims=True) for s in (query, target)}
+            means = [(f64(arrays[s]) / np.where(lengths[s] > 0, lengths[s], 1)).mean(axis=0) for s in (query, target)]
+            case.expect(f"modality_gap.{direction}", np.linalg.norm(means[0] - means[1]), 1e-9, "absolute", "numpy",
+                        "norm(unit(A).mean(0) - unit(B).mean(0))")
+
+
+def views(rng, labels, width, noise=1.0, pull=0.7):
+    """Two noisy views of rows that lie around a centre per label."""
+    classes, codes = np.unique(labels, return_inverse=True)
+    rows = pull * rng.standard_normal((len(classes), width))[codes] + rng.standard_normal((len(labels), width))
+    return tuple(rows + noise * rng.standard_normal(rows.shape) for _ in range(2))
+
+
+def retrieval_cases():
+    prove_chance_levels()
+    both = ["text2sensor", "sensor2text"]
+    rng = np.random.default_rng(1001)
+    labels = np.array(["cook", "eat", "rest", "work"])[rng.integers(0, 4, 60)]
+    text, sensor = views(rng, labels, 8)
+    retrieval_case("two-views", "Two noisy views of 60 rows with four named labels.",
+                   {"text": text, "sensor": sensor, "labels": labels}, both, [1, 5, 10])
+    rng = np.random.default_rng(1002)
+    labels = rng.permutation(np.repeat([10, 9, 100, -1], [40, 20, 7, 3]))
+    text, sensor = views(rng, labels, 16)
+    retrieval_case("imbalanced-float32", "f32; labels of 40, 20, 7 and 3 rows, so that K exceeds some: a low ceiling.",
+                   {"text": text.astype(np.float32), "sensor": sensor.astype(np.float32), "labels": labels},
+                   ["text2sensor"], [5, 25])
+    rng = np.random.default_rng(1003)
+    labels = rng.permutation(np.repeat(["a", "b", "c"], [20, 15, 5]))
+    text, sensor = views(rng, labels, 6)
+    sensor[30] = sensor[3]  # a copy of the query in another row is a target
+    retrieval_case("self", "Each space searches itself: the query's own row is no target, a copy of it is.",
+                   {"text": text, "sensor": sensor, "labels": labels}, ["sensor2sensor", "text2text"], [1, 10],
+                   ties=True)
+    rng = np.random.default_rng(1004)
+    labels = rng.permutation(np.repeat(["a", "b", "c", "only", "single"], [12, 9, 2, 1, 1]))
+    text, sensor = views(rng, labels, 5)
+    retrieval_case("lone-labels", "Labels with one row have no target within a space, and one across spaces.",
+                   {"text": text, "sensor": sensor, "labels": labels}, ["sensor2sensor", "text2sensor"], [1, 6])
+    rng = np.random.default_rng(1005)
+    labels = np.array(["cook", "eat", "rest", "walk", "work"])[rng.choice(5, 50, p=[0.4, 0.3, 0.15, 0.1, 0.05])]
+    text, sensor = views(rng, labels, 8)
+    prototype_labels = np.array(["work", "cook", "cook", "swim", "eat", "cook", "rest", "rest", "swim"])
+    prototypes = np.array([text[labels == c].mean(axis=0) if c in labels else rng.standard_normal(8)
+                           for c in prototype_labels]) + 0.5 * rng.standard_normal((9, 8))
+    retrieval_case("prototypes", "One to three prototypes per label; no target swims, and walking has no prototype.",
+                   {"text": text, "sensor": sensor, "labels": labels, "prototype": prototypes,
+                    "prototype_labels": prototype_labels}, ["prototype2sensor", "prototype2text"], [3, 20])
+    rng = np.random.default_rng(1006)
+    labels = np.array(["x", "y", "z"])[rng.integers(0, 3, 20)]
+    text, sensor = views(rng, labels, 4)
+    gallery, _ = views(rng, np.arange(35) % 4, 4)
+    retrieval_case("galleries", "20 queries, 35 targets with other labels: no pairs, and a label that nobody asks for.",
+                   {"text": text, "text_labels": labels, "sensor": gallery,
+                    "labels": np.array(["x", "y", "z", "w"])[np.arange(35) % 4]}, both, [4, 15])
+    rng = np.random.default_rng(1007)
+    labels = np.array(["one", "two", "three"])[rng.integers(0, 3, 48)]
+    text, sensor = views(rng, labels, 5)
+    sensor = sensor[np.sort(rng.integers(0, 12, 48))]
+    retrieval_case("ties", "48 targets that are copies of 12, with other labels: ties go by row number.",
+                   {"text": text, "sensor": sensor, "labels": labels}, both, [1, 3, 10], ties=True)
+    rng = np.random.default_rng(1008)
+    rows = rng.integers(-2, 3, (2, 40, 3)).astype(np.float32)
+    retrieval_case("whole-numbers", "Inner products of small whole numbers: most are tied, exactly, with 0 and -0.",
+                   {"text": rows[0], "sensor": rows[1], "labels": rng.integers(0, 3, 40)},
+                   ["text2sensor", "sensor2sensor"], [2, 8], dot=True, ties=True)
+    rng = np.random.default_rng(1009)
+    labels = np.repeat(["p", "q", "r"], [6, 4, 2])
+    text, sensor = views(rng, labels, 3)
+    retrieval_case("large-k", "12 rows; K of 11, 12 and 50: shortened to the number of targets.",
+                   {"text": text, "sensor": sensor, "labels": labels}, ["text2sensor", "sensor2sensor"], [11, 12, 50])
+    rng = np.random.default_rng(1010)
+    fine = rng.integers(0, 6, 45)
+    text, sensor = views(rng, fine, 7)
+    retrieval_case("two-label-sets", "Six fine labels that make up two coarse ones, in one run.",
+                   {"text": text, "sensor": sensor, "labels_l1": WORDS[fine],
+                    "labels_l2": np.array(["low", "high"])[fine // 3]}, ["sensor2text"], [3, 10])
+    rng = np.random.default_rng(1011)
+    labels = rng.integers(0, 4, 40)
+    text, sensor = (rows * 10 ** rng.uniform(-1, 1, (40, 1)) for rows in views(rng, labels, 6))
+    retrieval_case("inner-product", "Rows of very different lengths, f32, not normalised: long rows are hubs.",
+                   {"text": text.astype(np.float32), "sensor": sensor.astype(np.float32), "labels": labels},
+                   ["text2sensor", "text2text"], [1, 10], dot=True)
+    rng = np.random.default_rng(1012)
+    labels = rng.permutation(np.repeat(["a", "b"], 12))
+    text, sensor = views(rng, labels, 4)
+    text[5], sensor[[2, 9]] = 0.0, 0.0
+    retrieval_case("zero-rows", "A query and two targets of length zero: cosine 0 with everything, tied.",
+                   {"text": text, "sensor": sensor, "labels": labels}, ["text2sensor", "sensor2sensor"], [3, 12],
+                   ties=True)
+    rng = np.random.default_rng(1013)
+    labels = rng.integers(0, 3, 50)
+    text, sensor = (rows + 1e3 for rows in views(rng, labels, 6))
+    retrieval_case("offset", "A common offset of 1e3: all cosines are 1 within 1e-5, and f32 cannot order them.",
+                   {"text": text, "sensor": sensor, "labels": labels}, ["text2sensor"], [5, 10])
+    rng = np.random.default_rng(1014)
+    retrieval_case("all-lone", "Every row has a label of its own: nothing to find within the space.",
+                   {"sensor": rng.standard_normal((8, 3)), "labels": np.arange(8)}, ["sensor2sensor"], [2])
+    rng = np.random.default_rng(1015)
+    pixels, names = digits(200)
+    codes = principal_codes(pixels, 12)
+    noisy = np.round(codes + 8 * rng.standard_normal(codes.shape), 6)
+    retrieval_case("digits", "PCA codes of digits against a noisy copy, f32, and the same with parity as label.",
+                   {"text": noisy.astype(np.float32), "sensor": codes.astype(np.float32), "labels_digit": names,
+                    "labels_parity": np.where(np.isin(names, WORDS[::2]), "even", "odd")}, ["text2sensor"], [10, 50])
+
+
 # ---------------------------------------------------------------- writing and checking
 
 
@@ -712,7 +1100,7 @@ def main():
     parser.add_argument("--check", action="store_true", help="compare with the stored cases instead of writing them")
     only_check = parser.parse_args().check
     for build in (smoothness_cases, neighborhood_cases, spectrum_cases, two_nn_cases, uniformity_cases,
-                  silhouette_cases, labelings_cases, kmeans_cases, knn_cases):
+                  silhouette_cases, labelings_cases, kmeans_cases, knn_cases, retrieval_cases):
         build()
     problems, size = [], 0
     for case in CASES:

@@ -2,16 +2,14 @@
 //! From paths to studies: reads what was named, joins it by id where asked, and keeps a record of it.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use repscope_core::{Labels, Pairs, Space, Study};
-use repscope_io::{
-    Array, InputPath, InputRecord, Pool, digest, join_rows, list_arrays, read_array, read_array_beside, read_ids,
-};
+use repscope_io::{InputPath, Pool};
 
 use crate::args::{Models, PoolChoice};
+use crate::reader::{Part, Reader, Sources};
 
 /// The paths of an analysis, as typed.
 #[derive(Default)]
@@ -25,10 +23,7 @@ pub struct Paths<'a> {
 /// Studies, what they were read from, and what the user should know.
 pub struct Inputs {
     pub studies: Vec<Study>,
-    pub records: Vec<InputRecord>,
-    pub warnings: Vec<String>,
-    /// Which file played which role, and how it was read: the part of the options that is not in the spec.
-    pub options: serde_json::Map<String, serde_json::Value>,
+    pub sources: Sources,
 }
 
 /// A model as typed: its name, its codes, and the codes of the next states.
@@ -40,43 +35,31 @@ struct Model {
 
 /// Reads everything and checks that it fits together.
 pub fn read(paths: &Paths, models: &Models) -> Result<Inputs> {
-    let mut reader = Reader {
-        id_column: models.ids.iter().find(|i| !i.contains('=')).cloned(),
-        records: Vec::new(),
-        warnings: Vec::new(),
-    };
+    let mut reader = Reader::new(&models.ids);
     let named = parse_models(&models.models, paths.next_states.is_some())?;
     let pool = pool(models.pool);
-    let orders = reader.join(paths, &named, &models.ids)?;
-    let order = |part: &str| {
-        orders
-            .as_ref()
-            .and_then(|o| o.iter().find(|(name, _)| name == part))
-            .map(|(_, o)| o)
+    let orders = match models.ids.is_empty() {
+        true => reader.join(Vec::new())?,
+        false => reader.join(parts(paths, &named)?)?,
     };
 
     let space = |reader: &mut Reader, path: &InputPath, name: &str, pool, part: &str| -> Result<Space> {
         let array = reader.array(path)?;
         let space = array.into_space(name, pool).with_context(|| path.to_string())?;
-        Ok(match order(part) {
-            Some(order) => space.select(order)?,
-            None => space,
-        })
+        orders.space(part, space)
     };
     let labels = match paths.labels {
         None => None,
         Some(path) => {
             let labels = reader.array(&InputPath::parse(path))?.into_labels(path)?;
-            Some(Arc::new(order("labels").map_or(labels.clone(), |o| labels.select(o))))
+            Some(Arc::new(orders.labels("labels", labels)?))
         }
     };
     let episodes = match paths.episodes {
         None => None,
         Some(path) => {
             let episodes = reader.array(&InputPath::parse(path))?.into_episodes(path)?;
-            Some(Arc::new(
-                order("episodes").map_or(episodes.clone(), |o| episodes.select(o)),
-            ))
+            Some(Arc::new(orders.labels("episodes", episodes)?))
         }
     };
     let states = match paths.states {
@@ -115,10 +98,34 @@ pub fn read(paths: &Paths, models: &Models) -> Result<Inputs> {
     };
     Ok(Inputs {
         studies,
-        records: reader.records,
-        warnings: reader.warnings,
-        options: roles(paths, models),
+        sources: Sources {
+            records: reader.records,
+            warnings: reader.warnings,
+            options: roles(paths, models),
+        },
     })
+}
+
+/// The arrays that `--ids` joins.
+fn parts(paths: &Paths, models: &[Model]) -> Result<Vec<Part>> {
+    let mut parts = Vec::new();
+    for (name, path) in [
+        ("states", paths.states),
+        ("labels", paths.labels),
+        ("episodes", paths.episodes),
+    ] {
+        parts.extend(path.map(|p| Part::new(name, InputPath::parse(p))));
+    }
+    for model in models {
+        if parts.iter().any(|part| part.name == model.name) {
+            bail!(
+                "a model is called `{0}`, and so is an array that --ids joins it with; give the model another name",
+                model.name
+            );
+        }
+        parts.push(Part::new(&model.name, model.codes.clone()));
+    }
+    Ok(parts)
 }
 
 /// What was typed about the inputs.
@@ -225,111 +232,4 @@ fn parse_models(texts: &[String], with_next: bool) -> Result<Vec<Model>> {
         models.push(Model { name, codes, next });
     }
     Ok(models)
-}
-
-struct Reader {
-    /// The column that `--ids` names in every file.
-    id_column: Option<String>,
-    records: Vec<InputRecord>,
-    warnings: Vec<String>,
-}
-
-type Orders = Vec<(String, Vec<usize>)>;
-
-impl Reader {
-    fn array(&mut self, path: &InputPath) -> Result<Array> {
-        let path = &self.beside_ids(path)?;
-        let array = match &self.id_column {
-            Some(column) => read_array_beside(path, column)?,
-            None => read_array(path)?,
-        };
-        self.records.push(InputRecord {
-            path: path.to_string(),
-            shape: array.shape().to_vec(),
-            dtype: array.dtype().to_string(),
-            digest: digest(&path.path)?,
-        });
-        Ok(array)
-    }
-
-    /// What is meant by a path without a key: the array beside the id column, where the file holds both.
-    fn beside_ids(&self, path: &InputPath) -> Result<InputPath> {
-        let Some(column) = self.id_column.as_deref().filter(|_| path.key.is_none()) else {
-            return Ok(path.clone());
-        };
-        let (ids, mut others): (Vec<_>, Vec<_>) = list_arrays(&path.path)?
-            .into_iter()
-            .partition(|a| a.key.as_deref() == Some(column));
-        if ids.is_empty() {
-            return Ok(path.clone());
-        }
-        if others.len() == 1 {
-            let key = others.remove(0).key;
-            return Ok(InputPath { key, ..path.clone() });
-        }
-        Ok(path.clone())
-    }
-
-    /// The rows of each part that stand for the ids all parts have; none without `--ids`.
-    fn join(&mut self, paths: &Paths, models: &[Model], ids: &[String]) -> Result<Option<Orders>> {
-        if ids.is_empty() {
-            return Ok(None);
-        }
-        let mut parts: Vec<(String, InputPath)> = Vec::new();
-        for (name, path) in [
-            ("states", paths.states),
-            ("labels", paths.labels),
-            ("episodes", paths.episodes),
-        ] {
-            parts.extend(path.map(|p| (name.to_string(), InputPath::parse(p))));
-        }
-        for model in models {
-            if parts.iter().any(|(name, _)| *name == model.name) {
-                bail!(
-                    "a model is called `{0}`, and so is an array that --ids joins it with; give the model another name",
-                    model.name
-                );
-            }
-            parts.push((model.name.clone(), model.codes.clone()));
-        }
-        let mut lists = Vec::new();
-        for (name, path) in &parts {
-            let source = id_source(name, path, ids)?;
-            lists.push(read_ids(&source).with_context(|| format!("reading the ids of `{name}`"))?);
-        }
-        let named: Vec<(&str, &[String])> = parts
-            .iter()
-            .zip(&lists)
-            .map(|(p, l)| (p.0.as_str(), l.as_slice()))
-            .collect();
-        let joined = join_rows(&named)?;
-        for ((name, _), dropped) in parts.iter().zip(&joined.dropped).filter(|(_, d)| **d > 0) {
-            self.warnings.push(format!(
-                "{dropped} rows of `{name}` have an id that other arrays lack; they are left out"
-            ));
-        }
-        Ok(Some(parts.into_iter().map(|p| p.0).zip(joined.orders).collect()))
-    }
-}
-
-/// Where the ids of a part are: the file named for it, or the id column of its own file.
-fn id_source(part: &str, path: &InputPath, ids: &[String]) -> Result<InputPath> {
-    let own = ids
-        .iter()
-        .filter_map(|i| i.split_once('='))
-        .find(|(name, _)| *name == part);
-    if let Some((_, file)) = own {
-        return Ok(InputPath::parse(file));
-    }
-    match ids.iter().find(|i| !i.contains('=')) {
-        Some(column) if Path::new(column).exists() => bail!(
-            "--ids {column} is a file: say whose ids it holds with --ids NAME={column}, once for each array (here: \
-             `{part}`)"
-        ),
-        Some(column) => Ok(InputPath {
-            path: path.path.clone(),
-            key: Some(column.clone()),
-        }),
-        None => bail!("--ids names no ids for `{part}`; add {part}=PATH"),
-    }
 }

@@ -6,6 +6,9 @@ mod commands;
 mod inputs;
 mod outputs;
 mod progress;
+mod reader;
+mod retrieval_inputs;
+mod text_encoder;
 
 use std::process::ExitCode;
 
@@ -31,6 +34,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Neighborhood(options) => commands::analyses::neighborhood(&options),
         Command::Manifold(options) => commands::analyses::manifold(&options),
         Command::Geometry(options) => commands::analyses::geometry(&options),
+        Command::Retrieval(options) => commands::retrieval::run(&options),
         Command::Check(options) => commands::check::run(&options),
         Command::Metrics(options) => commands::metrics::run(&options),
         Command::Explain(options) => commands::explain::run(&options),

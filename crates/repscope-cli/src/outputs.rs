@@ -2,14 +2,15 @@
 //! What comes out: the result on stdout, advice on stderr, files in the output folder.
 
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use repscope_core::{Results, Spec};
 use repscope_io::{ResultsDocument, write_whole};
-use repscope_report::{Color, Format, document_files, render};
+use repscope_report::{Color, Format, document_files};
 
 use crate::args::{FormatChoice, Outputs};
-use crate::inputs::Inputs;
+use crate::reader::Sources;
 
 /// Writes to stdout; a closed pipe comes back as an error, never as a panic.
 pub fn print(text: &str) -> Result<()> {
@@ -40,51 +41,66 @@ pub fn color() -> Color {
     }
 }
 
-/// Prints the result of an analysis and writes its files.
-pub fn deliver(
-    command: &str,
-    folder: &str,
-    spec: &Spec,
-    inputs: Inputs,
-    mut results: Results,
-    to: &Outputs,
-) -> Result<()> {
-    let mut warnings = inputs.warnings;
-    warnings.append(&mut results.warnings);
-    results.warnings = warnings;
-    let mut options = inputs.options;
-    if let serde_json::Value::Object(spec) = serde_json::to_value(spec)? {
-        options.extend(spec);
-    }
-    let document = ResultsDocument::new(command, options.into(), inputs.records, &results);
-    let json = document.to_json();
-    let files = document_files(command, &results);
-    for (name, contents) in &files {
-        write_whole(&to.output_dir.join(name), contents.as_bytes())?;
-    }
-    write_whole(&to.output_dir.join(folder).join("results.json"), json.as_bytes())?;
-    write_whole(&to.output_dir.join("results.json"), json.as_bytes())?;
-    if !to.machine.quiet {
-        for warning in &results.warnings {
-            advise(&format!("warning: {warning}"));
+/// What a file says of the results.
+pub type Contents = fn(&Results) -> String;
+
+/// How the result of a command is printed and written.
+pub struct Delivery<'a> {
+    pub command: &'a str,
+    /// Its own folder within the output folder.
+    pub folder: &'a str,
+    /// What stdout shows, unless it is the results document.
+    pub show: &'a dyn Fn(&Results, Format) -> String,
+    /// A further file that was asked for, by its own path.
+    pub extra: Option<(&'a Path, Contents)>,
+}
+
+impl Delivery<'_> {
+    /// Prints the result of an analysis and writes its files.
+    pub fn deliver(&self, spec: &Spec, sources: Sources, mut results: Results, to: &Outputs) -> Result<()> {
+        let mut warnings = sources.warnings;
+        warnings.append(&mut results.warnings);
+        results.warnings = warnings;
+        let mut options = sources.options;
+        if let serde_json::Value::Object(spec) = serde_json::to_value(spec)? {
+            options.extend(spec);
         }
+        let document = ResultsDocument::new(self.command, options.into(), sources.records, &results);
+        let json = document.to_json();
+        let files = document_files(self.command, &results);
+        let folder = to.output_dir.join(self.folder);
+        if let Some((path, contents)) = &self.extra {
+            write_whole(path, contents(&results).as_bytes())?;
+        }
+        for (name, contents) in &files {
+            write_whole(&to.output_dir.join(name), contents.as_bytes())?;
+        }
+        write_whole(&folder.join("results.json"), json.as_bytes())?;
+        write_whole(&to.output_dir.join("results.json"), json.as_bytes())?;
+        if !to.machine.quiet {
+            for warning in &results.warnings {
+                advise(&format!("warning: {warning}"));
+            }
+        }
+        print(&match to.format {
+            _ if to.json => json,
+            FormatChoice::Json => json,
+            FormatChoice::Table => (self.show)(&results, Format::Table),
+            FormatChoice::Markdown => (self.show)(&results, Format::Markdown),
+            FormatChoice::Latex => (self.show)(&results, Format::Latex),
+            FormatChoice::Csv => (self.show)(&results, Format::Csv),
+        })?;
+        if !to.machine.quiet {
+            if let Some((path, _)) = &self.extra {
+                advise(&format!("{} is written", path.display()));
+            }
+            advise(&format!(
+                "{} CSV file{} and results.json are in {}",
+                files.len(),
+                if files.len() == 1 { "" } else { "s" },
+                folder.display()
+            ));
+        }
+        Ok(())
     }
-    print(&match to.format {
-        _ if to.json => json,
-        FormatChoice::Json => json,
-        FormatChoice::Table => render(&results, Format::Table, width(), color()),
-        FormatChoice::Markdown => render(&results, Format::Markdown, 0, Color::No),
-        FormatChoice::Latex => render(&results, Format::Latex, 0, Color::No),
-        FormatChoice::Csv => render(&results, Format::Csv, 0, Color::No),
-    })?;
-    if !to.machine.quiet {
-        let folder = to.output_dir.join(folder);
-        advise(&format!(
-            "{} CSV file{} and results.json are in {}",
-            files.len(),
-            if files.len() == 1 { "" } else { "s" },
-            folder.display()
-        ));
-    }
-    Ok(())
 }

@@ -81,7 +81,7 @@ fn results_json_has_the_keys_that_users_script_against() {
         found.sort_unstable();
         assert_eq!(
             found,
-            sorted("schema repscope command spec inputs scores curves warnings"),
+            sorted("schema repscope command spec inputs scores curves breakdowns warnings"),
             "{command}"
         );
         assert_eq!(document["schema"], 1);

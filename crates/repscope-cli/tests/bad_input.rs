@@ -46,6 +46,20 @@ fn bad_files() -> Folder {
     folder.write("ids.npy", &npy_i64(&(0..60).collect::<Vec<_>>()));
     folder.write("other_ids.npy", &npy_i64(&(100..160).collect::<Vec<_>>()));
     folder.write("fractions.npy", &npy_f64(&[60], &z[..60]));
+    folder.write("many_ids.npy", &npy_i64(&(0..61).collect::<Vec<_>>()));
+    folder.write("cube.npy", &npy_f64(&[60, 2, 2], &noise(5, 240)));
+    folder.write("two.npy", &npy_f64(&[2, 3], &z[..6]));
+    folder.write("upper.npy", &npy_words(&["CAT", "DOG"]));
+    folder.write("birds.npy", &npy_words(&["owl", "hen"]));
+    folder.write(
+        "captions.npz",
+        &npz(&[("embeddings", whole.clone()), ("caption_indices", npy_i64(&[0, 1]))]),
+    );
+    folder.write(
+        "meta.json",
+        br#"{"villa": {"label_to_text_plain": {"cat": "A cat."}}, "barn": {}}"#,
+    );
+    folder.write("text.json", b"no json");
     folder
 }
 
@@ -239,6 +253,234 @@ const CASES: &[(&str, &[&str])] = &[
     ),
     ("manifld --model z.npy", &["manifld", "'manifold'"]),
     ("manifold --modle z.npy", &["--modle", "'--model'"]),
+    // Retrieval
+    (
+        "retrieval --labels labels.npy",
+        &["nothing to search", "--sensor-embeddings PATH", "--space NAME=PATH"],
+    ),
+    ("retrieval --sensor_embeddings z.npy", &["--labels PATH is needed"]),
+    (
+        "retrieval --sensor_embeddings none.npy --labels labels.npy",
+        &["cannot read none.npy"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels none.npz",
+        &["cannot read none.npz"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --text_embeddings x.npy --labels labels.npy",
+        &["`text` has 4 columns", "`sensor` has 3"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --text_embeddings short.npy --labels labels.npy",
+        &["`sensor` has 60 rows", "`text` has 59", "--ids"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels words.npy",
+        &["2 rows", "`sensor` has 60"],
+    ),
+    (
+        "retrieval --sensor_embeddings cube.npy --labels labels.npy",
+        &["cube.npy", "[60, 2, 2]", "N × D"],
+    ),
+    (
+        "retrieval --sensor_embeddings nan.npy --labels labels.npy",
+        &["nan.npy", "`sensor`", "row 7"],
+    ),
+    (
+        "retrieval --sensor_embeddings labels.npy --labels labels.npy",
+        &["labels.npy", "\"cat\"", "not numbers"],
+    ),
+    (
+        "retrieval --sensor_embeddings both.npz --labels both.npz",
+        &[
+            "no array `embeddings`",
+            "`latent` (60, 3) f64",
+            "both.npz#KEY",
+            "--sensor-key KEY",
+        ],
+    ),
+    (
+        "retrieval --sensor_embeddings both.npz --sensor_key laten --labels both.npz",
+        &["no array `laten`", "did you mean `latent`?", "`labels` (60,) i64"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels both.npz --labels_key label",
+        &["no array `label`", "did you mean `labels`?"],
+    ),
+    (
+        "retrieval --sensor_embeddings captions.npz --labels labels.npy",
+        &["captions.npz#caption_indices has 2 values", "60 embeddings"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --text_embeddings w.npy --labels labels.npy --directions text2senser",
+        &[
+            "`text2senser`",
+            "text2sensor, sensor2text, sensor2sensor, text2text, both",
+        ],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --directions text2sensor",
+        &["`text2sensor` needs --text-embeddings", "sensor2sensor"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --directions both",
+        &["--text-embeddings was not given"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --directions prototype2sensor",
+        &["needs prototypes", "--prototype-embeddings"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --k_values 0",
+        &["--k-values 0", "at least 1"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --k_values 5 -1",
+        &["-1"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --k_values 18446744073709551615",
+        &["--k-values 18446744073709551615"],
+    ),
+    (
+        "retrieval --space sensor2=z.npy --labels labels.npy",
+        &["`sensor2`", "digits other than 2"],
+    ),
+    ("retrieval --space z.npy --labels labels.npy", &["--space NAME=PATH"]),
+    (
+        "retrieval --space a=z.npy a=w.npy --labels labels.npy",
+        &["two spaces are called `a`"],
+    ),
+    (
+        "retrieval --space prototype=z.npy --labels labels.npy",
+        &["`prototype`", "another name"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy ids.npy",
+        &["labels.npy has no name", "l1=PATH l2=PATH"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels l1=labels.npy l1=ids.npy",
+        &["`l1` twice"],
+    ),
+    (
+        "retrieval --space a=z.npy b=w.npy --labels a=labels.npy",
+        &["`b` has no labels", "b=PATH"],
+    ),
+    (
+        "retrieval --space a=z.npy b=w.npy --labels l1=labels.npy l2=ids.npy b=labels.npy",
+        &["says nothing of the set", "b.l1=PATH"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --exclude_labels cats",
+        &["cats", "did you mean `cat`?", "`cow`, `dog`"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --exclude_labels cat cow dog",
+        &["none of the 60 rows of `sensor`"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --ids sensor=ids.npy labels=ids.npy text=ids.npy",
+        &["--ids names `text`", "`sensor`, `labels`"],
+    ),
+    (
+        "retrieval --space a=z.npy b=w.npy --labels labels.npy b=labels.npy --ids a=ids.npy b=ids.npy labels=ids.npy",
+        &["`b` has its own"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --ids sensor=many_ids.npy labels=ids.npy",
+        &["`sensor` has 60 rows but 61 ids"],
+    ),
+    (
+        "manifold --model z.npy --ids z=many_ids.npy",
+        &["`z` has 60 rows but 61 ids"],
+    ),
+    (
+        "geometry --model z.npy --labels words.npy --ids z=ids.npy labels=ids.npy",
+        &["`labels` has 2 rows but 60 ids"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --use_prototypes",
+        &["--prototype-embeddings", "metadata/casas_metadata.json"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --use_prototypes --metadata meta.json --dataset_name \
+         vila",
+        &["meta.json", "`vila`", "did you mean `villa`?", "`barn`"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --use_prototypes --metadata meta.json --dataset_name \
+         villa",
+        &["`sourish`", "its styles are `plain`"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --use_prototypes --metadata text.json",
+        &["text.json is not a readable JSON file"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --use_prototypes --metadata meta.json --dataset_name \
+         villa --caption_style plain --checkpoint best.pt",
+        &[
+            "best.pt cannot be run",
+            "1 texts",
+            "--prototype-texts",
+            "--prototype-embeddings",
+        ],
+    ),
+    (
+        "retrieval --prototype_texts texts.csv --metadata meta.json --dataset_name barn",
+        &["no labels of `barn`"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --prototype_labels words.npy",
+        &["--prototype-embeddings"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --prototype_embeddings two.npy",
+        &["needs labels", "--prototype-labels", "--metadata"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --prototype_embeddings w.npy --prototype_labels \
+         words.npy",
+        &["60 prototypes", "2 labels"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --prototype_embeddings two.npy --metadata meta.json \
+         --dataset_name villa --caption_style plain",
+        &["2 prototypes", "1 label"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --prototype_embeddings two.npy --prototype_labels \
+         birds.npy",
+        &[
+            "no prototype has a label of the data",
+            "`hen`, `owl`",
+            "`cat`, `cow`, `dog`",
+        ],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --prototype_embeddings two.npy --prototype_labels \
+         upper.npy",
+        &["`CAT` and label `cat`", "--ignore-case"],
+    ),
+    (
+        "retrieval --sensor_embeddings x.npy --labels labels.npy --prototype_embeddings two.npy --prototype_labels \
+         words.npy",
+        &["`prototype` has 3 columns", "`sensor` has 4"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --output .",
+        &["--output .", "folder"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --level 2",
+        &["--level 2"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --memory 1K",
+        &["--memory"],
+    ),
     // Commands that read no model
     (
         "explain trustworthyness",

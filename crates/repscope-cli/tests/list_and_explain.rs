@@ -22,7 +22,7 @@ fn the_list_holds_every_id_that_users_script_against() {
                  smoothness.ratio_mean smoothness.ratio_std smoothness.ratio_median smoothness.lipschitz_p90 \
                  smoothness.lipschitz_p99 smoothness.lipschitz_max trustworthiness@K continuity@K participation_ratio \
                  dimension_usage two_nn two_nn(fit=mle) uniformity silhouette nmi ami inertia cluster_balance \
-                 knn_accuracy@K";
+                 knn_accuracy@K label_precision.DIRECTION@K label_precision.DIRECTION.macro@K";
     for id in fixed.split_whitespace() {
         assert!(ids.iter().any(|i| i == id), "{id} is not in {ids:?}");
         if let Some(name) = id.strip_prefix("smoothness.") {
@@ -43,7 +43,7 @@ fn the_list_for_people_shows_the_same_ids_as_the_json() {
             "{id}\n{text}"
         );
     }
-    for command in ["smoothness", "neighborhood", "manifold", "geometry"] {
+    for command in ["smoothness", "neighborhood", "manifold", "geometry", "retrieval"] {
         assert!(text.contains(&format!("repscope {command}\n")), "{text}");
     }
 }
@@ -115,6 +115,7 @@ fn help_says_what_the_program_is_for_and_names_every_command() {
         "neighborhood",
         "manifold",
         "geometry",
+        "retrieval",
         "check",
         "metrics",
         "explain",
@@ -133,7 +134,7 @@ fn the_examples_of_the_help_work() {
     folder.write("frames.npy", &npy_f64(&[60, 2, 2], &noise(1, 240)));
     folder.write("episode.npy", &npy_i64(&(0..60).map(|i| i / 20).collect::<Vec<_>>()));
     folder.write("z.npz", &npz(&[("codes", codes.clone()), ("labels", labels.clone())]));
-    for name in ["z.npy", "z_jepa.npy", "z_ae.npy"] {
+    for name in ["z.npy", "z_jepa.npy", "z_ae.npy", "sensor.npy", "text.npy"] {
         folder.write(name, &codes);
     }
     folder.write("labels.npy", &labels);

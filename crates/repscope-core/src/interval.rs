@@ -105,6 +105,25 @@ impl Interval {
     }
 }
 
+/// Wilson's interval for the share of `n` independent units that have a property (Wilson 1927). It has a width even where
+/// all or none of them do.
+pub(crate) fn of_share(share: f64, n: usize, unit: &'static str, level: f64) -> Option<Interval> {
+    if n == 0 {
+        return None;
+    }
+    let (n, z) = (n as f64, normal_quantile(0.5 + level / 2.0));
+    let centre = (share + z * z / (2.0 * n)) / (1.0 + z * z / n);
+    let reach = z / (1.0 + z * z / n) * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
+    Some(Interval {
+        low: (centre - reach).max(0.0),
+        high: (centre + reach).min(1.0),
+        level,
+        standard_error: Some((share * (1.0 - share) / n).sqrt()),
+        unit,
+        method: "Wilson",
+    })
+}
+
 /// Interval for Pearson's r by Fisher's z; none with fewer than four pairs.
 pub(crate) fn of_correlation(r: f64, pairs: usize, unit: &'static str, level: f64) -> Option<Interval> {
     if pairs < 4 {
@@ -216,6 +235,15 @@ mod tests {
         let interval = of_mean(&[1.0, 2.0, 3.0, 4.0], Units::Single("rows"), 0.95).unwrap();
         let reach = 3.182_446_305_284_263 * (5.0f64 / 3.0).sqrt() / 2.0;
         assert!((interval.low - (2.5 - reach)).abs() < 1e-7 && (interval.high - (2.5 + reach)).abs() < 1e-7);
+    }
+
+    // Expected values: the formula written out in Python, for 8 and for 10 of 10.
+    #[test]
+    fn the_interval_of_a_share_is_wilsons() {
+        let interval = of_share(0.8, 10, "queries", 0.95).unwrap();
+        assert!((interval.low - 0.490_162_471_5).abs() < 1e-9 && (interval.high - 0.943_317_848_5).abs() < 1e-9);
+        let all = of_share(1.0, 10, "queries", 0.95).unwrap();
+        assert!((all.low - 0.722_467_200_1).abs() < 1e-9 && (all.high - 1.0).abs() < 1e-12);
     }
 
     #[test]

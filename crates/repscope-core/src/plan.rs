@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::data::{Labels, Space, Study};
 use crate::error::{Error, Result};
 use crate::interval::Units;
-use crate::metrics::Metric;
+use crate::metrics::{Metric, Work};
 use crate::passes::clusters::{Clusters, kmeans};
 use crate::passes::influence;
 use crate::passes::neighbors::Neighbors;
@@ -193,7 +193,9 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
         study.check()?;
         let mut needs = Vec::new();
         for metric in metrics {
-            needs.extend((metric.needs)(spec, study)?);
+            if let Work::Study { needs: declare, .. } = metric.work {
+                needs.extend(declare(spec, study)?);
+            }
         }
         let anchors = draw_anchors(spec, study.latent.rows());
         check_memory(
@@ -224,7 +226,13 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
     let mut results = Results::default();
     for (shared, _) in &planned {
         for metric in metrics {
-            let mut answer = (metric.compute)(shared)?;
+            let Work::Study { compute, .. } = metric.work else {
+                return Err(Error::Input(format!(
+                    "`{}` is a score of a retrieval, not of codes",
+                    metric.id
+                )));
+            };
+            let mut answer = compute(shared)?;
             for score in &mut answer.scores {
                 score.model.clone_from(&shared.study.model);
             }
@@ -462,7 +470,7 @@ fn check_memory(spec: &Spec, study: &Study, needs: &[Need], queries: usize) -> R
 }
 
 /// Bytes for people: `1.5 GiB`.
-fn in_words(bytes: u64) -> String {
+pub(crate) fn in_words(bytes: u64) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
     let step = (bytes.max(1).ilog2() / 10).min(4);
     let number = bytes as f64 / (1u64 << (10 * step)) as f64;

@@ -68,6 +68,9 @@ pub struct Score {
     /// What a reader must know to use the number ("k-means' own labels: circular").
     #[serde(default)]
     pub note: Option<String>,
+    /// The K that was really used, where the asked one was larger than the number of targets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective_k: Option<usize>,
 }
 
 impl Score {
@@ -100,6 +103,7 @@ impl Score {
             method: None,
             comparable: true,
             note: None,
+            effective_k: None,
         }
     }
 
@@ -166,6 +170,38 @@ pub struct SampleTable {
     pub columns: Vec<(String, Vec<Option<f64>>)>,
 }
 
+/// A score broken down by label, or by pairs of labels: some columns of names, then columns of numbers, all of one
+/// length.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Breakdown {
+    /// The model it speaks of.
+    pub model: String,
+    /// The identity of what is broken down: `label_precision.text2sensor@10`.
+    pub metric: String,
+    /// What each line speaks of.
+    pub keys: Vec<NameColumn>,
+    /// The numbers; `None` where there is none.
+    pub columns: Vec<NumberColumn>,
+}
+
+/// A column of names.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NameColumn {
+    /// What it holds: `label`.
+    pub name: String,
+    /// One per line.
+    pub values: Vec<String>,
+}
+
+/// A column of numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NumberColumn {
+    /// What it holds: `hits`.
+    pub name: String,
+    /// One per line.
+    pub values: Vec<Option<f64>>,
+}
+
 /// Everything a run answers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Results {
@@ -173,6 +209,8 @@ pub struct Results {
     pub scores: Vec<Score>,
     /// Lines to draw.
     pub curves: Vec<Curve>,
+    /// Scores by label.
+    pub breakdowns: Vec<Breakdown>,
     /// Per-sample values, for CSV files and figures.
     pub samples: Vec<SampleTable>,
     /// What the user should know.

@@ -15,6 +15,16 @@ pub enum Distance {
     Cosine,
 }
 
+/// How rows of two spaces are compared in a retrieval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Similarity {
+    /// The cosine of their angle; 0 where a row has length zero.
+    Cosine,
+    /// The inner product of the rows as they are.
+    Dot,
+}
+
 /// Everything that can change a number.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Spec {
@@ -42,6 +52,10 @@ pub struct Spec {
     pub t: f64,
     /// Share of the largest distance ratios that TwoNN's fit leaves out.
     pub discard: f64,
+    /// How many of the first targets a retrieval looks at.
+    pub retrieval_k: Vec<usize>,
+    /// How a retrieval compares rows.
+    pub similarity: Similarity,
     /// Bytes the run may use, where the user set a budget.
     pub memory: Option<u64>,
 }
@@ -61,6 +75,8 @@ impl Default for Spec {
             train_share: 0.7,
             t: 2.0,
             discard: 0.1,
+            retrieval_k: vec![10, 50, 100],
+            similarity: Similarity::Cosine,
             memory: None,
         }
     }

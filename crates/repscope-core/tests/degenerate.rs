@@ -6,10 +6,10 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{Draw, MODEL, run, score, space};
+use common::{Draw, MODEL, of_studies, run, score, space};
 use repscope_core::metrics::Id;
 use repscope_core::run::{Driver, Order};
-use repscope_core::{Analysis, Distance, Error, Labels, METRICS, Pairs, Results, Score, Spec, Study, evaluate};
+use repscope_core::{Analysis, Distance, Error, Labels, Pairs, Results, Score, Spec, Study, evaluate};
 
 const ANALYSES: [Analysis; 4] = [
     Analysis::Smoothness,
@@ -42,8 +42,8 @@ fn no_analysis_panics_or_gives_a_number_that_is_not_finite() {
 #[test]
 fn every_declared_output_is_answered_with_a_number_or_a_reason() {
     for (name, study) in studies().into_iter().filter(|(_, study)| study.latent.rows() > 2) {
-        let results = run(&study, METRICS, &small());
-        for output in METRICS.iter().flat_map(|m| m.outputs) {
+        let results = run(&study, &of_studies(), &small());
+        for output in of_studies().iter().flat_map(|m| m.outputs) {
             let pattern: Id = output.id.parse().unwrap();
             let answers = results
                 .scores
@@ -58,7 +58,7 @@ fn every_declared_output_is_answered_with_a_number_or_a_reason() {
 fn scores_survive_json_so_none_of_them_is_nan() {
     // serde_json writes NaN and infinities as null: they would come back as `None` and differ.
     for (name, study) in studies().into_iter().filter(|(_, study)| study.latent.rows() > 2) {
-        let results = run(&study, METRICS, &small());
+        let results = run(&study, &of_studies(), &small());
         let text = serde_json::to_string(&results.scores).unwrap();
         let back: Vec<Score> = serde_json::from_str(&text).unwrap();
         assert_eq!(back, results.scores, "{name}");

@@ -5,9 +5,9 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{Draw, MODEL, metric, numbers, product, run, space, value};
+use common::{Draw, MODEL, metric, numbers, of_studies, product, run, space, value};
 use repscope_core::metrics::Invariance;
-use repscope_core::{Labels, METRICS, Metric, Pairs, Score, Spec, Study};
+use repscope_core::{Labels, Metric, Pairs, Score, Spec, Study};
 
 const ROWS: usize = 150;
 const COLUMNS: usize = 6;
@@ -20,7 +20,7 @@ const TOLERANCE: f64 = 1e-9;
 fn every_declared_invariance_holds() {
     let study = study();
     let mut problems = Vec::new();
-    for metric in METRICS {
+    for metric in of_studies() {
         let before = run(&study, &[metric], &spec()).scores;
         for &invariance in metric.invariances {
             for (change, changed) in changes(&study, invariance) {
@@ -41,10 +41,10 @@ fn every_declared_invariance_holds() {
 #[test]
 fn what_models_may_be_ranked_by_does_not_change_with_the_scale_of_the_codes() {
     let study = study();
-    let before = run(&study, METRICS, &spec()).scores;
+    let before = run(&study, &of_studies(), &spec()).scores;
     let mut changed_values = 0;
     for (change, changed) in changes(&study, Invariance::Scale) {
-        for (a, b) in before.iter().zip(run(&changed, METRICS, &spec()).scores) {
+        for (a, b) in before.iter().zip(run(&changed, &of_studies(), &spec()).scores) {
             let is_same = are_equal(a.value, b.value);
             assert!(
                 is_same || !a.comparable,
@@ -61,7 +61,7 @@ fn what_models_may_be_ranked_by_does_not_change_with_the_scale_of_the_codes() {
 
 #[test]
 fn every_metric_declares_that_turning_the_space_changes_nothing() {
-    for metric in METRICS {
+    for metric in of_studies() {
         assert!(metric.invariances.contains(&Invariance::Rotation), "{}", metric.id);
     }
 }

@@ -5,8 +5,8 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{Draw, MODEL, product, run, score, space, value};
-use repscope_core::{Labels, METRICS, Pairs, Score, Spec, Study};
+use common::{Draw, MODEL, of_studies, product, run, score, space, value};
+use repscope_core::{Labels, Pairs, Score, Spec, Study};
 
 const ROWS: usize = 600;
 const ANCHORS: usize = 100;
@@ -50,9 +50,9 @@ fn the_unit_of_a_sampled_score_is_the_anchor_and_n_counts_them() {
 #[test]
 fn a_sample_of_all_rows_or_more_is_the_full_result() {
     let study = study();
-    let full = run(&study, METRICS, &Spec::default());
+    let full = run(&study, &of_studies(), &Spec::default());
     for anchors in [ROWS, ROWS + 1, usize::MAX] {
-        assert_eq!(run(&study, METRICS, &spec(42, anchors)), full, "{anchors}");
+        assert_eq!(run(&study, &of_studies(), &spec(42, anchors)), full, "{anchors}");
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use repscope_core::{Curve, Results, Score};
+use repscope_core::{Breakdown, Curve, Results, Score};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::InputRecord;
@@ -26,6 +26,9 @@ pub struct ResultsDocument {
     pub scores: Vec<Score>,
     /// The lines to draw.
     pub curves: Vec<Curve>,
+    /// The scores by label. Documents that older versions wrote have none.
+    #[serde(default)]
+    pub breakdowns: Vec<Breakdown>,
     /// What the user should know.
     pub warnings: Vec<String>,
 }
@@ -44,16 +47,19 @@ impl ResultsDocument {
             inputs,
             scores: results.scores.clone(),
             curves: results.curves.clone(),
+            breakdowns: results.breakdowns.clone(),
             warnings: results.warnings.clone(),
         }
     }
 
     /// Indented JSON that ends with a line feed. Numbers read back to the same bits; one that is not
-    /// finite is written as a missing value with its reason, and such points of a curve are left out.
+    /// finite is written as a missing value with its reason, such points of a curve are left out, and in a breakdown
+    /// it is null.
     pub fn to_json(&self) -> String {
         let mut document = self.clone();
         document.scores.iter_mut().for_each(remove_non_finite);
         document.curves.iter_mut().for_each(remove_non_finite_points);
+        document.breakdowns.iter_mut().for_each(remove_non_finite_numbers);
         let json = serde_json::to_string_pretty(&document).expect("plain structs with text keys are always JSON");
         json + "\n"
     }
@@ -108,10 +114,16 @@ fn remove_non_finite_points(curve: &mut Curve) {
     (curve.x, curve.y) = points.map(|(x, y)| (*x, *y)).unzip();
 }
 
+fn remove_non_finite_numbers(breakdown: &mut Breakdown) {
+    for value in breakdown.columns.iter_mut().flat_map(|column| &mut column.values) {
+        *value = value.filter(|x| x.is_finite());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use repscope_core::Better;
+    use repscope_core::{Better, NameColumn, NumberColumn};
 
     fn document() -> ResultsDocument {
         let mut results = Results::default();
@@ -130,6 +142,18 @@ mod tests {
             x: vec![0.0, 1.0],
             y: vec![0.7, 1e-17],
         });
+        results.breakdowns.push(Breakdown {
+            model: "a".into(),
+            metric: "label_precision.a2b@10".into(),
+            keys: vec![NameColumn {
+                name: "label".into(),
+                values: vec!["\"x\"".into(), "y".into()],
+            }],
+            columns: vec![NumberColumn {
+                name: "precision".into(),
+                values: vec![Some(2.0 / 3.0), None],
+            }],
+        });
         ResultsDocument::new("manifold", serde_json::json!({"seed": 42}), Vec::new(), &results)
     }
 
@@ -140,6 +164,7 @@ mod tests {
         assert_eq!(read, written);
         let bits = |d: &ResultsDocument| d.scores.iter().map(|s| s.value.map(f64::to_bits)).collect::<Vec<_>>();
         assert_eq!(bits(&read), bits(&written));
+        assert_eq!(read.breakdowns[0].columns[0].values, [Some(2.0 / 3.0), None]);
     }
 
     #[test]
@@ -147,10 +172,20 @@ mod tests {
         let mut document = document();
         document.scores[0].value = Some(f64::NAN);
         document.curves[0].y[0] = f64::INFINITY;
+        document.breakdowns[0].columns[0].values[0] = Some(f64::NAN);
         let read = ResultsDocument::from_json(&document.to_json()).unwrap();
         assert_eq!(read.scores[0].value, None);
         assert!(read.scores[0].reason.as_deref().unwrap().contains("NaN"));
         assert_eq!(read.curves[0].x, [1.0]);
+        assert_eq!(read.breakdowns[0].columns[0].values, [None, None]);
+    }
+
+    #[test]
+    fn a_document_without_breakdowns_is_read() {
+        let mut json: serde_json::Value = serde_json::from_str(&document().to_json()).unwrap();
+        json.as_object_mut().unwrap().remove("breakdowns");
+        let read = ResultsDocument::from_json(&json.to_string()).unwrap();
+        assert_eq!(read.breakdowns, []);
     }
 
     #[test]
@@ -167,7 +202,15 @@ mod tests {
         assert_eq!(
             keys,
             [
-                "command", "curves", "inputs", "repscope", "schema", "scores", "spec", "warnings"
+                "breakdowns",
+                "command",
+                "curves",
+                "inputs",
+                "repscope",
+                "schema",
+                "scores",
+                "spec",
+                "warnings"
             ]
         );
         assert!(json["scores"][6]["value"].is_null());

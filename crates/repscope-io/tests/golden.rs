@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: MIT
-//! The golden cases: inputs as NumPy wrote them, answers as scikit-learn, SciPy, scikit-dimension, ZADU and NumPy
-//! gave them (see `golden/README.md`). Every tolerance is stored beside its value, with where it comes from.
+//! The golden cases: inputs as NumPy wrote them, answers as scikit-learn, SciPy, scikit-dimension, ZADU, ranx and
+//! NumPy gave them (see `golden/README.md`). Every tolerance is stored beside its value, with where it comes from.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use repscope_core::metrics::{self, accuracy_of_split, agreement};
 use repscope_core::run::{Driver, Order};
-use repscope_core::{Distance, Error, Labels, METRICS, Metric, Pairs, Results, Space, Spec, Study, evaluate};
+use repscope_core::{
+    Analysis, Direction, Distance, Error, LabelSet, Labels, METRICS, Metric, Pairs, Results, Retrieval, Similarity,
+    Space, Spec, Study, evaluate, retrieve,
+};
 use repscope_io::{Data, InputPath, Pool, list_arrays, read_array};
 use serde::Deserialize;
 
 /// What `generate.py` says it wrote: an empty or half-empty folder must not pass.
-const CASES: usize = 82;
-const VALUES: usize = 506;
-const UNDEFINED: usize = 32;
+const CASES: usize = 97;
+const VALUES: usize = 2587;
+const UNDEFINED: usize = 65;
 
 #[test]
 fn every_golden_value_is_reproduced_within_its_tolerance() {
@@ -40,14 +44,14 @@ fn every_golden_value_is_reproduced_within_its_tolerance() {
 fn every_output_of_every_metric_has_a_golden_value() {
     let mut covered: BTreeSet<&str> = BTreeSet::new();
     for case in cases() {
-        for expected in &case.document.expected {
-            match metrics::find(&expected.metric) {
+        for expected in case.document.expected.iter().filter(|e| e.of.part.is_none()) {
+            match metrics::find(&expected.of.metric) {
                 Some((_, Some(output))) => {
                     covered.insert(output.id);
                 }
                 // The curve `spectrum` begins with `spectrum.max` and ends with `spectrum.min`.
                 Some((metric, None)) => covered.extend(metric.outputs.iter().map(|o| o.id)),
-                None => panic!("{}: no metric is called {}", case.document.case, expected.metric),
+                None => panic!("{}: no metric is called {}", case.document.case, expected.of.metric),
             }
         }
     }
@@ -73,11 +77,35 @@ struct Options {
     knn_k: Option<usize>,
     t: Option<f64>,
     distance: Option<String>,
+    directions: Option<Vec<String>>,
+    similarity: Option<String>,
+}
+
+/// What a stored value is a value of: a score, or a part of it.
+#[derive(Deserialize)]
+struct Place {
+    metric: String,
+    part: Option<Part>,
+    /// The names that lead a line of a breakdown.
+    row: Option<Vec<String>>,
+    column: Option<String>,
+}
+
+#[derive(Deserialize, Debug, Clone, Copy)]
+#[serde(rename_all = "snake_case")]
+enum Part {
+    Chance,
+    N,
+    EffectiveK,
+    StandardError,
+    /// A number of a breakdown.
+    Cell,
 }
 
 #[derive(Deserialize)]
 struct Expected {
-    metric: String,
+    #[serde(flatten)]
+    of: Place,
     value: Value,
     tolerance: f64,
     kind: Kind,
@@ -100,7 +128,8 @@ enum Kind {
 
 #[derive(Deserialize)]
 struct Undefined {
-    metric: String,
+    #[serde(flatten)]
+    of: Place,
 }
 
 /// A case on disk.
@@ -155,10 +184,16 @@ fn folders(path: &Path) -> Vec<PathBuf> {
 fn check(case: &Case, report: &mut Report) {
     let name = &case.document.case;
     report.cases += 1;
+    // One run answers everything that is asked of a retrieval.
+    let found = case.document.options.directions.as_ref().map(|d| retrieved(case, d));
+    let ask = |place: &Place| match &found {
+        Some(results) => part_of(results, place, name),
+        None => answer(case, &place.metric),
+    };
     for expected in &case.document.expected {
         report.values += 1;
-        let what = format!("{name}: {} ({})", expected.metric, expected.library);
-        match (&expected.value, answer(case, &expected.metric)) {
+        let what = format!("{name}: {} ({})", expected.of, expected.library);
+        match (&expected.value, ask(&expected.of)) {
             (Value::Number(wanted), Answer::Number(got)) => {
                 compare(&what, *wanted, got, expected, &mut report.problems);
             }
@@ -174,17 +209,12 @@ fn check(case: &Case, report: &mut Report) {
     }
     for undefined in &case.document.undefined {
         report.undefined += 1;
-        match answer(case, &undefined.metric) {
+        let what = format!("{name}: {}", undefined.of);
+        match ask(&undefined.of) {
             Answer::None(reason) if !reason.is_empty() => {}
-            Answer::None(_) => report
-                .problems
-                .push(format!("{name}: {} has no reason", undefined.metric)),
-            Answer::Number(got) => {
-                report
-                    .problems
-                    .push(format!("{name}: {} is {got} but must not exist", undefined.metric));
-            }
-            Answer::Curve(_) => report.problems.push(format!("{name}: {} is a curve", undefined.metric)),
+            Answer::None(_) => report.problems.push(format!("{what} has no reason")),
+            Answer::Number(got) => report.problems.push(format!("{what} is {got} but must not exist")),
+            Answer::Curve(_) => report.problems.push(format!("{what} is a curve")),
         }
     }
 }
@@ -243,6 +273,112 @@ fn read(results: &Results, asked: &Metric, metric: &str) -> Answer {
     match score.value {
         Some(value) => Answer::Number(value),
         None => Answer::None(score.reason.clone().unwrap_or_default()),
+    }
+}
+
+/// What the retrieval of a case answers, over all its directions and K.
+fn retrieved(case: &Case, directions: &[String]) -> Results {
+    let options = &case.document.options;
+    let spec = Spec {
+        retrieval_k: options.k.clone().expect("a retrieval case says its K"),
+        similarity: match options.similarity.as_deref() {
+            Some("dot") => Similarity::Dot,
+            None => Similarity::Cosine,
+            Some(other) => panic!("{}: unknown similarity {other}", case.document.case),
+        },
+        ..Spec::default()
+    };
+    let metrics = Analysis::Retrieval.metrics();
+    let results = retrieve(
+        &[retrieval(case, directions)],
+        &metrics,
+        &spec,
+        &Driver::silent(Order::Parallel),
+    );
+    results.unwrap_or_else(|error| panic!("{}: {error}", case.document.case))
+}
+
+fn retrieval(case: &Case, directions: &[String]) -> Retrieval {
+    let mut names: Vec<&str> = Vec::new();
+    let mut number_of = |name| match names.iter().position(|n| *n == name) {
+        Some(place) => place,
+        None => {
+            names.push(name);
+            names.len() - 1
+        }
+    };
+    let sides = directions.iter().map(|d| d.split_once('2').expect("two spaces"));
+    let directions = sides.map(|(query, target)| Direction {
+        query: number_of(query),
+        target: number_of(target),
+    });
+    let directions: Vec<Direction> = directions.collect();
+    // A space with labels of its own stands for other samples than the rest.
+    let own_labels = |name: &str| Some(format!("{name}_labels")).filter(|key| case.keys.contains(key));
+    let sets = case.keys.iter().filter(|k| *k == "labels" || k.starts_with("labels_"));
+    let label_sets = sets.map(|key| LabelSet {
+        name: key.strip_prefix("labels_").map(str::to_string),
+        of_space: names
+            .iter()
+            .map(|name| Arc::new(labels(case, &own_labels(name).unwrap_or_else(|| key.clone()))))
+            .collect(),
+    });
+    Retrieval {
+        model: "golden".to_string(),
+        label_sets: label_sets.collect(),
+        spaces: names.iter().map(|name| Arc::new(space(case, name))).collect(),
+        is_aligned: names.iter().map(|name| own_labels(name).is_none()).collect(),
+        directions,
+    }
+}
+
+/// A score of a retrieval, or what stands beside it.
+fn part_of(results: &Results, place: &Place, case: &str) -> Answer {
+    if let Some(Part::Cell) = place.part {
+        return cell(results, place, case);
+    }
+    let score = results.score("golden", &place.metric);
+    let score = score.unwrap_or_else(|| panic!("{case}: nothing answers {place}"));
+    let number = match place.part {
+        None => score.value,
+        Some(Part::Chance) => score.chance,
+        Some(Part::EffectiveK) => score.effective_k.map(|k| k as f64),
+        Some(Part::StandardError) => score.standard_error,
+        Some(Part::N | Part::Cell) => Some(score.n as f64),
+    };
+    match number {
+        Some(number) => Answer::Number(number),
+        None => Answer::None(score.reason.clone().unwrap_or_default()),
+    }
+}
+
+/// A number of a breakdown. The line and the column must be there; the cell may be empty.
+fn cell(results: &Results, place: &Place, case: &str) -> Answer {
+    let missing = |what: &str| -> ! { panic!("{case}: no {what} for {place}") };
+    let mut tables = results.breakdowns.iter();
+    let table = tables.find(|b| b.metric == place.metric);
+    let table = table.unwrap_or_else(|| missing("breakdown"));
+    let wanted = place.row.as_deref().unwrap_or_else(|| missing("row"));
+    let lines = table.keys.first().map_or(0, |key| key.values.len());
+    let line = (0..lines).find(|&line| table.keys.iter().map(|k| &k.values[line]).eq(wanted));
+    let line = line.unwrap_or_else(|| missing("line"));
+    let column = table.columns.iter().find(|c| Some(&c.name) == place.column.as_ref());
+    match column.unwrap_or_else(|| missing("column")).values[line] {
+        Some(number) => Answer::Number(number),
+        None => Answer::None("an empty cell".to_string()),
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.metric)?;
+        if let Some(part) = self.part {
+            write!(f, ", {part:?}")?;
+        }
+        if let (Some(row), Some(column)) = (&self.row, &self.column) {
+            write!(f, " {column} of {}", row.join(", "))?;
+        }
+        Ok(())
     }
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-//! The CSV files of specification document 000, under its folder, file and column names.
+//! The CSV files of specification document 000, under its folder, file and column names; those of a retrieval are beside
+//! them.
 
 use crate::long_csv::write;
 use crate::numbers::exact;
+use crate::retrieval;
 use crate::summary::distinct;
 use repscope_core::{Results, Score};
 
@@ -10,15 +12,16 @@ use repscope_core::{Results, Score};
 type File = (String, String);
 type Analysis = fn(&Results) -> Vec<File>;
 
-/// The analyses of the document that have files here, by command.
-const ANALYSES: [(&str, Analysis); 4] = [
+/// The analyses that have files, by command.
+const ANALYSES: [(&str, Analysis); 5] = [
     ("smoothness", smoothness),
     ("neighborhood", neighborhood),
     ("manifold", manifold),
     ("geometry", geometry),
+    ("retrieval", retrieval::files::files),
 ];
 
-/// The files of the document that belong to a command: of its own analysis, or of all that have results for any other
+/// The CSV files that belong to a command: of its own analysis, or of all that have results for any other
 /// command (`evaluate`, say). A file without rows is left out; a value that does not exist is an empty field.
 pub fn document_files(command: &str, results: &Results) -> Vec<(String, String)> {
     let is_one = ANALYSES.iter().any(|(name, _)| *name == command);

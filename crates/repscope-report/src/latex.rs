@@ -5,21 +5,49 @@ use crate::summary::{Cell, Row, Summary};
 use repscope_core::Better;
 use std::ops::Range;
 
-/// Models beside each other that fit on a page with their intervals, and without.
+/// Models beside each other that fit on a page with the ends of their intervals, with margins (±), and without.
 const MODELS_WITH_INTERVALS: usize = 2;
+const MODELS_WITH_MARGINS: usize = 4;
 const MODELS_WITHOUT_INTERVALS: usize = 6;
 
+/// What stands around the numbers of a table.
+pub(crate) struct Setting<'a> {
+    /// The first words of the caption, without a full stop.
+    pub(crate) title: &'a str,
+    /// What follows `tab:` in the label.
+    pub(crate) label: &'a str,
+    /// Sentences of the caption after the legend.
+    pub(crate) legend: &'a [String],
+    /// Lines below the numbers.
+    pub(crate) remarks: &'a [String],
+}
+
 pub(crate) fn render(summary: &Summary) -> String {
+    let title = if summary.intervals.is_empty() {
+        "Scores"
+    } else {
+        "Scores with confidence intervals"
+    };
+    let setting = Setting {
+        title,
+        label: "repscope",
+        legend: &[],
+        remarks: &[],
+    };
+    render_in(summary, &setting)
+}
+
+/// A table with its own title and remarks.
+pub(crate) fn render_in(summary: &Summary, setting: &Setting<'_>) -> String {
     if summary.rows.is_empty() {
         return "% No scores.\n".to_string();
     }
-    let has_interval = summary
-        .rows
-        .iter()
-        .flat_map(|row| row.cells.iter().flatten())
-        .any(|cell| cell.interval.is_some());
-    let most = if has_interval {
+    let cells = || summary.rows.iter().flat_map(|row| row.cells.iter().flatten());
+    let intervals = || cells().filter_map(|cell| cell.interval.as_deref());
+    let most = if intervals().any(|interval| interval.starts_with('[')) {
         MODELS_WITH_INTERVALS
+    } else if intervals().next().is_some() {
+        MODELS_WITH_MARGINS
     } else {
         MODELS_WITHOUT_INTERVALS
     };
@@ -32,31 +60,19 @@ pub(crate) fn render(summary: &Summary) -> String {
         "% needs \\usepackage{booktabs}\n\\begin{table}\n  \\centering\n  \\footnotesize\\setlength{\\tabcolsep}{3pt}\n",
     );
     text.push_str(&format!(
-        "  \\caption{{{}}}\n  \\label{{tab:repscope}}\n",
-        caption(summary)
+        "  \\caption{{{}}}\n  \\label{{tab:{}}}\n",
+        caption(summary, setting),
+        setting.label
     ));
     let tabulars: Vec<String> = groups.map(|models| tabular(summary, models)).collect();
     text.push_str(&tabulars.join("  \\par\\medskip\n"));
-    text.push_str(&remarks(summary));
+    text.push_str(&remarks(summary, setting));
     text.push_str("\\end{table}\n");
     text
 }
 
-fn caption(summary: &Summary) -> String {
-    let mut sentences: Vec<String> = Vec::new();
-    let intervals: Vec<String> = summary
-        .intervals
-        .iter()
-        .map(|sentence| format!("{}.", escape(sentence)))
-        .collect();
-    sentences.push(
-        if intervals.is_empty() {
-            "Scores."
-        } else {
-            "Scores with confidence intervals."
-        }
-        .to_string(),
-    );
+fn caption(summary: &Summary, setting: &Setting<'_>) -> String {
+    let mut sentences = vec![format!("{}.", escape(setting.title))];
     if summary.has_direction(Better::Higher) {
         sentences.push("$\\uparrow$ higher is better.".to_string());
     }
@@ -66,20 +82,22 @@ fn caption(summary: &Summary) -> String {
     if summary.has_best() {
         sentences.push("\\textbf{Bold}: best, its interval apart from all others.".to_string());
     }
-    sentences.extend(intervals);
+    let rest = setting.legend.iter().chain(&summary.intervals);
+    sentences.extend(rest.map(|sentence| format!("{}.", escape(sentence))));
     sentences.join(" ")
 }
 
 fn tabular(summary: &Summary, models: Range<usize>) -> String {
     let chance = if summary.has_chance() { "r" } else { "" };
+    let n = if summary.has_n() { "r" } else { "" };
     let mut text = format!(
-        "  \\begin{{tabular}}{{@{{}}lc{}{chance}r@{{}}}}\n    \\toprule\n",
+        "  \\begin{{tabular}}{{@{{}}lc{}{chance}{n}@{{}}}}\n    \\toprule\n",
         "r".repeat(models.len())
     );
     let mut header = vec!["Metric".to_string(), String::new()];
     header.extend(summary.models[models.clone()].iter().map(|model| escape(model)));
     header.extend(summary.has_chance().then(|| "Chance".to_string()));
-    header.push("$n$".to_string());
+    header.extend(summary.has_n().then(|| "$n$".to_string()));
     text.push_str(&format!("    {} \\\\\n    \\midrule\n", header.join(" & ")));
     for row in &summary.rows {
         if row.opens_block {
@@ -92,15 +110,16 @@ fn tabular(summary: &Summary, models: Range<usize>) -> String {
                 .map(|c| c.as_ref().map(cell).unwrap_or_default()),
         );
         fields.extend(summary.has_chance().then(|| range(&row.chance(models.clone()))));
-        fields.push(range(&row.n(models.clone())));
+        fields.extend(summary.has_n().then(|| range(&row.n(models.clone()))));
         text.push_str(&format!("    {} \\\\\n", fields.join(" & ")));
     }
     text.push_str("    \\bottomrule\n  \\end{tabular}\n");
     text
 }
 
-/// Footnotes and reasons, below the tables.
-fn remarks(summary: &Summary) -> String {
+/// Remarks, footnotes and reasons, below the tables.
+fn remarks(summary: &Summary, setting: &Setting<'_>) -> String {
+    let own = setting.remarks.iter().map(|remark| escape(remark));
     let notes = summary
         .notes
         .iter()
@@ -110,7 +129,7 @@ fn remarks(summary: &Summary) -> String {
         .undefined
         .iter()
         .map(|(who, reason)| format!("--- {}: {}", escape(who), escape(reason)));
-    let lines: Vec<String> = notes.chain(undefined).collect();
+    let lines: Vec<String> = own.chain(notes).chain(undefined).collect();
     if lines.is_empty() {
         return String::new();
     }
@@ -171,7 +190,7 @@ fn math(numbers: &str) -> String {
             None => number.to_string(),
         })
         .collect();
-    let written = written.join(", ");
+    let written = written.join(", ").replace('±', "\\pm ");
     if bare == numbers {
         format!("${written}$")
     } else {
@@ -213,6 +232,8 @@ fn escape(text: &str) -> String {
             }
             '—' => escaped.push_str("---"),
             '–' => escaped.push_str("--"),
+            '±' => escaped.push_str("$\\pm$"),
+            '→' => escaped.push_str("$\\to$"),
             // Two hyphens are a dash to LaTeX, but part of an option's name to us.
             '-' if escaped.ends_with('-') => escaped.push_str("{}-"),
             _ => escaped.push(c),

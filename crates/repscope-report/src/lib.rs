@@ -3,16 +3,19 @@
 //!
 //! [`render`] shows results as one table, with the reasons, notes and interval methods a reader needs to use its numbers.
 //! What such a table says is decided once, in `summary`; `table` (terminal), `markdown` and `latex` only set it.
-//! [`document_files`] writes the CSV files of specification document 000; [`render_page`] and [`definition_card`] show
-//! the Markdown page of a metric in a terminal.
+//! [`document_files`] writes the CSV files of the analyses; [`render_page`] and [`definition_card`] show the Markdown
+//! page of a metric in a terminal. A retrieval has a form of its own: [`retrieval_table`] with a column per K,
+//! [`retrieval_readings`] in sentences, and [`retrieval_summary`] and [`retrieval_json`] as in specification document 001.
 #![forbid(unsafe_code)]
 
 mod document_000;
+mod document_001;
 mod latex;
 mod long_csv;
 mod markdown;
 mod numbers;
 mod page;
+mod retrieval;
 mod summary;
 mod table;
 #[cfg(test)]
@@ -23,8 +26,11 @@ use repscope_core::Results;
 use summary::Summary;
 
 pub use document_000::document_files;
+pub use document_001::{retrieval_json, retrieval_summary};
 pub use numbers::{number, number_with_interval};
 pub use page::{Card, Entry, definition_card, render_page};
+pub use retrieval::readings::retrieval_readings;
+pub use retrieval::table::retrieval_table;
 
 /// What the results are written as. JSON is not here: `results.json` is the data themselves, written by `repscope-io`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,37 +2,39 @@
 //! The long form: one line per model and metric, with every digit, for spreadsheets and data frames.
 
 use crate::numbers::exact;
-use repscope_core::{Better, Results};
+use repscope_core::{Better, Results, Score};
 
-const HEADER: [&str; 12] = [
+pub(crate) const HEADER: [&str; 12] = [
     "model", "metric", "value", "low", "high", "level", "n", "better", "chance", "reason", "unit", "method",
 ];
 
 pub(crate) fn render(results: &Results) -> String {
-    let rows = results.scores.iter().map(|score| {
-        let optional = |x: Option<f64>| x.map(exact).unwrap_or_default();
-        let text = |x: &Option<String>| x.clone().unwrap_or_default();
-        let better = match score.better {
-            Better::Higher => "higher",
-            Better::Lower => "lower",
-            Better::Neither => "neither",
-        };
-        vec![
-            score.model.clone(),
-            score.metric.clone(),
-            optional(score.value),
-            optional(score.interval.map(|[low, _]| low)),
-            optional(score.interval.map(|[_, high]| high)),
-            optional(score.level),
-            score.n.to_string(),
-            better.to_string(),
-            optional(score.chance),
-            text(&score.reason),
-            text(&score.unit),
-            text(&score.method),
-        ]
-    });
-    write(&HEADER, rows)
+    write(&HEADER, results.scores.iter().map(row))
+}
+
+/// The line of a score.
+pub(crate) fn row(score: &Score) -> Vec<String> {
+    let optional = |x: Option<f64>| x.map(exact).unwrap_or_default();
+    let text = |x: &Option<String>| x.clone().unwrap_or_default();
+    let better = match score.better {
+        Better::Higher => "higher",
+        Better::Lower => "lower",
+        Better::Neither => "neither",
+    };
+    vec![
+        score.model.clone(),
+        score.metric.clone(),
+        optional(score.value),
+        optional(score.interval.map(|[low, _]| low)),
+        optional(score.interval.map(|[_, high]| high)),
+        optional(score.level),
+        score.n.to_string(),
+        better.to_string(),
+        optional(score.chance),
+        text(&score.reason),
+        text(&score.unit),
+        text(&score.method),
+    ]
 }
 
 /// A CSV file with these column names and rows.

@@ -8,6 +8,11 @@ pub(crate) fn render(summary: &Summary) -> String {
     if summary.rows.is_empty() {
         return "No scores.\n".to_string();
     }
+    format!("{}\n{}", table(summary), list(&footer(summary)))
+}
+
+/// The numbers, without what is said about them below.
+pub(crate) fn table(summary: &Summary) -> String {
     let all = 0..summary.models.len();
     let mut header = vec!["metric".to_string(), String::new()];
     header.extend(summary.models.iter().map(|model| escape(model)));
@@ -17,8 +22,10 @@ pub(crate) fn render(summary: &Summary) -> String {
         header.push("chance".to_string());
         rules.push("--:");
     }
-    header.push("n".to_string());
-    rules.push("--:");
+    if summary.has_n() {
+        header.push("n".to_string());
+        rules.push("--:");
+    }
 
     let mut text = line(&header);
     text.push_str(&format!("|{}|\n", rules.join("|")));
@@ -28,15 +35,29 @@ pub(crate) fn render(summary: &Summary) -> String {
         if summary.has_chance() {
             fields.push(row.chance(all.clone()));
         }
-        fields.push(row.n(all.clone()));
+        if summary.has_n() {
+            fields.push(row.n(all.clone()));
+        }
         text.push_str(&line(&fields));
     }
-    text.push('\n');
-    text.push_str(&footer(summary));
     text
 }
 
-fn footer(summary: &Summary) -> String {
+/// Legend, footnotes, reasons and interval methods.
+fn footer(summary: &Summary) -> Vec<String> {
+    let mut items = vec![legend(summary)];
+    items.extend(reasons(summary));
+    items.extend(summary.intervals.iter().map(|sentence| escape(sentence)));
+    items
+}
+
+/// A list of these items.
+pub(crate) fn list(items: &[String]) -> String {
+    items.iter().map(|item| format!("- {item}\n")).collect()
+}
+
+/// What the marks in the table mean.
+pub(crate) fn legend(summary: &Summary) -> String {
     let directions = DIRECTIONS.into_iter().filter(|better| summary.has_direction(*better));
     let mut legend: Vec<String> = directions
         .map(|b: Better| format!("{} {}", direction(b).0, direction(b).1))
@@ -44,22 +65,16 @@ fn footer(summary: &Summary) -> String {
     if summary.has_best() {
         legend.push("**bold** best, its interval apart from all others".to_string());
     }
-    let mut items = vec![legend.join("; ")];
-    items.extend(
-        summary
-            .notes
-            .iter()
-            .enumerate()
-            .map(|(i, note)| format!("{} {}", superscript(i + 1), escape(note))),
-    );
-    items.extend(
-        summary
-            .undefined
-            .iter()
-            .map(|(who, reason)| format!("— {}: {}", escape(who), escape(reason))),
-    );
-    items.extend(summary.intervals.iter().map(|sentence| escape(sentence)));
-    items.iter().map(|item| format!("- {item}\n")).collect()
+    legend.join("; ")
+}
+
+/// Footnotes, and why values are missing.
+pub(crate) fn reasons(summary: &Summary) -> Vec<String> {
+    let notes = summary.notes.iter().enumerate();
+    let notes = notes.map(|(i, note)| format!("{} {}", superscript(i + 1), escape(note)));
+    let undefined = summary.undefined.iter();
+    let undefined = undefined.map(|(who, reason)| format!("— {}: {}", escape(who), escape(reason)));
+    notes.chain(undefined).collect()
 }
 
 fn metric(row: &Row) -> String {
@@ -90,7 +105,7 @@ fn superscript(number: usize) -> String {
 }
 
 /// Keeps characters that Markdown would take as its own.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
         if "\\`*_[]<>|#~".contains(c) {

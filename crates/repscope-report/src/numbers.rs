@@ -42,6 +42,21 @@ pub fn number_with_interval(value: f64, [low, high]: [f64; 2]) -> (String, Strin
     (cut(value), format!("[{}, {}]", cut(low), cut(high)))
 }
 
+/// A number and half the width of the interval around it: `("0.9312", "±0.0027")`. `None` for numbers that are written
+/// as powers of ten.
+pub(crate) fn number_with_margin(value: f64, half_width: f64) -> Option<(String, String)> {
+    // What is left of equal values after a sum in floating point is no width.
+    if half_width <= 1e-9 * value.abs() {
+        return Some((number(value), "±0".to_string()));
+    }
+    let (text, _) = number_with_interval(value, [value - half_width, value + half_width]);
+    if text.contains('e') || !half_width.is_finite() {
+        return None;
+    }
+    let decimals = text.split_once('.').map_or(0, |(_, digits)| digits.len());
+    Some((text, format!("±{half_width:.decimals$}")))
+}
+
 /// A confidence level in percent: `95 %`, `99.9 %`.
 pub(crate) fn percent(level: f64) -> String {
     format!("{} %", number(level * 100.0))
@@ -137,6 +152,16 @@ mod tests {
             (value.as_str(), interval.as_str()),
             ("0.123457", "[0.123457, 0.123457]")
         );
+    }
+
+    #[test]
+    fn half_the_width_of_an_interval_is_a_margin() {
+        let margin = |value, half_width| number_with_margin(value, half_width).map(|(value, half)| value + " " + &half);
+        assert_eq!(margin(0.93123, 0.0027).as_deref(), Some("0.9312 ±0.0027"));
+        assert_eq!(margin(1.0, 1e-17).as_deref(), Some("1 ±0"));
+        assert_eq!(margin(25.0, 20.0).as_deref(), Some("25 ±20"));
+        assert_eq!(margin(1.2e-4, 1e-5), None);
+        assert_eq!(margin(0.5, f64::INFINITY), None);
     }
 
     #[test]

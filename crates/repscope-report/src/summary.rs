@@ -73,6 +73,11 @@ impl Summary {
         self.cells().any(|cell| cell.chance.is_some())
     }
 
+    /// Whether any value says how many units it comes from.
+    pub(crate) fn has_n(&self) -> bool {
+        self.cells().any(|cell| cell.n > 0)
+    }
+
     pub(crate) fn has_best(&self) -> bool {
         self.cells().any(|cell| cell.is_best)
     }

@@ -16,9 +16,14 @@ pub(crate) fn render(summary: &Summary, width: usize, color: Color) -> String {
     if summary.rows.is_empty() {
         return "No scores.\n".to_string();
     }
+    format!("{}\n{}", tables(summary, width, color), footer(summary, width, color))
+}
+
+/// The numbers, without what is said about them below.
+pub(crate) fn tables(summary: &Summary, width: usize, color: Color) -> String {
     let plan = Plan::new(summary, width, color);
     let tables: Vec<String> = plan.groups().into_iter().map(|models| plan.table(models)).collect();
-    format!("{}\n{}", tables.join("\n"), footer(summary, width, color))
+    tables.join("\n")
 }
 
 /// The measures of the table, the same in all groups of models.
@@ -124,7 +129,7 @@ impl<'a> Plan<'a> {
         self.metric_width + 3 + widths.map(|width| self.gap + width).sum::<usize>()
     }
 
-    /// The widths of the columns after the models: chance, where there is one, and n.
+    /// The widths of the columns after the models: chance and n, where there are such.
     fn tail_widths(&self, models: Range<usize>) -> Vec<usize> {
         let tails = self.summary.rows.iter().map(|row| self.tail(row, models.clone()));
         tails.fold(
@@ -140,21 +145,15 @@ impl<'a> Plan<'a> {
     }
 
     fn tail_names(&self) -> Vec<String> {
-        let names = if self.summary.has_chance() {
-            vec!["chance", "n"]
-        } else {
-            vec!["n"]
-        };
-        names.into_iter().map(String::from).collect()
+        let chance = self.summary.has_chance().then(|| "chance".to_string());
+        let n = self.summary.has_n().then(|| "n".to_string());
+        chance.into_iter().chain(n).collect()
     }
 
     fn tail(&self, row: &Row, models: Range<usize>) -> Vec<String> {
-        let n = row.n(models.clone());
-        if self.summary.has_chance() {
-            vec![row.chance(models), n]
-        } else {
-            vec![n]
-        }
+        let chance = self.summary.has_chance().then(|| row.chance(models.clone()));
+        let n = self.summary.has_n().then(|| row.n(models.clone()));
+        chance.into_iter().chain(n).collect()
     }
 
     fn table(&self, models: Range<usize>) -> String {
@@ -251,7 +250,17 @@ impl<'a> Plan<'a> {
 }
 
 /// Legend, footnotes, reasons and interval methods.
-fn footer(summary: &Summary, width: usize, color: Color) -> String {
+pub(crate) fn footer(summary: &Summary, width: usize, color: Color) -> String {
+    let mut text = legend(summary, width, color);
+    text.push_str(&reasons(summary, width));
+    for sentence in &summary.intervals {
+        text.push_str(&wrap(sentence, width, ""));
+    }
+    text
+}
+
+/// What the marks in the table mean.
+pub(crate) fn legend(summary: &Summary, width: usize, color: Color) -> String {
     let mut legend: Vec<String> = DIRECTIONS
         .into_iter()
         .filter(|better| summary.has_direction(*better))
@@ -261,15 +270,17 @@ fn footer(summary: &Summary, width: usize, color: Color) -> String {
         let mark = if color == Color::Yes { "bold" } else { "*" };
         legend.push(format!("{mark} best, its interval apart from all others"));
     }
-    let mut text = wrap(&legend.join("; "), width, "");
+    wrap(&legend.join("; "), width, "")
+}
+
+/// Footnotes, and why values are missing.
+pub(crate) fn reasons(summary: &Summary, width: usize) -> String {
+    let mut text = String::new();
     for (i, note) in summary.notes.iter().enumerate() {
         text.push_str(&wrap(note, width, &format!("{} ", superscript(i + 1))));
     }
     for (metrics, reason) in &summary.undefined {
         text.push_str(&wrap(&format!("{metrics}: {reason}"), width, "— "));
-    }
-    for sentence in &summary.intervals {
-        text.push_str(&wrap(sentence, width, ""));
     }
     text
 }

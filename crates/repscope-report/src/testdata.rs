@@ -110,3 +110,66 @@ pub(crate) fn two_models() -> Results {
         ..Results::default()
     }
 }
+
+/// A share with Student's interval over 900 queries, cut at 0 and 1, and its chance level.
+pub(crate) fn share(metric: &str, value: f64, half_width: f64, chance: f64) -> Score {
+    let ends = (
+        (value - half_width).max(0.0),
+        (value + half_width).min(1.0),
+        "queries",
+        "Student t",
+    );
+    Score {
+        n: 900,
+        ..score("embeddings", metric, value, Some(ends), Better::Higher).with_chance(chance)
+    }
+}
+
+/// A measure of a retrieval without interval and chance level, from 900 queries.
+pub(crate) fn plain(metric: &str, value: f64) -> Score {
+    Score {
+        n: 900,
+        ..score("embeddings", metric, value, None, Better::Neither)
+    }
+}
+
+/// What a retrieval says of one direction at K = 10 and K = 100, with ten labels of 90 rows each: 900 targets, so that
+/// the ceiling is 1 and 0.9.
+pub(crate) fn direction(name: &str) -> Vec<Score> {
+    let id = |measure: &str, variant: &str, k: usize| format!("{measure}.{name}{variant}@{k}");
+    let mut scores = Vec::new();
+    for (k, precision, normalized, ceiling) in [(10, 0.7234, 0.7234, 1.0), (100, 0.6123, 0.6803, 0.9)] {
+        let recall = precision * k as f64 / 90.0;
+        let by_lot = k as f64 / 900.0;
+        let ends = (
+            precision * 10.0 - 0.131,
+            precision * 10.0 + 0.131,
+            "queries",
+            "Student t",
+        );
+        let lift = id("label_precision", ".lift", k);
+        let lift = Score {
+            n: 900,
+            ..score("embeddings", &lift, precision * 10.0, Some(ends), Better::Higher).with_chance(1.0)
+        };
+        scores.extend([
+            share(&id("label_precision", "", k), precision, 0.0131, 0.1),
+            share(&id("label_precision", ".macro", k), precision - 0.01, 0.0127, 0.1),
+            share(
+                &id("label_precision", ".normalized", k),
+                normalized,
+                0.0131,
+                0.1 / ceiling,
+            ),
+            plain(&id("label_precision", ".ceiling", k), ceiling),
+            lift,
+            share(&id("label_recall", "", k), recall, 0.0015, by_lot),
+            share(&id("label_recall", ".macro", k), recall, 0.0015, by_lot),
+            plain(&id("hubness", "", k), 0.4),
+            plain(&id("hubness", ".never", k), 0.0),
+        ]);
+    }
+    scores.push(share(&format!("mrr.{name}"), 0.8812, 0.0181, 0.2712));
+    scores.push(plain(&format!("modality_gap.{name}"), 0.82));
+    scores
+}

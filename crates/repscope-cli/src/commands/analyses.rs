@@ -6,14 +6,15 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use repscope_core::run::{Driver, Order, Progress, Silent};
 use repscope_core::{Analysis, Distance, Metric, Results, Spec, evaluate};
+use repscope_report::render;
 
 use crate::args::{DistanceChoice, Geometry, Machine, Manifold, Neighborhood, Outputs, Smoothness};
 use crate::inputs::{self, Inputs, Paths};
-use crate::outputs;
+use crate::outputs::{self, Delivery};
 use crate::progress::Bars;
 
 /// Rows are counted in 32 bits.
-const MOST_ROWS: usize = u32::MAX as usize;
+pub const MOST_ROWS: usize = u32::MAX as usize;
 /// More splits than this only cost memory.
 const MOST_SPLITS: usize = 100_000;
 /// More threads than this take longer to start than to work.
@@ -32,7 +33,7 @@ pub fn smoothness(options: &Smoothness) -> Result<ExitCode> {
     if options.episodes.is_none() && options.next_states.is_none() {
         let advice = "no --episodes given: all rows are taken as one sequence, so a step from one episode to the \
                       next would count as a pair";
-        inputs.warnings.push(advice.to_string());
+        inputs.sources.warnings.push(advice.to_string());
     }
     run(
         Analysis::Smoothness,
@@ -146,20 +147,26 @@ pub fn geometry(options: &Geometry) -> Result<ExitCode> {
 
 fn run(analysis: Analysis, folder: &str, inputs: Inputs, spec: &Spec, options: &Outputs) -> Result<ExitCode> {
     let results = compute(&inputs, &analysis.metrics(), spec, &options.machine)?;
-    outputs::deliver(analysis.name(), folder, spec, inputs, results, options)?;
+    let delivery = Delivery {
+        command: analysis.name(),
+        folder,
+        show: &|results, format| render(results, format, outputs::width(), outputs::color()),
+        extra: None,
+    };
+    delivery.deliver(spec, inputs.sources, results, options)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Evaluates on all threads, with a progress bar where somebody watches.
+/// Evaluates all studies.
 pub fn compute(inputs: &Inputs, metrics: &[&Metric], spec: &Spec, machine: &Machine) -> Result<Results> {
+    watched(machine, |driver| Ok(evaluate(&inputs.studies, metrics, spec, driver)?))
+}
+
+/// Runs something on all threads, with a progress bar where somebody watches.
+pub fn watched<T>(machine: &Machine, run: impl FnOnce(&Driver) -> Result<T>) -> Result<T> {
     let bars = Bars::new();
     let watcher: &dyn Progress = if machine.quiet { &Silent } else { &bars };
-    Ok(evaluate(
-        &inputs.studies,
-        metrics,
-        spec,
-        &Driver::new(Order::Parallel, watcher),
-    )?)
+    run(&Driver::new(Order::Parallel, watcher))
 }
 
 /// Starts as many threads as asked, for reading and computing alike. To be called once, before either.
@@ -172,7 +179,8 @@ pub fn start_threads(machine: &Machine) -> Result<()> {
     pool.build_global().context("starting the threads")
 }
 
-fn spec(outputs: &Outputs) -> Result<Spec> {
+/// The options that every analysis has.
+pub fn spec(outputs: &Outputs) -> Result<Spec> {
     if !(outputs.level > 0.0 && outputs.level < 1.0) {
         bail!("--level {} must be between 0 and 1, such as 0.95", outputs.level);
     }

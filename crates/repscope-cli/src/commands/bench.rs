@@ -2,11 +2,12 @@
 //! `repscope bench`: what the scripts in benches/ call. Hidden, because users have no need of it.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Result;
 use repscope_core::run::{Driver, Order};
-use repscope_core::{Analysis, Spec, nearest_neighbors};
+use repscope_core::{Analysis, Direction, LabelSet, Retrieval, Space, Spec, nearest_neighbors, retrieve};
 use repscope_io::{InputPath, Pool, read_array, write_whole};
 
 use super::analyses::{compute, start_threads};
@@ -57,8 +58,58 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
             });
             outputs::print(&line.to_string())?;
         }
+        BenchJob::Retrieval {
+            queries,
+            targets,
+            labels,
+            k,
+            machine,
+        } => {
+            start_threads(machine)?;
+            retrieval(queries, targets, labels, k)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Times one direction, without reading.
+fn retrieval(queries: &str, targets: &str, labels: &str, k: &[usize]) -> Result<()> {
+    let space = |path: &str, name: &str| -> Result<Arc<Space>> {
+        Ok(Arc::new(
+            read_array(&InputPath::parse(path))?.into_space(name, Pool::Flatten)?,
+        ))
+    };
+    let spaces = vec![space(queries, "text")?, space(targets, "sensor")?];
+    let labels = Arc::new(read_array(&InputPath::parse(labels))?.into_labels(labels)?);
+    let (n, d) = (spaces[0].rows(), spaces[0].columns());
+    let retrieval = Retrieval {
+        model: "bench".to_string(),
+        spaces,
+        is_aligned: vec![true, true],
+        label_sets: vec![LabelSet {
+            name: None,
+            of_space: vec![labels.clone(), labels],
+        }],
+        directions: vec![Direction { query: 0, target: 1 }],
+    };
+    let spec = Spec {
+        retrieval_k: k.to_vec(),
+        ..Spec::default()
+    };
+    let metrics = Analysis::Retrieval.metrics();
+    let start = Instant::now();
+    let results = retrieve(&[retrieval], &metrics, &spec, &Driver::silent(Order::Parallel))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let precision = |k: &usize| {
+        let id = format!("label_precision.text2sensor@{k}");
+        let value = results.score("bench", &id).and_then(|s| s.value);
+        (id, serde_json::json!(value))
+    };
+    let answer: serde_json::Map<String, serde_json::Value> = k.iter().map(precision).collect();
+    let line = serde_json::json!({
+        "case": "retrieval", "n": n, "d": d, "k": k, "seconds": seconds, "answer": answer,
+    });
+    outputs::print(&line.to_string())
 }
 
 /// The bytes of a version 1 .npy file of unsigned 32-bit numbers.

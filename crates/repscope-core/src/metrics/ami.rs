@@ -2,7 +2,7 @@
 //! AMI: agreement of clusters and labels, adjusted for chance. See the page.
 
 use super::nmi::{ONE_CLUSTER, needs, table};
-use super::{Analysis, Answer, Invariance, Metric, Output};
+use super::{Analysis, Answer, Invariance, Metric, Output, Work};
 use crate::error::Result;
 use crate::interval;
 use crate::plan::Shared;
@@ -20,8 +20,7 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("ami.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
-    needs,
-    compute,
+    work: Work::Study { needs, compute },
 };
 
 fn compute(shared: &Shared) -> Result<Answer> {

@@ -2,7 +2,7 @@
 //! Continuity: do neighbours among the inputs stay neighbours among the codes? See the page.
 
 use super::trustworthiness::{largest_k, preservation};
-use super::{Analysis, Answer, Invariance, Metric, Output};
+use super::{Analysis, Answer, Invariance, Metric, Output, Work};
 use crate::data::Study;
 use crate::error::Result;
 use crate::plan::{Key, Need, Shared};
@@ -21,8 +21,7 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("continuity.md"),
     invariances: Invariance::SIMILARITY,
-    needs,
-    compute,
+    work: Work::Study { needs, compute },
 };
 
 fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {

@@ -4,6 +4,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// What stands for a direction in the pattern of an identity.
+const DIRECTION: &str = "DIRECTION";
+
 /// A parsed identity. Printing and parsing are inverses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Id {
@@ -16,14 +19,27 @@ pub struct Id {
 }
 
 impl Id {
-    /// Whether `other` is an instance of this pattern, where `@K` stands for any number.
+    /// Whether `other` is an instance of this pattern, where `@K` stands for any number and `DIRECTION` for any
+    /// direction, with any set of labels.
     pub fn matches(&self, other: &Id) -> bool {
         let at = match (self.at.as_deref(), other.at.as_deref()) {
             (Some("K"), Some(k)) => k == "K" || k.parse::<usize>().is_ok(),
             (Some("K"), None) => true,
             (own, given) => own == given,
         };
-        at && self.name == other.name && self.parameters == other.parameters
+        let parts = |id: &Id| id.name.split('.').map(str::to_string).collect::<Vec<_>>();
+        let (own, given) = (parts(self), parts(other));
+        let has_direction = own.iter().any(|p| p == DIRECTION);
+        let is_direction =
+            |p: &str| p == DIRECTION || p.split_once('2').is_some_and(|(a, b)| !a.is_empty() && !b.is_empty());
+        let name = own.len() == given.len()
+            && own
+                .iter()
+                .zip(&given)
+                .all(|(o, g)| o == g || (o == DIRECTION && is_direction(g)));
+        let is_set_of_labels = |p: &(String, String)| has_direction && p.0 == "labels";
+        let parameters = other.parameters.iter().filter(|p| !is_set_of_labels(p));
+        at && name && parameters.eq(&self.parameters)
     }
 }
 

@@ -7,11 +7,22 @@ mod ami;
 mod cluster_balance;
 mod continuity;
 mod dimension_usage;
+mod hubness;
 mod id;
 mod inertia;
 mod knn_accuracy;
+mod label_hit;
+mod label_ndcg;
+mod label_precision;
+mod label_recall;
+mod map_at_r;
+mod modality_gap;
+mod mrr;
 mod nmi;
+mod over_queries;
+mod pair_recall;
 mod participation_ratio;
+mod r_precision;
 mod silhouette;
 mod smoothness;
 mod spectrum;
@@ -22,7 +33,8 @@ mod uniformity;
 use crate::data::Study;
 use crate::error::Result;
 use crate::plan::{Need, Shared};
-use crate::score::{Better, Curve, SampleTable, Score};
+use crate::retrieve::Ranked;
+use crate::score::{Better, Breakdown, Curve, SampleTable, Score};
 use crate::spec::Spec;
 
 pub use id::Id;
@@ -45,9 +57,19 @@ pub static METRICS: &[&Metric] = &[
     &inertia::METRIC,
     &cluster_balance::METRIC,
     &knn_accuracy::METRIC,
+    &label_precision::METRIC,
+    &label_recall::METRIC,
+    &label_hit::METRIC,
+    &label_ndcg::METRIC,
+    &r_precision::METRIC,
+    &map_at_r::METRIC,
+    &mrr::METRIC,
+    &pair_recall::METRIC,
+    &hubness::METRIC,
+    &modality_gap::METRIC,
 ];
 
-/// The analyses of document 000; a command each.
+/// The analyses; a command each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Analysis {
@@ -59,6 +81,8 @@ pub enum Analysis {
     Manifold,
     /// How are the codes spread, and do they fall into classes?
     Geometry,
+    /// Do the targets nearest to a query have its label?
+    Retrieval,
 }
 
 impl Analysis {
@@ -69,6 +93,7 @@ impl Analysis {
             Analysis::Neighborhood => "neighborhood",
             Analysis::Manifold => "manifold",
             Analysis::Geometry => "geometry",
+            Analysis::Retrieval => "retrieval",
         }
     }
 
@@ -100,12 +125,14 @@ impl Invariance {
         Invariance::Scale,
         Invariance::RowOrder,
     ];
+    /// What leaves every angle between rows as it was.
+    const OF_ANGLES: &'static [Invariance] = &[Invariance::Rotation, Invariance::Scale, Invariance::RowOrder];
 }
 
 /// One score that a metric gives.
 #[derive(Debug, Clone, Copy)]
 pub struct Output {
-    /// Its printed identity; `K` stands for a number.
+    /// Its printed identity; `K` stands for a number, `DIRECTION` for a direction such as `text2sensor`.
     pub id: &'static str,
     /// What it is, in a few words.
     pub about: &'static str,
@@ -129,8 +156,26 @@ pub struct Metric {
     pub page: &'static str,
     /// What leaves it unchanged.
     pub invariances: &'static [Invariance],
-    pub(crate) needs: fn(&Spec, &Study) -> Result<Vec<Need>>,
-    pub(crate) compute: fn(&Shared) -> Result<Answer>,
+    pub(crate) work: Work,
+}
+
+/// What a metric is computed from.
+pub(crate) enum Work {
+    /// The codes, inputs, labels and pairs of one model, through the passes it declares.
+    Study {
+        needs: fn(&Spec, &Study) -> Result<Vec<Need>>,
+        compute: fn(&Shared) -> Result<Answer>,
+    },
+    /// The targets that each query of one direction of a retrieval found.
+    Ranking(fn(&Ranked) -> Answer),
+}
+
+impl Metric {
+    /// Whether it speaks of a study, and is asked with [`crate::evaluate`]; the others are asked with
+    /// [`crate::retrieve`].
+    pub fn is_of_studies(&self) -> bool {
+        matches!(self.work, Work::Study { .. })
+    }
 }
 
 /// What a metric answers for one study; the model's name is filled in by the caller.
@@ -138,6 +183,7 @@ pub struct Metric {
 pub(crate) struct Answer {
     pub(crate) scores: Vec<Score>,
     pub(crate) curves: Vec<Curve>,
+    pub(crate) breakdowns: Vec<Breakdown>,
     pub(crate) samples: Vec<SampleTable>,
     pub(crate) warnings: Vec<String>,
 }

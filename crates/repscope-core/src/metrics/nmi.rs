@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! NMI: how well k-means clusters of the codes agree with the labels. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output};
+use super::{Analysis, Answer, Invariance, Metric, Output, Work};
 use crate::data::{Labels, Study};
 use crate::error::Result;
 use crate::interval;
@@ -22,8 +22,7 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("nmi.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
-    needs,
-    compute,
+    work: Work::Study { needs, compute },
 };
 
 /// Why there is no value, where that is known before clustering.

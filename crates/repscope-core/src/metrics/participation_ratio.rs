@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Participation ratio: over how many directions the variance is spread. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output};
+use super::{Analysis, Answer, Invariance, Metric, Output, Work};
 use crate::data::Study;
 use crate::error::Result;
 use crate::interval;
@@ -21,8 +21,7 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("participation_ratio.md"),
     invariances: Invariance::SIMILARITY,
-    needs,
-    compute,
+    work: Work::Study { needs, compute },
 };
 
 pub(super) fn needs(_: &Spec, _: &Study) -> Result<Vec<Need>> {

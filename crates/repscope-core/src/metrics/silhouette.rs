@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Silhouette: how much nearer a code is to its own class than to the next. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output};
+use super::{Analysis, Answer, Invariance, Metric, Output, Work};
 use crate::data::Study;
 use crate::error::Result;
 use crate::interval;
@@ -22,8 +22,7 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("silhouette.md"),
     invariances: Invariance::SIMILARITY,
-    needs,
-    compute,
+    work: Work::Study { needs, compute },
 };
 
 /// Why there is no value, where that is known from the labels alone.

@@ -2,7 +2,7 @@
 //! The eigenvalue spectrum of the codes. See the page.
 
 use super::participation_ratio::needs;
-use super::{Analysis, Answer, Invariance, Metric, Output};
+use super::{Analysis, Answer, Invariance, Metric, Output, Work};
 use crate::error::Result;
 use crate::plan::Shared;
 use crate::score::{Better, Curve, Score};
@@ -27,8 +27,7 @@ pub(super) static METRIC: Metric = Metric {
     ],
     page: include_str!("spectrum.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::RowOrder],
-    needs,
-    compute,
+    work: Work::Study { needs, compute },
 };
 
 fn compute(shared: &Shared) -> Result<Answer> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Trustworthiness: are neighbours among the codes neighbours among the inputs? See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output};
+use super::{Analysis, Answer, Invariance, Metric, Output, Work};
 use crate::data::Study;
 use crate::error::{Error, Result};
 use crate::interval::{self, Units};
@@ -22,8 +22,7 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("trustworthiness.md"),
     invariances: Invariance::SIMILARITY,
-    needs,
-    compute,
+    work: Work::Study { needs, compute },
 };
 
 fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {

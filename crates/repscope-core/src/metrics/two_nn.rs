@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! TwoNN: the intrinsic dimension from the two nearest neighbours. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output};
+use super::{Analysis, Answer, Invariance, Metric, Output, Work};
 use crate::data::Study;
 use crate::error::Result;
 use crate::interval;
@@ -30,8 +30,7 @@ pub(super) static METRIC: Metric = Metric {
     ],
     page: include_str!("two_nn.md"),
     invariances: Invariance::SIMILARITY,
-    needs,
-    compute,
+    work: Work::Study { needs, compute },
 };
 
 /// Groups of rows left out in turn by the jackknife of the fit.

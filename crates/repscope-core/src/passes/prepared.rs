@@ -242,7 +242,7 @@ pub(crate) fn length(row: &[f64]) -> f64 {
 }
 
 /// The power of two that brings `length` to between 1/2 and 1; 1 for a length of zero.
-fn power_of_two_near(length: f64) -> f64 {
+pub(crate) fn power_of_two_near(length: f64) -> f64 {
     if length == 0.0 {
         return 1.0;
     }

@@ -93,6 +93,11 @@ pub fn numbers(space: &Space) -> Vec<f64> {
     values
 }
 
+/// Every metric that speaks of a study.
+pub fn of_studies() -> Vec<&'static Metric> {
+    METRICS.iter().copied().filter(|m| m.is_of_studies()).collect()
+}
+
 /// The metric with this name.
 pub fn metric(id: &str) -> &'static Metric {
     METRICS.iter().find(|m| m.id == id).expect("a registered metric")

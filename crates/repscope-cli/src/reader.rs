@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+//! Reads arrays, keeps a record of what was read, and brings rows into one order by their ids.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use repscope_core::{Labels, Space};
+use repscope_io::{
+    Array, InputPath, InputRecord, digest, join_rows, list_arrays, read_array, read_array_beside, read_ids,
+};
+
+/// What a run was made from, for the results document and the user.
+#[derive(Default)]
+pub struct Sources {
+    pub records: Vec<InputRecord>,
+    pub warnings: Vec<String>,
+    /// Which file played which role, and how it was read: the part of the options that is not in the spec.
+    pub options: serde_json::Map<String, serde_json::Value>,
+}
+
+pub struct Reader {
+    /// What `--ids` says.
+    ids: Vec<String>,
+    pub records: Vec<InputRecord>,
+    pub warnings: Vec<String>,
+}
+
+/// An array whose rows are joined with those of others.
+pub struct Part {
+    pub name: String,
+    pub path: InputPath,
+    /// The rows that are looked at, where not all are.
+    pub chosen: Option<Chosen>,
+}
+
+/// Some rows of an array.
+#[derive(Clone)]
+pub struct Chosen {
+    pub rows: Vec<usize>,
+    /// How many rows the array has.
+    pub total: usize,
+}
+
+impl Part {
+    pub fn new(name: &str, path: InputPath) -> Self {
+        Part {
+            name: name.to_string(),
+            path,
+            chosen: None,
+        }
+    }
+}
+
+/// Which rows of each part to take, by its name. A part that is not here stays as it is.
+pub struct Orders(Vec<(String, Chosen)>);
+
+impl Orders {
+    /// The rows of a space, in the order that all parts have.
+    pub fn space(&self, part: &str, space: Space) -> Result<Space> {
+        match self.rows(part, space.rows())? {
+            Some(rows) => Ok(space.select(rows)?),
+            None => Ok(space),
+        }
+    }
+
+    /// The rows of labels or episodes, in the order that all parts have.
+    pub fn labels(&self, part: &str, labels: Labels) -> Result<Labels> {
+        let rows = self.rows(part, labels.rows())?;
+        Ok(rows.map_or(labels.clone(), |rows| labels.select(rows)))
+    }
+
+    fn rows(&self, part: &str, count: usize) -> Result<Option<&[usize]>> {
+        let Some((_, chosen)) = self.0.iter().find(|(name, _)| name == part) else {
+            return Ok(None);
+        };
+        if chosen.total != count {
+            bail!(
+                "`{part}` has {count} rows but {} ids; give one id per row",
+                chosen.total
+            );
+        }
+        Ok(Some(&chosen.rows))
+    }
+}
+
+impl Reader {
+    pub fn new(ids: &[String]) -> Self {
+        Reader {
+            ids: ids.to_vec(),
+            records: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The column that `--ids` names in every file.
+    pub fn id_column(&self) -> Option<&str> {
+        self.ids.iter().find(|i| !i.contains('=')).map(String::as_str)
+    }
+
+    /// Reads an array and records it.
+    pub fn array(&mut self, path: &InputPath) -> Result<Array> {
+        let path = &self.beside_ids(path)?;
+        let array = match self.id_column() {
+            Some(column) => read_array_beside(path, column)?,
+            None => read_array(path)?,
+        };
+        self.records.push(InputRecord {
+            path: path.to_string(),
+            shape: array.shape().to_vec(),
+            dtype: array.dtype().to_string(),
+            digest: digest(&path.path)?,
+        });
+        Ok(array)
+    }
+
+    /// What is meant by a path without a key: the array beside the id column, where the file holds both.
+    fn beside_ids(&self, path: &InputPath) -> Result<InputPath> {
+        let Some(column) = self.id_column().filter(|_| path.key.is_none()) else {
+            return Ok(path.clone());
+        };
+        let (ids, mut others): (Vec<_>, Vec<_>) = list_arrays(&path.path)?
+            .into_iter()
+            .partition(|a| a.key.as_deref() == Some(column));
+        if ids.is_empty() {
+            return Ok(path.clone());
+        }
+        if others.len() == 1 {
+            let key = others.remove(0).key;
+            return Ok(InputPath { key, ..path.clone() });
+        }
+        Ok(path.clone())
+    }
+
+    /// The rows of each part that stand for the ids all parts have. Without `--ids`, the rows that are looked at.
+    pub fn join(&mut self, parts: Vec<Part>) -> Result<Orders> {
+        if self.ids.is_empty() {
+            let orders = parts.into_iter().filter_map(|p| Some((p.name, p.chosen?)));
+            return Ok(Orders(orders.collect()));
+        }
+        let mut lists = Vec::new();
+        let mut totals = Vec::new();
+        for part in &parts {
+            let source = id_source(&part.name, &part.path, &self.ids)?;
+            let ids = read_ids(&source).with_context(|| format!("reading the ids of `{}`", part.name))?;
+            totals.push(part.chosen.as_ref().map_or(ids.len(), |c| c.total));
+            lists.push(match &part.chosen {
+                None => ids,
+                Some(chosen) if ids.len() == chosen.total => chosen.rows.iter().map(|&i| ids[i].clone()).collect(),
+                // Ids of nothing but the rows that are looked at are fine as they are.
+                Some(chosen) if ids.len() == chosen.rows.len() => ids,
+                Some(chosen) => bail!(
+                    "`{}` has {} rows but {source} has {} ids; give one id per row",
+                    part.name,
+                    chosen.total,
+                    ids.len()
+                ),
+            });
+        }
+        let named: Vec<(&str, &[String])> = parts
+            .iter()
+            .zip(&lists)
+            .map(|(p, l)| (p.name.as_str(), l.as_slice()))
+            .collect();
+        let joined = join_rows(&named)?;
+        for (part, dropped) in parts.iter().zip(&joined.dropped).filter(|(_, d)| **d > 0) {
+            self.warnings.push(format!(
+                "{dropped} rows of `{}` have an id that other arrays lack; they are left out",
+                part.name
+            ));
+        }
+        let ordered = |((part, order), total): ((Part, Vec<usize>), usize)| {
+            let rows = match part.chosen {
+                Some(chosen) => order.into_iter().map(|i| chosen.rows[i]).collect(),
+                None => order,
+            };
+            (part.name, Chosen { rows, total })
+        };
+        let orders = parts.into_iter().zip(joined.orders).zip(totals).map(ordered);
+        Ok(Orders(orders.collect()))
+    }
+}
+
+/// Where the ids of a part are: the file named for it, or the id column of its own file.
+fn id_source(part: &str, path: &InputPath, ids: &[String]) -> Result<InputPath> {
+    let own = ids
+        .iter()
+        .filter_map(|i| i.split_once('='))
+        .find(|(name, _)| *name == part);
+    if let Some((_, file)) = own {
+        return Ok(InputPath::parse(file));
+    }
+    match ids.iter().find(|i| !i.contains('=')) {
+        Some(column) if Path::new(column).exists() => bail!(
+            "--ids {column} is a file: say whose ids it holds with --ids NAME={column}, once for each array (here: \
+             `{part}`)"
+        ),
+        Some(column) => Ok(InputPath {
+            path: path.path.clone(),
+            key: Some(column.clone()),
+        }),
+        None => bail!("--ids names no ids for `{part}`; add {part}=PATH"),
+    }
+}

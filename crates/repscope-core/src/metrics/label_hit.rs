@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+//! Label hit rate at K: the share of queries that find at least one relevant target among the first K. See the page.
+
+use super::over_queries::at_every_k;
+use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use crate::interval;
+use crate::retrieve::Ranked;
+use crate::score::Better;
+
+pub(super) static METRIC: Metric = Metric {
+    id: "label_hit",
+    title: "Label hit rate at K",
+    analysis: Analysis::Retrieval,
+    outputs: &[Output {
+        id: "label_hit.DIRECTION@K",
+        about: "share of queries with at least one target of their label among the first K",
+        better: Better::Higher,
+        range: "0 to 1",
+    }],
+    page: include_str!("label_hit.md"),
+    invariances: Invariance::OF_ANGLES,
+    work: Work::Ranking(compute),
+};
+
+fn compute(ranked: &Ranked) -> Answer {
+    let scores = at_every_k(ranked, |queries, place, k, used| {
+        let hit: Vec<f64> = queries.set.hits[place]
+            .iter()
+            .map(|&h| f64::from(u8::from(h > 0)))
+            .collect();
+        let chance = |relevant| 1.0 - miss(ranked.findable, relevant, used);
+        let score = queries.mean(queries.set.id(ranked, "label_hit", "", Some(k)), &hit, chance);
+        let interval = interval::of_share(score.value.unwrap_or(0.0), hit.len(), "queries", ranked.spec.level);
+        vec![score.with_interval(interval)]
+    });
+    Answer {
+        scores,
+        ..Answer::default()
+    }
+}
+
+/// The probability that `k` targets drawn from `all` miss all `relevant` ones: Π (all − relevant − i) / (all − i).
+fn miss(all: usize, relevant: usize, k: usize) -> f64 {
+    let factor = |i: usize| (all - relevant).saturating_sub(i) as f64 / (all - i) as f64;
+    (0..k).map(factor).product()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chance_is_one_minus_the_share_of_draws_without_a_relevant_target() {
+        // 2 of 5, 2 relevant: 3 of the 10 pairs hold none.
+        assert!((miss(5, 2, 2) - 0.3).abs() < 1e-15);
+        assert_eq!(miss(5, 4, 2), 0.0);
+    }
+}

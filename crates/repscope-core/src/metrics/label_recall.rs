@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+//! Label recall at K: how many of a query's relevant targets are among the first K. See the page.
+
+use super::over_queries::at_every_k;
+use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use crate::retrieve::Ranked;
+use crate::score::Better;
+
+pub(super) static METRIC: Metric = Metric {
+    id: "label_recall",
+    title: "Label recall at K",
+    analysis: Analysis::Retrieval,
+    outputs: &[
+        Output {
+            id: "label_recall.DIRECTION@K",
+            about: "share of the targets with the query's label that are among the first K",
+            better: Better::Higher,
+            range: "0 to 1",
+        },
+        Output {
+            id: "label_recall.DIRECTION.macro@K",
+            about: "the same, averaged over labels",
+            better: Better::Higher,
+            range: "0 to 1",
+        },
+    ],
+    page: include_str!("label_recall.md"),
+    invariances: Invariance::OF_ANGLES,
+    work: Work::Ranking(compute),
+};
+
+fn compute(ranked: &Ranked) -> Answer {
+    let scores = at_every_k(ranked, |queries, place, k, used| {
+        let set = queries.set;
+        let hits = set.counted.iter().zip(&set.hits[place]);
+        let recall: Vec<f64> = hits.map(|(&q, &h)| f64::from(h) / set.relevant(q) as f64).collect();
+        let chance = |_| used as f64 / ranked.findable as f64;
+        let id = |part: &str| set.id(ranked, "label_recall", part, Some(k));
+        vec![
+            queries.mean(id(""), &recall, chance),
+            queries.macro_mean(id(".macro"), &recall, chance),
+        ]
+    });
+    Answer {
+        scores,
+        ..Answer::default()
+    }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+//! The fast way against f64 throughout, on data made to break it.
+
+use super::*;
+use crate::passes::similarity::Side;
+use crate::random::stream;
+use crate::run::Order;
+use crate::spec::Similarity;
+use rand::RngExt;
+
+const KINDS: [&str; 9] = [
+    "noise",
+    "cone",
+    "templates",
+    "ties",
+    "near ties",
+    "constant",
+    "zeros",
+    "huge",
+    "tiny",
+];
+
+/// Rows of `d` random numbers, or something nastier.
+fn data(kind: &str, n: usize, d: usize, seed: u64) -> Space {
+    let mut rng = stream(seed, kind, 0);
+    let mut noise = || rng.random::<f64>() - 0.5;
+    let values: Vec<f64> = match kind {
+        "noise" => (0..n * d).map(|_| noise()).collect(),
+        // All rows point the same way, as the codes of a badly centred encoder do.
+        "cone" => (0..n * d).map(|_| 1.0 + 1e-3 * noise()).collect(),
+        // Few distinct rows, as texts made from templates have.
+        "templates" => {
+            let rows: Vec<f64> = (0..5 * d).map(|_| noise()).collect();
+            (0..n).flat_map(|i| rows[(i * 7 % 5) * d..][..d].to_vec()).collect()
+        }
+        "ties" => (0..n * d).map(|_| (noise() * 4.0).round()).collect(),
+        // Similarities that differ by less than f32 can tell.
+        "near ties" => (0..n * d)
+            .map(|x| f64::from(u8::from(x % d == 0)) + 1e-9 * noise())
+            .collect(),
+        "constant" => vec![3.0; n * d],
+        "zeros" => (0..n * d)
+            .map(|x| if (x / d).is_multiple_of(3) { 0.0 } else { noise() })
+            .collect(),
+        "huge" => (0..n * d).map(|_| noise() * 1e149).collect(),
+        "tiny" => (0..n * d).map(|_| noise() * 1e-200).collect(),
+        other => panic!("no data called {other}"),
+    };
+    Space::from_f64(kind, n, d, values).unwrap()
+}
+
+/// Labels with large and small classes, some of which only one side has.
+fn relevance(queries: usize, targets: usize, is_self: bool) -> Relevance {
+    let codes = |rows: usize, shift: usize| -> Vec<u32> {
+        let code = |i: usize| if i.is_multiple_of(3) { 0 } else { (i * i + shift) % 40 };
+        (0..rows).map(|i| code(i) as u32).collect()
+    };
+    let names = (0..42).map(|c| c.to_string()).collect();
+    let targets = codes(targets, usize::from(!is_self));
+    Relevance::new(names, codes(queries, 0), targets, is_self)
+}
+
+/// Both ways to rank; `depth` first targets.
+fn both_ways(
+    query: &Space,
+    target: &Space,
+    similarity: Similarity,
+    is_self: bool,
+    depth: usize,
+) -> (Rankings, Rankings) {
+    let driver = Driver::silent(Order::Parallel);
+    let sides = [query, target].map(|space| Side::new(space, similarity, &driver));
+    let relevances = [relevance(query.rows(), target.rows(), is_self)];
+    let job = Job {
+        products: Products {
+            query: &sides[0],
+            target: &sides[1],
+        },
+        relevances: &relevances,
+        is_self,
+        depth,
+    };
+    (job.directly(&driver), job.by_panels(&driver))
+}
+
+#[test]
+fn the_first_targets_are_those_of_f64_on_every_kind_of_data() {
+    for kind in KINDS {
+        for similarity in [Similarity::Cosine, Similarity::Dot] {
+            let (query, target) = (data(kind, 61, 19, 1), data(kind, 2500, 19, 2));
+            let (slow, fast) = both_ways(&query, &target, similarity, false, 30);
+            assert_eq!(slow.targets, fast.targets, "{kind} {similarity:?}");
+        }
+    }
+}
+
+#[test]
+fn a_space_searched_with_itself_never_finds_the_query() {
+    for kind in KINDS {
+        let space = data(kind, 1300, 8, 3);
+        let (slow, fast) = both_ways(&space, &space, Similarity::Cosine, true, 1299);
+        assert_eq!(slow.targets, fast.targets, "{kind}");
+        for q in 0..space.rows() {
+            assert!(!fast.of(q).contains(&(q as u32)), "{kind} {q}");
+        }
+    }
+}
+
+#[test]
+fn standings_are_those_of_f64_where_similarities_are_apart() {
+    for is_self in [false, true] {
+        let target = data("noise", 3000, 24, 5);
+        let query = if is_self {
+            target.clone()
+        } else {
+            data("noise", 200, 24, 6)
+        };
+        let (slow, fast) = both_ways(&query, &target, Similarity::Cosine, is_self, 10);
+        for (q, (a, b)) in slow.standings[0].iter().zip(&fast.standings[0]).enumerate() {
+            // Two similarities in a thousand are closer than f32 tells; each may move a target by one rank.
+            assert!(
+                a.first.abs_diff(b.first) <= 1 && a.hits.abs_diff(b.hits) <= 1,
+                "{q}: {a:?} {b:?}"
+            );
+            assert!(
+                (a.average_precision - b.average_precision).abs() < 2e-3,
+                "{q}: {a:?} {b:?}"
+            );
+        }
+        let mean = |r: &Rankings| r.standings[0].iter().map(|s| s.average_precision).sum::<f64>() / query.rows() as f64;
+        assert!((mean(&slow) - mean(&fast)).abs() < 1e-5);
+    }
+}
+
+#[test]
+fn a_first_relevant_target_far_behind_is_found() {
+    // Queries point one way; the targets of their label the other way, behind all others. Few of them are measured
+    // first, many are found in a second round.
+    for relevant in [10, 20] {
+        let is_far = |i: usize| i.is_multiple_of(2000 / relevant);
+        let row = |x: f64, i: usize| [x, (i as f64).sin() * 0.1, (i as f64).cos() * 0.1];
+        let query = Space::from_f64("query", 7, 3, (0..7).flat_map(|i| row(1.0, i)).collect()).unwrap();
+        let targets = (0..2000).flat_map(|i| row(if is_far(i) { -1.0 } else { 1.0 }, i));
+        let target = Space::from_f64("target", 2000, 3, targets.collect()).unwrap();
+        let driver = Driver::silent(Order::Parallel);
+        let sides = [&query, &target].map(|space| Side::new(space, Similarity::Cosine, &driver));
+        let codes = (0..2000).map(|i| u32::from(!is_far(i))).collect();
+        let names = vec!["far".to_string(), "near".to_string()];
+        let relevances = [Relevance::new(names, vec![0; 7], codes, false)];
+        let job = Job {
+            products: Products {
+                query: &sides[0],
+                target: &sides[1],
+            },
+            relevances: &relevances,
+            is_self: false,
+            depth: 5,
+        };
+        for rankings in [job.directly(&driver), job.by_panels(&driver)] {
+            let expected = 2001 - relevant as u32;
+            assert!(rankings.standings[0].iter().all(|s| s.first == expected && s.hits == 0));
+        }
+    }
+}
+
+#[test]
+fn keys_order_by_value_and_then_by_row() {
+    let values = [1.0f32, 0.5, 0.0, -0.0, -0.25, -3.0, f32::MIN];
+    for pair in values.windows(2) {
+        let is_tie = pair[0] == pair[1];
+        assert_eq!(key_of(pair[0], 9) < key_of(pair[1], 3), !is_tie, "{pair:?}");
+        assert!(key_of(pair[0], 3) < key_of(pair[1], 9), "{pair:?}");
+    }
+    for value in values {
+        assert_eq!(value_of(key_of(value, 7)), value);
+        assert_eq!(row_of(key_of(value, 7)), 7);
+    }
+}

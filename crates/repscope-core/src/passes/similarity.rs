@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+//! Two spaces made ready for inner products: exact ones in f64, fast ones in f32, and a bound between the two.
+//!
+//! Each row is multiplied by a factor: 1 / ‖row‖ for the cosine (0 for a row of length zero), else one power of two for
+//! the whole space, which brings its longest row to about 1 and changes no order. The fast copy of the targets is
+//! centred: ⟨a, b⟩ = ⟨a, b − m⟩ + ⟨a, m⟩, and ⟨a, m⟩ is the same for all targets of a query, so the order stays
+//! while the rounding errors shrink with the length of b − m.
+//!
+//! **Error bound.** With u = 2⁻²⁴ the f32 value differs from the exact ⟨a, b − m⟩ by at most γ·‖a‖·‖b − m‖, γ = (D + 16)·u
+//! / (1 − (D + 16)·u), in any order of summation; the 16 covers the rounding of the coordinates. The f64 value of ⟨a, b⟩
+//! and the centring add (2D + 16)·2⁻⁵³·‖a‖·‖b‖.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
+
+use super::moments::scaled_column_means;
+use super::panels::Panels;
+use super::prepared::{BLOCK, length, power_of_two_near};
+use crate::data::{Slice, Space};
+use crate::random;
+use crate::run::Driver;
+use crate::spec::Similarity;
+
+/// Unit roundoff of f32 and of f64.
+const U32: f64 = f32::EPSILON as f64 / 2.0;
+const U64: f64 = f64::EPSILON / 2.0;
+
+/// A space with a factor for each row.
+pub(crate) struct Side<'a> {
+    pub(crate) space: &'a Space,
+    factors: Vec<f64>,
+    /// The length of the longest row, times its factor.
+    longest: f64,
+    /// How many rows have length zero, and so no direction.
+    pub(crate) zeros: usize,
+}
+
+impl<'a> Side<'a> {
+    pub(crate) fn new(space: &'a Space, similarity: Similarity, driver: &Driver) -> Self {
+        let n = space.rows();
+        let lengths = driver.map(n.div_ceil(BLOCK), |b| {
+            let mut row = vec![0.0; space.columns()];
+            let measure = |i: usize| {
+                space.read_row(i, &mut row);
+                length(&row)
+            };
+            (b * BLOCK..n.min((b + 1) * BLOCK)).map(measure).collect::<Vec<f64>>()
+        });
+        let lengths = lengths.concat();
+        // A subnormal length has no inverse in f64: it counts as zero.
+        let is_zero = |l: &&f64| **l < f64::MIN_POSITIVE;
+        let zeros = lengths.iter().filter(is_zero).count();
+        let factors: Vec<f64> = match similarity {
+            Similarity::Cosine => lengths
+                .iter()
+                .map(|l| if is_zero(&l) { 0.0 } else { 1.0 / l })
+                .collect(),
+            Similarity::Dot => vec![power_of_two_near(lengths.iter().copied().fold(0.0, f64::max)); n],
+        };
+        Side {
+            longest: lengths.iter().zip(&factors).map(|(l, f)| l * f).fold(0.0, f64::max),
+            space,
+            factors,
+            zeros,
+        }
+    }
+
+    fn read(&self, i: usize, row: &mut [f64]) {
+        self.space.read_row(i, row);
+        row.iter_mut().for_each(|x| *x *= self.factors[i]);
+    }
+
+    /// The mean of the rows, each times its factor.
+    pub(crate) fn mean(&self, driver: &Driver) -> Vec<f64> {
+        scaled_column_means(self.space, Some(&self.factors), driver)
+    }
+
+    /// For each row, the first row that equals it in every coordinate.
+    fn firsts(&self, driver: &Driver) -> Vec<u32> {
+        let (n, d) = (self.space.rows(), self.space.columns());
+        let hashes = driver.map(n.div_ceil(BLOCK), |b| {
+            let mut row = vec![0.0; d];
+            let hash = |i: usize| {
+                self.space.read_row(i, &mut row);
+                let mut hasher = DefaultHasher::new();
+                // Adding 0 turns −0 into 0.
+                row.iter().for_each(|x| hasher.write_u64((x + 0.0).to_bits()));
+                hasher.finish()
+            };
+            (b * BLOCK..n.min((b + 1) * BLOCK)).map(hash).collect::<Vec<u64>>()
+        });
+        let (mut row, mut other) = (vec![0.0; d], vec![0.0; d]);
+        // Rows by their hash; looked up only, so its order reaches no result.
+        let mut seen: HashMap<u64, Vec<u32>> = HashMap::new();
+        let mut firsts = Vec::with_capacity(n);
+        for (i, hash) in hashes.concat().into_iter().enumerate() {
+            let alike = seen.entry(hash).or_default();
+            let first = alike.iter().copied().find(|&j| {
+                self.space.read_row(i, &mut row);
+                self.space.read_row(j as usize, &mut other);
+                row == other
+            });
+            if first.is_none() {
+                alike.push(i as u32);
+            }
+            firsts.push(first.unwrap_or(i as u32));
+        }
+        firsts
+    }
+}
+
+/// Inner products of a query's row and a target's row, each times its factor.
+pub(crate) struct Products<'a> {
+    pub(crate) query: &'a Side<'a>,
+    pub(crate) target: &'a Side<'a>,
+}
+
+impl Products<'_> {
+    /// The product of row i of the queries and row j of the targets, in f64; the same on every machine and the same
+    /// for equal rows: sixteen lanes in a fixed order, no fused operations.
+    #[inline]
+    pub(crate) fn exact(&self, i: usize, j: usize) -> f64 {
+        let d = self.query.space.columns();
+        let (s, t) = (self.query.factors[i], self.target.factors[j]);
+        let (a, b) = (i * d..(i + 1) * d, j * d..(j + 1) * d);
+        match (self.query.space.slice(), self.target.space.slice()) {
+            // Products of f32 neither overflow nor vanish in f64, so the factors can wait.
+            (Slice::F32(x), Slice::F32(y)) => lanes(&x[a], &y[b], |x, y| f64::from(x) * f64::from(y)) * s * t,
+            (Slice::F32(x), Slice::F64(y)) => lanes(&x[a], &y[b], |x, y| (f64::from(x) * s) * (y * t)),
+            (Slice::F64(x), Slice::F32(y)) => lanes(&x[a], &y[b], |x, y| (x * s) * (f64::from(y) * t)),
+            (Slice::F64(x), Slice::F64(y)) => lanes(&x[a], &y[b], |x, y| (x * s) * (y * t)),
+        }
+    }
+}
+
+/// The centred targets in f32, in a fixed random order: the first ones are a fair sample of all.
+pub(crate) struct PackedTargets {
+    pub(crate) panels: Panels,
+    /// Which row stands at each place.
+    pub(crate) order: Vec<u32>,
+    mean: Vec<f64>,
+    /// The longest row after centring, and before.
+    longest: f64,
+    longest_whole: f64,
+    /// For each target, the first one that equals it: equal targets are measured once.
+    pub(crate) firsts: Vec<u32>,
+}
+
+impl PackedTargets {
+    pub(crate) fn new(target: &Side, driver: &Driver) -> Self {
+        let (n, d) = (target.space.rows(), target.space.columns());
+        let mean = target.mean(driver);
+        let order = random::permutation(n, &mut random::stream(0, "target order", 0));
+        let mut packed = PackedTargets {
+            panels: Panels::of_targets(d, n),
+            order: Vec::new(),
+            mean: Vec::new(),
+            longest: 0.0,
+            longest_whole: target.longest,
+            firsts: target.firsts(driver),
+        };
+        // A task packs whole panels.
+        let at_once = BLOCK.next_multiple_of(Panels::targets_at_once());
+        let parts = driver.map(n.div_ceil(at_once), |b| {
+            let mut panels = Panels::of_targets(d, at_once);
+            let mut longest = 0.0f64;
+            let mut row = vec![0.0; d];
+            for &i in &order[b * at_once..n.min((b + 1) * at_once)] {
+                target.read(i as usize, &mut row);
+                row.iter_mut().zip(&mean).for_each(|(x, m)| *x -= m);
+                longest = longest.max(length(&row));
+                panels.push(&row);
+            }
+            (panels, longest)
+        });
+        for (panels, longest) in parts {
+            packed.panels.append(&panels);
+            packed.longest = packed.longest.max(longest);
+        }
+        packed.order = order;
+        packed.mean = mean;
+        packed
+    }
+
+    /// How far the f32 product of a query of this length and any target can be from the exact one, up to what all
+    /// targets of the query share.
+    fn error_bound(&self, query_length: f64) -> f64 {
+        let d = self.mean.len() as f64 + 16.0;
+        let gamma = d * U32 / (1.0 - (d * U32).min(0.5));
+        let in_f64 = 2.0 * d * U64 * self.longest_whole;
+        query_length * (gamma * self.longest + in_f64) * 1.01 + f64::from(f32::MIN_POSITIVE)
+    }
+}
+
+/// Some queries in f32.
+pub(crate) struct PackedQueries {
+    pub(crate) panels: Panels,
+    /// The error bound of each.
+    pub(crate) errors: Vec<f64>,
+    /// By how much the product of each with a target exceeds that with the centred target.
+    pub(crate) shared: Vec<f64>,
+}
+
+impl PackedQueries {
+    pub(crate) fn new(query: &Side, rows: &[usize], targets: &PackedTargets) -> Self {
+        let d = targets.mean.len();
+        let mut packed = PackedQueries {
+            panels: Panels::of_queries(d, rows.len()),
+            errors: Vec::with_capacity(rows.len()),
+            shared: Vec::with_capacity(rows.len()),
+        };
+        let mut row = vec![0.0; d];
+        for &i in rows {
+            query.read(i, &mut row);
+            packed.errors.push(targets.error_bound(length(&row)));
+            packed
+                .shared
+                .push(row.iter().zip(&targets.mean).map(|(x, m)| x * m).sum());
+            packed.panels.push(&row);
+        }
+        packed
+    }
+}
+
+/// Σ product(x, y), in sixteen lanes.
+#[inline(always)]
+fn lanes<A: Copy, B: Copy>(a: &[A], b: &[B], product: impl Fn(A, B) -> f64 + Copy) -> f64 {
+    pulp::Arch::new().dispatch(Lanes { a, b, product })
+}
+
+struct Lanes<'a, A, B, F> {
+    a: &'a [A],
+    b: &'a [B],
+    product: F,
+}
+
+impl<A: Copy, B: Copy, F: Fn(A, B) -> f64 + Copy> pulp::WithSimd for Lanes<'_, A, B, F> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> f64 {
+        let (a16, b16) = (self.a.chunks_exact(16), self.b.chunks_exact(16));
+        let mut rest = 0.0;
+        for (&x, &y) in a16.remainder().iter().zip(b16.remainder()) {
+            rest += (self.product)(x, y);
+        }
+        let mut sums = [0.0f64; 16];
+        for (x, y) in a16.zip(b16) {
+            for l in 0..16 {
+                sums[l] += (self.product)(x[l], y[l]);
+            }
+        }
+        rest + sums.iter().sum::<f64>()
+    }
+}

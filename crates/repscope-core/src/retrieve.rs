@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+//! From a retrieval to its scores: one ranking pass per direction serves all metrics, all K and all sets of labels.
+
+use crate::data::{Direction, LabelSet, Labels, Retrieval};
+use crate::error::{Error, Result};
+use crate::metrics::{Answer, Metric, Work};
+use crate::passes::rankings::{self, Rankings, Relevance, Standing, rank};
+use crate::passes::similarity::{Products, Side};
+use crate::plan::in_words;
+use crate::run::Driver;
+use crate::score::Results;
+use crate::spec::{Similarity, Spec};
+
+/// A direction of a retrieval with what its queries found.
+pub(crate) struct Ranked<'a> {
+    pub(crate) spec: &'a Spec,
+    /// `text2sensor`.
+    pub(crate) direction: String,
+    /// How many queries ask.
+    pub(crate) queries: usize,
+    /// How many targets there are, and how many a query can find: in a self-direction not itself.
+    pub(crate) targets: usize,
+    pub(crate) findable: usize,
+    /// Whether both sides are the same space.
+    pub(crate) is_self: bool,
+    /// Whether row i of the queries and row i of the targets are the same sample.
+    pub(crate) is_paired: bool,
+    /// The distance between the means of the unit-length rows of both sides.
+    pub(crate) gap: f64,
+    pub(crate) rankings: Rankings,
+    pub(crate) sets: Vec<RankedSet>,
+}
+
+/// What the queries found, seen through one set of labels.
+pub(crate) struct RankedSet {
+    name: Option<String>,
+    pub(crate) relevance: Relevance,
+    pub(crate) standings: Vec<Standing>,
+    /// The queries that have a relevant target. The others have no score.
+    pub(crate) counted: Vec<usize>,
+    /// For each K: the relevant targets among the first K of each query that counts, and their discounted gain.
+    pub(crate) hits: Vec<Vec<u32>>,
+    pub(crate) gains: Vec<Vec<f64>>,
+}
+
+impl Ranked<'_> {
+    /// The printed identity of a score of this direction.
+    pub(crate) fn id(&self, metric: &str, part: &str, k: Option<usize>) -> String {
+        let at = k.map_or(String::new(), |k| format!("@{k}"));
+        format!("{metric}.{}{part}{at}", self.direction)
+    }
+
+    /// The K that is really used: there may be fewer targets.
+    pub(crate) fn effective(&self, k: usize) -> usize {
+        k.min(self.findable)
+    }
+}
+
+impl RankedSet {
+    /// The printed identity of a score of this direction and set: `label_precision.text2sensor.macro(labels=l2)@10`.
+    pub(crate) fn id(&self, ranked: &Ranked, metric: &str, part: &str, k: Option<usize>) -> String {
+        let set = self.name.as_ref().map_or(String::new(), |n| format!("(labels={n})"));
+        ranked.id(metric, &format!("{part}{set}"), k)
+    }
+
+    /// The code of the label of a query.
+    pub(crate) fn code(&self, query: usize) -> usize {
+        self.relevance.queries[query] as usize
+    }
+
+    /// How many targets are relevant to a query.
+    pub(crate) fn relevant(&self, query: usize) -> usize {
+        self.relevance.relevant(self.code(query))
+    }
+}
+
+/// Computes the metrics for every direction of every retrieval. All problems of the input are found before heavy
+/// work starts.
+pub fn retrieve(retrievals: &[Retrieval], metrics: &[&Metric], spec: &Spec, driver: &Driver) -> Result<Results> {
+    spec.check()?;
+    if spec.retrieval_k.is_empty() || spec.retrieval_k.contains(&0) {
+        return Err(Error::Input(format!(
+            "K = {:?}: a retrieval looks at the first K targets, at least one; use --k_values 10 50 100",
+            spec.retrieval_k
+        )));
+    }
+    for retrieval in retrievals {
+        retrieval.check()?;
+        check_memory(retrieval, spec)?;
+    }
+    let mut results = Results::default();
+    for retrieval in retrievals {
+        let sides: Vec<Side> = retrieval
+            .spaces
+            .iter()
+            .map(|space| Side::new(space, spec.similarity, driver))
+            .collect();
+        let mut warnings = zero_rows(&sides, spec);
+        for &direction in &retrieval.directions {
+            let ranked = search(retrieval, direction, &sides, spec, driver);
+            warnings.extend(advice(&ranked));
+            for metric in metrics {
+                let Work::Ranking(compute) = metric.work else {
+                    return Err(Error::Input(format!(
+                        "`{}` is a score of codes, not of a retrieval",
+                        metric.id
+                    )));
+                };
+                take(compute(&ranked), &retrieval.model, &mut results);
+            }
+        }
+        let of_model = |w: String| match retrievals.len() {
+            1 => w,
+            _ => format!("{}: {w}", retrieval.model),
+        };
+        results.warnings.extend(warnings.into_iter().map(of_model));
+    }
+    Ok(results)
+}
+
+fn take(answer: Answer, model: &str, results: &mut Results) {
+    results.scores.extend(answer.scores.into_iter().map(|mut score| {
+        score.model = model.to_string();
+        score
+    }));
+    results
+        .breakdowns
+        .extend(answer.breakdowns.into_iter().map(|mut breakdown| {
+            breakdown.model = model.to_string();
+            breakdown
+        }));
+}
+
+fn search<'a>(
+    retrieval: &Retrieval,
+    direction: Direction,
+    sides: &[Side],
+    spec: &'a Spec,
+    driver: &Driver,
+) -> Ranked<'a> {
+    let (query, target) = (&sides[direction.query], &sides[direction.target]);
+    let is_self = direction.query == direction.target;
+    let findable = target.space.rows() - usize::from(is_self);
+    let largest = spec.retrieval_k.iter().copied().max().unwrap_or(1);
+    let relevances: Vec<Relevance> = retrieval
+        .label_sets
+        .iter()
+        .map(|set| relevance(set, direction, is_self))
+        .collect();
+    let products = Products { query, target };
+    let mut rankings = rank(products, &relevances, is_self, largest.min(findable), driver);
+    let standings = std::mem::take(&mut rankings.standings);
+    let mut ranked = Ranked {
+        spec,
+        direction: retrieval.direction_name(direction),
+        queries: query.space.rows(),
+        targets: target.space.rows(),
+        findable,
+        is_self,
+        is_paired: retrieval.is_paired(direction),
+        gap: if is_self { 0.0 } else { gap(query, target, spec, driver) },
+        rankings,
+        sets: Vec::new(),
+    };
+    for ((relevance, standings), set) in relevances.into_iter().zip(standings).zip(&retrieval.label_sets) {
+        let counted = (0..ranked.queries).filter(|&q| relevance.relevant(relevance.queries[q] as usize) > 0);
+        let mut set = RankedSet {
+            name: set.name.clone(),
+            counted: counted.collect(),
+            relevance,
+            standings,
+            hits: Vec::new(),
+            gains: Vec::new(),
+        };
+        count_hits(&ranked, &mut set);
+        ranked.sets.push(set);
+    }
+    ranked
+}
+
+/// The labels of both sides under common codes: a label is the same where its name is.
+fn relevance(set: &LabelSet, direction: Direction, is_self: bool) -> Relevance {
+    let (queries, targets) = (&set.of_space[direction.query], &set.of_space[direction.target]);
+    let joint = Labels::new(&[queries.names(), targets.names()].concat());
+    let (of_queries, of_targets) = joint.codes().split_at(queries.classes());
+    let codes = |labels: &Labels, joint: &[u32]| labels.codes().iter().map(|&c| joint[c as usize]).collect();
+    Relevance::new(
+        joint.names().to_vec(),
+        codes(queries, of_queries),
+        codes(targets, of_targets),
+        is_self,
+    )
+}
+
+fn count_hits(ranked: &Ranked, set: &mut RankedSet) {
+    let discounts: Vec<f64> = (0..ranked.rankings.depth)
+        .map(|i| 1.0 / ((i + 2) as f64).log2())
+        .collect();
+    for &k in &ranked.spec.retrieval_k {
+        let k = ranked.effective(k);
+        let (mut hits, mut gains) = (Vec::new(), Vec::new());
+        for &q in &set.counted {
+            let (mut count, mut gain) = (0, 0.0);
+            for (&j, discount) in ranked.rankings.of(q)[..k].iter().zip(&discounts) {
+                if set.relevance.targets[j as usize] == set.relevance.queries[q] {
+                    count += 1;
+                    gain += discount;
+                }
+            }
+            hits.push(count);
+            gains.push(gain);
+        }
+        set.hits.push(hits);
+        set.gains.push(gains);
+    }
+}
+
+/// ‖mean of the unit rows of one side − that of the other‖. Rows of length zero count as zero vectors.
+fn gap(query: &Side, target: &Side, spec: &Spec, driver: &Driver) -> f64 {
+    let mean = |side: &Side| match spec.similarity {
+        Similarity::Cosine => side.mean(driver),
+        Similarity::Dot => Side::new(side.space, Similarity::Cosine, driver).mean(driver),
+    };
+    let squares = mean(query)
+        .iter()
+        .zip(&mean(target))
+        .map(|(a, b)| (a - b) * (a - b))
+        .sum::<f64>();
+    squares.sqrt()
+}
+
+fn zero_rows(sides: &[Side], spec: &Spec) -> Vec<String> {
+    if spec.similarity == Similarity::Dot {
+        return Vec::new();
+    }
+    let zero = sides.iter().filter(|s| s.zeros > 0).map(|s| {
+        format!(
+            "{} of the {} rows of `{}` have length zero and so no direction: their cosine with every row is taken as 0, \
+             which ranks by row number alone; remove such rows",
+            s.zeros,
+            s.space.rows(),
+            s.space.name()
+        )
+    });
+    zero.collect()
+}
+
+/// What a reader of this direction's scores must know.
+fn advice(ranked: &Ranked) -> Vec<String> {
+    let mut advice = Vec::new();
+    let direction = &ranked.direction;
+    for &k in ranked.spec.retrieval_k.iter().filter(|&&k| k > ranked.findable) {
+        advice.push(format!(
+            "{direction}: K = {k}, but a query can find only {0} targets; all {0} were taken, and effective_k says so",
+            ranked.findable
+        ));
+    }
+    for set in &ranked.sets {
+        let left_out = ranked.queries - set.counted.len();
+        if left_out == 0 {
+            continue;
+        }
+        let relevance = &set.relevance;
+        let lone = (0..relevance.names.len()).filter(|&c| relevance.query_counts[c] > 0 && relevance.relevant(c) == 0);
+        let names: Vec<&str> = lone.map(|c| relevance.names[c].as_str()).collect();
+        let why = if ranked.is_self { "no other row" } else { "no target" };
+        let shown = names[..names.len().min(10)].join(", ");
+        let more = if names.len() > 10 { ", …" } else { "" };
+        advice.push(format!(
+            "{}: {left_out} of {} queries are left out, because {} of {} labels have {why}: {shown}{more}",
+            set.id(ranked, "", "", None).trim_start_matches('.'),
+            ranked.queries,
+            names.len(),
+            relevance.query_counts.iter().filter(|&&c| c > 0).count(),
+        ));
+    }
+    advice
+}
+
+/// Refuses a run whose dearest direction would not fit the budget, before any work.
+fn check_memory(retrieval: &Retrieval, spec: &Spec) -> Result<()> {
+    let Some(budget) = spec.memory else { return Ok(()) };
+    let threads = rayon::current_num_threads();
+    let largest = spec.retrieval_k.iter().copied().max().unwrap_or(1);
+    for &direction in &retrieval.directions {
+        let (query, target) = (&retrieval.spaces[direction.query], &retrieval.spaces[direction.target]);
+        let depth = largest.min(target.rows());
+        let counts = retrieval
+            .label_sets
+            .iter()
+            .flat_map(|set| set.of_space[direction.target].counts());
+        let matter = counts.max().unwrap_or(0).max(depth);
+        let needed = rankings::memory(query.rows(), target, depth, matter, threads);
+        if needed > budget {
+            return Err(Error::Input(format!(
+                "{} needs about {} of working memory, but --memory allows {}; allow more, or use fewer --threads",
+                retrieval.direction_name(direction),
+                in_words(needed),
+                in_words(budget)
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: MIT
+//! The table of a retrieval: one per direction, a row per measure, a column per K. The renderers are those of all other
+//! results; a K stands where they have a model.
+
+use super::{Part, names, parts};
+use crate::latex::{self, Setting};
+use crate::numbers::{number, number_with_margin, percent, rough};
+use crate::summary::Summary;
+use crate::text::{Style, printable, wrap};
+use crate::{Color, Format, long_csv, markdown, table};
+use repscope_core::{Results, Score};
+
+/// The measures at K that are shown, by row. The others (macro of recall, say) are in the CSV and JSON files only: a
+/// table that says everything is not read.
+const ROWS: [(&str, &str); 12] = [
+    ("label_precision", "precision"),
+    ("label_precision.macro", "macro"),
+    ("label_precision.weighted", "weighted"),
+    (NORMALIZED, "normalized"),
+    (CEILING, "ceiling"),
+    ("label_precision.lift", "lift"),
+    ("label_recall", "recall"),
+    ("label_hit", "hit rate"),
+    ("label_ndcg", "nDCG"),
+    ("pair_recall", "pair recall"),
+    ("hubness", "hubness"),
+    ("hubness.never", "never found"),
+];
+const NORMALIZED: &str = "label_precision.normalized";
+const CEILING: &str = "label_precision.ceiling";
+/// Rows whose values come from targets, not from queries.
+const OF_TARGETS: [&str; 2] = ["hubness", "never found"];
+/// Rows with space before them.
+const OPENING: [&str; 2] = ["recall", "hubness"];
+
+/// The measures over the whole ranking, and of the spaces.
+const WHOLE: [(&str, &str); 3] = [("r_precision", "R-precision"), ("map_at_r", "MAP@R"), ("mrr", "MRR")];
+const GAP: (&str, &str) = ("modality_gap", "modality gap");
+
+/// What the rows mean that do not say it themselves.
+const MEANINGS: [(&str, &str); 9] = [
+    ("precision", "share of the first K with the query's label"),
+    ("macro", "mean over labels"),
+    ("weighted", "mean over labels, weighted by their targets"),
+    ("normalized", "hits over the most possible"),
+    ("ceiling", "highest possible precision"),
+    ("lift", "precision over chance"),
+    ("pair recall", "own partner among the first K"),
+    ("hubness", "skewness of how often targets are found"),
+    ("never found", "share of targets no query finds"),
+];
+
+/// Writes the scores of a retrieval, one table per model, set of labels and direction. `width` (terminal columns) and
+/// `color` matter to [`Format::Table`] only. [`Format::Csv`] is the long form of all scores.
+pub fn retrieval_table(results: &Results, format: Format, width: usize, color: Color) -> String {
+    let parts = parts(results);
+    if format == Format::Csv {
+        return long_csv::render(results);
+    }
+    if parts.is_empty() {
+        return crate::render(&Results::default(), format, width, color);
+    }
+    let tables: Vec<Table> = parts.iter().map(|part| Table::new(part, &parts)).collect();
+    let legend = Legend::new(&tables);
+    match format {
+        Format::Markdown => in_markdown(&tables, &legend),
+        Format::Latex => in_latex(&tables),
+        _ => in_terminal(&tables, &legend, width, color),
+    }
+}
+
+/// What the table of a part says.
+struct Table {
+    /// `Text → Sensor, labels l2`.
+    title: String,
+    /// `899 queries, each against 899 targets`.
+    counts: String,
+    /// What tells the table from the others, in letters, digits and hyphens.
+    label: String,
+    /// The scores of the summary, under the names of rows and columns.
+    results: Results,
+    summary: Summary,
+    /// The measures that have no K.
+    remark: Option<String>,
+}
+
+impl Table {
+    fn new(part: &Part<'_>, all: &[Part<'_>]) -> Self {
+        let [model, labels] = names(part, all);
+        let mut title = part.title();
+        title.extend(labels.map(|labels| format!(", labels {labels}")));
+        title.extend(model.map(|model| format!(", {model}")));
+        let label: Vec<&str> = [Some(part.direction.as_str()), labels, model]
+            .into_iter()
+            .flatten()
+            .collect();
+        let results = by_k(part);
+        let mut summary = Summary::new(&results);
+        summary.intervals = intervals(&results).into_iter().collect();
+        for row in &mut summary.rows {
+            row.opens_block = OPENING.contains(&row.metric.as_str());
+            for (column, cell) in summary.models.iter().zip(&mut row.cells) {
+                let score = results.score(column, &row.metric);
+                if let (Some(cell), Some((value, margin))) = (cell, score.and_then(margin)) {
+                    (cell.value, cell.interval) = (Some(value), Some(margin));
+                }
+            }
+        }
+        if let Some(first) = summary.rows.first_mut() {
+            first.opens_block = false;
+        }
+        for (measure, name) in WHOLE.into_iter().chain([GAP]) {
+            let undefined = part.score(measure, None).filter(|score| score.value.is_none());
+            let reason = undefined.map(|score| printable(score.reason.as_deref().unwrap_or("no reason was recorded")));
+            // Most often a row above lacks its value for the same reason.
+            let is_said = |reason: &String| summary.undefined.iter().any(|(_, said)| said == reason);
+            if let Some(reason) = reason.filter(|reason| !is_said(reason)) {
+                summary.undefined.push((name.to_string(), reason));
+            }
+        }
+        Table {
+            title: printable(&title),
+            counts: counts(part),
+            label: label.join("-").replace(|c: char| !c.is_ascii_alphanumeric(), "-"),
+            remark: remark(part).map(|remark| printable(&remark)),
+            results,
+            summary,
+        }
+    }
+}
+
+/// The scores at K as a table has them: K stands for the model, and no K is better than another.
+fn by_k(part: &Part<'_>) -> Results {
+    let ks = part.ks(|measure| ROWS.iter().any(|(shown, _)| measure == *shown));
+    let is_one = |k: &usize| {
+        part.at(CEILING, *k)
+            .and_then(|score| score.value)
+            .is_some_and(|x| x > 1.0 - 1e-12)
+    };
+    let is_free = !ks.is_empty() && ks.iter().all(is_one);
+    let mut scores = Vec::new();
+    for k in ks {
+        let at_k = |measure| part.at(measure, k);
+        let effective = ROWS.iter().filter_map(|(measure, _)| at_k(measure)?.effective_k).next();
+        let column = match effective {
+            Some(all) => format!("K = {k} (all {all})"),
+            None => format!("K = {k}"),
+        };
+        for (measure, name) in ROWS {
+            // With a ceiling of 1, normalized precision is precision.
+            let is_shown = !is_free || ![NORMALIZED, CEILING].contains(&measure);
+            if let Some(score) = at_k(measure).filter(|_| is_shown) {
+                scores.push(Score {
+                    model: column.clone(),
+                    metric: name.to_string(),
+                    comparable: false,
+                    ..for_reading(score)
+                });
+            }
+        }
+    }
+    // The heading says how many queries and targets there are; a column does where a row has others.
+    let is_as_in_heading = |score: &Score| score.n == part.queries() || OF_TARGETS.contains(&score.metric.as_str());
+    if scores.iter().all(is_as_in_heading) {
+        scores.iter_mut().for_each(|score| score.n = 0);
+    }
+    Results {
+        scores,
+        ..Results::default()
+    }
+}
+
+/// Without the last digits that only rounding makes: 0.09999999999999998 is 0.1, and a chance level of 0.9991 is 1.
+fn for_reading(score: &Score) -> Score {
+    let cut = |x: f64, digits: usize| format!("{x:.*e}", digits - 1).parse().unwrap_or(x);
+    Score {
+        value: score.value.map(|x| cut(x, 12)),
+        chance: score.chance.map(|x| cut(x, 2)),
+        ..score.clone()
+    }
+}
+
+/// Value and half width. Student's intervals are even; where one is not, it was cut at the end of the scale.
+fn margin(score: &Score) -> Option<(String, String)> {
+    let (value, [low, high]) = (score.value?, score.interval?);
+    let (below, above) = (value - low, high - value);
+    let is_even = (above - below).abs() <= 1e-6 * above.max(below);
+    let is_of_student = score.method.as_deref().is_some_and(|method| method.contains("Student"));
+    (is_even || is_of_student).then(|| number_with_margin(value, above.max(below)))?
+}
+
+fn counts(part: &Part<'_>) -> String {
+    let plural = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+    let queries = plural(part.queries(), "query", "queries");
+    match part.targets() {
+        Some(n) => format!("{queries}, each against {}", plural(n, "target", "targets")),
+        None => queries,
+    }
+}
+
+/// The measures that have no K, in a line.
+fn remark(part: &Part<'_>) -> Option<String> {
+    let mut clauses: Vec<String> = Vec::new();
+    let of_whole = WHOLE
+        .iter()
+        .filter_map(|(measure, name)| Some((name, part.score(measure, None)?)));
+    let values: Vec<String> = of_whole
+        .map(|(name, score)| format!("{name} {}", value(score)))
+        .collect();
+    if !values.is_empty() {
+        clauses.push(format!("whole ranking: {}", values.join(", ")));
+    }
+    if let Some(gap) = part.score(GAP.0, None) {
+        clauses.push(format!("{} {}", GAP.1, value(gap)));
+    }
+    (!clauses.is_empty()).then(|| clauses.join("; "))
+}
+
+fn value(score: &Score) -> String {
+    let score = &for_reading(score);
+    let Some(x) = score.value else {
+        return "—".to_string();
+    };
+    let mut text = match (margin(score), score.interval) {
+        (Some((value, margin)), _) => format!("{value} {margin}"),
+        (None, Some(interval)) => {
+            let (value, interval) = crate::number_with_interval(x, interval);
+            format!("{value} {interval}")
+        }
+        (None, None) => number(x),
+    };
+    text.extend(score.chance.map(|chance| format!(" (chance {})", rough(chance))));
+    text
+}
+
+/// Says how the intervals were made: the most common way, and of which rows another.
+fn intervals(results: &Results) -> Option<String> {
+    let mut ways: Vec<(String, Vec<&str>)> = Vec::new();
+    for score in results.scores.iter().filter(|score| score.interval.is_some()) {
+        let known = |part: &Option<String>| part.clone().unwrap_or_else(|| "not recorded".to_string());
+        let way = format!("{} over {}", known(&score.method), known(&score.unit));
+        match ways.iter_mut().find(|(w, _)| *w == way) {
+            Some((_, rows)) if rows.contains(&score.metric.as_str()) => {}
+            Some((_, rows)) => rows.push(&score.metric),
+            None => ways.push((way, vec![&score.metric])),
+        }
+    }
+    ways.sort_by_key(|(_, rows)| std::cmp::Reverse(rows.len()));
+    let level = results
+        .scores
+        .iter()
+        .find_map(|score| score.level)
+        .map_or("the".to_string(), percent);
+    let ways: Vec<String> = ways
+        .iter()
+        .enumerate()
+        .map(|(i, (way, rows))| {
+            if i == 0 {
+                way.clone()
+            } else {
+                format!("{way} for {}", rows.join(", "))
+            }
+        })
+        .collect();
+    (!ways.is_empty()).then(|| printable(&format!("± half of the {level} interval: {}", ways.join("; "))))
+}
+
+/// What is said once below all tables.
+struct Legend {
+    summary: Summary,
+    meanings: String,
+}
+
+impl Legend {
+    fn new(tables: &[Table]) -> Self {
+        let scores = tables.iter().flat_map(|table| table.results.scores.clone()).collect();
+        let all = Results {
+            scores,
+            ..Results::default()
+        };
+        let mut summary = Summary::new(&all);
+        summary.intervals = intervals(&all).into_iter().collect();
+        let meanings = meanings(&summary);
+        Legend { summary, meanings }
+    }
+
+    fn has_rows(&self) -> bool {
+        !self.summary.rows.is_empty()
+    }
+}
+
+fn meanings(summary: &Summary) -> String {
+    let is_shown = |name: &str| summary.rows.iter().any(|row| row.metric == name);
+    let shown = MEANINGS.iter().filter(|(name, _)| is_shown(name));
+    let meanings: Vec<String> = shown.map(|(name, meaning)| format!("{name}: {meaning}")).collect();
+    meanings.join("; ")
+}
+
+fn in_terminal(tables: &[Table], legend: &Legend, width: usize, color: Color) -> String {
+    let mut text = String::new();
+    for table in tables {
+        let title = format!("{}: {}", table.title, table.counts);
+        let title = wrap(&title, width, "");
+        text.push_str(&Style::Bold.paint(title.trim_end(), color));
+        text.push('\n');
+        if !table.summary.rows.is_empty() {
+            text.push_str(&table::tables(&table.summary, width, color));
+        }
+        if let Some(remark) = &table.remark {
+            text.push_str(&wrap(remark, width, ""));
+        }
+        text.push_str(&table::reasons(&table.summary, width));
+        text.push('\n');
+    }
+    if legend.has_rows() {
+        text.push_str(&table::legend(&legend.summary, width, color));
+        for sentence in [&legend.meanings].into_iter().chain(&legend.summary.intervals) {
+            text.push_str(&wrap(sentence, width, ""));
+        }
+    }
+    text
+}
+
+fn in_markdown(tables: &[Table], legend: &Legend) -> String {
+    let mut text = String::new();
+    for table in tables {
+        let title = markdown::escape(&table.title);
+        text.push_str(&format!("**{title}**: {}\n\n", table.counts));
+        if !table.summary.rows.is_empty() {
+            text.push_str(&markdown::table(&table.summary));
+            text.push('\n');
+        }
+        let mut items: Vec<String> = table.remark.iter().map(|remark| markdown::escape(remark)).collect();
+        items.extend(markdown::reasons(&table.summary));
+        if !items.is_empty() {
+            text.push_str(&markdown::list(&items));
+            text.push('\n');
+        }
+    }
+    if legend.has_rows() {
+        let sentences = [&legend.meanings].into_iter().chain(&legend.summary.intervals);
+        let mut items = vec![markdown::legend(&legend.summary)];
+        items.extend(sentences.map(|sentence| markdown::escape(sentence)));
+        // A comment, or GitHub would take both lists as one.
+        text.push_str(&format!("<!-- -->\n\n{}", markdown::list(&items)));
+    }
+    text
+}
+
+/// Tables of a paper may end up pages apart, so each explains itself.
+fn in_latex(tables: &[Table]) -> String {
+    let set = |table: &Table| {
+        let title = format!("{}: {}", table.title, table.counts);
+        let meanings = format!("Rows: {}", meanings(&table.summary));
+        let setting = Setting {
+            title: &title,
+            label: &format!("repscope-{}", table.label),
+            legend: &[meanings],
+            remarks: table.remark.as_slice(),
+        };
+        latex::render_in(&table.summary, &setting)
+    };
+    tables.iter().map(set).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testdata::{direction, missing, two_models};
+
+    fn results(scores: Vec<Score>) -> Results {
+        Results {
+            scores,
+            ..Results::default()
+        }
+    }
+
+    fn table(results: &Results, width: usize) -> String {
+        retrieval_table(results, Format::Table, width, Color::No)
+    }
+
+    #[test]
+    fn a_direction_has_a_row_per_measure_and_a_column_per_k() {
+        let expected = "\
+Text → Sensor: 900 queries, each against 900 targets
+metric                   K = 10          K = 100       chance
+─────────────────────────────────────────────────────────────
+precision    ↑    0.723 ±0.013     0.612 ±0.013           0.1
+macro        ↑    0.713 ±0.013     0.602 ±0.013           0.1
+normalized   ↑    0.723 ±0.013     0.680 ±0.013      0.1–0.11
+ceiling      ·        1              0.9
+lift         ↑     7.23 ±0.13       6.12 ±0.13              1
+
+recall       ↑   0.0804 ±0.0015   0.6803 ±0.0015   0.011–0.11
+
+hubness      ·      0.4              0.4
+never found  ·        0                0
+whole ranking: MRR 0.881 ±0.018 (chance 0.27); modality gap 0.82
+
+↑ higher is better; · neither
+precision: share of the first K with the query's label; macro: mean over labels;
+normalized: hits over the most possible; ceiling: highest possible precision;
+lift: precision over chance; hubness: skewness of how often targets are found;
+never found: share of targets no query finds
+± half of the 95 % interval: Student t over queries
+";
+        assert_eq!(table(&results(direction("text2sensor")), 80), expected);
+    }
+
+    #[test]
+    fn a_ceiling_of_one_needs_no_rows() {
+        let mut scores = direction("text2sensor");
+        scores.retain(|score| !score.metric.ends_with("@100"));
+        let text = table(&results(scores), 80);
+        assert!(!text.contains("ceiling") && !text.contains("normalized"), "{text}");
+    }
+
+    #[test]
+    fn a_k_beyond_the_targets_says_how_many_there_are() {
+        let mut scores = direction("text2sensor");
+        for score in scores.iter_mut().filter(|score| score.metric.ends_with("@100")) {
+            score.effective_k = Some(37);
+        }
+        assert!(table(&results(scores), 80).contains("K = 100 (all 37)"));
+    }
+
+    #[test]
+    fn models_and_sets_of_labels_are_named_where_there_are_several() {
+        let mut other = direction("a2b");
+        for score in &mut other {
+            score.model = "clip_2".to_string();
+        }
+        let mut scores = direction("a2b");
+        scores.extend(other);
+        let both = results(scores);
+        assert!(table(&both, 80).contains("\nA → B, clip_2: 900 queries"));
+        let latex = retrieval_table(&both, Format::Latex, 80, Color::No);
+        assert!(latex.contains("\\caption{A $\\to$ B, clip\\_2: 900 queries"), "{latex}");
+        assert!(latex.contains("\\label{tab:repscope-a2b-clip-2}"), "{latex}");
+
+        let in_set = |set: &str| {
+            let mut score = direction("a2b").swap_remove(0);
+            score.metric = format!("label_precision.a2b(labels={set})@10");
+            score
+        };
+        let text = table(&results(vec![in_set("l1"), in_set("l2")]), 80);
+        assert!(text.contains("A → B, labels l2: 900 queries\n"), "{text}");
+    }
+
+    #[test]
+    fn a_reason_is_said_once() {
+        let reason = "no query has a relevant target";
+        let ids = [
+            "label_precision.a2b@10",
+            "label_recall.a2b@10",
+            "mrr.a2b",
+            "map_at_r.a2b",
+        ];
+        let expected = "\
+A → B: 1797 queries
+metric         K = 10
+─────────────────────
+precision  ↑        —
+
+recall     ↑        —
+whole ranking: MAP@R —, MRR —
+— precision, recall: no query has a relevant target
+
+↑ higher is better
+precision: share of the first K with the query's label
+";
+        let missing = ids.map(|id| missing("m", id, reason)).to_vec();
+        assert_eq!(table(&results(missing), 80), expected);
+    }
+
+    #[test]
+    fn rows_with_other_numbers_of_queries_bring_their_column() {
+        let mut scores = direction("a2b");
+        scores.push(Score {
+            n: 903,
+            ..direction("a2b").swap_remove(0)
+        });
+        scores.last_mut().expect("just pushed").metric = "pair_recall.a2b@10".to_string();
+        let text = table(&results(scores), 80);
+        let row = text.lines().find(|line| line.starts_with("pair recall"));
+        assert!(row.is_some_and(|row| row.ends_with(" 903")), "{text}");
+    }
+
+    #[test]
+    fn markdown_has_the_same_numbers() {
+        let mut scores = direction("text2sensor");
+        scores.retain(|score| {
+            score.metric.starts_with("label_precision.text2sensor@") || score.metric.starts_with("mrr")
+        });
+        let expected = "\
+**Text → Sensor**: 900 queries
+
+| metric |  | K = 10 | K = 100 | chance |
+|:--|:-:|--:|--:|--:|
+| `precision` | ↑ | 0.723 ±0.013 | 0.612 ±0.013 | 0.1 |
+
+- whole ranking: MRR 0.881 ±0.018 (chance 0.27)
+
+<!-- -->
+
+- ↑ higher is better
+- precision: share of the first K with the query's label
+- ± half of the 95 % interval: Student t over queries
+";
+        let text = retrieval_table(&results(scores), Format::Markdown, 80, Color::No);
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn latex_has_a_table_per_direction_that_explains_itself() {
+        let mut scores = direction("text2sensor");
+        scores.retain(|score| {
+            score.metric.starts_with("label_precision.text2sensor@") || score.metric.starts_with("mrr")
+        });
+        let expected = r"% needs \usepackage{booktabs}
+\begin{table}
+  \centering
+  \footnotesize\setlength{\tabcolsep}{3pt}
+  \caption{Text $\to$ Sensor: 900 queries. $\uparrow$ higher is better. Rows: precision: share of the first K with the query's label. $\pm$ half of the 95 \% interval: Student t over queries.}
+  \label{tab:repscope-text2sensor}
+  \begin{tabular}{@{}lcrrr@{}}
+    \toprule
+    Metric &  & K = 10 & K = 100 & Chance \\
+    \midrule
+    precision & $\uparrow$ & $0.723$ {\scriptsize $\pm 0.013$} & $0.612$ {\scriptsize $\pm 0.013$} & $0.1$ \\
+    \bottomrule
+  \end{tabular}
+  \par\smallskip
+  {\footnotesize
+    whole ranking: MRR 0.881 $\pm$0.018 (chance 0.27)\par}
+\end{table}
+";
+        let text = retrieval_table(&results(scores), Format::Latex, 80, Color::No);
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn csv_is_the_long_form_and_no_scores_are_said_to_be_none() {
+        let results = two_models();
+        assert_eq!(
+            retrieval_table(&results, Format::Csv, 80, Color::No),
+            crate::render(&results, Format::Csv, 80, Color::No)
+        );
+        assert_eq!(table(&Results::default(), 80), "No scores.\n");
+    }
+}
