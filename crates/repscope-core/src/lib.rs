@@ -4,7 +4,7 @@
 //! The map, in the order data flows:
 //!
 //! - [`data`]: what goes in. A [`Space`] is a named N × D matrix, known to be finite; a [`Study`] is one
-//!   model's row-aligned spaces, labels and pairs.
+//!   model's row-aligned spaces, labels and pairs; a [`Retrieval`] is spaces that search each other.
 //! - [`Spec`]: every option that can change a number, with all defaults in one place.
 //! - [`metrics`]: what can be asked. Each metric is one file with its code and one page with its definition,
 //!   and one line in [`METRICS`]. It declares the passes it needs and computes its scores from them.
@@ -13,6 +13,8 @@
 //!   between the two); `tiles` looks at every pair of rows once and feeds `neighbors`, `ranks` and `pair_sums`;
 //!   `moments` and `spectrum` give eigenvalues, `clusters` k-means, `contingency` tables of two labelings,
 //!   `paired` the distances of given pairs, `influence` what each row adds to a score through the others.
+//!   For retrievals, `similarity` and `panels` compare two spaces and `rankings` orders their rows; [`retrieve`] runs
+//!   them and computes the scores.
 //! - [`run`]: drivers. Tasks are cut by shape alone and merged in task order, so the same bits come out of one
 //!   thread or sixteen.
 //! - `interval`: confidence intervals. [`random`]: named streams from one seed.

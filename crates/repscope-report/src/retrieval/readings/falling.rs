@@ -30,7 +30,7 @@ pub(super) fn drop_with_k(part: &Part<'_>) -> Option<String> {
             format!("rises {values}")
         } else {
             let (from, to) = (from.short(), to.short());
-            format!("is stable, {from} at K = {first} and {to} at K = {last}")
+            format!("shows no clear drop: {from} at K = {first} and {to} at K = {last}, with intervals that overlap")
         };
         return Some(format!("{title} {how}."));
     }
