@@ -279,6 +279,9 @@ pub struct Retrieval {
         help_heading = "Search"
     )]
     pub k_values: Vec<usize>,
+    /// Leave out R-precision, MAP@R and MRR, which need more of the ranking than the first K: a little faster
+    #[arg(long, help_heading = "Search")]
+    pub first_only: bool,
     /// text2sensor, sensor2text, sensor2sensor, text2text, both (text2sensor and sensor2text; with --use-prototypes
     /// prototype2sensor and prototype2text), prototype2NAME, or NAME2NAME of any spaces [default: both, or all pairs
     /// of the spaces given]
@@ -391,6 +394,8 @@ pub enum BenchJob {
         labels: String,
         #[arg(long, num_args = 1.., default_values_t = [10, 50, 100])]
         k: Vec<usize>,
+        #[arg(long)]
+        first_only: bool,
         #[command(flatten)]
         machine: Machine,
     },

@@ -664,3 +664,17 @@ fn the_examples_of_its_help_work() {
         folder.good(example);
     }
 }
+
+#[test]
+fn the_first_k_alone_give_the_same_scores_without_those_of_the_whole_ranking() {
+    let folder = circle();
+    let all = folder.results(&format!("{INSTANCE} --k_values 1 3"));
+    let first = folder.results(&format!("{INSTANCE} --k_values 1 3 --first_only"));
+    let is_whole = |m: &&str| ["r_precision", "map_at_r", "mrr"].iter().any(|w| m.starts_with(w));
+    assert_eq!(metrics(&all).iter().filter(|m| is_whole(m)).count(), 6);
+    let kept: Vec<&str> = metrics(&all).into_iter().filter(|m| !is_whole(m)).collect();
+    assert_eq!(metrics(&first), kept);
+    for metric in kept {
+        assert_eq!(score(&all, "embeddings", metric), score(&first, "embeddings", metric));
+    }
+}

@@ -3,7 +3,7 @@
 
 use crate::data::{Direction, LabelSet, Labels, Retrieval};
 use crate::error::{Error, Result};
-use crate::metrics::{Answer, Metric, Work};
+use crate::metrics::{Answer, Metric, Part, Work};
 use crate::passes::rankings::{self, Rankings, Relevance, Standing, rank};
 use crate::passes::similarity::{Products, Side};
 use crate::plan::in_words;
@@ -89,6 +89,10 @@ pub fn retrieve(retrievals: &[Retrieval], metrics: &[&Metric], spec: &Spec, driv
         check_memory(retrieval, spec)?;
     }
     let mut results = Results::default();
+    let part = match metrics.iter().any(|m| m.reads_whole_ranking()) {
+        true => Part::Whole,
+        false => Part::First,
+    };
     for retrieval in retrievals {
         let sides: Vec<Side> = retrieval
             .spaces
@@ -97,10 +101,10 @@ pub fn retrieve(retrievals: &[Retrieval], metrics: &[&Metric], spec: &Spec, driv
             .collect();
         let mut warnings = zero_rows(&sides, spec);
         for &direction in &retrieval.directions {
-            let ranked = search(retrieval, direction, &sides, spec, driver);
+            let ranked = search(retrieval, direction, part, &sides, spec, driver);
             warnings.extend(advice(&ranked));
             for metric in metrics {
-                let Work::Ranking(compute) = metric.work else {
+                let Work::Ranking { compute, .. } = metric.work else {
                     return Err(Error::Input(format!(
                         "`{}` is a score of codes, not of a retrieval",
                         metric.id
@@ -134,6 +138,7 @@ fn take(answer: Answer, model: &str, results: &mut Results) {
 fn search<'a>(
     retrieval: &Retrieval,
     direction: Direction,
+    part: Part,
     sides: &[Side],
     spec: &'a Spec,
     driver: &Driver,
@@ -148,8 +153,13 @@ fn search<'a>(
         .map(|set| relevance(set, direction, is_self))
         .collect();
     let products = Products { query, target };
-    let mut rankings = rank(products, &relevances, is_self, largest.min(findable), driver);
-    let standings = std::mem::take(&mut rankings.standings);
+    let read = match part {
+        Part::Whole => relevances.as_slice(),
+        Part::First => &[],
+    };
+    let mut rankings = rank(products, read, is_self, largest.min(findable), driver);
+    let mut standings = std::mem::take(&mut rankings.standings);
+    standings.resize(relevances.len(), Vec::new());
     let mut ranked = Ranked {
         spec,
         direction: retrieval.direction_name(direction),

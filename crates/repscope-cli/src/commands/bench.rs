@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use repscope_core::run::{Driver, Order};
-use repscope_core::{Analysis, Direction, LabelSet, Retrieval, Space, Spec, nearest_neighbors, retrieve};
+use repscope_core::{Analysis, Direction, LabelSet, Metric, Retrieval, Space, Spec, nearest_neighbors, retrieve};
 use repscope_io::{InputPath, Pool, read_array, write_whole};
 
 use super::analyses::{compute, start_threads};
@@ -63,17 +63,20 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
             targets,
             labels,
             k,
+            first_only,
             machine,
         } => {
             start_threads(machine)?;
-            retrieval(queries, targets, labels, k)?;
+            let mut metrics = Analysis::Retrieval.metrics();
+            metrics.retain(|m| !(*first_only && m.reads_whole_ranking()));
+            retrieval(queries, targets, labels, k, &metrics)?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Times one direction, without reading.
-fn retrieval(queries: &str, targets: &str, labels: &str, k: &[usize]) -> Result<()> {
+fn retrieval(queries: &str, targets: &str, labels: &str, k: &[usize], metrics: &[&Metric]) -> Result<()> {
     let space = |path: &str, name: &str| -> Result<Arc<Space>> {
         Ok(Arc::new(
             read_array(&InputPath::parse(path))?.into_space(name, Pool::Flatten)?,
@@ -96,9 +99,8 @@ fn retrieval(queries: &str, targets: &str, labels: &str, k: &[usize]) -> Result<
         retrieval_k: k.to_vec(),
         ..Spec::default()
     };
-    let metrics = Analysis::Retrieval.metrics();
     let start = Instant::now();
-    let results = retrieve(&[retrieval], &metrics, &spec, &Driver::silent(Order::Parallel))?;
+    let results = retrieve(&[retrieval], metrics, &spec, &Driver::silent(Order::Parallel))?;
     let seconds = start.elapsed().as_secs_f64();
     let precision = |k: &usize| {
         let id = format!("label_precision.text2sensor@{k}");

@@ -34,7 +34,8 @@ pub fn run(options: &Retrieval) -> Result<ExitCode> {
     }
     start_threads(&options.outputs.machine)?;
     let inputs = retrieval_inputs::read(options)?;
-    let metrics = Analysis::Retrieval.metrics();
+    let mut metrics = Analysis::Retrieval.metrics();
+    metrics.retain(|m| !(options.first_only && m.reads_whole_ranking()));
     let results = watched(&options.outputs.machine, |driver| {
         Ok(retrieve(&[inputs.retrieval], &metrics, &spec, driver)?)
     })?;

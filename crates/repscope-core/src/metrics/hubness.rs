@@ -2,7 +2,7 @@
 //! Hubness: are a few targets found by many queries, and many by none? See the page.
 
 use super::over_queries::with_effective_k;
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Part, Work};
 use crate::retrieve::Ranked;
 use crate::score::{Better, Score};
 
@@ -26,7 +26,10 @@ pub(super) static METRIC: Metric = Metric {
     ],
     page: include_str!("hubness.md"),
     invariances: Invariance::OF_ANGLES,
-    work: Work::Ranking(compute),
+    work: Work::Ranking {
+        part: Part::First,
+        compute,
+    },
 };
 
 fn compute(ranked: &Ranked) -> Answer {

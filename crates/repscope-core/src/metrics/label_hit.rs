@@ -2,7 +2,7 @@
 //! Label hit rate at K: the share of queries that find at least one relevant target among the first K. See the page.
 
 use super::over_queries::at_every_k;
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Part, Work};
 use crate::interval;
 use crate::retrieve::Ranked;
 use crate::score::Better;
@@ -19,7 +19,10 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("label_hit.md"),
     invariances: Invariance::OF_ANGLES,
-    work: Work::Ranking(compute),
+    work: Work::Ranking {
+        part: Part::First,
+        compute,
+    },
 };
 
 fn compute(ranked: &Ranked) -> Answer {

@@ -3,7 +3,7 @@
 //! See the page.
 
 use super::over_queries::{OverQueries, at_every_k};
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Part, Work};
 use crate::retrieve::{Ranked, RankedSet};
 use crate::score::{Better, Breakdown, NameColumn, NumberColumn, Score};
 
@@ -59,7 +59,10 @@ pub(super) static METRIC: Metric = Metric {
     ],
     page: include_str!("label_precision.md"),
     invariances: Invariance::OF_ANGLES,
-    work: Work::Ranking(compute),
+    work: Work::Ranking {
+        part: Part::First,
+        compute,
+    },
 };
 
 /// Up to this many labels, the confusion lists every pair; beyond it, the most frequent ones of each label.

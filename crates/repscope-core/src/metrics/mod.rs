@@ -167,7 +167,16 @@ pub(crate) enum Work {
         compute: fn(&Shared) -> Result<Answer>,
     },
     /// The targets that each query of one direction of a retrieval found.
-    Ranking(fn(&Ranked) -> Answer),
+    Ranking { part: Part, compute: fn(&Ranked) -> Answer },
+}
+
+/// How much of a ranking a metric reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The first K targets.
+    First,
+    /// As far as there are relevant targets.
+    Whole,
 }
 
 impl Metric {
@@ -175,6 +184,11 @@ impl Metric {
     /// [`crate::retrieve`].
     pub fn is_of_studies(&self) -> bool {
         matches!(self.work, Work::Study { .. })
+    }
+
+    /// Whether it reads more of a ranking than the first K targets. Without such metrics a retrieval is faster.
+    pub fn reads_whole_ranking(&self) -> bool {
+        matches!(self.work, Work::Ranking { part: Part::Whole, .. })
     }
 }
 

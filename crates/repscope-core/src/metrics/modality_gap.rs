@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Modality gap: how far the two spaces of a direction lie apart on the sphere. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Part, Work};
 use crate::retrieve::Ranked;
 use crate::score::{Better, Score};
 
@@ -17,7 +17,10 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("modality_gap.md"),
     invariances: Invariance::OF_ANGLES,
-    work: Work::Ranking(compute),
+    work: Work::Ranking {
+        part: Part::First,
+        compute,
+    },
 };
 
 fn compute(ranked: &Ranked) -> Answer {

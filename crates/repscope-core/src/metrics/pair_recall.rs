@@ -2,7 +2,7 @@
 //! Pair recall at K: the share of queries that find their own partner in the other space. See the page.
 
 use super::over_queries::with_effective_k;
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Part, Work};
 use crate::interval;
 use crate::retrieve::Ranked;
 use crate::score::{Better, Score};
@@ -19,7 +19,10 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("pair_recall.md"),
     invariances: Invariance::OF_ANGLES,
-    work: Work::Ranking(compute),
+    work: Work::Ranking {
+        part: Part::First,
+        compute,
+    },
 };
 
 fn compute(ranked: &Ranked) -> Answer {

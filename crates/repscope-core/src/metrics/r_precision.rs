@@ -2,7 +2,7 @@
 //! R-precision: precision among the first R targets, where R is how many are relevant. See the page.
 
 use super::over_queries::OverQueries;
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Part, Work};
 use crate::passes::rankings::Standing;
 use crate::retrieve::Ranked;
 use crate::score::Better;
@@ -19,7 +19,10 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("r_precision.md"),
     invariances: Invariance::OF_ANGLES,
-    work: Work::Ranking(compute),
+    work: Work::Ranking {
+        part: Part::Whole,
+        compute,
+    },
 };
 
 fn compute(ranked: &Ranked) -> Answer {
