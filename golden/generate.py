@@ -24,7 +24,7 @@ from pathlib import Path
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")  # one summation order, so the same last digit
 
 import numpy as np
-import scipy
+import scipy.linalg
 import skdim
 import sklearn
 from importlib.metadata import version
@@ -33,7 +33,7 @@ from scipy.spatial.distance import cdist, pdist
 from scipy.special import logsumexp
 from scipy.stats import hypergeom, linregress, nhypergeom, sem, skew
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_digits, make_swiss_roll
+from sklearn.datasets import load_digits, make_blobs, make_swiss_roll
 from sklearn.manifold import trustworthiness
 from sklearn.metrics import (adjusted_mutual_info_score, ndcg_score, normalized_mutual_info_score, silhouette_score,
                              top_k_accuracy_score)
@@ -408,6 +408,147 @@ def spectrum_cases():
     spectrum_case("digits", "PCA codes of digits.", principal_codes(digits()[0], 16).astype(np.float32))
 
 
+# ---------------------------------------------------------------- RankMe and its companions
+
+ALPHA_CALL = "polyfit(log(j), log(svd(Z - Z.mean(0)) ** 2), 1, w=sqrt(1 / j)), j = 11 ... min(100, N - 1, D)"
+
+
+def rankme_case(name, about, latent):
+    """All scores of the panel. Tolerances grow with what rounding of the largest value does to the smallest in use."""
+    case = Case("rankme", name, about, {"latent": latent})
+    Z = f64(latent)
+    raw, centred = singular_values(name, Z), singular_values(name, Z - Z.mean(axis=0))
+    count = min(len(Z) - 1, Z.shape[1])
+    rounding = max(Z.shape) * np.finfo(np.float64).eps
+    has_variance = centred[0] > rounding * raw[0]
+
+    def tolerance(smallest):
+        return max(1e-10, 1e-14 * raw[0] / smallest)
+
+    if raw[0] > 0.0:
+        p = raw / raw.sum() + 1e-7
+        case.expect("rankme(variant=paper)", np.exp(-(p * np.log(p)).sum()), 1e-10, "relative", "numpy",
+                    "exp(-sum(p * log(p))), p = s / sum(s) + 1e-7, s = svd(Z)")
+    else:
+        case.undefine("rankme(variant=paper)", "all codes are zero")
+    if has_variance:
+        p = centred ** 2 / (centred ** 2).sum()
+        case.expect("rankme(variant=spec)", np.exp(-(p * np.log(p + 1e-12)).sum()), tolerance(centred[0]), "relative",
+                    "numpy", "exp(-sum(p * log(p + 1e-12))), p = s ** 2 / sum(s ** 2), s = svd(Z - Z.mean(0))")
+        ratios = centred / centred[0]
+        if np.abs(ratios - 0.01).min() < 1e-6:
+            sys.exit(f"rankme/{name}: a singular value is too near the threshold; pick another seed")
+        case.expect("numerical_rank", (ratios > 0.01).sum(), 1e-12, "absolute", "numpy",
+                    "sum(s / s[0] > 0.01), s = svd(Z - Z.mean(0))")
+        case.expect("stable_rank", (ratios ** 2).sum(), tolerance(centred[0]), "relative", "numpy",
+                    "sum(s ** 2) / s[0] ** 2, s = svd(Z - Z.mean(0))")
+    else:
+        for metric in ("rankme(variant=spec)", "numerical_rank", "stable_rank"):
+            case.undefine(metric, "no variance: 0/0")
+    expect_alpha(case, centred, min(100, count), rounding, has_variance, tolerance)
+    if not has_variance:
+        case.undefine("condition_number", "no variance: 0/0")
+    elif centred[count - 1] <= rounding * centred[0]:
+        case.undefine("condition_number", f"the codes fill fewer than {count} dimensions")
+    else:
+        case.expect("condition_number", centred[0] / centred[count - 1], tolerance(centred[count - 1]), "relative",
+                    "numpy", "s[0] / s[min(N - 1, D) - 1], s = svd(Z - Z.mean(0))")
+    if len(Z) < 2:
+        case.undefine("std_collapse", "one row has no spread")
+    elif np.linalg.norm(Z, axis=1).min() == 0.0:
+        case.undefine("std_collapse", "a row of length zero has no direction")
+    else:
+        case.expect("std_collapse", unit(Z).std(axis=0, ddof=1).mean(), 1e-12, "absolute", "numpy",
+                    "(Z / norm(Z, axis=1, keepdims=True)).std(axis=0, ddof=1).mean()")
+
+
+def expect_alpha(case, centred, last, rounding, has_variance, tolerance):
+    if not has_variance or last < 20 or centred[last - 1] <= rounding * centred[0]:
+        why = ("no variance" if not has_variance else
+               f"{max(last - 10, 0)} eigenvalues in the range of the fit, 10 are needed" if last < 20 else
+               "eigenvalues in the range of the fit are 0")
+        case.undefine("alpha_req", why)
+        case.undefine("alpha_req.r2", why)
+        return
+    j = np.arange(11.0, last + 1)
+    x, y, w = np.log(j), 2 * np.log(centred[10:last] / centred[0]), 1 / j
+    slope, intercept = np.polyfit(x, y, 1, w=np.sqrt(w))
+    residual, spread = y - slope * x - intercept, y - np.average(y, weights=w)
+    agree(f"rankme/{case.name} alpha", slope, np.cov(x, y, aweights=w)[0, 1] / np.cov(x, aweights=w), 1e-9)
+    case.expect("alpha_req", -slope, 10 * tolerance(centred[last - 1]), "absolute", "numpy", "-" + ALPHA_CALL + "[0]")
+    if np.ptp(y) < 1e-9:
+        return  # equal eigenvalues: their spread is rounding, and R2 a quotient of roundings
+    case.expect("alpha_req.r2", 1 - (w * residual ** 2).sum() / (w * spread ** 2).sum(),
+                10 * tolerance(centred[last - 1]), "absolute", "numpy",
+                "1 - sum(residual ** 2 / j) / sum((y - average(y, weights=1 / j)) ** 2 / j) of " + ALPHA_CALL)
+
+
+def singular_values(name, rows):
+    """By two algorithms of LAPACK."""
+    values = np.linalg.svd(rows, compute_uv=False)
+    other = scipy.linalg.svd(rows, compute_uv=False, lapack_driver="gesvd")
+    agree(f"rankme/{name} singular values", np.abs(values - other).max() / max(values[0], 1e-300), 0.0, 1e-13)
+    return values
+
+
+def signs(rows, columns):
+    """Orthogonal columns of +1 and -1 with mean 0 (Sylvester's matrix without its first column)."""
+    return scipy.linalg.hadamard(rows, dtype=np.float64)[:, 1:columns + 1]
+
+
+def rankme_cases():
+    rng = np.random.RandomState(42)
+    U, V = rng.randn(100, 20), rng.randn(20, 50)
+    rankme_case("document-002", "The 100 x 50 matrix of document 002's validation, f32, which prints 1.907 and 9. "
+                "Directions 21 to 50 are the rounding of f32.",
+                ((U * ([10, 5, 2, 1] + [0.1] * 16)) @ V).astype(np.float32))
+    rankme_case("power-law", "Variances exactly as 1/j over 100 directions: alpha 1, R2 1, condition number 10.",
+                signs(128, 100) * np.arange(1, 101) ** -0.5)
+    rankme_case("flat", "24 directions of the same variance: rank 24 by every count.",
+                signs(64, 24) @ scipy.linalg.block_diag(*[[[0.6, 0.8], [-0.8, 0.6]]] * 12))
+    rng = np.random.default_rng(1101)
+    rankme_case("beyond-100", "f32, 110 directions with variances as j^-1.5: the fit ends at the 100th.",
+                (rng.standard_normal((160, 110)) * np.arange(1, 111) ** -0.75).astype(np.float32))
+    rng = np.random.default_rng(1102)
+    rankme_case("low-rank-plus-noise", "Five directions and a noise floor of 1e-3.",
+                rng.standard_normal((120, 5)) @ rng.standard_normal((5, 30)) + 1e-3 * rng.standard_normal((120, 30)))
+    rng = np.random.default_rng(1103)
+    rankme_case("wide", "60 rows of 80 columns: 59 directions after centring, 60 before.",
+                rng.standard_normal((60, 80)))
+    rng = np.random.default_rng(1104)
+    rows = rng.standard_normal((21, 40))
+    rankme_case("twenty-eigenvalues", "21 rows: 20 eigenvalues, just enough for a fit.", rows)
+    rankme_case("nineteen-eigenvalues", "20 rows: 19 eigenvalues, too few for a fit.", rows[:20])
+    rng = np.random.default_rng(1105)
+    rows = rng.standard_normal((150, 24)) * np.linspace(0.1, 1, 24)
+    rankme_case("no-offset", "24 directions of unequal variance around 0.", rows)
+    rankme_case("offset", "The same around 100: the mean is the only direction that the paper's variant sees.",
+                rows + 100)
+    rankme_case("large-offset", "Around 1e4, in f32: what is left of the rows after rounding.",
+                (rows + 1e4).astype(np.float32))
+    rng = np.random.default_rng(1106)
+    rankme_case("float32", "f32, 32 dimensions of unequal variance and mean.",
+                (rng.standard_normal((200, 32)) * np.linspace(0.1, 2, 32) + np.arange(32) / 16).astype(np.float32))
+    rng = np.random.default_rng(1107)
+    rankme_case("rank-deficient", "25 columns that span 15 directions: the others are 0 but for rounding.",
+                rng.standard_normal((80, 15)) @ rng.standard_normal((15, 25)))
+    rng = np.random.default_rng(1108)
+    rankme_case("steep", "Singular values from 1 to 1e-9: the smallest are lost in the eigenvalues of a covariance.",
+                (signs(64, 25) * np.logspace(0, -9, 25)) @ np.linalg.qr(rng.standard_normal((25, 25)))[0])
+    rng = np.random.default_rng(1109)
+    rankme_case("one-dimension", "One column around 1: rank 1.", rng.standard_normal((30, 1)) + 1)
+    rankme_case("one-direction", "Codes on a line through 0, 40 columns: 1 but for the 1e-7 of the paper.",
+                np.outer(np.arange(1.0, 51), np.ones(40)))
+    rng = np.random.default_rng(1110)
+    rows = rng.standard_normal((50, 6))
+    rows[17] = 0.0
+    rankme_case("zero-row", "One row of zeros: it has no direction, so there is no std collapse.", rows)
+    rankme_case("constant", "Equal rows: no variance, but the paper's variant and std collapse exist.",
+                np.full((20, 4), 3.0))
+    rankme_case("zeros", "Rows of zeros: nothing exists.", np.zeros((20, 4)))
+    rankme_case("digits", "PCA codes of digits, f32.", principal_codes(digits()[0], 32).astype(np.float32))
+
+
 # ---------------------------------------------------------------- TwoNN
 
 
@@ -461,6 +602,8 @@ def two_nn_cases():
     two_nn_case("grid", "On a grid the two nearest are equally far: the slope is infinite.",
                 np.array([(x, y) for x in range(10) for y in range(10)], dtype=np.float64))
     two_nn_case("digits", "PCA codes of digits, f32.", principal_codes(digits()[0], 16).astype(np.float32))
+    two_nn_case("document-002", "The blobs of document 002's validation, which prints 8.437.",
+                make_blobs(200, centers=3, n_features=10, cluster_std=1.0, random_state=42)[0])
 
 
 # ---------------------------------------------------------------- uniformity
@@ -1099,8 +1242,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare with the stored cases instead of writing them")
     only_check = parser.parse_args().check
-    for build in (smoothness_cases, neighborhood_cases, spectrum_cases, two_nn_cases, uniformity_cases,
-                  silhouette_cases, labelings_cases, kmeans_cases, knn_cases, retrieval_cases):
+    for build in (smoothness_cases, neighborhood_cases, spectrum_cases, rankme_cases, two_nn_cases,
+                  uniformity_cases, silhouette_cases, labelings_cases, kmeans_cases, knn_cases, retrieval_cases):
         build()
     problems, size = [], 0
     for case in CASES:

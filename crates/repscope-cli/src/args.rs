@@ -12,6 +12,7 @@ Examples:
   repscope neighborhood --states frames.npy --model jepa=z.npy --k 5 10 15
   repscope smoothness --states frames.npy --episodes episode.npy --model jepa=z.npy
   repscope retrieval --sensor_embeddings sensor.npy --text_embeddings text.npy --labels labels.npy
+  repscope rankme --model jepa=z_jepa.npy --model autoencoder=z_ae.npy
   repscope check z.npy labels.npy
   repscope explain two_nn
 
@@ -45,6 +46,8 @@ pub enum Command {
     Neighborhood(Neighborhood),
     /// How many dimensions do the codes use? (participation ratio, TwoNN, spectrum)
     Manifold(Manifold),
+    /// How many directions do the codes really fill? (RankMe as document 002 and as its paper define it, other ranks)
+    Rankme(Rankme),
     /// How are the codes spread, and do they fall into classes? (uniformity, silhouette, k-means, k-NN)
     Geometry(Geometry),
     /// Do the targets nearest to a query have its label? (precision@K between spaces, or from label prototypes)
@@ -171,6 +174,14 @@ pub struct Neighborhood {
     /// Rank M random rows against all rows, for an unbiased estimate where N is in the millions
     #[arg(long, value_name = "M")]
     pub sample: Option<usize>,
+    #[command(flatten)]
+    pub outputs: Outputs,
+}
+
+#[derive(Debug, Args)]
+pub struct Rankme {
+    #[command(flatten)]
+    pub models: Models,
     #[command(flatten)]
     pub outputs: Outputs,
 }

@@ -33,6 +33,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Smoothness(options) => commands::analyses::smoothness(&options),
         Command::Neighborhood(options) => commands::analyses::neighborhood(&options),
         Command::Manifold(options) => commands::analyses::manifold(&options),
+        Command::Rankme(options) => commands::analyses::rankme(&options),
         Command::Geometry(options) => commands::analyses::geometry(&options),
         Command::Retrieval(options) => commands::retrieval::run(&options),
         Command::Check(options) => commands::check::run(&options),

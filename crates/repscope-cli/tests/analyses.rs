@@ -7,7 +7,7 @@ use common::{Folder, noise, npy_f64, npy_i64, npy_words, npz, repository, score,
 use serde_json::Value;
 
 /// The command line of each analysis on the files of [`Folder::with_arrays`].
-const ANALYSES: [(&str, &str); 4] = [
+const ANALYSES: [(&str, &str); 5] = [
     (
         "smoothness",
         "smoothness --states x.npy --model jepa=z.npy --model ae=w.npy",
@@ -17,6 +17,7 @@ const ANALYSES: [(&str, &str); 4] = [
         "neighborhood --states x.npy --model jepa=z.npy --model ae=w.npy",
     ),
     ("manifold", "manifold --model jepa=z.npy --model ae=w.npy"),
+    ("rankme", "rankme --model jepa=z.npy --model ae=w.npy"),
     (
         "geometry",
         "geometry --model jepa=z.npy --model ae=w.npy --labels labels.npy",
@@ -35,6 +36,7 @@ fn fixed_ids(command: &str) -> Vec<String> {
         "neighborhood" => {
             "trustworthiness@5 trustworthiness@10 trustworthiness@15 continuity@5 continuity@10 continuity@15"
         }
+        "rankme" => "rankme(variant=spec) rankme(variant=paper) numerical_rank participation_ratio",
         "manifold" => "participation_ratio dimension_usage two_nn two_nn(fit=mle)",
         "geometry" => "uniformity silhouette nmi ami inertia cluster_balance knn_accuracy@5",
         _ => panic!("no analysis {command}"),

@@ -43,7 +43,14 @@ fn the_list_for_people_shows_the_same_ids_as_the_json() {
             "{id}\n{text}"
         );
     }
-    for command in ["smoothness", "neighborhood", "manifold", "geometry", "retrieval"] {
+    for command in [
+        "smoothness",
+        "neighborhood",
+        "manifold",
+        "geometry",
+        "rankme",
+        "retrieval",
+    ] {
         assert!(text.contains(&format!("repscope {command}\n")), "{text}");
     }
 }

@@ -11,8 +11,8 @@
 //! - `plan`: [`evaluate`] gathers the needs of all metrics, runs each pass once, and computes the scores.
 //! - `passes`: the shared scans. `prepared` makes a matrix ready (exact in f64, fast in f32, with a proven bound
 //!   between the two); `tiles` looks at every pair of rows once and feeds `neighbors`, `ranks` and `pair_sums`;
-//!   `moments` and `spectrum` give eigenvalues, `clusters` k-means, `contingency` tables of two labelings,
-//!   `paired` the distances of given pairs, `influence` what each row adds to a score through the others.
+//!   `moments`, `spectrum` and `singular` give eigenvalues and singular values, `clusters` k-means, `contingency`
+//!   tables of two labelings, `paired` the distances of given pairs, `influence` what each row adds to a score through the others.
 //!   For retrievals, `similarity` and `panels` compare two spaces and `rankings` orders their rows; [`retrieve`] runs
 //!   them and computes the scores.
 //! - [`run`]: drivers. Tasks are cut by shape alone and merged in task order, so the same bits come out of one

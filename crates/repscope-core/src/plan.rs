@@ -22,6 +22,7 @@ use crate::passes::neighbors::Neighbors;
 use crate::passes::paired;
 use crate::passes::prepared::{Preparation, Prepared, unit_factors};
 use crate::passes::ranks::Ranks;
+use crate::passes::singular::Singular;
 use crate::passes::spectrum::Spectrum;
 use crate::passes::tiles::{Anchors, Ask, sweep};
 use crate::random;
@@ -84,6 +85,8 @@ pub(crate) enum Need {
     ClassDistances,
     /// The eigenvalues of the codes' covariance.
     Spectrum,
+    /// The singular values of the codes.
+    Singular,
     /// k-means clusters of the codes.
     Clusters,
     /// Distances of consecutive inputs and of their codes.
@@ -120,6 +123,7 @@ pub(crate) struct Shared<'a> {
     kernel: Option<Vec<f64>>,
     class_distances: Option<ClassDistances>,
     spectrum: Option<Spectrum>,
+    singular: Option<Singular>,
     clusters: Option<Clusters>,
     pair_distances: Option<PairDistances>,
 }
@@ -170,6 +174,10 @@ impl<'a> Shared<'a> {
         self.spectrum.as_ref().ok_or_else(|| undeclared("spectrum"))
     }
 
+    pub(crate) fn singular(&self) -> Result<&Singular> {
+        self.singular.as_ref().ok_or_else(|| undeclared("singular values"))
+    }
+
     pub(crate) fn pair_distances(&self) -> Result<&PairDistances> {
         self.pair_distances
             .as_ref()
@@ -209,6 +217,9 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
     for (shared, needs) in &mut planned {
         if needs.contains(&Need::Spectrum) {
             shared.spectrum = Some(Spectrum::new(&shared.study.latent, driver));
+        }
+        if needs.contains(&Need::Singular) {
+            shared.singular = Some(Singular::new(&shared.study.latent, driver));
         }
         if needs.contains(&Need::Clusters) {
             let space = &shared.study.latent;
@@ -271,6 +282,7 @@ fn start<'a>(spec: &'a Spec, study: &'a Study, anchors: Option<Arc<Vec<u32>>>) -
         kernel: None,
         class_distances: None,
         spectrum: None,
+        singular: None,
         clusters: None,
         pair_distances: None,
     }

@@ -61,7 +61,8 @@ fn what_models_may_be_ranked_by_does_not_change_with_the_scale_of_the_codes() {
 
 #[test]
 fn every_metric_declares_that_turning_the_space_changes_nothing() {
-    for metric in of_studies() {
+    // But one, which looks at single coordinates.
+    for metric in of_studies().into_iter().filter(|m| m.id != "std_collapse") {
         assert!(metric.invariances.contains(&Invariance::Rotation), "{}", metric.id);
     }
 }

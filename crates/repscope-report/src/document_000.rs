@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! The CSV files of specification document 000, under its folder, file and column names; those of a retrieval are beside
-//! them.
+//! The CSV files of specification document 000, under its folder, file and column names; those of the other commands are
+//! beside them.
 
 use crate::long_csv::write;
 use crate::numbers::exact;
@@ -13,11 +13,12 @@ type File = (String, String);
 type Analysis = fn(&Results) -> Vec<File>;
 
 /// The analyses that have files, by command.
-const ANALYSES: [(&str, Analysis); 5] = [
+const ANALYSES: [(&str, Analysis); 6] = [
     ("smoothness", smoothness),
     ("neighborhood", neighborhood),
     ("manifold", manifold),
     ("geometry", geometry),
+    ("rankme", rankme),
     ("retrieval", retrieval::files::files),
 ];
 
@@ -239,6 +240,32 @@ fn geometry(results: &Results) -> Vec<File> {
         "geometry_analysis/geometry_summary.csv".to_string(),
         write(&header, rows),
     )]
+}
+
+fn rankme(results: &Results) -> Vec<File> {
+    const COLUMNS: [(&str, &str); 8] = [
+        ("RankMe_Spec", "rankme(variant=spec)"),
+        ("RankMe_Paper", "rankme(variant=paper)"),
+        ("Numerical_Rank", "numerical_rank"),
+        ("Stable_Rank", "stable_rank"),
+        ("Alpha_ReQ", "alpha_req"),
+        ("Alpha_ReQ_R2", "alpha_req.r2"),
+        ("Condition_Number", "condition_number"),
+        ("Std_Collapse", "std_collapse"),
+    ];
+    let mut header = vec!["Model"];
+    header.extend(COLUMNS.map(|(name, _)| name));
+    header.push("Sample_Count");
+    let rows = models_with(results, |id| COLUMNS.iter().any(|(_, wanted)| id == *wanted))
+        .into_iter()
+        .map(|model| {
+            let scores = COLUMNS.map(|(_, id)| results.score(model, id));
+            let mut row = vec![model.to_string()];
+            row.extend(scores.map(value));
+            row.push(count(scores.into_iter().flatten()));
+            row
+        });
+    vec![("rankme/rankme_summary.csv".to_string(), write(&header, rows))]
 }
 
 fn models_with(results: &Results, is_wanted: impl Fn(&str) -> bool) -> Vec<&str> {

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use repscope_core::run::{Driver, Order, Progress, Silent};
-use repscope_core::{Analysis, Distance, Metric, Results, Spec, evaluate};
+use repscope_core::{Analysis, Distance, Metric, Results, Spec, Study, evaluate};
 use repscope_report::render;
 
-use crate::args::{DistanceChoice, Geometry, Machine, Manifold, Neighborhood, Outputs, Smoothness};
+use crate::args::{DistanceChoice, Geometry, Machine, Manifold, Neighborhood, Outputs, Rankme, Smoothness};
 use crate::inputs::{self, Inputs, Paths};
 use crate::outputs::{self, Delivery};
 use crate::progress::Bars;
@@ -145,8 +145,46 @@ pub fn geometry(options: &Geometry) -> Result<ExitCode> {
     run(Analysis::Geometry, "geometry_analysis", inputs, &spec, &options.outputs)
 }
 
+pub fn rankme(options: &Rankme) -> Result<ExitCode> {
+    start_threads(&options.outputs.machine)?;
+    let spec = spec(&options.outputs)?;
+    let mut inputs = inputs::read(&Paths::default(), &options.models)?;
+    inputs.sources.warnings.extend(different_shapes(&inputs));
+    run(Analysis::Rankme, "rankme", inputs, &spec, &options.outputs)
+}
+
+/// Ranks are bounded by the number of rows and of columns, and grow with both.
+fn different_shapes(inputs: &Inputs) -> Option<String> {
+    let shape = |study: &Study| (study.latent.rows(), study.latent.columns());
+    let (first, others) = inputs.studies.split_first()?;
+    let other = others.iter().find(|other| shape(other) != shape(first))?;
+    let words = |study: &Study| {
+        format!(
+            "`{}` has {} rows and {} columns",
+            study.model,
+            shape(study).0,
+            shape(study).1
+        )
+    };
+    Some(format!(
+        "{} but {}: ranks grow with both, so they cannot be compared between these models",
+        words(first),
+        words(other)
+    ))
+}
+
 fn run(analysis: Analysis, folder: &str, inputs: Inputs, spec: &Spec, options: &Outputs) -> Result<ExitCode> {
-    let results = compute(&inputs, &analysis.metrics(), spec, &options.machine)?;
+    let mut metrics = analysis.metrics();
+    if analysis == Analysis::Rankme {
+        // The ratio belongs to `manifold`, but a panel of ranks without it would be missed.
+        metrics.extend(
+            Analysis::Manifold
+                .metrics()
+                .iter()
+                .filter(|m| m.id == "participation_ratio"),
+        );
+    }
+    let results = compute(&inputs, &metrics, spec, &options.machine)?;
     let delivery = Delivery {
         command: analysis.name(),
         folder,

@@ -3,8 +3,10 @@
 //! [`METRICS`] is all there is to register. The command line, `repscope metrics`, `repscope explain`, the
 //! tables and the tests of invariance all read it.
 
+mod alpha_req;
 mod ami;
 mod cluster_balance;
+mod condition_number;
 mod continuity;
 mod dimension_usage;
 mod hubness;
@@ -19,13 +21,17 @@ mod map_at_r;
 mod modality_gap;
 mod mrr;
 mod nmi;
+mod numerical_rank;
 mod over_queries;
 mod pair_recall;
 mod participation_ratio;
 mod r_precision;
+mod rankme;
 mod silhouette;
 mod smoothness;
 mod spectrum;
+mod stable_rank;
+mod std_collapse;
 mod trustworthiness;
 mod two_nn;
 mod uniformity;
@@ -57,6 +63,12 @@ pub static METRICS: &[&Metric] = &[
     &inertia::METRIC,
     &cluster_balance::METRIC,
     &knn_accuracy::METRIC,
+    &rankme::METRIC,
+    &numerical_rank::METRIC,
+    &stable_rank::METRIC,
+    &alpha_req::METRIC,
+    &condition_number::METRIC,
+    &std_collapse::METRIC,
     &label_precision::METRIC,
     &label_recall::METRIC,
     &label_hit::METRIC,
@@ -81,6 +93,8 @@ pub enum Analysis {
     Manifold,
     /// How are the codes spread, and do they fall into classes?
     Geometry,
+    /// How many directions do the codes really fill?
+    Rankme,
     /// Do the targets nearest to a query have its label?
     Retrieval,
 }
@@ -93,6 +107,7 @@ impl Analysis {
             Analysis::Neighborhood => "neighborhood",
             Analysis::Manifold => "manifold",
             Analysis::Geometry => "geometry",
+            Analysis::Rankme => "rankme",
             Analysis::Retrieval => "retrieval",
         }
     }

@@ -13,5 +13,6 @@ pub(crate) mod prepared;
 pub(crate) mod rankings;
 pub(crate) mod ranks;
 pub(crate) mod similarity;
+pub(crate) mod singular;
 pub(crate) mod spectrum;
 pub(crate) mod tiles;

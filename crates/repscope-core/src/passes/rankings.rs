@@ -12,8 +12,11 @@
 //! in their true order. The others are measured in f64. Ranks behind `depth` are those of the f32 values. Small
 //! retrievals are measured in f64 throughout.
 
-use super::panels::{self, Panels};
-use super::similarity::{PackedQueries, PackedTargets, Products};
+mod meeting;
+
+use meeting::{Meeting, Members, down, row_of, value_of};
+
+use super::similarity::{PackedTargets, Products};
 use crate::data::Space;
 use crate::run::Driver;
 
@@ -23,8 +26,6 @@ const DIRECT: u64 = 1 << 30;
 const KEPT: usize = 1 << 24;
 const FEWEST: usize = 48;
 const MOST: usize = 384;
-/// Targets that are looked at to learn how similar a target must be.
-const SAMPLE: usize = 1024;
 /// Up to a share of 1 in this many targets, the relevant ones are measured first: that costs little, and otherwise the
 /// first of them might be far behind those that are kept.
 const SEEK: usize = 200;
@@ -323,163 +324,6 @@ impl Job<'_> {
     }
 }
 
-/// The targets of each label.
-struct Members {
-    starts: Vec<usize>,
-    targets: Vec<u32>,
-}
-
-impl Members {
-    fn new(relevance: &Relevance) -> Self {
-        let mut targets: Vec<u32> = (0..relevance.targets.len() as u32).collect();
-        targets.sort_by_key(|&j| relevance.targets[j as usize]);
-        let mut starts = vec![0];
-        relevance
-            .counts
-            .iter()
-            .for_each(|count| starts.push(starts[starts.len() - 1] + count));
-        Members { starts, targets }
-    }
-
-    fn of(&self, code: usize) -> &[u32] {
-        &self.targets[self.starts[code]..self.starts[code + 1]]
-    }
-}
-
-/// Some queries on their way through the targets.
-struct Meeting<'a> {
-    job: &'a Job<'a>,
-    queries: &'a [usize],
-    targets: &'a PackedTargets,
-    packed: PackedQueries,
-    /// From which value on each query keeps a target.
-    limits: Vec<f32>,
-    /// What each query kept, unsorted.
-    keys: Vec<Vec<u64>>,
-    /// For each set of labels, the value of the best relevant target of each query where it is sought, and how many
-    /// targets that are not relevant were met above it.
-    best: Vec<Vec<f32>>,
-    above: Vec<Vec<u32>>,
-    /// Panels of targets that were met.
-    met: usize,
-}
-
-impl<'a> Meeting<'a> {
-    fn new(job: &'a Job, queries: &'a [usize], targets: &'a PackedTargets) -> Self {
-        let sets = job.relevances.len();
-        Meeting {
-            job,
-            queries,
-            targets,
-            packed: PackedQueries::new(job.products.query, queries, targets),
-            limits: vec![f32::MIN; queries.len()],
-            keys: queries
-                .iter()
-                .map(|&q| Vec::with_capacity(job.needed(q) * 5 / 4 + SAMPLE))
-                .collect(),
-            best: vec![vec![f32::INFINITY; queries.len()]; sets],
-            above: vec![vec![0; queries.len()]; sets],
-            met: 0,
-        }
-    }
-
-    /// Measures the relevant targets of the queries that have at most this many, so that those above the best can be
-    /// counted.
-    fn seek_first(&mut self, set: usize, members: &Members, at_most: usize) {
-        let relevance = &self.job.relevances[set];
-        for (place, &q) in self.queries.iter().enumerate() {
-            let relevant = relevance.relevant_to(q);
-            if relevant == 0 || relevant > at_most {
-                continue;
-            }
-            let code = relevance.queries[q] as usize;
-            let others = members
-                .of(code)
-                .iter()
-                .filter(|&&j| !(self.job.is_self && j as usize == q));
-            let values = others.map(|&j| self.job.products.exact(q, j as usize));
-            let best = values.fold(f64::NEG_INFINITY, f64::max);
-            self.best[set][place] = (best - self.packed.shared[place]) as f32;
-        }
-    }
-
-    /// Meets all targets. From those met so far it is learnt, a few times, how similar a target must be to matter.
-    fn meet_and_learn(&mut self) {
-        let (panels, sample) = (self.targets.panels.count(), SAMPLE / Panels::targets_at_once());
-        for end in [sample, panels / 8, panels / 3] {
-            if (self.met + 1..panels).contains(&end) {
-                self.meet(end);
-                self.raise_limits();
-            }
-        }
-        self.meet_rest();
-    }
-
-    fn raise_limits(&mut self) {
-        let share = (self.met * Panels::targets_at_once()) as f64 / self.job.targets() as f64;
-        for (place, &q) in self.queries.iter().enumerate() {
-            let keys = &mut self.keys[place];
-            let expected = self.job.needed(q) as f64 * share;
-            // Three standard deviations more than expected: rarely too few, and then found out.
-            let rank = (expected + 3.0 * expected.sqrt() + 4.0) as usize;
-            if rank < keys.len() {
-                let (_, last, _) = keys.select_nth_unstable(rank);
-                // With its near ties, so that those of the last that matters are always kept.
-                let limit = down(f64::from(value_of(*last)) - 2.0 * self.packed.errors[place]);
-                self.limits[place] = limit.max(self.limits[place]);
-                keys.retain(|&key| value_of(key) >= limit);
-            }
-        }
-    }
-
-    fn meet_rest(&mut self) {
-        self.meet(self.targets.panels.count());
-    }
-
-    fn meet(&mut self, end: usize) {
-        let lowest = |place: usize| self.best.iter().map(|b| b[place]).fold(self.limits[place], f32::min);
-        let limits: Vec<f32> = (0..self.queries.len()).map(lowest).collect();
-        let (keys, keep, above) = (&mut self.keys, &self.limits, &mut self.above);
-        let (job, queries, order, best) = (self.job, self.queries, &self.targets.order, &self.best);
-        let is_sought = best.iter().flatten().any(|b| b.is_finite());
-        panels::meet(
-            &self.packed.panels,
-            &self.targets.panels,
-            self.met..end,
-            &limits,
-            #[inline(always)]
-            |place, target, value| {
-                let (row, q) = (order[target], queries[place]);
-                if value >= keep[place] && !(job.is_self && row as usize == q) {
-                    keys[place].push(key_of(value, row));
-                }
-                if is_sought {
-                    for ((relevance, best), above) in job.relevances.iter().zip(best).zip(above.iter_mut()) {
-                        above[place] += u32::from(value > best[place] && !relevance.is_relevant(q, row));
-                    }
-                }
-            },
-        );
-        self.met = end;
-    }
-
-    /// The rank of the first relevant target, which is known to stand behind the first `known`; 0 where it was not
-    /// sought.
-    fn rank_of_first(&self, set: usize, place: usize, known: usize) -> u32 {
-        match self.best[set][place].is_finite() {
-            true => self.above[set][place].max(known as u32) + 1,
-            false => 0,
-        }
-    }
-
-    /// Whether the `needed` most similar targets are all among those kept, with the near ties of the last.
-    fn is_enough(&self, keys: &[u64], place: usize, needed: usize) -> bool {
-        let limit = self.limits[place];
-        let tied = f64::from(limit) + 2.0 * self.packed.errors[place];
-        limit == f32::MIN || keys.iter().filter(|&&key| f64::from(value_of(key)) >= tied).count() >= needed
-    }
-}
-
 /// The standing of the relevant targets of query `q` in the first part of its ranking.
 fn standing(relevance: &Relevance, q: usize, order: &[u32]) -> Standing {
     let relevant = relevance.relevant_to(q);
@@ -497,40 +341,6 @@ fn standing(relevance: &Relevance, q: usize, order: &[u32]) -> Standing {
         standing.first = first.map_or(0, |i| i as u32 + 1);
     }
     standing
-}
-
-/// A key that sorts by value descending, then by row ascending.
-#[inline(always)]
-fn key_of(value: f32, row: u32) -> u64 {
-    // Adding 0 turns −0 into 0. Flipping all bits of a negative number, and the sign of a positive one, makes bits order
-    // like numbers; flipping all of that turns the order round.
-    let bits = (value + 0.0).to_bits();
-    let ascending = bits ^ (((bits as i32 >> 31) as u32) | 0x8000_0000);
-    u64::from(!ascending) << 32 | u64::from(row)
-}
-
-fn row_of(key: u64) -> u32 {
-    key as u32
-}
-
-fn value_of(key: u64) -> f32 {
-    let ascending = !((key >> 32) as u32);
-    let mask = if ascending & 0x8000_0000 == 0 {
-        u32::MAX
-    } else {
-        0x8000_0000
-    };
-    f32::from_bits(ascending ^ mask)
-}
-
-/// The largest f32 not above `x`.
-fn down(x: f64) -> f32 {
-    let rounded = x as f32;
-    if f64::from(rounded) > x {
-        rounded.next_down()
-    } else {
-        rounded
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! The fast way against f64 throughout, on data made to break it.
 
+use super::meeting::key_of;
 use super::*;
 use crate::passes::similarity::Side;
 use crate::random::stream;

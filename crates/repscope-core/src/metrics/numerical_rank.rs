@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+//! Numerical rank: how many singular values are not small. Document 002's threshold version. See the page.
+
+use super::rankme::{NO_VARIANCE, bound, needs};
+use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use crate::error::Result;
+use crate::plan::Shared;
+use crate::score::{Better, Score};
+
+pub(super) static METRIC: Metric = Metric {
+    id: "numerical_rank",
+    title: "Numerical rank",
+    analysis: Analysis::Rankme,
+    outputs: &[Output {
+        id: "numerical_rank",
+        about: "singular values above 1 % of the largest; document 002's threshold version",
+        better: Better::Neither,
+        range: "1 to min(N, D)",
+    }],
+    page: include_str!("numerical_rank.md"),
+    invariances: Invariance::SIMILARITY,
+    work: Work::Study { needs, compute },
+};
+
+/// The share of the largest singular value that the others must exceed.
+const THRESHOLD: f64 = 0.01;
+
+fn compute(shared: &Shared) -> Result<Answer> {
+    let values = &shared.singular()?.centred;
+    let n = shared.study.latent.rows();
+    let largest = values.first().copied().unwrap_or(0.0);
+    if largest == 0.0 {
+        return Ok(Score::undefined("numerical_rank", NO_VARIANCE, n, Better::Neither).into());
+    }
+    let rank = values.iter().filter(|&&s| s / largest > THRESHOLD).count();
+    let note = format!(
+        "singular values above {THRESHOLD} of the largest, centred; {}",
+        bound(shared)
+    );
+    Ok(Score::number("numerical_rank", rank as f64, n, Better::Neither)
+        .with_note(note)
+        .into())
+}
