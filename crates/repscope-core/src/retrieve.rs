@@ -100,6 +100,7 @@ pub fn retrieve(retrievals: &[Retrieval], metrics: &[&Metric], spec: &Spec, driv
             .map(|space| Side::new(space, spec.similarity, driver))
             .collect();
         let mut warnings = zero_rows(&sides, spec);
+        warnings.extend(repeated_rows(retrieval, &sides));
         for &direction in &retrieval.directions {
             let ranked = search(retrieval, direction, part, &sides, spec, driver);
             warnings.extend(advice(&ranked));
@@ -253,6 +254,24 @@ fn zero_rows(sides: &[Side], spec: &Spec) -> Vec<String> {
         )
     });
     zero.collect()
+}
+
+/// Equal targets tie whatever the query: then the order of the file decides who is first.
+fn repeated_rows(retrieval: &Retrieval, sides: &[Side]) -> Vec<String> {
+    let is_searched = |number: usize| retrieval.directions.iter().any(|d| d.target == number);
+    let repeated = sides
+        .iter()
+        .enumerate()
+        .filter(|(number, s)| is_searched(*number) && s.repeats() > 0);
+    let words = repeated.map(|(_, s)| {
+        format!(
+            "{} of the {} rows of `{}` equal an earlier row; such targets tie, and ties go to the smaller row number",
+            s.repeats(),
+            s.space.rows(),
+            s.space.name()
+        )
+    });
+    words.collect()
 }
 
 /// What a reader of this direction's scores must know.

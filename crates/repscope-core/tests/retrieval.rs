@@ -320,7 +320,29 @@ fn rows_of_length_zero_are_counted() {
         similarity: Similarity::Dot,
         ..spec(&[5])
     };
-    assert!(run(&retrieval, &raw).warnings.is_empty());
+    assert!(
+        run(&retrieval, &raw)
+            .warnings
+            .iter()
+            .all(|w| w.contains("equal an earlier row"))
+    );
+}
+
+#[test]
+fn targets_that_equal_another_are_counted_because_they_tie() {
+    let names = ["a", "b", "a", "b"];
+    let rows = vec![1.0, 0.0, 1.0, 0.0, 1.0, -0.0, 0.0, 1.0];
+    let query = Arc::new(space("query", 2, vec![1.0, 0.1, 1.0, 0.2, 1.0, 0.3, 1.0, 0.4]));
+    let retrieval = of(vec![query, Arc::new(space("target", 2, rows))], &names, &[(0, 1)]);
+    let results = run(&retrieval, &spec(&[1]));
+    assert_eq!(results.warnings.len(), 1, "{:?}", results.warnings);
+    assert!(
+        results.warnings[0].starts_with("2 of the 4 rows of `target`"),
+        "{:?}",
+        results.warnings
+    );
+    // All four queries find row 0 first, the first of three equal ones.
+    assert_eq!(value(&results, "label_precision.query2target@1"), 0.5);
 }
 
 #[test]

@@ -254,7 +254,7 @@ impl Job<'_> {
         keys.sort_unstable();
         let near = keys.partition_point(|&key| value_of(key) >= tied);
         let mut order: Vec<u32> = keys.iter().map(|&key| row_of(key)).collect();
-        self.settle(q, error, &keys[..near], &meeting.targets.firsts, &mut order[..near]);
+        self.settle(q, error, &keys[..near], &mut order[..near]);
         found.0.extend_from_slice(&order[..self.depth]);
         for (set, (relevance, standings)) in self.relevances.iter().zip(&mut found.1).enumerate() {
             let mut standing = standing(relevance, q, &order);
@@ -288,14 +288,14 @@ impl Job<'_> {
     }
 
     /// Puts targets that f32 cannot tell apart into their true order; `order` holds the rows of `keys`.
-    fn settle(&self, q: usize, error: f64, keys: &[u64], firsts: &[u32], order: &mut [u32]) {
+    fn settle(&self, q: usize, error: f64, keys: &[u64], order: &mut [u32]) {
         let is_apart = |a: &u64, b: &u64| f64::from(value_of(*a)) - f64::from(value_of(*b)) > 2.0 * error;
         let mut first = 0;
         for group in keys.chunk_by(|a, b| !is_apart(a, b)) {
             let end = first + group.len();
             // What comes behind the first `depth` is not promised to be exact.
             if group.len() > 1 && first < self.depth {
-                let mut measured = self.measure(q, group, firsts);
+                let mut measured = self.measure(q, group);
                 measured.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
                 for (slot, (_, row)) in order[first..end].iter_mut().zip(measured) {
                     *slot = row;
@@ -306,7 +306,8 @@ impl Job<'_> {
     }
 
     /// The f64 similarities of some targets; equal targets are measured once.
-    fn measure(&self, q: usize, keys: &[u64], firsts: &[u32]) -> Vec<(f64, u32)> {
+    fn measure(&self, q: usize, keys: &[u64]) -> Vec<(f64, u32)> {
+        let firsts = &self.products.target.firsts;
         let mut members: Vec<(u32, u32)> = keys
             .iter()
             .map(|&key| (firsts[row_of(key) as usize], row_of(key)))

@@ -33,6 +33,8 @@ pub(crate) struct Side<'a> {
     longest: f64,
     /// How many rows have length zero, and so no direction.
     pub(crate) zeros: usize,
+    /// For each row, the first row that equals it in every coordinate: equal targets are measured once.
+    pub(crate) firsts: Vec<u32>,
 }
 
 impl<'a> Side<'a> {
@@ -59,6 +61,7 @@ impl<'a> Side<'a> {
         };
         Side {
             longest: lengths.iter().zip(&factors).map(|(l, f)| l * f).fold(0.0, f64::max),
+            firsts: firsts(space, driver),
             space,
             factors,
             zeros,
@@ -75,37 +78,9 @@ impl<'a> Side<'a> {
         scaled_column_means(self.space, Some(&self.factors), driver)
     }
 
-    /// For each row, the first row that equals it in every coordinate.
-    fn firsts(&self, driver: &Driver) -> Vec<u32> {
-        let (n, d) = (self.space.rows(), self.space.columns());
-        let hashes = driver.map(n.div_ceil(BLOCK), |b| {
-            let mut row = vec![0.0; d];
-            let hash = |i: usize| {
-                self.space.read_row(i, &mut row);
-                let mut hasher = DefaultHasher::new();
-                // Adding 0 turns −0 into 0.
-                row.iter().for_each(|x| hasher.write_u64((x + 0.0).to_bits()));
-                hasher.finish()
-            };
-            (b * BLOCK..n.min((b + 1) * BLOCK)).map(hash).collect::<Vec<u64>>()
-        });
-        let (mut row, mut other) = (vec![0.0; d], vec![0.0; d]);
-        // Rows by their hash; looked up only, so its order reaches no result.
-        let mut seen: HashMap<u64, Vec<u32>> = HashMap::new();
-        let mut firsts = Vec::with_capacity(n);
-        for (i, hash) in hashes.concat().into_iter().enumerate() {
-            let alike = seen.entry(hash).or_default();
-            let first = alike.iter().copied().find(|&j| {
-                self.space.read_row(i, &mut row);
-                self.space.read_row(j as usize, &mut other);
-                row == other
-            });
-            if first.is_none() {
-                alike.push(i as u32);
-            }
-            firsts.push(first.unwrap_or(i as u32));
-        }
-        firsts
+    /// How many rows equal an earlier one.
+    pub(crate) fn repeats(&self) -> usize {
+        (0u32..).zip(&self.firsts).filter(|(i, first)| i != *first).count()
     }
 }
 
@@ -142,8 +117,6 @@ pub(crate) struct PackedTargets {
     /// The longest row after centring, and before.
     longest: f64,
     longest_whole: f64,
-    /// For each target, the first one that equals it: equal targets are measured once.
-    pub(crate) firsts: Vec<u32>,
 }
 
 impl PackedTargets {
@@ -157,7 +130,6 @@ impl PackedTargets {
             mean: Vec::new(),
             longest: 0.0,
             longest_whole: target.longest,
-            firsts: target.firsts(driver),
         };
         // A task packs whole panels.
         let at_once = BLOCK.next_multiple_of(Panels::targets_at_once());
@@ -220,6 +192,39 @@ impl PackedQueries {
         }
         packed
     }
+}
+
+/// For each row, the first row that equals it in every coordinate.
+fn firsts(space: &Space, driver: &Driver) -> Vec<u32> {
+    let (n, d) = (space.rows(), space.columns());
+    let hashes = driver.map(n.div_ceil(BLOCK), |b| {
+        let mut row = vec![0.0; d];
+        let hash = |i: usize| {
+            space.read_row(i, &mut row);
+            let mut hasher = DefaultHasher::new();
+            // Adding 0 turns −0 into 0.
+            row.iter().for_each(|x| hasher.write_u64((x + 0.0).to_bits()));
+            hasher.finish()
+        };
+        (b * BLOCK..n.min((b + 1) * BLOCK)).map(hash).collect::<Vec<u64>>()
+    });
+    let (mut row, mut other) = (vec![0.0; d], vec![0.0; d]);
+    // Rows by their hash; looked up only, so its order reaches no result.
+    let mut seen: HashMap<u64, Vec<u32>> = HashMap::new();
+    let mut firsts = Vec::with_capacity(n);
+    for (i, hash) in hashes.concat().into_iter().enumerate() {
+        let alike = seen.entry(hash).or_default();
+        let first = alike.iter().copied().find(|&j| {
+            space.read_row(i, &mut row);
+            space.read_row(j as usize, &mut other);
+            row == other
+        });
+        if first.is_none() {
+            alike.push(i as u32);
+        }
+        firsts.push(first.unwrap_or(i as u32));
+    }
+    firsts
 }
 
 /// Σ product(x, y), in sixteen lanes.
