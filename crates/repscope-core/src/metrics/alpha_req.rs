@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! Alpha-ReQ: how fast the eigenvalues fall, as the exponent of a power law. See the page.
 
-use super::rankme::{NO_VARIANCE, needs};
+use super::participation_ratio::NO_VARIANCE;
+use super::rankme::needs;
 use super::{Analysis, Answer, Invariance, Metric, Output, Work};
 use crate::error::Result;
 use crate::plan::Shared;

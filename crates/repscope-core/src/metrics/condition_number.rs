@@ -2,7 +2,8 @@
 //! Condition number: the largest over the smallest singular value. See the page.
 
 use super::alpha_req::is_rounding;
-use super::rankme::{NO_VARIANCE, needs};
+use super::participation_ratio::NO_VARIANCE;
+use super::rankme::needs;
 use super::{Analysis, Answer, Invariance, Metric, Output, Work};
 use crate::error::Result;
 use crate::plan::Shared;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! Numerical rank: how many singular values are not small. Document 002's threshold version. See the page.
 
-use super::rankme::{NO_VARIANCE, bound, needs};
+use super::participation_ratio::NO_VARIANCE;
+use super::rankme::{bound, needs};
 use super::{Analysis, Answer, Invariance, Metric, Output, Work};
 use crate::error::Result;
 use crate::plan::Shared;

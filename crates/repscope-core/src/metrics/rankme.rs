@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! RankMe: the exponential of the entropy of the spectrum, as document 002 and as the paper compute it. See the page.
 
+use super::participation_ratio::NO_VARIANCE;
 use super::{Analysis, Answer, Invariance, Metric, Output, Work};
 use crate::data::Study;
 use crate::error::Result;
@@ -71,9 +72,6 @@ fn compute(shared: &Shared) -> Result<Answer> {
         ..Answer::default()
     })
 }
-
-/// Why there is no value.
-pub(super) const NO_VARIANCE: &str = "the codes have no variance: all rows are the same (or there is only one)";
 
 /// How large a rank can be here, in words.
 pub(super) fn bound(shared: &Shared) -> String {
