@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: MIT
+//! Axes around a plot: how much room they need, and how they are drawn once the plot has its place.
+
+use crate::content::Weight;
+use crate::names::{NamesBelow, names_below, names_beside};
+use crate::plan::{AxisPlan, ColorBar, Frame, Plan, Scene};
+use crate::svg::{Anchor, Letters, Rect, Short, Stroke, Svg, Turn};
+use crate::text::{CAPITAL, LINE, clean, width, wrap};
+use crate::ticks::Tick;
+use std::fmt::Write;
+
+/// Length of a tick and its distance from its label, in units of the letters' size.
+const TICK: f64 = 0.35;
+const GAP: f64 = 0.35;
+
+/// The left axis, laid out.
+pub(crate) struct Beside {
+    ticks: Vec<Tick>,
+    names: Option<(Vec<Vec<String>>, usize)>,
+    widest: f64,
+    label: Vec<String>,
+    /// Room it takes left of the plot.
+    pub room: f64,
+    /// Whether the axis itself names the series.
+    pub names_series: bool,
+}
+
+pub(crate) fn lay_beside(plan: &Plan, scene: &Scene, height: f64, cell: f64) -> Beside {
+    let em = scene.em;
+    let mut beside = Beside {
+        ticks: Vec::new(),
+        names: None,
+        widest: 0.0,
+        label: Vec::new(),
+        room: 0.0,
+        names_series: false,
+    };
+    let Some(axis) = &plan.y else { return beside };
+    beside.label = wrap(&clean(axis.label()), height, em, Weight::Regular);
+    match axis {
+        AxisPlan::Numbers { range, .. } => {
+            beside.ticks = range.ticks(((height / (2.3 * em)) as usize).clamp(2, 7));
+            beside.widest = widest(beside.ticks.iter().map(|tick| tick.label.as_str()), em);
+            beside.room += (TICK + GAP) * em + beside.widest;
+        }
+        AxisPlan::Names { names, of_series, .. } => {
+            let slot = height / names.len().max(1) as f64;
+            beside.names = names_beside(names, slot, 0.38 * cell, em, *of_series);
+            if let Some((names, every)) = &beside.names {
+                beside.widest = widest(names.iter().step_by(*every).flatten().map(String::as_str), em);
+                beside.room += (TICK + GAP) * em + beside.widest;
+            }
+            beside.names_series = *of_series && beside.names.is_some();
+        }
+        AxisPlan::Bare { .. } => {}
+    }
+    if !beside.label.is_empty() {
+        beside.room += (0.55 + LINE * (beside.label.len() - 1) as f64 + 0.98) * em;
+    }
+    beside
+}
+
+/// The lower axis, laid out.
+pub(crate) struct Below {
+    ticks: Vec<Tick>,
+    names: Option<NamesBelow>,
+    label: Vec<String>,
+    /// Room it takes below the plot.
+    pub room: f64,
+    pub names_series: bool,
+}
+
+/// `left` and `right` are how far labels may reach beyond the plot.
+pub(crate) fn lay_below(plan: &Plan, scene: &Scene, wide: f64, left: f64, right: f64) -> Below {
+    let em = scene.em;
+    let mut below = Below {
+        ticks: Vec::new(),
+        names: None,
+        label: Vec::new(),
+        room: 0.0,
+        names_series: false,
+    };
+    let Some(axis) = &plan.x else { return below };
+    below.label = wrap(&clean(axis.label()), wide + left.min(right), em, Weight::Regular);
+    match axis {
+        AxisPlan::Numbers { range, .. } => {
+            for most in (2..=7).rev() {
+                below.ticks = range.ticks(most);
+                let places: Vec<(f64, f64)> = below
+                    .ticks
+                    .iter()
+                    .map(|tick| {
+                        let (at, half) = (
+                            range.share(tick.at) * wide,
+                            width(&tick.label, em, Weight::Regular) / 2.0,
+                        );
+                        (at - half, at + half)
+                    })
+                    .collect();
+                let apart = places.windows(2).all(|pair| pair[0].1 + 0.9 * em <= pair[1].0);
+                if apart || most == 2 {
+                    let mut end = f64::NEG_INFINITY;
+                    for (tick, (from, to)) in below.ticks.iter_mut().zip(places) {
+                        // A label that would leave the panel or touch its neighbour goes; its tick stays.
+                        if from < -left || to > wide + right || from < end + 0.4 * em {
+                            tick.label.clear();
+                        } else {
+                            end = to;
+                        }
+                    }
+                    break;
+                }
+            }
+            below.room += (TICK + GAP + 0.95) * em;
+        }
+        AxisPlan::Names { names, of_series, .. } => {
+            let slot = wide / names.len().max(1) as f64;
+            let names = names_below(names, slot, em, *of_series);
+            below.names_series = *of_series && names != NamesBelow::Dropped;
+            below.room += (TICK + GAP) * em * f64::from(u8::from(names != NamesBelow::Dropped)) + names.height(em);
+            below.names = Some(names);
+        }
+        AxisPlan::Bare { .. } => {}
+    }
+    if !below.label.is_empty() {
+        below.room += (0.5 + LINE * (below.label.len() - 1) as f64 + 0.98) * em;
+    }
+    below
+}
+
+/// How far the last label of the lower axis reaches beyond the plot.
+pub(crate) fn overhang(plan: &Plan, scene: &Scene, wide: f64) -> f64 {
+    let Some(AxisPlan::Numbers { range, .. }) = &plan.x else {
+        return 0.0;
+    };
+    let reach = |tick: &Tick| range.share(tick.at) * wide + width(&tick.label, scene.em, Weight::Regular) / 2.0 - wide;
+    range.ticks(5).iter().map(reach).fold(0.0, f64::max)
+}
+
+pub(crate) fn draw_grid(plan: &Plan, beside: &Beside, below: &Below, frame: &Frame, svg: &mut Svg) {
+    let (em, plot) = (frame.scene.em, frame.plot);
+    let stroke = Stroke::solid(frame.scene.ink.grid, 0.075 * em);
+    let mut d = String::new();
+    if plan.grid_y {
+        for tick in &beside.ticks {
+            let _ = write!(
+                d,
+                "M{} {}H{}",
+                Short(plot.x),
+                Short(frame.py(tick.at)),
+                Short(plot.right())
+            );
+        }
+    }
+    if plan.grid_x {
+        for tick in &below.ticks {
+            let _ = write!(
+                d,
+                "M{} {}V{}",
+                Short(frame.px(tick.at)),
+                Short(plot.y),
+                Short(plot.bottom())
+            );
+        }
+    }
+    if !d.is_empty() {
+        svg.path(&d, "none", 1.0, Some(&stroke), "");
+    }
+}
+
+pub(crate) fn draw_axes(plan: &Plan, beside: &Beside, below: &Below, frame: &Frame, svg: &mut Svg) {
+    let Frame { plot, scene, .. } = frame;
+    let em = scene.em;
+    let stroke = Stroke::solid(scene.ink.axis, 0.09 * em);
+    let mut d = String::new();
+    if plan.spines {
+        let _ = write!(
+            d,
+            "M{} {}V{}H{}",
+            Short(plot.x),
+            Short(plot.y),
+            Short(plot.bottom()),
+            Short(plot.right())
+        );
+    }
+    for tick in &beside.ticks {
+        let _ = write!(
+            d,
+            "M{} {}h{}",
+            Short(plot.x),
+            Short(frame.py(tick.at)),
+            Short(-TICK * em)
+        );
+    }
+    for tick in &below.ticks {
+        let _ = write!(
+            d,
+            "M{} {}v{}",
+            Short(frame.px(tick.at)),
+            Short(plot.bottom()),
+            Short(TICK * em)
+        );
+    }
+    for minor in frame.y.map(|range| range.minor()).unwrap_or_default() {
+        let _ = write!(
+            d,
+            "M{} {}h{}",
+            Short(plot.x),
+            Short(frame.py(minor)),
+            Short(-0.55 * TICK * em)
+        );
+    }
+    for minor in frame.x.map(|range| range.minor()).unwrap_or_default() {
+        let _ = write!(
+            d,
+            "M{} {}v{}",
+            Short(frame.px(minor)),
+            Short(plot.bottom()),
+            Short(0.55 * TICK * em)
+        );
+    }
+    if !d.is_empty() {
+        svg.path(&d, "none", 1.0, Some(&stroke), "");
+    }
+    draw_beside(beside, frame, svg);
+    draw_below(below, frame, svg);
+}
+
+fn draw_beside(beside: &Beside, frame: &Frame, svg: &mut Svg) {
+    let Frame { plot, scene, .. } = frame;
+    let em = scene.em;
+    let right = plot.x - (TICK + GAP) * em;
+    let letters = Letters {
+        anchor: Anchor::End,
+        ..scene.letters()
+    };
+    for tick in &beside.ticks {
+        svg.text(right, frame.py(tick.at) + CAPITAL * em / 2.0, &tick.label, letters);
+    }
+    if let Some((names, every)) = &beside.names {
+        let slot = plot.height / names.len() as f64;
+        for (index, lines) in names.iter().enumerate().step_by(*every) {
+            let first = plot.y + (index as f64 + 0.5) * slot - (lines.len() as f64 - 1.0) / 2.0 * LINE * em;
+            for (row, line) in lines.iter().enumerate() {
+                svg.text(
+                    right,
+                    first + row as f64 * LINE * em + CAPITAL * em / 2.0,
+                    line,
+                    letters,
+                );
+            }
+        }
+    }
+    let ticks = if beside.widest > 0.0 {
+        (TICK + GAP) * em + beside.widest
+    } else {
+        0.0
+    };
+    let middle = plot.y + plot.height / 2.0;
+    let letters = Letters {
+        anchor: Anchor::Middle,
+        turn: Turn::Up,
+        ..scene.letters()
+    };
+    for (index, line) in beside.label.iter().rev().enumerate() {
+        let x = plot.x - ticks - (0.55 + 0.22 + LINE * index as f64) * em;
+        svg.text(x, middle, line, letters);
+    }
+}
+
+fn draw_below(below: &Below, frame: &Frame, svg: &mut Svg) {
+    let Frame { plot, scene, .. } = frame;
+    let em = scene.em;
+    let letters = Letters {
+        anchor: Anchor::Middle,
+        ..scene.letters()
+    };
+    let baseline = plot.bottom() + (TICK + GAP + CAPITAL) * em;
+    for tick in &below.ticks {
+        svg.text(frame.px(tick.at), baseline, &tick.label, letters);
+    }
+    match &below.names {
+        Some(NamesBelow::Flat(names)) => {
+            let slot = plot.width / names.len() as f64;
+            for (index, lines) in names.iter().enumerate() {
+                for (row, line) in lines.iter().enumerate() {
+                    let x = plot.x + (index as f64 + 0.5) * slot;
+                    svg.text(x, baseline + row as f64 * LINE * em, line, letters);
+                }
+            }
+        }
+        Some(NamesBelow::Thinned { names, every }) => {
+            let slot = plot.width / names.len() as f64;
+            for (index, name) in names.iter().enumerate().step_by(*every) {
+                svg.text(plot.x + (index as f64 + 0.5) * slot, baseline, name, letters);
+            }
+        }
+        Some(NamesBelow::Up { names, every }) => {
+            let slot = plot.width / names.len() as f64;
+            let letters = Letters {
+                anchor: Anchor::End,
+                turn: Turn::Up,
+                ..scene.letters()
+            };
+            for (index, name) in names.iter().enumerate().step_by(*every) {
+                let x = plot.x + (index as f64 + 0.5) * slot + CAPITAL * em / 2.0;
+                svg.text(x, plot.bottom() + (TICK + GAP) * em, name, letters);
+            }
+        }
+        _ => {}
+    }
+    for (index, line) in below.label.iter().rev().enumerate() {
+        let y = plot.bottom() + below.room - (0.22 + LINE * index as f64) * em;
+        svg.text(plot.x + plot.width / 2.0, y, line, letters);
+    }
+}
+
+/// A colour bar, laid out.
+pub(crate) struct BarBeside {
+    ticks: Vec<Tick>,
+    widest: f64,
+    label: Vec<String>,
+    /// Room it takes right of the plot.
+    pub room: f64,
+}
+
+pub(crate) fn lay_color_bar(bar: &ColorBar, scene: &Scene, height: f64) -> BarBeside {
+    let em = scene.em;
+    let ticks = bar.range.ticks(((height / (2.6 * em)) as usize).clamp(2, 6));
+    let widest = widest(ticks.iter().map(|tick| tick.label.as_str()), em);
+    let label = wrap(&clean(&bar.label), height, em, Weight::Regular);
+    let mut room = (0.9 + 0.9 + 0.2 + GAP) * em + widest;
+    if !label.is_empty() {
+        room += (0.5 + LINE * (label.len() - 1) as f64 + 1.0) * em;
+    }
+    BarBeside {
+        ticks,
+        widest,
+        label,
+        room,
+    }
+}
+
+pub(crate) fn draw_color_bar(bar: &ColorBar, laid: &BarBeside, frame: &Frame, svg: &mut Svg) {
+    let Frame { plot, scene, .. } = frame;
+    let em = scene.em;
+    let id = format!("{}bar", frame.id);
+    let _ = write!(
+        svg.defs,
+        "<linearGradient id=\"{id}\" x1=\"0\" y1=\"1\" x2=\"0\" y2=\"0\">"
+    );
+    let last = (bar.colors.len().max(2) - 1) as f64;
+    for (index, color) in bar.colors.iter().enumerate() {
+        let offset = index as f64 / last;
+        let _ = write!(
+            svg.defs,
+            "<stop offset=\"{:.4}\" stop-color=\"{}\"/>",
+            offset,
+            crate::palette::hex(*color)
+        );
+    }
+    svg.defs.push_str("</linearGradient>\n");
+    let place = Rect {
+        x: plot.right() + 0.9 * em,
+        y: plot.y,
+        width: 0.9 * em,
+        height: plot.height,
+    };
+    svg.rect(place, &format!("url(#{id})"), None, "");
+    let stroke = Stroke::solid(scene.ink.axis, 0.08 * em);
+    for tick in &laid.ticks {
+        let y = place.bottom() - bar.range.share(tick.at) * place.height;
+        svg.line((place.right(), y), (place.right() + 0.2 * em, y), &stroke);
+        svg.text(
+            place.right() + (0.2 + GAP) * em,
+            y + CAPITAL * em / 2.0,
+            &tick.label,
+            scene.letters(),
+        );
+    }
+    let letters = Letters {
+        anchor: Anchor::Middle,
+        turn: Turn::Up,
+        ..scene.letters()
+    };
+    for (index, line) in laid.label.iter().enumerate() {
+        let x = place.right() + (0.2 + GAP + 0.5 + 0.78 + LINE * index as f64) * em + laid.widest;
+        svg.text(x, plot.y + plot.height / 2.0, line, letters);
+    }
+}
+
+fn widest<'a>(labels: impl Iterator<Item = &'a str>, em: f64) -> f64 {
+    labels
+        .map(|label| width(label, em, Weight::Regular))
+        .fold(0.0, f64::max)
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+//! From SVG to PNG and PDF. Both are made from the same SVG text, by resvg and krilla.
+
+use crate::figure::Figure;
+use crate::layout::draw;
+use crate::style::{FontIn, Style};
+use crate::text::{BOLD, REGULAR, has_foreign_letters};
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::fontdb::{self, Database, FaceInfo, ID};
+use resvg::usvg::{FontResolver, Options, Tree};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Pixels per inch of a PNG.
+const DPI: f64 = 300.0;
+
+/// Why a figure could not be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The picture would be too large.
+    #[error("a figure of {width} × {height} pixels is too large; give fewer panels or a smaller width")]
+    TooLarge {
+        /// Pixels in a row.
+        width: u32,
+        /// Rows.
+        height: u32,
+    },
+    /// A fault of ours: a drawing that another library does not read.
+    #[error("internal error: the drawing could not be turned into {format}: {reason}")]
+    Internal {
+        /// What was to be written.
+        format: &'static str,
+        /// What the library said.
+        reason: String,
+    },
+}
+
+/// The figure as SVG text. Text stays text.
+pub fn to_svg(figure: &Figure, style: &Style) -> String {
+    draw(figure, style).svg
+}
+
+/// The figure as PNG with 300 pixels per inch.
+pub fn to_png(figure: &Figure, style: &Style) -> Result<Vec<u8>, Error> {
+    let internal = |reason: String| Error::Internal { format: "PNG", reason };
+    let tree = parse(figure, style, DPI).map_err(internal)?;
+    let size = tree.size().to_int_size();
+    let (width, height) = (size.width(), size.height());
+    let too_large = Error::TooLarge { width, height };
+    if u64::from(width) * u64::from(height) > 400_000_000 {
+        return Err(too_large);
+    }
+    let mut pixmap = Pixmap::new(width, height).ok_or(too_large)?;
+    resvg::render(&tree, Transform::identity(), &mut pixmap.as_mut());
+    let png = pixmap.encode_png().map_err(|error| internal(error.to_string()))?;
+    Ok(with_resolution(&png, DPI))
+}
+
+/// The figure as PDF, one page of its size. Text stays text, and the font is embedded with the letters used.
+pub fn to_pdf(figure: &Figure, style: &Style) -> Result<Vec<u8>, Error> {
+    use krilla::{Document, geom::Size, metadata::Metadata, page::PageSettings};
+    use krilla_svg::{SurfaceExt, SvgSettings};
+    let internal = |reason: String| Error::Internal { format: "PDF", reason };
+    let tree = parse(figure, style, 72.0).map_err(internal)?;
+    let (width, height) = (tree.size().width(), tree.size().height());
+    let settings =
+        PageSettings::from_wh(width, height).ok_or_else(|| internal(format!("a page of {width} × {height} points")))?;
+    let mut document = Document::new();
+    let name = if figure.description.is_empty() {
+        &figure.title
+    } else {
+        &figure.description
+    };
+    if !name.is_empty() {
+        document.set_metadata(Metadata::new().title(name.clone()));
+    }
+    let mut page = document.start_page_with(settings);
+    let mut surface = page.surface();
+    let size = Size::from_wh(width, height).ok_or_else(|| internal("no size".to_string()))?;
+    surface
+        .draw_svg(&tree, size, SvgSettings::default())
+        .ok_or_else(|| internal("an invalid length".to_string()))?;
+    surface.finish();
+    page.finish();
+    document.finish().map_err(|error| internal(format!("{error:?}")))
+}
+
+fn parse(figure: &Figure, style: &Style, dpi: f64) -> Result<Tree, String> {
+    // The libraries get the font from us, and would not read it from the SVG.
+    let mut svg = draw(
+        figure,
+        &Style {
+            font: FontIn::Page,
+            ..style.clone()
+        },
+    )
+    .svg;
+    let mut fonts = Database::new();
+    fonts.load_font_data(REGULAR.to_vec());
+    fonts.load_font_data(BOLD.to_vec());
+    fonts.set_sans_serif_family("Inter");
+    if has_foreign_letters(&svg) {
+        // Only then: the picture depends on the fonts of the machine for these letters alone.
+        fonts.load_system_fonts();
+        svg = with_boxes_for_unknown_letters(&svg, &fonts);
+    }
+    let select_fallback = |c: char, used: &[ID], fonts: &mut Arc<Database>| other_font(c, used, fonts);
+    let font_resolver = FontResolver {
+        select_fallback: Box::new(select_fallback),
+        ..FontResolver::default()
+    };
+    let options = Options {
+        fontdb: Arc::new(fonts),
+        font_family: "Inter".to_string(),
+        font_resolver,
+        dpi: dpi as f32,
+        ..Options::default()
+    };
+    Tree::from_str(&svg, &options).map_err(|error| error.to_string())
+}
+
+/// A letter that no font has would leave nothing at all; a box shows that there is one.
+fn with_boxes_for_unknown_letters(svg: &str, fonts: &Database) -> String {
+    let foreign: BTreeSet<char> = svg.chars().filter(|c| has_foreign_letters(&c.to_string())).collect();
+    let unknown: BTreeSet<char> = foreign
+        .into_iter()
+        .filter(|c| other_font(*c, &[], fonts).is_none())
+        .collect();
+    svg.chars()
+        .map(|c| if unknown.contains(&c) { '□' } else { c })
+        .collect()
+}
+
+/// The font for a letter that ours lacks: upright and without serifs where there is one, then by name, so that the
+/// order in which the machine lists its fonts does not matter.
+fn other_font(letter: char, used: &[ID], fonts: &Database) -> Option<ID> {
+    let has_letter =
+        |data: &[u8], index| ttf_parser::Face::parse(data, index).is_ok_and(|face| face.glyph_index(letter).is_some());
+    let rank = |face: &FaceInfo| {
+        let sans = face.families.iter().any(|(family, _)| family.contains("Sans")) && !face.monospaced;
+        (
+            !sans,
+            face.style != fontdb::Style::Normal,
+            face.weight.0.abs_diff(400),
+            face.post_script_name.clone(),
+        )
+    };
+    let mut candidates: Vec<&FaceInfo> = fonts.faces().filter(|face| !used.contains(&face.id)).collect();
+    candidates.sort_by_key(|face| rank(face));
+    let found = candidates
+        .into_iter()
+        .find(|face| fonts.with_face_data(face.id, has_letter).unwrap_or(false));
+    found.map(|face| face.id)
+}
+
+/// The PNG with a pHYs chunk behind its header, which is 8 + 25 bytes long.
+fn with_resolution(png: &[u8], dpi: f64) -> Vec<u8> {
+    let per_metre = ((dpi / 0.0254).round() as u32).to_be_bytes();
+    let mut chunk = b"pHYs".to_vec();
+    chunk.extend(per_metre);
+    chunk.extend(per_metre);
+    chunk.push(1);
+    let (header, rest) = png.split_at(33);
+    let mut bytes = header.to_vec();
+    bytes.extend(9u32.to_be_bytes());
+    bytes.extend(&chunk);
+    bytes.extend(crc32(&chunk).to_be_bytes());
+    bytes.extend(rest);
+    bytes
+}
+
+/// The checksum of PNG chunks.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0u32, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+            if crc & 1 == 1 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 }
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checksum_of_the_standard_example() {
+        // The check value of CRC-32 as given in its catalogues.
+        assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
+    }
+
+    #[test]
+    fn a_letter_that_no_font_has_is_a_box() {
+        let mut fonts = Database::new();
+        fonts.load_font_data(REGULAR.to_vec());
+        assert_eq!(
+            with_boxes_for_unknown_letters("<text>模 α</text>", &fonts),
+            "<text>□ α</text>"
+        );
+    }
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+//! The grid of panels: which cell each takes, and how much of it goes to titles, keys and axes.
+//!
+//! Plots of a column whose left axes have numbers share their left edge.
+
+use crate::axes::{BarBeside, Below, Beside, lay_below, lay_beside, lay_color_bar, overhang};
+use crate::content::{Content, Weight};
+use crate::figure::Letters as PanelLetters;
+use crate::key::{KeyTable, arrange, wrapped};
+use crate::panels::{Room, plan_panel, points_wished};
+use crate::plan::{AxisPlan, Plan, Scene};
+use crate::text::{LINE, clean, wrap};
+use crate::thin::{MOST_IN_FIGURE, share_out};
+use std::collections::BTreeSet;
+
+/// A panel with everything measured but its vertical place.
+pub(crate) struct Laid<'a> {
+    pub plan: Plan<'a>,
+    pub letter: String,
+    pub title: Vec<String>,
+    pub key: KeyTable,
+    pub notes: Vec<String>,
+    pub beside: Beside,
+    pub below: Below,
+    pub color_bar: Option<BarBeside>,
+    /// Row, first column, and left edge and width of the cell.
+    pub row: usize,
+    pub column: usize,
+    pub span: usize,
+    pub cell: (f64, f64),
+    pub left: f64,
+    pub right: f64,
+    pub height: f64,
+}
+
+impl Laid<'_> {
+    pub fn plot_width(&self) -> f64 {
+        (self.cell.1 - self.left - self.right).max(1.0)
+    }
+
+    /// Room above the plot: title, key, and half a letter for the topmost tick.
+    pub fn above(&self, em: f64) -> f64 {
+        let title = self.title.len() as f64 * LINE * 1.1 * em;
+        let key = if self.key.height() > 0.0 {
+            self.key.height() + 0.25 * em
+        } else {
+            0.0
+        };
+        title + key + 0.75 * em
+    }
+
+    pub fn under(&self, em: f64) -> f64 {
+        self.below.room
+            + if self.notes.is_empty() {
+                0.0
+            } else {
+                (self.notes.len() as f64 * LINE * 0.9 + 0.5) * em
+            }
+    }
+}
+
+/// Cells of the grid, row by row.
+pub(crate) fn place<'a>(scene: &'a Scene<'a>, inner: f64, outer: f64) -> Vec<Laid<'a>> {
+    let em = scene.em;
+    let gap = 2.2 * em;
+    // Below 17 letters' sizes (42 mm at 7 points) a plot is more margin than data.
+    let fitting = ((inner + gap) / (15.0 * em + gap)) as usize;
+    let columns = scene
+        .figure
+        .columns
+        .max(1)
+        .min(fitting.max(1))
+        .min(scene.figure.panels.len().max(1));
+    let column_width = (inner - gap * (columns - 1) as f64) / columns as f64;
+    let (mut row, mut column) = (0, 0);
+    let mut panels = Vec::new();
+    let spans = spans(scene, columns, column_width);
+    let wishes: Vec<usize> = scene
+        .figure
+        .panels
+        .iter()
+        .map(|panel| points_wished(&panel.content))
+        .collect();
+    let points = share_out(&wishes, MOST_IN_FIGURE);
+    // Panels over several columns are as high as their neighbours; in a narrow figure they would be flat.
+    let high_as = if column_width < 20.0 * em {
+        24.0 * em
+    } else {
+        column_width
+    };
+    for (index, panel) in scene.figure.panels.iter().enumerate() {
+        let span = spans[index];
+        if column + span > columns {
+            (row, column) = (row + 1, 0);
+        }
+        let cell_width = column_width * span as f64 + gap * (span - 1) as f64;
+        let room = Room {
+            width: cell_width,
+            beyond: if span > 1 { (cell_width - high_as).max(0.0) } else { 0.0 },
+            points: points[index],
+        };
+        let plan = plan_panel(scene, &panel.content, room);
+        let lettered = scene.figure.letters == PanelLetters::Shown && scene.figure.panels.len() > 1;
+        let mut notes = plan.notes.clone();
+        notes.extend((!panel.note.is_empty()).then(|| panel.note.clone()));
+        panels.push(Laid {
+            letter: if lettered { letter(index) } else { String::new() },
+            title: vec![clean(&panel.title)],
+            key: arrange(&[], 0.0, em),
+            notes,
+            beside: lay_beside(&plan, scene, 1e3, cell_width),
+            below: lay_below(&plan, scene, 1e3, 0.0, 0.0),
+            color_bar: None,
+            row,
+            column,
+            span,
+            cell: (outer + column as f64 * (column_width + gap), cell_width),
+            left: 0.0,
+            right: 0.0,
+            height: 0.0,
+            plan,
+        });
+        column += span;
+    }
+    panels
+}
+
+/// Columns each panel takes. In a narrow figure some kinds need more than they ask for, and none stands alone in half a row.
+fn spans(scene: &Scene, columns: usize, column_width: f64) -> Vec<usize> {
+    let mut spans: Vec<usize> = scene
+        .figure
+        .panels
+        .iter()
+        .map(|panel| panel.span.clamp(1, columns))
+        .collect();
+    if column_width >= 24.0 * scene.em {
+        return spans;
+    }
+    for (span, panel) in spans.iter_mut().zip(&scene.figure.panels) {
+        let wished = match &panel.content {
+            Content::Scatter(_) | Content::Map(_) | Content::Shares(_) => 18.0,
+            Content::Heatmap(_) | Content::Table(_) => 22.0,
+            _ => 0.0,
+        };
+        if column_width < wished * scene.em {
+            *span = (*span).max(2).min(columns);
+        }
+    }
+    if columns == 2 {
+        for index in 0..spans.len() {
+            let starts_row = spans[..index].iter().fold(0, |column, span| match column + span {
+                used if used > 2 => *span,
+                used => used,
+            }) % 2
+                == 0;
+            if starts_row && spans.get(index + 1).is_none_or(|next| *next == 2) {
+                spans[index] = 2;
+            }
+        }
+    }
+    spans
+}
+
+/// a, b, … z, aa, ab, …
+fn letter(index: usize) -> String {
+    let last = char::from(b'a' + (index % 26) as u8);
+    if index < 26 {
+        last.to_string()
+    } else {
+        letter(index / 26 - 1) + &last.to_string()
+    }
+}
+
+/// Margins first, because the width of a plot decides its height, ticks and lines of text.
+pub(crate) fn measure(scene: &Scene, panels: &mut [Laid]) {
+    let em = scene.em;
+    for laid in panels.iter_mut() {
+        let guess = (laid.cell.1 - 6.0 * em).max(4.0 * em);
+        let height = (laid.plan.height)(guess).max(5.0 * em);
+        laid.beside = lay_beside(&laid.plan, scene, height, laid.cell.1);
+        laid.color_bar = laid
+            .plan
+            .color_bar
+            .as_ref()
+            .map(|bar| lay_color_bar(bar, scene, height));
+        laid.left = laid.beside.room;
+        laid.right = laid
+            .color_bar
+            .as_ref()
+            .map_or(0.0, |bar| bar.room)
+            .max(overhang(&laid.plan, scene, guess));
+        laid.height = height;
+    }
+    let has_numbers = |laid: &Laid| matches!(laid.plan.y, Some(AxisPlan::Numbers { .. }));
+    let places: BTreeSet<(usize, usize)> = panels.iter().map(|laid| (laid.column, laid.span)).collect();
+    for place in places {
+        let in_column = |laid: &&mut Laid| (laid.column, laid.span) == place && has_numbers(laid);
+        let widest = panels
+            .iter_mut()
+            .filter(in_column)
+            .map(|laid| laid.left)
+            .fold(0.0, f64::max);
+        panels.iter_mut().filter(in_column).for_each(|laid| laid.left = widest);
+    }
+    for laid in panels.iter_mut() {
+        let wide = laid.plot_width();
+        laid.height = if laid.plan.x.is_none() {
+            (laid.plan.height)(wide)
+        } else {
+            laid.height.max((laid.plan.height)(wide))
+        };
+        laid.below = lay_below(&laid.plan, scene, wide, laid.left, laid.right.max(0.9 * em));
+        laid.key = arrange(&wrapped(&laid.plan.key, laid.cell.1, em), laid.cell.1, em);
+        let indent = if laid.letter.is_empty() { 0.0 } else { 1.5 * em };
+        let title = laid.title.concat();
+        laid.title = wrap(&title, laid.cell.1 - indent, 1.1 * em, Weight::Bold);
+        if laid.title.is_empty() && !laid.letter.is_empty() {
+            laid.title.push(String::new());
+        }
+        let notes = std::mem::take(&mut laid.notes);
+        laid.notes = notes
+            .iter()
+            .flat_map(|note| wrap(&clean(note), laid.cell.1, 0.9 * em, Weight::Regular))
+            .collect();
+    }
+    // A row is as high as its highest panel; lower ones may have room for more ticks in the same margin.
+    let rows = panels.iter().map(|laid| laid.row + 1).max().unwrap_or(0);
+    for row in 0..rows {
+        let in_row = |laid: &&mut Laid| laid.row == row;
+        let height = panels
+            .iter_mut()
+            .filter(in_row)
+            .map(|laid| laid.height)
+            .fold(0.0, f64::max);
+        for laid in panels.iter_mut().filter(in_row) {
+            let beside = lay_beside(&laid.plan, scene, height, laid.cell.1);
+            if beside.room <= laid.left && beside.names_series == laid.beside.names_series {
+                laid.beside = beside;
+            }
+        }
+    }
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+//! Draws a figure: heading, rows of panels, legend, notes. Every distance comes from measured text.
+//!
+//! Plots of a row share their lower edge, and their upper one unless a long key stands above one of them.
+
+use crate::axes::{draw_axes, draw_color_bar, draw_grid};
+use crate::content::Weight;
+use crate::figure::{Figure, Legend};
+use crate::grid::{Laid, measure, place};
+use crate::key::{KeyEntry, Sample, arrange};
+use crate::palette::{Ink, hex};
+use crate::plan::{AxisPlan, Frame, Scene, Shown};
+use crate::style::{Background, FontIn, Style};
+use crate::subset::font_faces;
+use crate::svg::{Anchor, Letters, Rect, Short, Svg, escape};
+use crate::text::{CAPITAL, FAMILY, LINE, clean, width, wrap};
+use std::fmt::Write;
+
+/// A figure in SVG, with the place of each text in it.
+pub(crate) struct Drawing {
+    pub svg: String,
+    #[cfg_attr(not(test), allow(dead_code, reason = "tests look for texts that touch"))]
+    pub texts: Vec<(String, Rect)>,
+    #[cfg_attr(not(test), allow(dead_code, reason = "tests look for texts outside"))]
+    pub size: (f64, f64),
+}
+
+pub(crate) fn draw(figure: &Figure, style: &Style) -> Drawing {
+    let em = style.letters();
+    let scene = Scene {
+        figure,
+        style,
+        ink: Ink::of(style.theme),
+        em,
+    };
+    let outer = 0.8 * em;
+    let total = style.width_points();
+    let inner = total - 2.0 * outer;
+    let mut panels = place(&scene, inner, outer);
+    measure(&scene, &mut panels);
+
+    let mut svg = Svg::default();
+    let mut y = outer;
+    let title = wrap(&clean(&figure.title), inner, 1.3 * em, Weight::Bold);
+    for line in &title {
+        y += 1.3 * em * LINE;
+        let letters = Letters {
+            size: 1.3 * em,
+            weight: Weight::Bold,
+            ..scene.letters()
+        };
+        svg.text(outer, y - 0.4 * em, line, letters);
+    }
+    if !title.is_empty() {
+        y += 0.5 * em;
+    }
+    let legend = arrange(&legend_entries(&scene, &panels), inner, em);
+    let centred = outer + (inner - legend.width) / 2.0;
+    if figure.legend == Legend::Above && legend.height() > 0.0 {
+        legend.draw(centred, y, "series legend", &scene, &mut svg);
+        y += legend.height() + 0.8 * em;
+    }
+    y = draw_rows(&scene, &panels, y, &mut svg);
+    if figure.legend != Legend::Above && legend.height() > 0.0 {
+        y += 0.9 * em;
+        legend.draw(centred, y, "series legend", &scene, &mut svg);
+        y += legend.height();
+    }
+    for note in foot(&scene, &panels) {
+        y += 0.45 * em;
+        for line in wrap(&clean(&note), inner, 0.9 * em, Weight::Regular) {
+            y += 0.9 * LINE * em;
+            let letters = Letters {
+                size: 0.9 * em,
+                color: scene.ink.muted,
+                ..scene.letters()
+            };
+            svg.text(outer, y - 0.25 * em, &line, letters);
+        }
+    }
+    finish(&scene, svg, (total, y + outer))
+}
+
+/// Series that a reader could not name without a legend.
+fn legend_entries(scene: &Scene, panels: &[Laid]) -> Vec<KeyEntry> {
+    let all = match scene.figure.legend {
+        Legend::Hidden => return Vec::new(),
+        Legend::Below | Legend::Above => true,
+        Legend::Auto => false,
+    };
+    let mut shown = Shown::default();
+    let mut used = vec![all; scene.figure.series.len()];
+    for laid in panels {
+        let named = laid.beside.names_series || laid.below.names_series;
+        if named && !all {
+            continue;
+        }
+        for series in laid.plan.series.iter().filter(|_| laid.plan.shown != Shown::default()) {
+            if let Some(used) = used.get_mut(*series) {
+                *used = true;
+            }
+        }
+        shown.fill |= laid.plan.shown.fill;
+        shown.line |= laid.plan.shown.line;
+        shown.marker |= laid.plan.shown.marker;
+    }
+    if shown == Shown::default() {
+        shown.fill = true;
+    }
+    let names = scene
+        .figure
+        .series
+        .iter()
+        .enumerate()
+        .filter(|(series, _)| used[*series]);
+    names
+        .map(|(series, name)| KeyEntry::new(Sample::Series(series, shown), name, Some(name.clone())))
+        .collect()
+}
+
+fn draw_rows(scene: &Scene, panels: &[Laid], top: f64, svg: &mut Svg) -> f64 {
+    let em = scene.em;
+    let mut y = top;
+    let rows = panels.iter().map(|laid| laid.row + 1).max().unwrap_or(0);
+    for row in 0..rows {
+        let in_row = || panels.iter().enumerate().filter(move |(_, laid)| laid.row == row);
+        let above = in_row().map(|(_, laid)| laid.above(em)).fold(0.0, f64::max);
+        let height = in_row().map(|(_, laid)| laid.height).fold(0.0, f64::max);
+        let under = in_row().map(|(_, laid)| laid.under(em)).fold(0.0, f64::max);
+        if row > 0 {
+            y += 1.6 * em;
+        }
+        for (index, laid) in in_row() {
+            // A plot without a key does not leave the height of its neighbour's key empty.
+            let own = laid.above(em);
+            let own = if above - own > 2.6 * em {
+                own.max(above - 0.5 * height)
+            } else {
+                above
+            };
+            let plot = Rect {
+                x: laid.cell.0 + laid.left,
+                y: y + own,
+                width: laid.plot_width(),
+                height: height + above - own,
+            };
+            draw_panel(scene, laid, index, y, plot, svg);
+        }
+        y += above + height + under;
+    }
+    y
+}
+
+fn draw_panel(scene: &Scene, laid: &Laid, index: usize, top: f64, plot: Rect, svg: &mut Svg) {
+    let em = scene.em;
+    let bold = Letters {
+        size: 1.1 * em,
+        weight: Weight::Bold,
+        ..scene.letters()
+    };
+    svg.open("class=\"panel\"");
+    let baseline = top + CAPITAL * 1.1 * em + 0.15 * em;
+    svg.text(laid.cell.0, baseline, &laid.letter, bold);
+    let indent = if laid.letter.is_empty() {
+        0.0
+    } else {
+        0.5 * em + width(&laid.letter, 1.1 * em, Weight::Bold)
+    };
+    for (row, line) in laid.title.iter().enumerate() {
+        svg.text(
+            laid.cell.0 + indent,
+            baseline + row as f64 * LINE * 1.1 * em,
+            line,
+            bold,
+        );
+    }
+    let under_title = top + laid.title.len() as f64 * LINE * 1.1 * em + 0.25 * em;
+    // Flush with the plot, unless it needs the whole cell.
+    let key_left = plot.x.min(laid.cell.0 + laid.cell.1 - laid.key.width);
+    laid.key.draw(key_left, under_title, "series key", scene, svg);
+
+    let range = |axis: &Option<AxisPlan>| axis.as_ref().and_then(AxisPlan::range);
+    let frame = Frame {
+        plot,
+        x: range(&laid.plan.x),
+        y: range(&laid.plan.y),
+        scene,
+        id: scene.style.id(&format!("p{index}")),
+    };
+    draw_grid(&laid.plan, &laid.beside, &laid.below, &frame, svg);
+    (laid.plan.draw)(&frame, svg);
+    draw_axes(&laid.plan, &laid.beside, &laid.below, &frame, svg);
+    if let (Some(bar), Some(laid)) = (&laid.plan.color_bar, &laid.color_bar) {
+        draw_color_bar(bar, laid, &frame, svg);
+    }
+    let mut y = plot.bottom() + laid.below.room + 0.4 * em;
+    for line in &laid.notes {
+        y += LINE * 0.9 * em;
+        let letters = Letters {
+            size: 0.9 * em,
+            color: scene.ink.muted,
+            anchor: Anchor::Start,
+            ..scene.letters()
+        };
+        svg.text(laid.cell.0, y - 0.25 * em, line, letters);
+    }
+    svg.close_group();
+}
+
+/// Sentences below the figure. What holds for several panels is said once.
+fn foot(scene: &Scene, panels: &[Laid]) -> Vec<String> {
+    let mut of_panels: Vec<(&str, Vec<usize>)> = Vec::new();
+    for (index, laid) in panels.iter().enumerate() {
+        for note in &laid.plan.footnotes {
+            match of_panels.iter_mut().find(|(text, _)| text == note) {
+                Some((_, indices)) => indices.push(index),
+                None => of_panels.push((note, vec![index])),
+            }
+        }
+    }
+    let lettered = of_panels.into_iter().map(|(note, indices)| {
+        let runs = indices.chunk_by(|a, b| a + 1 == *b);
+        let letters: Vec<String> = runs
+            .map(|run| match run {
+                [first, .., last] if run.len() > 2 => format!("{}–{}", panels[*first].letter, panels[*last].letter),
+                run => run
+                    .iter()
+                    .map(|i| panels[*i].letter.as_str())
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            })
+            .collect();
+        if panels[indices[0]].letter.is_empty() {
+            note.to_string()
+        } else {
+            format!("{}: {note}", letters.join(", "))
+        }
+    });
+    scene.figure.notes.iter().cloned().chain(lettered).collect()
+}
+
+fn finish(scene: &Scene, svg: Svg, (wide, high): (f64, f64)) -> Drawing {
+    let Scene { figure, style, ink, .. } = scene;
+    let mm = |points: f64| Short(points / 72.0 * 25.4).to_string();
+    // The viewBox has the size of the rounded millimetres, or pixels would be a hair off square.
+    let (wide, high) = ((wide * 100.0).round() / 100.0, (high * 100.0).round() / 100.0);
+    let mut text = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}mm\" height=\"{}mm\" viewBox=\"0 0 {} {}\" font-family=\"{FAMILY}\" role=\"img\"",
+        mm(wide),
+        mm(high),
+        Short(wide),
+        Short(high)
+    );
+    let name = if figure.title.is_empty() {
+        &figure.description
+    } else {
+        &figure.title
+    };
+    let id = style.id("title");
+    if !name.is_empty() {
+        let _ = write!(text, " aria-labelledby=\"{id}\"");
+    }
+    text.push_str(">\n");
+    if !name.is_empty() {
+        let _ = writeln!(text, "<title id=\"{id}\">{}</title>", escape(&clean(name)));
+    }
+    if !figure.description.is_empty() {
+        let _ = writeln!(text, "<desc>{}</desc>", escape(&clean(&figure.description)));
+    }
+    if style.font == FontIn::Svg {
+        let _ = writeln!(text, "<style>\n{}</style>", font_faces(&svg.used));
+    }
+    if !svg.defs.is_empty() {
+        let _ = writeln!(text, "<defs>\n{}</defs>", svg.defs);
+    }
+    if style.background == Background::Painted {
+        let _ = writeln!(
+            text,
+            "<rect width=\"{}\" height=\"{}\" fill=\"{}\"/>",
+            Short(wide),
+            Short(high),
+            hex(ink.paper)
+        );
+    }
+    text.push_str(&svg.body);
+    text.push_str("</svg>\n");
+    Drawing {
+        svg: text,
+        texts: svg.texts,
+        size: (wide, high),
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+//! Figures: a plain description to SVG, PNG and PDF.
+//!
+//! A [`Figure`] says what is shown: panels in a grid, the names of the series they share, sentences below. A [`Style`]
+//! says how: width, letters, light or dark. [`to_svg`], [`to_png`] and [`to_pdf`] draw it; the same description gives the
+//! same bytes. Limits, ticks, margins and the legend follow from the data and from measured text.
+//!
+//! ```
+//! use repscope_figures::*;
+//!
+//! let score = |value, low, high| Measured { value: Some(value), interval: Some((low, high)) };
+//! let bars = Bars {
+//!     axis: Axis::linear("score").covering(&[0.0, 1.0]),
+//!     categories: vec!["5".into(), "10".into()],
+//!     category_label: "neighbours k".into(),
+//!     rows: vec![
+//!         BarRow { series: 0, bars: vec![score(0.93, 0.92, 0.94), score(0.91, 0.90, 0.92)] },
+//!         BarRow { series: 1, bars: vec![score(0.88, 0.86, 0.90), Measured::default()] },
+//!     ],
+//!     ..Bars::default()
+//! };
+//! let figure = Figure {
+//!     series: vec!["JEPA".into(), "Encoder-Decoder".into()],
+//!     panels: vec![Panel::new("Trustworthiness", bars)],
+//!     ..Figure::default()
+//! };
+//! let svg = to_svg(&figure, &Style::default());
+//! assert!(svg.contains("data-model=\"JEPA\""));
+//! ```
+#![forbid(unsafe_code)]
+
+mod axes;
+mod content;
+mod export;
+mod figure;
+mod grid;
+mod key;
+mod layout;
+mod looks;
+mod names;
+mod number;
+mod palette;
+mod panels;
+mod plan;
+mod style;
+mod subset;
+mod svg;
+mod text;
+mod thin;
+mod ticks;
+
+#[cfg(test)]
+mod hard_cases;
+
+pub use content::*;
+pub use export::{Error, to_pdf, to_png, to_svg};
+pub use figure::{Axis, Figure, Legend, Letters, Panel, Scale};
+pub use number::number;
+pub use palette::series_color;
+pub use panels::{bin_edges, bin_shares};
+pub use style::{Background, FontIn, Style, Theme, Width};
+pub use subset::font_css;

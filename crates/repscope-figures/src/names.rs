@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+//! Names along an axis: side by side if they fit, else on several lines, else upright; every second one if need be.
+
+use crate::content::Weight;
+use crate::text::{LINE, clean, shorten, width, wrap};
+
+/// Names below a plot.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum NamesBelow {
+    /// Lines of each name.
+    Flat(Vec<Vec<String>>),
+    /// Upright, each `every`-th.
+    Up { names: Vec<String>, every: usize },
+    /// Side by side, each `every`-th: for names that are numbers.
+    Thinned { names: Vec<String>, every: usize },
+    /// Left to the legend.
+    Dropped,
+}
+
+impl NamesBelow {
+    pub fn height(&self, em: f64) -> f64 {
+        match self {
+            Self::Flat(names) => {
+                let lines = names.iter().map(Vec::len).max().unwrap_or(0).max(1);
+                (0.95 + LINE * (lines - 1) as f64) * em
+            }
+            Self::Up { names, every } => names
+                .iter()
+                .step_by(*every)
+                .map(|name| width(name, em, Weight::Regular))
+                .fold(0.0, f64::max),
+            Self::Thinned { .. } => 0.95 * em,
+            Self::Dropped => 0.0,
+        }
+    }
+}
+
+/// `slot` is the width each name has.
+pub(crate) fn names_below(names: &[String], slot: f64, em: f64, may_drop: bool) -> NamesBelow {
+    let names: Vec<String> = names.iter().map(|name| clean(name)).collect();
+    let room = slot - 0.6 * em;
+    let widths: Vec<f64> = names.iter().map(|name| width(name, em, Weight::Regular)).collect();
+    let widest = widths.iter().copied().fold(0.0, f64::max);
+    if widest <= room {
+        return NamesBelow::Flat(names.into_iter().map(|name| vec![name]).collect());
+    }
+    if names.iter().all(|name| name.parse::<f64>().is_ok()) {
+        let every = (widest + 0.6 * em).max(slot) / slot;
+        return NamesBelow::Thinned {
+            names,
+            every: every.ceil() as usize,
+        };
+    }
+    if room > 3.0 * em {
+        let lines: Vec<Vec<String>> = names.iter().map(|name| wrap(name, room, em, Weight::Regular)).collect();
+        let torn = names.iter().zip(&lines).any(|(name, lines)| is_torn(name, lines));
+        if !torn && lines.iter().all(|lines| lines.len() <= 3) {
+            return NamesBelow::Flat(lines);
+        }
+    }
+    if may_drop {
+        return NamesBelow::Dropped;
+    }
+    let every = (1.2 * em / slot).ceil().max(1.0) as usize;
+    let names = names
+        .iter()
+        .map(|name| shorten(name, 11.0 * em, em, Weight::Regular))
+        .collect();
+    NamesBelow::Up { names, every }
+}
+
+/// Lines of names left of a plot, each `every`-th; `None` if they are left to the legend.
+pub(crate) fn names_beside(
+    names: &[String],
+    slot: f64,
+    most: f64,
+    em: f64,
+    may_drop: bool,
+) -> Option<(Vec<Vec<String>>, usize)> {
+    let every = (1.2 * em / slot).ceil().max(1.0) as usize;
+    let room = (slot / (LINE * em)) as usize;
+    let lines = |name: &String| {
+        let name = clean(name);
+        let lines = wrap(&name, most, em, Weight::Regular);
+        let whole = lines.len() <= room.clamp(1, 3) && !is_torn(&name, &lines);
+        (
+            if whole {
+                lines
+            } else {
+                vec![shorten(&name, most, em, Weight::Regular)]
+            },
+            whole,
+        )
+    };
+    let laid: Vec<(Vec<String>, bool)> = names.iter().map(lines).collect();
+    if may_drop && (every > 1 || laid.iter().any(|(_, whole)| !whole)) {
+        return None;
+    }
+    Some((laid.into_iter().map(|(lines, _)| lines).collect(), every))
+}
+
+/// Whether a break is where a reader does not expect it: within a word.
+fn is_torn(name: &str, lines: &[String]) -> bool {
+    lines.windows(2).any(|pair| {
+        let (end, start) = (pair[0].chars().last(), pair[1].chars().next());
+        end.is_some_and(char::is_alphanumeric)
+            && start.is_some_and(char::is_alphanumeric)
+            && !name.contains(&format!("{} {}", pair[0], pair[1]))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| name.to_string()).collect()
+    }
+
+    #[test]
+    fn short_names_are_flat_and_long_ones_stand_up() {
+        let short = names(&["JEPA", "MAE"]);
+        assert_eq!(names_below(&short, 40.0, 7.0, false).height(7.0), 0.95 * 7.0);
+        let long = names(&["convolutional", "transformational"]);
+        assert!(matches!(
+            names_below(&long, 20.0, 7.0, false),
+            NamesBelow::Up { every: 1, .. }
+        ));
+        assert!(matches!(
+            names_below(&long, 4.0, 7.0, false),
+            NamesBelow::Up { every: 3, .. }
+        ));
+        assert_eq!(names_below(&long, 20.0, 7.0, true), NamesBelow::Dropped);
+    }
+
+    #[test]
+    fn words_are_broken_at_blanks_but_not_torn() {
+        let two = names(&["Encoder Decoder", "JEPA"]);
+        let wanted = NamesBelow::Flat(vec![names(&["Encoder", "Decoder"]), names(&["JEPA"])]);
+        assert_eq!(names_below(&two, 40.0, 7.0, false), wanted);
+    }
+
+    #[test]
+    fn numbers_are_thinned_rather_than_turned() {
+        let numbers: Vec<String> = (100..150).map(|n| n.to_string()).collect();
+        assert!(matches!(names_below(&numbers, 5.0, 7.0, false), NamesBelow::Thinned { every, .. } if every > 1));
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+//! Pictures with captions. Small pictures are enlarged pixel by pixel, so that no viewer blurs them.
+
+use super::words;
+use crate::content::{Channels, Image, Images, Weight};
+use crate::palette::hex;
+use crate::plan::{Plan, Scene};
+use crate::subset::base64;
+use crate::svg::{Anchor, Letters, Rect, Short, Stroke, Svg};
+use crate::text::{LINE, clean, shorten, wrap};
+use resvg::tiny_skia::{ColorU8, Pixmap};
+use std::fmt::Write;
+
+/// Lines of a caption.
+const MOST_LINES: usize = 3;
+
+pub(crate) fn plan<'a>(scene: &'a Scene<'a>, images: &'a Images) -> Plan<'a> {
+    if images.images.is_empty() {
+        return words::plan(scene, "No pictures were given.".to_string());
+    }
+    Plan::block(
+        Box::new(move |wide| {
+            let rows = rows(scene, images, wide);
+            rows.iter()
+                .map(|row| row.height + row.caption + 0.9 * scene.em)
+                .sum::<f64>()
+                - 0.9 * scene.em
+        }),
+        Box::new(move |frame, svg| {
+            let (columns, wide) = columns(scene, images, frame.plot.width);
+            let mut y = frame.plot.y;
+            for (row, place) in rows(scene, images, frame.plot.width).iter().enumerate() {
+                for (column, image) in images.images.iter().skip(row * columns).take(columns).enumerate() {
+                    let x = frame.plot.x + column as f64 * (wide + scene.em);
+                    draw_image(
+                        scene,
+                        image,
+                        Rect {
+                            x,
+                            y,
+                            width: wide,
+                            height: place.height,
+                        },
+                        svg,
+                    );
+                }
+                y += place.height + place.caption + 0.9 * scene.em;
+            }
+        }),
+    )
+}
+
+struct Row {
+    height: f64,
+    caption: f64,
+}
+
+/// Pictures side by side and the width of each: at least five letters' sizes, so that captions can be read.
+fn columns(scene: &Scene, images: &Images, wide: f64) -> (usize, f64) {
+    let em = scene.em;
+    let fitting = ((wide + em) / (6.0 * em)) as usize;
+    let columns = images.columns.clamp(1, images.images.len().max(1)).min(fitting.max(1));
+    (columns, (wide - em * (columns - 1) as f64) / columns as f64)
+}
+
+fn rows(scene: &Scene, images: &Images, wide: f64) -> Vec<Row> {
+    let (columns, wide) = columns(scene, images, wide);
+    let row = |images: &[Image]| {
+        let shape = |image: &Image| (image.height.max(1) as f64 / image.width.max(1) as f64).clamp(0.2, 3.0);
+        let lines = images
+            .iter()
+            .map(|image| caption(scene, image, wide).len())
+            .max()
+            .unwrap_or(0);
+        let caption = if lines == 0 {
+            0.0
+        } else {
+            (lines as f64 * LINE + 0.3) * scene.em
+        };
+        Row {
+            height: images.iter().map(shape).fold(0.0, f64::max) * wide,
+            caption,
+        }
+    };
+    images.images.chunks(columns).map(row).collect()
+}
+
+fn caption(scene: &Scene, image: &Image, wide: f64) -> Vec<String> {
+    let mut lines = wrap(&clean(&image.caption), wide, scene.em, Weight::Regular);
+    if lines.len() > MOST_LINES {
+        let rest = lines.split_off(MOST_LINES - 1).concat();
+        lines.push(shorten(&rest, wide, scene.em, Weight::Regular));
+    }
+    lines
+}
+
+fn draw_image(scene: &Scene, image: &Image, place: Rect, svg: &mut Svg) {
+    let em = scene.em;
+    // The whole picture, in its own shape, in the middle of its place.
+    let scale = (place.width / image.width.max(1) as f64).min(place.height / image.height.max(1) as f64);
+    let (wide, high) = (scale * image.width as f64, scale * image.height as f64);
+    let inner = Rect {
+        x: place.x + (place.width - wide) / 2.0,
+        y: place.y + (place.height - high) / 2.0,
+        width: wide,
+        height: high,
+    };
+    match png(image) {
+        Some(png) => {
+            let _ = writeln!(
+                svg.body,
+                "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" href=\"data:image/png;base64,{}\"/>",
+                Short(inner.x),
+                Short(inner.y),
+                Short(inner.width),
+                Short(inner.height),
+                base64(&png)
+            );
+            svg.rect(inner, "none", Some(&Stroke::solid(scene.ink.grid, 0.08 * em)), "");
+        }
+        None => {
+            svg.rect(place, &hex(scene.ink.grid), None, "");
+            let letters = Letters {
+                color: scene.ink.muted,
+                anchor: Anchor::Middle,
+                ..scene.letters()
+            };
+            svg.text(place.x + place.width / 2.0, place.y + place.height / 2.0, "–", letters);
+        }
+    }
+    let letters = Letters {
+        anchor: Anchor::Middle,
+        ..scene.letters()
+    };
+    for (row, line) in caption(scene, image, place.width).iter().enumerate() {
+        let y = place.bottom() + (1.1 + row as f64 * LINE) * em;
+        svg.text(place.x + place.width / 2.0, y, line, letters);
+    }
+}
+
+/// The picture as PNG; `None` if its numbers do not fit together.
+fn png(image: &Image) -> Option<Vec<u8>> {
+    let per_pixel = match image.channels {
+        Channels::Grey => 1,
+        Channels::Rgb => 3,
+    };
+    let (width, height) = (image.width, image.height);
+    let pixels = width.checked_mul(height)?;
+    if pixels == 0 || pixels.checked_mul(per_pixel)? != image.pixels.len() {
+        return None;
+    }
+    let times = (400 / width.max(height)).clamp(1, 64);
+    let mut map = Pixmap::new(u32::try_from(width * times).ok()?, u32::try_from(height * times).ok()?)?;
+    let stride = width * times;
+    for (at, pixel) in map.pixels_mut().iter_mut().enumerate() {
+        let source = ((at / stride / times) * width + at % stride / times) * per_pixel;
+        let [r, g, b] = match image.channels {
+            Channels::Grey => [image.pixels[source]; 3],
+            Channels::Rgb => [image.pixels[source], image.pixels[source + 1], image.pixels[source + 2]],
+        };
+        *pixel = ColorU8::from_rgba(r, g, b, 255).premultiply();
+    }
+    map.encode_png().ok()
+}

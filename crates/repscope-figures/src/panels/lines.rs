@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+//! Curves with bands and markers. Curves of many points, such as spectra, get a few markers only.
+
+use super::scatter::{left_out, nothing};
+use super::words;
+use crate::content::{Curve, CurvePoint, Lines, Orientation};
+use crate::figure::Scale;
+use crate::number::number;
+use crate::palette::hex;
+use crate::plan::{AxisPlan, Frame, Plan, Scene, Shown, counted, reference_key, reference_values};
+use crate::svg::{Svg, polyline};
+use crate::ticks::{Padding, Range, drawable};
+
+/// Up to so many points, each has a marker and says its value when pointed at.
+const FEW: usize = 24;
+
+pub(crate) fn plan<'a>(scene: &'a Scene<'a>, lines: &'a Lines) -> Plan<'a> {
+    let (x_scale, y_scale) = (lines.x.scale, lines.y.scale);
+    let good = move |point: &CurvePoint| {
+        point
+            .y
+            .filter(|y| drawable(*y, y_scale) && drawable(point.x, x_scale))
+            .map(|y| (point.x, y))
+    };
+    let points = || lines.curves.iter().flat_map(|curve| &curve.points);
+    let given = points().filter(|point| point.y.is_some()).count();
+    let drawn = points().filter(|point| good(point).is_some()).count();
+    let missing = points().count() - given;
+    let log = x_scale == Scale::Log || y_scale == Scale::Log;
+    if drawn == 0 {
+        return words::plan(scene, nothing(given, log));
+    }
+    let padding = Padding {
+        below: 0.04,
+        above: 0.05,
+    };
+    let xs = points().filter_map(good).map(|(x, _)| x);
+    let x = Range::new(
+        &lines.x,
+        xs.chain(reference_values(&lines.references, Orientation::Horizontal)),
+        Padding {
+            below: 0.03,
+            above: 0.03,
+        },
+    );
+    let ys = points().filter(|point| good(point).is_some()).flat_map(|point| {
+        let (low, high) = point.band.unzip();
+        [point.y, low, high].into_iter().flatten()
+    });
+    let y = Range::new(
+        &lines.y,
+        ys.chain(reference_values(&lines.references, Orientation::Vertical)),
+        padding,
+    );
+    let mut plan = Plan::new(
+        AxisPlan::Numbers {
+            range: x,
+            label: lines.x.label.clone(),
+        },
+        AxisPlan::Numbers {
+            range: y,
+            label: lines.y.label.clone(),
+        },
+        Box::new(move |frame, svg| {
+            frame.open_clip(svg);
+            frame.references(&lines.references, svg);
+            for curve in &lines.curves {
+                svg.open_series("series", scene.name(curve.series));
+                draw_band(curve, &good, frame, svg);
+                svg.close_group();
+            }
+            for curve in &lines.curves {
+                svg.open_series("series", scene.name(curve.series));
+                let places = curve
+                    .points
+                    .iter()
+                    .map(|point| good(point).map(|(x, y)| (frame.px(x), frame.py(y))));
+                let stroke = crate::looks::stroke(&scene.ink, curve.series, scene.line());
+                svg.path(&polyline(places), "none", 1.0, Some(&stroke), "");
+                svg.close_group();
+            }
+            svg.close_group();
+            for curve in &lines.curves {
+                draw_markers(curve, &good, frame, svg);
+            }
+        }),
+    )
+    .with_series(
+        lines.curves.iter().map(|curve| curve.series),
+        Shown {
+            line: true,
+            ..Shown::default()
+        },
+    );
+    plan.key = reference_key(scene, &lines.references);
+    plan.notes.extend(left_out(given - drawn, log));
+    plan.notes.extend(counted(
+        missing,
+        "value is missing and leaves a gap.",
+        "values are missing and leave gaps.",
+    ));
+    plan
+}
+
+fn draw_band(curve: &Curve, good: &dyn Fn(&CurvePoint) -> Option<(f64, f64)>, frame: &Frame, svg: &mut Svg) {
+    let Some(range) = frame.y else { return };
+    // On a log axis a band that reaches zero goes down to the edge of the plot.
+    let at = |y: f64| {
+        if drawable(y, range.scale) {
+            frame.py(y).clamp(frame.plot.y - 10.0, frame.plot.bottom() + 10.0)
+        } else {
+            frame.plot.bottom() + 10.0
+        }
+    };
+    let pieces = curve
+        .points
+        .split(|point| good(point).is_none() || point.band.is_none());
+    for piece in pieces.filter(|piece| piece.len() > 1) {
+        let upper = piece
+            .iter()
+            .filter_map(|point| point.band.map(|(_, high)| (frame.px(point.x), at(high))));
+        let lower = piece
+            .iter()
+            .rev()
+            .filter_map(|point| point.band.map(|(low, _)| (frame.px(point.x), at(low))));
+        let d = polyline(upper.chain(lower).map(Some)) + "Z";
+        svg.path(&d, &hex(frame.scene.ink.series(curve.series)), 0.16, None, "");
+    }
+}
+
+fn draw_markers(curve: &Curve, good: &dyn Fn(&CurvePoint) -> Option<(f64, f64)>, frame: &Frame, svg: &mut Svg) {
+    let scene = frame.scene;
+    let points: Vec<(f64, f64, &CurvePoint)> = curve
+        .points
+        .iter()
+        .filter_map(|point| good(point).map(|(x, y)| (x, y, point)))
+        .collect();
+    let id = scene.marker(
+        &format!("{}l", frame.id),
+        curve.series,
+        0.3 * scene.em,
+        scene.ink.series(curve.series),
+        1.0,
+        svg,
+    );
+    svg.open_series("series", scene.name(curve.series));
+    // Markers of crowded curves are a stretch of the page apart and start at different places, so that each is seen.
+    let apart = 0.16 * frame.plot.width;
+    let mut next = frame.plot.x + apart * (0.15 + 0.618 * curve.series as f64).fract();
+    for (x, y, point) in &points {
+        let px = frame.px(*x);
+        if points.len() > FEW {
+            if px < next {
+                continue;
+            }
+            while next <= px {
+                next += apart;
+            }
+        }
+        let band = point
+            .band
+            .map(|(low, high)| format!(" [{}, {}]", number(low), number(high)))
+            .unwrap_or_default();
+        let title = format!("{}: {} at {}{band}", scene.name(curve.series), number(*y), number(*x));
+        svg.mark(&id, px, frame.py(*y), &title);
+    }
+    svg.close_group();
+}

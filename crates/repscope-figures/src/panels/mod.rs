@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+//! One file per kind of panel: what it needs and how it is drawn.
+
+mod bar_labels;
+mod bar_marks;
+mod bars;
+mod boxes;
+mod heatmap;
+mod histogram;
+mod images;
+mod lines;
+mod map;
+mod scatter;
+mod shares;
+mod slots;
+mod table;
+mod words;
+
+use crate::content::Content;
+use crate::plan::{Plan, Scene};
+use crate::thin::MOST_POINTS;
+
+pub use histogram::{bin_edges, bin_shares};
+
+/// What a panel may take of its figure.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Room {
+    /// Width of its cell.
+    pub width: f64,
+    /// What the cell has beyond one column. It makes curves and bars wider, not higher.
+    pub beyond: f64,
+    /// Points it may draw.
+    pub points: usize,
+}
+
+/// What a panel needs in this room.
+pub(crate) fn plan_panel<'a>(scene: &'a Scene<'a>, content: &'a Content, room: Room) -> Plan<'a> {
+    let mut plan = match content {
+        Content::Scatter(scatter) => scatter::plan(scene, scatter, room.points),
+        Content::Lines(lines) => lines::plan(scene, lines),
+        Content::Boxes(boxes) => boxes::plan(scene, boxes),
+        Content::Bars(bars) => bars::plan(scene, bars, room),
+        Content::Histogram(histogram) => histogram::plan(scene, histogram),
+        Content::Heatmap(heatmap) => heatmap::plan(scene, heatmap, room.width),
+        Content::Shares(shares) => shares::plan(scene, shares),
+        Content::Map(map) => map::plan(scene, map, room.points),
+        Content::Table(table) => table::plan(scene, table),
+        Content::Images(images) => images::plan(scene, images),
+        Content::Text(words) => words::plan(scene, words.clone()),
+    };
+    let grows_wide = matches!(
+        content,
+        Content::Lines(_) | Content::Boxes(_) | Content::Bars(_) | Content::Histogram(_)
+    );
+    // A panel without axes says why it is empty, in lines as wide as the cell.
+    if grows_wide && plan.x.is_some() {
+        let height = plan.height;
+        plan.height = Box::new(move |wide| height(wide - room.beyond));
+    }
+    plan
+}
+
+/// Points a panel would draw if it were alone.
+pub(crate) fn points_wished(content: &Content) -> usize {
+    match content {
+        Content::Scatter(scatter) => scatter::points_wished(scatter).iter().sum::<usize>().min(MOST_POINTS),
+        Content::Map(map) => map.points.len().min(MOST_POINTS),
+        _ => 0,
+    }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+//! Points, with fit lines. Labels of fits stand above the plot: inside they would cover points.
+
+use super::words;
+use crate::content::{Fit, Orientation, Scatter};
+use crate::figure::Scale;
+use crate::key::{KeyEntry, Sample};
+use crate::number::fixed;
+use crate::plan::{AxisPlan, Frame, Plan, Scene, Shown, counted, reference_key, reference_values};
+use crate::svg::{Stroke, Svg, polyline};
+use crate::thin::{MOST_PER_SERIES, share_out, thin};
+use crate::ticks::{Padding, Range, drawable};
+
+/// Points each series would draw if it were alone.
+pub(crate) fn points_wished(scatter: &Scatter) -> Vec<usize> {
+    let clouds = scatter.clouds.iter();
+    clouds.map(|cloud| cloud.points.len().min(MOST_PER_SERIES)).collect()
+}
+
+pub(crate) fn plan<'a>(scene: &'a Scene<'a>, scatter: &'a Scatter, most: usize) -> Plan<'a> {
+    let (x_scale, y_scale) = (scatter.x.scale, scatter.y.scale);
+    let given: usize = scatter.clouds.iter().map(|cloud| cloud.points.len()).sum();
+    let clouds: Vec<(usize, Vec<[f64; 2]>)> = scatter
+        .clouds
+        .iter()
+        .map(|cloud| {
+            let good = cloud
+                .points
+                .iter()
+                .filter(|[x, y]| drawable(*x, x_scale) && drawable(*y, y_scale));
+            (cloud.series, good.copied().collect())
+        })
+        .collect();
+    let total: usize = clouds.iter().map(|(_, points)| points.len()).sum();
+    if total == 0 {
+        return words::plan(scene, nothing(given, x_scale == Scale::Log || y_scale == Scale::Log));
+    }
+    let padding = Padding {
+        below: 0.04,
+        above: 0.04,
+    };
+    let along = |axis: usize| {
+        clouds
+            .iter()
+            .flat_map(move |(_, points)| points.iter().map(move |point| point[axis]))
+    };
+    let x = Range::new(
+        &scatter.x,
+        along(0).chain(reference_values(&scatter.references, Orientation::Horizontal)),
+        padding,
+    );
+    let y = Range::new(
+        &scatter.y,
+        along(1).chain(reference_values(&scatter.references, Orientation::Vertical)),
+        padding,
+    );
+
+    let drawn: Vec<(usize, Vec<[f64; 2]>)> = clouds
+        .iter()
+        .zip(share_out(&points_wished(scatter), most))
+        .map(|((series, points), most)| (*series, thin(points, most).into_iter().map(|i| points[i]).collect()))
+        .collect();
+    let shown: usize = drawn.iter().map(|(_, points)| points.len()).sum();
+    let named = scatter.fits.iter().filter(|fit| !fit.label.is_empty());
+    let mut key: Vec<KeyEntry> = named
+        .map(|fit| {
+            let stroke = crate::looks::stroke(&scene.ink, fit.series, scene.line());
+            KeyEntry::new(
+                Sample::Line(stroke),
+                &fit.label,
+                Some(scene.name(fit.series).to_string()),
+            )
+        })
+        .collect();
+    key.extend(reference_key(scene, &scatter.references));
+
+    let mut plan = Plan::new(
+        AxisPlan::Numbers {
+            range: x,
+            label: scatter.x.label.clone(),
+        },
+        AxisPlan::Numbers {
+            range: y,
+            label: scatter.y.label.clone(),
+        },
+        Box::new(move |frame, svg| {
+            frame.open_clip(svg);
+            // Few points are large and firm, many are small and pale.
+            let crowd = (shown as f64 / 100.0).max(1.0).sqrt();
+            let (r, opacity) = (
+                scene.em * (0.36 / crowd.sqrt()).max(0.15),
+                (0.85 / crowd.powf(0.4)).max(0.35),
+            );
+            for (series, points) in &drawn {
+                let color = scene.ink.series(*series);
+                let id = scene.marker(&format!("{}s", frame.id), *series, r, color, opacity, svg);
+                svg.open_series("series", scene.name(*series));
+                for [x, y] in points {
+                    svg.mark(&id, frame.px(*x), frame.py(*y), "");
+                }
+                svg.close_group();
+            }
+            for fit in &scatter.fits {
+                draw_fit(fit, &clouds, frame, svg);
+            }
+            frame.references(&scatter.references, svg);
+            svg.close_group();
+        }),
+    )
+    .with_series(
+        scatter.clouds.iter().map(|cloud| cloud.series),
+        Shown {
+            marker: true,
+            line: !scatter.fits.is_empty(),
+            fill: false,
+        },
+    );
+    plan.key = key;
+    plan.notes
+        .extend(left_out(given - total, x_scale == Scale::Log || y_scale == Scale::Log));
+    if shown < total {
+        let (shown, total) = (fixed(shown as f64, 0), fixed(total as f64, 0));
+        plan.footnotes.push(format!(
+            "{shown} of {total} points are drawn, chosen at random, always the same ones."
+        ));
+    }
+    plan
+}
+
+fn draw_fit(fit: &Fit, clouds: &[(usize, Vec<[f64; 2]>)], frame: &Frame, svg: &mut Svg) {
+    let scene = frame.scene;
+    let xs = || {
+        clouds
+            .iter()
+            .filter(|(series, _)| *series == fit.series)
+            .flat_map(|(_, points)| points.iter())
+    };
+    let (low, high) = xs().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), [x, _]| {
+        (low.min(*x), high.max(*x))
+    });
+    let (Some(range), Some(heights)) = (frame.x, frame.y) else {
+        return;
+    };
+    if low >= high || !fit.slope.is_finite() || !fit.intercept.is_finite() {
+        return;
+    }
+    let steps = if range.scale == Scale::Log || heights.scale == Scale::Log {
+        64
+    } else {
+        1
+    };
+    let points = (0..=steps).map(|step| {
+        let t = f64::from(step) / f64::from(steps);
+        let x = match range.scale {
+            Scale::Linear => low + t * (high - low),
+            Scale::Log => low * (high / low).powf(t),
+        };
+        let y = fit.intercept + fit.slope * x;
+        // Far outside coordinates would not fit the formats; the clip hides the difference.
+        let y_at = frame.py(y).clamp(frame.plot.y - 1e4, frame.plot.bottom() + 1e4);
+        drawable(y, heights.scale).then_some((frame.px(x), y_at))
+    });
+    let d = polyline(points);
+    let width = scene.line();
+    svg.open_series("series", scene.name(fit.series));
+    // A rim in the colour of the paper lifts the line off its points.
+    svg.path(&d, "none", 1.0, Some(&Stroke::solid(scene.ink.paper, 2.2 * width)), "");
+    svg.path(
+        &d,
+        "none",
+        1.0,
+        Some(&crate::looks::stroke(&scene.ink, fit.series, 1.2 * width)),
+        &fit.label,
+    );
+    svg.close_group();
+}
+
+/// Why a plot is empty.
+pub(crate) fn nothing(given: usize, log: bool) -> String {
+    match left_out(given, log) {
+        Some(reason) => format!("Nothing to show: {reason}"),
+        None => "No values were given.".to_string(),
+    }
+}
+
+/// What was left out, as a sentence.
+pub(crate) fn left_out(count: usize, log: bool) -> Option<String> {
+    let what = counted(count, "value", "values")?;
+    let verb = if count == 1 { "is" } else { "are" };
+    Some(if log {
+        format!("{what} at or below zero or not finite {verb} left out of the log axis.")
+    } else {
+        format!("{what} {verb} not finite and left out.")
+    })
+}

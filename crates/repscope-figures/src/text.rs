@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+//! How wide text is, and what to do with text that is too wide.
+//!
+//! Widths are sums of advances without kerning, which only draws letters together: a measured box is never too small.
+
+use crate::content::Weight;
+use std::sync::OnceLock;
+use ttf_parser::Face;
+
+/// Regular letters.
+pub(crate) static REGULAR: &[u8] = include_bytes!("../fonts/Inter-Regular.ttf");
+/// Bold letters.
+pub(crate) static BOLD: &[u8] = include_bytes!("../fonts/Inter-SemiBold.ttf");
+/// Behind the built-in family come those that look most like it.
+pub(crate) const FAMILY: &str = "Inter, 'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif";
+
+/// Height of capitals and digits over the baseline, in units of the font size.
+pub(crate) const CAPITAL: f64 = 0.73;
+/// Height of the tallest common letters over the baseline.
+pub(crate) const ASCENT: f64 = 0.78;
+/// Depth of the deepest common letters below it.
+pub(crate) const DESCENT: f64 = 0.22;
+/// Distance of baselines.
+pub(crate) const LINE: f64 = 1.25;
+
+pub(crate) fn face(weight: Weight) -> &'static Face<'static> {
+    static FACES: OnceLock<[Face<'static>; 2]> = OnceLock::new();
+    let parse = |bytes| Face::parse(bytes, 0).expect("the built-in font is read by the tests");
+    let faces = FACES.get_or_init(|| [parse(REGULAR), parse(BOLD)]);
+    match weight {
+        Weight::Regular => &faces[0],
+        Weight::Bold => &faces[1],
+    }
+}
+
+/// Width of one line of text at this size.
+pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
+    let face = face(weight);
+    let em = f64::from(face.units_per_em());
+    let advance = |c: char| match face.glyph_index(c) {
+        Some(glyph) => f64::from(face.glyph_hor_advance(glyph).unwrap_or(0)) / em,
+        // Another font will draw it: ideographs are one em wide in all of them, other letters less.
+        None => 1.0,
+    };
+    text.chars().map(advance).sum::<f64>() * size
+}
+
+/// Whether the built-in font lacks a letter of the text.
+pub(crate) fn has_foreign_letters(text: &str) -> bool {
+    let face = face(Weight::Regular);
+    text.chars().any(|c| !c.is_control() && face.glyph_index(c).is_none())
+}
+
+/// Text as it can stand in a drawing: line ends and tabs are blanks, other control characters are marked as unreadable.
+pub(crate) fn clean(text: &str) -> String {
+    let letter = |c: char| match c {
+        '\t' | '\n' | '\r' => ' ',
+        c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}') => '\u{FFFD}',
+        c => c,
+    };
+    text.trim().chars().map(letter).collect()
+}
+
+/// The text, or its beginning and end around an ellipsis. Names of models differ at their ends, so both are kept.
+pub(crate) fn shorten(text: &str, most: f64, size: f64, weight: Weight) -> String {
+    if width(text, size, weight) <= most {
+        return text.to_string();
+    }
+    let letters: Vec<char> = text.chars().collect();
+    for kept in (0..letters.len()).rev() {
+        let (head, tail) = (kept.div_ceil(2), kept / 2);
+        let mut shorter: String = letters[..head].iter().collect();
+        shorter.push('…');
+        shorter.extend(&letters[letters.len() - tail..]);
+        if width(&shorter, size, weight) <= most {
+            return shorter;
+        }
+    }
+    String::new()
+}
+
+/// Lines no wider than `most`, broken at blanks and, within long words, behind `_ - . /` or anywhere if need be.
+pub(crate) fn wrap(text: &str, most: f64, size: f64, weight: Weight) -> Vec<String> {
+    let fits = |line: &str| width(line.trim_end(), size, weight) <= most;
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    for piece in pieces(text) {
+        if fits(&format!("{line}{piece}")) {
+            line.push_str(&piece);
+            continue;
+        }
+        if !line.trim().is_empty() {
+            lines.push(std::mem::take(&mut line));
+        }
+        line.clear();
+        for letter in piece.chars() {
+            line.push(letter);
+            if !fits(&line) && line.chars().count() > 1 {
+                line.pop();
+                lines.push(std::mem::replace(&mut line, letter.to_string()));
+            }
+        }
+    }
+    if !line.trim().is_empty() {
+        lines.push(line);
+    }
+    lines.iter().map(|line| line.trim().to_string()).collect()
+}
+
+/// The text cut behind each place where a line may end.
+pub(crate) fn pieces(text: &str) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    let letters: Vec<char> = text.chars().collect();
+    for (at, &c) in letters.iter().enumerate() {
+        if let Some(piece) = pieces.last_mut() {
+            piece.push(c);
+        }
+        // A number such as 0.95 or −3 stays whole, and so does a pair of signs.
+        let next = letters.get(at + 1);
+        let in_name = matches!(c, '_' | '-' | '/' | '.') && next.is_some_and(|n| n.is_alphabetic()) && at > 0;
+        if c == ' ' || in_name {
+            pieces.push(String::new());
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_font_has_the_letters_of_figures() {
+        for c in "azAZ09⁰¹²³⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄₅₆₇₈₉↑↓→·−±×≥≤≈σαβλμΔρτ…–—‖√∞°%•□".chars()
+        {
+            for weight in [Weight::Regular, Weight::Bold] {
+                assert!(face(weight).glyph_index(c).is_some(), "no glyph for {c}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_shortened_name_keeps_its_beginning_and_its_end() {
+        let name = "vit_large_patch14_dinov2.lvd142m-seed-3";
+        let short = shorten(name, 60.0, 7.0, Weight::Regular);
+        assert!(width(&short, 7.0, Weight::Regular) <= 60.0);
+        assert!(
+            short.starts_with("vit") && short.contains('…') && short.ends_with("-3"),
+            "{short}"
+        );
+    }
+
+    #[test]
+    fn wrapped_lines_fit_and_lose_no_letter() {
+        let name = "vit_large_patch14_dinov2.lvd142m-seed-3 at 0.95 of 12";
+        for most in [10.0, 30.0, 60.0, 100.0, 500.0] {
+            let lines = wrap(name, most, 7.0, Weight::Regular);
+            assert!(
+                lines.iter().all(|line| width(line, 7.0, Weight::Regular) <= most),
+                "{lines:?}"
+            );
+            let letters = |text: &str| text.chars().filter(|c| *c != ' ').collect::<String>();
+            assert_eq!(letters(&lines.concat()), letters(name));
+        }
+    }
+
+    #[test]
+    fn letters_of_other_scripts_have_a_width() {
+        assert_eq!(width("模型", 10.0, Weight::Regular), 20.0);
+        assert!(has_foreign_letters("模型") && !has_foreign_letters("σ ≥ 10⁻³"));
+    }
+}
