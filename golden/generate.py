@@ -5,156 +5,40 @@
     python golden/generate.py            writes golden/cases/
     python golden/generate.py --check    recomputes everything and compares with what is there
 
-Each case is cases/<family>/<case>/{input.npz,expected.json}; README.md beside this file has the format.
+Each case is cases/<family>/<case>/{input.npz,expected.json}; README.md beside this file has the format, and clid.py and
+performance.py have the families of scores that need them.
 Every number is the answer of a library, or of a formula written out in NumPy; where there are two, both must
 agree before anything is written. All arithmetic is f64, also for f32 inputs. Rows at the same distance are
 ordered by row number, and no other gap is so small that rounding could close it (`no_near_ties`).
 """
 import argparse
-import io
 import itertools
 import json
 import math
-import os
 import sys
 import warnings
-import zipfile
-from pathlib import Path
 
-os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")  # one summation order, so the same last digit
+# First, because it says how many threads NumPy may start.
+from case import (CASES, CASES_DIR, WORDS, Case, agree, blobs, digits, f64, neighbor_order, no_near_ties,
+                  principal_codes, unit)
 
 import numpy as np
 import scipy.linalg
 import skdim
-import sklearn
-from importlib.metadata import version
 from ranx import Qrels, Run, evaluate
 from scipy.spatial.distance import cdist, pdist
 from scipy.special import logsumexp
 from scipy.stats import hypergeom, linregress, nhypergeom, sem, skew
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_digits, make_blobs, make_swiss_roll
+from sklearn.datasets import make_blobs, make_swiss_roll
 from sklearn.manifold import trustworthiness
 from sklearn.metrics import (adjusted_mutual_info_score, ndcg_score, normalized_mutual_info_score, silhouette_score,
                              top_k_accuracy_score)
 from sklearn.neighbors import KNeighborsClassifier
 from zadu.measures import trustworthiness_continuity
 
-CASES_DIR = Path(__file__).parent / "cases"
-VERSIONS = {
-    "numpy": np.__version__,
-    "scipy": scipy.__version__,
-    "scikit-learn": sklearn.__version__,
-    "scikit-dimension": version("scikit-dimension"),
-    "zadu": version("zadu"),
-    "ranx": version("ranx"),
-}
-WORDS = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])
-CASES = []
-
-
-class Case:
-    """One input with its expected and undefined values."""
-
-    def __init__(self, family, name, about, arrays, options=None):
-        self.family, self.name, self.about = family, name, about
-        self.arrays, self.options = arrays, options or {}
-        self.expected, self.undefined = [], []
-        CASES.append(self)
-
-    def expect(self, metric, value, tolerance, kind, library, call, **where):
-        """`where` names a part of a score other than its value: its chance level, a cell of its breakdown."""
-        value = [float(v) for v in value] if np.ndim(value) else float(value)
-        if not np.all(np.isfinite(value)):
-            sys.exit(f"{self.family}/{self.name}: {metric} is {value}; say `undefine` and why")
-        self.expected.append({
-            "metric": metric, **where, "value": value, "tolerance": float(f"{tolerance:.0e}"), "kind": kind,
-            "library": library, "version": VERSIONS[library], "call": call,
-        })
-
-    def undefine(self, metric, why, **where):
-        self.undefined.append({"metric": metric, **where, "why": why})
-
-    def files(self):
-        document = {"case": f"{self.family}/{self.name}", "about": self.about, "options": self.options,
-                    "expected": self.expected, "undefined": self.undefined}
-        text = json.dumps(document, indent=1, allow_nan=False) + "\n"
-        return {"input.npz": npz(self.arrays), "expected.json": text.encode()}
-
-
-def npz(arrays):
-    """The bytes of an uncompressed .npz with fixed timestamps, so that a rerun gives the same file."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
-        for key, array in arrays.items():
-            member = io.BytesIO()
-            np.lib.format.write_array(member, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{key}.npy", (1980, 1, 1, 0, 0, 0)), member.getvalue())
-    return out.getvalue()
-
-
-def agree(what, value, reference, tolerance):
-    """Two ways to the same number; a disagreement means that the case is ill-posed or a formula is wrong."""
-    if not abs(value - reference) <= tolerance * max(1.0, abs(reference)):
-        sys.exit(f"{what}: {value!r} and {reference!r} differ by more than {tolerance}")
-
-
-# ---------------------------------------------------------------- shared arithmetic
-
-
-def f64(rows):
-    return np.asarray(rows, dtype=np.float64)
-
-
-def unit(rows):
-    rows = f64(rows)
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
-
-
-def squared_distances(rows):
-    """Squared distances from differences: no cancellation under a common offset."""
-    rows = f64(rows)
-    return ((rows[:, None, :] - rows[None, :, :]) ** 2).sum(axis=2)
-
-
-def neighbor_order(rows):
-    """The other rows of each row, nearest first, ties by row number; self is excluded by index."""
-    d2 = squared_distances(rows)
-    np.fill_diagonal(d2, -1.0)
-    return np.argsort(d2, axis=1, kind="stable")[:, 1:]
-
-
-def no_near_ties(what, rows, margin, exact_ties_allowed):
-    """Any two distances seen from one row differ by more than rounding, relative to them, or not at all."""
-    d2 = np.sort(squared_distances(rows), axis=1)[:, 1:]
-    gaps = np.diff(d2, axis=1) / np.maximum(d2[:, 1:], 1e-300)
-    if exact_ties_allowed:
-        gaps = gaps[gaps > 0]
-    if gaps.size and gaps.min() < margin:
-        sys.exit(f"{what}: relative gap {gaps.min():.1e} is below {margin}; pick another seed")
-
-
-def principal_codes(rows, width):
-    """PCA codes with signs fixed and six decimals kept, so that they do not depend on the linear algebra library."""
-    centred = f64(rows) - f64(rows).mean(axis=0)
-    axes = np.linalg.svd(centred, full_matrices=False)[2][:width]
-    axes *= np.sign(axes[np.arange(width), np.abs(axes).argmax(axis=1)])[:, None]
-    return np.round(centred @ axes.T, 6)
-
-
-def digits(rows=300):
-    """The first rows of scikit-learn's digits: pixels, and the class as a word."""
-    pixels, classes = load_digits(return_X_y=True)
-    return pixels[:rows], WORDS[classes[:rows]]
-
-
-def blobs(rng, sizes, width, spread=1.0, distance=25.0):
-    """Well separated Gaussian blobs in shuffled order, and the blob of each row."""
-    centres = rng.standard_normal((len(sizes), width))
-    while pdist(centres).min() * distance < 12 * spread * np.sqrt(width):
-        centres = rng.standard_normal((len(sizes), width))
-    blob = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
-    return centres[blob] * distance + spread * rng.standard_normal((len(blob), width)), blob
+from clid import alignment_cases, clid_cases, mcr2_cases
+from performance import performance_cases
 
 
 # ---------------------------------------------------------------- smoothness
@@ -1225,7 +1109,7 @@ def check(case, files):
     if not (folder / "expected.json").exists():
         return [f"{folder}: missing"]
     problems = []
-    if (folder / "input.npz").read_bytes() != files["input.npz"]:
+    if "input.npz" in files and (folder / "input.npz").read_bytes() != files["input.npz"]:
         problems.append(f"{folder}/input.npz: differs")
     stored, fresh = json.loads((folder / "expected.json").read_text()), json.loads(files["expected.json"])
     pairs = list(zip(stored.pop("expected"), fresh.pop("expected"), strict=True))
@@ -1243,7 +1127,8 @@ def main():
     parser.add_argument("--check", action="store_true", help="compare with the stored cases instead of writing them")
     only_check = parser.parse_args().check
     for build in (smoothness_cases, neighborhood_cases, spectrum_cases, rankme_cases, two_nn_cases,
-                  uniformity_cases, silhouette_cases, labelings_cases, kmeans_cases, knn_cases, retrieval_cases):
+                  uniformity_cases, silhouette_cases, labelings_cases, kmeans_cases, knn_cases, retrieval_cases,
+                  clid_cases, mcr2_cases, alignment_cases, performance_cases):
         build()
     problems, size = [], 0
     for case in CASES:

@@ -4,6 +4,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use repscope_core::ClusterCount;
+use repscope_figures::Width;
+
+use crate::commands::compare::{COMPARE_EXAMPLES, Compare};
+use crate::evaluation::args::{EVALUATE_EXAMPLES, Evaluate, Report};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -13,10 +18,37 @@ Examples:
   repscope smoothness --states frames.npy --episodes episode.npy --model jepa=z.npy
   repscope retrieval --sensor_embeddings sensor.npy --text_embeddings text.npy --labels labels.npy
   repscope rankme --model jepa=z_jepa.npy --model autoencoder=z_ae.npy
+  repscope clid --model jepa=z_jepa.npy --model autoencoder=z_ae.npy --preset paper
+  repscope evaluate z.npy --labels labels.npy
+  repscope report evaluation_plots/results.json
+  repscope compare --model jepa=z_jepa.npy --model autoencoder=z_ae.npy --labels labels.npy
   repscope check z.npy labels.npy
   repscope explain two_nn
 
-Paths: file.npy, file.npz#key, file.safetensors#tensor, file.parquet#column, file.csv#column.";
+Paths: file.npy, file.npz#key, file.safetensors#tensor, file.parquet#column, file.csv#column.
+--model also takes a folder of .npy files, or a pattern: --model 'checkpoints/*.npy'";
+
+const CLID_EXAMPLES: &str = "\
+Examples:
+  repscope clid --model jepa=z_jepa.npy --model autoencoder=z_ae.npy
+  repscope clid --model checkpoints --preset paper --splits 3
+  repscope clid --model 'checkpoints/*.npy' --performance accuracy.csv
+  repscope clid --model jepa=z_jepa.npy --views augmented.npy --labels labels.npy
+
+A preset sets all steps of CLID; each option changes one of them.
+
+  step                             spec            paper           option
+  columns to mean 0, variance 1    yes             no              --standardize
+  rows of length 1                 for the vote    for all steps   --unit-length
+  k-means clusters                 10              sqrt            --clusters
+  restarts of k-means              10              1               --restarts
+  voters                           5               1               --k
+  clusterings, a seed each         5               5               --repeats
+  splits in halves, of each        1               10              --splits
+  scale of the dimension           dim             pool            --id-norm
+
+accuracy.csv has a column of models and one of numbers; with it, each score that
+needs no labels is compared with them. Options may be written with - or with _.";
 
 const RETRIEVAL_EXAMPLES: &str = "\
 Examples:
@@ -48,13 +80,27 @@ pub enum Command {
     Manifold(Manifold),
     /// How many directions do the codes really fill? (RankMe as document 002 and as its paper define it, other ranks)
     Rankme(Rankme),
+    /// Are clusters of the codes easy to learn, and how many dimensions are there? (CLID, MCR², alignment; which score
+    /// predicts accuracy)
+    #[command(after_help = CLID_EXAMPLES, allow_negative_numbers = true)]
+    Clid(Box<Clid>),
     /// How are the codes spread, and do they fall into classes? (uniformity, silhouette, k-means, k-NN)
     Geometry(Geometry),
     /// Do the targets nearest to a query have its label? (precision@K between spaces, or from label prototypes)
     #[command(after_help = RETRIEVAL_EXAMPLES)]
     Retrieval(Box<Retrieval>),
+    /// Every analysis whose inputs are there, and one report of all
+    #[command(after_help = EVALUATE_EXAMPLES)]
+    Evaluate(Box<Evaluate>),
+    /// Draws tables, figures, CSV files and the HTML report of a results.json anew, without computing
+    Report(Report),
+    /// Which model is better, in what, and how sure is that? (paired differences, p-values, ranking; gates for CI)
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(Box<Compare>),
     /// Looks at input files: shapes, NaN, duplicates, zero rows, constant columns, class sizes
     Check(Check),
+    /// Evidence that CLID and RankMe are right: examples with known answers, computed anew
+    Validate(Validate),
     /// Lists every metric
     Metrics(Metrics),
     /// Shows the definition of a metric
@@ -66,14 +112,15 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct Models {
-    /// Codes of a model: NAME=PATH, or PATH (the file stem is the name). Repeat for more models
+    /// Codes of a model: NAME=PATH, or PATH (the file stem is the name). Repeat for more models, or name a folder of .npy
+    /// files or a pattern such as 'runs/*.npy': a model per file
     #[arg(long = "model", required = true, num_args = 1.., value_name = "NAME=PATH")]
     pub models: Vec<String>,
     /// How codes of shape (N, T, D) become one row per sample
     #[arg(long, value_enum, default_value = "last")]
     pub pool: PoolChoice,
     /// Join the arrays by id instead of by row: the name of an id column in every file, or NAME=PATH for
-    /// each array (states, labels, episodes and the models' names)
+    /// each array (states, labels, episodes, the models' names, and NAME.view for their second views)
     #[arg(long, num_args = 1.., value_name = "COLUMN|NAME=PATH")]
     pub ids: Vec<String>,
 }
@@ -88,7 +135,7 @@ pub enum PoolChoice {
 
 #[derive(Debug, Args)]
 pub struct Outputs {
-    /// Where results.json and the CSV files go
+    /// Where results.json, CSV files and figures go
     #[arg(long, default_value = "evaluation_plots", value_name = "DIR")]
     pub output_dir: PathBuf,
     /// Print the results document (results.json) on stdout instead of the table
@@ -97,9 +144,8 @@ pub struct Outputs {
     /// How to print the table
     #[arg(long, value_enum, default_value = "table")]
     pub format: FormatChoice,
-    /// Draw no figures (none are drawn yet)
-    #[arg(long)]
-    pub no_figures: bool,
+    #[command(flatten)]
+    pub figures: FigureOptions,
     #[command(flatten)]
     pub machine: Machine,
     /// The seed of every random choice
@@ -108,6 +154,63 @@ pub struct Outputs {
     /// Confidence level of the intervals
     #[arg(long, default_value_t = 0.95)]
     pub level: f64,
+}
+
+#[derive(Debug, Args)]
+pub struct FigureOptions {
+    /// Draw no figures
+    #[arg(long)]
+    pub no_figures: bool,
+    /// What figures are written as
+    #[arg(
+        long,
+        value_enum,
+        num_args = 1..,
+        value_delimiter = ',',
+        default_values = ["png", "svg", "pdf"],
+        hide_possible_values = true,
+        value_name = "png,svg,pdf"
+    )]
+    pub figure_format: Vec<FigureFormat>,
+    /// How wide figures are: one column (88 mm), two (180 mm), or millimetres
+    #[arg(long, value_parser = figure_width, default_value = "two", value_name = "one|two|MM")]
+    pub figure_width: Width,
+}
+
+impl FigureOptions {
+    /// The formats that were asked for, each once.
+    pub fn formats(&self) -> Vec<FigureFormat> {
+        let all = [FigureFormat::Png, FigureFormat::Svg, FigureFormat::Pdf];
+        all.into_iter().filter(|f| self.figure_format.contains(f)).collect()
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FigureFormat {
+    Png,
+    Svg,
+    Pdf,
+}
+
+impl FigureFormat {
+    /// The extension of its files.
+    pub fn name(self) -> &'static str {
+        match self {
+            FigureFormat::Png => "png",
+            FigureFormat::Svg => "svg",
+            FigureFormat::Pdf => "pdf",
+        }
+    }
+}
+
+/// `one`, `two`, or a number of millimetres.
+fn figure_width(text: &str) -> Result<Width, String> {
+    match text.trim_end_matches("mm").trim_end().parse::<f64>() {
+        _ if text == "one" => Ok(Width::OneColumn),
+        _ if text == "two" => Ok(Width::TwoColumns),
+        Ok(mm) if (40.0..=1000.0).contains(&mm) => Ok(Width::Millimetres(mm)),
+        _ => Err("it is neither one, nor two, nor a number of millimetres from 40 to 1000".to_string()),
+    }
 }
 
 #[derive(Debug, Args)]
@@ -184,6 +287,128 @@ pub struct Rankme {
     pub models: Models,
     #[command(flatten)]
     pub outputs: Outputs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PresetChoice {
+    /// The steps of document 002
+    Spec,
+    /// The steps of Lu et al. 2023
+    Paper,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum YesNo {
+    Yes,
+    No,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum UnitLengthChoice {
+    /// In no step
+    None,
+    /// In the vote of the neighbours
+    Vote,
+    /// In all steps: clusters, vote and dimension
+    All,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum IdNormChoice {
+    /// Divided by the number of columns, at most 1
+    Dim,
+    /// Standardised over the models, as CL is
+    Pool,
+}
+
+#[derive(Debug, Args)]
+pub struct Clid {
+    #[command(flatten)]
+    pub models: Models,
+    /// Codes of a second view of the same samples, for alignment: NAME=PATH for each model, a folder or pattern with files
+    /// named as those of the models, or PATH for one model
+    #[arg(long, alias = "features2", num_args = 1.., value_name = "NAME=PATH|PATH")]
+    pub views: Vec<String>,
+    /// A class per row, for MCR²; without it, k-means' own clusters
+    #[arg(long, value_name = "PATH")]
+    pub labels: Option<String>,
+    /// How well each model does elsewhere: a table with a column of models and one of numbers (FILE#COLUMN picks it).
+    /// Fits the weights of CL and ID, and says which score predicts the numbers
+    #[arg(long, value_name = "FILE")]
+    pub performance: Option<String>,
+    /// Where the steps start from; the options below change single ones
+    #[arg(
+        long,
+        value_enum,
+        default_value = "spec",
+        hide_possible_values = true,
+        value_name = "spec|paper",
+        help_heading = "Steps of CLID"
+    )]
+    pub preset: PresetChoice,
+    /// Bring each column to mean 0 and variance 1 first
+    #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "yes", hide_possible_values = true, value_name = "yes|no", help_heading = "Steps of CLID")]
+    pub standardize: Option<YesNo>,
+    /// Which steps see rows of length 1
+    #[arg(
+        long,
+        value_enum,
+        hide_possible_values = true,
+        value_name = "none|vote|all",
+        help_heading = "Steps of CLID"
+    )]
+    pub unit_length: Option<UnitLengthChoice>,
+    /// Number of k-means clusters; sqrt: the square root of the number of rows. A number also counts for MCR² without
+    /// labels
+    #[arg(long, alias = "n-clusters", value_parser = cluster_count, value_name = "N|sqrt", help_heading = "Steps of CLID")]
+    pub clusters: Option<ClusterCount>,
+    /// Restarts of k-means; the best by inertia is kept
+    #[arg(long, value_name = "N", help_heading = "Steps of CLID")]
+    pub restarts: Option<usize>,
+    /// Neighbours that vote
+    #[arg(long, alias = "k-classifier", value_name = "K", help_heading = "Steps of CLID")]
+    pub k: Option<usize>,
+    /// Clusterings, each with its seed: --seed, --seed + 1, …
+    #[arg(long, value_name = "N", help_heading = "Steps of CLID")]
+    pub repeats: Option<usize>,
+    /// Random splits in halves of each clustering
+    #[arg(long, value_name = "N", help_heading = "Steps of CLID")]
+    pub splits: Option<usize>,
+    /// The dimension is divided by the number of columns (dim), or it and CL are standardised over the models (pool)
+    #[arg(
+        long,
+        value_enum,
+        hide_possible_values = true,
+        value_name = "dim|pool",
+        help_heading = "Steps of CLID"
+    )]
+    pub id_norm: Option<IdNormChoice>,
+    /// The exponent of alignment's distance
+    #[arg(long, default_value_t = 2.0, help_heading = "Companions")]
+    pub alpha: f64,
+    /// The t of uniformity's kernel
+    #[arg(long, default_value_t = 2.0, help_heading = "Companions")]
+    pub t: f64,
+    /// The squared distortion of MCR²
+    #[arg(long, default_value_t = 0.01, help_heading = "Companions")]
+    pub eps: f64,
+    /// The weight inside MCR²'s discriminative term
+    #[arg(long, default_value_t = 1.0, help_heading = "Companions")]
+    pub gam1: f64,
+    /// The weight of the discriminative term in MCR²'s total
+    #[arg(long, default_value_t = 1.0, help_heading = "Companions")]
+    pub gam2: f64,
+    #[command(flatten, next_help_heading = "Results")]
+    pub outputs: Outputs,
+}
+
+/// A number, or `sqrt`.
+fn cluster_count(text: &str) -> Result<ClusterCount, String> {
+    match text.parse() {
+        Ok(count) => Ok(ClusterCount::Of(count)),
+        Err(_) if text == "sqrt" => Ok(ClusterCount::Sqrt),
+        Err(_) => Err("it is neither a number nor sqrt".to_string()),
+    }
 }
 
 #[derive(Debug, Args)]
@@ -347,6 +572,19 @@ pub struct Check {
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<String>,
     /// Print the findings as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Validate {
+    /// Take blobs.npy and matrix.npy of this folder, written by make_examples.py, instead of the built-in ones
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Also write the claims as Markdown, for the appendix of a paper
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print the claims as JSON
     #[arg(long)]
     pub json: bool,
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! From paths to studies: reads what was named, joins it by id where asked, and keeps a record of it.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
@@ -9,6 +8,7 @@ use repscope_core::{Labels, Pairs, Space, Study};
 use repscope_io::{InputPath, Pool};
 
 use crate::args::{Models, PoolChoice};
+use crate::models::{self, Model};
 use crate::reader::{Part, Reader, Sources};
 
 /// The paths of an analysis, as typed.
@@ -18,29 +18,38 @@ pub struct Paths<'a> {
     pub next_states: Option<&'a str>,
     pub labels: Option<&'a str>,
     pub episodes: Option<&'a str>,
+    /// Second views of the models.
+    pub views: &'a [String],
 }
 
 /// Studies, what they were read from, and what the user should know.
 pub struct Inputs {
     pub studies: Vec<Study>,
+    /// The models of the studies, in the same order.
+    pub models: Vec<Model>,
     pub sources: Sources,
 }
 
-/// A model as typed: its name, its codes, and the codes of the next states.
-struct Model {
-    name: String,
-    codes: InputPath,
-    next: Option<InputPath>,
+/// The codes of a model, of its next states, and of its second view.
+pub struct Codes {
+    pub model: String,
+    pub latent: Space,
+    pub next: Option<Space>,
+    pub view: Option<Arc<Space>>,
 }
 
 /// Reads everything and checks that it fits together.
 pub fn read(paths: &Paths, models: &Models) -> Result<Inputs> {
     let mut reader = Reader::new(&models.ids);
-    let named = parse_models(&models.models, paths.next_states.is_some())?;
+    let named = models::parse(&models.models, paths.next_states.is_some())?;
+    let views = match paths.views.is_empty() {
+        true => Vec::new(),
+        false => models::pair_views(paths.views, &named)?,
+    };
     let pool = pool(models.pool);
     let orders = match models.ids.is_empty() {
         true => reader.join(Vec::new())?,
-        false => reader.join(parts(paths, &named)?)?,
+        false => reader.join(parts(paths, &named, &views)?)?,
     };
 
     let space = |reader: &mut Reader, path: &InputPath, name: &str, pool, part: &str| -> Result<Space> {
@@ -83,21 +92,34 @@ pub fn read(paths: &Paths, models: &Models) -> Result<Inputs> {
         )?),
     };
 
-    let mut latents = Vec::new();
-    for model in &named {
-        let codes = space(&mut reader, &model.codes, &model.name, pool, &model.name)?;
+    let mut codes = Vec::new();
+    for (i, model) in named.iter().enumerate() {
+        let latent = space(&mut reader, &model.codes, &model.name, pool, &model.name)?;
         let next = match &model.next {
             None => None,
             Some(path) => Some(space(&mut reader, path, &model.name, pool, &model.name)?),
         };
-        latents.push((model.name.clone(), codes, next));
+        let view = match views.get(i) {
+            None => None,
+            Some(path) => {
+                let part = view_part(&model.name);
+                Some(Arc::new(space(&mut reader, path, &part, pool, &part)?))
+            }
+        };
+        codes.push(Codes {
+            model: model.name.clone(),
+            latent,
+            next,
+            view,
+        });
     }
     let studies = match next_states {
-        Some(next) => stacked_studies(states, next, latents, episodes)?,
-        None => row_studies(states, latents, labels, episodes)?,
+        Some(next) => stacked_studies(states, next, codes, episodes)?,
+        None => row_studies(states, codes, labels, episodes)?,
     };
     Ok(Inputs {
         studies,
+        models: named,
         sources: Sources {
             records: reader.records,
             warnings: reader.warnings,
@@ -107,7 +129,7 @@ pub fn read(paths: &Paths, models: &Models) -> Result<Inputs> {
 }
 
 /// The arrays that `--ids` joins.
-fn parts(paths: &Paths, models: &[Model]) -> Result<Vec<Part>> {
+pub fn parts(paths: &Paths, models: &[Model], views: &[InputPath]) -> Result<Vec<Part>> {
     let mut parts = Vec::new();
     for (name, path) in [
         ("states", paths.states),
@@ -125,11 +147,19 @@ fn parts(paths: &Paths, models: &[Model]) -> Result<Vec<Part>> {
         }
         parts.push(Part::new(&model.name, model.codes.clone()));
     }
+    for (model, view) in models.iter().zip(views) {
+        parts.push(Part::new(&view_part(&model.name), view.clone()));
+    }
     Ok(parts)
 }
 
+/// What `--ids` calls the second view of a model.
+pub fn view_part(model: &str) -> String {
+    format!("{model}.view")
+}
+
 /// What was typed about the inputs.
-fn roles(paths: &Paths, models: &Models) -> serde_json::Map<String, serde_json::Value> {
+pub fn roles(paths: &Paths, models: &Models) -> serde_json::Map<String, serde_json::Value> {
     let roles = serde_json::json!({
         "states": paths.states, "next_states": paths.next_states, "labels": paths.labels, "episodes": paths.episodes,
         "models": models.models, "pool": pool(models.pool).name(), "ids": models.ids,
@@ -141,16 +171,20 @@ fn roles(paths: &Paths, models: &Models) -> serde_json::Map<String, serde_json::
 }
 
 /// Every row is a sample; consecutive rows are pairs.
-fn row_studies(
+pub fn row_studies(
     states: Option<Space>,
-    latents: Vec<(String, Space, Option<Space>)>,
+    codes: Vec<Codes>,
     labels: Option<Arc<Labels>>,
     episodes: Option<Arc<Labels>>,
 ) -> Result<Vec<Study>> {
     let input = states.map(Arc::new);
     let mut studies = Vec::new();
-    for (name, latent, _) in latents {
-        let mut study = Study::new(&name, latent);
+    for Codes {
+        model, latent, view, ..
+    } in codes
+    {
+        let mut study = Study::new(&model, latent);
+        study.view = view;
         study.input.clone_from(&input);
         study.labels.clone_from(&labels);
         study.episodes.clone_from(&episodes);
@@ -162,10 +196,10 @@ fn row_studies(
 }
 
 /// Row i of the states and row i of the next states are a pair: the two are stacked.
-fn stacked_studies(
+pub fn stacked_studies(
     states: Option<Space>,
     next: Space,
-    latents: Vec<(String, Space, Option<Space>)>,
+    codes: Vec<Codes>,
     episodes: Option<Arc<Labels>>,
 ) -> Result<Vec<Study>> {
     let states = states.context("--next-states needs --states")?;
@@ -176,16 +210,19 @@ fn stacked_studies(
     let input = Arc::new(states.stack(&next)?);
     let pairs = Arc::new(Pairs::stacked(rows, episodes.as_deref()));
     let mut studies = Vec::new();
-    for (name, latent, next) in latents {
+    for Codes {
+        model, latent, next, ..
+    } in codes
+    {
         if latent.rows() != rows {
             bail!(
-                "`states` has {rows} rows but the codes of model `{name}` have {}; give one row per sample in both, \
+                "`states` has {rows} rows but the codes of model `{model}` have {}; give one row per sample in both, \
                  or join them with --ids",
                 latent.rows()
             );
         }
-        let next = next.with_context(|| format!("model `{name}` has no codes of the next states"))?;
-        let mut study = Study::new(&name, latent.stack(&next)?);
+        let next = next.with_context(|| format!("model `{model}` has no codes of the next states"))?;
+        let mut study = Study::new(&model, latent.stack(&next)?);
         study.input = Some(input.clone());
         study.pairs = Some(pairs.clone());
         studies.push(study);
@@ -193,43 +230,11 @@ fn stacked_studies(
     Ok(studies)
 }
 
-fn pool(choice: PoolChoice) -> Pool {
+pub fn pool(choice: PoolChoice) -> Pool {
     match choice {
         PoolChoice::Last => Pool::Last,
         PoolChoice::Mean => Pool::Mean,
         PoolChoice::First => Pool::First,
         PoolChoice::Flatten => Pool::Flatten,
     }
-}
-
-/// `NAME=PATH`, `PATH`, and with next states `NAME=PATH,PATH`. A file that exists under the whole text wins.
-fn parse_models(texts: &[String], with_next: bool) -> Result<Vec<Model>> {
-    let mut models = Vec::new();
-    let mut names = BTreeSet::new();
-    for text in texts {
-        let exists = InputPath::parse(text).path.exists();
-        let (name, rest) = match text.split_once('=') {
-            Some((name, rest)) if !exists => (Some(name.trim()), rest),
-            _ => (None, text.as_str()),
-        };
-        if name == Some("") || rest.is_empty() {
-            bail!("--model {text} needs a name and a path: --model NAME=PATH");
-        }
-        let (codes, next) = match rest.split_once(',') {
-            Some((codes, next)) if with_next && !codes.is_empty() && !next.is_empty() => {
-                (InputPath::parse(codes), Some(InputPath::parse(next)))
-            }
-            _ if with_next => bail!(
-                "--model {text} names one file, but with --next-states two are needed: --model NAME=Z,Z1 (codes of the \
-                 states and of the next states)"
-            ),
-            _ => (InputPath::parse(rest), None),
-        };
-        let name = name.map_or_else(|| codes.stem(), str::to_string);
-        if !names.insert(name.clone()) {
-            bail!("two models are called `{name}`; give each its own name with --model NAME=PATH");
-        }
-        models.push(Model { name, codes, next });
-    }
-    Ok(models)
 }

@@ -3,12 +3,21 @@
 
 mod args;
 mod commands;
+mod evaluation;
+mod figure_files;
+mod gates;
 mod inputs;
+mod models;
 mod outputs;
+mod performance_file;
 mod progress;
 mod reader;
+mod report_page;
 mod retrieval_inputs;
+mod search;
+mod study_file;
 mod text_encoder;
+mod validation;
 
 use std::process::ExitCode;
 
@@ -34,9 +43,14 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Neighborhood(options) => commands::analyses::neighborhood(&options),
         Command::Manifold(options) => commands::analyses::manifold(&options),
         Command::Rankme(options) => commands::analyses::rankme(&options),
+        Command::Clid(options) => commands::clid::run(&options),
         Command::Geometry(options) => commands::analyses::geometry(&options),
         Command::Retrieval(options) => commands::retrieval::run(&options),
+        Command::Evaluate(options) => commands::evaluate::run(*options),
+        Command::Report(options) => commands::report::run(&options),
+        Command::Compare(options) => commands::compare::run(*options),
         Command::Check(options) => commands::check::run(&options),
+        Command::Validate(options) => commands::validate::run(&options),
         Command::Metrics(options) => commands::metrics::run(&options),
         Command::Explain(options) => commands::explain::run(&options),
         Command::Bench(options) => commands::bench::run(&options.job),
@@ -44,7 +58,7 @@ fn run(command: Command) -> Result<ExitCode> {
 }
 
 /// The error and its causes; one that the message before it already quotes is not said twice.
-fn message(error: &anyhow::Error) -> String {
+pub(crate) fn message(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
         if !text.ends_with(&cause) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The four analyses from the outside: what is printed, what is written, and that the options do what they say.
+//! The analyses from the outside: what is printed, what is written, and that the options do what they say.
 
 mod common;
 
@@ -7,7 +7,7 @@ use common::{Folder, noise, npy_f64, npy_i64, npy_words, npz, repository, score,
 use serde_json::Value;
 
 /// The command line of each analysis on the files of [`Folder::with_arrays`].
-const ANALYSES: [(&str, &str); 5] = [
+const ANALYSES: [(&str, &str); 6] = [
     (
         "smoothness",
         "smoothness --states x.npy --model jepa=z.npy --model ae=w.npy",
@@ -18,6 +18,7 @@ const ANALYSES: [(&str, &str); 5] = [
     ),
     ("manifold", "manifold --model jepa=z.npy --model ae=w.npy"),
     ("rankme", "rankme --model jepa=z.npy --model ae=w.npy"),
+    ("clid", "clid --model jepa=z.npy --model ae=w.npy"),
     (
         "geometry",
         "geometry --model jepa=z.npy --model ae=w.npy --labels labels.npy",
@@ -37,6 +38,7 @@ fn fixed_ids(command: &str) -> Vec<String> {
             "trustworthiness@5 trustworthiness@10 trustworthiness@15 continuity@5 continuity@10 continuity@15"
         }
         "rankme" => "rankme(variant=spec) rankme(variant=paper) numerical_rank participation_ratio",
+        "clid" => "clid.cl clid.cl_std clid.id clid.id_normalized clid mcr2.total uniformity",
         "manifold" => "participation_ratio dimension_usage two_nn two_nn(fit=mle)",
         "geometry" => "uniformity silhouette nmi ami inertia cluster_balance knn_accuracy@5",
         _ => panic!("no analysis {command}"),
@@ -83,7 +85,7 @@ fn results_json_has_the_keys_that_users_script_against() {
         found.sort_unstable();
         assert_eq!(
             found,
-            sorted("schema repscope command spec inputs scores curves breakdowns warnings"),
+            sorted("schema repscope command spec inputs scores curves breakdowns differences warnings"),
             "{command}"
         );
         assert_eq!(document["schema"], 1);

@@ -60,6 +60,21 @@ fn bad_files() -> Folder {
         br#"{"villa": {"label_to_text_plain": {"cat": "A cat."}}, "barn": {}}"#,
     );
     folder.write("text.json", b"no json");
+    folder.write("nothing/notes.txt", b"1 2 3");
+    folder.write("nothing/z.npz", b"");
+    for name in ["a", "b", "c", "d"] {
+        folder.write(&format!("runs/{name}.npy"), &whole);
+        folder.write(&format!("again/{name}.npy"), &whole);
+    }
+    folder.write("three.npy", &npy_f64(&[3, 3], &z[..9]));
+    folder.write("others.csv", b"model,accuracy\njepa,0.5\nae,0.6\n");
+    folder.write("words_of.csv", b"model,accuracy\na,0.5\nb,good\n");
+    folder.write("empty_cell.csv", b"model,accuracy\na,0.5\nb,\n");
+    folder.write("infinite.csv", b"model,accuracy\na,0.5\nb,inf\n");
+    folder.write("twice.csv", b"model,accuracy\na,0.5\nb,0.6\na,0.7\n");
+    folder.write("two_columns.csv", b"model,top1,top5\na,0.5,0.6\n");
+    folder.write("one_column.csv", b"model\na\nb\n");
+    folder.write("list.json", b"[0.5, 0.6]");
     folder
 }
 
@@ -68,7 +83,33 @@ const CASES: &[(&str, &[&str])] = &[
     // Files
     ("manifold --model a=none.npy", &["cannot read none.npy", "No such file"]),
     ("manifold --model none.npy", &["cannot read none.npy"]),
-    ("manifold --model .", &["folder"]),
+    (
+        "manifold --model nothing",
+        &[
+            "--model nothing",
+            "no .npy file is in this folder",
+            "`notes.txt`, `z.npz`",
+            "'nothing/*.npz'",
+        ],
+    ),
+    (
+        "manifold --model m=runs/*.npz",
+        &["--model m=runs/*.npz", "no file matches", "runs holds `a.npy`, `b.npy`"],
+    ),
+    (
+        "manifold --model nowhere/*.npy",
+        &["no file matches", "nowhere", "No such file"],
+    ),
+    ("manifold --model runs/[a", &["--model runs/[a", "no pattern"]),
+    (
+        "manifold --model runs again",
+        &["two models are called `a`", "NAME=PATH"],
+    ),
+    ("manifold --model runs runs/a.npy", &["two models are called `a`"]),
+    (
+        "smoothness --states x.npy --next-states x.npy --model m=runs",
+        &["--next-states", "NAME=Z,Z1"],
+    ),
     ("manifold --model empty.npy", &["empty.npy is empty"]),
     (
         "manifold --model truncated.npy",
@@ -253,6 +294,143 @@ const CASES: &[(&str, &[&str])] = &[
     ),
     ("manifld --model z.npy", &["manifld", "'manifold'"]),
     ("manifold --modle z.npy", &["--modle", "'--model'"]),
+    // CLID
+    ("clid", &["--model"]),
+    ("clid --model z.npy --preset best", &["best", "spec, paper"]),
+    (
+        "clid --model z.npy --clusters ten",
+        &["ten", "--clusters", "neither a number nor sqrt"],
+    ),
+    ("clid --model z.npy --clusters 1", &["--clusters 1", "at least 2"]),
+    (
+        "clid --model z.npy --clusters 60",
+        &["--clusters 60", "more than 60 rows", "`z` has 60"],
+    ),
+    (
+        "clid --model three.npy --clusters sqrt",
+        &["--clusters sqrt", "4 rows", "`three` has 3"],
+    ),
+    ("clid --model z.npy --k 31", &["--k 31", "`z` has 60", "at most 30"]),
+    ("clid --model z.npy --k 0", &["--k 0"]),
+    ("clid --model z.npy --restarts 0", &["--restarts 0"]),
+    ("clid --model z.npy --splits 0", &["--splits 0"]),
+    ("clid --model z.npy --repeats 0", &["--repeats 0"]),
+    (
+        "clid --model z.npy --repeats 1000 --splits 1000",
+        &["--repeats 1000", "--splits 1000", "100000"],
+    ),
+    (
+        "clid --model z.npy --repeats 18446744073709551615 --splits 2",
+        &["--repeats 18446744073709551615"],
+    ),
+    ("clid --model z.npy --standardize maybe", &["maybe", "yes, no"]),
+    ("clid --model z.npy --unit-length some", &["some", "none, vote, all"]),
+    ("clid --model z.npy --id-norm max", &["max", "dim, pool"]),
+    (
+        "clid --model z.npy --id-norm pool",
+        &["--id-norm pool", "at least 2 models", "1 is given"],
+    ),
+    ("clid --model z.npy --alpha 0", &["--alpha 0", "above 0"]),
+    ("clid --model z.npy --t nan", &["--t NaN", "above 0"]),
+    ("clid --model z.npy --eps -1", &["--eps -1", "0.01 is usual"]),
+    ("clid --model z.npy --gam1 inf", &["--gam1 inf"]),
+    ("clid --model z.npy --gam2 0", &["--gam2 0"]),
+    (
+        "clid --model z.npy --labels words.npy",
+        &["label array", "2 rows", "60"],
+    ),
+    ("clid --model z.npy --views none.npy", &["cannot read none.npy"]),
+    ("clid --model z.npy --views short.npy", &["second view", "59", "60"]),
+    (
+        "clid --model z.npy --views x.npy",
+        &["second view", "4 columns", "have 3"],
+    ),
+    ("clid --model z.npy --views nan.npy", &["nan.npy", "row 7"]),
+    (
+        "clid --model z.npy --views m=w.npy",
+        &["--views m=w.npy", "no model is called `m`", "`z`"],
+    ),
+    (
+        "clid --model z.npy w.npy --views z=w.npy",
+        &["model `w` has no second view", "`z`", "--views w=PATH"],
+    ),
+    (
+        "clid --model z.npy w.npy --views runs",
+        &["model `z` has no second view", "`a`, `b`, `c`, `d`"],
+    ),
+    (
+        "clid --model runs/a.npy runs/b.npy --views runs again",
+        &["could both be the second view of model `a`", "again/a.npy"],
+    ),
+    (
+        "clid --model z.npy --views nothing",
+        &["--views nothing", "no .npy file"],
+    ),
+    (
+        "clid --model z.npy --views w.npy --ids z=ids.npy",
+        &["no ids for `z.view`", "add z.view=PATH"],
+    ),
+    ("clid --model runs --performance none.csv", &["cannot read none.csv"]),
+    (
+        "clid --model z.npy w.npy --performance others.csv",
+        &["--performance", "at least 4", "2 are given"],
+    ),
+    (
+        "clid --model runs --performance others.csv",
+        &[
+            "others.csv",
+            "no value for any model",
+            "`jepa`, `ae`",
+            "`a`, `b`, `c`, `d`",
+        ],
+    ),
+    (
+        "clid --model runs --performance words_of.csv",
+        &["words_of.csv", "\"good\"", "`b`", "row 1", "not a number"],
+    ),
+    (
+        "clid --model runs --performance empty_cell.csv",
+        &["empty_cell.csv", "empty cell", "line 3", "`accuracy`"],
+    ),
+    (
+        "clid --model runs --performance infinite.csv",
+        &["infinite.csv", "`b`", "inf", "finite"],
+    ),
+    (
+        "clid --model runs --performance twice.csv",
+        &["twice.csv", "`a` twice", "rows 0 and 2"],
+    ),
+    (
+        "clid --model runs --performance two_columns.csv",
+        &[
+            "two_columns.csv",
+            "no column `accuracy`",
+            "2 columns of numbers",
+            "`top1`, `top5`",
+            "#COLUMN",
+        ],
+    ),
+    (
+        "clid --model runs --performance two_columns.csv#top11",
+        &["`top11`", "did you mean `top1`?"],
+    ),
+    (
+        "clid --model runs --performance one_column.csv",
+        &["one_column.csv", "one column"],
+    ),
+    (
+        "clid --model runs --performance list.json",
+        &["list.json", "{\"jepa\": 0.91}"],
+    ),
+    ("clid --model runs --performance notes.txt", &["notes.txt", ".csv"]),
+    (
+        "clid --model r=runs s=again --performance others.csv",
+        &["others.csv", "no value for any model"],
+    ),
+    (
+        "clid --model r=runs s=again --performance infinite.csv",
+        &["`a`", "`r/a` or `s/a`", "whole name"],
+    ),
     // Retrieval
     (
         "retrieval --labels labels.npy",

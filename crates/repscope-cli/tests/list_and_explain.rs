@@ -22,7 +22,8 @@ fn the_list_holds_every_id_that_users_script_against() {
                  smoothness.ratio_mean smoothness.ratio_std smoothness.ratio_median smoothness.lipschitz_p90 \
                  smoothness.lipschitz_p99 smoothness.lipschitz_max trustworthiness@K continuity@K participation_ratio \
                  dimension_usage two_nn two_nn(fit=mle) uniformity silhouette nmi ami inertia cluster_balance \
-                 knn_accuracy@K label_precision.DIRECTION@K label_precision.DIRECTION.macro@K";
+                 knn_accuracy@K clid.cl clid.id clid.id_normalized clid weighted_clid mcr2.total mcr2.discriminative \
+                 mcr2.compressive alignment label_precision.DIRECTION@K label_precision.DIRECTION.macro@K";
     for id in fixed.split_whitespace() {
         assert!(ids.iter().any(|i| i == id), "{id} is not in {ids:?}");
         if let Some(name) = id.strip_prefix("smoothness.") {
@@ -49,6 +50,7 @@ fn the_list_for_people_shows_the_same_ids_as_the_json() {
         "manifold",
         "geometry",
         "rankme",
+        "clid",
         "retrieval",
     ] {
         assert!(text.contains(&format!("repscope {command}\n")), "{text}");
@@ -118,12 +120,18 @@ fn help_says_what_the_program_is_for_and_names_every_command() {
         "{help}"
     );
     for command in [
+        "evaluate",
+        "compare",
+        "report",
         "smoothness",
         "neighborhood",
         "manifold",
         "geometry",
+        "rankme",
+        "clid",
         "retrieval",
         "check",
+        "validate",
         "metrics",
         "explain",
     ] {

@@ -72,8 +72,25 @@ pub(crate) fn jackknife(value: f64, replicates: &[f64], unit: &'static str, leve
         return None;
     }
     let centre = mean(replicates);
-    let variance = (n - 1.0) / n * replicates.iter().map(|r| (r - centre).powi(2)).sum::<f64>();
-    from_standard_error(value, variance.sqrt(), n - 1.0, unit, "jackknife", level)
+    let weight = ((n - 1.0) / n).sqrt();
+    let effects: Vec<f64> = replicates.iter().map(|r| weight * (centre - r)).collect();
+    from_effects(value, effects, unit, "jackknife", level)
+}
+
+/// Student's t interval from what each unit does to the value.
+pub(crate) fn from_effects(
+    value: f64,
+    effects: Vec<f64>,
+    unit: &'static str,
+    method: &'static str,
+    level: f64,
+) -> Option<Interval> {
+    let standard_error = effects.iter().map(|e| e * e).sum::<f64>().sqrt();
+    let interval = from_standard_error(value, standard_error, effects.len() as f64 - 1.0, unit, method, level)?;
+    Some(Interval {
+        effects: Some(effects.into()),
+        ..interval
+    })
 }
 
 /// value ± t · standard error with this many degrees of freedom.
@@ -93,10 +110,23 @@ pub(crate) fn from_standard_error(
         standard_error: Some(standard_error),
         unit,
         method,
+        effects: None,
     })
 }
 
 impl Interval {
+    /// Effects multiplied by a factor, as the value was.
+    pub(crate) fn with_effects_times(mut self, factor: f64) -> Self {
+        self.effects = self.effects.map(|effects| effects.iter().map(|e| e * factor).collect());
+        self
+    }
+
+    /// With what each unit does to the value.
+    pub(crate) fn with_effects(mut self, effects: Vec<f64>) -> Self {
+        self.effects = Some(effects.into());
+        self
+    }
+
     /// The interval cut to the range that the value can have.
     pub(crate) fn within(mut self, low: f64, high: f64) -> Self {
         self.low = self.low.clamp(low, high);
@@ -121,6 +151,7 @@ pub(crate) fn of_share(share: f64, n: usize, unit: &'static str, level: f64) -> 
         standard_error: Some((share * (1.0 - share) / n).sqrt()),
         unit,
         method: "Wilson",
+        effects: None,
     })
 }
 
@@ -145,6 +176,7 @@ pub(crate) fn of_correlation(r: f64, pairs: usize, unit: &'static str, level: f6
         standard_error: None,
         unit,
         method: "Fisher z",
+        effects: None,
     })
 }
 
@@ -160,9 +192,13 @@ pub(crate) fn of_quantile(values: &[f64], sorted: &[f64], q: f64, units: Units, 
     if low < 1.0 || high >= n {
         return None;
     }
+    // More values below the quantile move it down, by as much as the order statistics are apart.
+    let (low_end, high_end) = (sorted[low as usize - 1], sorted[high as usize]);
+    let apart = (high_end - low_end) / (share.high - share.low);
     Some(Interval {
-        low: sorted[low as usize - 1],
-        high: sorted[high as usize],
+        low: low_end,
+        high: high_end,
+        effects: share.with_effects_times(-apart).effects,
         level,
         standard_error: None,
         unit: units.name(),
@@ -200,6 +236,11 @@ pub(crate) fn normal_quantile(q: f64) -> f64 {
 /// The `q` quantile of the chi-squared distribution.
 pub(crate) fn chi_squared_quantile(q: f64, freedom: f64) -> Option<f64> {
     Some(ChiSquared::new(freedom).ok()?.inverse_cdf(q))
+}
+
+/// The two-sided p-value of a normal statistic.
+pub(crate) fn normal_two_sided(z: f64) -> f64 {
+    statrs::function::erf::erfc(z.abs() / std::f64::consts::SQRT_2)
 }
 
 /// The two-sided p-value of a t statistic, accurate far into the tail.

@@ -17,7 +17,9 @@ use crate::error::{Error, Result};
 use crate::interval::Units;
 use crate::metrics::{Metric, Work};
 use crate::passes::clusters::{Clusters, kmeans};
+use crate::passes::coding_rates::CodingRates;
 use crate::passes::influence;
+use crate::passes::learnability::{self, Learnability};
 use crate::passes::neighbors::Neighbors;
 use crate::passes::paired;
 use crate::passes::prepared::{Preparation, Prepared, unit_factors};
@@ -25,9 +27,10 @@ use crate::passes::ranks::Ranks;
 use crate::passes::singular::Singular;
 use crate::passes::spectrum::Spectrum;
 use crate::passes::tiles::{Anchors, Ask, sweep};
+use crate::passes::views::Views;
 use crate::random;
 use crate::run::Driver;
-use crate::score::Results;
+use crate::score::{ClassColumn, Results};
 use crate::spec::{Distance, Spec};
 
 /// Which matrix of a study.
@@ -91,6 +94,12 @@ pub(crate) enum Need {
     Clusters,
     /// Distances of consecutive inputs and of their codes.
     PairDistances,
+    /// How well neighbours tell the k-means cluster of a row, by random halves.
+    Learnability,
+    /// Coding rates of the unit-length codes and of each class (or k-means cluster where there are no labels).
+    CodingRates,
+    /// Distances between the codes of both views of each sample, and the second view's kernel sums.
+    Views,
 }
 
 /// Distances of consecutive rows.
@@ -126,6 +135,9 @@ pub(crate) struct Shared<'a> {
     singular: Option<Singular>,
     clusters: Option<Clusters>,
     pair_distances: Option<PairDistances>,
+    learnability: Option<Learnability>,
+    coding_rates: Option<CodingRates>,
+    views: Option<Views>,
 }
 
 impl<'a> Shared<'a> {
@@ -184,6 +196,20 @@ impl<'a> Shared<'a> {
             .ok_or_else(|| undeclared("distances of pairs"))
     }
 
+    pub(crate) fn learnability(&self) -> Result<&Learnability> {
+        self.learnability
+            .as_ref()
+            .ok_or_else(|| undeclared("cluster learnability"))
+    }
+
+    pub(crate) fn coding_rates(&self) -> Result<&CodingRates> {
+        self.coding_rates.as_ref().ok_or_else(|| undeclared("coding rates"))
+    }
+
+    pub(crate) fn views(&self) -> Result<&Views> {
+        self.views.as_ref().ok_or_else(|| undeclared("views"))
+    }
+
     pub(crate) fn clusters(&self) -> Result<&Clusters> {
         self.clusters.as_ref().ok_or_else(|| undeclared("clusters"))
     }
@@ -201,9 +227,8 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
         study.check()?;
         let mut needs = Vec::new();
         for metric in metrics {
-            if let Work::Study { needs: declare, .. } = metric.work {
-                needs.extend(declare(spec, study)?);
-            }
+            let (declare, _) = metric.of_study().ok_or_else(|| not_of_codes(metric))?;
+            needs.extend(declare(spec, study)?);
         }
         let anchors = draw_anchors(spec, study.latent.rows());
         check_memory(
@@ -228,6 +253,19 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
         if needs.contains(&Need::PairDistances) {
             shared.pair_distances = Some(measure_pairs(shared.study, driver)?);
         }
+        if needs.contains(&Need::Learnability) {
+            shared.learnability = Some(Learnability::new(&shared.study.latent, spec, driver)?);
+        }
+        if needs.contains(&Need::CodingRates) {
+            let found = shared.clusters.as_ref().map(|found| found.labels.as_slice());
+            let classes = shared.study.labels.as_deref().map(Labels::codes).or(found);
+            shared.coding_rates = Some(CodingRates::new(&shared.study.latent, classes, &spec.mcr2, driver)?);
+        }
+        if needs.contains(&Need::Views) {
+            let view = shared.study.view.as_deref().ok_or_else(|| undeclared("views"))?;
+            let found = Views::new(&shared.study.latent, view, spec, shared.anchors(), driver)?;
+            shared.views = Some(found);
+        }
         sweep_codes(shared, needs, driver)?;
     }
     sweep_inputs(&mut planned, driver)?;
@@ -237,12 +275,7 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
     let mut results = Results::default();
     for (shared, _) in &planned {
         for metric in metrics {
-            let Work::Study { compute, .. } = metric.work else {
-                return Err(Error::Input(format!(
-                    "`{}` is a score of a retrieval, not of codes",
-                    metric.id
-                )));
-            };
+            let (_, compute) = metric.of_study().ok_or_else(|| not_of_codes(metric))?;
             let mut answer = compute(shared)?;
             for score in &mut answer.scores {
                 score.model.clone_from(&shared.study.model);
@@ -253,8 +286,12 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
             for table in &mut answer.samples {
                 table.model.clone_from(&shared.study.model);
             }
+            for breakdown in &mut answer.breakdowns {
+                breakdown.model.clone_from(&shared.study.model);
+            }
             results.scores.extend(answer.scores);
             results.curves.extend(answer.curves);
+            results.breakdowns.extend(answer.breakdowns);
             results.samples.extend(answer.samples);
             results.warnings.extend(
                 answer
@@ -264,7 +301,34 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
             );
         }
     }
+    if let Some(study) = studies.first() {
+        let classes = [("labels", &study.labels), ("episodes", &study.episodes)];
+        results.classes = classes
+            .iter()
+            .filter_map(|(name, labels)| Some(class_column(name, labels.as_deref()?)))
+            .collect();
+    }
+    for metric in metrics {
+        if let Work::Pool { across, .. } = metric.work {
+            across(spec, &mut results);
+        }
+    }
     Ok(results)
+}
+
+fn class_column(name: &str, labels: &Labels) -> ClassColumn {
+    ClassColumn {
+        name: name.to_string(),
+        names: labels.names().to_vec(),
+        codes: labels.codes().to_vec(),
+    }
+}
+
+fn not_of_codes(metric: &Metric) -> Error {
+    Error::Input(format!(
+        "`{}` is not a score of codes alone; ask for it with `retrieve` or `relate`",
+        metric.id
+    ))
 }
 
 fn start<'a>(spec: &'a Spec, study: &'a Study, anchors: Option<Arc<Vec<u32>>>) -> Shared<'a> {
@@ -285,6 +349,9 @@ fn start<'a>(spec: &'a Spec, study: &'a Study, anchors: Option<Arc<Vec<u32>>>) -
         singular: None,
         clusters: None,
         pair_distances: None,
+        learnability: None,
+        coding_rates: None,
+        views: None,
     }
 }
 
@@ -464,11 +531,21 @@ fn check_memory(spec: &Spec, study: &Study, needs: &[Need], queries: usize) -> R
         };
         n * d * 4 + queries as u64 * (k * 60 + 256 + sums)
     };
+    let of_learnability = if needs.contains(&Need::Learnability) {
+        learnability::memory(&study.latent, spec)
+    } else {
+        0
+    };
+    let side = study.latent.rows().min(study.latent.columns()) as u64;
+    let of_rates = if needs.contains(&Need::CodingRates) {
+        side * side * 8
+    } else {
+        0
+    };
     let needed = [Key::RAW, Key::UNIT, Key::INPUT]
         .map(of_key)
         .into_iter()
-        .max()
-        .unwrap_or(0);
+        .fold(of_learnability.max(of_rates), u64::max);
     if needed > budget {
         return Err(Error::Input(format!(
             "model `{}` needs about {} of working memory, but --memory allows {}; allow more, or rank \

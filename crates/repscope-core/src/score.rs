@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! What a metric answers: scores, curves, and per-sample tables.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 /// Which way a score is better, where the literature agrees on one.
@@ -30,6 +32,8 @@ pub struct Interval {
     pub unit: &'static str,
     /// How, in a few words: "jackknife", "Student t", "influence", "chi-squared".
     pub method: &'static str,
+    /// What each unit does to the value, where the method tells: the squares add up to the squared standard error.
+    pub effects: Option<Arc<[f64]>>,
 }
 
 /// One number with everything needed to publish it. A value that does not exist is `None` with a reason.
@@ -71,6 +75,9 @@ pub struct Score {
     /// The K that was really used, where the asked one was larger than the number of targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_k: Option<usize>,
+    /// What each unit does to the value, for comparing models unit by unit. Not part of a results document.
+    #[serde(skip)]
+    pub effects: Option<Arc<[f64]>>,
 }
 
 impl Score {
@@ -104,6 +111,7 @@ impl Score {
             comparable: true,
             note: None,
             effective_k: None,
+            effects: None,
         }
     }
 
@@ -115,6 +123,7 @@ impl Score {
             self.standard_error = i.standard_error.filter(|s| s.is_finite());
             self.unit = Some(i.unit.to_string());
             self.method = Some(i.method.to_string());
+            self.effects = i.effects.filter(|effects| effects.iter().all(|e| e.is_finite()));
         }
         self
     }
@@ -202,6 +211,52 @@ pub struct NumberColumn {
     pub values: Vec<Option<f64>>,
 }
 
+/// A class per sample: labels, or episodes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClassColumn {
+    /// What the classes are: `labels`.
+    pub name: String,
+    /// The names of the classes.
+    pub names: Vec<String>,
+    /// The class of each sample, as a number into `names`.
+    pub codes: Vec<u32>,
+}
+
+/// The difference between two models in one metric, on the same samples.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Difference {
+    /// The printed identity of the metric.
+    pub metric: String,
+    /// One model.
+    pub a: String,
+    /// The other.
+    pub b: String,
+    /// The value of `a` less that of `b`.
+    pub value: f64,
+    /// Lower and upper end of the confidence interval of the difference.
+    pub interval: Option<[f64; 2]>,
+    /// Confidence level of the interval.
+    pub level: f64,
+    /// Two-sided p-value of no difference.
+    pub p: Option<f64>,
+    /// The p-value adjusted for all comparisons of the run.
+    pub p_adjusted: Option<f64>,
+    /// The direction of the metric.
+    pub better: Better,
+    /// Whether the difference was taken unit by unit, or from two separate errors.
+    pub is_paired: bool,
+    /// The unit that was resampled.
+    pub unit: Option<String>,
+    /// How many units.
+    pub units: usize,
+    /// How interval and p-value were made.
+    pub method: Option<String>,
+    /// Why there is no interval, or what a reader must know.
+    pub note: Option<String>,
+    /// The better model, where the adjusted p-value says that there is one.
+    pub winner: Option<String>,
+}
+
 /// Everything a run answers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Results {
@@ -211,8 +266,12 @@ pub struct Results {
     pub curves: Vec<Curve>,
     /// Scores by label.
     pub breakdowns: Vec<Breakdown>,
+    /// Models against each other.
+    pub differences: Vec<Difference>,
     /// Per-sample values, for CSV files and figures.
     pub samples: Vec<SampleTable>,
+    /// Classes of the samples, the same for all models.
+    pub classes: Vec<ClassColumn>,
     /// What the user should know.
     pub warnings: Vec<String>,
 }

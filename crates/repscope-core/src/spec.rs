@@ -25,6 +25,106 @@ pub enum Similarity {
     Dot,
 }
 
+/// How many clusters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClusterCount {
+    /// The square root of the number of rows, rounded down.
+    Sqrt,
+    /// This many.
+    #[serde(untagged)]
+    Of(usize),
+}
+
+impl ClusterCount {
+    /// The number for this many rows.
+    pub fn of(self, rows: usize) -> usize {
+        match self {
+            ClusterCount::Sqrt => rows.isqrt(),
+            ClusterCount::Of(count) => count,
+        }
+    }
+}
+
+/// Which steps of CLID see rows of length 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UnitLength {
+    /// None.
+    None,
+    /// The vote of the neighbours.
+    Vote,
+    /// All: clusters, vote and intrinsic dimension.
+    All,
+}
+
+/// How CLID brings the intrinsic dimension to the scale of the cluster learnability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IdNorm {
+    /// Divided by the number of columns, at most 1.
+    Dim,
+    /// Both standardised over the models that are compared.
+    Pool,
+}
+
+/// The steps of CLID.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClidSpec {
+    /// Whether columns are brought to mean 0 and variance 1 before clustering.
+    pub standardize: bool,
+    /// Which steps see rows of length 1.
+    pub unit_length: UnitLength,
+    /// Number of k-means clusters.
+    pub clusters: ClusterCount,
+    /// Restarts of k-means for each seed; the best by inertia is kept.
+    pub restarts: usize,
+    /// Neighbours that vote.
+    pub k: usize,
+    /// Random halves for each clustering.
+    pub splits: usize,
+    /// Clusterings, each with a seed of its own: `seed`, `seed` + 1, …
+    pub repeats: usize,
+    /// How the dimension is normalised.
+    pub id_norm: IdNorm,
+}
+
+impl ClidSpec {
+    /// The nine steps of document 002.
+    pub const SPEC: ClidSpec = ClidSpec {
+        standardize: true,
+        unit_length: UnitLength::Vote,
+        clusters: ClusterCount::Of(10),
+        restarts: 10,
+        k: 5,
+        splits: 1,
+        repeats: 5,
+        id_norm: IdNorm::Dim,
+    };
+    /// Lu et al. 2023: cosine geometry throughout, √N clusters, one neighbour, a common scale over the pool of models.
+    pub const PAPER: ClidSpec = ClidSpec {
+        standardize: false,
+        unit_length: UnitLength::All,
+        clusters: ClusterCount::Sqrt,
+        restarts: 1,
+        k: 1,
+        splits: 10,
+        repeats: 5,
+        id_norm: IdNorm::Pool,
+    };
+}
+
+/// The constants of the coding rates of MCR².
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Mcr2Spec {
+    /// Weight of the second moments inside the discriminative term.
+    pub gamma1: f64,
+    /// Weight of the discriminative term in the total.
+    pub gamma2: f64,
+    /// The squared distortion ε².
+    pub eps: f64,
+}
+
 /// Everything that can change a number.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Spec {
@@ -56,6 +156,12 @@ pub struct Spec {
     pub retrieval_k: Vec<usize>,
     /// How a retrieval compares rows.
     pub similarity: Similarity,
+    /// The exponent of alignment, mean ‖x − y‖^alpha.
+    pub alpha: f64,
+    /// The steps of CLID.
+    pub clid: ClidSpec,
+    /// The constants of MCR².
+    pub mcr2: Mcr2Spec,
     /// Bytes the run may use, where the user set a budget.
     pub memory: Option<u64>,
 }
@@ -77,6 +183,13 @@ impl Default for Spec {
             discard: 0.1,
             retrieval_k: vec![10, 50, 100],
             similarity: Similarity::Cosine,
+            alpha: 2.0,
+            clid: ClidSpec::SPEC,
+            mcr2: Mcr2Spec {
+                gamma1: 1.0,
+                gamma2: 1.0,
+                eps: 0.01,
+            },
             memory: None,
         }
     }

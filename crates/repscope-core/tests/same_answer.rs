@@ -62,6 +62,7 @@ fn a_model_alone_answers_as_it_does_beside_another() {
     let (first, spec, driver) = (study(), Spec::default(), Driver::silent(Order::Parallel));
     let second = Study {
         latent: space("latent", 3, Draw::new(43).normals(3 * ROWS)),
+        view: None,
         model: "other".to_string(),
         ..first.clone()
     };
@@ -126,7 +127,7 @@ fn bits(results: &Results) -> Vec<(String, Option<u64>)> {
         .collect()
 }
 
-/// Overlapping classes, inputs of 40 columns, 26 episodes.
+/// Overlapping classes, inputs of 40 columns, a second view, 26 episodes.
 fn study() -> Study {
     let mut draw = Draw::new(41);
     let labels: Vec<u32> = (0..ROWS).map(|_| draw.below(6) as u32).collect();
@@ -146,7 +147,9 @@ fn study() -> Study {
         .map(|x| x + draw.normal())
         .collect();
     let episodes = Labels::from_codes((0..ROWS).map(|i| (i / 50) as u32).collect(), 26);
+    let view = latent.iter().map(|x| x + draw.normal()).collect();
     Study {
+        view: Some(Arc::new(space("view", COLUMNS, view))),
         input: Some(Arc::new(space("input", 40, input))),
         labels: Some(Arc::new(Labels::from_codes(labels, 6))),
         pairs: Some(Arc::new(Pairs::consecutive(ROWS, Some(&episodes)))),

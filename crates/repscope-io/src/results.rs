@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use repscope_core::{Breakdown, Curve, Results, Score};
+use repscope_core::{Breakdown, Curve, Difference, Results, Score};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::InputRecord;
@@ -29,6 +29,9 @@ pub struct ResultsDocument {
     /// The scores by label. Documents that older versions wrote have none.
     #[serde(default)]
     pub breakdowns: Vec<Breakdown>,
+    /// Models against each other. Documents of one model, or that older versions wrote, have none.
+    #[serde(default)]
+    pub differences: Vec<Difference>,
     /// What the user should know.
     pub warnings: Vec<String>,
 }
@@ -48,6 +51,7 @@ impl ResultsDocument {
             scores: results.scores.clone(),
             curves: results.curves.clone(),
             breakdowns: results.breakdowns.clone(),
+            differences: results.differences.clone(),
             warnings: results.warnings.clone(),
         }
     }
@@ -62,6 +66,18 @@ impl ResultsDocument {
         document.breakdowns.iter_mut().for_each(remove_non_finite_numbers);
         let json = serde_json::to_string_pretty(&document).expect("plain structs with text keys are always JSON");
         json + "\n"
+    }
+
+    /// What the run answered; samples are not part of the document.
+    pub fn into_results(self) -> Results {
+        Results {
+            scores: self.scores,
+            curves: self.curves,
+            breakdowns: self.breakdowns,
+            differences: self.differences,
+            warnings: self.warnings,
+            ..Results::default()
+        }
     }
 
     /// Reads the JSON that [`Self::to_json`] wrote.
@@ -205,6 +221,7 @@ mod tests {
                 "breakdowns",
                 "command",
                 "curves",
+                "differences",
                 "inputs",
                 "repscope",
                 "schema",

@@ -2,6 +2,8 @@
 //! The CSV files of specification document 000, under its folder, file and column names; those of the other commands are
 //! beside them.
 
+use crate::clid;
+use crate::compare;
 use crate::long_csv::write;
 use crate::numbers::exact;
 use crate::retrieval;
@@ -13,13 +15,15 @@ type File = (String, String);
 type Analysis = fn(&Results) -> Vec<File>;
 
 /// The analyses that have files, by command.
-const ANALYSES: [(&str, Analysis); 6] = [
+const ANALYSES: [(&str, Analysis); 8] = [
     ("smoothness", smoothness),
     ("neighborhood", neighborhood),
     ("manifold", manifold),
     ("geometry", geometry),
     ("rankme", rankme),
+    ("clid", clid::files::files),
     ("retrieval", retrieval::files::files),
+    ("compare", compare::files::files),
 ];
 
 /// The CSV files that belong to a command: of its own analysis, or of all that have results for any other
@@ -268,7 +272,7 @@ fn rankme(results: &Results) -> Vec<File> {
     vec![("rankme/rankme_summary.csv".to_string(), write(&header, rows))]
 }
 
-fn models_with(results: &Results, is_wanted: impl Fn(&str) -> bool) -> Vec<&str> {
+pub(crate) fn models_with(results: &Results, is_wanted: impl Fn(&str) -> bool) -> Vec<&str> {
     distinct(
         results
             .scores
@@ -287,7 +291,7 @@ fn count<'a>(scores: impl Iterator<Item = &'a Score> + Clone) -> String {
     first.map(|score| score.n.to_string()).unwrap_or_default()
 }
 
-fn value(score: Option<&Score>) -> String {
+pub(crate) fn value(score: Option<&Score>) -> String {
     number(score.and_then(|score| score.value))
 }
 
@@ -295,7 +299,7 @@ fn standard_error(score: Option<&Score>) -> String {
     number(score.and_then(|score| score.standard_error))
 }
 
-fn number(x: Option<f64>) -> String {
+pub(crate) fn number(x: Option<f64>) -> String {
     x.map(exact).unwrap_or_default()
 }
 

@@ -23,6 +23,11 @@ pub(crate) struct Setting<'a> {
 }
 
 pub(crate) fn render(summary: &Summary) -> String {
+    render_with(summary, &[])
+}
+
+/// The table, with further lines below the numbers.
+pub(crate) fn render_with(summary: &Summary, remarks: &[String]) -> String {
     let title = if summary.intervals.is_empty() {
         "Scores"
     } else {
@@ -32,7 +37,7 @@ pub(crate) fn render(summary: &Summary) -> String {
         title,
         label: "repscope",
         legend: &[],
-        remarks: &[],
+        remarks,
     };
     render_in(summary, &setting)
 }
@@ -181,7 +186,7 @@ fn mark(note: Option<usize>) -> String {
 }
 
 /// Numbers in math mode, so that minus signs are minus signs: `1.15e-4` becomes `$1.15{\times}10^{-4}$`.
-fn math(numbers: &str) -> String {
+pub(crate) fn math(numbers: &str) -> String {
     let bare = numbers.trim_matches(['[', ']']);
     let written: Vec<String> = bare
         .split(", ")
@@ -207,7 +212,7 @@ fn range(text: &str) -> String {
     ends.join("--")
 }
 
-fn arrow(better: Better) -> &'static str {
+pub(crate) fn arrow(better: Better) -> &'static str {
     match better {
         Better::Higher => "$\\uparrow$",
         Better::Lower => "$\\downarrow$",
@@ -216,7 +221,7 @@ fn arrow(better: Better) -> &'static str {
 }
 
 /// Keeps characters that LaTeX would take as its own.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
         match c {
@@ -234,6 +239,9 @@ fn escape(text: &str) -> String {
             '–' => escaped.push_str("--"),
             '±' => escaped.push_str("$\\pm$"),
             '→' => escaped.push_str("$\\to$"),
+            '√' => escaped.push_str("$\\surd$"),
+            '≈' => escaped.push_str("$\\approx$"),
+            '·' => escaped.push_str("$\\cdot$"),
             // Two hyphens are a dash to LaTeX, but part of an option's name to us.
             '-' if escaped.ends_with('-') => escaped.push_str("{}-"),
             _ => escaped.push(c),
@@ -305,6 +313,7 @@ mod tests {
             r"a\_b \& 50 \% \#1 \$x \{y\} \textasciitilde{}\textasciicircum{}"
         );
         assert_eq!(escape(r"C:\models"), r"C:\textbackslash{}models");
+        assert_eq!(escape("a ≈ √N · b"), r"a $\approx$ $\surd$N $\cdot$ b");
     }
 
     #[test]

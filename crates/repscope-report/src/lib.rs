@@ -6,10 +6,17 @@
 //! [`document_files`] writes the CSV files of the analyses; [`render_page`] and [`definition_card`] show the Markdown
 //! page of a metric in a terminal. A retrieval has a form of its own: [`retrieval_table`] with a column per K,
 //! [`retrieval_readings`] in sentences, and [`retrieval_summary`] and [`retrieval_json`] as in specification document 001.
+//! [`clid_table`] adds to the scores how CLID was computed, and which score predicts the performance of models.
+//! [`comparison`] sets models against each other, and [`gate_table`] shows which of the asked limits they keep.
 #![forbid(unsafe_code)]
 
+mod clid;
+mod compare;
 mod document_000;
 mod document_001;
+mod figures;
+mod grid;
+mod html;
 mod latex;
 mod long_csv;
 mod markdown;
@@ -25,8 +32,12 @@ mod text;
 use repscope_core::Results;
 use summary::Summary;
 
+pub use clid::{ClidRun, clid_table};
+pub use compare::{GateLine, comparison, gate_table};
 pub use document_000::document_files;
 pub use document_001::{retrieval_json, retrieval_summary};
+pub use figures::{NamedFigure, figures};
+pub use html::{InputLine, Page, report_html};
 pub use numbers::{number, number_with_interval};
 pub use page::{Card, Entry, definition_card, render_page};
 pub use retrieval::readings::retrieval_readings;

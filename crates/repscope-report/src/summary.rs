@@ -275,7 +275,7 @@ fn intervals(metrics: &[&str], results: &Results) -> Vec<String> {
     levels.iter().map(sentence).collect()
 }
 
-fn add_to_group<'a, K: PartialEq>(groups: &mut Vec<(K, Vec<&'a str>)>, key: K, member: &'a str) {
+pub(crate) fn add_to_group<'a, K: PartialEq>(groups: &mut Vec<(K, Vec<&'a str>)>, key: K, member: &'a str) {
     match groups.iter_mut().find(|(k, _)| *k == key) {
         Some((_, members)) if members.contains(&member) => {}
         Some((_, members)) => members.push(member),
@@ -284,7 +284,7 @@ fn add_to_group<'a, K: PartialEq>(groups: &mut Vec<(K, Vec<&'a str>)>, key: K, m
 }
 
 /// Lists metrics, a whole family under its own name: `smoothness` for all of `smoothness.slope`, `smoothness.r`, …
-fn name_metrics(ids: &[&str], all: &[&str]) -> String {
+pub(crate) fn name_metrics(ids: &[&str], all: &[&str]) -> String {
     let is_whole = |f: &str| {
         let mut members = all.iter().filter(|m| family(m) == f);
         // `two_nn` alone would read as the one metric of that name, not as all of its variants.

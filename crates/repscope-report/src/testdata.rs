@@ -18,6 +18,7 @@ pub(crate) fn score(
         standard_error: Some((high - low) / 3.92),
         unit,
         method,
+        effects: None,
     });
     Score {
         model: model.to_string(),

@@ -16,9 +16,14 @@ use crate::progress::Bars;
 /// Rows are counted in 32 bits.
 pub const MOST_ROWS: usize = u32::MAX as usize;
 /// More splits than this only cost memory.
-const MOST_SPLITS: usize = 100_000;
+pub const MOST_SPLITS: usize = 100_000;
 /// More threads than this take longer to start than to work.
 const MOST_THREADS: usize = 1024;
+/// What consecutive rows without episodes mean.
+pub const ONE_SEQUENCE: &str = "no --episodes given: all rows are taken as one sequence, so a step from one episode to \
+                                the next would count as a pair";
+/// Why models of different shapes have ranks that cannot be compared.
+pub const RANKS_GROW: &str = "ranks grow with both, so they cannot be compared between these models";
 
 pub fn smoothness(options: &Smoothness) -> Result<ExitCode> {
     start_threads(&options.outputs.machine)?;
@@ -26,14 +31,12 @@ pub fn smoothness(options: &Smoothness) -> Result<ExitCode> {
         states: Some(&options.states),
         next_states: options.next_states.as_deref(),
         episodes: options.episodes.as_deref(),
-        labels: None,
+        ..Paths::default()
     };
     let spec = spec(&options.outputs)?;
     let mut inputs = inputs::read(&paths, &options.models)?;
     if options.episodes.is_none() && options.next_states.is_none() {
-        let advice = "no --episodes given: all rows are taken as one sequence, so a step from one episode to the \
-                      next would count as a pair";
-        inputs.sources.warnings.push(advice.to_string());
+        inputs.sources.warnings.push(ONE_SEQUENCE.to_string());
     }
     run(
         Analysis::Smoothness,
@@ -51,22 +54,7 @@ pub fn neighborhood(options: &Neighborhood) -> Result<ExitCode> {
         episodes: options.episodes.as_deref(),
         ..Paths::default()
     };
-    let distance = match options.distance {
-        DistanceChoice::Euclidean => Distance::Euclidean,
-        DistanceChoice::Cosine => Distance::Cosine,
-    };
-    if let Some(k) = options.k.iter().find(|&&k| k == 0 || k > MOST_ROWS) {
-        bail!("--k {k}: a neighbourhood has at least one row, and fewer than the data");
-    }
-    let mut k = options.k.clone();
-    k.sort_unstable();
-    k.dedup();
-    let spec = Spec {
-        k,
-        distance,
-        sample: sample(options.sample)?,
-        ..spec(&options.outputs)?
-    };
+    let spec = neighborhood_spec(options)?;
     let inputs = inputs::read(&paths, &options.models)?;
     run(
         Analysis::Neighborhood,
@@ -77,19 +65,28 @@ pub fn neighborhood(options: &Neighborhood) -> Result<ExitCode> {
     )
 }
 
+pub fn neighborhood_spec(options: &Neighborhood) -> Result<Spec> {
+    let distance = match options.distance {
+        DistanceChoice::Euclidean => Distance::Euclidean,
+        DistanceChoice::Cosine => Distance::Cosine,
+    };
+    if let Some(k) = options.k.iter().find(|&&k| k == 0 || k > MOST_ROWS) {
+        bail!("--k {k}: a neighbourhood has at least one row, and fewer than the data");
+    }
+    let mut k = options.k.clone();
+    k.sort_unstable();
+    k.dedup();
+    Ok(Spec {
+        k,
+        distance,
+        sample: sample(options.sample)?,
+        ..spec(&options.outputs)?
+    })
+}
+
 pub fn manifold(options: &Manifold) -> Result<ExitCode> {
     start_threads(&options.outputs.machine)?;
-    if !(0.0..1.0).contains(&options.discard) {
-        bail!(
-            "--discard {} must be at least 0 and below 1 (0.1 is usual)",
-            options.discard
-        );
-    }
-    let spec = Spec {
-        sample: sample(options.sample)?,
-        discard: options.discard,
-        ..spec(&options.outputs)?
-    };
+    let spec = manifold_spec(options)?;
     let inputs = inputs::read(&Paths::default(), &options.models)?;
     run(
         Analysis::Manifold,
@@ -100,6 +97,20 @@ pub fn manifold(options: &Manifold) -> Result<ExitCode> {
     )
 }
 
+pub fn manifold_spec(options: &Manifold) -> Result<Spec> {
+    if !(0.0..1.0).contains(&options.discard) {
+        bail!(
+            "--discard {} must be at least 0 and below 1 (0.1 is usual)",
+            options.discard
+        );
+    }
+    Ok(Spec {
+        sample: sample(options.sample)?,
+        discard: options.discard,
+        ..spec(&options.outputs)?
+    })
+}
+
 pub fn geometry(options: &Geometry) -> Result<ExitCode> {
     start_threads(&options.outputs.machine)?;
     let paths = Paths {
@@ -107,6 +118,13 @@ pub fn geometry(options: &Geometry) -> Result<ExitCode> {
         episodes: options.episodes.as_deref(),
         ..Paths::default()
     };
+    let spec = geometry_spec(options)?;
+    let inputs = inputs::read(&paths, &options.models)?;
+    refuse_misfits(options, &inputs.studies)?;
+    run(Analysis::Geometry, "geometry_analysis", inputs, &spec, &options.outputs)
+}
+
+pub fn geometry_spec(options: &Geometry) -> Result<Spec> {
     let (clusters, k) = (options.clusters.unwrap_or(5), options.k.unwrap_or(5));
     if clusters == 0 || options.restarts == 0 || k == 0 {
         bail!(
@@ -120,7 +138,7 @@ pub fn geometry(options: &Geometry) -> Result<ExitCode> {
             options.splits
         );
     }
-    let spec = Spec {
+    Ok(Spec {
         clusters,
         restarts: options.restarts,
         knn_k: k,
@@ -128,10 +146,12 @@ pub fn geometry(options: &Geometry) -> Result<ExitCode> {
         t: options.t,
         sample: sample(options.sample)?,
         ..spec(&options.outputs)?
-    };
-    let inputs = inputs::read(&paths, &options.models)?;
-    // A default that does not fit the data leaves a score undefined; an explicit wish is refused.
-    for study in &inputs.studies {
+    })
+}
+
+/// A default that does not fit the data leaves a score undefined; an explicit wish is refused.
+pub fn refuse_misfits(options: &Geometry, studies: &[Study]) -> Result<()> {
+    for study in studies {
         let rows = study.latent.rows();
         for (option, asked) in [("--clusters", options.clusters), ("--k", options.k)] {
             if let Some(asked) = asked.filter(|&a| a >= rows) {
@@ -142,21 +162,22 @@ pub fn geometry(options: &Geometry) -> Result<ExitCode> {
             }
         }
     }
-    run(Analysis::Geometry, "geometry_analysis", inputs, &spec, &options.outputs)
+    Ok(())
 }
 
 pub fn rankme(options: &Rankme) -> Result<ExitCode> {
     start_threads(&options.outputs.machine)?;
     let spec = spec(&options.outputs)?;
     let mut inputs = inputs::read(&Paths::default(), &options.models)?;
-    inputs.sources.warnings.extend(different_shapes(&inputs));
+    let warning = different_shapes(&inputs.studies, RANKS_GROW);
+    inputs.sources.warnings.extend(warning);
     run(Analysis::Rankme, "rankme", inputs, &spec, &options.outputs)
 }
 
-/// Ranks are bounded by the number of rows and of columns, and grow with both.
-fn different_shapes(inputs: &Inputs) -> Option<String> {
+/// A warning where models differ in their numbers of rows or columns, and why that matters.
+pub fn different_shapes(studies: &[Study], why: &str) -> Option<String> {
     let shape = |study: &Study| (study.latent.rows(), study.latent.columns());
-    let (first, others) = inputs.studies.split_first()?;
+    let (first, others) = studies.split_first()?;
     let other = others.iter().find(|other| shape(other) != shape(first))?;
     let words = |study: &Study| {
         format!(
@@ -166,25 +187,11 @@ fn different_shapes(inputs: &Inputs) -> Option<String> {
             shape(study).1
         )
     };
-    Some(format!(
-        "{} but {}: ranks grow with both, so they cannot be compared between these models",
-        words(first),
-        words(other)
-    ))
+    Some(format!("{} but {}: {why}", words(first), words(other)))
 }
 
 fn run(analysis: Analysis, folder: &str, inputs: Inputs, spec: &Spec, options: &Outputs) -> Result<ExitCode> {
-    let mut metrics = analysis.metrics();
-    if analysis == Analysis::Rankme {
-        // The ratio belongs to `manifold`, but a panel of ranks without it would be missed.
-        metrics.extend(
-            Analysis::Manifold
-                .metrics()
-                .iter()
-                .filter(|m| m.id == "participation_ratio"),
-        );
-    }
-    let results = compute(&inputs, &metrics, spec, &options.machine)?;
+    let results = compute(&inputs, &metrics(analysis), spec, &options.machine)?;
     let delivery = Delivery {
         command: analysis.name(),
         folder,
@@ -193,6 +200,17 @@ fn run(analysis: Analysis, folder: &str, inputs: Inputs, spec: &Spec, options: &
     };
     delivery.deliver(spec, inputs.sources, results, options)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is computed for an analysis.
+pub fn metrics(analysis: Analysis) -> Vec<&'static Metric> {
+    let mut metrics = analysis.metrics();
+    if analysis == Analysis::Rankme {
+        // The ratio belongs to `manifold`, but a panel of ranks without it would be missed.
+        let manifold = Analysis::Manifold.metrics();
+        metrics.extend(manifold.into_iter().filter(|m| m.id == "participation_ratio"));
+    }
+    metrics
 }
 
 /// Evaluates all studies.

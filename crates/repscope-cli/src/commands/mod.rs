@@ -4,6 +4,11 @@
 pub mod analyses;
 pub mod bench;
 pub mod check;
+pub mod clid;
+pub mod compare;
+pub mod evaluate;
 pub mod explain;
 pub mod metrics;
+pub mod report;
 pub mod retrieval;
+pub mod validate;

@@ -50,7 +50,7 @@ pub fn run(options: &Retrieval) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn resolve(options: &Retrieval) -> Result<Spec> {
+pub fn resolve(options: &Retrieval) -> Result<Spec> {
     if let Some(k) = options.k_values.iter().find(|&&k| k == 0 || k > MOST_ROWS) {
         bail!("--k-values {k}: K counts the first targets, at least 1 and at most {MOST_ROWS}");
     }
@@ -73,7 +73,7 @@ fn resolve(options: &Retrieval) -> Result<Spec> {
 }
 
 /// The document's summary, our table, and what the numbers say.
-fn show(results: &Results, format: Format, is_quiet: bool) -> String {
+pub fn show(results: &Results, format: Format, is_quiet: bool) -> String {
     if format != Format::Table {
         return retrieval_table(results, format, 0, repscope_report::Color::No);
     }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-//! What goes in: spaces, labels, pairs, and the study or retrieval that holds them.
+//! What goes in: spaces, labels, pairs, the study or retrieval that holds them, and how well models do elsewhere.
 
 mod labels;
+mod performance;
 mod retrieval;
 mod space;
 mod study;
 
 pub use labels::Labels;
+pub use performance::Performance;
 pub use retrieval::{Direction, LabelSet, Retrieval};
 pub(crate) use space::Slice;
 pub use space::{Space, Values};

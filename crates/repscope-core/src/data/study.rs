@@ -43,6 +43,8 @@ pub struct Study {
     pub model: String,
     /// The codes the model gave: one row per sample.
     pub latent: Space,
+    /// The codes of a second view of each sample, an augmentation say.
+    pub view: Option<Arc<Space>>,
     /// What the model saw, flattened to one row per sample. Shared by all models of a run.
     pub input: Option<Arc<Space>>,
     /// A class per row.
@@ -59,6 +61,7 @@ impl Study {
         Study {
             model: model.to_string(),
             latent,
+            view: None,
             input: None,
             labels: None,
             episodes: None,
@@ -78,6 +81,17 @@ impl Study {
         };
         if let Some(input) = self.input.as_ref().filter(|i| i.rows() != rows) {
             return differ(&format!("`{}`", input.name()), input.rows());
+        }
+        if let Some(view) = self.view.as_ref().filter(|v| v.rows() != rows) {
+            return differ("the second view", view.rows());
+        }
+        if let Some(view) = self.view.as_ref().filter(|v| v.columns() != self.latent.columns()) {
+            return Err(Error::Input(format!(
+                "the second view of model `{model}` has {} columns but its codes have {}; both views must come from the \
+                 same encoder",
+                view.columns(),
+                self.latent.columns()
+            )));
         }
         if let Some(labels) = self.labels.as_ref().filter(|l| l.rows() != rows) {
             return differ("the label array", labels.rows());

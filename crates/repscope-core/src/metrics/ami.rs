@@ -32,10 +32,9 @@ fn compute(shared: &Shared) -> Result<Answer> {
     let Some(value) = table.ami() else {
         return Ok(Score::undefined("ami", ONE_CLUSTER, n, Better::Higher).into());
     };
-    let (freedom, level) = ((n - 1) as f64, shared.spec.level);
     let interval = table
-        .ami_jackknife()
-        .and_then(|se| interval::from_standard_error(value, se, freedom, "rows", "jackknife", level))
+        .ami_without()
+        .and_then(|each| interval::jackknife(value, &each, "rows", shared.spec.level))
         .map(|i| i.within(-1.0, 1.0));
     Ok(Score::number("ami", value, n, Better::Higher)
         .with_interval(interval)

@@ -30,7 +30,8 @@ fn compute(shared: &Shared) -> Result<Answer> {
         let reason = too_few_rows(shared.spec, n);
         return Ok(Score::undefined("cluster_balance", reason, n, Better::Lower).into());
     }
-    let counts: Vec<f64> = shared.clusters()?.counts.iter().map(|&c| c as f64).collect();
+    let clusters = shared.clusters()?;
+    let counts: Vec<f64> = clusters.counts.iter().map(|&c| c as f64).collect();
     let value = spread(&counts);
     // Leaving out any row of a cluster gives the same replicate.
     let without = |c: usize| {
@@ -38,16 +39,9 @@ fn compute(shared: &Shared) -> Result<Answer> {
         fewer[c] -= 1.0;
         spread(&fewer)
     };
-    let groups: Vec<(f64, f64)> = (0..counts.len())
-        .filter(|&c| counts[c] > 0.0)
-        .map(|c| (counts[c], without(c)))
-        .collect();
-    let rows = n as f64;
-    let centre = groups.iter().map(|(w, r)| w * r).sum::<f64>() / rows;
-    let variance = (rows - 1.0) / rows * groups.iter().map(|(w, r)| w * (r - centre).powi(2)).sum::<f64>();
-    let level = shared.spec.level;
-    let interval = interval::from_standard_error(value, variance.sqrt(), rows - 1.0, "rows", "jackknife", level)
-        .map(|i| i.within(0.0, f64::MAX));
+    let replicates: Vec<f64> = (0..counts.len()).map(without).collect();
+    let of_rows: Vec<f64> = clusters.labels.iter().map(|&c| replicates[c as usize]).collect();
+    let interval = interval::jackknife(value, &of_rows, "rows", shared.spec.level).map(|i| i.within(0.0, f64::MAX));
     Ok(Score::number("cluster_balance", value, n, Better::Lower)
         .with_interval(interval)
         .into())

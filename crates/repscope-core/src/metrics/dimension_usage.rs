@@ -31,7 +31,7 @@ fn compute(shared: &Shared) -> Result<Answer> {
         low: i.low / d,
         high: i.high / d,
         standard_error: i.standard_error.map(|s| s / d),
-        ..i
+        ..i.with_effects_times(1.0 / d)
     });
     Ok(Score::number("dimension_usage", value / d, n, Better::Neither)
         .with_interval(interval)

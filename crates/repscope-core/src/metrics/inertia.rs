@@ -91,10 +91,12 @@ fn compute(shared: &Shared) -> Result<Answer> {
 
 /// Multiplied, then divided: the quotient of the two could overflow for a tiny divisor.
 fn rescaled(interval: Interval, factor: f64, divisor: f64) -> Interval {
+    let effects = interval.effects.as_ref();
     Interval {
         low: interval.low * factor / divisor,
         high: interval.high * factor / divisor,
         standard_error: interval.standard_error.map(|s| s * factor / divisor),
+        effects: effects.map(|effects| effects.iter().map(|e| e * factor / divisor).collect()),
         ..interval
     }
 }

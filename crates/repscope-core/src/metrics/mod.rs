@@ -3,8 +3,10 @@
 //! [`METRICS`] is all there is to register. The command line, `repscope metrics`, `repscope explain`, the
 //! tables and the tests of invariance all read it.
 
+mod alignment;
 mod alpha_req;
 mod ami;
+mod clid;
 mod cluster_balance;
 mod condition_number;
 mod continuity;
@@ -18,6 +20,7 @@ mod label_ndcg;
 mod label_precision;
 mod label_recall;
 mod map_at_r;
+mod mcr2;
 mod modality_gap;
 mod mrr;
 mod nmi;
@@ -25,6 +28,7 @@ mod numerical_rank;
 mod over_queries;
 mod pair_recall;
 mod participation_ratio;
+mod performance;
 mod r_precision;
 mod rankme;
 mod silhouette;
@@ -35,12 +39,13 @@ mod std_collapse;
 mod trustworthiness;
 mod two_nn;
 mod uniformity;
+mod weighted_clid;
 
-use crate::data::Study;
+use crate::data::{Performance, Study};
 use crate::error::Result;
 use crate::plan::{Need, Shared};
 use crate::retrieve::Ranked;
-use crate::score::{Better, Breakdown, Curve, SampleTable, Score};
+use crate::score::{Better, Breakdown, Curve, Results, SampleTable, Score};
 use crate::spec::Spec;
 
 pub use id::Id;
@@ -69,6 +74,11 @@ pub static METRICS: &[&Metric] = &[
     &alpha_req::METRIC,
     &condition_number::METRIC,
     &std_collapse::METRIC,
+    &clid::METRIC,
+    &mcr2::METRIC,
+    &alignment::METRIC,
+    &weighted_clid::METRIC,
+    &performance::METRIC,
     &label_precision::METRIC,
     &label_recall::METRIC,
     &label_hit::METRIC,
@@ -95,6 +105,8 @@ pub enum Analysis {
     Geometry,
     /// How many directions do the codes really fill?
     Rankme,
+    /// Are clusters of the codes easy to learn, and how many dimensions do the codes have?
+    Clid,
     /// Do the targets nearest to a query have its label?
     Retrieval,
 }
@@ -108,6 +120,7 @@ impl Analysis {
             Analysis::Manifold => "manifold",
             Analysis::Geometry => "geometry",
             Analysis::Rankme => "rankme",
+            Analysis::Clid => "clid",
             Analysis::Retrieval => "retrieval",
         }
     }
@@ -174,12 +187,24 @@ pub struct Metric {
     pub(crate) work: Work,
 }
 
+/// The passes that a metric needs.
+pub(crate) type Needs = fn(&Spec, &Study) -> Result<Vec<Need>>;
+/// A metric of one model.
+pub(crate) type Compute = fn(&Shared) -> Result<Answer>;
+
 /// What a metric is computed from.
 pub(crate) enum Work {
     /// The codes, inputs, labels and pairs of one model, through the passes it declares.
-    Study {
-        needs: fn(&Spec, &Study) -> Result<Vec<Need>>,
-        compute: fn(&Shared) -> Result<Answer>,
+    Study { needs: Needs, compute: Compute },
+    /// The same, and then the scores of all models together.
+    Pool {
+        needs: Needs,
+        compute: Compute,
+        across: fn(&Spec, &mut Results),
+    },
+    /// The scores of all models, and how well these models do elsewhere.
+    Performance {
+        compute: fn(&Results, &Performance, &Spec) -> Result<Answer>,
     },
     /// The targets that each query of one direction of a retrieval found.
     Ranking { part: Part, compute: fn(&Ranked) -> Answer },
@@ -196,9 +221,16 @@ pub(crate) enum Part {
 
 impl Metric {
     /// Whether it speaks of a study, and is asked with [`crate::evaluate`]; the others are asked with
-    /// [`crate::retrieve`].
+    /// [`crate::retrieve`] or [`crate::relate`].
     pub fn is_of_studies(&self) -> bool {
-        matches!(self.work, Work::Study { .. })
+        self.of_study().is_some()
+    }
+
+    pub(crate) fn of_study(&self) -> Option<(Needs, Compute)> {
+        match self.work {
+            Work::Study { needs, compute } | Work::Pool { needs, compute, .. } => Some((needs, compute)),
+            Work::Performance { .. } | Work::Ranking { .. } => None,
+        }
     }
 
     /// Whether it reads more of a ranking than the first K targets. Without such metrics a retrieval is faster.

@@ -64,10 +64,9 @@ fn compute(shared: &Shared) -> Result<Answer> {
     let Some(value) = table.nmi() else {
         return Ok(Score::undefined("nmi", ONE_CLUSTER, n, Better::Higher).into());
     };
-    let (freedom, level) = ((n - 1) as f64, shared.spec.level);
     let interval = table
-        .nmi_jackknife()
-        .and_then(|se| interval::from_standard_error(value, se, freedom, "rows", "jackknife", level))
+        .nmi_without()
+        .and_then(|each| interval::jackknife(value, &each, "rows", shared.spec.level))
         .map(|i| i.within(0.0, 1.0));
     let mean_entropy = (table.entropy_rows() + table.entropy_columns()) / 2.0;
     let chance = table.expected_mutual_information() / mean_entropy;

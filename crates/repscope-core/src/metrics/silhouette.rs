@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::interval;
 use crate::passes::influence::Nearness;
 use crate::plan::{Need, Shared};
-use crate::score::{Better, Interval, Score};
+use crate::score::{Better, Interval, SampleTable, Score};
 use crate::spec::Spec;
 
 pub(super) static METRIC: Metric = Metric {
@@ -73,14 +73,22 @@ fn compute(shared: &Shared) -> Result<Answer> {
         .map(|(q, sums)| of_row(sums, &counts, labels.codes()[anchors.row(q)] as usize))
         .collect();
     let interval = interval_of(&values, &distances.influences, shared);
-    let score = Score::number("silhouette", interval::mean(&values), values.len(), Better::Higher);
-    let score = score.with_interval(interval);
-    Ok(if distances.is_circular {
-        score.with_note("no labels: scored on k-means' own clusters, which is circular; not evidence of structure")
-    } else {
-        score
+    let mut score = Score::number("silhouette", interval::mean(&values), values.len(), Better::Higher);
+    score = score.with_interval(interval);
+    if distances.is_circular {
+        score =
+            score.with_note("no labels: scored on k-means' own clusters, which is circular; not evidence of structure");
     }
-    .into())
+    let samples = SampleTable {
+        model: String::new(),
+        metric: "silhouette".to_string(),
+        columns: vec![("silhouette".to_string(), values.into_iter().map(Some).collect())],
+    };
+    Ok(Answer {
+        scores: vec![score],
+        samples: vec![samples],
+        ..Answer::default()
+    })
 }
 
 /// 0 for the only row of its class.
@@ -107,7 +115,7 @@ fn interval_of(values: &[f64], influences: &[(u32, f64)], shared: &Shared) -> Op
     interval.high = mean + reach;
     interval.standard_error = interval.standard_error.map(|s| s * widen);
     interval.method = "influence";
-    Some(interval.within(-1.0, 1.0))
+    Some(interval.with_effects_times(widen).within(-1.0, 1.0))
 }
 
 /// The mean squared deviation from the mean.

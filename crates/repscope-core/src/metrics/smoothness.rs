@@ -197,23 +197,30 @@ fn regression(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: 
     let by_episode = episode
         .map(|codes| all.without_each(s, z, codes))
         .filter(|lines| lines.len() > 1);
-    let interval = |value: f64, closed: Option<f64>, of: &dyn Fn(&Line) -> Option<f64>| match &by_episode {
-        Some(lines) => {
+    let by_pair = || all.effects_of_pairs(s, z);
+    let interval = |value: f64, closed: Option<f64>, of: &dyn Fn(&Line) -> Option<f64>, effect: fn(&Effect) -> f64| {
+        if let Some(lines) = &by_episode {
             let replicates: Option<Vec<f64>> = lines.iter().map(of).collect();
-            replicates.and_then(|r| interval::jackknife(value, &r, "episodes", level))
+            return replicates.and_then(|r| interval::jackknife(value, &r, "episodes", level));
         }
-        None => closed.and_then(|e| interval::from_standard_error(value, e, freedom, "pairs", "Student t", level)),
+        let interval = interval::from_standard_error(value, closed?, freedom, "pairs", "Student t", level)?;
+        Some(interval.with_effects(by_pair().iter().map(effect).collect()))
     };
     let intercept_error = error.map(|e| e * (all.ss / n as f64 + all.mean_s.powi(2)).sqrt());
     let few = "at least three pairs are needed";
     let still = "all codes move by the same distance, so there is no correlation";
-    let slope_interval = interval(slope, error, &|line| line.slope());
+    let slope_interval = interval(slope, error, &|line| line.slope(), |e| e.slope);
     let of_intercept = |line: &Line| Some(line.mean_z - line.slope()? * line.mean_s);
-    let intercept_interval = interval(intercept, intercept_error, &of_intercept);
+    let intercept_interval = interval(intercept, intercept_error, &of_intercept, |e| e.intercept);
     let r_interval = match (&by_episode, r) {
         (_, None) => None,
-        (Some(_), Some(r)) => interval(r, None, &|line| line.correlation()).map(|i| i.within(-1.0, 1.0)),
-        (None, Some(r)) => interval::of_correlation(r, n, "pairs", level),
+        (Some(_), Some(r)) => {
+            interval(r, None, &|line| line.correlation(), |e| e.correlation).map(|i| i.within(-1.0, 1.0))
+        }
+        (None, Some(r)) => {
+            let effects = || by_pair().iter().map(|e| e.correlation).collect();
+            interval::of_correlation(r, n, "pairs", level).map(|i| i.with_effects(effects()))
+        }
     };
     let r2_interval = r_interval.clone().map(|i| {
         let (low, high) = (i.low.powi(2).min(i.high.powi(2)), i.low.powi(2).max(i.high.powi(2)));
@@ -222,7 +229,7 @@ fn regression(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: 
             low: if crosses { 0.0 } else { low },
             high,
             standard_error: None,
-            ..i
+            ..i.with_effects_times(2.0 * r.unwrap_or(0.0))
         }
     });
     add("slope", Better::Lower, Ok(slope), slope_interval);
@@ -252,6 +259,13 @@ fn regression(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: 
             score.note = Some("supposes independent pairs; steps of one episode are not".to_string());
         }
     }
+}
+
+/// What a pair does to a line.
+struct Effect {
+    slope: f64,
+    intercept: f64,
+    correlation: f64,
 }
 
 /// Sums of squares about the means: all that a line needs.
@@ -308,6 +322,27 @@ impl Line {
             }
         };
         sums.iter().map(without).collect()
+    }
+
+    /// What each pair does to the line, to first order.
+    fn effects_of_pairs(&self, s: &[f64], z: &[f64]) -> Vec<Effect> {
+        let (slope, r) = (self.slope().unwrap_or(0.0), self.correlation().unwrap_or(0.0));
+        let (unit_s, unit_z) = (
+            (self.ss / self.n).sqrt(),
+            (self.zz / self.n).sqrt().max(f64::MIN_POSITIVE),
+        );
+        let effect = |(a, b): (&f64, &f64)| {
+            let (a, b) = (a - self.mean_s, b - self.mean_z);
+            let residual = b - slope * a;
+            let of_slope = a * residual / self.ss;
+            let (s, z) = (a / unit_s, b / unit_z);
+            Effect {
+                slope: of_slope,
+                intercept: residual / self.n - self.mean_s * of_slope,
+                correlation: (s * z - r * (s * s + z * z) / 2.0) / self.n,
+            }
+        };
+        s.iter().zip(z).map(effect).collect()
     }
 
     /// None where the input distances do not differ by more than rounding.

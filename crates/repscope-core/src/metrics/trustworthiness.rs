@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::interval::{self, Units};
 use crate::passes::influence;
 use crate::plan::{Key, Need, Shared};
-use crate::score::{Better, Score};
+use crate::score::{Better, SampleTable, Score};
 use crate::spec::Spec;
 
 pub(super) static METRIC: Metric = Metric {
@@ -80,6 +80,7 @@ pub(super) fn preservation(name: &str, shared: &Shared, of: Key, within: Key) ->
     let (Units::Single(unit) | Units::Groups(_, unit)) = shared.units();
     let queries = shared.anchors().count(rows);
     let mut answer = Answer::default();
+    let mut columns = Vec::new();
     for &k in &shared.spec.k {
         let worst = normaliser(rows, k);
         let penalty = |q: usize| {
@@ -93,9 +94,14 @@ pub(super) fn preservation(name: &str, shared: &Shared, of: Key, within: Key) ->
         let value = 1.0 - 2.0 / worst * total;
         let error = influence::of_penalties(lists, ranks, k, shared.anchors(), episodes, rows);
         let interval = error.and_then(|e| {
-            let standard_error = 2.0 * rows as f64 / worst * e.standard_error;
-            interval::from_standard_error(value, standard_error, e.freedom, unit, "influence", shared.spec.level)
+            let per_penalty = 2.0 * rows as f64 / worst;
+            let standard_error = per_penalty * e.standard_error;
+            let level = shared.spec.level;
+            let interval = interval::from_standard_error(value, standard_error, e.freedom, unit, "influence", level)?;
+            Some(interval.with_effects(e.effects.iter().map(|x| -per_penalty * x).collect()))
         });
+        let of_row = |q| Some(1.0 - 2.0 * rows as f64 / worst * penalty(q));
+        columns.push((format!("{name}@{k}"), (0..queries).map(of_row).collect()));
         let score = Score::number(format!("{name}@{k}"), value, queries, Better::Higher);
         answer.scores.push(
             score
@@ -103,6 +109,15 @@ pub(super) fn preservation(name: &str, shared: &Shared, of: Key, within: Key) ->
                 .with_chance(chance(rows, k)),
         );
     }
+    if queries < rows {
+        let asked = |q| Some(shared.anchors().row(q) as f64);
+        columns.insert(0, ("row".to_string(), (0..queries).map(asked).collect()));
+    }
+    answer.samples.push(SampleTable {
+        model: String::new(),
+        metric: name.to_string(),
+        columns,
+    });
     Ok(answer)
 }
 

@@ -49,8 +49,7 @@ fn compute(shared: &Shared) -> Result<Answer> {
     let mean = interval::mean(&means);
     // Two rows share their only pair, so they do not say how it varies.
     let interval = interval::of_mean(&means, shared.units(), shared.spec.level);
-    let mut interval = interval.filter(|_| rows > 2);
-    if let Some(i) = &mut interval {
+    let interval = interval.filter(|_| rows > 2).map(|mut i| {
         // A mean over pairs: drawing a row anew changes its own pairs from both sides, so its variance is
         // four times that of a mean over rows; anchors share the part that comes from the rows.
         let queries = means.len() as f64;
@@ -59,7 +58,8 @@ fn compute(shared: &Shared) -> Result<Answer> {
         i.low = mean.ln() - reach;
         i.high = (mean.ln() + reach).min(0.0);
         i.standard_error = i.standard_error.map(|s| s * widen / mean);
-    }
+        i.with_effects_times(widen / mean)
+    });
     let score = Score::number("uniformity", mean.ln(), means.len(), Better::Lower);
     Ok(score.with_interval(interval).into())
 }

@@ -19,6 +19,8 @@ pub(crate) struct PenaltyError {
     pub(crate) standard_error: f64,
     /// Units (rows, or groups of rows) that queries come from, less one.
     pub(crate) freedom: f64,
+    /// What each unit adds: the squares add up to the squared error.
+    pub(crate) effects: Vec<f64>,
 }
 
 /// The error of the mean sum of penalties, from what each unit adds as query and as neighbour: the jackknife over
@@ -64,14 +66,22 @@ pub(crate) fn of_penalties(
         return None;
     }
     let m = queries as f64;
-    let deleted = effects.iter().zip(&asking).map(|(e, &a)| e / (m - a as f64));
-    let jackknife = (present - 1.0) / present * deleted.map(|d| d * d).sum::<f64>();
+    let deleted: Vec<f64> = effects.iter().zip(&asking).map(|(e, &a)| e / (m - a as f64)).collect();
+    let squares = deleted.iter().map(|d| d * d).sum::<f64>();
+    let jackknife = (present - 1.0) / present * squares;
     let unasked = 1.0 - m / rows as f64;
     let population = (jackknife - unasked * squares_of_queries / (m * m)).max(0.0);
     let draw = unasked * squares_of_sums / (m * m);
+    let standard_error = (population + draw).sqrt();
+    let weight = if squares > 0.0 {
+        standard_error / squares.sqrt()
+    } else {
+        0.0
+    };
     Some(PenaltyError {
-        standard_error: (population + draw).sqrt(),
+        standard_error,
         freedom: present - 1.0,
+        effects: deleted.into_iter().map(|d| weight * d).collect(),
     })
 }
 

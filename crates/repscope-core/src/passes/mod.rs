@@ -2,13 +2,16 @@
 //! Passes: the shared scans over data that metrics are computed from.
 
 pub(crate) mod clusters;
+pub(crate) mod coding_rates;
 pub(crate) mod contingency;
 pub(crate) mod influence;
+pub(crate) mod learnability;
 pub(crate) mod moments;
 pub(crate) mod neighbors;
 pub(crate) mod pair_sums;
 pub(crate) mod paired;
 pub(crate) mod panels;
+pub(crate) mod plane;
 pub(crate) mod prepared;
 pub(crate) mod rankings;
 pub(crate) mod ranks;
@@ -16,3 +19,6 @@ pub(crate) mod similarity;
 pub(crate) mod singular;
 pub(crate) mod spectrum;
 pub(crate) mod tiles;
+pub(crate) mod unit_rows;
+pub(crate) mod views;
+pub(crate) mod votes;

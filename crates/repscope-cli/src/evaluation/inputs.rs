@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+//! Everything that is named is read, and everything that is wrong with it is gathered.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use repscope_core::{Labels, Space, Study};
+use repscope_io::{InputPath, InputRecord, Pool};
+
+use super::args::Evaluate;
+use super::problems::Problems;
+use crate::args::Models;
+use crate::inputs::{Codes, Paths, parts, pool, roles, row_studies, stacked_studies, view_part};
+use crate::models::{self, Model};
+use crate::reader::{Orders, Reader, Sources};
+
+/// What a file is to the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    States,
+    NextStates,
+    Episodes,
+    Labels,
+    Codes,
+    NextCodes,
+    Views,
+}
+
+/// The studies of a run.
+pub struct Inputs {
+    /// One row per sample.
+    pub studies: Vec<Study>,
+    /// States above next states, where those are given.
+    pub steps: Option<Vec<Study>>,
+    /// The models of the studies, in the same order.
+    pub models: Vec<Model>,
+    records: Vec<(Role, InputRecord)>,
+    warnings: Vec<String>,
+}
+
+/// Reads all files. `None` where something is wrong, which is then among the problems. A run of a retrieval alone needs no
+/// models.
+pub fn read(options: &Evaluate, needs_models: bool, problems: &mut Problems) -> Option<Inputs> {
+    let named = problems.take(named_models(options, needs_models)).unwrap_or_default();
+    let views = match options.views.is_empty() {
+        true => Vec::new(),
+        false => problems
+            .take(models::pair_views(&options.views, &named))
+            .unwrap_or_default(),
+    };
+    let reader = Reader::new(&options.ids);
+    let mut all = All {
+        reader,
+        roles: Vec::new(),
+        problems,
+        orders: None,
+    };
+    let paths = paths(options);
+    let joined = match options.ids.is_empty() {
+        true => all.reader.join(Vec::new()),
+        false => parts(&paths, &named, &views).and_then(|parts| all.reader.join(parts)),
+    };
+    all.orders = all.problems.take(joined);
+
+    let labels = paths.labels.and_then(|path| all.labels(Role::Labels, "labels", path));
+    let episodes = paths
+        .episodes
+        .and_then(|path| all.labels(Role::Episodes, "episodes", path));
+    let flat = Pool::Flatten;
+    let states = paths
+        .states
+        .and_then(|path| all.space(Role::States, path, "states", "states", flat));
+    let next = paths
+        .next_states
+        .and_then(|path| all.space(Role::NextStates, path, "next states", "states", flat));
+    let pool = pool(options.pool);
+    let mut codes = Vec::new();
+    for (i, model) in named.iter().enumerate() {
+        let name = &model.name;
+        let latent = all.array(Role::Codes, &model.codes, name, name, pool);
+        let next = model
+            .next
+            .as_ref()
+            .and_then(|path| all.array(Role::NextCodes, path, name, name, pool));
+        let part = view_part(name);
+        let view = views
+            .get(i)
+            .and_then(|path| all.array(Role::Views, path, &part, &part, pool));
+        codes.extend(latent.map(|latent| Codes {
+            model: name.clone(),
+            latent,
+            next,
+            view: view.map(Arc::new),
+        }));
+    }
+    let All { reader, roles, .. } = all;
+    if !problems.is_empty() {
+        return None;
+    }
+    problems.take(same_rows(
+        states.as_ref(),
+        labels.as_deref(),
+        episodes.as_deref(),
+        &codes,
+    ))?;
+    let steps = match next {
+        None => None,
+        Some(next) => {
+            let stacked = stacked_studies(states.clone(), next, copies(&codes), episodes.clone());
+            Some(problems.take(stacked)?)
+        }
+    };
+    let studies = problems.take(row_studies(states, codes, labels, episodes))?;
+    Some(Inputs {
+        studies,
+        steps,
+        models: named,
+        records: roles.into_iter().zip(reader.records).collect(),
+        warnings: reader.warnings,
+    })
+}
+
+impl Inputs {
+    /// What an analysis that reads these files was made from.
+    pub fn sources(&self, options: &Evaluate, read: &[Role]) -> Sources {
+        let of_role = self.records.iter().filter(|(role, _)| read.contains(role));
+        let all = paths(options);
+        let paths = Paths {
+            states: all.states.filter(|_| read.contains(&Role::States)),
+            next_states: all.next_states.filter(|_| read.contains(&Role::NextStates)),
+            labels: all.labels.filter(|_| read.contains(&Role::Labels)),
+            episodes: all.episodes.filter(|_| read.contains(&Role::Episodes)),
+            views: all.views,
+        };
+        Sources {
+            records: of_role.map(|(_, record)| record.clone()).collect(),
+            warnings: self.warnings.clone(),
+            options: roles(&paths, &models_of(options)),
+        }
+    }
+
+    /// What was typed about all inputs.
+    pub fn all_roles(&self, options: &Evaluate) -> serde_json::Map<String, serde_json::Value> {
+        roles(&paths(options), &models_of(options))
+    }
+
+    pub fn rows(&self) -> usize {
+        self.studies.first().map_or(0, |study| study.latent.rows())
+    }
+}
+
+/// The models as the other commands take them.
+pub fn models_of(options: &Evaluate) -> Models {
+    Models {
+        models: options.models.clone(),
+        pool: options.pool,
+        ids: options.ids.clone(),
+    }
+}
+
+fn paths(options: &Evaluate) -> Paths<'_> {
+    Paths {
+        states: options.states.as_deref(),
+        next_states: options.next_states.as_deref(),
+        labels: options.labels.as_deref(),
+        episodes: options.episodes.as_deref(),
+        views: &options.views,
+    }
+}
+
+fn named_models(options: &Evaluate, are_needed: bool) -> Result<Vec<Model>> {
+    if options.models.is_empty() && are_needed {
+        anyhow::bail!(
+            "no model is given: name its codes, as in `repscope evaluate z.npy` or --model NAME=PATH, or in [models] of a \
+             study file (`repscope evaluate --init` writes one)"
+        );
+    }
+    if options.next_states.is_some() && options.states.is_none() {
+        anyhow::bail!("--next-states needs --states");
+    }
+    models::parse(&options.models, options.next_states.is_some())
+}
+
+/// The reader, the roles of what it has read, and what went wrong.
+struct All<'a> {
+    reader: Reader,
+    roles: Vec<Role>,
+    problems: &'a mut Problems,
+    /// `None` where the ids cannot be joined; the files are then still looked at.
+    orders: Option<Orders>,
+}
+
+impl All<'_> {
+    fn space(&mut self, role: Role, path: &str, name: &str, part: &str, pool: Pool) -> Option<Space> {
+        self.array(role, &InputPath::parse(path), name, part, pool)
+    }
+
+    fn array(&mut self, role: Role, path: &InputPath, name: &str, part: &str, pool: Pool) -> Option<Space> {
+        let read = self.reader.array(path).and_then(|array| {
+            let space = array.into_space(name, pool).with_context(|| path.to_string())?;
+            match &self.orders {
+                Some(orders) => orders.space(part, space),
+                None => Ok(space),
+            }
+        });
+        self.keep(role, read)
+    }
+
+    fn labels(&mut self, role: Role, part: &str, path: &str) -> Option<Arc<Labels>> {
+        let read = self.reader.array(&InputPath::parse(path)).and_then(|array| {
+            let labels = match role {
+                Role::Episodes => array.into_episodes(path)?,
+                _ => array.into_labels(path)?,
+            };
+            Ok(Arc::new(match &self.orders {
+                Some(orders) => orders.labels(part, labels)?,
+                None => labels,
+            }))
+        });
+        self.keep(role, read)
+    }
+
+    fn keep<T>(&mut self, role: Role, read: Result<T>) -> Option<T> {
+        // The reader makes a record of each file that it could open.
+        self.roles.resize(self.reader.records.len(), role);
+        self.problems.take(read)
+    }
+}
+
+/// All arrays have the same number of rows; otherwise each is named with its own.
+fn same_rows(
+    states: Option<&Space>,
+    labels: Option<&Labels>,
+    episodes: Option<&Labels>,
+    codes: &[Codes],
+) -> Result<()> {
+    let mut rows: Vec<(String, usize)> = Vec::new();
+    rows.extend(states.map(|states| ("the states".to_string(), states.rows())));
+    rows.extend(labels.map(|labels| ("the labels".to_string(), labels.rows())));
+    rows.extend(episodes.map(|episodes| ("the episodes".to_string(), episodes.rows())));
+    for model in codes {
+        rows.push((format!("model `{}`", model.model), model.latent.rows()));
+    }
+    if rows.windows(2).all(|pair| pair[0].1 == pair[1].1) {
+        return Ok(());
+    }
+    let each: Vec<String> = rows.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    anyhow::bail!(
+        "the numbers of rows differ: {}; give one row per sample in all, or join them with --ids",
+        each.join(", ")
+    );
+}
+
+/// The codes once more: spaces share their numbers.
+fn copies(codes: &[Codes]) -> Vec<Codes> {
+    let copy = |codes: &Codes| Codes {
+        model: codes.model.clone(),
+        latent: codes.latent.clone(),
+        next: codes.next.clone(),
+        view: codes.view.clone(),
+    };
+    codes.iter().map(copy).collect()
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//! The values that document 002's validation run prints.
+
+use anyhow::Result;
+use repscope_core::Spec;
+
+use super::Group;
+use super::claim::Evidence::{Construction, Printed, Proof};
+use super::claim::{Claim, Got, exactly, near};
+use super::data::Examples;
+use super::references::Reference::{Clid, Document002, ScikitLearn};
+use super::scores::{RANKS, SPEC, Scores, clid};
+
+/// Half a unit of the third decimal, the last that is printed.
+const PRINTED: f64 = 0.0005;
+
+pub fn group(examples: &Examples) -> Result<Group> {
+    let ranks = Scores::of(examples.matrix.clone(), RANKS, &Spec::default())?;
+    let blobs = Scores::of(examples.blobs.clone(), &["clid"], &clid(3, 5))?;
+    let columns = examples.blobs.columns() as f64;
+    let matrix = "U·diag(10, 5, 2, 1, 16 times 0.1)·V of 100 × 50 in float32, from NumPy's RandomState(42).";
+    let data = "scikit-learn's make_blobs(200, centers=3, n_features=10, cluster_std=1.0, random_state=42); 3 clusters, \
+                k = 5.";
+    let of_blobs = |name: &str, id: &str, value: f64| {
+        Claim::new(name, near(value, PRINTED), blobs.got(id)).since(Printed, data, &[Document002, ScikitLearn])
+    };
+    let step = |name: &str, holds: Got, because: &str| {
+        Claim::new(name, exactly(0.0), holds).since(Proof, because, &[Document002])
+    };
+    let (cl, id) = (blobs.got("clid.cl"), blobs.got("clid.id"));
+    Ok(Group {
+        title: "The document's worked values",
+        about: "As its validation run prints them, to half a unit of the last digit.",
+        claims: vec![
+            Claim::new(
+                "RankMe of the 100 × 50 matrix, as the document defines it",
+                near(1.907, PRINTED),
+                ranks.got(SPEC),
+            )
+            .since(Printed, matrix, &[Document002]),
+            Claim::new(
+                "threshold rank of the 100 × 50 matrix (numerical_rank)",
+                exactly(9.0),
+                ranks.got("numerical_rank"),
+            )
+            .since(Printed, matrix, &[Document002]),
+            of_blobs("cluster learnability CL of the blobs", "clid.cl", 1.0),
+            of_blobs("intrinsic dimension ID of the blobs", "clid.id", 8.437),
+            of_blobs("normalised dimension of the blobs", "clid.id_normalized", 0.844),
+            of_blobs("CLID of the blobs", "clid", 1.844),
+            step(
+                "step 8: ID_normalized − min(ID / D, 1)",
+                id.clone().with(blobs.got("clid.id_normalized"), |id, normalized| {
+                    normalized - (id / columns).min(1.0)
+                }),
+                "Step 8 of the document's table, with the ID that is reported and D = 10.",
+            ),
+            step(
+                "step 9: CLID − (CL + min(ID / D, 1))",
+                cl.with(id, |cl, id| cl + (id / columns).min(1.0))
+                    .with(blobs.got("clid"), |sum, clid| clid - sum),
+                "Step 9 of the document's table, with the CL and the ID that are reported.",
+            ),
+            Claim::new(
+                "CL is the same for all five seeds (its standard deviation)",
+                exactly(0.0),
+                blobs.got("clid.cl_std"),
+            )
+            .since(
+                Construction,
+                "The blobs are further apart than wide: k-means finds them from any seed, and all five voters of a row \
+                 come from its own blob.",
+                &[Clid],
+            ),
+        ],
+    })
+}

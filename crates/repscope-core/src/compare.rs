@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+//! Models against each other, on the same samples.
+//!
+//! Two models see the same rows, so their errors go together: a hard row is hard for both. Where a score tells what each
+//! unit (row, pair, episode, split) does to it, the difference of two models is taken unit by unit, and its error is
+//! that of the differences. The p-value asks how often the difference would be as large if each unit's difference had
+//! either sign: all signs for a few units, random ones for more, Student's t for very many and for very small p-values.
+
+use rand::Rng;
+
+use crate::interval::{normal_quantile, normal_two_sided, t_quantile, t_two_sided};
+use crate::random;
+use crate::score::{Better, Difference, Results, Score};
+use crate::spec::Spec;
+
+/// Up to this many units all signs are tried.
+const ALL_SIGNS: usize = 12;
+/// Up to this many units random signs are drawn; beyond it a sum of that many differences is normal.
+const RANDOM_SIGNS: usize = 2000;
+/// How many random signs are drawn.
+const DRAWS: usize = 9999;
+/// A p-value that rests on this share of the draws or less is taken from Student's t.
+const FEW_DRAWS: f64 = 0.001;
+
+/// Adds the difference of every two models in every metric to the results, with p-values adjusted for all of them by
+/// Holm's method.
+pub fn compare(results: &mut Results, spec: &Spec) {
+    let mut metrics: Vec<&str> = Vec::new();
+    for score in &results.scores {
+        if !metrics.contains(&score.metric.as_str()) {
+            metrics.push(&score.metric);
+        }
+    }
+    let mut differences = Vec::new();
+    for metric in metrics {
+        let of_metric: Vec<&Score> = results.scores.iter().filter(|s| s.metric == metric).collect();
+        for (i, a) in of_metric.iter().enumerate() {
+            for b in of_metric[i + 1..].iter().filter(|b| b.model != a.model) {
+                differences.extend(difference(a, b, spec));
+            }
+        }
+    }
+    adjust(&mut differences);
+    for d in &mut differences {
+        let is_apart = d.p_adjusted.is_some_and(|p| p <= 1.0 - spec.level);
+        let a_is_better = match d.better {
+            Better::Higher => d.value > 0.0,
+            Better::Lower => d.value < 0.0,
+            Better::Neither => continue,
+        };
+        if is_apart && d.value != 0.0 {
+            d.winner = Some(if a_is_better { d.a.clone() } else { d.b.clone() });
+        }
+    }
+    results.differences = differences;
+}
+
+fn difference(a: &Score, b: &Score, spec: &Spec) -> Option<Difference> {
+    let value = a.value? - b.value?;
+    let mut found = Difference {
+        metric: a.metric.clone(),
+        a: a.model.clone(),
+        b: b.model.clone(),
+        value,
+        interval: None,
+        level: spec.level,
+        p: None,
+        p_adjusted: None,
+        // No model is called better by a number that changes with the scale of its codes.
+        better: if a.comparable { a.better } else { Better::Neither },
+        is_paired: false,
+        unit: a.unit.clone(),
+        units: 0,
+        method: None,
+        note: (!a.comparable).then(|| "changes with the scale of the codes".to_string()),
+        winner: None,
+    };
+    match (&a.effects, &b.effects) {
+        (Some(x), Some(y)) if x.len() == y.len() && x.len() > 1 && a.unit == b.unit => {
+            let effects: Vec<f64> = x.iter().zip(y.iter()).map(|(x, y)| x - y).collect();
+            pair(&mut found, &effects, spec);
+        }
+        _ => separate(&mut found, a, b, spec),
+    }
+    Some(found)
+}
+
+fn pair(found: &mut Difference, effects: &[f64], spec: &Spec) {
+    found.is_paired = true;
+    found.units = effects.len();
+    let error = effects.iter().map(|e| e * e).sum::<f64>().sqrt();
+    let freedom = effects.len() as f64 - 1.0;
+    if let Some(reach) = t_quantile(0.5 + spec.level / 2.0, freedom).map(|t| t * error) {
+        found.interval = Some([found.value - reach, found.value + reach]);
+    }
+    let (p, method) = match effects.len() {
+        _ if found.value == 0.0 => (Some(1.0), "equal values"),
+        _ if error == 0.0 => {
+            found.note = Some("no unit tells the models apart, so there is no p-value".to_string());
+            found.interval = None;
+            (None, "")
+        }
+        n if n <= ALL_SIGNS => (Some(all_signs(found.value, effects)), "all signs"),
+        n => {
+            let of_t = t_two_sided(found.value / error, freedom);
+            let drawn = (n <= RANDOM_SIGNS).then(|| random_signs(found, effects, spec.seed));
+            match drawn {
+                Some(p) if p > FEW_DRAWS => (Some(p), "random signs"),
+                // So few draws are as far that they tell only that p is small: Student's t tells how small.
+                Some(p) => (Some(of_t.min(p)), "Student t"),
+                None => (Some(of_t), "Student t"),
+            }
+        }
+    };
+    found.p = p;
+    found.method = Some(format!("paired over units, {method}")).filter(|_| p.is_some());
+}
+
+/// The share of all signs whose sum is at least as far from 0 as the difference.
+fn all_signs(value: f64, effects: &[f64]) -> f64 {
+    let count = 1u32 << effects.len();
+    let is_as_far = |signs: &u32| {
+        let signed = |(i, e): (usize, &f64)| if signs >> i & 1 == 1 { -e } else { *e };
+        let sum: f64 = effects.iter().enumerate().map(signed).sum();
+        sum.abs() >= value.abs() * (1.0 - 1e-12)
+    };
+    // No sum at all as far: the p-value is below one in `count`, and said to be that.
+    (0..count).filter(is_as_far).count().max(1) as f64 / f64::from(count)
+}
+
+/// The same for random signs; the data themselves count as one draw.
+fn random_signs(found: &Difference, effects: &[f64], seed: u64) -> f64 {
+    let name = format!("signs/{}/{}/{}", found.metric, found.a, found.b);
+    let mut rng = random::stream(seed, &name, 0);
+    let mut as_far = 1;
+    for _ in 0..DRAWS {
+        let mut sum = 0.0;
+        for chunk in effects.chunks(64) {
+            let signs = rng.next_u64();
+            for (i, e) in chunk.iter().enumerate() {
+                sum += if signs >> i & 1 == 1 { -e } else { *e };
+            }
+        }
+        as_far += usize::from(sum.abs() >= found.value.abs());
+    }
+    as_far as f64 / (DRAWS + 1) as f64
+}
+
+/// From two separate errors, where units cannot be matched.
+fn separate(found: &mut Difference, a: &Score, b: &Score, spec: &Spec) {
+    let why = match (a.standard_error, b.standard_error) {
+        (Some(x), Some(y)) => {
+            let error = x.hypot(y);
+            let reach = normal_quantile(0.5 + spec.level / 2.0) * error;
+            found.interval = Some([found.value - reach, found.value + reach]);
+            found.p = Some(if error > 0.0 {
+                normal_two_sided(found.value / error)
+            } else {
+                f64::from(u8::from(found.value == 0.0))
+            })
+            .filter(|_| error > 0.0 || found.value == 0.0);
+            found.method = Some("separate errors, normal".to_string());
+            "not paired: the units of the two models do not match, so the interval may be too wide"
+        }
+        _ => "no interval: the score has none",
+    };
+    found.note = Some(match found.note.take() {
+        Some(note) => format!("{note}; {why}"),
+        None => why.to_string(),
+    });
+}
+
+/// Holm's step-down method over all p-values.
+fn adjust(differences: &mut [Difference]) {
+    let mut order: Vec<(f64, usize)> = differences
+        .iter()
+        .enumerate()
+        .filter_map(|(i, d)| Some((d.p?, i)))
+        .collect();
+    order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let count = order.len();
+    let mut largest = 0.0f64;
+    for (rank, (p, i)) in order.into_iter().enumerate() {
+        largest = largest.max((p * (count - rank) as f64).min(1.0));
+        differences[i].p_adjusted = Some(largest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn score(model: &str, value: f64, effects: &[f64]) -> Score {
+        let mut score = Score::number("m", value, 10, Better::Higher);
+        score.model = model.to_string();
+        score.unit = Some("rows".to_string());
+        score.standard_error = Some(effects.iter().map(|e| e * e).sum::<f64>().sqrt());
+        score.effects = Some(effects.to_vec().into());
+        score
+    }
+
+    fn compared(scores: Vec<Score>) -> Vec<Difference> {
+        let mut results = Results {
+            scores,
+            ..Results::default()
+        };
+        compare(&mut results, &Spec::default());
+        results.differences
+    }
+
+    #[test]
+    fn what_both_models_share_is_no_error_of_their_difference() {
+        let shared: Vec<f64> = (0..40).map(|i| f64::from(i * 7 % 11) - 5.0).collect();
+        let own: Vec<f64> = (0..40).map(|i| 0.01 * (f64::from(i * 5 % 13) - 6.0)).collect();
+        let both: Vec<f64> = shared.iter().zip(&own).map(|(a, b)| a + b).collect();
+        let d = &compared(vec![score("a", 1.5, &shared), score("b", 0.5, &both)])[0];
+        let error = own.iter().map(|e| e * e).sum::<f64>().sqrt();
+        let [low, high] = d.interval.unwrap();
+        // Student's t with 39 degrees of freedom at 97.5 %: 2.0227.
+        assert!((high - low - 2.0 * 2.022690 * error).abs() < 1e-6, "{low} {high}");
+        assert!(d.is_paired && d.p.unwrap() < 0.01 && d.winner.as_deref() == Some("a"));
+    }
+
+    #[test]
+    fn with_few_units_all_signs_are_counted() {
+        // ±1 ±2 ±3 is 6 or −6 for two of eight signs.
+        assert_eq!(all_signs(6.0, &[1.0, 2.0, 3.0]), 0.25);
+        // ±6 and ±4 (1 turned) are at least 4 from 0: four of eight.
+        assert_eq!(all_signs(-4.0, &[1.0, 2.0, 3.0]), 0.5);
+    }
+
+    #[test]
+    fn random_signs_agree_with_the_normal_law() {
+        let effects = vec![0.1; 400];
+        let d = &compared(vec![score("a", 4.0, &effects), score("b", 0.0, &vec![0.0; 400])])[0];
+        // Two standard deviations: 0.0455.
+        assert!((d.p.unwrap() - 0.0455).abs() < 0.01, "{:?}", d.p);
+    }
+
+    #[test]
+    fn p_values_are_adjusted_step_down() {
+        let with = |p: f64| {
+            let mut d = difference(
+                &score("a", 1.0, &[1.0, 2.0]),
+                &score("b", 0.0, &[0.0, 0.0]),
+                &Spec::default(),
+            )
+            .unwrap();
+            d.p = Some(p);
+            d
+        };
+        let mut three = vec![with(0.03), with(0.01), with(0.02)];
+        adjust(&mut three);
+        let adjusted: Vec<f64> = three.iter().map(|d| d.p_adjusted.unwrap()).collect();
+        assert_eq!(adjusted, [0.04, 0.03, 0.04]);
+    }
+
+    #[test]
+    fn models_of_different_units_are_compared_by_separate_errors() {
+        let d = &compared(vec![score("a", 1.0, &[0.3, 0.4]), score("b", 0.0, &[0.0, 0.0, 1.2])])[0];
+        assert!(!d.is_paired && d.note.as_ref().unwrap().contains("not paired"));
+        let reach = 1.959963984540054 * 0.5f64.hypot(1.2);
+        assert!((d.interval.unwrap()[1] - 1.0 - reach).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_score_without_interval_has_a_difference_without_p_value() {
+        let plain = |model: &str, value| Score {
+            model: model.to_string(),
+            ..Score::number("m", value, 10, Better::Higher)
+        };
+        let d = &compared(vec![plain("a", 1.0), plain("b", 0.0)])[0];
+        assert_eq!((d.value, d.interval, d.p, d.p_adjusted), (1.0, None, None, None));
+        assert!(d.winner.is_none() && d.note.is_some());
+    }
+
+    #[test]
+    fn equal_models_are_not_apart() {
+        let effects = [0.5, -0.5, 0.2];
+        let d = &compared(vec![score("a", 1.0, &effects), score("b", 1.0, &effects)])[0];
+        assert_eq!((d.p, d.winner.as_ref()), (Some(1.0), None));
+    }
+}

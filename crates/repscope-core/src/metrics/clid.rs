@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: MIT
+//! CLID: cluster learnability and intrinsic dimension, together. See the page.
+
+use super::two_nn;
+use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use crate::data::Study;
+use crate::error::{Error, Result};
+use crate::interval;
+use crate::passes::learnability::{Learnability, Run};
+use crate::plan::{Key, Need, Shared};
+use crate::score::{Better, Breakdown, Interval, NameColumn, NumberColumn, Results, Score};
+use crate::spec::{IdNorm, Spec, UnitLength};
+
+pub(super) static METRIC: Metric = Metric {
+    id: "clid",
+    title: "CLID",
+    analysis: Analysis::Clid,
+    outputs: &[
+        Output {
+            id: "clid.cl",
+            about: "cluster learnability: share of one half whose k-means cluster the other half votes for",
+            better: Better::Higher,
+            range: "0 to 1",
+        },
+        Output {
+            id: "clid.cl_std",
+            about: "standard deviation of the cluster learnability over seeds and splits",
+            better: Better::Neither,
+            range: "0 to 0.5",
+        },
+        Output {
+            id: "clid.id",
+            about: "intrinsic dimension by TwoNN",
+            better: Better::Neither,
+            range: "above 0",
+        },
+        Output {
+            id: "clid.id_normalized",
+            about: "intrinsic dimension on a common scale: divided by D, or standardised over the models",
+            better: Better::Neither,
+            range: "0 to 1, or any number",
+        },
+        Output {
+            id: "clid",
+            about: "cluster learnability plus normalised intrinsic dimension",
+            better: Better::Higher,
+            range: "0 to 2, or any number",
+        },
+    ],
+    page: include_str!("clid.md"),
+    // Document 002 standardises single columns, so turning the space changes it; halves go by row number.
+    invariances: &[Invariance::Shift, Invariance::Scale],
+    work: Work::Pool { needs, compute, across },
+};
+
+/// Why there is no cluster learnability, as far as the sizes tell.
+fn missing(spec: &Spec, study: &Study) -> Option<String> {
+    let rows = study.latent.rows();
+    let clusters = spec.clid.clusters.of(rows);
+    if clusters < 2 {
+        return Some(format!(
+            "{rows} rows give {clusters} cluster by the square root; at least 2 clusters are needed"
+        ));
+    }
+    if clusters >= rows {
+        return Some(format!(
+            "{clusters} clusters of {rows} rows leave no cluster to learn; use fewer clusters"
+        ));
+    }
+    let training = rows / 2;
+    (spec.clid.k > training).then(|| {
+        format!(
+            "k = {} voters are more than the {training} rows of one half; use a smaller k",
+            spec.clid.k
+        )
+    })
+}
+
+fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
+    let steps = &spec.clid;
+    if steps.k == 0 || steps.splits == 0 || steps.repeats == 0 || steps.restarts == 0 {
+        return Err(Error::Input(format!(
+            "CLID with k = {}, {} splits, {} repeats and {} restarts: at least one of each is needed",
+            steps.k, steps.splits, steps.repeats, steps.restarts
+        )));
+    }
+    let mut needs = Vec::new();
+    if missing(spec, study).is_none() {
+        needs.push(Need::Learnability);
+    }
+    if steps.unit_length != UnitLength::All && study.latent.rows() >= 3 {
+        needs.push(Need::Neighbors { of: Key::RAW, k: 2 });
+    }
+    Ok(needs)
+}
+
+fn compute(shared: &Shared) -> Result<Answer> {
+    let (spec, study) = (shared.spec, shared.study);
+    let rows = study.latent.rows();
+    let (learned, learnability, runs) = match missing(spec, study) {
+        None => {
+            let found = shared.learnability()?;
+            (learn(found, shared), Some(found), found.runs.as_slice())
+        }
+        Some(reason) => (Err(reason), None, &[][..]),
+    };
+    let cl = match &learned {
+        Ok(score) => score.clone(),
+        Err(reason) => Score::undefined("clid.cl", reason, rows, Better::Higher),
+    };
+    let id = dimension(shared, learnability)?;
+    let mut scores = vec![cl.clone(), spread(runs, &cl), id.clone()];
+    scores.extend(together(&cl, &id, study.latent.columns(), spec));
+    Ok(Answer {
+        scores,
+        breakdowns: (!runs.is_empty()).then(|| by_run(runs)).into_iter().collect(),
+        ..Answer::default()
+    })
+}
+
+fn accuracy(run: &Run) -> f64 {
+    run.right as f64 / run.tested as f64
+}
+
+/// The mean accuracy over all clusterings and halves, or why there is none.
+fn learn(found: &Learnability, shared: &Shared) -> std::result::Result<Score, String> {
+    let (runs, rows) = (&found.runs, shared.study.latent.rows());
+    let spec = shared.spec;
+    if let Some(run) = runs.iter().find(|run| run.clusters < 2 || run.tested == 0) {
+        return Err(format!(
+            "k-means with seed {} found {} cluster{} of at least two rows; two are needed",
+            run.seed,
+            run.clusters,
+            if run.clusters == 1 { "" } else { "s" }
+        ));
+    }
+    let fewest = runs.iter().map(|run| rows - run.lone - run.tested).min().unwrap_or(0);
+    if fewest < spec.clid.k {
+        return Err(format!(
+            "k = {} voters are more than the {fewest} rows that train once lone rows are left out; use a smaller k",
+            spec.clid.k
+        ));
+    }
+    let accuracies: Vec<f64> = runs.iter().map(accuracy).collect();
+    let tested = runs.iter().map(|run| run.tested).min().unwrap_or(0);
+    let value = interval::mean(&accuracies);
+    let largest = interval::mean(&runs.iter().map(|run| run.largest).collect::<Vec<f64>>());
+    Ok(Score::number("clid.cl", value, tested, Better::Higher)
+        .with_interval(interval_over_runs(&accuracies, value, tested, spec.level))
+        .with_chance(largest)
+        .with_note(note(found, shared)))
+}
+
+/// How many clusters there were, and which rows and clusters need a word.
+fn note(found: &Learnability, shared: &Shared) -> String {
+    let steps = &shared.spec.clid;
+    let most = |count: fn(&Run) -> usize| found.runs.iter().map(count).max().unwrap_or(0);
+    let mut note = format!("{} clusters", steps.clusters.of(shared.study.latent.rows()));
+    if steps.repeats > 1 || steps.splits > 1 {
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        note += &format!(
+            ", mean over {} seed{} with {} split{} each",
+            steps.repeats,
+            plural(steps.repeats),
+            steps.splits,
+            plural(steps.splits)
+        );
+    }
+    let lone = most(|run| run.lone);
+    if lone > 0 {
+        note += &format!("; clusters of a single row, which is left out: up to {lone}");
+    }
+    let small = most(|run| run.small);
+    if small > 0 {
+        note += &format!(
+            "; clusters with fewer than k = {} rows to vote for them: up to {small}",
+            steps.k
+        );
+    }
+    if found.zero_rows > 0 {
+        note += &format!("; {} rows have length zero and stay so", found.zero_rows);
+    }
+    note
+}
+
+/// Student's t with the variance corrected for halves that overlap (Nadeau and Bengio 2003). Where all runs agree, or
+/// there is one, the Wilson interval of a share.
+fn interval_over_runs(accuracies: &[f64], value: f64, tested: usize, level: f64) -> Option<Interval> {
+    let m = accuracies.len() as f64;
+    let variance = variance(accuracies, value);
+    if accuracies.len() < 2 || variance == 0.0 {
+        return interval::of_share(value, tested, "test rows", level);
+    }
+    // As many rows are tested as train.
+    let weight = ((1.0 / m + 1.0) / (m - 1.0)).sqrt();
+    let effects = accuracies.iter().map(|a| weight * (a - value)).collect();
+    interval::from_effects(value, effects, "runs", "corrected Student t", level).map(|i| i.within(0.0, 1.0))
+}
+
+fn variance(values: &[f64], mean: f64) -> f64 {
+    values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (values.len() as f64 - 1.0)
+}
+
+fn spread(runs: &[Run], cl: &Score) -> Score {
+    let id = "clid.cl_std";
+    match cl.value {
+        None => Score::undefined(id, cl.reason.clone().unwrap_or_default(), cl.n, Better::Neither),
+        Some(_) if runs.len() < 2 => Score::undefined(
+            id,
+            "one run has no spread; ask for more with --repeats or --splits",
+            1,
+            Better::Neither,
+        ),
+        Some(mean) => {
+            let accuracies: Vec<f64> = runs.iter().map(accuracy).collect();
+            Score::number(id, variance(&accuracies, mean).sqrt(), runs.len(), Better::Neither)
+        }
+    }
+}
+
+/// TwoNN on the codes as they are, or on the rows of length 1 that voted.
+fn dimension(shared: &Shared, learnability: Option<&Learnability>) -> Result<Score> {
+    let rows = shared.study.latent.rows();
+    let undefined = |reason: &str, n: usize| Ok(Score::undefined("clid.id", reason, n, Better::Neither));
+    if rows < 3 {
+        return undefined("two neighbours need at least 3 rows", rows);
+    }
+    let is_unit = shared.spec.clid.unit_length == UnitLength::All;
+    let found = match (is_unit, learnability) {
+        (false, _) => two_nn::ratios(shared.neighbors(Key::RAW, 2)?, shared.anchors().count(rows)),
+        (true, Some(learnability)) => two_nn::ratios(&learnability.neighbors, rows),
+        (true, None) => return undefined("without clusters the rows of length 1 were not compared", rows),
+    };
+    let ratios = match found {
+        Ok(ratios) => ratios,
+        Err((reason, n)) => return undefined(reason, n),
+    };
+    let (value, interval) = two_nn::fit_with_interval(&ratios, shared.spec);
+    let Some(value) = value else {
+        return undefined("too few distinct ratios for a fit", ratios.logs.len());
+    };
+    let score = Score::number("clid.id", value, ratios.logs.len(), Better::Neither).with_interval(interval);
+    Ok(match ratios.note() {
+        None => score,
+        Some(note) => score.with_note(note),
+    })
+}
+
+/// The normalised dimension and the sum, by document 002; for a common scale over models they come later.
+fn together(cl: &Score, id: &Score, columns: usize, spec: &Spec) -> [Score; 2] {
+    let reason = match (cl.value, id.value) {
+        (Some(_), Some(_)) if spec.clid.id_norm == IdNorm::Dim => None,
+        (_, None) => id.reason.clone(),
+        (None, _) => cl.reason.clone(),
+        _ => Some(
+            "a common scale needs at least two models; give more with --model, or divide by D with --id-norm dim"
+                .to_string(),
+        ),
+    };
+    let undefined = |metric, better| Score::undefined(metric, reason.clone().unwrap_or_default(), cl.n, better);
+    let mut normalized = undefined("clid.id_normalized", Better::Neither);
+    let mut sum = undefined("clid", Better::Higher);
+    if spec.clid.id_norm == IdNorm::Dim {
+        let share = |x: f64| (x / columns as f64).min(1.0);
+        if let Some(dimension) = id.value {
+            normalized = Score::number(&normalized.metric, share(dimension), id.n, Better::Neither);
+            normalized.interval = id.interval.map(|ends| ends.map(share));
+            normalized.level = id.level;
+            normalized.standard_error = id.standard_error.map(|e| e / columns as f64);
+            normalized.unit.clone_from(&id.unit);
+            normalized.method.clone_from(&id.method);
+            normalized.effects = scaled(id, columns as f64).map(Into::into);
+            if dimension > columns as f64 {
+                let note = format!("{dimension:.4} / {columns} is more than 1 and counts as 1");
+                normalized = normalized.with_note(note);
+            }
+        }
+        if let (Some(a), Some(b)) = (cl.value, normalized.value) {
+            sum = Score::number("clid", a + b, cl.n, Better::Higher).with_interval(
+                interval_of_sum(cl, &normalized, 1.0, 1.0, a + b, spec.level).map(|i| i.within(0.0, 2.0)),
+            );
+        }
+    }
+    [normalized, sum]
+}
+
+/// The interval of a sum of independent parts from the intervals of the parts (Zou and Donner 2008, "MOVER"): their
+/// errors come from splits and from neighbours.
+fn interval_of_sum(cl: &Score, id: &Score, cl_unit: f64, id_unit: f64, sum: f64, level: f64) -> Option<Interval> {
+    let reach = |score: &Score, end: usize| Some((score.interval?[end] - score.value?).abs());
+    let both = |end| Some((reach(cl, end)? / cl_unit).hypot(reach(id, end)? / id_unit));
+    Some(Interval {
+        low: sum - both(0)?,
+        high: sum + both(1)?,
+        level,
+        standard_error: Some((cl.standard_error? / cl_unit).hypot(id.standard_error? / id_unit)),
+        unit: "runs and rows",
+        method: "MOVER",
+        effects: scaled(cl, cl_unit)
+            .zip(scaled(id, id_unit))
+            .map(|(a, b)| [a, b].concat().into()),
+    })
+}
+
+/// The effects of a score divided by a unit.
+fn scaled(score: &Score, unit: f64) -> Option<Vec<f64>> {
+    let effects = score.effects.as_ref()?;
+    Some(effects.iter().map(|e| e / unit).collect())
+}
+
+/// Brings both parts to mean 0 and variance 1 over the models, and adds them.
+fn across(spec: &Spec, results: &mut Results) {
+    if spec.clid.id_norm != IdNorm::Pool {
+        return;
+    }
+    let find = |metric: &str| -> Vec<Score> {
+        let of = results.scores.iter().filter(|s| s.metric == metric);
+        of.cloned().collect()
+    };
+    let parts: Vec<(Score, Score)> = find("clid.cl").into_iter().zip(find("clid.id")).collect();
+    let known: Vec<(f64, f64)> = parts.iter().filter_map(|(cl, id)| cl.value.zip(id.value)).collect();
+    if known.len() < 2 {
+        return;
+    }
+    let cl_scale = Scale::of(known.iter().map(|k| k.0));
+    let id_scale = Scale::of(known.iter().map(|k| k.1));
+    for (cl, id) in parts {
+        let (Some(a), Some(b)) = (cl.value, id.value) else {
+            continue;
+        };
+        let (a, b) = (cl_scale.apply(a), id_scale.apply(b));
+        for score in results.scores.iter_mut().filter(|s| s.model == cl.model) {
+            let (value, interval) = match score.metric.as_str() {
+                "clid.id_normalized" => {
+                    let ends = id.interval.map(|ends| ends.map(|end| id_scale.apply(end)));
+                    let interval = ends.map(|[low, high]| Interval {
+                        low,
+                        high,
+                        level: spec.level,
+                        standard_error: id.standard_error.map(|e| e / id_scale.unit),
+                        unit: "rows",
+                        method: "jackknife",
+                        effects: scaled(&id, id_scale.unit).map(Into::into),
+                    });
+                    (b, interval)
+                }
+                "clid" => {
+                    let interval = interval_of_sum(&cl, &id, cl_scale.unit, id_scale.unit, a + b, spec.level);
+                    (a + b, interval)
+                }
+                _ => continue,
+            };
+            let n = if score.metric == "clid" { cl.n } else { id.n };
+            *score = Score {
+                model: cl.model.clone(),
+                ..Score::number(&score.metric, value, n, score.better).with_interval(interval)
+            }
+            .with_note(format!("standardised over {} models: 0 is their mean", known.len()));
+        }
+    }
+}
+
+/// The mean and the population standard deviation of some numbers; a spread of 0 counts as 1.
+pub(super) struct Scale {
+    mean: f64,
+    pub(super) unit: f64,
+}
+
+impl Scale {
+    pub(super) fn of(values: impl Iterator<Item = f64>) -> Self {
+        let values: Vec<f64> = values.collect();
+        let mean = interval::mean(&values);
+        let unit = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt();
+        // Equal numbers have a mean that may be off by rounding.
+        let is_constant = unit <= 1e-13 * mean.abs();
+        Scale {
+            mean,
+            unit: if is_constant { 1.0 } else { unit },
+        }
+    }
+
+    pub(super) fn apply(&self, value: f64) -> f64 {
+        (value - self.mean) / self.unit
+    }
+}
+
+/// Every clustering and split.
+fn by_run(runs: &[Run]) -> Breakdown {
+    let names = |name: &str, of: fn(&Run) -> String| NameColumn {
+        name: name.to_string(),
+        values: runs.iter().map(of).collect(),
+    };
+    let numbers = |name: &str, of: fn(&Run) -> f64| NumberColumn {
+        name: name.to_string(),
+        values: runs.iter().map(of).map(|x| Some(x).filter(|x| x.is_finite())).collect(),
+    };
+    Breakdown {
+        model: String::new(),
+        metric: "clid.cl".to_string(),
+        keys: vec![
+            names("seed", |run| run.seed.to_string()),
+            names("split", |run| run.split.to_string()),
+        ],
+        columns: vec![
+            numbers("cl", accuracy),
+            numbers("tested", |run| run.tested as f64),
+            numbers("clusters", |run| run.clusters as f64),
+            numbers("lone", |run| run.lone as f64),
+            numbers("small", |run| run.small as f64),
+            numbers("largest", |run| run.largest),
+        ],
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+//! MCR²: how much room all codes take, and how little each class does. See the page.
+
+use super::nmi::too_few_rows;
+use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use crate::data::Study;
+use crate::error::{Error, Result};
+use crate::passes::prepared::unit_factors;
+use crate::plan::{Need, Shared};
+use crate::score::{Better, Score};
+use crate::spec::Spec;
+
+pub(super) static METRIC: Metric = Metric {
+    id: "mcr2",
+    title: "MCR²",
+    analysis: Analysis::Clid,
+    outputs: &[
+        Output {
+            id: "mcr2.total",
+            about: "coding rate of the classes minus that of all codes; the rate reduction with a minus sign",
+            better: Better::Lower,
+            range: "0 or below at gamma 1",
+        },
+        Output {
+            id: "mcr2.discriminative",
+            about: "coding rate of all codes, in nats",
+            better: Better::Neither,
+            range: "above 0",
+        },
+        Output {
+            id: "mcr2.compressive",
+            about: "mean coding rate of the classes, in nats",
+            better: Better::Neither,
+            range: "above 0",
+        },
+    ],
+    page: include_str!("mcr2.md"),
+    invariances: Invariance::OF_ANGLES,
+    work: Work::Study { needs, compute },
+};
+
+/// Beyond this ratio of the largest to the smallest eigenvalue, rounding is felt in the sixth digit of a logarithm.
+const LARGEST_RATIO: f64 = 1e10;
+
+fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
+    let constants = &spec.mcr2;
+    let all = [constants.gamma1, constants.gamma2, constants.eps];
+    if all.iter().any(|&x| !(x > 0.0 && x.is_finite())) {
+        return Err(Error::Input(format!(
+            "MCR² with gamma1 = {:e}, gamma2 = {:e} and eps = {:e}: all must be above 0 and finite (1, 1 and 0.01 are usual)",
+            constants.gamma1, constants.gamma2, constants.eps
+        )));
+    }
+    let columns = study.latent.columns();
+    let ratio = constants.gamma1.max(1.0) * columns as f64 / constants.eps;
+    if ratio > LARGEST_RATIO {
+        return Err(Error::Input(format!(
+            "MCR² with gamma1 = {:e}, D = {columns} and eps = {:e}: gamma1·D/eps = {ratio:.1e} is above \
+             {LARGEST_RATIO:.0e}, where rounding would decide; use a larger eps (0.01 is usual)",
+            constants.gamma1, constants.eps
+        )));
+    }
+    if unit_factors(&study.latent).is_err() {
+        return Ok(Vec::new());
+    }
+    let mut needs = vec![Need::CodingRates];
+    if study.labels.is_none() && missing_classes(spec, study).is_none() {
+        needs.push(Need::Clusters);
+    }
+    Ok(needs)
+}
+
+/// Why there are no classes.
+fn missing_classes(spec: &Spec, study: &Study) -> Option<String> {
+    let rows = study.latent.rows();
+    (study.labels.is_none() && spec.clusters > rows).then(|| too_few_rows(spec, rows))
+}
+
+fn compute(shared: &Shared) -> Result<Answer> {
+    let (spec, study) = (shared.spec, shared.study);
+    let rows = study.latent.rows();
+    let undefined = |id, reason: &str| Score::undefined(id, reason, rows, of(id));
+    if let Err(error) = unit_factors(&study.latent) {
+        let reason = error.to_string();
+        let scores = METRIC.outputs.iter().map(|output| undefined(output.id, &reason));
+        return Ok(Answer {
+            scores: scores.collect(),
+            ..Answer::default()
+        });
+    }
+    let rates = shared.coding_rates()?;
+    let number = |id, value| Score::number(id, value, rows, of(id));
+    let discriminative = number("mcr2.discriminative", rates.whole);
+    let scores = match missing_classes(spec, study) {
+        Some(reason) => vec![
+            undefined("mcr2.total", &reason),
+            discriminative,
+            undefined("mcr2.compressive", &reason),
+        ],
+        None => {
+            let share = |count: usize| count as f64 / rows as f64;
+            let compressive: f64 = rates.classes.iter().map(|&(count, rate)| share(count) * rate).sum();
+            let by_class = |score: Score| match &study.labels {
+                Some(_) => score,
+                None => score.with_note("no labels: of k-means' own clusters, which is circular"),
+            };
+            let total = compressive - spec.mcr2.gamma2 * rates.whole;
+            vec![
+                by_class(number("mcr2.total", total)),
+                discriminative,
+                by_class(number("mcr2.compressive", compressive)),
+            ]
+        }
+    };
+    Ok(Answer {
+        scores,
+        ..Answer::default()
+    })
+}
+
+fn of(id: &str) -> Better {
+    match id {
+        "mcr2.total" => Better::Lower,
+        _ => Better::Neither,
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+//! Coding rates: how many nats a code of unit length takes when it may be off by ε, for all rows and class by class.
+//!
+//! R = ½ ln det(I + weight · D / (n · ε²) · ZᵀZ), with Z the n × D matrix of unit-length rows (Ma, Derksen, Hong and Wright
+//! 2007). ZᵀZ may be replaced by ZZᵀ, det(I + c·ZᵀZ) = det(I + c·ZZᵀ), so no matrix is larger than min(n, D)². The
+//! determinant is taken by Cholesky's decomposition in f64.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
+use faer::{MatMut, Par};
+
+use super::prepared::unit_factors;
+use super::unit_rows::{Triangle, UnitRows};
+use crate::data::Space;
+use crate::error::{Error, Result};
+use crate::run::{Driver, Order};
+use crate::spec::Mcr2Spec;
+
+/// A class of at most this many products and entries (a second and 16 MiB) is one task; larger ones are cut into tasks.
+const PRODUCTS: u64 = 1 << 33;
+const ENTRIES: u64 = 1 << 21;
+
+/// Coding rates in nats.
+pub(crate) struct CodingRates {
+    /// Of all rows, with the weight γ1.
+    pub(crate) whole: f64,
+    /// Rows and rate of each class that has rows; none where there are no classes.
+    pub(crate) classes: Vec<(usize, f64)>,
+}
+
+impl CodingRates {
+    /// The rates of all rows and of the rows of each of the `classes`, a code per row.
+    pub(crate) fn new(space: &Space, classes: Option<&[u32]>, spec: &Mcr2Spec, driver: &Driver) -> Result<Self> {
+        let factors = unit_factors(space)?;
+        let members = members(classes.unwrap_or(&[]));
+        driver.progress().begin("coding rates", 1 + members.len() as u64);
+        let rate = |members: &[u32], weight: f64, driver: &Driver| {
+            let rows = UnitRows {
+                space,
+                factors: &factors,
+                members,
+            };
+            let scale = weight * space.columns() as f64 / (members.len() as f64 * spec.eps);
+            half_log_determinant(rows.products(driver), scale)
+        };
+        let all: Vec<u32> = (0..space.rows() as u32).collect();
+        let whole = rate(&all, spec.gamma1, driver)?;
+        driver.progress().advance(1);
+
+        let serial = Driver::silent(Order::Serial);
+        let small: Vec<Option<Result<f64>>> = driver.map(members.len(), |class| {
+            is_one_task(members[class].len(), space.columns()).then(|| {
+                let found = rate(&members[class], 1.0, &serial);
+                driver.progress().advance(1);
+                found
+            })
+        });
+        let mut rates = Vec::with_capacity(members.len());
+        for (rows, found) in members.iter().zip(small) {
+            let found = found.unwrap_or_else(|| {
+                let found = rate(rows, 1.0, driver);
+                driver.progress().advance(1);
+                found
+            });
+            rates.push((rows.len(), found?));
+        }
+        Ok(CodingRates { whole, classes: rates })
+    }
+}
+
+/// The rows of each class that has any.
+fn members(classes: &[u32]) -> Vec<Vec<u32>> {
+    let count = classes.iter().max().map_or(0, |&last| last as usize + 1);
+    let mut members = vec![Vec::new(); count];
+    for (row, &class) in classes.iter().enumerate() {
+        members[class as usize].push(row as u32);
+    }
+    members.retain(|rows| !rows.is_empty());
+    members
+}
+
+fn is_one_task(rows: usize, columns: usize) -> bool {
+    let (rows, columns) = (rows as u64, columns as u64);
+    let side = rows.min(columns);
+    side * side <= ENTRIES && rows.saturating_mul(columns).saturating_mul(side) <= PRODUCTS
+}
+
+/// ½ ln det(I + scale · products): the sum of the logarithms of the diagonal of its Cholesky factor.
+fn half_log_determinant(products: Triangle, scale: f64) -> Result<f64> {
+    let Triangle { size, mut values } = products;
+    values.iter_mut().for_each(|x| *x *= scale);
+    for i in 0..size {
+        values[i * size + i] += 1.0;
+    }
+    let scratch = cholesky_in_place_scratch::<f64>(size, Par::Seq, Default::default());
+    cholesky_in_place(
+        MatMut::from_column_major_slice_mut(&mut values, size, size),
+        Default::default(),
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        Default::default(),
+    )
+    .map_err(|error| {
+        Error::Internal(format!(
+            "identity plus products of rows has no Cholesky factor: {error}"
+        ))
+    })?;
+    Ok((0..size).map(|i| values[i * size + i].ln()).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::stream;
+    use rand::RngExt;
+
+    #[test]
+    fn the_determinant_of_a_known_matrix() {
+        // I + 2·[[1, 1], [1, 3]] = [[3, 2], [2, 7]], determinant 17. The upper triangle is not read.
+        let products = Triangle {
+            size: 2,
+            values: vec![1.0, 1.0, f64::MAX, 3.0],
+        };
+        assert!((half_log_determinant(products, 2.0).unwrap() - 17f64.ln() / 2.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn classes_without_rows_have_no_rate() {
+        assert_eq!(members(&[3, 0, 3]), [vec![1], vec![0, 2]]);
+        assert!(members(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_class_that_is_cut_into_tasks_has_the_bits_of_one_that_is_not() {
+        // 1,500 columns make 2.25 million entries: class 0 is cut, class 1 is one task; here each is also alone.
+        let mut rng = stream(1, "coding rates", 0);
+        let (rows, columns) = (1700, 1500);
+        let values: Vec<f64> = (0..rows * columns).map(|_| rng.random::<f64>() - 0.5).collect();
+        let space = Space::from_f64("z", rows, columns, values).unwrap();
+        let classes: Vec<u32> = (0..rows).map(|i| u32::from(i >= 1500)).collect();
+        assert!(!is_one_task(1500, columns) && is_one_task(200, columns));
+        let spec = Mcr2Spec {
+            gamma1: 1.0,
+            gamma2: 1.0,
+            eps: 0.01,
+        };
+        let of = |order| CodingRates::new(&space, Some(&classes), &spec, &Driver::silent(order)).unwrap();
+        let serial = of(Order::Serial);
+        for order in [Order::Parallel, Order::Shuffled(3)] {
+            let found = of(order);
+            assert_eq!(found.whole.to_bits(), serial.whole.to_bits(), "{order:?}");
+            assert_eq!(found.classes, serial.classes, "{order:?}");
+        }
+        for (class, &(count, rate)) in serial.classes.iter().enumerate() {
+            let members: Vec<usize> = (0..rows).filter(|&i| classes[i] as usize == class).collect();
+            let alone = space.select(&members).unwrap();
+            let whole = CodingRates::new(&alone, None, &spec, &Driver::silent(Order::Parallel)).unwrap();
+            assert_eq!((count, rate.to_bits()), (members.len(), whole.whole.to_bits()));
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+//! Which score predicts how well a model does elsewhere: scores of all models against their performance.
+
+use crate::data::Performance;
+use crate::error::{Error, Result};
+use crate::metrics::{Metric, Work};
+use crate::score::Results;
+use crate::spec::Spec;
+
+/// So many names stand in a warning about models that nobody evaluated; a file may list hundreds.
+const MOST_NAMES: usize = 5;
+
+/// Adds what the metrics say about the scores in `results` and the performance of the models.
+///
+/// They are computed one after the other, so a later one sees the scores that an earlier one added.
+pub fn relate(results: &mut Results, metrics: &[&Metric], performance: &Performance, spec: &Spec) -> Result<()> {
+    spec.check()?;
+    performance.check()?;
+    let unmatched = unmatched(results, performance);
+    results.warnings.extend(unmatched);
+    for metric in metrics {
+        let Work::Performance { compute } = metric.work else {
+            return Err(Error::Input(format!(
+                "`{}` is not a score of models and their performance",
+                metric.id
+            )));
+        };
+        let answer = compute(results, performance, spec)?;
+        results.scores.extend(answer.scores);
+        results.curves.extend(answer.curves);
+        results.breakdowns.extend(answer.breakdowns);
+        results.samples.extend(answer.samples);
+        results.warnings.extend(answer.warnings);
+    }
+    Ok(())
+}
+
+/// The models that have scores, in the order of their scores.
+pub(crate) fn models_of(results: &Results) -> Vec<&str> {
+    let mut models: Vec<&str> = Vec::new();
+    for score in &results.scores {
+        // Scores of one model mostly stand together.
+        if models.last() != Some(&score.model.as_str()) && !models.contains(&score.model.as_str()) {
+            models.push(&score.model);
+        }
+    }
+    models
+}
+
+/// What to say about models without a performance, and about performances without a model.
+fn unmatched(results: &Results, performance: &Performance) -> Vec<String> {
+    let (models, what) = (models_of(results), &performance.name);
+    let quoted = |names: &[&str]| names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+    let mut warnings = Vec::new();
+    let bare: Vec<&str> = models.iter().copied().filter(|m| performance.of(m).is_none()).collect();
+    if !bare.is_empty() {
+        warnings.push(format!(
+            "{} of {} models have no {what} and are left out where scores are compared with it: {}",
+            bare.len(),
+            models.len(),
+            quoted(&bare)
+        ));
+    }
+    let given = performance.of_model.iter().map(|(model, _)| model.as_str());
+    let idle: Vec<&str> = given.filter(|model| !models.contains(model)).collect();
+    if !idle.is_empty() {
+        let (named, more) = idle.split_at(idle.len().min(MOST_NAMES));
+        let and_more = match more.len() {
+            0 => String::new(),
+            count => format!(" and {count} more"),
+        };
+        warnings.push(format!(
+            "{} of {} values of {what} belong to no evaluated model: {}{and_more}; names must be spelled alike",
+            idle.len(),
+            performance.of_model.len(),
+            quoted(named)
+        ));
+    }
+    warnings
+}

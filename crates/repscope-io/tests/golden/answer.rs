@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+//! Our answers, by the function that fits what a case holds.
+
+use std::collections::BTreeMap;
+
+use repscope_core::metrics::{self, accuracy_of_split, agreement};
+use repscope_core::run::{Driver, Order};
+use repscope_core::{Error, Results, evaluate};
+
+use crate::case::Case;
+use crate::document::{Part, Place};
+use crate::{codes, models, retrieval};
+
+/// What our side says of one metric.
+pub enum Answer {
+    Number(f64),
+    Curve(Vec<f64>),
+    /// No value, and why.
+    None(String),
+}
+
+/// The answers to one case. What one run gives is computed once.
+pub struct Answers<'a> {
+    case: &'a Case,
+    /// Of everything that is asked, where one run answers it all.
+    whole: Option<Results>,
+    /// By metric and k, or why the run was refused.
+    runs: BTreeMap<(&'static str, Option<usize>), Result<Results, String>>,
+}
+
+impl<'a> Answers<'a> {
+    pub fn new(case: &'a Case) -> Self {
+        let options = &case.document.options;
+        let whole = match (&options.directions, &options.scores) {
+            (Some(directions), _) => Some(retrieval::retrieved(case, directions)),
+            (None, Some(scores)) => Some(models::related(case, scores)),
+            (None, None) => None,
+        };
+        Answers {
+            case,
+            whole,
+            runs: BTreeMap::new(),
+        }
+    }
+
+    pub fn to(&mut self, place: &Place) -> Answer {
+        let case = self.case;
+        if let Some(results) = &self.whole {
+            return read(results, place, case);
+        }
+        if case.has("a") {
+            return match agreement(&case.labels("a"), &case.labels("b")) {
+                Some((nmi, _)) if place.metric == "nmi" => Answer::Number(nmi),
+                Some((_, ami)) => Answer::Number(ami),
+                None => Answer::None("a labeling has a single class".to_string()),
+            };
+        }
+        if case.has("train") {
+            let k = case.document.options.knn_k.expect("a k-NN case says its k");
+            let split = accuracy_of_split(&case.space("latent"), &case.labels("labels"), &case.train(), k);
+            return Answer::Number(split.expect("a valid split"));
+        }
+        match self.run(&place.metric) {
+            Ok(results) => read(results, place, case),
+            Err(reason) => Answer::None(reason.clone()),
+        }
+    }
+
+    /// One k at a time: a case may list some that must be refused before any work.
+    fn run(&mut self, metric: &str) -> &Result<Results, String> {
+        let case = self.case;
+        let (asked, _) = metrics::find(metric).expect("a metric of ours");
+        let k = metric.split_once('@').map(|(_, k)| k.parse().expect("a whole number"));
+        self.runs.entry((asked.id, k)).or_insert_with(|| {
+            let driver = Driver::silent(Order::Parallel);
+            match evaluate(&codes::studies(case), &[asked], &codes::spec(case, k), &driver) {
+                Ok(results) => Ok(results),
+                Err(Error::Input(reason)) => Err(reason),
+                Err(error) => panic!("{}: {error}", case.document.case),
+            }
+        })
+    }
+}
+
+/// A score, or what stands beside it.
+fn read(results: &Results, place: &Place, case: &Case) -> Answer {
+    let name = &case.document.case;
+    if let Some(Part::Cell) = place.part {
+        return cell(results, place, name);
+    }
+    if place.metric == "spectrum" {
+        let curve = &results.curves[0].y;
+        let end = |id: &str| results.score("golden", id).expect("a declared output").value;
+        assert_eq!(end("spectrum.max"), curve.first().copied());
+        assert_eq!(end("spectrum.min"), curve.last().copied());
+        return Answer::Curve(curve.clone());
+    }
+    let score = results.score(place.model(), &place.metric);
+    let score = score.unwrap_or_else(|| panic!("{name}: nothing answers {place}"));
+    let number = match place.part {
+        None => score.value,
+        Some(Part::Chance) => score.chance,
+        Some(Part::EffectiveK) => score.effective_k.map(|k| k as f64),
+        Some(Part::StandardError) => score.standard_error,
+        Some(Part::N | Part::Cell) => Some(score.n as f64),
+    };
+    match number {
+        Some(number) => Answer::Number(number),
+        None => Answer::None(score.reason.clone().unwrap_or_default()),
+    }
+}
+
+/// A number of a breakdown. The line and the column must be there; the cell may be empty.
+fn cell(results: &Results, place: &Place, case: &str) -> Answer {
+    let missing = |what: &str| -> ! { panic!("{case}: no {what} for {place}") };
+    let is_of_model = |model: &str| place.model.as_deref().is_none_or(|wanted| wanted == model);
+    let mut tables = results.breakdowns.iter();
+    let table = tables.find(|b| b.metric == place.metric && is_of_model(&b.model));
+    let table = table.unwrap_or_else(|| missing("breakdown"));
+    let wanted = place.row.as_deref().unwrap_or_else(|| missing("row"));
+    let lines = table.keys.first().map_or(0, |key| key.values.len());
+    let line = (0..lines).find(|&line| table.keys.iter().map(|k| &k.values[line]).eq(wanted));
+    let line = line.unwrap_or_else(|| missing("line"));
+    let column = table.columns.iter().find(|c| Some(&c.name) == place.column.as_ref());
+    match column.unwrap_or_else(|| missing("column")).values[line] {
+        Some(number) => Answer::Number(number),
+        None => Answer::None("an empty cell".to_string()),
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+//! Cases that hold codes: studies and options.
+
+use std::sync::Arc;
+
+use repscope_core::{ClidSpec, ClusterCount, Distance, IdNorm, Mcr2Spec, Pairs, Space, Spec, Study, UnitLength};
+
+use crate::case::Case;
+use crate::document::{ClidOptions, Options};
+
+pub fn spec(case: &Case, k: Option<usize>) -> Spec {
+    let (options, default) = (&case.document.options, Spec::default());
+    if let (Some(k), Some(listed)) = (&k, &options.k) {
+        assert!(listed.contains(k), "{}: {k} is not among its k", case.document.case);
+    }
+    Spec {
+        k: k.map_or(default.k, |k| vec![k]),
+        clusters: options.clusters.unwrap_or(default.clusters),
+        t: options.t.unwrap_or(default.t),
+        alpha: options.alpha.unwrap_or(default.alpha),
+        distance: match options.distance.as_deref() {
+            Some("cosine") => Distance::Cosine,
+            None => Distance::Euclidean,
+            Some(other) => panic!("{}: unknown distance {other}", case.document.case),
+        },
+        clid: options.clid.as_ref().map_or(default.clid, steps),
+        mcr2: constants(options, default.mcr2),
+        ..Spec::default()
+    }
+}
+
+fn steps(options: &ClidOptions) -> ClidSpec {
+    let preset = match options.preset.as_str() {
+        "spec" => ClidSpec::SPEC,
+        "paper" => ClidSpec::PAPER,
+        other => panic!("unknown preset {other}"),
+    };
+    ClidSpec {
+        standardize: options.standardize.unwrap_or(preset.standardize),
+        unit_length: match options.unit_length.as_deref() {
+            None => preset.unit_length,
+            Some("none") => UnitLength::None,
+            Some("vote") => UnitLength::Vote,
+            Some("all") => UnitLength::All,
+            Some(other) => panic!("unknown unit_length {other}"),
+        },
+        clusters: options.clusters.map_or(preset.clusters, ClusterCount::Of),
+        restarts: options.restarts.unwrap_or(preset.restarts),
+        k: options.k.unwrap_or(preset.k),
+        splits: options.splits.unwrap_or(preset.splits),
+        repeats: options.repeats.unwrap_or(preset.repeats),
+        id_norm: match options.id_norm.as_deref() {
+            None => preset.id_norm,
+            Some("dim") => IdNorm::Dim,
+            Some("pool") => IdNorm::Pool,
+            Some(other) => panic!("unknown id_norm {other}"),
+        },
+    }
+}
+
+fn constants(options: &Options, default: Mcr2Spec) -> Mcr2Spec {
+    let Some(changed) = &options.mcr2 else { return default };
+    Mcr2Spec {
+        gamma1: changed.gamma1.unwrap_or(default.gamma1),
+        gamma2: changed.gamma2.unwrap_or(default.gamma2),
+        eps: changed.eps.unwrap_or(default.eps),
+    }
+}
+
+/// One model named `golden`, or one for each array `latent_NAME`.
+pub fn studies(case: &Case) -> Vec<Study> {
+    if case.has("latent") {
+        return vec![study(case)];
+    }
+    let models = case
+        .keys
+        .iter()
+        .filter_map(|key| Some((key, key.strip_prefix("latent_")?)));
+    models.map(|(key, model)| Study::new(model, case.space(key))).collect()
+}
+
+fn study(case: &Case) -> Study {
+    if case.has("next_input") {
+        let latent = stack(&case.space("latent"), &case.space("next_latent"));
+        let input = stack(&case.space("input"), &case.space("next_input"));
+        let pairs = Pairs::stacked(latent.rows() / 2, None);
+        return Study {
+            input: Some(Arc::new(input)),
+            pairs: Some(Arc::new(pairs)),
+            ..Study::new("golden", latent)
+        };
+    }
+    let latent = case.space("latent");
+    let episodes = case.has("episodes").then(|| case.episodes());
+    let has_input = case.has("input");
+    Study {
+        view: case.has("view").then(|| Arc::new(case.space("view"))),
+        input: has_input.then(|| Arc::new(case.space("input"))),
+        labels: case.has("labels").then(|| Arc::new(case.labels("labels"))),
+        pairs: has_input.then(|| Arc::new(Pairs::consecutive(latent.rows(), episodes.as_ref()))),
+        episodes: episodes.map(Arc::new),
+        ..Study::new("golden", latent)
+    }
+}
+
+/// The rows of one space above those of another.
+fn stack(above: &Space, below: &Space) -> Space {
+    let columns = above.columns();
+    let mut values = vec![0.0; (above.rows() + below.rows()) * columns];
+    let (first, second) = values.split_at_mut(above.rows() * columns);
+    for (space, part) in [(above, first), (below, second)] {
+        for (i, row) in part.chunks_exact_mut(columns).enumerate() {
+            space.read_row(i, row);
+        }
+    }
+    Space::from_f64(above.name(), above.rows() + below.rows(), columns, values).expect("finite numbers")
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+//! Results to descriptions of figures, one file per analysis. What is drawn is decided here; how it looks, in
+//! `repscope-figures`.
+//!
+//! A figure shows what its analysis computed and no more: a metric that nobody asked for has no panel, one without a value
+//! has a panel that says why, and a figure without any value is left out. Below each figure stand N, the direction, what
+//! the intervals are and what a reader must know; its description says the main numbers in words.
+
+mod clid;
+mod geometry;
+mod manifold;
+mod map;
+mod models;
+mod neighborhood;
+mod rankme;
+mod retrieval;
+mod robustness;
+mod smoothness;
+mod spread;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use repscope_core::Results;
+use repscope_figures::{Content, Figure};
+
+/// A figure and where it belongs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedFigure {
+    /// Below the output folder, without extension: `smoothness_analysis/smoothness_comparison`.
+    pub path: String,
+    /// What it shows.
+    pub figure: Figure,
+}
+
+impl NamedFigure {
+    /// Names the seed below the figure, where its numbers come from random choices. Results do not know their seed.
+    pub fn note_seed(&mut self, seed: u64) {
+        if SEEDED.iter().any(|folder| self.path.starts_with(folder)) {
+            self.figure.notes.push(format!("Seed {seed}."));
+        }
+    }
+}
+
+/// Folders of figures that random choices enter: k-means, splits, noise. CLID lists the seeds it used itself.
+const SEEDED: [&str; 2] = ["geometry_analysis/", "robustness_analysis/"];
+
+type Analysis = fn(&Results) -> Vec<NamedFigure>;
+
+/// The analyses that have figures, by command.
+const ANALYSES: [(&str, Analysis); 9] = [
+    ("smoothness", smoothness::figures),
+    ("robustness", robustness::figures),
+    ("neighborhood", neighborhood::figures),
+    ("manifold", manifold::figures),
+    ("geometry", geometry::figures),
+    ("rankme", rankme::figures),
+    ("clid", clid::figures),
+    ("retrieval", retrieval::figures),
+    ("map", map::figures),
+];
+
+/// The figures that belong to a command: of its own analysis, or of all that have results for any other command
+/// (`evaluate`, say).
+pub fn figures(results: &Results, wanted: &str) -> Vec<NamedFigure> {
+    let is_one = ANALYSES.iter().any(|(name, _)| *name == wanted);
+    let wanted = ANALYSES.iter().filter(|(name, _)| !is_one || *name == wanted);
+    wanted.flat_map(|(_, figures)| figures(results)).collect()
+}
+
+/// What the parts of a box plot are.
+const OF_BOXES: &str = "Boxes: quartiles and median; their whiskers reach the last value within 1.5 interquartile ranges, on a \
+                        log axis those of the logarithms. Of many values beyond them, some are drawn.";
+
+/// One figure as a list; none where nothing of it can be drawn.
+fn named(path: &str, mut figure: Figure) -> Vec<NamedFigure> {
+    if figure.panels.is_empty() {
+        return Vec::new();
+    }
+    if figure
+        .panels
+        .iter()
+        .any(|panel| matches!(panel.content, Content::Boxes(_)))
+    {
+        figure.notes.push(OF_BOXES.to_string());
+    }
+    let path = path.to_string();
+    vec![NamedFigure { path, figure }]
+}
+
+/// The one in the middle; of two, the first.
+fn middle<T>(items: &[T]) -> Option<&T> {
+    items.get(items.len().saturating_sub(1) / 2)
+}

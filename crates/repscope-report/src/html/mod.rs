@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+//! `report.html`: everything a run found out, on one page that opens offline.
+//!
+//! The page is a pure function of its data: no files, no clock, the same bytes for the same input. It can be read, printed
+//! and searched without its script; the script adds sorting, hiding of models, hover values and moving about in maps.
+//! Nothing is loaded from anywhere, and a content security policy says so. Each section is a file of this folder.
+
+mod breakdowns;
+mod cards;
+mod colors;
+mod differences;
+mod drawing;
+mod figures;
+mod inputs;
+mod map;
+mod marks;
+mod models;
+mod safe;
+mod samples;
+mod summary;
+mod table;
+mod warnings;
+mod winners;
+mod worst;
+
+use crate::NamedFigure;
+use models::Models;
+use repscope_core::Results;
+use safe::escape;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Letters that the script can write and the text may lack.
+const LETTERS_OF_THE_SCRIPT: &str =
+    "0123456789.,:;+-–−—×▴▾≤≥·%()[]'’ ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// What a report page is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Page<'a> {
+    /// The heading.
+    pub title: &'a str,
+    /// The command that was run.
+    pub command: &'a str,
+    /// The version of repscope that ran it.
+    pub version: &'a str,
+    /// The resolved options.
+    pub spec: &'a serde_json::Value,
+    /// The files that were read.
+    pub inputs: &'a [InputLine],
+    /// What was found out.
+    pub results: &'a Results,
+    /// The figures of the results, in the order they are shown.
+    pub figures: &'a [NamedFigure],
+}
+
+/// A file that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputLine {
+    /// Where it was.
+    pub path: String,
+    /// Its shape: `1797 × 64`.
+    pub shape: String,
+    /// The type of its elements: `f32`.
+    pub dtype: String,
+    /// A digest of its bytes.
+    pub digest: String,
+}
+
+/// A part of the page with a heading of its own.
+struct Section {
+    /// What links to it use.
+    id: &'static str,
+    title: &'static str,
+    html: String,
+}
+
+/// The report as one self-contained HTML file.
+pub fn report_html(page: &Page) -> String {
+    let models = Models::of(page.results);
+    let (figures, ink) = figures::section(page);
+    let sections = [
+        Section {
+            id: "summary",
+            title: "Summary",
+            html: summary::section(page.results, &models),
+        },
+        Section {
+            id: "differences",
+            title: "Differences between models",
+            html: differences::section(page.results, &models),
+        },
+        Section {
+            id: "figures",
+            title: "Figures",
+            html: figures,
+        },
+        Section {
+            id: "maps",
+            title: "Maps",
+            html: map::section(page.results, &models),
+        },
+        Section {
+            id: "worst",
+            title: "Worst samples",
+            html: worst::section(page.results, &models),
+        },
+        Section {
+            id: "breakdowns",
+            title: "Breakdowns",
+            html: breakdowns::section(page.results),
+        },
+        Section {
+            id: "definitions",
+            title: "Definitions",
+            html: cards::section(page.results),
+        },
+        Section {
+            id: "inputs",
+            title: "Inputs and options",
+            html: inputs::section(page),
+        },
+    ];
+    // A section without content is left out.
+    let sections: Vec<&Section> = sections.iter().filter(|section| !section.html.is_empty()).collect();
+    let body = body(page, &models, &sections);
+    let font = repscope_figures::font_css(&format!("{LETTERS_OF_THE_SCRIPT}{}", letters(&body)));
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+         script-src 'unsafe-inline'; font-src data:; img-src data:\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"repscope {version}\">\n\
+         <title>{title}</title>\n<style id=\"font\">\n{font}</style>\n<style>\n{STYLE}{colors}</style>\n</head>\n\
+         <body>\n{body}<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+        version = escape(page.version),
+        title = escape(page.title),
+        colors = colors::css(&ink, &models),
+    )
+}
+
+fn body(page: &Page, models: &Models, sections: &[&Section]) -> String {
+    let links: String = sections
+        .iter()
+        .map(|section| format!("<li><a href=\"#{}\">{}</a></li>\n", section.id, section.title))
+        .collect();
+    let contents: String = sections
+        .iter()
+        .map(|section| {
+            let Section { id, title, html } = section;
+            format!("<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title}</h2>\n{html}</section>\n")
+        })
+        .collect();
+    format!(
+        "<a class=\"skip\" href=\"#main\">Skip to the results</a>\n<div class=\"page\">\n<header>\n<h1>{}</h1>\n{}</header>\n\
+         <aside class=\"side\" aria-label=\"Contents and controls\">\n<nav aria-label=\"Contents\">\n<h2 class=\"quiet\">Contents</h2>\n<ul>\n{links}</ul>\n</nav>\n{}{}</aside>\n\
+         <main id=\"main\" tabindex=\"-1\">\n{}{contents}</main>\n</div>\n\
+         <footer><p>Made by repscope {}. This page loads nothing from the network.</p></footer>\n\
+         <div id=\"tip\" role=\"status\" hidden></div>\n<p id=\"said\" class=\"unseen\" role=\"status\" aria-live=\"polite\"></p>\n",
+        escape(page.title),
+        head(page, models),
+        models.checkboxes(),
+        THEMES,
+        warnings::note(page.results),
+        escape(page.version),
+    )
+}
+
+const THEMES: &str = "<fieldset class=\"control themes\">\n<legend>Colours</legend>\n\
+<label><input type=\"radio\" name=\"theme\" value=\"auto\" checked> as the system</label>\n\
+<label><input type=\"radio\" name=\"theme\" value=\"light\"> light</label>\n\
+<label><input type=\"radio\" name=\"theme\" value=\"dark\"> dark</label>\n</fieldset>\n";
+
+/// What was run, in a line.
+fn head(page: &Page, models: &Models) -> String {
+    let mut facts = vec![match models.names.len() {
+        1 => "1 model".to_string(),
+        count => format!("{count} models"),
+    }];
+    if let Some(rows) = samples::rows(page.results) {
+        facts.push(format!("{rows} samples"));
+    }
+    facts.push(format!("repscope {}", escape(page.version)));
+    let command = match page.command {
+        "" => String::new(),
+        command => format!("<p class=\"command\"><code>{}</code></p>\n", escape(command)),
+    };
+    format!("<p class=\"facts\">{}</p>\n{command}", facts.join(" · "))
+}
+
+/// Each letter of the page once, in order.
+fn letters(body: &str) -> String {
+    body.chars()
+        .collect::<std::collections::BTreeSet<char>>()
+        .into_iter()
+        .collect()
+}

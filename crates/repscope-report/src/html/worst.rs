@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+//! The samples that a model treats worst, for looking at them.
+
+use super::models::{Models, shown};
+use super::safe::escape;
+use super::samples::{Measure, classes, measures, rows, singular};
+use super::table::{Cell, Column, Row, Table};
+use repscope_core::{ClassColumn, Results};
+use std::collections::BTreeSet;
+
+/// Samples of each measure.
+const LOWEST: usize = 8;
+/// More models than this are folded away.
+const MOST_OPEN: usize = 3;
+
+/// The samples of one model.
+struct Worst<'a> {
+    model: &'a str,
+    measures: Vec<Measure>,
+    /// Rows among the lowest of at least one measure, worst first by the first measure.
+    rows: Vec<usize>,
+}
+
+pub(super) fn section(results: &Results, models: &Models) -> String {
+    let Some(count) = rows(results) else {
+        return String::new();
+    };
+    let found = all(results, models, count);
+    if found.is_empty() {
+        return String::new();
+    }
+    let classes = classes(results, count);
+    let mut html = format!(
+        "<p>The {LOWEST} samples with the lowest value of each measure. A sample with low trustworthiness has neighbours in the \
+         code that are far in the input; with low continuity, it has lost neighbours; with low silhouette, it lies nearer to \
+         another class. Rows are counted from 0.</p>\n"
+    );
+    for worst in &found {
+        let table = table(worst, &found, &classes).render();
+        let open = if found.len() <= MOST_OPEN { " open" } else { "" };
+        html += &format!(
+            "<details{}{open}>\n<summary><h3>{}</h3></summary>\n{table}</details>\n",
+            super::safe::of_model(worst.model),
+            models.swatch(worst.model)
+        );
+    }
+    html
+}
+
+/// Rows that the tables list, for any model.
+pub(super) fn listed(results: &Results, models: &Models, count: usize) -> BTreeSet<usize> {
+    all(results, models, count)
+        .iter()
+        .flat_map(|worst| worst.rows.iter().copied())
+        .collect()
+}
+
+fn all<'a>(results: &Results, models: &Models<'a>, count: usize) -> Vec<Worst<'a>> {
+    let of = |model: &&'a str| {
+        let measures = measures(results, model, count);
+        let mut rows = BTreeSet::new();
+        for measure in &measures {
+            rows.extend(lowest(&measure.values));
+        }
+        let mut rows: Vec<usize> = rows.into_iter().collect();
+        let key = |row: &usize| {
+            measures
+                .first()
+                .and_then(|measure| measure.values[*row])
+                .unwrap_or(f64::INFINITY)
+        };
+        rows.sort_by(|a, b| key(a).total_cmp(&key(b)));
+        (!rows.is_empty()).then_some(Worst { model, measures, rows })
+    };
+    models.names.iter().filter_map(of).collect()
+}
+
+/// The rows with the lowest values; of equal ones those that come first.
+fn lowest(values: &[Option<f64>]) -> Vec<usize> {
+    let mut known: Vec<(f64, usize)> = values
+        .iter()
+        .enumerate()
+        .filter_map(|(row, x)| Some(((*x)?, row)))
+        .collect();
+    known.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    known.iter().take(LOWEST).map(|(_, row)| *row).collect()
+}
+
+fn table(worst: &Worst, found: &[Worst], classes: &[&ClassColumn]) -> Table {
+    let has_others = found.len() > 1;
+    let mut columns = vec![Column::number("row")];
+    columns.extend(classes.iter().map(|class| Column::text(singular(&class.name))));
+    columns.extend(worst.measures.iter().map(|measure| Column::number(&measure.name)));
+    columns.extend(has_others.then(|| Column::text("also listed for")));
+    let values = worst.measures.iter().map(|measure| {
+        let values: Vec<Option<f64>> = worst.rows.iter().map(|row| measure.values[*row]).collect();
+        let lowest = lowest(&measure.values);
+        let marked = Cell::numbers(&values)
+            .into_iter()
+            .zip(&worst.rows)
+            .map(|(cell, row)| Cell {
+                class: if lowest.contains(row) { "low" } else { "" },
+                ..cell
+            });
+        marked.collect::<Vec<Cell>>().into_iter()
+    });
+    let mut values: Vec<_> = values.collect();
+    let row = |row: &usize| {
+        let mut cells = vec![Cell {
+            html: format!("<span class=\"row\" data-row=\"{row}\">{row}</span>"),
+            key: Some(*row as f64),
+            class: "",
+        }];
+        cells.extend(classes.iter().map(|class| {
+            let name = class.names.get(class.codes[*row] as usize);
+            Cell::html(name.map_or("—".to_string(), |name| escape(name)))
+        }));
+        cells.extend(values.iter_mut().filter_map(Iterator::next));
+        if has_others {
+            let others = found
+                .iter()
+                .filter(|other| other.model != worst.model && other.rows.contains(row));
+            let others: Vec<String> = others.map(|other| shown(other.model)).collect();
+            cells.push(Cell {
+                class: "quiet",
+                ..Cell::html(match others.len() {
+                    0 => "—".to_string(),
+                    1..=2 => others.join(", "),
+                    count => format!("{count} models"),
+                })
+            });
+        }
+        Row {
+            cells,
+            models: Vec::new(),
+        }
+    };
+    Table {
+        caption: format!("Worst samples of {}", worst.model),
+        rows: worst.rows.iter().map(row).collect(),
+        columns,
+        class: "worst",
+        ..Table::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_go_by_row_and_missing_ones_are_left_out() {
+        let mut values = vec![Some(1.0); 20];
+        values[3] = None;
+        values[15] = Some(-2.0);
+        assert_eq!(lowest(&values), [15, 0, 1, 2, 4, 5, 6, 7]);
+    }
+}
