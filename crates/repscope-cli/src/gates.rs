@@ -16,8 +16,9 @@ use repscope_io::ResultsDocument;
 use repscope_report::{Color, GateLine, gate_table};
 
 use crate::args::{FormatChoice, Outputs};
+use crate::evaluation::document;
 use crate::evaluation::problems::did_you_mean;
-use crate::outputs;
+use crate::outputs::{self, Finished};
 use crate::search::list;
 use drops::Drops;
 use limit::Limit;
@@ -96,12 +97,19 @@ impl Gates {
         self.limits.is_empty() && self.drops.is_none()
     }
 
-    pub fn check(&self, results: &Results) -> Verdict {
+    pub fn check(&self, finished: &Finished) -> Verdict {
+        let results = &finished.results;
         let limits = self.limits.iter().flat_map(|limit| limit.check(self.on, results));
-        let drops = self.drops.iter().flat_map(|drops| drops.check(results));
-        Verdict {
-            lines: limits.chain(drops).collect(),
+        let mut verdict = Verdict {
+            lines: limits.collect(),
+            left_out: Vec::new(),
+        };
+        if let Some(drops) = &self.drops {
+            let compared = drops.check(results, &document::failed(&finished.document.spec));
+            verdict.left_out = compared.left_out(&drops.path);
+            verdict.lines.extend(compared.lines);
         }
+        verdict
     }
 }
 
@@ -141,6 +149,8 @@ impl GateOptions {
 /// How the gates went.
 pub struct Verdict {
     lines: Vec<GateLine>,
+    /// What could not be compared, and why that is no failure.
+    left_out: Vec<String>,
 }
 
 impl Verdict {
@@ -149,13 +159,15 @@ impl Verdict {
         let is_passed = self.lines.iter().all(|line| line.passed);
         if !self.lines.is_empty() {
             let is_for_people = to.format == FormatChoice::Table && !to.json;
+            let text = |color: Color| {
+                let table = gate_table(&self.lines, outputs::width(), color);
+                let left_out = self.left_out.iter().map(|sentence| format!("\n{sentence}"));
+                table.trim_end().to_string() + &left_out.collect::<String>()
+            };
             match is_for_people {
-                true => outputs::print(&format!(
-                    "\n{}",
-                    gate_table(&self.lines, outputs::width(), outputs::color())
-                ))?,
+                true => outputs::print(&format!("\n{}", text(outputs::color())))?,
                 false if is_passed && to.machine.quiet => {}
-                false => outputs::advise(gate_table(&self.lines, outputs::width(), Color::No).trim_end()),
+                false => outputs::advise(&text(Color::No)),
             }
         }
         Ok(if is_passed {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use repscope_core::{Labels, Pairs, Space, Study};
 use repscope_io::{InputPath, Pool};
 
-use crate::args::{Models, PoolChoice};
+use crate::args::{Episodes, Models, PoolChoice};
 use crate::models::{self, Model};
 use crate::reader::{Part, Reader, Sources};
 
@@ -20,6 +20,16 @@ pub struct Paths<'a> {
     pub episodes: Option<&'a str>,
     /// Second views of the models.
     pub views: &'a [String],
+}
+
+impl<'a> Paths<'a> {
+    /// Nothing but codes and their episodes.
+    pub fn of_episodes(given: &'a Episodes) -> Self {
+        Paths {
+            episodes: given.episodes.as_deref(),
+            ..Paths::default()
+        }
+    }
 }
 
 /// Studies, what they were read from, and what the user should know.

@@ -48,7 +48,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Retrieval(options) => commands::retrieval::run(&options),
         Command::Evaluate(options) => commands::evaluate::run(*options),
         Command::Report(options) => commands::report::run(&options),
-        Command::Compare(options) => commands::compare::run(*options),
+        Command::Compare(options) => commands::compare::run(&options),
         Command::Check(options) => commands::check::run(&options),
         Command::Validate(options) => commands::validate::run(&options),
         Command::Metrics(options) => commands::metrics::run(&options),

@@ -157,14 +157,20 @@ impl Finished {
 
     /// Writes the CSV files and figures.
     pub fn write_files(&self, root: &Path, figures: &FigureOptions) -> Result<Written> {
+        let mut written = self.write_tables(root)?;
+        written.add(self.write_figures(root, figures, |_| true)?);
+        Ok(written)
+    }
+
+    /// Writes the CSV files.
+    pub fn write_tables(&self, root: &Path) -> Result<Written> {
         let files = document_files(&self.document.command, &self.results);
         for (name, contents) in &files {
             write_whole(&root.join(name), contents.as_bytes())?;
         }
-        let written = self.write_figures(root, figures, |_| true)?;
         Ok(Written {
             csv: files.len(),
-            ..written
+            ..Written::default()
         })
     }
 
@@ -229,11 +235,16 @@ impl Written {
 
     /// `3 CSV files, 2 figures (png, svg, pdf) and results.json`.
     pub fn in_words(&self, last: &str) -> String {
+        format!("{} and {last}", self.files())
+    }
+
+    /// `3 CSV files, 2 figures (png, svg, pdf)`.
+    pub fn files(&self) -> String {
         let mut parts = vec![counted(self.csv, "CSV file")];
         if self.figures > 0 {
             parts.push(format!("{} ({})", counted(self.figures, "figure"), self.formats));
         }
-        format!("{} and {last}", parts.join(", "))
+        parts.join(", ")
     }
 }
 

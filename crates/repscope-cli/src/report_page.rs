@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
 //! The figures and the HTML page of a results document, by the run that made it or by `repscope report`.
 
+use std::path::Path;
+
+use anyhow::Result;
 use repscope_core::{Analysis, Results};
-use repscope_io::ResultsDocument;
+use repscope_io::{ResultsDocument, write_whole};
 use repscope_report::{InputLine, NamedFigure, Page, report_html};
 
+use crate::args::FigureOptions;
+use crate::commands::compare::COMPARE;
 use crate::evaluation::{ANALYSES, parts};
-use crate::figure_files::describe;
-use crate::outputs::{Finished, counted};
+use crate::figure_files::{self, describe};
+use crate::outputs::{Finished, Written, counted};
 
-/// The analysis that a command is; none for `evaluate`, which is all of them.
+/// The analysis that a command is; none for `evaluate` and `compare`, which are several.
 pub fn analysis_of(command: &str) -> Option<Analysis> {
     let own = ANALYSES.iter().find(|(analysis, _)| analysis.name() == command);
     own.map(|(analysis, _)| *analysis)
@@ -37,6 +42,28 @@ pub fn maps(finished: &Finished) -> Vec<NamedFigure> {
         Some(_) => Vec::new(),
         None => describe(&of_codes(&finished.results), "map", None),
     }
+}
+
+/// Draws the figures of each analysis in a document, and its maps.
+pub fn draw(finished: &Finished, root: &Path, options: &FigureOptions) -> Result<Written> {
+    let mut written = Written::default();
+    for part in analyses(finished) {
+        written.add(part.write_figures(root, options, |_| true)?);
+    }
+    written.add(draw_maps(finished, root, options)?);
+    Ok(written)
+}
+
+/// Draws the maps of a document.
+pub fn draw_maps(finished: &Finished, root: &Path, options: &FigureOptions) -> Result<Written> {
+    if options.no_figures {
+        return Ok(Written::default());
+    }
+    let maps = maps(finished);
+    for (name, bytes) in figure_files::draw(&maps, options, |_| true)? {
+        write_whole(&root.join(name), &bytes)?;
+    }
+    Ok(Written::of_figures(&maps, options))
 }
 
 /// The page of a document.
@@ -98,6 +125,7 @@ fn title(finished: &Finished) -> String {
     };
     match finished.document.command.as_str() {
         "evaluate" => format!("Evaluation of {models}"),
+        COMPARE => format!("Comparison of {models}"),
         command => {
             let mut letters = command.chars();
             let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();

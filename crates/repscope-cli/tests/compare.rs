@@ -31,7 +31,7 @@ fn folder() -> Folder {
     folder
 }
 
-const BOTH: &str = "compare --model near=near.npy --model far=far.npy";
+const BOTH: &str = "compare --model near=near.npy --model far=far.npy --no-figures";
 
 fn difference<'a>(results: &'a Value, metric: &str) -> &'a Value {
     let all = results["differences"].as_array().expect("differences are a list");
@@ -161,7 +161,7 @@ fn models_with_different_rows_are_refused_with_both_numbers() {
     assert_eq!(run.code, 2);
     assert!(
         run.stderr
-            .contains("model `near` has 120 rows but model `short` has 50"),
+            .contains("the numbers of rows differ: model `near` 120, model `short` 50"),
         "{}",
         run.stderr
     );
@@ -393,6 +393,150 @@ fn a_drop_below_the_baseline_fails() {
     assert_eq!(code("good --baseline nothing.json --max-drop 0.1"), 2);
     assert_eq!(code("good --baseline good"), 2);
     assert_eq!(code("good --max-drop 0.1"), 2);
+}
+
+#[test]
+fn a_run_of_fewer_analyses_or_models_is_compared_in_what_it_has() {
+    let folder = folder();
+    let all = "evaluate --model near=near.npy --model far=far.npy --states x.npy --no-figures";
+    folder.good(&format!(
+        "{all} --only manifold,neighborhood,geometry,clid --output-dir base"
+    ));
+    let gate = "--baseline base --max-drop 0";
+    let run = folder.good(&format!("{all} --only neighborhood --k 5 10 --output-dir some {gate}"));
+    assert!(
+        run.stdout.contains(
+            "not compared: trustworthiness@15, continuity@15, geometry, clid, because this run did not compute them\n"
+        ),
+        "{}",
+        run.stdout
+    );
+    // The same from the stored document.
+    let stored = folder.good(&format!("compare some {gate}"));
+    assert!(
+        stored.stdout.contains("not compared: trustworthiness@15"),
+        "{}",
+        stored.stdout
+    );
+    let one = "compare --model near=near.npy --states x.npy --no-figures --only neighborhood --output-dir one";
+    let run = folder.good(&format!("{one} {gate}"));
+    assert!(
+        run.stdout
+            .contains("not compared: geometry, clid, model `far`, because this run did not compute them"),
+        "{}",
+        run.stdout
+    );
+    // What a limit names must be there.
+    assert_eq!(
+        folder.run(&format!("{one} --baseline base --max-drop clid.cl=1")).code,
+        1
+    );
+    assert_eq!(
+        folder
+            .run(&format!("{one} --baseline base --max-drop far:trustworthiness@5=1"))
+            .code,
+        1
+    );
+}
+
+#[test]
+fn an_analysis_that_failed_fails_the_drop_now_and_from_its_document() {
+    let folder = folder();
+    let mut codes = noise(4, ROWS * COLUMNS);
+    codes[..COLUMNS].fill(0.0);
+    folder.write("zero.npy", &npy_f64(&[ROWS, COLUMNS], &codes));
+    let line = "evaluate --model m=zero.npy --states x.npy --only neighborhood,clid --no-figures";
+    folder.good(&format!("{line} --output-dir base"));
+    let gate = "--baseline base --max-drop 1";
+    let run = folder.run(&format!(
+        "{line} --set neighborhood.distance=cosine --output-dir bad {gate}"
+    ));
+    // The failure of the analysis is the exit code; that of the gate is told.
+    assert_eq!(run.code, 2);
+    for text in [&run.stdout, &folder.run(&format!("compare bad {gate}")).stdout] {
+        assert!(text.contains("there is no score trustworthiness@5"), "{text}");
+        assert!(!text.contains("not compared"), "{text}");
+    }
+    assert_eq!(folder.run(&format!("compare bad {gate}")).code, 1);
+}
+
+#[test]
+fn options_of_the_analyses_do_what_they_do_there() {
+    let folder = folder();
+    let same = |compared: &Value, own: &Value, metric: &str| {
+        let (a, b) = (
+            common::score(compared, "near", metric),
+            common::score(own, "near", metric),
+        );
+        assert_eq!(a, b, "{metric}");
+    };
+    let models = "--model near=near.npy --model far=far.npy --no-figures --output-dir own";
+    let sampled = folder.results(&format!(
+        "{BOTH} --states x.npy --sample 50 --knn-k 3 --labels labels.npy"
+    ));
+    let own = folder.results(&format!("neighborhood --states x.npy --sample 50 {models}"));
+    same(&sampled, &own, "trustworthiness@10");
+    let own = folder.results(&format!("geometry --labels labels.npy --sample 50 --k 3 {models}"));
+    same(&sampled, &own, "knn_accuracy@3");
+    same(&sampled, &own, "uniformity");
+    // CLID looks at all rows.
+    same(
+        &sampled,
+        &folder.results(&format!("clid --labels labels.npy {models}")),
+        "clid.id",
+    );
+
+    let pairs = "--states x.npy --next-states near.npy --model near=near.npy,far.npy --model far=far.npy,near.npy";
+    let compared = folder.results(&format!("compare {pairs} --no-figures"));
+    let own = folder.results(&format!("smoothness {pairs} --no-figures --output-dir own"));
+    same(&compared, &own, "smoothness.slope");
+    let own = folder.results(&format!("neighborhood --states x.npy {models}"));
+    same(&compared, &own, "trustworthiness@10");
+    for wrong in ["--sample 1", "--knn-k 0", "--knn-k 120"] {
+        assert_eq!(folder.run(&format!("{BOTH} {wrong}")).code, 2, "{wrong}");
+    }
+}
+
+#[test]
+fn figures_and_a_page_are_drawn_and_a_report_draws_the_same() {
+    let folder = folder();
+    let line = "compare --model near=near.npy --model far=far.npy --model x=x.npy --states x.npy --reference far \
+                --only neighborhood,rankme --figure-format svg --output-dir out";
+    let table = folder.good(line).stdout;
+    let drawn = |of: &str| -> Vec<(String, String)> {
+        let files = folder
+            .files()
+            .into_iter()
+            .filter(|name| name.starts_with(of) && [".svg", ".csv", ".html"].iter().any(|end| name.ends_with(end)));
+        files.map(|name| (name.clone(), folder.read(&name))).collect()
+    };
+    let before = drawn("out/");
+    let names: Vec<&str> = before.iter().map(|(name, _)| name.as_str()).collect();
+    for name in [
+        "out/compare/differences.csv",
+        "out/compare/neighborhood_preservation/neighborhood_preservation.svg",
+        "out/compare/rankme/rankme_analysis.svg",
+        "out/compare/report.html",
+    ] {
+        assert!(names.contains(&name), "{name}\n{names:?}");
+    }
+    assert!(
+        folder
+            .read("out/compare/report.html")
+            .contains("Comparison of near, far and x")
+    );
+    for document in ["out/results.json", "out/compare/results.json"] {
+        let run = folder.good(&format!("report {document} --figure-format svg"));
+        assert_eq!(run.stdout, table, "{document}");
+        assert!(drawn("out/") == before, "{document}");
+    }
+    folder.good(&format!("{BOTH} --output-dir none"));
+    assert!(
+        !folder
+            .files()
+            .iter()
+            .any(|name| name.starts_with("none/") && name.ends_with(".svg"))
+    );
 }
 
 #[test]

@@ -135,6 +135,39 @@ fn each_analysis_has_the_bytes_that_its_own_command_writes() {
 }
 
 #[test]
+fn scores_and_intervals_are_those_of_the_single_commands_with_and_without_episodes() {
+    let folder = Folder::with_arrays();
+    folder.write("episodes.npy", &npy_i64(&(0..60).map(|i| i / 5).collect::<Vec<_>>()));
+    for given in ["", "--episodes episodes.npy"] {
+        let joint = folder.results(&format!("{ALL} {given} --no-figures"));
+        let mut units: Vec<(&str, usize)> = Vec::new();
+        for line in [
+            "smoothness --states x.npy",
+            "neighborhood --states x.npy",
+            "manifold",
+            "geometry --labels labels.npy",
+            "rankme",
+            "clid --labels labels.npy",
+        ] {
+            let words = format!("{line} {given} --model jepa=z.npy --model ae=w.npy --output-dir own --no-figures");
+            let own = folder.results(&words);
+            for score in list(&own, "scores") {
+                let name = |key: &str| score[key].as_str().expect("a name").to_string();
+                let same = common::score(&joint, &name("model"), &name("metric"));
+                assert_eq!(same, score, "{line} {given}");
+            }
+            let of_episodes = list(&own, "scores").iter().filter(|s| s["unit"] == "episodes");
+            units.push((line, of_episodes.count()));
+        }
+        // Rows are the units where there are no episodes.
+        let is_asked = !given.is_empty();
+        for (line, count) in &units[..4] {
+            assert_eq!(*count > 0, is_asked, "{line} {given}");
+        }
+    }
+}
+
+#[test]
 fn the_document_holds_all_scores_once_and_all_differences_adjusted_together() {
     let folder = Folder::with_arrays();
     let results = folder.results(ALL);
@@ -377,6 +410,29 @@ fn everything_that_is_wrong_is_said_at_once_and_nothing_is_written() {
 }
 
 #[test]
+fn what_would_stop_an_analysis_is_said_before_any_starts() {
+    let folder = Folder::with_arrays();
+    let run = folder.run(&format!("{ALL} --set geometry.t=99 clid.alpha=101 clid.t=2"));
+    let expected = "error: 2 problems; nothing was computed\n\
+                    - geometry: --t 99 must be above 0 and at most 20 (2 is usual)\n\
+                    - clid: --alpha 101 must be above 0 and at most 100 (2 is usual)\n";
+    assert_eq!((run.code, run.stderr.as_str()), (2, expected));
+
+    // Uniformity is a score of geometry and of clid, and stands in the report once.
+    let run = folder.run(&format!("{ALL} --set geometry.t=3"));
+    assert_eq!(run.code, 2);
+    assert!(
+        run.stderr.contains("[geometry] has t = 3 and [clid] has t = 2"),
+        "{}",
+        run.stderr
+    );
+    assert!(!folder.path().join("evaluation_plots").exists());
+    for choice in ["--set geometry.t=3 clid.t=3", "--set geometry.t=3 --skip clid"] {
+        folder.good(&format!("{ALL} {choice} --no-figures"));
+    }
+}
+
+#[test]
 fn a_file_that_is_no_study_is_refused() {
     let folder = Folder::with_arrays();
     folder.write("broken.toml", b"[data\nstates = 3");
@@ -403,40 +459,76 @@ fn a_file_that_is_no_study_is_refused() {
 #[test]
 fn one_analysis_that_fails_takes_no_other_with_it() {
     let folder = Folder::with_arrays();
-    // t of uniformity is checked where it is used, by geometry alone: CLID has a t of its own.
-    let run = folder.run(&format!("{ALL} --set geometry.t=99 --no-figures"));
+    // A row of length zero has no cosine distance, which only `neighborhood` asks for.
+    let mut codes = noise(2, 180);
+    codes[30..33].fill(0.0);
+    folder.write("zero.npy", &npy_f64(&[60, 3], &codes));
+    let line = "evaluate --states x.npy --labels labels.npy --model jepa=zero.npy --model ae=w.npy --no-figures";
+    let run = folder.run(&format!("{line} --set neighborhood.distance=cosine"));
     assert_eq!(run.code, 2);
     assert!(
         run.stderr
-            .contains("error: geometry failed: t = 9.9e1 must be above 0 and at most 20"),
+            .contains("error: neighborhood failed: row 10 of `jepa` has length zero"),
         "{}",
         run.stderr
     );
     assert!(
         run.stderr
-            .contains("computed: smoothness, neighborhood, manifold, rankme, clid"),
+            .contains("computed: smoothness, manifold, geometry, rankme, clid"),
         "{}",
         run.stderr
     );
     let document = folder.json("evaluation_plots/results.json");
-    assert!(value(&document, "jepa", "clid.cl").is_some() && value(&document, "ae", "trustworthiness@5").is_some());
-    assert!(!folder.path().join("evaluation_plots/geometry_analysis").exists());
+    assert!(value(&document, "jepa", "clid.cl").is_some() && value(&document, "ae", "nmi").is_some());
+    let why = &document["spec"]["analyses"]["neighborhood"]["not_computed"];
+    assert!(why.as_str().is_some_and(|why| why.contains("length zero")), "{why}");
+    assert!(
+        !folder
+            .path()
+            .join("evaluation_plots/neighborhood_preservation")
+            .exists()
+    );
     assert!(folder.path().join("evaluation_plots/report.html").exists());
     // Mended, the rest is not computed again.
-    let run = folder.good(&format!("{ALL} --no-figures --resume"));
-    assert!(run.stderr.contains("computed: geometry\n"), "{}", run.stderr);
+    let run = folder.good(&format!("{line} --resume"));
+    assert!(run.stderr.contains("computed: neighborhood\n"), "{}", run.stderr);
 }
 
 #[test]
 fn an_analysis_that_fails_among_others_with_the_same_options_fails_alone() {
     let folder = Folder::with_arrays();
-    let run = folder.run(&format!("{ALL} --set geometry.t=99 clid.t=99 --no-figures --quiet"));
+    let mut codes = noise(2, 180);
+    codes[30..33].fill(0.0);
+    folder.write("zero.npy", &npy_f64(&[60, 3], &codes));
+    folder.write("evaluation_plots/clid", b"a file where a folder should be");
+    let line = "evaluate --states x.npy --model jepa=zero.npy --no-figures --quiet";
+    let run = folder.run(&format!("{line} --set neighborhood.distance=cosine"));
     assert_eq!(run.code, 2);
     let errors: Vec<&str> = run.stderr.lines().collect();
     assert_eq!(errors.len(), 2, "{}", run.stderr);
-    assert!(errors[0].starts_with("error: geometry failed") && errors[1].starts_with("error: clid failed"));
+    assert!(errors[0].starts_with("error: neighborhood failed") && errors[1].starts_with("error: clid failed"));
     let document = folder.json("evaluation_plots/results.json");
     assert!(value(&document, "jepa", "two_nn").is_some());
+}
+
+#[test]
+fn what_the_computation_would_refuse_is_refused_before_any_of_it() {
+    let folder = Folder::with_arrays();
+    let run = folder.run("evaluate z.npy --no-figures --set clid.eps=1e-30 geometry.t=50 clid.t=50");
+    assert_eq!(run.code, 2);
+    for word in [
+        "2 problems; nothing was computed",
+        "geometry: ",
+        "at most 20",
+        "clid: ",
+        "eps = 1e-30",
+    ] {
+        assert!(run.stderr.contains(word), "{word}\n{}", run.stderr);
+    }
+    assert!(!folder.path().join("evaluation_plots").exists());
+    let run = folder.run("evaluate z.npy --no-figures --memory 1K");
+    assert!(run.code == 2 && run.stderr.contains("--memory"), "{}", run.stderr);
+    assert!(!folder.path().join("evaluation_plots").exists());
 }
 
 #[test]

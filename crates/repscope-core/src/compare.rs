@@ -4,7 +4,8 @@
 //! Two models see the same rows, so their errors go together: a hard row is hard for both. Where a score tells what each
 //! unit (row, pair, episode, split) does to it, the difference of two models is taken unit by unit, and its error is
 //! that of the differences. The p-value asks how often the difference would be as large if each unit's difference had
-//! either sign: all signs for a few units, random ones for more, Student's t for very many and for very small p-values.
+//! either sign: all signs for a few units, random ones for more, Student's t for very many and where (nearly) no signs give
+//! as much.
 
 use rand::Rng;
 
@@ -19,7 +20,7 @@ const ALL_SIGNS: usize = 12;
 const RANDOM_SIGNS: usize = 2000;
 /// How many random signs are drawn.
 const DRAWS: usize = 9999;
-/// A p-value that rests on this share of the draws or less is taken from Student's t.
+/// A p-value of this or less is taken from Student's t: too few draws tell how small it is.
 const FEW_DRAWS: f64 = 0.001;
 
 /// Adds the difference of every two models in every metric to the results, with p-values adjusted for all of them by
@@ -41,17 +42,6 @@ pub fn compare(results: &mut Results, spec: &Spec) {
         }
     }
     adjust(&mut differences);
-    for d in &mut differences {
-        let is_apart = d.p_adjusted.is_some_and(|p| p <= 1.0 - spec.level);
-        let a_is_better = match d.better {
-            Better::Higher => d.value > 0.0,
-            Better::Lower => d.value < 0.0,
-            Better::Neither => continue,
-        };
-        if is_apart && d.value != 0.0 {
-            d.winner = Some(if a_is_better { d.a.clone() } else { d.b.clone() });
-        }
-    }
     results.differences = differences;
 }
 
@@ -96,24 +86,32 @@ fn pair(found: &mut Difference, effects: &[f64], spec: &Spec) {
     let (p, method) = match effects.len() {
         _ if found.value == 0.0 => (Some(1.0), "equal values"),
         _ if error == 0.0 => {
-            found.note = Some("no unit tells the models apart, so there is no p-value".to_string());
+            found.say("no unit tells the models apart, so there is no p-value");
             found.interval = None;
             (None, "")
         }
-        n if n <= ALL_SIGNS => (Some(all_signs(found.value, effects)), "all signs"),
         n => {
             let of_t = t_two_sided(found.value / error, freedom);
-            let drawn = (n <= RANDOM_SIGNS).then(|| random_signs(found, effects, spec.seed));
-            match drawn {
-                Some(p) if p > FEW_DRAWS => (Some(p), "random signs"),
-                // So few draws are as far that they tell only that p is small: Student's t tells how small.
-                Some(p) => (Some(of_t.min(p)), "Student t"),
+            let least = 2f64.powi(1 - n.min(ALL_SIGNS) as i32).max(FEW_DRAWS);
+            // Where no or few signs are as far, they tell only that p is small: Student's t tells how small.
+            match signs(found, effects, spec.seed) {
+                Some((p, method)) if p > least => (Some(p), method),
+                Some((p, _)) => (Some(of_t.min(p)), "Student t"),
                 None => (Some(of_t), "Student t"),
             }
         }
     };
     found.p = p;
     found.method = Some(format!("paired over units, {method}")).filter(|_| p.is_some());
+}
+
+/// The p-value by signs, and which were tried; none for very many units.
+fn signs(found: &Difference, effects: &[f64], seed: u64) -> Option<(f64, &'static str)> {
+    match effects.len() {
+        n if n <= ALL_SIGNS => Some((all_signs(found.value, effects), "all signs")),
+        n if n <= RANDOM_SIGNS => Some((random_signs(found, effects, seed), "random signs")),
+        _ => None,
+    }
 }
 
 /// The share of all signs whose sum is at least as far from 0 as the difference.
@@ -164,25 +162,39 @@ fn separate(found: &mut Difference, a: &Score, b: &Score, spec: &Spec) {
         }
         _ => "no interval: the score has none",
     };
-    found.note = Some(match found.note.take() {
-        Some(note) => format!("{note}; {why}"),
-        None => why.to_string(),
-    });
+    found.say(why);
 }
 
-/// Holm's step-down method over all p-values.
-fn adjust(differences: &mut [Difference]) {
-    let mut order: Vec<(f64, usize)> = differences
-        .iter()
-        .enumerate()
-        .filter_map(|(i, d)| Some((d.p?, i)))
-        .collect();
+impl Difference {
+    /// Adds to the note.
+    fn say(&mut self, what: &str) {
+        self.note = Some(match self.note.take() {
+            Some(note) => format!("{note}; {what}"),
+            None => what.to_string(),
+        });
+    }
+}
+
+/// Adjusts the p-values of all differences for being that many, by Holm's step-down method (Holm 1979), and names the
+/// winners that remain. What has no p-value does not count.
+pub fn adjust(differences: &mut [Difference]) {
+    let known = differences.iter().enumerate().filter_map(|(i, d)| Some((d.p?, i)));
+    let mut order: Vec<(f64, usize)> = known.collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let count = order.len();
     let mut largest = 0.0f64;
     for (rank, (p, i)) in order.into_iter().enumerate() {
         largest = largest.max((p * (count - rank) as f64).min(1.0));
         differences[i].p_adjusted = Some(largest);
+    }
+    for d in differences {
+        let is_apart = d.value != 0.0 && d.p_adjusted.is_some_and(|p| p <= 1.0 - d.level);
+        let is_a_better = match d.better {
+            Better::Higher => d.value > 0.0,
+            Better::Lower => d.value < 0.0,
+            Better::Neither => continue,
+        };
+        d.winner = is_apart.then(|| if is_a_better { d.a.clone() } else { d.b.clone() });
     }
 }
 
@@ -230,6 +242,15 @@ mod tests {
     }
 
     #[test]
+    fn where_no_other_sign_is_as_far_students_t_tells_how_small_p_is() {
+        // t = 10 with 4 degrees of freedom: 0.000562 (scipy 1.17.1, `2 * t.sf(10, 4)`), where the signs can tell 1/16 only.
+        let effects = [0.044, -0.044, 0.0, 0.022, -0.022];
+        let error = effects.iter().map(|e| e * e).sum::<f64>().sqrt();
+        let d = &compared(vec![score("a", 10.0 * error, &effects), score("b", 0.0, &[0.0; 5])])[0];
+        assert!((d.p.unwrap() - 0.000_562).abs() < 1e-6, "{:?}", d.p);
+    }
+
+    #[test]
     fn random_signs_agree_with_the_normal_law() {
         let effects = vec![0.1; 400];
         let d = &compared(vec![score("a", 4.0, &effects), score("b", 0.0, &vec![0.0; 400])])[0];
@@ -237,22 +258,42 @@ mod tests {
         assert!((d.p.unwrap() - 0.0455).abs() < 0.01, "{:?}", d.p);
     }
 
+    fn apart(value: f64, p: f64) -> Difference {
+        Difference {
+            metric: "m".to_string(),
+            a: "a".to_string(),
+            b: "b".to_string(),
+            value,
+            interval: None,
+            level: 0.95,
+            p: Some(p),
+            p_adjusted: Some(p),
+            better: Better::Higher,
+            is_paired: true,
+            unit: None,
+            units: 10,
+            method: None,
+            note: None,
+            winner: Some("b".to_string()),
+        }
+    }
+
     #[test]
-    fn p_values_are_adjusted_step_down() {
-        let with = |p: f64| {
-            let mut d = difference(
-                &score("a", 1.0, &[1.0, 2.0]),
-                &score("b", 0.0, &[0.0, 0.0]),
-                &Spec::default(),
-            )
-            .unwrap();
-            d.p = Some(p);
-            d
-        };
-        let mut three = vec![with(0.03), with(0.01), with(0.02)];
+    fn p_values_of_all_analyses_are_adjusted_together() {
+        let mut three = [apart(1.0, 0.03), apart(-1.0, 0.01), apart(1.0, 0.02)];
         adjust(&mut three);
-        let adjusted: Vec<f64> = three.iter().map(|d| d.p_adjusted.unwrap()).collect();
+        // By hand: 0.01·3, then 0.02·2, then the larger of 0.03·1 and 0.04.
+        let adjusted: Vec<f64> = three.iter().map(|d| d.p_adjusted.expect("a p-value")).collect();
         assert_eq!(adjusted, [0.04, 0.03, 0.04]);
+        let winners: Vec<Option<&str>> = three.iter().map(|d| d.winner.as_deref()).collect();
+        assert_eq!(winners, [Some("a"), Some("b"), Some("a")]);
+    }
+
+    #[test]
+    fn a_winner_of_one_analysis_need_not_be_one_of_the_run() {
+        let mut two = [apart(1.0, 0.04), apart(1.0, 0.5)];
+        adjust(&mut two);
+        assert_eq!((two[0].p_adjusted, two[0].winner.as_deref()), (Some(0.08), None));
     }
 
     #[test]

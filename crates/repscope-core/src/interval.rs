@@ -5,7 +5,7 @@
 //! rows of one episode are not independent). Statistics that are not means get a jackknife. Neighbour
 //! graphs are never resampled with replacement: a row drawn twice would be its own nearest neighbour.
 
-use statrs::distribution::{ChiSquared, ContinuousCDF, Normal, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::beta::beta_reg;
 
 use crate::score::Interval;
@@ -91,6 +91,40 @@ pub(crate) fn from_effects(
         effects: Some(effects.into()),
         ..interval
     })
+}
+
+/// The jackknife of leave-one-row-out replicates, over the units of the rows.
+pub(crate) fn jackknife_of_rows(value: f64, replicates: &[f64], units: Units, level: f64) -> Option<Interval> {
+    let rows = jackknife(value, replicates, units.name(), level)?;
+    match units {
+        Units::Single(_) => Some(rows),
+        Units::Groups(..) => from_rows(value, rows.effects.as_deref()?, units, "jackknife", level),
+    }
+}
+
+/// Student's t interval from what each row does to the value. What rows of one episode do adds up to the effect of the
+/// episode: to first order what leaving it out does.
+pub(crate) fn from_rows(
+    value: f64,
+    effects: &[f64],
+    units: Units,
+    method: &'static str,
+    level: f64,
+) -> Option<Interval> {
+    let sums = units.sums(effects).into_iter().map(|s| s.0);
+    let effects: Vec<f64> = match units {
+        Units::Single(_) => sums.collect(),
+        Units::Groups(..) => {
+            let sums: Vec<f64> = sums.collect();
+            let count = sums.len() as f64;
+            let weight = (count / (count - 1.0)).sqrt();
+            sums.iter().map(|s| weight * s).collect()
+        }
+    };
+    if effects.len() < 2 {
+        return None;
+    }
+    from_effects(value, effects, units.name(), method, level)
 }
 
 /// value ± t · standard error with this many degrees of freedom.
@@ -233,11 +267,6 @@ pub(crate) fn normal_quantile(q: f64) -> f64 {
     Normal::standard().inverse_cdf(q)
 }
 
-/// The `q` quantile of the chi-squared distribution.
-pub(crate) fn chi_squared_quantile(q: f64, freedom: f64) -> Option<f64> {
-    Some(ChiSquared::new(freedom).ok()?.inverse_cdf(q))
-}
-
 /// The two-sided p-value of a normal statistic.
 pub(crate) fn normal_two_sided(z: f64) -> f64 {
     statrs::function::erf::erfc(z.abs() / std::f64::consts::SQRT_2)
@@ -255,7 +284,7 @@ pub(crate) fn t_two_sided(t: f64, freedom: f64) -> f64 {
 mod tests {
     use super::*;
 
-    // Expected values: scipy 1.17.1, `scipy.stats.t.ppf`, `norm.ppf`, `chi2.ppf`, `2 * t.sf`.
+    // Expected values: scipy 1.17.1, `scipy.stats.t.ppf`, `norm.ppf`, `2 * t.sf`.
     #[test]
     fn quantiles_and_p_values_equal_those_of_scipy() {
         let close = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-7, "{a} {b}");
@@ -263,8 +292,6 @@ mod tests {
         close(t_quantile(0.975, 9.0).unwrap(), 2.262_157_162_798_205);
         close(t_quantile(0.975, 59_999.0).unwrap(), 1.960_003_523_836_932_7);
         close(normal_quantile(0.975), 1.959_963_984_540_054);
-        close(chi_squared_quantile(0.025, 20.0).unwrap(), 9.590_777_392_264_867);
-        close(chi_squared_quantile(0.975, 120_000.0).unwrap(), 120_962.075_234_823_51);
         close(t_two_sided(2.0, 10.0), 0.073_388_034_770_740_35);
         close(t_two_sided(40.0, 100.0), 2.462_107_602_140_071e-63);
         assert_eq!(t_two_sided(f64::INFINITY, 5.0), 0.0);
@@ -294,6 +321,21 @@ mod tests {
         let pair = of_mean(&[1.0, 3.0], Units::Single("rows"), 0.95).unwrap();
         assert!((groups.low - pair.low).abs() < 1e-9 && groups.unit == "episodes");
         assert!(of_mean(&values, Units::Groups(&[4; 6], "episodes"), 0.95).is_none());
+    }
+
+    #[test]
+    fn effects_of_rows_add_up_to_those_of_episodes() {
+        let episodes = Units::Groups(&[0, 0, 1, 1, 2, 2], "episodes");
+        let values: [f64; 6] = [1.0, 2.0, 4.0, 7.0, 3.0, 1.0];
+        let centre = mean(&values);
+        let without: Vec<f64> = values.iter().map(|v| (6.0 * centre - v) / 5.0).collect();
+        let found = jackknife_of_rows(centre, &without, episodes, 0.95).unwrap();
+        // For a mean with episodes of one size the jackknife over episodes is Student's t over their means.
+        let means = of_mean(&[1.5, 5.5, 2.0], Units::Single("rows"), 0.95).unwrap();
+        let ratio = found.standard_error.unwrap() / means.standard_error.unwrap();
+        // Rows left out one by one weigh √(5/6)·6/5 as much: √(6/5).
+        assert!((ratio - 1.2f64.sqrt()).abs() < 1e-12, "{ratio}");
+        assert_eq!(found.unit, "episodes");
     }
 
     #[test]

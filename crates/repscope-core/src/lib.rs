@@ -13,14 +13,14 @@
 //!   between the two); `tiles` looks at every pair of rows once and feeds `neighbors`, `ranks` and `pair_sums`;
 //!   `moments`, `spectrum` and `singular` give eigenvalues and singular values, `clusters` k-means, `contingency`
 //!   tables of two labelings, `learnability` and `votes` how well clusters can be told, `coding_rates` the volume of classes,
-//!   `paired` and `views` the distances of given pairs, `plane` a map, `influence` what each row adds to a score through
+//!   `paired` and `views` the distances of given pairs, `plane` and `tsne` maps, `influence` what each row adds to a score through
 //!   the others.
 //!   For retrievals, `similarity` and `panels` compare two spaces and `rankings` orders their rows; [`retrieve`] runs
 //!   them and computes the scores.
 //! - [`run`]: drivers. Tasks are cut by shape alone and merged in task order, so the same bits come out of one
 //!   thread or sixteen.
 //! - [`compare`]: models against each other, unit by unit; [`relate`]: scores against how well models do elsewhere;
-//!   [`draw_maps`]: a map of each model's codes.
+//!   [`draw_maps`]: maps of each model's codes.
 //! - `interval`: confidence intervals. [`random`]: named streams from one seed.
 //! - [`Results`]: what comes out. A [`Score`] is a number with everything needed to publish it; a value that does
 //!   not exist is no number but a reason.
@@ -55,13 +55,14 @@ pub mod run;
 mod score;
 mod spec;
 
-pub use compare::compare;
+pub use compare::{adjust, compare};
 pub use data::{Direction, LabelSet, Labels, Pairs, Performance, Retrieval, Space, Study, Values};
 pub use error::{Error, Result};
-pub use maps::draw_maps;
+pub use maps::{TSNE_MOST_ROWS, draw_maps};
 pub use metrics::{Analysis, METRICS, Metric};
 pub use passes::tiles::nearest_neighbors;
-pub use plan::evaluate;
+pub use passes::tsne::{TSNE_STEPS, tsne_perplexity};
+pub use plan::{check, evaluate};
 pub use relate::relate;
 pub use retrieve::retrieve;
 pub use score::{

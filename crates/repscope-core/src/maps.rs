@@ -1,21 +1,40 @@
 // SPDX-License-Identifier: MIT
-//! A map of each model's codes: every row on the plane that shows most of the variance.
+//! Two maps of each model's codes: every row on the plane that shows most of the variance, and a t-SNE map, which keeps
+//! neighbours together.
 
 use crate::data::Study;
-use crate::passes::plane::principal_plane;
+use crate::error::{Error, Result};
+use crate::passes::plane::{Plane, principal_plane};
+use crate::passes::tsne::{FEWEST_ROWS, tsne};
+use crate::random;
 use crate::run::Driver;
 use crate::score::{Curve, Results, SampleTable};
 
-/// Adds a table `map` with the columns `x` and `y` for each study, and a curve `map` with the shares of the variance
-/// along the two.
+/// Rows of a t-SNE map. Of more, so many are drawn at random, always the same ones: steps take seconds, not minutes.
+pub const TSNE_MOST_ROWS: usize = 5_000;
+
+/// Adds a table `map` for each study, with the places `x` and `y` on the plane and `tsne_x` and `tsne_y` on the t-SNE map
+/// (nowhere for rows that are not in its sample), and a curve `map` with the shares of the variance along the plane.
+///
+/// A t-SNE map that cannot be drawn, of fewer than four rows say, is a warning.
 pub fn draw_maps(results: &mut Results, studies: &[Study], driver: &Driver) {
     for study in studies {
         let plane = principal_plane(&study.latent, driver);
         let column = |name: &str, values: &[f64]| (name.to_string(), values.iter().copied().map(Some).collect());
+        let mut columns = vec![column("x", &plane.x), column("y", &plane.y)];
+        match neighborhoods(study, &plane, driver) {
+            Ok(places) => {
+                let along = |axis: usize| places.iter().map(|place| place.map(|place| place[axis])).collect();
+                columns.extend([("tsne_x".to_string(), along(0)), ("tsne_y".to_string(), along(1))]);
+            }
+            Err(reason) => results
+                .warnings
+                .push(format!("{}: no t-SNE map: {reason}", study.model)),
+        }
         results.samples.push(SampleTable {
             model: study.model.clone(),
             metric: "map".to_string(),
-            columns: vec![column("x", &plane.x), column("y", &plane.y)],
+            columns,
         });
         results.curves.push(Curve {
             model: study.model.clone(),
@@ -25,5 +44,88 @@ pub fn draw_maps(results: &mut Results, studies: &[Study], driver: &Driver) {
             x: vec![1.0, 2.0],
             y: plane.shares.to_vec(),
         });
+    }
+}
+
+/// Where the rows lie on the t-SNE map; `None` for rows outside its sample.
+fn neighborhoods(study: &Study, plane: &Plane, driver: &Driver) -> Result<Vec<Option<[f64; 2]>>> {
+    let n = study.latent.rows();
+    if n < FEWEST_ROWS {
+        return Err(Error::Input(format!(
+            "it needs at least {FEWEST_ROWS} rows, there are {n}"
+        )));
+    }
+    let rows = sample(n);
+    let start: Vec<[f64; 2]> = rows.iter().map(|row| [plane.x[*row], plane.y[*row]]).collect();
+    if !start.iter().flatten().all(|x| x.is_finite()) {
+        return Err(Error::Input(
+            "the numbers are too large for a principal plane to start from".to_string(),
+        ));
+    }
+    let placed = match rows.len() == n {
+        true => tsne(&study.latent, &start, driver)?,
+        false => tsne(&study.latent.select(&rows)?, &start, driver)?,
+    };
+    let mut places = vec![None; n];
+    for (row, place) in rows.into_iter().zip(placed) {
+        places[row] = Some(place);
+    }
+    Ok(places)
+}
+
+/// The rows of a t-SNE map, the same for all models of so many rows.
+fn sample(n: usize) -> Vec<usize> {
+    if n <= TSNE_MOST_ROWS {
+        return (0..n).collect();
+    }
+    let order = random::permutation(n, &mut random::stream(0, "map", 0));
+    let mut rows: Vec<usize> = order[..TSNE_MOST_ROWS].iter().map(|row| *row as usize).collect();
+    rows.sort_unstable();
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Space;
+    use crate::run::Order;
+
+    fn drawn(rows: usize) -> Results {
+        let codes = (0..rows * 2).map(|i| (i as f64 * 0.7).sin()).collect();
+        let study = Study::new("m", Space::from_f64("z", rows, 2, codes).unwrap());
+        let mut results = Results::default();
+        draw_maps(&mut results, &[study], &Driver::silent(Order::Parallel));
+        results
+    }
+
+    #[test]
+    fn both_maps_have_a_place_for_each_row() {
+        let results = drawn(30);
+        let names: Vec<&str> = results.samples[0].columns.iter().map(|c| c.0.as_str()).collect();
+        assert_eq!(names, ["x", "y", "tsne_x", "tsne_y"]);
+        let is_placed = |values: &Vec<Option<f64>>| values.len() == 30 && values.iter().all(Option::is_some);
+        assert!(results.samples[0].columns.iter().all(|c| is_placed(&c.1)));
+        assert!(results.warnings.is_empty());
+    }
+
+    #[test]
+    fn few_rows_have_a_plane_and_a_warning() {
+        for rows in [1, 3] {
+            let results = drawn(rows);
+            assert_eq!(results.samples[0].columns.len(), 2);
+            let expected = format!("m: no t-SNE map: it needs at least 4 rows, there are {rows}");
+            assert_eq!(results.warnings, [expected]);
+        }
+    }
+
+    #[test]
+    fn a_sample_holds_rows_of_the_whole_file_once() {
+        assert_eq!(sample(5), [0, 1, 2, 3, 4]);
+        let rows = sample(3 * TSNE_MOST_ROWS);
+        assert!(rows.len() == TSNE_MOST_ROWS && rows.is_sorted_by(|a, b| a < b));
+        // A third of the sample is of the last third, give or take six standard deviations of about 27.
+        let last = rows.iter().filter(|row| **row >= 2 * TSNE_MOST_ROWS).count();
+        assert!(last.abs_diff(TSNE_MOST_ROWS / 3) < 165, "{last}");
+        assert_eq!(rows, sample(3 * TSNE_MOST_ROWS));
     }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::data::{Labels, Space, Study};
 use crate::error::{Error, Result};
 use crate::interval::Units;
-use crate::metrics::{Metric, Work};
+use crate::metrics::{Metric, OF_CENTRED, OF_RAW, Work};
 use crate::passes::clusters::{Clusters, kmeans};
 use crate::passes::coding_rates::CodingRates;
 use crate::passes::influence;
@@ -186,6 +186,14 @@ impl<'a> Shared<'a> {
         self.spectrum.as_ref().ok_or_else(|| undeclared("spectrum"))
     }
 
+    /// What all rows are resampled over: episodes where they are known.
+    pub(crate) fn row_units(&self) -> Units<'_> {
+        match &self.study.episodes {
+            Some(episodes) => Units::Groups(episodes.codes(), "episodes"),
+            None => Units::Single("rows"),
+        }
+    }
+
     pub(crate) fn singular(&self) -> Result<&Singular> {
         self.singular.as_ref().ok_or_else(|| undeclared("singular values"))
     }
@@ -219,10 +227,15 @@ fn undeclared(what: &str) -> Error {
     Error::Internal(format!("a metric read {what} that it had not declared as a need"))
 }
 
-/// Computes the metrics for every study. All problems of the input are found before heavy work starts.
-pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Driver) -> Result<Results> {
+/// Whether [`evaluate`] would take this: what it refuses before heavy work starts is refused here.
+pub fn check(studies: &[Study], metrics: &[&Metric], spec: &Spec) -> Result<()> {
+    plan(studies, metrics, spec).map(|_| ())
+}
+
+/// What every study needs.
+fn plan<'a>(studies: &'a [Study], metrics: &[&Metric], spec: &'a Spec) -> Result<Vec<(Shared<'a>, Vec<Need>)>> {
     spec.check()?;
-    let mut planned: Vec<(Shared, Vec<Need>)> = Vec::new();
+    let mut planned = Vec::new();
     for study in studies {
         study.check()?;
         let mut needs = Vec::new();
@@ -239,12 +252,18 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
         )?;
         planned.push((start(spec, study, anchors), needs));
     }
+    Ok(planned)
+}
+
+/// Computes the metrics for every study. All problems of the input are found before heavy work starts.
+pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Driver) -> Result<Results> {
+    let mut planned = plan(studies, metrics, spec)?;
     for (shared, needs) in &mut planned {
         if needs.contains(&Need::Spectrum) {
             shared.spectrum = Some(Spectrum::new(&shared.study.latent, driver));
         }
         if needs.contains(&Need::Singular) {
-            shared.singular = Some(Singular::new(&shared.study.latent, driver));
+            shared.singular = Some(Singular::new(&shared.study.latent, &OF_CENTRED, &OF_RAW, driver));
         }
         if needs.contains(&Need::Clusters) {
             let space = &shared.study.latent;

@@ -276,6 +276,28 @@ fn direct(codes: &[f64], columns: usize, is_chosen: impl Fn(usize) -> bool, weig
     logarithm / 2.0
 }
 
+/// A mean of many rows varies by 1/√N: four copies of all rows have half the standard error.
+#[test]
+fn four_times_the_rows_halve_the_interval() {
+    let codes: Vec<f64> = (0..400)
+        .map(|i| f64::from((i * 37 + i * i * 11) % 101) - 50.0)
+        .collect();
+    let labels: Vec<u32> = (0..200).map(|i| i % 3 % 2).collect();
+    let once = labelled(2, codes.clone(), &labels);
+    let often = labelled(2, codes.repeat(4), &labels.repeat(4));
+    for id in OUTPUTS {
+        let error = |study: &Study| {
+            let results = run(study, &[metric("mcr2")], &Spec::default());
+            results
+                .score(MODEL, id)
+                .and_then(|s| s.standard_error)
+                .expect("an error")
+        };
+        // The rates themselves are the same, because they divide by N.
+        assert!((error(&once) / error(&often) - 2.0).abs() < 1e-9, "{id}");
+    }
+}
+
 fn labelled(columns: usize, codes: Vec<f64>, labels: &[u32]) -> Study {
     let names: Vec<String> = labels.iter().map(u32::to_string).collect();
     Study {
@@ -296,8 +318,20 @@ fn assert_values(study: &Study, spec: &Spec, expected: [f64; 3]) {
     for (id, expected) in OUTPUTS.iter().zip(expected) {
         let found = results.score(MODEL, id).expect("a declared output");
         assert_near(found.value.expect("a number"), expected);
-        assert_eq!((found.n, found.interval), (study.latent.rows(), None), "{id}");
+        assert_eq!(found.n, study.latent.rows(), "{id}");
+        // Rates vary in a way that rows can tell only where every class has four of them for each column.
+        let fewest = match *id {
+            "mcr2.discriminative" => study.latent.rows(),
+            _ => smallest_class(study),
+        };
+        assert_eq!(found.interval.is_some(), fewest >= 4 * study.latent.columns(), "{id}");
     }
+}
+
+fn smallest_class(study: &Study) -> usize {
+    let codes = study.labels.as_deref().map_or(&[][..], Labels::codes);
+    let sizes = codes.iter().map(|class| codes.iter().filter(|c| *c == class).count());
+    sizes.min().unwrap_or(0)
 }
 
 /// Relative: logarithms of a few hundred pivots, of matrices whose eigenvalues reach 1e5.

@@ -455,6 +455,109 @@ fn perturbation() -> Figure {
     }
 }
 
+/// Impact by class with intervals, below zero too, and accuracy over the extent with bands.
+fn perturbed_classes() -> Figure {
+    let mut made = Made(9);
+    let classes = [
+        "BPSK", "QPSK", "8PSK", "16QAM", "32QAM", "64QAM", "128QAM", "256QAM", "OOK", "4ASK", "FM",
+    ];
+    let kinds = ["brightest pixels", "dimmest pixels", "random pixels"];
+    let impact = Bars {
+        axis: Axis::linear("perturbation impact score"),
+        categories: classes.map(str::to_string).to_vec(),
+        rows: (0..kinds.len())
+            .map(|series| BarRow {
+                series,
+                bars: classes
+                    .map(|_| {
+                        let value = [9.0, 16.0, -1.5][series] * made.uniform() + made.normal();
+                        Measured {
+                            value: Some(value),
+                            interval: Some((value - 1.2, value + 1.2)),
+                        }
+                    })
+                    .to_vec(),
+            })
+            .collect(),
+        ..Bars::default()
+    };
+    let falls = [0.019, 0.052, 0.006];
+    let accuracy = Lines {
+        x: Axis::linear("pixels blacked out (%)").covering(&[0.0]),
+        y: Axis::linear("accuracy").covering(&[0.0, 1.0]),
+        curves: (0..kinds.len())
+            .map(|series| Curve {
+                series,
+                points: (0..=10)
+                    .map(|x| {
+                        let y = 0.12 + 0.79 * (-falls[series] * f64::from(x * x)).exp();
+                        CurvePoint {
+                            x: f64::from(x),
+                            y: Some(y),
+                            band: Some((y - 0.025, y + 0.025)),
+                        }
+                    })
+                    .collect(),
+            })
+            .collect(),
+        references: vec![Reference {
+            at: ReferenceAt::Horizontal(1.0 / 11.0),
+            label: "chance".into(),
+            series: None,
+        }],
+    };
+    Figure {
+        series: kinds.map(str::to_string).to_vec(),
+        columns: 2,
+        panels: vec![
+            Panel::new("Impact by class", impact).span(2),
+            Panel::new("Accuracy by extent", accuracy),
+        ],
+        notes: vec!["Error bars and bands are 95 % intervals over images.".into()],
+        ..Figure::default()
+    }
+}
+
+/// Confusion matrices with numbers in their cells.
+fn confusion(classes: usize) -> Figure {
+    let mut made = Made(10);
+    let names: Vec<String> = (0..classes).map(|i| format!("{}-QAM", 4 << (i % 9))).collect();
+    let names: Vec<String> = names
+        .iter()
+        .enumerate()
+        .map(|(i, name)| format!("{name} {i}"))
+        .collect();
+    let values = (0..classes)
+        .map(|row| {
+            let weights: Vec<f64> = (0..classes)
+                .map(|column| match row.abs_diff(column) {
+                    0 => 3.0 + 4.0 * made.uniform(),
+                    1 => made.uniform(),
+                    _ => 0.15 * made.uniform() * made.uniform(),
+                })
+                .collect();
+            let total: f64 = weights.iter().sum();
+            weights.iter().map(|weight| Some(weight / total)).collect()
+        })
+        .collect();
+    let heatmap = Heatmap {
+        rows: names.clone(),
+        columns: names,
+        row_label: "true class".into(),
+        column_label: "predicted class".into(),
+        values,
+        value_label: "share of the row".into(),
+        range: Some((0.0, 1.0)),
+        decimals: 2,
+        ..Heatmap::default()
+    };
+    Figure {
+        panels: vec![Panel::new("", heatmap)],
+        columns: 1,
+        ..Figure::default()
+    }
+}
+
 fn etes() -> Figure {
     let mut made = Made(4);
     let matched: Vec<f64> = (0..4000).map(|_| 0.72 + 0.09 * made.normal()).collect();
@@ -758,6 +861,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("retrieval_narrow", retrieval(12, 50), &narrow),
         ("perturbation", perturbation(), &wide),
         ("perturbation_narrow", perturbation(), &narrow),
+        ("perturbed_classes", perturbed_classes(), &wide),
+        ("perturbed_classes_narrow", perturbed_classes(), &narrow),
+        ("confusion_11", confusion(11), &wide),
+        ("confusion_19", confusion(19), &wide),
         ("etes", etes(), &wide),
         ("maps", maps(), &wide),
         (

@@ -2,7 +2,7 @@
 //! Axes around a plot: how much room they need, and how they are drawn once the plot has its place.
 
 use crate::content::Weight;
-use crate::names::{NamesBelow, names_below, names_beside};
+use crate::names::{NAMES, NamesBelow, names_below, names_beside};
 use crate::plan::{AxisPlan, ColorBar, Frame, Plan, Scene};
 use crate::svg::{Anchor, Letters, Rect, Short, Stroke, Svg, Turn};
 use crate::text::{CAPITAL, LINE, clean, width, wrap};
@@ -39,13 +39,13 @@ pub(crate) fn lay_beside(plan: &Plan, scene: &Scene, height: f64, cell: f64) -> 
     beside.label = wrap(&clean(axis.label()), height, em, Weight::Regular);
     match axis {
         AxisPlan::Numbers { range, .. } => {
-            beside.ticks = range.ticks(((height / (2.3 * em)) as usize).clamp(2, 7));
+            beside.ticks = range.ticks(((height / (2.0 * em)) as usize).clamp(2, 7));
             beside.widest = widest(beside.ticks.iter().map(|tick| tick.label.as_str()), em);
             beside.room += (TICK + GAP) * em + beside.widest;
         }
         AxisPlan::Names { names, of_series, .. } => {
             let slot = height / names.len().max(1) as f64;
-            beside.names = names_beside(names, slot, 0.38 * cell, em, *of_series);
+            beside.names = names_beside(names, slot, NAMES * cell, em, *of_series);
             if let Some((names, every)) = &beside.names {
                 beside.widest = widest(names.iter().step_by(*every).flatten().map(String::as_str), em);
                 beside.room += (TICK + GAP) * em + beside.widest;
@@ -84,8 +84,11 @@ pub(crate) fn lay_below(plan: &Plan, scene: &Scene, wide: f64, left: f64, right:
     below.label = wrap(&clean(axis.label()), wide + left.min(right), em, Weight::Regular);
     match axis {
         AxisPlan::Numbers { range, .. } => {
-            for most in (2..=7).rev() {
-                below.ticks = range.ticks(most);
+            // Marks at the data if their labels have room, else round numbers.
+            let wished = (!plan.x_ticks.is_empty()).then(|| (plan.x_ticks.len(), plan.x_ticks.clone()));
+            let round = (2..=7).rev().map(|most| (most, range.ticks(most)));
+            for (most, ticks) in wished.into_iter().chain(round) {
+                below.ticks = ticks;
                 let places: Vec<(f64, f64)> = below
                     .ticks
                     .iter()
@@ -98,7 +101,7 @@ pub(crate) fn lay_below(plan: &Plan, scene: &Scene, wide: f64, left: f64, right:
                     })
                     .collect();
                 let apart = places.windows(2).all(|pair| pair[0].1 + 0.9 * em <= pair[1].0);
-                if apart || most == 2 {
+                if apart || most <= 2 {
                     let mut end = f64::NEG_INFINITY;
                     for (tick, (from, to)) in below.ticks.iter_mut().zip(places) {
                         // A label that would leave the panel or touch its neighbour goes; its tick stays.

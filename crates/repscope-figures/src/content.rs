@@ -209,6 +209,18 @@ pub struct Bars {
     pub chance: Vec<Option<f64>>,
     /// Lines to compare with; `Horizontal` and `Vertical` mean directions on the page.
     pub references: Vec<Reference>,
+    /// What stands for a value.
+    pub look: BarsLook,
+}
+
+/// What stands for a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BarsLook {
+    /// A bar from zero.
+    #[default]
+    Bars,
+    /// A point on its interval: for estimates whose intervals are wide, such as correlations.
+    Points,
 }
 
 /// The bars of one series, one per category.

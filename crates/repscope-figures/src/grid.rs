@@ -122,7 +122,43 @@ pub(crate) fn place<'a>(scene: &'a Scene<'a>, inner: f64, outer: f64) -> Vec<Lai
         });
         column += span;
     }
+    share_labels(scene, &mut panels);
     panels
+}
+
+/// Scatter plots side by side that show the same thing of several series say what it is once: at the first of a row and
+/// below the last of a column.
+fn share_labels(scene: &Scene, panels: &mut [Laid]) {
+    let labels: Vec<Option<(String, String)>> = panels
+        .iter()
+        .zip(&scene.figure.panels)
+        .map(|(laid, panel)| match (&panel.content, &laid.plan.x, &laid.plan.y) {
+            (Content::Scatter(_), Some(x), Some(y)) => Some((x.label().to_string(), y.label().to_string())),
+            _ => None,
+        })
+        .collect();
+    let places: Vec<(usize, usize)> = panels.iter().map(|laid| (laid.row, laid.column)).collect();
+    let says_same = |index: usize, place: (usize, usize)| {
+        let other = places.iter().position(|known| *known == place);
+        other.is_some_and(|other| labels[index].is_some() && labels[index] == labels[other])
+    };
+    let below = |index: usize| says_same(index, (places[index].0 + 1, places[index].1));
+    let beside = |index: usize| {
+        let (row, column) = places[index];
+        column > 0 && says_same(index, (row, column - 1))
+    };
+    // All plots of a row keep their lower label or none does.
+    let all_below = |row: usize| (0..places.len()).filter(|index| places[*index].0 == row).all(below);
+    let drops: Vec<(bool, bool)> = (0..places.len())
+        .map(|index| (all_below(places[index].0), beside(index)))
+        .collect();
+    for (laid, (drop_x, drop_y)) in panels.iter_mut().zip(drops) {
+        for (axis, drop) in [(&mut laid.plan.x, drop_x), (&mut laid.plan.y, drop_y)] {
+            if let (Some(AxisPlan::Numbers { label, .. }), true) = (axis, drop) {
+                label.clear();
+            }
+        }
+    }
 }
 
 /// Columns each panel takes. In a narrow figure some kinds need more than they ask for, and none stands alone in half a row.

@@ -186,6 +186,7 @@ fn draw_panel(scene: &Scene, laid: &Laid, index: usize, top: f64, plot: Rect, sv
         y: range(&laid.plan.y),
         scene,
         id: scene.style.id(&format!("p{index}")),
+        names_series: laid.beside.names_series || laid.below.names_series,
     };
     draw_grid(&laid.plan, &laid.beside, &laid.below, &frame, svg);
     (laid.plan.draw)(&frame, svg);

@@ -56,7 +56,7 @@ pub use content::*;
 pub use export::{Error, to_pdf, to_png, to_svg};
 pub use figure::{Axis, Figure, Legend, Letters, Panel, Scale};
 pub use number::number;
-pub use palette::series_color;
+pub use palette::{CLASS_COLORS, class_color, series_color, value_color};
 pub use panels::{bin_edges, bin_shares};
 pub use style::{Background, FontIn, Style, Theme, Width};
 pub use subset::font_css;

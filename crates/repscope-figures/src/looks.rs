@@ -106,7 +106,7 @@ pub(crate) fn hatch(id: &str, ink: &Ink, series: usize, em: f64) -> Option<Strin
     let cell = 0.55 * em;
     let line = |d: &str| {
         format!(
-            "<path d=\"{d}\" stroke=\"{}\" stroke-width=\"{}\" stroke-opacity=\"0.6\" fill=\"none\"/>",
+            "<path d=\"{d}\" stroke=\"{}\" stroke-width=\"{}\" stroke-opacity=\"0.42\" fill=\"none\"/>",
             hex(light),
             Short(0.07 * em)
         )
@@ -123,7 +123,7 @@ pub(crate) fn hatch(id: &str, ink: &Ink, series: usize, em: f64) -> Option<Strin
         9 => (line(&format!("{across}{down}")), 0),
         10 => (
             format!(
-                "<circle cx=\"{h}\" cy=\"{h}\" r=\"{}\" fill=\"{}\" fill-opacity=\"0.6\"/>",
+                "<circle cx=\"{h}\" cy=\"{h}\" r=\"{}\" fill=\"{}\" fill-opacity=\"0.5\"/>",
                 Short(0.1 * em),
                 hex(light)
             ),

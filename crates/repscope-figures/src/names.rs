@@ -69,6 +69,18 @@ pub(crate) fn names_below(names: &[String], slot: f64, em: f64, may_drop: bool) 
     NamesBelow::Up { names, every }
 }
 
+/// Share of a cell that names left of a plot may take.
+pub(crate) const NAMES: f64 = 0.42;
+
+/// Height a name left of a plot needs: names too long for one line are broken into two.
+pub(crate) fn slot_beside(names: &[String], most: f64, em: f64) -> f64 {
+    let is_long = |name: &String| width(&clean(name), em, Weight::Regular) > most;
+    match names.iter().any(is_long) {
+        true => 2.0 * LINE * em + 0.2 * em,
+        false => 0.0,
+    }
+}
+
 /// Lines of names left of a plot, each `every`-th; `None` if they are left to the legend.
 pub(crate) fn names_beside(
     names: &[String],
@@ -93,7 +105,9 @@ pub(crate) fn names_beside(
         )
     };
     let laid: Vec<(Vec<String>, bool)> = names.iter().map(lines).collect();
-    if may_drop && (every > 1 || laid.iter().any(|(_, whole)| !whole)) {
+    // Shortened names serve while they can be told apart.
+    let differ = |lines: &Vec<String>| laid.iter().filter(|(other, _)| other == lines).count() == 1;
+    if may_drop && (every > 1 || laid.iter().any(|(lines, whole)| !whole && !differ(lines))) {
         return None;
     }
     Some((laid.into_iter().map(|(lines, _)| lines).collect(), every))
@@ -144,5 +158,22 @@ mod tests {
     fn numbers_are_thinned_rather_than_turned() {
         let numbers: Vec<String> = (100..150).map(|n| n.to_string()).collect();
         assert!(matches!(names_below(&numbers, 5.0, 7.0, false), NamesBelow::Thinned { every, .. } if every > 1));
+    }
+
+    #[test]
+    fn long_names_beside_a_plot_take_two_lines_or_are_shortened_while_they_differ() {
+        let em = 7.0;
+        let long = names(&["vit_base_patch16_pretrained", "jepa"]);
+        let slot = slot_beside(&long, 60.0, em);
+        let (lines, every) = names_beside(&long, slot, 60.0, em, true).unwrap();
+        assert_eq!((lines[0].len(), lines[1].len(), every), (2, 1, 1));
+        let (lines, _) = names_beside(&long, 1.5 * em, 60.0, em, true).unwrap();
+        assert!(lines[0].len() == 1 && lines[0][0].contains('…'), "{lines:?}");
+        // Two that differ in the middle alone would look the same.
+        let alike = names(&[
+            "convolutional_network_1_pretrained_on_images",
+            "convolutional_network_2_pretrained_on_images",
+        ]);
+        assert_eq!(names_beside(&alike, 1.5 * em, 60.0, em, true), None);
     }
 }

@@ -20,8 +20,11 @@ const DARK: [u32; LOOKS] = [
     0xE8DC7A,
 ];
 
+/// Classes of a map that differ in colour. Later ones begin again.
+pub const CLASS_COLORS: usize = 20;
+
 /// Classes of a map: more are needed than series, and they are dots only. The last ones are paler kin of the first.
-const CLASSES: [u32; 20] = [
+const CLASSES: [u32; CLASS_COLORS] = [
     0x0072B2, 0xE69F00, 0x009E73, 0xCC79A7, 0xD55E00, 0x56B4E9, 0x882255, 0x8FCF7C, 0x332288, 0xB8A038, 0x7A3B10,
     0xF0A8B8, 0x44AA99, 0x9467BD, 0xDDCC77, 0x17657D, 0xFF7F6E, 0x6B7A1F, 0xB9B5E8, 0xC2185B,
 ];
@@ -71,7 +74,11 @@ impl Ink {
     }
 
     pub fn class(&self, index: usize) -> Rgb {
-        let color = rgb(CLASSES[index % CLASSES.len()]);
+        self.dot(rgb(CLASSES[index % CLASS_COLORS]))
+    }
+
+    /// Dots on dark paper are paler.
+    fn dot(&self, color: Rgb) -> Rgb {
         match self.theme {
             Theme::Light => color,
             Theme::Dark => mix(color, [255, 255, 255], 0.25),
@@ -104,13 +111,23 @@ impl Ink {
     }
 
     pub fn point(&self, t: f64) -> Rgb {
-        ramp(&POINTS, t)
+        self.dot(ramp(&POINTS, t))
     }
 }
 
 /// The colour of a series as `#rrggbb`, the same as in the figures.
 pub fn series_color(index: usize, theme: Theme) -> String {
     hex(Ink::of(theme).series(index))
+}
+
+/// The colour of a class of a map as `#rrggbb`.
+pub fn class_color(index: usize, theme: Theme) -> String {
+    hex(Ink::of(theme).class(index))
+}
+
+/// The colour of a value of a map as `#rrggbb`, `t` from 0 (lowest) to 1 (highest).
+pub fn value_color(t: f64, theme: Theme) -> String {
+    hex(Ink::of(theme).point(t))
 }
 
 pub(crate) fn hex([r, g, b]: Rgb) -> String {

@@ -8,7 +8,7 @@ use crate::looks;
 use crate::palette::{Ink, Rgb, hex};
 use crate::style::Style;
 use crate::svg::{Anchor, Letters, Rect, Stroke, Svg, Turn, polyline};
-use crate::ticks::Range;
+use crate::ticks::{Range, Tick};
 
 /// What all panels of a figure share.
 pub(crate) struct Scene<'a> {
@@ -44,6 +44,22 @@ impl Scene<'_> {
     pub fn area(&self, rect: Rect, series: usize, outline: Option<&Stroke>, title: &str, svg: &mut Svg) {
         let id = self.style.id(&format!("h{}", series % crate::palette::LOOKS));
         let hatch = looks::hatch(&id, &self.ink, series, self.em);
+        self.hatched(rect, (series, &id, hatch), outline, title, svg);
+    }
+
+    /// The same without a hatch, for a panel whose axis names the series.
+    pub fn plain_area(&self, rect: Rect, series: usize, outline: Option<&Stroke>, title: &str, svg: &mut Svg) {
+        self.hatched(rect, (series, "", None), outline, title, svg);
+    }
+
+    fn hatched(
+        &self,
+        rect: Rect,
+        (series, id, hatch): (usize, &str, Option<String>),
+        outline: Option<&Stroke>,
+        title: &str,
+        svg: &mut Svg,
+    ) {
         // The title stands on what lies on top, or a pointer would not find it.
         let under = if hatch.is_some() { "" } else { title };
         svg.rect(rect, &hex(self.ink.series(series)), outline, under);
@@ -137,6 +153,8 @@ pub(crate) type Draw<'a> = Box<dyn Fn(&Frame, &mut Svg) + 'a>;
 pub(crate) struct Plan<'a> {
     pub x: Option<AxisPlan>,
     pub y: Option<AxisPlan>,
+    /// Marks of the lower axis, where the data have a few places only; else they are round numbers.
+    pub x_ticks: Vec<Tick>,
     /// Lines across the plot at the ticks of these axes.
     pub grid_x: bool,
     pub grid_y: bool,
@@ -162,6 +180,7 @@ impl<'a> Plan<'a> {
         Self {
             x: Some(x),
             y: Some(y),
+            x_ticks: Vec::new(),
             grid_x: true,
             grid_y: true,
             spines: true,
@@ -205,6 +224,8 @@ pub(crate) struct Frame<'a> {
     pub scene: &'a Scene<'a>,
     /// Begins ids of this panel.
     pub id: String,
+    /// Whether an axis names the series, so that no hatch has to.
+    pub names_series: bool,
 }
 
 impl Frame<'_> {

@@ -118,7 +118,11 @@ pub(crate) fn pieces(text: &str) -> Vec<String> {
         // A number such as 0.95 or −3 stays whole, and so does a pair of signs.
         let next = letters.get(at + 1);
         let in_name = matches!(c, '_' | '-' | '/' | '.') && next.is_some_and(|n| n.is_alphabetic()) && at > 0;
-        if c == ' ' || in_name {
+        // `trustworthiness@5` may break before the `@`.
+        let before_at = next == Some(&'@') && at > 2;
+        // An arrow behind a name belongs to it.
+        let blank = c == ' ' && !matches!(next, Some('↑' | '↓'));
+        if blank || in_name || before_at {
             pieces.push(String::new());
         }
     }

@@ -22,6 +22,12 @@ pub(crate) struct Setting<'a> {
     pub(crate) remarks: &'a [String],
 }
 
+/// Names longer than this take two lines over their column.
+const LONGEST_HEAD: usize = 18;
+
+/// Tables of more models than this fill the width of the page.
+const MOST_NARROW: usize = 3;
+
 pub(crate) fn render(summary: &Summary) -> String {
     render_with(summary, &[])
 }
@@ -95,12 +101,18 @@ fn caption(summary: &Summary, setting: &Setting<'_>) -> String {
 fn tabular(summary: &Summary, models: Range<usize>) -> String {
     let chance = if summary.has_chance() { "r" } else { "" };
     let n = if summary.has_n() { "r" } else { "" };
-    let mut text = format!(
-        "  \\begin{{tabular}}{{@{{}}lc{}{chance}{n}@{{}}}}\n    \\toprule\n",
-        "r".repeat(models.len())
-    );
+    let columns = format!("lc{}{chance}{n}", "r".repeat(models.len()));
+    // Tables of many models are as wide as the page: the space between columns takes what long names leave.
+    let (kind, begin) = match summary.models.len() {
+        0..=MOST_NARROW => ("tabular", format!("{{@{{}}{columns}@{{}}}}")),
+        _ => (
+            "tabular*",
+            format!("{{\\linewidth}}{{@{{\\extracolsep{{0pt plus 1fil minus 4pt}}}}{columns}@{{}}}}"),
+        ),
+    };
+    let mut text = format!("  \\begin{{{kind}}}{begin}\n    \\toprule\n");
     let mut header = vec!["Metric".to_string(), String::new()];
-    header.extend(summary.models[models.clone()].iter().map(|model| escape(model)));
+    header.extend(summary.models[models.clone()].iter().map(|model| head(model)));
     header.extend(summary.has_chance().then(|| "Chance".to_string()));
     header.extend(summary.has_n().then(|| "$n$".to_string()));
     text.push_str(&format!("    {} \\\\\n    \\midrule\n", header.join(" & ")));
@@ -118,8 +130,24 @@ fn tabular(summary: &Summary, models: Range<usize>) -> String {
         fields.extend(summary.has_n().then(|| range(&row.n(models.clone()))));
         text.push_str(&format!("    {} \\\\\n", fields.join(" & ")));
     }
-    text.push_str("    \\bottomrule\n  \\end{tabular}\n");
+    text.push_str(&format!("    \\bottomrule\n  \\end{{{kind}}}\n"));
     text
+}
+
+/// The name of a model over its column: a long one is broken in two near its middle, behind `_ - . /` or a blank.
+fn head(model: &str) -> String {
+    let letters: Vec<char> = model.chars().collect();
+    let is_break = |at: &usize| matches!(letters[at - 1], '_' | '-' | '.' | '/' | ' ');
+    let middle = (1..letters.len())
+        .filter(is_break)
+        .min_by_key(|at| (2 * at).abs_diff(letters.len()));
+    match middle.filter(|_| letters.len() > LONGEST_HEAD) {
+        Some(at) => {
+            let (first, second): (String, String) = (letters[..at].iter().collect(), letters[at..].iter().collect());
+            format!("\\shortstack[r]{{{}\\\\{}}}", escape(first.trim_end()), escape(&second))
+        }
+        None => escape(model),
+    }
 }
 
 /// Remarks, footnotes and reasons, below the tables.
@@ -329,5 +357,26 @@ mod tests {
         assert!(text.contains("Metric &  & model0 & model1 & $n$"), "{text}");
         assert!(text.contains("Metric &  & model2 & model3 & $n$"), "{text}");
         assert_eq!(text.matches("\\begin{table}").count(), 1);
+    }
+
+    #[test]
+    fn a_long_name_stands_in_two_lines_and_many_models_fill_the_page() {
+        assert_eq!(head("resnet50"), "resnet50");
+        assert_eq!(
+            head("vit_base_patch16_dino_v2"),
+            r"\shortstack[r]{vit\_base\_\\patch16\_dino\_v2}"
+        );
+        assert_eq!(head("nobreakinthisverylongname"), "nobreakinthisverylongname");
+        let of = |model: &str| score(model, "nmi", 0.5, None, Better::Higher);
+        let four = Results {
+            scores: ["a", "b", "c", "d"].map(of).to_vec(),
+            ..Results::default()
+        };
+        let text = render(&Summary::new(&four));
+        assert!(
+            text.contains(r"\begin{tabular*}{\linewidth}{@{\extracolsep{0pt plus 1fil minus 4pt}}lcrrrr"),
+            "{text}"
+        );
+        assert!(text.contains(r"\end{tabular*}"));
     }
 }

@@ -28,6 +28,8 @@ mod table;
 #[cfg(test)]
 mod testdata;
 mod text;
+mod tsne_words;
+mod winners;
 
 use repscope_core::Results;
 use summary::Summary;

@@ -223,7 +223,7 @@ fn every_control_can_be_reached_by_keyboard_and_has_a_name() {
         const name = (e) => e.getAttribute('aria-label') || (e.labels && [...e.labels].map((l) => l.textContent).join('')) || e.textContent;
         const unreached = controls.filter((e) => { e.focus(); return document.activeElement !== e || e.tabIndex < 0; });
         const unnamed = controls.filter((e) => !name(e).trim());
-        const kinds = ['input[data-toggle]', 'input[name=theme]', 'button.sort', '#color-by', '#find-row', '[data-zoom]', '.save', 'summary', 'nav a', '.skip', 'button.row'];
+        const kinds = ['input[data-toggle]', 'input[name=theme]', 'button.sort', '#map-kind', '#color-by', '#find-row', '[data-zoom]', '.save', 'summary', 'nav a', '.skip', 'button.row'];
         const scrolling = all('.scroll').filter((e) => getComputedStyle(e).overflowX === 'auto' && e.scrollWidth > e.clientWidth && e.tabIndex < 0);
         return {
           unreached: unreached.map((e) => e.outerHTML), unnamed: unnamed.map((e) => e.outerHTML), scrolling: scrolling.length,
@@ -274,6 +274,47 @@ fn maps_show_which_sample_is_where() {
     let expected = json!({
         "byLabel": 3, "byValue": true, "legend": [true], "ringed": [true, true, true], "tip": [true, true, true],
         "zoomed": true, "absent": "is not on the maps", "errors": [],
+    });
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn maps_switch_to_tsne_and_back_in_the_same_colours() {
+    let script = "
+        const maps = all('.map svg');
+        const points = () => all('path', maps[0]).map((path) => path.getAttribute('d')).join(' ');
+        const colors = () => all('path', maps[0]).map((path) => path.getAttribute('stroke')).sort().join(' ');
+        const count = () => points().split('M').length - 1;
+        const under = () => maps[0].closest('.map').querySelector('.under').innerText;
+        const about = () => all('.map-about').filter((p) => !p.hidden).map((p) => p.textContent).join(' ');
+        const label = () => maps[0].getAttribute('aria-label');
+        const find = document.getElementById('find-row');
+        find.value = '17';
+        find.dispatchEvent(new Event('input'));
+        const ring = () => ['cx', 'cy'].map((name) => Math.round(Number(maps[0].querySelector('.ring').getAttribute(name))));
+        const before = [points(), colors(), label(), under(), about()];
+        const ringed = ring();
+        maps[0].closest('.map').querySelector('[data-zoom]').click();
+        const kind = document.getElementById('map-kind');
+        kind.focus();
+        kind.value = '1';
+        kind.dispatchEvent(new Event('change'));
+        const after = [points(), colors(), label(), under(), about()];
+        const said = document.getElementById('said').textContent;
+        const seen = {
+          moved: after[0] !== before[0], colours: after[1] === before[1], points: count(), whole: maps[0].getAttribute('viewBox'),
+          label: after[2], under: /t-SNE 1[^]*t-SNE 2/.test(after[3]) && !after[3].includes('PC 1'),
+          about: after[4].startsWith('t-SNE of all 100 samples: perplexity 30, 750 steps') && after[4].includes('not to be read'),
+          ring: String(ring()) !== String(ringed), focus: document.activeElement === kind, said,
+        };
+        kind.value = '0';
+        kind.dispatchEvent(new Event('change'));
+        return { ...seen, back: String([points(), colors(), label(), under(), about()]) === String(before), errors };";
+    let Some(seen) = ask("tsne", &[], script) else { return };
+    let expected = json!({
+        "moved": true, "colours": true, "points": 100, "whole": "0 0 1000 800",
+        "label": "Map of plain: t-SNE 1 to the right, t-SNE 2 upwards, coloured by label.", "under": true, "about": true,
+        "ring": true, "focus": true, "said": "Maps: t-SNE", "back": true, "errors": [],
     });
     assert_eq!(seen, expected);
 }

@@ -326,7 +326,15 @@ fn ten_thousand_samples_of_four_models_fit_in_five_megabytes() {
     };
     for (m, model) in ["a", "b", "c", "d"].into_iter().enumerate() {
         let tables = [
-            ("map", vec![column("x", m), column("y", m + 1)]),
+            (
+                "map",
+                vec![
+                    column("x", m),
+                    column("y", m + 1),
+                    column("tsne_x", m + 7),
+                    column("tsne_y", m + 8),
+                ],
+            ),
             ("trustworthiness", vec![column("trustworthiness@10", m + 2)]),
             ("continuity", vec![column("continuity@10", m + 3)]),
             ("silhouette", vec![column("silhouette", m + 4)]),

@@ -51,7 +51,7 @@ pub fn neighborhood(options: &Neighborhood) -> Result<ExitCode> {
     start_threads(&options.outputs.machine)?;
     let paths = Paths {
         states: Some(&options.states),
-        episodes: options.episodes.as_deref(),
+        episodes: options.episodes.episodes.as_deref(),
         ..Paths::default()
     };
     let spec = neighborhood_spec(options)?;
@@ -87,7 +87,7 @@ pub fn neighborhood_spec(options: &Neighborhood) -> Result<Spec> {
 pub fn manifold(options: &Manifold) -> Result<ExitCode> {
     start_threads(&options.outputs.machine)?;
     let spec = manifold_spec(options)?;
-    let inputs = inputs::read(&Paths::default(), &options.models)?;
+    let inputs = inputs::read(&Paths::of_episodes(&options.episodes), &options.models)?;
     run(
         Analysis::Manifold,
         "manifold_dimension",
@@ -115,7 +115,7 @@ pub fn geometry(options: &Geometry) -> Result<ExitCode> {
     start_threads(&options.outputs.machine)?;
     let paths = Paths {
         labels: options.labels.as_deref(),
-        episodes: options.episodes.as_deref(),
+        episodes: options.episodes.episodes.as_deref(),
         ..Paths::default()
     };
     let spec = geometry_spec(options)?;
@@ -168,7 +168,7 @@ pub fn refuse_misfits(options: &Geometry, studies: &[Study]) -> Result<()> {
 pub fn rankme(options: &Rankme) -> Result<ExitCode> {
     start_threads(&options.outputs.machine)?;
     let spec = spec(&options.outputs)?;
-    let mut inputs = inputs::read(&Paths::default(), &options.models)?;
+    let mut inputs = inputs::read(&Paths::of_episodes(&options.episodes), &options.models)?;
     let warning = different_shapes(&inputs.studies, RANKS_GROW);
     inputs.sources.warnings.extend(warning);
     run(Analysis::Rankme, "rankme", inputs, &spec, &options.outputs)
@@ -191,7 +191,7 @@ pub fn different_shapes(studies: &[Study], why: &str) -> Option<String> {
 }
 
 fn run(analysis: Analysis, folder: &str, inputs: Inputs, spec: &Spec, options: &Outputs) -> Result<ExitCode> {
-    let results = compute(&inputs, &metrics(analysis), spec, &options.machine)?;
+    let results = compute(&inputs.studies, &metrics(analysis), spec, &options.machine)?;
     let delivery = Delivery {
         command: analysis.name(),
         folder,
@@ -214,8 +214,8 @@ pub fn metrics(analysis: Analysis) -> Vec<&'static Metric> {
 }
 
 /// Evaluates all studies.
-pub fn compute(inputs: &Inputs, metrics: &[&Metric], spec: &Spec, machine: &Machine) -> Result<Results> {
-    watched(machine, |driver| Ok(evaluate(&inputs.studies, metrics, spec, driver)?))
+pub fn compute(studies: &[Study], metrics: &[&Metric], spec: &Spec, machine: &Machine) -> Result<Results> {
+    watched(machine, |driver| Ok(evaluate(studies, metrics, spec, driver)?))
 }
 
 /// Runs something on all threads, with a progress bar where somebody watches.
@@ -249,7 +249,7 @@ pub fn spec(outputs: &Outputs) -> Result<Spec> {
     })
 }
 
-fn sample(count: Option<usize>) -> Result<Option<usize>> {
+pub fn sample(count: Option<usize>) -> Result<Option<usize>> {
     match count {
         Some(m) if m < 2 => bail!("--sample {m}: at least 2 rows are needed for an estimate with an interval"),
         other => Ok(other),

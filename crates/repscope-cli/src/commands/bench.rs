@@ -52,7 +52,7 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
             let analyses = [Analysis::Neighborhood, Analysis::Manifold, Analysis::Geometry];
             let metrics: Vec<_> = analyses.iter().flat_map(|a| a.metrics()).collect();
             let start = Instant::now();
-            let results = compute(&inputs, &metrics, &Spec::default(), machine)?;
+            let results = compute(&inputs.studies, &metrics, &Spec::default(), machine)?;
             let line = serde_json::json!({
                 "case": "all", "count": results.scores.len(), "seconds": start.elapsed().as_secs_f64(),
             });

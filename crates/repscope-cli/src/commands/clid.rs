@@ -33,6 +33,7 @@ pub fn run(options: &Clid) -> Result<ExitCode> {
     let spec = resolve(options, &preset_steps)?;
     let paths = Paths {
         labels: options.labels.as_deref(),
+        episodes: options.episodes.episodes.as_deref(),
         views: &options.views,
         ..Paths::default()
     };
@@ -53,7 +54,7 @@ pub fn run(options: &Clid) -> Result<ExitCode> {
     inputs.sources.options.extend(asked(options));
 
     let (of_studies, of_performance) = metrics(!options.views.is_empty(), options.performance.is_some());
-    let mut results = compute(&inputs, &of_studies, &spec, &options.outputs.machine)?;
+    let mut results = compute(&inputs.studies, &of_studies, &spec, &options.outputs.machine)?;
     if let Some(performance) = &performance {
         relate(&mut results, &of_performance, performance, &spec)?;
     }

@@ -11,8 +11,7 @@ use repscope_io::{ResultsDocument, write_whole};
 use repscope_report::{Format, render, retrieval_json, retrieval_table};
 
 use super::analyses::start_threads;
-use crate::args::with_dashes;
-use crate::evaluation::args::Evaluate;
+use crate::args::{Evaluate, with_dashes};
 use crate::evaluation::folder::{self, Found};
 use crate::evaluation::options::Options;
 use crate::evaluation::plan::{Plan, Planned};
@@ -22,7 +21,7 @@ use crate::evaluation::{ANALYSES, document, folder_of, parts};
 use crate::gates::Gates;
 use crate::outputs::{self, Finished, advise, resolved};
 use crate::progress::Bars;
-use crate::{figure_files, report_page, study_file};
+use crate::{report_page, study_file};
 
 pub fn run(typed: Evaluate) -> Result<ExitCode> {
     if let Some(path) = &typed.init {
@@ -199,14 +198,17 @@ impl Run<'_> {
         self.watched(1, 1, |driver| draw_maps(&mut results, studies, driver));
         parts::add_classes(&mut results, studies);
         let outputs = &self.options.outputs;
-        let document = ResultsDocument::new("evaluate", plan.spec, plan.inputs, &results);
-        let finished = Finished { document, results };
-        let root = &outputs.output_dir;
-        if !outputs.figures.no_figures {
-            for (name, bytes) in figure_files::draw(&report_page::maps(&finished), &outputs.figures, |_| true)? {
-                write_whole(&root.join(name), &bytes)?;
+        let mut spec = plan.spec;
+        for (analysis, why) in &self.failed {
+            // Results that could not be written are there.
+            if !self.done.iter().any(|(done, _)| done == analysis) {
+                document::note_failure(&mut spec, *analysis, why);
             }
         }
+        let document = ResultsDocument::new("evaluate", spec, plan.inputs, &results);
+        let finished = Finished { document, results };
+        let root = &outputs.output_dir;
+        report_page::draw_maps(&finished, root, &outputs.figures)?;
         write_whole(&root.join("report.html"), report_page::html(&finished).as_bytes())?;
         finished.write_document(root)?;
         if !outputs.machine.quiet {
@@ -214,7 +216,7 @@ impl Run<'_> {
         }
         outputs::show(&finished, outputs.json, outputs.format, &table)?;
         let of_gates = match &self.gates {
-            Some(gates) => gates.check(&finished.results).conclude(outputs)?,
+            Some(gates) => gates.check(&finished).conclude(outputs)?,
             None => ExitCode::SUCCESS,
         };
         let samples = if finished.has_samples() { ", samples.npz" } else { "" };

@@ -10,12 +10,12 @@ use repscope_io::{ResultsDocument, write_whole};
 use repscope_report::{ClidRun, Format, clid_table, render};
 
 use super::analyses::start_threads;
+use super::compare::{self, COMPARE};
 use super::{evaluate, retrieval};
-use crate::args::Machine;
-use crate::evaluation::args::Report;
+use crate::args::{Machine, Report};
 use crate::evaluation::{folder, folder_of};
 use crate::outputs::{self, Finished, Written, advise};
-use crate::{figure_files, report_page};
+use crate::report_page;
 
 pub fn run(options: &Report) -> Result<ExitCode> {
     start_threads(&Machine {
@@ -41,20 +41,30 @@ pub fn run(options: &Report) -> Result<ExitCode> {
             beside.join("samples.npz").display()
         ));
     }
-    let root = options.output_dir.clone().unwrap_or_else(|| root(&beside, analysis));
+    let is_comparison = finished.document.command == COMPARE;
+    let own_folder = match is_comparison {
+        true => Some(COMPARE),
+        false => analysis.map(folder_of),
+    };
+    let root = options.output_dir.clone().unwrap_or_else(|| root(&beside, own_folder));
     let mut written = Written::default();
-    for part in report_page::analyses(&finished) {
-        written.add(part.write_files(&root, &options.figures)?);
-    }
-    if !options.figures.no_figures {
-        let maps = report_page::maps(&finished);
-        written.add(Written::of_figures(&maps, &options.figures));
-        for (name, bytes) in figure_files::draw(&maps, &options.figures, |_| true)? {
-            write_whole(&root.join(name), &bytes)?;
+    let (home, page) = match is_comparison {
+        true => {
+            let home = root.join(COMPARE);
+            written.add(finished.write_tables(&root)?);
+            written.add(report_page::draw(&finished, &home, &options.figures)?);
+            (home.clone(), home)
         }
-    }
-    // Beside the document, so that the page of one analysis does not replace that of all.
-    let page = options.output_dir.clone().unwrap_or(beside).join("report.html");
+        false => {
+            for part in report_page::analyses(&finished) {
+                written.add(part.write_files(&root, &options.figures)?);
+            }
+            written.add(report_page::draw_maps(&finished, &root, &options.figures)?);
+            // Beside the document, so that the page of one analysis does not replace that of all.
+            (root, options.output_dir.clone().unwrap_or(beside))
+        }
+    };
+    let page = page.join("report.html");
     write_whole(&page, report_page::html(&finished).as_bytes())?;
     if !options.quiet {
         outputs::warn(&finished.results.warnings);
@@ -66,16 +76,16 @@ pub fn run(options: &Report) -> Result<ExitCode> {
         advise(&format!(
             "{} are in {}",
             written.in_words("report.html"),
-            root.display()
+            home.display()
         ));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The output folder of the run that wrote a document: an analysis has a folder of its own in it.
-fn root(beside: &Path, analysis: Option<Analysis>) -> PathBuf {
+/// The output folder of the run that wrote a document: an analysis has a folder of its own in it, as `compare` has.
+fn root(beside: &Path, own_folder: Option<&str>) -> PathBuf {
     let is_own = |folder: &str| beside.file_name().is_some_and(|name| name == folder);
-    match analysis.map(folder_of).filter(|folder| is_own(folder)) {
+    match own_folder.filter(|folder| is_own(folder)) {
         Some(_) => beside.parent().unwrap_or(Path::new("")).to_path_buf(),
         None => beside.to_path_buf(),
     }
@@ -83,6 +93,9 @@ fn root(beside: &Path, analysis: Option<Analysis>) -> PathBuf {
 
 fn table(finished: &Finished, results: &Results, format: Format, is_quiet: bool) -> String {
     match report_page::analysis_of(&finished.document.command) {
+        None if finished.document.command == COMPARE => {
+            compare::table(results, compare::reference(&finished.document), format)
+        }
         None => evaluate::table(results, format),
         Some(Analysis::Retrieval) => retrieval::show(results, format, is_quiet),
         Some(Analysis::Clid) => clid(&finished.document, results, format),
@@ -156,7 +169,7 @@ mod tests {
 
     #[test]
     fn files_go_where_the_run_put_them() {
-        let manifold = Some(Analysis::Manifold);
+        let manifold = Some("manifold_dimension");
         assert_eq!(root(Path::new("out/manifold_dimension"), manifold), Path::new("out"));
         assert_eq!(root(Path::new("manifold_dimension"), manifold), Path::new(""));
         assert_eq!(root(Path::new("out"), manifold), Path::new("out"));

@@ -5,13 +5,17 @@ use repscope_core::{Analysis, Results, Spec};
 use repscope_io::{InputRecord, ResultsDocument};
 use serde_json::{Map, Value};
 
-use super::args::Evaluate;
+use super::ANALYSES;
 use super::plan::Plan;
 use super::stages::take;
+use crate::args::Evaluate;
 use crate::outputs::resolved;
 
 /// Options about files, which all analyses share.
 const ROLES: [&str; 7] = ["states", "next_states", "labels", "episodes", "models", "pool", "ids"];
+
+/// What the document of a run says of an analysis that was asked for and has no results.
+const NOT_COMPUTED: &str = "not_computed";
 
 /// The document of a run before it has results. Options that several analyses share stand at its top; what an analysis has
 /// otherwise, or alone, is under its name in `analyses`.
@@ -29,7 +33,7 @@ pub fn of_run(plan: &Plan, options: &Evaluate) -> ResultsDocument {
             }
         }
     }
-    let mut top = plan.inputs.all_roles(options);
+    let mut top = plan.inputs.all_roles(&options.data);
     if let Value::Object(joint) = resolved(&joint, Map::new()) {
         top.extend(joint);
     }
@@ -43,5 +47,27 @@ pub fn of_run(plan: &Plan, options: &Evaluate) -> ResultsDocument {
         analyses.insert(planned.analysis.name().to_string(), differing.into());
     }
     top.insert("analyses".to_string(), analyses.into());
-    ResultsDocument::new("evaluate", top.into(), inputs, &Results::default())
+    let mut top = Value::from(top);
+    for (analysis, why) in &plan.unfit {
+        note_failure(&mut top, *analysis, why);
+    }
+    ResultsDocument::new("evaluate", top, inputs, &Results::default())
+}
+
+/// Notes in the options of a run that an analysis was asked for, and why it has no results.
+pub fn note_failure(spec: &mut Value, analysis: Analysis, why: &str) {
+    if let Some(analyses) = spec.get_mut("analyses").and_then(Value::as_object_mut) {
+        let own = analyses.entry(analysis.name()).or_insert_with(|| Map::new().into());
+        own[NOT_COMPUTED] = why.into();
+    }
+}
+
+/// The analyses that a run was asked for and that have no results.
+pub fn failed(spec: &Value) -> Vec<Analysis> {
+    let has_failed = |analysis: &Analysis| spec["analyses"][analysis.name()].get(NOT_COMPUTED).is_some();
+    ANALYSES
+        .iter()
+        .map(|(analysis, _)| *analysis)
+        .filter(has_failed)
+        .collect()
 }

@@ -7,9 +7,8 @@ use anyhow::{Context, Result};
 use repscope_core::{Labels, Space, Study};
 use repscope_io::{InputPath, InputRecord, Pool};
 
-use super::args::Evaluate;
 use super::problems::Problems;
-use crate::args::Models;
+use crate::args::{Data, Models};
 use crate::inputs::{Codes, Paths, parts, pool, roles, row_studies, stacked_studies, view_part};
 use crate::models::{self, Model};
 use crate::reader::{Orders, Reader, Sources};
@@ -26,6 +25,18 @@ pub enum Role {
     Views,
 }
 
+impl Role {
+    pub const ALL: [Role; 7] = [
+        Role::States,
+        Role::NextStates,
+        Role::Episodes,
+        Role::Labels,
+        Role::Codes,
+        Role::NextCodes,
+        Role::Views,
+    ];
+}
+
 /// The studies of a run.
 pub struct Inputs {
     /// One row per sample.
@@ -40,7 +51,7 @@ pub struct Inputs {
 
 /// Reads all files. `None` where something is wrong, which is then among the problems. A run of a retrieval alone needs no
 /// models.
-pub fn read(options: &Evaluate, needs_models: bool, problems: &mut Problems) -> Option<Inputs> {
+pub fn read(options: &Data, needs_models: bool, problems: &mut Problems) -> Option<Inputs> {
     let named = problems.take(named_models(options, needs_models)).unwrap_or_default();
     let views = match options.views.is_empty() {
         true => Vec::new(),
@@ -122,7 +133,7 @@ pub fn read(options: &Evaluate, needs_models: bool, problems: &mut Problems) -> 
 
 impl Inputs {
     /// What an analysis that reads these files was made from.
-    pub fn sources(&self, options: &Evaluate, read: &[Role]) -> Sources {
+    pub fn sources(&self, options: &Data, read: &[Role]) -> Sources {
         let of_role = self.records.iter().filter(|(role, _)| read.contains(role));
         let all = paths(options);
         let paths = Paths {
@@ -140,7 +151,7 @@ impl Inputs {
     }
 
     /// What was typed about all inputs.
-    pub fn all_roles(&self, options: &Evaluate) -> serde_json::Map<String, serde_json::Value> {
+    pub fn all_roles(&self, options: &Data) -> serde_json::Map<String, serde_json::Value> {
         roles(&paths(options), &models_of(options))
     }
 
@@ -150,7 +161,7 @@ impl Inputs {
 }
 
 /// The models as the other commands take them.
-pub fn models_of(options: &Evaluate) -> Models {
+pub fn models_of(options: &Data) -> Models {
     Models {
         models: options.models.clone(),
         pool: options.pool,
@@ -158,7 +169,7 @@ pub fn models_of(options: &Evaluate) -> Models {
     }
 }
 
-fn paths(options: &Evaluate) -> Paths<'_> {
+fn paths(options: &Data) -> Paths<'_> {
     Paths {
         states: options.states.as_deref(),
         next_states: options.next_states.as_deref(),
@@ -168,7 +179,7 @@ fn paths(options: &Evaluate) -> Paths<'_> {
     }
 }
 
-fn named_models(options: &Evaluate, are_needed: bool) -> Result<Vec<Model>> {
+fn named_models(options: &Data, are_needed: bool) -> Result<Vec<Model>> {
     if options.models.is_empty() && are_needed {
         anyhow::bail!(
             "no model is given: name its codes, as in `repscope evaluate z.npy` or --model NAME=PATH, or in [models] of a \

@@ -3,8 +3,6 @@
 //! `plan` says which analyses run, `stages` runs them with shared passes, `parts` cuts results into analyses and puts them
 //! together again, `folder` finds what an earlier run has finished, `document` says what the whole was asked.
 
-mod adjust;
-pub mod args;
 pub mod document;
 pub mod folder;
 pub mod inputs;

@@ -10,9 +10,8 @@ use clap::{CommandFactory, Parser, ValueEnum};
 use repscope_core::Analysis;
 
 use super::ANALYSES;
-use super::args::Evaluate;
 use super::problems::{Problems, did_you_mean};
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, Evaluate};
 use crate::study_file::{self, Setting, StudyFile};
 
 /// What a run is asked.
@@ -49,8 +48,8 @@ impl Options {
                 with_file(words, &file.own, !models.is_empty(), &mut wrong).unwrap_or(typed)
             }
         };
-        models.append(&mut evaluate.models);
-        evaluate.models = models;
+        models.append(&mut evaluate.data.models);
+        evaluate.data.models = models;
 
         let mut of_analyses: Vec<(Analysis, Vec<Setting>)> = Vec::new();
         for (analysis, _) in ANALYSES {
@@ -125,9 +124,12 @@ impl Options {
         };
         let own = &self.evaluate;
         let mut typed = Vec::new();
-        if !own.k.is_empty() {
-            let k = own.k.iter().map(ToString::to_string).collect();
+        if !own.choice.k.is_empty() {
+            let k = own.choice.k.iter().map(ToString::to_string).collect();
             typed.push((Analysis::Neighborhood, words("k", k)));
+        }
+        if let Some(k) = own.choice.knn_k {
+            typed.push((Analysis::Geometry, words("k", vec![k.to_string()])));
         }
         if let Some(clusters) = own.clusters {
             typed.push((Analysis::Geometry, words("clusters", vec![clusters.to_string()])));
@@ -138,7 +140,7 @@ impl Options {
         if let Some(file) = &own.performance {
             typed.push((Analysis::Clid, words("performance", vec![file.clone()])));
         }
-        if let Some(sample) = own.sample {
+        if let Some(sample) = own.choice.sample {
             for analysis in [Analysis::Neighborhood, Analysis::Manifold, Analysis::Geometry] {
                 typed.push((analysis, words("sample", vec![sample.to_string()])));
             }
@@ -163,16 +165,16 @@ impl Options {
         if analysis == Analysis::Retrieval {
             return words;
         }
-        words.extend(own.models.iter().map(|model| format!("--model={model}")));
-        if own.models.is_empty() {
+        words.extend(own.data.models.iter().map(|model| format!("--model={model}")));
+        if own.data.models.is_empty() {
             // Missing models are told once, not by each analysis.
             words.push("--model=missing".to_string());
         }
         if matches!(analysis, Analysis::Smoothness | Analysis::Neighborhood) {
-            words.extend(own.states.as_ref().map(|path| format!("--states={path}")));
+            words.extend(own.data.states.as_ref().map(|path| format!("--states={path}")));
         }
         if analysis == Analysis::Clid {
-            words.extend(own.views.iter().map(|view| format!("--views={view}")));
+            words.extend(own.data.views.iter().map(|view| format!("--views={view}")));
         }
         words
     }
@@ -285,7 +287,7 @@ mod tests {
         assert_eq!(problems, "");
         let outputs = &options.evaluate.outputs;
         assert_eq!((outputs.seed, outputs.level), (2, 0.9));
-        assert_eq!(options.evaluate.models, ["a=/a.npy"]);
+        assert_eq!(options.evaluate.data.models, ["a=/a.npy"]);
         let settings = options.settings(Analysis::Neighborhood);
         assert_eq!(settings[0].words, ["--sample=9"]);
         assert_eq!(settings[1].words, ["--k=4", "--k=5"]);
@@ -295,8 +297,8 @@ mod tests {
     fn typed_models_stand_instead_of_those_of_the_file() {
         let file = "[models]\na = \"/a.npy\"\n[views]\na = \"/v.npy\"\n";
         let (options, _) = gathered(file, "b=/b.npy");
-        assert_eq!(options.evaluate.models, ["b=/b.npy"]);
-        assert!(options.evaluate.views.is_empty());
+        assert_eq!(options.evaluate.data.models, ["b=/b.npy"]);
+        assert!(options.evaluate.data.views.is_empty());
     }
 
     #[test]

@@ -2,9 +2,8 @@
 //! Results of a run in parts, one for each analysis, and the parts together.
 
 use repscope_core::metrics::find;
-use repscope_core::{Analysis, ClassColumn, Labels, Metric, Results, Study};
+use repscope_core::{Analysis, ClassColumn, Labels, Metric, Results, Study, adjust};
 
-use super::adjust::adjust;
 use crate::commands::{analyses, clid};
 
 /// What the results say of some metrics, model by model. `classes` are the names of the classes to keep.

@@ -4,14 +4,13 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use repscope_core::{Analysis, Metric, Performance, Retrieval, Spec};
+use repscope_core::{Analysis, Metric, Performance, Retrieval, Spec, check};
 
 use super::ANALYSES;
-use super::args::{AnalysisChoice, Evaluate};
 use super::inputs::{Inputs, Role};
 use super::options::Options;
 use super::problems::Problems;
-use crate::args::Command;
+use crate::args::{AnalysisChoice, Command, Data};
 use crate::commands::{analyses, clid, retrieval};
 use crate::reader::Sources;
 use crate::{performance_file, retrieval_inputs};
@@ -36,6 +35,8 @@ pub struct Plan {
     pub running: Vec<Planned>,
     /// Those that cannot run, each with the reason.
     pub left_out: Vec<(Analysis, String)>,
+    /// Those of them that have their inputs, but too few rows.
+    pub unfit: Vec<(Analysis, String)>,
     /// Those that --only or --skip leave out.
     pub unwanted: Vec<Analysis>,
 }
@@ -46,9 +47,9 @@ impl Plan {
         let own = &options.evaluate;
         let is_wanted = |analysis: Analysis| {
             let among = |choices: &[AnalysisChoice]| choices.iter().any(|c| c.analysis() == analysis);
-            !among(&own.skip) && (own.only.is_empty() || among(&own.only))
+            !among(&own.choice.skip) && (own.choice.only.is_empty() || among(&own.choice.only))
         };
-        for choice in own.only.iter().filter(|choice| own.skip.contains(choice)) {
+        for choice in own.choice.only.iter().filter(|choice| own.choice.skip.contains(choice)) {
             let name = choice.analysis().name();
             problems.add(format!("`{name}` is named by --only and by --skip; name it once"));
         }
@@ -60,7 +61,7 @@ impl Plan {
                 continue;
             }
             match missing(analysis, options) {
-                Some(reason) if own.only.is_empty() => left_out.push((analysis, reason)),
+                Some(reason) if own.choice.only.is_empty() => left_out.push((analysis, reason)),
                 Some(reason) => problems.add(format!("{} cannot run: {reason}", analysis.name())),
                 None => match options.of(analysis) {
                     Ok(command) => asked.push((analysis, command)),
@@ -69,8 +70,8 @@ impl Plan {
             }
         }
         let needs_models = asked.iter().any(|(analysis, _)| *analysis != Analysis::Retrieval) || asked.is_empty();
-        let inputs = super::inputs::read(own, needs_models, problems);
-        let mut running = Vec::new();
+        let inputs = super::inputs::read(&own.data, needs_models, problems);
+        let (mut running, mut unfit) = (Vec::new(), Vec::new());
         for (analysis, command) in asked {
             let resolved = resolve(&command).and_then(|(spec, metrics)| {
                 let mut planned = Planned {
@@ -83,8 +84,8 @@ impl Plan {
                     flat: None,
                 };
                 if let Some(inputs) = &inputs {
-                    planned.sources = inputs.sources(own, roles(analysis));
-                    fit(&mut planned, &command, inputs, own)?;
+                    planned.sources = inputs.sources(&own.data, roles(analysis));
+                    fit(&mut planned, &command, inputs, &own.data)?;
                 } else if let Command::Retrieval(options) = &command {
                     retrieval_inputs::read(options)?;
                 }
@@ -94,22 +95,29 @@ impl Plan {
                 continue;
             };
             match inputs.as_ref().and_then(|inputs| too_few_rows(&planned, inputs)) {
-                None => running.push(planned),
-                Some(reason) if own.only.is_empty() && !options.says(analysis, "k") => {
-                    left_out.push((analysis, reason))
+                None => {
+                    let refused = inputs.as_ref().map_or(Ok(()), |inputs| refuse(&planned, inputs));
+                    problems.take(refused.map_err(|e| in_analysis(analysis, e)));
+                    running.push(planned);
+                }
+                Some(reason) if own.choice.only.is_empty() && !options.says(analysis, "k") => {
+                    unfit.push((analysis, reason))
                 }
                 Some(reason) => problems.add(format!("{} cannot run: {reason}", analysis.name())),
             }
         }
+        problems.take(refuse_two_kernels(&running));
         if running.is_empty() && problems.is_empty() {
             problems.add("no analysis is left to run; see --only and --skip");
         }
         let position = |analysis: Analysis| ANALYSES.iter().position(|(other, _)| *other == analysis);
+        left_out.extend(unfit.iter().cloned());
         left_out.sort_by_key(|(analysis, _)| position(*analysis));
         inputs.filter(|_| problems.is_empty()).map(|inputs| Plan {
             inputs,
             running,
             left_out,
+            unfit,
             unwanted,
         })
     }
@@ -135,13 +143,13 @@ fn roles(analysis: Analysis) -> &'static [Role] {
 
 /// Why an analysis cannot run, as far as the options tell.
 fn missing(analysis: Analysis, options: &Options) -> Option<String> {
-    let has_models = !options.evaluate.models.is_empty();
+    let has_models = !options.evaluate.data.models.is_empty();
     match analysis {
         // A study of a retrieval alone; without one, the missing models are the problem.
         _ if !has_models && analysis != Analysis::Retrieval && options.mentions(Analysis::Retrieval) => {
             Some("it needs a model ([models] or --model)".to_string())
         }
-        Analysis::Smoothness | Analysis::Neighborhood if options.evaluate.states.is_none() => {
+        Analysis::Smoothness | Analysis::Neighborhood if options.evaluate.data.states.is_none() => {
             Some("it needs what the models saw (--states)".to_string())
         }
         Analysis::Retrieval if !options.mentions(analysis) => Some(match &options.file {
@@ -180,8 +188,16 @@ fn resolve(command: &Command) -> Result<(Spec, Vec<&'static Metric>)> {
     })
 }
 
+/// What the computation itself would refuse when it starts.
+fn refuse(planned: &Planned, inputs: &Inputs) -> Result<()> {
+    match planned.analysis {
+        Analysis::Retrieval => Ok(()),
+        _ => Ok(check(&inputs.studies, &planned.metrics, &planned.spec)?),
+    }
+}
+
 /// What an analysis adds to its options once the data are known.
-fn fit(planned: &mut Planned, command: &Command, inputs: &Inputs, own: &Evaluate) -> Result<()> {
+fn fit(planned: &mut Planned, command: &Command, inputs: &Inputs, own: &Data) -> Result<()> {
     let studies = &inputs.studies;
     match command {
         Command::Smoothness(_) if own.episodes.is_none() && own.next_states.is_none() => {
@@ -213,6 +229,18 @@ fn fit(planned: &mut Planned, command: &Command, inputs: &Inputs, own: &Evaluate
         _ => {}
     }
     Ok(())
+}
+
+/// `geometry` and `clid` both compute uniformity, and the results of all hold it once.
+fn refuse_two_kernels(running: &[Planned]) -> Result<()> {
+    let t = |analysis| running.iter().find(|p| p.analysis == analysis).map(|p| p.spec.t);
+    match (t(Analysis::Geometry), t(Analysis::Clid)) {
+        (Some(geometry), Some(clid)) if geometry != clid => anyhow::bail!(
+            "[geometry] has t = {geometry} and [clid] has t = {clid}, but the report holds uniformity for one t; give both \
+             the same (--set geometry.t=T clid.t=T), or leave one out with --skip"
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// Why neighbourhoods are larger than the data, where they are.

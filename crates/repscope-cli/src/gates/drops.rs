@@ -3,7 +3,7 @@
 
 use anyhow::{Context, Result, bail};
 use repscope_core::metrics::find;
-use repscope_core::{Better, Results, Score};
+use repscope_core::{Analysis, Better, Results, Score};
 use repscope_report::{GateLine, number};
 
 use super::{models, refuse_unknown, split_model, value_of};
@@ -21,7 +21,7 @@ enum Allowed {
 
 pub struct Drops {
     /// Where the baseline came from, for messages.
-    path: String,
+    pub path: String,
     baseline: Results,
     /// For every metric with a direction that has no line of its own.
     general: Option<Allowed>,
@@ -32,6 +32,16 @@ struct Single {
     model: Option<String>,
     metric: String,
     allowed: Allowed,
+}
+
+/// What came of a comparison with the baseline.
+#[derive(Default)]
+pub struct Compared {
+    pub lines: Vec<GateLine>,
+    /// What only the baseline has: analyses, metrics and models.
+    not_computed: Vec<String>,
+    /// What only this run has.
+    not_in_baseline: Vec<String>,
 }
 
 /// How a score changed.
@@ -78,9 +88,10 @@ impl Drops {
         Ok(drops)
     }
 
-    pub fn check(&self, results: &Results) -> Vec<GateLine> {
+    /// Compares with the baseline. `failed` are the analyses that were asked for and have no results.
+    pub fn check(&self, results: &Results, failed: &[Analysis]) -> Compared {
         let (now, before) = (models(results), models(&self.baseline));
-        let mut lines = Vec::new();
+        let mut compared = Compared::default();
         for &model in &now {
             // One model each is the same model, whatever it is called.
             let old = match (&now[..], &before[..]) {
@@ -89,30 +100,39 @@ impl Drops {
             };
             for single in self.single.iter().filter(|s| s.is_of(model)) {
                 let gate = format!("{} drop <= {}", single.metric, single.allowed);
-                lines.push(match self.change(results, model, old, &single.metric, single.allowed) {
+                let change = self.change(results, model, old, &single.metric, single.allowed);
+                compared.lines.push(match change {
                     Ok(change) => change.line(gate, model),
-                    Err(why) => failed(gate, model, why),
+                    Err(why) => failed_line(gate, model, why),
                 });
             }
             if let Some(allowed) = self.general {
-                lines.extend(self.check_all(results, model, old, allowed));
+                self.check_all(results, failed, (model, old), allowed, &mut compared);
             }
         }
-        lines.extend(self.lost(&now, &before));
-        lines
+        self.check_lost(&now, &before, failed, &mut compared);
+        compared
     }
 
     /// Every metric with a direction: a line for each that fails, and one for those that pass.
-    fn check_all(&self, results: &Results, model: &str, old: &str, allowed: Allowed) -> Vec<GateLine> {
+    fn check_all(
+        &self,
+        results: &Results,
+        failed: &[Analysis],
+        (model, old): (&str, &str),
+        allowed: Allowed,
+        compared: &mut Compared,
+    ) {
         if !models(&self.baseline).contains(&old) {
             let gate = format!("every drop <= {allowed}");
             let why = value_of(&self.baseline, old, "", &format!("{} has", self.path));
-            return vec![failed(gate, model, why.err().unwrap_or_default())];
+            let line = failed_line(gate, model, why.err().unwrap_or_default());
+            return compared.lines.push(line);
         }
         let has_own = |metric: &str| self.single.iter().any(|s| s.metric == metric && s.is_of(model));
         let mut metrics: Vec<&str> = Vec::new();
         let scores = of_model(results, model).chain(of_model(&self.baseline, old));
-        for score in scores.filter(|s| s.better != Better::Neither && s.comparable && !has_own(&s.metric)) {
+        for score in scores.filter(|s| can_drop(s) && !has_own(&s.metric)) {
             if !metrics.contains(&score.metric.as_str()) {
                 metrics.push(&score.metric);
             }
@@ -120,16 +140,25 @@ impl Drops {
         let mut lines = Vec::new();
         let mut passed: Vec<(&str, Change)> = Vec::new();
         for metric in metrics {
-            let is_undefined =
-                |results: &Results, model: &str| results.score(model, metric).is_some_and(|s| s.value.is_none());
-            if is_undefined(results, model) && is_undefined(&self.baseline, old) {
-                continue; // what was never there cannot drop
-            }
             let gate = format!("{metric} drop <= {allowed}");
+            match (results.score(model, metric), self.baseline.score(old, metric)) {
+                // What was never there cannot drop.
+                (None, Some(score)) | (Some(score), None) if score.value.is_none() => continue,
+                (Some(now), Some(before)) if now.value.is_none() && before.value.is_none() => continue,
+                (None, Some(_)) if analysis_of(metric).is_none_or(|own| !failed.contains(&own)) => {
+                    compared.not_computed(what(results, metric));
+                    continue;
+                }
+                (Some(_), None) => {
+                    compared.not_in_baseline(what(&self.baseline, metric));
+                    continue;
+                }
+                _ => {}
+            }
             match self.change(results, model, old, metric, allowed) {
                 Ok(change) if change.passed => passed.push((metric, change)),
                 Ok(change) => lines.push(change.line(gate, model)),
-                Err(why) => lines.push(failed(gate, model, why)),
+                Err(why) => lines.push(failed_line(gate, model, why)),
             }
         }
         let largest = passed.iter().max_by(|a, b| a.1.drop.total_cmp(&b.1.drop));
@@ -146,31 +175,40 @@ impl Drops {
             });
         } else if lines.is_empty() {
             let why = "no metric with a direction has a value in both".to_string();
-            lines.push(failed(format!("every drop <= {allowed}"), model, why));
+            lines.push(failed_line(format!("every drop <= {allowed}"), model, why));
         }
-        lines
+        compared.lines.extend(lines);
     }
 
-    /// Models that were asked for, or are in the baseline, and are not there.
-    fn lost(&self, now: &[&str], before: &[&str]) -> Vec<GateLine> {
+    /// Models that are not there: a failure where a limit names them or all of their analyses failed. Others were not
+    /// asked for.
+    fn check_lost(&self, now: &[&str], before: &[&str], failed: &[Analysis], compared: &mut Compared) {
         let is_one = now.len() == 1 && before.len() == 1;
-        let asked = self.single.iter().filter_map(|s| s.model.as_deref());
+        let named: Vec<&str> = self.single.iter().filter_map(|s| s.model.as_deref()).collect();
         let in_baseline = before.iter().copied().filter(|_| !is_one);
         let mut lost: Vec<&str> = Vec::new();
-        for model in asked.chain(in_baseline).filter(|model| !now.contains(model)) {
-            if !lost.contains(&model) {
+        for model in named.iter().copied().chain(in_baseline) {
+            if !now.contains(&model) && !lost.contains(&model) {
                 lost.push(model);
             }
         }
-        let why = format!("it is not among the models, which are {}", now.join(", "));
         let gate = match (self.general, self.single.first()) {
             (Some(allowed), _) => format!("drop <= {allowed}"),
             (None, Some(single)) => format!("{} drop <= {}", single.metric, single.allowed),
             (None, None) => "drop".to_string(),
         };
-        lost.into_iter()
-            .map(|model| failed(gate.clone(), model, why.clone()))
-            .collect()
+        for model in lost {
+            let has_failed = |score: &Score| analysis_of(&score.metric).is_some_and(|own| failed.contains(&own));
+            if named.contains(&model) {
+                let why = format!("it is not among the models, which are {}", now.join(", "));
+                compared.lines.push(failed_line(gate.clone(), model, why));
+            } else if of_model(&self.baseline, model).all(has_failed) {
+                let why = "every analysis of it failed in this run".to_string();
+                compared.lines.push(failed_line(gate.clone(), model, why));
+            } else {
+                compared.not_computed(format!("model `{model}`"));
+            }
+        }
     }
 
     fn change(
@@ -198,6 +236,31 @@ impl Drops {
             // 0.95 less 0.94 is a little more than 0.01 in binary.
             passed: drop <= most + ROUNDING * before.abs().max(now.abs()),
         })
+    }
+}
+
+impl Compared {
+    fn not_computed(&mut self, what: String) {
+        if !self.not_computed.contains(&what) {
+            self.not_computed.push(what);
+        }
+    }
+
+    fn not_in_baseline(&mut self, what: String) {
+        if !self.not_in_baseline.contains(&what) {
+            self.not_in_baseline.push(what);
+        }
+    }
+
+    /// What was left out, a sentence for each reason.
+    pub fn left_out(&self, baseline: &str) -> Vec<String> {
+        let reasons = [
+            (&self.not_computed, "this run did not compute them".to_string()),
+            (&self.not_in_baseline, format!("{baseline} does not have them")),
+        ];
+        let told = reasons.into_iter().filter(|(what, _)| !what.is_empty());
+        told.map(|(what, why)| format!("not compared: {}, because {why}", what.join(", ")))
+            .collect()
     }
 }
 
@@ -254,7 +317,23 @@ fn of_model<'a>(results: &'a Results, model: &'a str) -> impl Iterator<Item = &'
     results.scores.iter().filter(move |s| s.model == model)
 }
 
-fn failed(gate: String, model: &str, why: String) -> GateLine {
+fn can_drop(score: &Score) -> bool {
+    score.better != Better::Neither && score.comparable
+}
+
+fn analysis_of(metric: &str) -> Option<Analysis> {
+    find(metric).map(|(metric, _)| metric.analysis)
+}
+
+/// What results lack: the whole analysis where they have nothing of it, else the metric.
+fn what(results: &Results, metric: &str) -> String {
+    match analysis_of(metric) {
+        Some(own) if !results.scores.iter().any(|s| analysis_of(&s.metric) == Some(own)) => own.name().to_string(),
+        _ => metric.to_string(),
+    }
+}
+
+fn failed_line(gate: String, model: &str, why: String) -> GateLine {
     GateLine {
         gate,
         model: model.to_string(),
@@ -290,11 +369,8 @@ mod tests {
             ("b", "uniformity", -1.9, Better::Lower),
         ]);
         let drops = Drops::parse(&[max_drop.to_string()], "old.json".to_string(), before).unwrap();
-        drops
-            .check(&now)
-            .into_iter()
-            .map(|line| (line.gate, line.passed))
-            .collect()
+        let lines = drops.check(&now, &[]).lines;
+        lines.into_iter().map(|line| (line.gate, line.passed)).collect()
     }
 
     #[test]
@@ -331,23 +407,100 @@ mod tests {
         assert!(error("silhuette=0.1").contains("did you mean `silhouette`?"));
     }
 
+    /// What fails, and what is said to be left out, where `nmi` and `trustworthiness@10` of `a` and `nmi` of `b` were known.
+    fn compared(max_drop: &str, now: &Results, failed: &[Analysis]) -> (Vec<String>, Vec<String>) {
+        let before = results(&[
+            ("a", "nmi", 0.9, Better::Higher),
+            ("a", "trustworthiness@10", 0.8, Better::Higher),
+            ("b", "nmi", 0.9, Better::Higher),
+        ]);
+        let drops = Drops::parse(&[max_drop.to_string()], "old.json".to_string(), before).unwrap();
+        let compared = drops.check(now, failed);
+        let left_out = compared.left_out("old.json");
+        let failed = compared.lines.into_iter().filter(|line| !line.passed);
+        let words = |line: GateLine| format!("{}: {}", line.model, line.why.unwrap_or_default());
+        (failed.map(words).collect(), left_out)
+    }
+
     #[test]
-    fn a_model_that_is_gone_fails() {
-        let before = results(&[("a", "nmi", 0.9, Better::Higher), ("b", "nmi", 0.9, Better::Higher)]);
-        let now = results(&[("a", "nmi", 0.9, Better::Higher), ("c", "nmi", 0.9, Better::Higher)]);
-        let drops = Drops::parse(&["0.1".to_string()], "old.json".to_string(), before).unwrap();
-        let failed: Vec<String> = drops
-            .check(&now)
-            .into_iter()
-            .filter(|line| !line.passed)
-            .map(|line| format!("{}: {}", line.model, line.why.unwrap_or_default()))
-            .collect();
+    fn what_was_not_asked_for_is_left_out_and_told() {
+        let now = results(&[("a", "nmi", 0.9, Better::Higher)]);
+        let (failed, left_out) = compared("0.1", &now, &[]);
+        assert_eq!(failed, Vec::<String>::new());
+        assert_eq!(
+            left_out,
+            ["not compared: neighborhood, model `b`, because this run did not compute them"]
+        );
+    }
+
+    #[test]
+    fn what_only_this_run_computed_is_left_out_and_told() {
+        let mut now = results(&[("a", "nmi", 0.9, Better::Higher), ("b", "nmi", 0.9, Better::Higher)]);
+        now.scores
+            .extend(results(&[("a", "clid.cl", 0.9, Better::Higher)]).scores);
+        now.scores.extend(results(&[("a", "ami", 0.9, Better::Higher)]).scores);
+        let (failed, left_out) = compared("0.1", &now, &[]);
+        assert_eq!(failed, Vec::<String>::new());
+        assert_eq!(
+            left_out,
+            [
+                "not compared: neighborhood, because this run did not compute them",
+                "not compared: clid, ami, because old.json does not have them"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_metric_or_model_that_a_limit_names_must_be_there() {
+        let now = results(&[("a", "nmi", 0.9, Better::Higher)]);
+        assert_eq!(
+            compared("trustworthiness@10=0.1", &now, &[]).0,
+            ["a: there is no score trustworthiness@10; there are 1 others"]
+        );
+        assert_eq!(
+            compared("b:nmi=0.1", &now, &[]).0,
+            ["b: it is not among the models, which are a"]
+        );
+    }
+
+    #[test]
+    fn an_analysis_that_was_asked_for_and_failed_fails() {
+        let now = results(&[("a", "nmi", 0.9, Better::Higher), ("b", "nmi", 0.9, Better::Higher)]);
+        let (failed, left_out) = compared("0.1", &now, &[Analysis::Neighborhood]);
+        assert_eq!(failed, ["a: there is no score trustworthiness@10; there are 1 others"]);
+        assert!(left_out.is_empty(), "{left_out:?}");
+        // A model that only a failed analysis knows, as that of a retrieval, is lost by the failure.
+        let now = results(&[("a", "trustworthiness@10", 0.8, Better::Higher)]);
+        let (failed, _) = compared("0.1", &now, &[Analysis::Geometry]);
         assert_eq!(
             failed,
             [
-                "c: old.json has no model `c`; there is `a`, `b`",
-                "b: it is not among the models, which are a, c"
+                "a: there is no score nmi; there are 1 others",
+                "b: every analysis of it failed in this run"
             ]
+        );
+    }
+
+    #[test]
+    fn a_score_that_became_undefined_fails() {
+        let mut now = results(&[("a", "nmi", 0.9, Better::Higher), ("b", "nmi", 0.9, Better::Higher)]);
+        now.scores.push(Score {
+            model: "a".to_string(),
+            ..Score::undefined("trustworthiness@10", "all codes are zero", 10, Better::Higher)
+        });
+        let (failed, left_out) = compared("0.1", &now, &[]);
+        assert_eq!(failed, ["a: there is no value: all codes are zero"]);
+        assert!(left_out.is_empty(), "{left_out:?}");
+    }
+
+    #[test]
+    fn a_model_that_the_baseline_does_not_know_fails() {
+        let now = results(&[("a", "nmi", 0.9, Better::Higher), ("c", "nmi", 0.9, Better::Higher)]);
+        let (failed, left_out) = compared("0.1", &now, &[]);
+        assert_eq!(failed, ["c: old.json has no model `c`; there is `a`, `b`"]);
+        assert_eq!(
+            left_out,
+            ["not compared: neighborhood, model `b`, because this run did not compute them"]
         );
     }
 }

@@ -2,9 +2,9 @@
 //! Alignment: how near the codes of two views of a sample are, and how evenly both views cover the sphere. See the page.
 
 use super::{Analysis, Answer, Invariance, Metric, Output, Work};
-use crate::data::{Labels, Study};
+use crate::data::Study;
 use crate::error::{Error, Result};
-use crate::interval::{self, Units};
+use crate::interval;
 use crate::passes::prepared::unit_factors;
 use crate::passes::views::Views;
 use crate::plan::{Need, Shared};
@@ -104,8 +104,7 @@ fn compute(shared: &Shared) -> Result<Answer> {
 fn align(shared: &Shared, views: &Views) -> (Score, Vec<String>) {
     let (alpha, level) = (shared.spec.alpha, shared.spec.level);
     let mean = interval::mean(&views.powers);
-    let episodes = shared.study.episodes.as_deref().map(Labels::codes);
-    let units = episodes.map_or(Units::Single("rows"), |codes| Units::Groups(codes, "episodes"));
+    let units = shared.row_units();
     let interval = interval::of_mean(&views.powers, units, level).map(|i| i.within(0.0, 2f64.powf(alpha)));
     let score = Score::number("alignment", mean, views.powers.len(), Better::Lower).with_interval(interval);
     let Some(chance) = views.mismatched else {

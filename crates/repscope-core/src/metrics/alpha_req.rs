@@ -2,9 +2,10 @@
 //! Alpha-ReQ: how fast the eigenvalues fall, as the exponent of a power law. See the page.
 
 use super::participation_ratio::NO_VARIANCE;
-use super::rankme::needs;
+use super::rankme::{needs, score};
 use super::{Analysis, Answer, Invariance, Metric, Output, Work};
 use crate::error::Result;
+use crate::passes::singular::{Function, Values};
 use crate::plan::Shared;
 use crate::score::{Better, Score};
 
@@ -36,54 +37,58 @@ const FIRST: usize = 11;
 const LAST: usize = 100;
 const FEWEST: usize = 10;
 
+/// The exponent.
+pub(super) const EXPONENT: Function = ("alpha_req", |singular| Some(-fit(singular).ok()?.0));
+/// How well the line fits.
+pub(super) const R2: Function = ("alpha_req.r2", |singular| fit(singular).ok()?.1);
+
 fn compute(shared: &Shared) -> Result<Answer> {
-    let values = &shared.singular()?.centred;
-    let (n, d) = (shared.study.latent.rows(), shared.study.latent.columns());
-    // Centring takes one direction away.
-    let last = LAST.min(d.min(n.saturating_sub(1)));
-    let ids = ["alpha_req", "alpha_req.r2"];
-    let undefined = |reason: String| Answer {
-        scores: ids
-            .map(|id| Score::undefined(id, reason.clone(), n, Better::Neither))
-            .to_vec(),
-        ..Answer::default()
+    let singular = &shared.singular()?.centred;
+    let reason = match fit(singular) {
+        Err(reason) => reason,
+        Ok(_) => "the eigenvalues of the fit are all equal".to_string(),
     };
-    let largest = values.first().copied().unwrap_or(0.0);
+    let note = format!("fit over eigenvalues {FIRST} to {}, weights 1/j", last(singular));
+    let with_note = |score: Score| match score.value {
+        Some(_) => score.with_note(note.clone()),
+        None => score,
+    };
+    let exponent = score(EXPONENT, singular, [f64::MIN, f64::MAX], &reason, shared);
+    let r2 = score(R2, singular, [0.0, 1.0], &reason, shared);
+    Ok(Answer {
+        scores: vec![with_note(exponent), with_note(r2)],
+        ..Answer::default()
+    })
+}
+
+/// The last eigenvalue of the fit. Centring takes one direction away.
+fn last(singular: &Values) -> usize {
+    LAST.min(singular.d.min(singular.n.saturating_sub(1)))
+}
+
+/// Slope and R² of ln λ_j on ln j, or why there are none.
+fn fit(singular: &Values) -> std::result::Result<(f64, Option<f64>), String> {
+    let last = last(singular);
+    let largest = singular.values.first().copied().unwrap_or(0.0);
     if largest == 0.0 {
-        return Ok(undefined(NO_VARIANCE.to_string()));
+        return Err(NO_VARIANCE.to_string());
     }
     if last + 1 < FIRST + FEWEST {
-        return Ok(undefined(format!(
+        return Err(format!(
             "the fit takes eigenvalues {FIRST} to {LAST}, at least {FEWEST} of them, and there are {last}"
-        )));
+        ));
     }
-    let tail = &values[FIRST - 1..last];
-    if tail.iter().any(|&s| is_rounding(s, largest, n, d)) {
-        return Ok(undefined(format!(
+    let tail = &singular.values[FIRST - 1..last];
+    if tail.iter().any(|&s| singular.is_rounding(s)) {
+        return Err(format!(
             "the codes fill fewer than {last} dimensions: eigenvalues in the range of the fit are 0"
-        )));
+        ));
     }
     let points = tail
         .iter()
         .enumerate()
         .map(|(i, s)| ((FIRST + i) as f64, 2.0 * (s / largest).ln()));
-    let (slope, r2) = weighted_fit(points.map(|(j, y)| (j.ln(), y, 1.0 / j)).collect());
-    let note = format!("fit over eigenvalues {FIRST} to {last}, weights 1/j");
-    Ok(Answer {
-        scores: vec![
-            Score::number(ids[0], -slope, n, Better::Neither).with_note(note.clone()),
-            match r2 {
-                Some(r2) => Score::number(ids[1], r2, n, Better::Neither).with_note(note),
-                None => Score::undefined(ids[1], "the eigenvalues of the fit are all equal", n, Better::Neither),
-            },
-        ],
-        ..Answer::default()
-    })
-}
-
-/// Whether a singular value is no more than rounding of the largest.
-pub(super) fn is_rounding(value: f64, largest: f64, rows: usize, columns: usize) -> bool {
-    value <= largest * rows.max(columns) as f64 * f64::EPSILON
+    Ok(weighted_fit(points.map(|(j, y)| (j.ln(), y, 1.0 / j)).collect()))
 }
 
 /// Slope and R² of a least-squares line through (x, y, weight); no R² where all y are equal.

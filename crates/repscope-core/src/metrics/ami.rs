@@ -34,7 +34,7 @@ fn compute(shared: &Shared) -> Result<Answer> {
     };
     let interval = table
         .ami_without()
-        .and_then(|each| interval::jackknife(value, &each, "rows", shared.spec.level))
+        .and_then(|each| interval::jackknife_of_rows(value, &each, shared.row_units(), shared.spec.level))
         .map(|i| i.within(-1.0, 1.0));
     Ok(Score::number("ami", value, n, Better::Higher)
         .with_interval(interval)

@@ -235,7 +235,7 @@ fn dimension(shared: &Shared, learnability: Option<&Learnability>) -> Result<Sco
         Ok(ratios) => ratios,
         Err((reason, n)) => return undefined(reason, n),
     };
-    let (value, interval) = two_nn::fit_with_interval(&ratios, shared.spec);
+    let (value, interval) = two_nn::fit_with_interval(&ratios, shared);
     let Some(value) = value else {
         return undefined("too few distinct ratios for a fit", ratios.logs.len());
     };
@@ -338,8 +338,12 @@ fn across(spec: &Spec, results: &mut Results) {
                         high,
                         level: spec.level,
                         standard_error: id.standard_error.map(|e| e / id_scale.unit),
-                        unit: "rows",
-                        method: "jackknife",
+                        unit: match id.unit.as_deref() {
+                            Some("episodes") => "episodes",
+                            Some("anchors") => "anchors",
+                            _ => "rows",
+                        },
+                        method: "influence",
                         effects: scaled(&id, id_scale.unit).map(Into::into),
                     });
                     (b, interval)

@@ -41,7 +41,8 @@ fn compute(shared: &Shared) -> Result<Answer> {
     };
     let replicates: Vec<f64> = (0..counts.len()).map(without).collect();
     let of_rows: Vec<f64> = clusters.labels.iter().map(|&c| replicates[c as usize]).collect();
-    let interval = interval::jackknife(value, &of_rows, "rows", shared.spec.level).map(|i| i.within(0.0, f64::MAX));
+    let interval = interval::jackknife_of_rows(value, &of_rows, shared.row_units(), shared.spec.level)
+        .map(|i| i.within(0.0, f64::MAX));
     Ok(Score::number("cluster_balance", value, n, Better::Lower)
         .with_interval(interval)
         .into())

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! Condition number: the largest over the smallest singular value. See the page.
 
-use super::alpha_req::is_rounding;
 use super::participation_ratio::NO_VARIANCE;
-use super::rankme::needs;
+use super::rankme::{needs, score};
 use super::{Analysis, Answer, Invariance, Metric, Output, Work};
 use crate::error::Result;
+use crate::passes::singular::Function;
 use crate::plan::Shared;
-use crate::score::{Better, Score};
+use crate::score::Better;
 
 pub(super) static METRIC: Metric = Metric {
     id: "condition_number",
@@ -24,20 +24,21 @@ pub(super) static METRIC: Metric = Metric {
     work: Work::Study { needs, compute },
 };
 
-fn compute(shared: &Shared) -> Result<Answer> {
-    let values = &shared.singular()?.centred;
-    let (n, d) = (shared.study.latent.rows(), shared.study.latent.columns());
+/// The largest over the smallest; none where the smallest is 0.
+pub(super) const RATIO: Function = ("condition_number", |singular| {
     // Centring takes one direction away: a singular value beyond N − 1 is 0 whatever the data.
-    let count = d.min(n.saturating_sub(1));
-    let undefined = |reason: &str| Ok(Score::undefined("condition_number", reason, n, Better::Neither).into());
-    let (Some(&largest), Some(&smallest)) = (values.first(), values[..count.min(values.len())].last()) else {
-        return undefined(NO_VARIANCE);
+    let count = singular.d.min(singular.n.saturating_sub(1));
+    let (largest, smallest) = (singular.values.first()?, singular.values[..count].last()?);
+    (!singular.is_rounding(*smallest)).then(|| largest / smallest)
+});
+
+fn compute(shared: &Shared) -> Result<Answer> {
+    let singular = &shared.singular()?.centred;
+    let reason = match singular.values.first() {
+        Some(&largest) if largest > 0.0 => {
+            "the codes do not fill min(N − 1, D) dimensions: the smallest singular value is 0"
+        }
+        _ => NO_VARIANCE,
     };
-    if largest == 0.0 {
-        return undefined(NO_VARIANCE);
-    }
-    if is_rounding(smallest, largest, n, d) {
-        return undefined("the codes do not fill min(N − 1, D) dimensions: the smallest singular value is 0");
-    }
-    Ok(Score::number("condition_number", largest / smallest, n, Better::Neither).into())
+    Ok(score(RATIO, singular, [0.0, f64::MAX], reason, shared).into())
 }

@@ -5,6 +5,8 @@ use super::nmi::too_few_rows;
 use super::{Analysis, Answer, Invariance, Metric, Output, Work};
 use crate::data::Study;
 use crate::error::{Error, Result};
+use crate::interval;
+use crate::passes::coding_rates::Rate;
 use crate::passes::prepared::unit_factors;
 use crate::plan::{Need, Shared};
 use crate::score::{Better, Score};
@@ -89,8 +91,13 @@ fn compute(shared: &Shared) -> Result<Answer> {
         });
     }
     let rates = shared.coding_rates()?;
-    let number = |id, value| Score::number(id, value, rows, of(id));
-    let discriminative = number("mcr2.discriminative", rates.whole);
+    let number = |id, value, effects: Option<Vec<f64>>| {
+        let units = shared.row_units();
+        let interval = effects.and_then(|e| interval::from_rows(value, &e, units, "influence", spec.level));
+        Score::number(id, value, rows, of(id)).with_interval(interval)
+    };
+    let of_whole = effects_on_whole(&rates.whole);
+    let discriminative = number("mcr2.discriminative", rates.whole.rate, of_whole.clone());
     let scores = match missing_classes(spec, study) {
         Some(reason) => vec![
             undefined("mcr2.total", &reason),
@@ -98,17 +105,22 @@ fn compute(shared: &Shared) -> Result<Answer> {
             undefined("mcr2.compressive", &reason),
         ],
         None => {
-            let share = |count: usize| count as f64 / rows as f64;
-            let compressive: f64 = rates.classes.iter().map(|&(count, rate)| share(count) * rate).sum();
+            let share = |rate: &Rate| rate.members.len() as f64 / rows as f64;
+            let compressive: f64 = rates.classes.iter().map(|class| share(class) * class.rate).sum();
             let by_class = |score: Score| match &study.labels {
                 Some(_) => score,
                 None => score.with_note("no labels: of k-means' own clusters, which is circular"),
             };
-            let total = compressive - spec.mcr2.gamma2 * rates.whole;
+            let total = compressive - spec.mcr2.gamma2 * rates.whole.rate;
+            let of_classes = effects_on_classes(&rates.classes, compressive, rows);
+            let of_total = of_classes.as_ref().zip(of_whole).map(|(classes, whole)| {
+                let both = classes.iter().zip(whole);
+                both.map(|(class, whole)| class - spec.mcr2.gamma2 * whole).collect()
+            });
             vec![
-                by_class(number("mcr2.total", total)),
+                by_class(number("mcr2.total", total, of_total)),
                 discriminative,
-                by_class(number("mcr2.compressive", compressive)),
+                by_class(number("mcr2.compressive", compressive, of_classes)),
             ]
         }
     };
@@ -116,6 +128,28 @@ fn compute(shared: &Shared) -> Result<Answer> {
         scores,
         ..Answer::default()
     })
+}
+
+/// What each row does to the rate of all rows: half its leverage, above the mean.
+fn effects_on_whole(whole: &Rate) -> Option<Vec<f64>> {
+    let leverages = whole.leverages.as_ref()?;
+    let mean = interval::mean(leverages);
+    Some(leverages.iter().map(|l| (l - mean) / 2.0).collect())
+}
+
+/// What each row does to the mean rate of the classes: through the rate of its class, and by making that class count for
+/// more.
+fn effects_on_classes(classes: &[Rate], compressive: f64, rows: usize) -> Option<Vec<f64>> {
+    let mut effects = vec![0.0; rows];
+    for class in classes {
+        let leverages = class.leverages.as_ref()?;
+        let (count, mean) = (leverages.len() as f64, interval::mean(leverages));
+        for (&row, leverage) in class.members.iter().zip(leverages) {
+            let within = count * (leverage - mean) / 2.0;
+            effects[row as usize] = (within + class.rate - compressive) / rows as f64;
+        }
+    }
+    Some(effects)
 }
 
 fn of(id: &str) -> Better {

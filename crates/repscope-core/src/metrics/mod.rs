@@ -43,6 +43,7 @@ mod weighted_clid;
 
 use crate::data::{Performance, Study};
 use crate::error::Result;
+use crate::passes::singular::Function;
 use crate::plan::{Need, Shared};
 use crate::retrieve::Ranked;
 use crate::score::{Better, Breakdown, Curve, Results, SampleTable, Score};
@@ -51,6 +52,16 @@ use crate::spec::Spec;
 pub use id::Id;
 pub use knn_accuracy::accuracy_of_split;
 pub use nmi::agreement;
+
+/// What is asked of the singular values of centred codes, and of the codes as they are.
+pub(crate) static OF_CENTRED: [Function; 5] = [
+    rankme::SPEC,
+    stable_rank::RANK,
+    alpha_req::EXPONENT,
+    alpha_req::R2,
+    condition_number::RATIO,
+];
+pub(crate) static OF_RAW: [Function; 1] = [rankme::PAPER];
 
 /// Every metric, in the order in which they are shown.
 pub static METRICS: &[&Metric] = &[

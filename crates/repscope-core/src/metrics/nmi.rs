@@ -66,7 +66,7 @@ fn compute(shared: &Shared) -> Result<Answer> {
     };
     let interval = table
         .nmi_without()
-        .and_then(|each| interval::jackknife(value, &each, "rows", shared.spec.level))
+        .and_then(|each| interval::jackknife_of_rows(value, &each, shared.row_units(), shared.spec.level))
         .map(|i| i.within(0.0, 1.0));
     let mean_entropy = (table.entropy_rows() + table.entropy_columns()) / 2.0;
     let chance = table.expected_mutual_information() / mean_entropy;

@@ -27,7 +27,7 @@ pub(super) static METRIC: Metric = Metric {
 const THRESHOLD: f64 = 0.01;
 
 fn compute(shared: &Shared) -> Result<Answer> {
-    let values = &shared.singular()?.centred;
+    let values = &shared.singular()?.centred.values;
     let n = shared.study.latent.rows();
     let largest = values.first().copied().unwrap_or(0.0);
     if largest == 0.0 {

@@ -39,7 +39,7 @@ fn compute(shared: &Shared) -> Result<Answer> {
 }
 
 /// Fewer rows say nothing about how the ratio varies.
-const FEWEST: usize = 5;
+pub(super) const FEWEST: usize = 5;
 
 /// Why there is no ratio.
 pub(super) const NO_VARIANCE: &str = "the codes have no variance: all rows are the same (or there is only one)";
@@ -56,7 +56,7 @@ pub(super) fn ratio(shared: &Shared) -> Result<Option<(f64, Option<Interval>)>> 
     let d = shared.study.latent.columns() as f64;
     let interval = without
         .filter(|replicates| replicates.len() >= FEWEST)
-        .and_then(|replicates| interval::jackknife(value, &replicates, "rows", shared.spec.level))
+        .and_then(|replicates| interval::jackknife_of_rows(value, &replicates, shared.row_units(), shared.spec.level))
         .map(|i| i.within(1.0, d));
     Ok(Some((value, interval)))
 }

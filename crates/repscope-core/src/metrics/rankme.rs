@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! RankMe: the exponential of the entropy of the spectrum, as document 002 and as the paper compute it. See the page.
 
-use super::participation_ratio::NO_VARIANCE;
+use super::participation_ratio::{FEWEST, NO_VARIANCE};
 use super::{Analysis, Answer, Invariance, Metric, Output, Work};
 use crate::data::Study;
 use crate::error::Result;
+use crate::interval;
+use crate::passes::singular::{Function, Values};
 use crate::plan::{Need, Shared};
 use crate::score::{Better, Score};
 use crate::spec::Spec;
@@ -42,35 +44,61 @@ pub(super) fn needs(_: &Spec, _: &Study) -> Result<Vec<Need>> {
     Ok(vec![Need::Singular])
 }
 
+/// Document 002's.
+pub(super) const SPEC: Function = ("rankme(variant=spec)", |singular| {
+    let shares = shares(&singular.values.iter().map(|s| s * s).collect::<Vec<_>>())?;
+    Some((-shares.iter().map(|p| p * (p + SPEC_EPS).ln()).sum::<f64>()).exp())
+});
+
+/// The paper's.
+pub(super) const PAPER: Function = ("rankme(variant=paper)", |singular| {
+    let shares = shares(&singular.values)?;
+    Some(
+        (-shares
+            .iter()
+            .map(|p| (p + PAPER_EPS) * (p + PAPER_EPS).ln())
+            .sum::<f64>())
+        .exp(),
+    )
+});
+
 fn compute(shared: &Shared) -> Result<Answer> {
     let singular = shared.singular()?;
-    let n = shared.study.latent.rows();
     let most = bound(shared);
-    let score = |id: &str, value: Option<f64>, reason: &str, note: &str| match value {
-        Some(value) => Score::number(id, value, n, Better::Neither).with_note(format!("{note}; {most}")),
-        None => Score::undefined(id, reason, n, Better::Neither),
+    let note = |score: Score, note: &str| match score.value {
+        Some(_) => score.with_note(format!("{note}; {most}")),
+        None => score,
     };
-    let squares: Vec<f64> = shares(&singular.centred.iter().map(|s| s * s).collect::<Vec<_>>());
-    let spec = (!squares.is_empty()).then(|| (-squares.iter().map(|p| p * (p + SPEC_EPS).ln()).sum::<f64>()).exp());
-    let plain: Vec<f64> = shares(&singular.raw).iter().map(|p| p + PAPER_EPS).collect();
-    let paper = (!plain.is_empty()).then(|| (-plain.iter().map(|p| p * p.ln()).sum::<f64>()).exp());
+    let spec = score(SPEC, &singular.centred, [0.0, f64::MAX], NO_VARIANCE, shared);
+    let paper = score(PAPER, &singular.raw, [0.0, f64::MAX], "all codes are zero", shared);
     Ok(Answer {
         scores: vec![
-            score(
-                "rankme(variant=spec)",
+            note(
                 spec,
-                NO_VARIANCE,
                 "document 002's RankMe: squared singular values, centred; the effective rank of the covariance",
             ),
-            score(
-                "rankme(variant=paper)",
-                paper,
-                "all codes are zero",
-                "the published RankMe: singular values, not centred, eps = 1e-7",
-            ),
+            note(paper, "the published RankMe: singular values, not centred, eps = 1e-7"),
         ],
         ..Answer::default()
     })
+}
+
+/// The score of a function of singular values, with Student's t over what each row does to it, cut to where it can be.
+pub(super) fn score(
+    function: Function,
+    singular: &Values,
+    [least, most]: [f64; 2],
+    reason: &str,
+    shared: &Shared,
+) -> Score {
+    let (id, value) = (function.0, (function.1)(singular));
+    let Some(value) = value else {
+        return Score::undefined(id, reason, singular.n, Better::Neither);
+    };
+    let effects = singular.effects(id).filter(|effects| effects.len() >= FEWEST);
+    let interval =
+        effects.and_then(|e| interval::from_rows(value, e, shared.row_units(), "influence", shared.spec.level));
+    Score::number(id, value, singular.n, Better::Neither).with_interval(interval.map(|i| i.within(least, most)))
 }
 
 /// How large a rank can be here, in words.
@@ -80,11 +108,7 @@ pub(super) fn bound(shared: &Shared) -> String {
 }
 
 /// The values divided by their sum; none where all are 0.
-fn shares(values: &[f64]) -> Vec<f64> {
+fn shares(values: &[f64]) -> Option<Vec<f64>> {
     let sum: f64 = values.iter().sum();
-    if sum > 0.0 {
-        values.iter().map(|v| v / sum).collect()
-    } else {
-        Vec::new()
-    }
+    (sum > 0.0).then(|| values.iter().map(|v| v / sum).collect())
 }

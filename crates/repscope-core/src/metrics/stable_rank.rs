@@ -2,11 +2,12 @@
 //! Stable rank: the whole variance over that of the first direction. See the page.
 
 use super::participation_ratio::NO_VARIANCE;
-use super::rankme::needs;
+use super::rankme::{needs, score};
 use super::{Analysis, Answer, Invariance, Metric, Output, Work};
 use crate::error::Result;
+use crate::passes::singular::Function;
 use crate::plan::Shared;
-use crate::score::{Better, Score};
+use crate::score::Better;
 
 pub(super) static METRIC: Metric = Metric {
     id: "stable_rank",
@@ -23,13 +24,12 @@ pub(super) static METRIC: Metric = Metric {
     work: Work::Study { needs, compute },
 };
 
+/// Σ σ² over the largest.
+pub(super) const RANK: Function = ("stable_rank", |singular| {
+    let largest = *singular.values.first().filter(|s| **s > 0.0)?;
+    Some(singular.values.iter().map(|s| (s / largest).powi(2)).sum())
+});
+
 fn compute(shared: &Shared) -> Result<Answer> {
-    let values = &shared.singular()?.centred;
-    let n = shared.study.latent.rows();
-    let largest = values.first().copied().unwrap_or(0.0);
-    if largest == 0.0 {
-        return Ok(Score::undefined("stable_rank", NO_VARIANCE, n, Better::Neither).into());
-    }
-    let rank = values.iter().map(|s| (s / largest).powi(2)).sum();
-    Ok(Score::number("stable_rank", rank, n, Better::Neither).into())
+    Ok(score(RANK, &shared.singular()?.centred, [0.0, f64::MAX], NO_VARIANCE, shared).into())
 }

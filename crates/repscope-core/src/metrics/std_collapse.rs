@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! Std collapse: the spread of the unit-length codes along each coordinate. See the page.
 
+use super::participation_ratio::FEWEST;
 use super::{Analysis, Answer, Invariance, Metric, Output, Work};
 use crate::data::{Space, Study};
 use crate::error::Result;
+use crate::interval;
 use crate::passes::prepared::unit_factors;
 use crate::plan::{Need, Shared};
 use crate::score::{Better, Score};
@@ -44,25 +46,40 @@ fn compute(shared: &Shared) -> Result<Answer> {
         "codes spread evenly over the sphere have about 1/√D = {:.4}",
         1.0 / (d as f64).sqrt()
     );
-    Ok(
-        Score::number("std_collapse", mean_deviation(codes, &factors), n, Better::Neither)
-            .with_note(note)
-            .into(),
-    )
+    let (value, effects) = mean_deviation(codes, &factors);
+    let interval = interval::from_rows(value, &effects, shared.row_units(), "influence", shared.spec.level)
+        .filter(|_| n >= FEWEST)
+        .map(|i| i.within(0.0, f64::MAX));
+    Ok(Score::number("std_collapse", value, n, Better::Neither)
+        .with_interval(interval)
+        .with_note(note)
+        .into())
 }
 
-/// The mean over columns of the standard deviation (ddof 1) of the rows times their factors.
-fn mean_deviation(codes: &Space, factors: &[f64]) -> f64 {
+/// The mean over columns of the standard deviation s (ddof 1) of the rows times their factors, and what each row does to
+/// it: the mean over columns of ((x − mean)² − s²) / (2 N s).
+fn mean_deviation(codes: &Space, factors: &[f64]) -> (f64, Vec<f64>) {
     let (n, d) = (codes.rows() as f64, codes.columns());
     let mut row = vec![0.0; d];
-    let mut over_rows = |add: &mut dyn FnMut(usize, f64)| {
+    let mut over_rows = |add: &mut dyn FnMut(usize, &[f64])| {
         for (i, factor) in factors.iter().enumerate() {
             codes.read_row(i, &mut row);
-            row.iter().enumerate().for_each(|(c, x)| add(c, x * factor));
+            row.iter_mut().for_each(|x| *x *= factor);
+            add(i, &row);
         }
     };
     let (mut means, mut squares) = (vec![0.0; d], vec![0.0; d]);
-    over_rows(&mut |c, x| means[c] += x / n);
-    over_rows(&mut |c, x| squares[c] += (x - means[c]).powi(2));
-    squares.iter().map(|s: &f64| (s / (n - 1.0)).sqrt()).sum::<f64>() / d as f64
+    over_rows(&mut |_, row| means.iter_mut().zip(row).for_each(|(mean, x)| *mean += x / n));
+    over_rows(&mut |_, row| {
+        let parts = squares.iter_mut().zip(row).zip(&means);
+        parts.for_each(|((square, x), mean)| *square += (x - mean).powi(2));
+    });
+    let deviations: Vec<f64> = squares.iter().map(|s: &f64| (s / (n - 1.0)).sqrt()).collect();
+    let mut effects = vec![0.0; factors.len()];
+    over_rows(&mut |i, row| {
+        let parts = row.iter().zip(&means).zip(&deviations).filter(|(_, s)| **s > 0.0);
+        let sum: f64 = parts.map(|((x, mean), s)| ((x - mean).powi(2) - s * s) / s).sum();
+        effects[i] = sum / (2.0 * n * d as f64);
+    });
+    (deviations.iter().sum::<f64>() / d as f64, effects)
 }

@@ -4,10 +4,10 @@
 use super::{Analysis, Answer, Invariance, Metric, Output, Work};
 use crate::data::Study;
 use crate::error::Result;
-use crate::interval;
+use crate::interval::{self, Units};
 use crate::passes::neighbors::Neighbors;
+use crate::passes::tiles::Anchors;
 use crate::plan::{Key, Need, Shared};
-use crate::random;
 use crate::score::{Better, Interval, Score};
 use crate::spec::Spec;
 
@@ -34,9 +34,6 @@ pub(super) static METRIC: Metric = Metric {
     work: Work::Study { needs, compute },
 };
 
-/// Groups of rows left out in turn by the jackknife of the fit.
-const GROUPS: usize = 50;
-
 fn needs(_: &Spec, study: &Study) -> Result<Vec<Need>> {
     Ok(if study.latent.rows() < 3 {
         Vec::new()
@@ -62,9 +59,9 @@ fn compute(shared: &Shared) -> Result<Answer> {
         Ok(ratios) => ratios,
         Err((reason, n)) => return undefined(reason, n),
     };
-    let (level, n) = (shared.spec.level, ratios.logs.len());
-    let (fit, fit_interval) = fit_with_interval(&ratios, shared.spec);
-    let (mle, mle_interval) = maximum_likelihood(&ratios, level);
+    let n = ratios.logs.len();
+    let (fit, fit_interval) = fit_with_interval(&ratios, shared);
+    let (mle, mle_interval) = maximum_likelihood(&ratios, shared);
     let mut scores = vec![
         match fit {
             Some(value) => Score::number("two_nn", value, n, Better::Neither).with_interval(fit_interval),
@@ -87,6 +84,8 @@ pub(super) struct Ratios {
     pub(super) logs: Vec<f64>,
     /// The query that each belongs to.
     owners: Vec<u32>,
+    /// The two nearest rows of that query.
+    nearest: Vec<[u32; 2]>,
     /// How many queries there are.
     queries: usize,
 }
@@ -99,17 +98,68 @@ impl Ratios {
             format!("{dropped} of {queries} rows dropped: they have a duplicate, so their first distance is 0")
         })
     }
+
+    /// The interval of a value that each ratio moves by its effect.
+    fn interval(&self, value: f64, effects: Vec<f64>, shared: &Shared) -> Option<Interval> {
+        let centre = interval::mean(&effects);
+        let mut of_queries = vec![0.0; self.queries];
+        for (&query, effect) in self.owners.iter().zip(effects) {
+            of_queries[query as usize] = effect - centre;
+        }
+        let all: Vec<u32> = (0..self.queries as u32).collect();
+        // Where all rows ask, there are no anchors, or CLID asked for itself.
+        let (rows, units) = match shared.anchors() {
+            Anchors::Some(rows) if rows.len() == self.queries => (rows, shared.units()),
+            _ => (all.as_slice(), shared.row_units()),
+        };
+        let unit_of = match units {
+            Units::Groups(codes, _) => codes,
+            Units::Single(_) => &all,
+        };
+        let widening = self.widening(&of_queries, rows, unit_of);
+        let wider: Vec<f64> = of_queries.iter().map(|e| widening * e).collect();
+        let interval = interval::from_rows(value, &wider, units, "influence", shared.spec.level)?;
+        Some(interval.within(0.0, f64::MAX))
+    }
+
+    /// How much wider the interval is because ratios of neighbours go together: two rows that are each other's nearest
+    /// have the same r1. With e the effects and E their sums by unit it is √(1 + 2 Σ e_i e_j / Σ E²), at least 1, over pairs
+    /// of neighbours from different units.
+    fn widening(&self, effects: &[f64], rows: &[u32], units: &[u32]) -> f64 {
+        let mut pairs: Vec<(usize, usize)> = Vec::new();
+        for (&query, nearest) in self.owners.iter().zip(&self.nearest) {
+            let query = query as usize;
+            let others = nearest.iter().filter_map(|row| rows.binary_search(row).ok());
+            let apart = others.filter(|&other| units[other] != units[query]);
+            pairs.extend(apart.map(|other| (query.min(other), query.max(other))));
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        let shared: f64 = pairs.iter().map(|&(a, b)| 2.0 * effects[a] * effects[b]).sum();
+        let mut sums = vec![0.0; units.iter().max().map_or(0, |&last| last as usize + 1)];
+        for (&unit, effect) in units.iter().zip(effects) {
+            sums[unit as usize] += effect;
+        }
+        let squares: f64 = sums.iter().map(|s| s * s).sum();
+        if squares > 0.0 {
+            (1.0 + shared / squares).max(1.0).sqrt()
+        } else {
+            1.0
+        }
+    }
 }
 
 /// The ratios of the first `queries` rows of a list of neighbours, or why they give no dimension and how many there are.
 pub(super) fn ratios(neighbors: &Neighbors, queries: usize) -> std::result::Result<Ratios, (&'static str, usize)> {
     let mut logs: Vec<f64> = Vec::with_capacity(queries);
     let mut owners: Vec<u32> = Vec::with_capacity(queries);
+    let mut nearest: Vec<[u32; 2]> = Vec::with_capacity(queries);
     for q in 0..queries {
         let distances = neighbors.distances_of(q);
         if distances[0] > 0.0 {
             logs.push((distances[1] / distances[0]).ln());
             owners.push(q as u32);
+            nearest.push([neighbors.of(q)[0], neighbors.of(q)[1]]);
         }
     }
     if logs.len() < 3 {
@@ -120,68 +170,132 @@ pub(super) fn ratios(neighbors: &Neighbors, queries: usize) -> std::result::Resu
         let reason = "first and second neighbour are equally far everywhere, as on a grid";
         return Err((reason, logs.len()));
     }
-    Ok(Ratios { logs, owners, queries })
+    Ok(Ratios {
+        logs,
+        owners,
+        nearest,
+        queries,
+    })
 }
 
-/// The fit, with a delete-one-group jackknife over random groups of rows. The groups do not depend on the codes, so
-/// those of two models can be compared.
-pub(super) fn fit_with_interval(ratios: &Ratios, spec: &Spec) -> (Option<f64>, Option<Interval>) {
-    let groups = GROUPS.min(ratios.logs.len());
-    let mut group = vec![0u32; ratios.queries];
-    let order = random::permutation(ratios.queries, &mut random::stream(spec.seed, "two_nn", 0));
-    for (place, &query) in order.iter().enumerate() {
-        group[query as usize] = (place % groups) as u32;
-    }
-    let owners = ratios.owners.iter().map(|&q| group[q as usize]);
-    let mut sorted: Vec<(f64, u32)> = ratios.logs.iter().copied().zip(owners).collect();
-    sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let all: Vec<f64> = sorted.iter().map(|s| s.0).collect();
-    let Some(value) = linear_fit(&all, spec.discard) else {
+/// The fit and its interval.
+pub(super) fn fit_with_interval(ratios: &Ratios, shared: &Shared) -> (Option<f64>, Option<Interval>) {
+    let mut sorted = ratios.logs.clone();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let Some(fit) = Fit::new(sorted, shared.spec.discard) else {
         return (None, None);
     };
-    let without = |group: u32| {
-        let kept: Vec<f64> = sorted.iter().filter(|s| s.1 != group).map(|s| s.0).collect();
-        linear_fit(&kept, spec.discard)
-    };
-    let replicates: Option<Vec<f64>> = (0..groups as u32).map(without).collect();
-    let interval = replicates.and_then(|r| interval::jackknife(value, &r, "rows", spec.level));
-    (Some(value), interval.map(|i| i.within(0.0, f64::MAX)))
+    let effects: Vec<f64> = ratios.logs.iter().map(|&log| fit.effect(log)).collect();
+    (Some(fit.slope), ratios.interval(fit.slope, effects, shared))
 }
 
 /// Least squares through the origin of −ln(1 − i/N) on the sorted ln μ, without the largest share.
-fn linear_fit(sorted: &[f64], discard: f64) -> Option<f64> {
-    let n = sorted.len();
-    // As in scikit-dimension: int((1 − discard)·N) points are kept, denominators stay N.
-    let kept = (((1.0 - discard) * n as f64) as usize).min(n - 1);
-    let (mut products, mut squares) = (0.0, 0.0);
-    for (i, &x) in sorted[..kept].iter().enumerate() {
-        let y = -(-((i + 1) as f64 / n as f64)).ln_1p();
-        products += x * y;
-        squares += x * x;
-    }
-    (squares > 0.0).then(|| products / squares)
+struct Fit {
+    sorted: Vec<f64>,
+    /// How many of them are kept.
+    kept: usize,
+    slope: f64,
+    /// Σ x² / N of those kept.
+    squares: f64,
+    /// Σ x / (1 − F) / N of the first ones, from none to all that are kept.
+    steps: Vec<f64>,
+    /// Σ x · F / (1 − F) / N of those kept.
+    pull: f64,
 }
 
-/// d = (N − 1) / Σ ln μ, with the exact chi-squared interval for independent ratios.
-fn maximum_likelihood(ratios: &Ratios, level: f64) -> (f64, Option<Interval>) {
+impl Fit {
+    fn new(sorted: Vec<f64>, discard: f64) -> Option<Self> {
+        let n = sorted.len() as f64;
+        // As in scikit-dimension: int((1 − discard)·N) points are kept, denominators stay N.
+        let kept = (((1.0 - discard) * n) as usize).min(sorted.len() - 1);
+        let (mut products, mut squares, mut pull) = (0.0, 0.0, 0.0);
+        let mut steps = vec![0.0];
+        for (i, &x) in sorted[..kept].iter().enumerate() {
+            let share = (i + 1) as f64 / n;
+            products += x * -(-share).ln_1p();
+            squares += x * x;
+            pull += x * share / (1.0 - share) / n;
+            steps.push(steps[i] + x / (1.0 - share) / n);
+        }
+        (squares > 0.0).then(|| Fit {
+            sorted,
+            kept,
+            slope: products / squares,
+            squares: squares / n,
+            steps,
+            pull,
+        })
+    }
+
+    /// What a ratio of this logarithm does to the slope: the derivative as its weight grows from 0, over N. The weight
+    /// counts where the ratio itself stands, it raises F from there on, and it moves the largest ratio that is kept.
+    fn effect(&self, log: f64) -> f64 {
+        let n = self.sorted.len() as f64;
+        let share = self.kept as f64 / n;
+        let height = |f: f64| -(-f).ln_1p();
+        let last = self.sorted[self.kept - 1];
+        let is_kept = f64::from(u8::from(log <= last));
+        let below = self.sorted[..self.kept].partition_point(|&x| x < log);
+        let own = self.sorted.partition_point(|&x| x <= log) as f64 / n;
+        let raised = self.steps[self.kept] - self.steps[below] - self.pull;
+        let products = is_kept * log * height(own.min(share)) + raised + last * height(share) * (share - is_kept);
+        let squares = is_kept * log * log + last * last * (share - is_kept);
+        // The means of both, which a weight takes away from, cancel in the ratio.
+        (products - self.slope * squares) / self.squares / n
+    }
+}
+
+/// d = (N − 1) / Σ ln μ.
+fn maximum_likelihood(ratios: &Ratios, shared: &Shared) -> (f64, Option<Interval>) {
     let (n, sum) = (ratios.logs.len() as f64, ratios.logs.iter().sum::<f64>());
     let value = (n - 1.0) / sum;
-    let end = |q: f64| interval::chi_squared_quantile(q, 2.0 * n).map(|x| x / (2.0 * sum));
-    let interval = end(0.5 - level / 2.0)
-        .zip(end(0.5 + level / 2.0))
-        .map(|(low, high)| Interval {
-            low,
-            high,
-            level,
-            standard_error: Some(value / n.sqrt()),
-            unit: "rows",
-            method: "chi-squared",
-            effects: None,
-        });
     // To first order a row moves d by −d (ln μ − mean) / Σ ln μ.
-    let mut effects = vec![0.0; ratios.queries];
-    for (&q, log) in ratios.owners.iter().zip(&ratios.logs) {
-        effects[q as usize] = -value * (log - sum / n) / sum;
+    let effects = ratios.logs.iter().map(|log| -value * (log - sum / n) / sum).collect();
+    (value, ratios.interval(value, effects, shared))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_effect_of_a_ratio_is_the_change_of_the_slope_when_its_weight_grows() {
+        // Logarithms of an exponential law: the slope is its rate.
+        let n = 2000;
+        let logs: Vec<f64> = (0..n)
+            .map(|i| -(1.0 - (f64::from(i) + 0.5) / f64::from(n)).ln() / 3.0)
+            .collect();
+        let fit = Fit::new(logs.clone(), 0.1).unwrap();
+        assert!((fit.slope - 3.0).abs() < 0.01, "{}", fit.slope);
+        for at in [0.01, 0.1, 0.3, 0.6, 1.5] {
+            let mut more = logs.clone();
+            let copies = 20;
+            more.extend(vec![at; copies]);
+            more.sort_unstable_by(f64::total_cmp);
+            let change = (Fit::new(more, 0.1).unwrap().slope - fit.slope) / copies as f64;
+            assert!(
+                (change - fit.effect(at)).abs() < 0.05 * fit.effect(at).abs() + 2e-5,
+                "{at}: {change} {}",
+                fit.effect(at)
+            );
+        }
     }
-    (value, interval.map(|i| i.with_effects(effects)))
+
+    #[test]
+    fn neighbours_widen_the_interval_by_what_they_share() {
+        // Rows 0 and 1 are each other's neighbours and move the value alike; row 2 has a neighbour that is no row that asks.
+        let ratios = Ratios {
+            logs: vec![1.0; 3],
+            owners: vec![0, 1, 2],
+            nearest: vec![[1, 9], [0, 9], [9, 8]],
+            queries: 3,
+        };
+        // (1 + 1 + 4 + 2·1) / (1 + 1 + 4)
+        assert_eq!(
+            ratios.widening(&[1.0, 1.0, -2.0], &[0, 1, 2], &[0, 1, 2]),
+            (8.0f64 / 6.0).sqrt()
+        );
+        // In one episode they are one unit already.
+        assert_eq!(ratios.widening(&[1.0, 1.0, -2.0], &[0, 1, 2], &[0, 0, 1]), 1.0);
+    }
 }

@@ -4,10 +4,13 @@
 //! R = ½ ln det(I + weight · D / (n · ε²) · ZᵀZ), with Z the n × D matrix of unit-length rows (Ma, Derksen, Hong and Wright
 //! 2007). ZᵀZ may be replaced by ZZᵀ, det(I + c·ZᵀZ) = det(I + c·ZZᵀ), so no matrix is larger than min(n, D)². The
 //! determinant is taken by Cholesky's decomposition in f64.
+//!
+//! With A = I + c·ZᵀZ, what row i does to R is half its leverage c·z_iᵀ A⁻¹ z_i, which the same decomposition gives.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
-use faer::{MatMut, Par};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::{MatMut, MatRef, Par};
 
 use super::prepared::unit_factors;
 use super::unit_rows::{Triangle, UnitRows};
@@ -20,12 +23,28 @@ use crate::spec::Mcr2Spec;
 const PRODUCTS: u64 = 1 << 33;
 const ENTRIES: u64 = 1 << 21;
 
+/// Fewer rows for each column say too little about how a rate varies: each further row opens a direction of its own.
+const ROWS_PER_COLUMN: usize = 4;
+/// Rows per task when leverages are taken.
+const ROWS: usize = 256;
+
 /// Coding rates in nats.
 pub(crate) struct CodingRates {
     /// Of all rows, with the weight γ1.
-    pub(crate) whole: f64,
-    /// Rows and rate of each class that has rows; none where there are no classes.
-    pub(crate) classes: Vec<(usize, f64)>,
+    pub(crate) whole: Rate,
+    /// Of each class that has rows; none where there are no classes.
+    pub(crate) classes: Vec<Rate>,
+}
+
+/// The coding rate of some rows.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Rate {
+    /// Which rows.
+    pub(crate) members: Vec<u32>,
+    /// In nats.
+    pub(crate) rate: f64,
+    /// c·zᵀ A⁻¹ z of each of them; none where there are fewer than four rows per column.
+    pub(crate) leverages: Option<Vec<f64>>,
 }
 
 impl CodingRates {
@@ -41,14 +60,20 @@ impl CodingRates {
                 members,
             };
             let scale = weight * space.columns() as f64 / (members.len() as f64 * spec.eps);
-            half_log_determinant(rows.products(driver), scale)
+            let factor = factor(rows.products(driver), scale)?;
+            let is_enough = members.len() >= ROWS_PER_COLUMN * space.columns();
+            Ok(Rate {
+                members: members.to_vec(),
+                rate: half_log_determinant(&factor),
+                leverages: is_enough.then(|| leverages(&rows, &factor, scale, driver)),
+            })
         };
         let all: Vec<u32> = (0..space.rows() as u32).collect();
         let whole = rate(&all, spec.gamma1, driver)?;
         driver.progress().advance(1);
 
         let serial = Driver::silent(Order::Serial);
-        let small: Vec<Option<Result<f64>>> = driver.map(members.len(), |class| {
+        let small: Vec<Option<Result<Rate>>> = driver.map(members.len(), |class| {
             is_one_task(members[class].len(), space.columns()).then(|| {
                 let found = rate(&members[class], 1.0, &serial);
                 driver.progress().advance(1);
@@ -62,7 +87,7 @@ impl CodingRates {
                 driver.progress().advance(1);
                 found
             });
-            rates.push((rows.len(), found?));
+            rates.push(found?);
         }
         Ok(CodingRates { whole, classes: rates })
     }
@@ -85,8 +110,8 @@ fn is_one_task(rows: usize, columns: usize) -> bool {
     side * side <= ENTRIES && rows.saturating_mul(columns).saturating_mul(side) <= PRODUCTS
 }
 
-/// ½ ln det(I + scale · products): the sum of the logarithms of the diagonal of its Cholesky factor.
-fn half_log_determinant(products: Triangle, scale: f64) -> Result<f64> {
+/// Cholesky's factor of I + scale · products.
+fn factor(products: Triangle, scale: f64) -> Result<Triangle> {
     let Triangle { size, mut values } = products;
     values.iter_mut().for_each(|x| *x *= scale);
     for i in 0..size {
@@ -105,7 +130,28 @@ fn half_log_determinant(products: Triangle, scale: f64) -> Result<f64> {
             "identity plus products of rows has no Cholesky factor: {error}"
         ))
     })?;
-    Ok((0..size).map(|i| values[i * size + i].ln()).sum())
+    Ok(Triangle { size, values })
+}
+
+/// ½ ln det of a matrix from its Cholesky factor: the sum of the logarithms of the diagonal.
+fn half_log_determinant(factor: &Triangle) -> f64 {
+    (0..factor.size).map(|i| factor.values[i * factor.size + i].ln()).sum()
+}
+
+/// scale · ‖L⁻¹ z‖² of each row z, with L the factor of the matrix of their columns.
+fn leverages(rows: &UnitRows, factor: &Triangle, scale: f64, driver: &Driver) -> Vec<f64> {
+    let (count, size) = (rows.members.len(), factor.size);
+    let lower = MatRef::from_column_major_slice(&factor.values, size, size);
+    let parts = driver.map(count.div_ceil(ROWS), |task| {
+        let places = task * ROWS..count.min((task + 1) * ROWS);
+        let mut block = vec![0.0; places.len() * size];
+        rows.copy(places.clone(), 0..size, &mut block);
+        let solved = MatMut::from_column_major_slice_mut(&mut block, size, places.len());
+        solve_lower_triangular_in_place(lower, solved, Par::Seq);
+        let leverage = |row: &[f64]| scale * row.iter().map(|x| x * x).sum::<f64>();
+        block.chunks_exact(size).map(leverage).collect::<Vec<f64>>()
+    });
+    parts.concat()
 }
 
 #[cfg(test)]
@@ -121,7 +167,7 @@ mod tests {
             size: 2,
             values: vec![1.0, 1.0, f64::MAX, 3.0],
         };
-        assert!((half_log_determinant(products, 2.0).unwrap() - 17f64.ln() / 2.0).abs() < 1e-15);
+        assert!((half_log_determinant(&factor(products, 2.0).unwrap()) - 17f64.ln() / 2.0).abs() < 1e-15);
     }
 
     #[test]
@@ -148,14 +194,34 @@ mod tests {
         let serial = of(Order::Serial);
         for order in [Order::Parallel, Order::Shuffled(3)] {
             let found = of(order);
-            assert_eq!(found.whole.to_bits(), serial.whole.to_bits(), "{order:?}");
-            assert_eq!(found.classes, serial.classes, "{order:?}");
+            assert!(
+                found.whole == serial.whole && found.classes == serial.classes,
+                "{order:?}"
+            );
         }
-        for (class, &(count, rate)) in serial.classes.iter().enumerate() {
+        for (class, of_class) in serial.classes.iter().enumerate() {
             let members: Vec<usize> = (0..rows).filter(|&i| classes[i] as usize == class).collect();
             let alone = space.select(&members).unwrap();
             let whole = CodingRates::new(&alone, None, &spec, &Driver::silent(Order::Parallel)).unwrap();
-            assert_eq!((count, rate.to_bits()), (members.len(), whole.whole.to_bits()));
+            assert_eq!(of_class.members.len(), members.len());
+            assert_eq!(of_class.rate.to_bits(), whole.whole.rate.to_bits());
         }
+    }
+
+    #[test]
+    fn the_leverage_of_a_row_on_an_axis_is_known() {
+        // 6 rows on the first axis and 2 on the second: c = 2/(8·0.01) = 25, A = diag(1 + 6c, 1 + 2c).
+        let values: Vec<f64> = (0..8)
+            .flat_map(|i| if i < 6 { [3.0, 0.0] } else { [0.0, -2.0] })
+            .collect();
+        let space = Space::from_f64("z", 8, 2, values).unwrap();
+        let spec = Mcr2Spec {
+            gamma1: 1.0,
+            gamma2: 1.0,
+            eps: 0.01,
+        };
+        let rates = CodingRates::new(&space, None, &spec, &Driver::silent(Order::Parallel)).unwrap();
+        let leverages = rates.whole.leverages.unwrap();
+        assert!((leverages[0] - 25.0 / 151.0).abs() < 1e-14 && (leverages[7] - 25.0 / 51.0).abs() < 1e-14);
     }
 }

@@ -19,6 +19,7 @@ pub(crate) mod similarity;
 pub(crate) mod singular;
 pub(crate) mod spectrum;
 pub(crate) mod tiles;
+pub(crate) mod tsne;
 pub(crate) mod unit_rows;
 pub(crate) mod views;
 pub(crate) mod votes;

@@ -5,12 +5,17 @@
 //! entropies of singular values see that. So the rows are reduced to a triangular matrix with the same singular
 //! values, block by block (QR of each block, then of two triangles on top of each other), and its singular values are
 //! taken directly.
+//!
+//! With X = U Σ Vᵀ, leaving out row i takes (v_j·x_i)² = σ_j² U_ij² from σ_j², to first order. So a function f of the
+//! singular values changes by Σ_j ∂f/∂ln σ_j² · U_ij²: one more product of all rows with V tells what every row does to
+//! every function.
 
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::matmul;
 use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, recommended_block_size};
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
-use faer::{Mat, MatRef, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 use super::moments::{centered, column_means, rounding_floor};
 use super::prepared::{length, power_of_two_near};
@@ -22,34 +27,148 @@ const ROWS_PER_COLUMN: usize = 8;
 /// And at least this many.
 const FEWEST: usize = 1024;
 
-/// Singular values, largest first, min(N, D) of them. Both lists are in units that depend on the data: only ratios
-/// mean something.
+/// Rows per task when they are multiplied by V.
+const ROWS: usize = 256;
+/// The step of ln σ² for a derivative.
+const STEP: f64 = 1e-4;
+
+/// A function of singular values, with its name; none where they do not define it.
+pub(crate) type Function = (&'static str, fn(&Values) -> Option<f64>);
+
+/// The singular values of the rows minus their mean, and of the rows as they are.
 pub(crate) struct Singular {
-    /// Of the rows minus their mean. All 0 where all rows are equal.
-    pub(crate) centred: Vec<f64>,
-    /// Of the rows as they are.
-    pub(crate) raw: Vec<f64>,
+    /// All 0 where all rows are equal.
+    pub(crate) centred: Values,
+    pub(crate) raw: Values,
+}
+
+/// Singular values.
+pub(crate) struct Values {
+    /// N.
+    pub(crate) n: usize,
+    /// D.
+    pub(crate) d: usize,
+    /// Largest first, min(N, D) of them, in units that depend on the data: only ratios mean something.
+    pub(crate) values: Vec<f64>,
+    /// What each row does to the functions that are defined.
+    effects: Vec<(&'static str, Vec<f64>)>,
 }
 
 impl Singular {
-    pub(crate) fn new(space: &Space, driver: &Driver) -> Self {
-        let (n, d) = (space.rows(), space.columns());
+    /// With what each row does to functions of the centred and of the raw values.
+    pub(crate) fn new(space: &Space, of_centred: &[Function], of_raw: &[Function], driver: &Driver) -> Self {
         let mean = column_means(space, driver);
-        let mut centred = values(space, &mean, driver);
-        let squares: f64 = centred.1.iter().map(|s| (s / centred.0).powi(2)).sum();
-        if squares <= rounding_floor(n, &mean) {
-            centred.1 = vec![0.0; n.min(d)];
-        }
         Singular {
-            centred: centred.1,
-            raw: values(space, &vec![0.0; d], driver).1,
+            centred: Values::new(space, &mean, of_centred, driver),
+            raw: Values::new(space, &vec![0.0; space.columns()], of_raw, driver),
         }
     }
 }
 
-/// A power of two that the rows were multiplied by, so that no square leaves the range of numbers, and their singular
-/// values.
-fn values(space: &Space, mean: &[f64], driver: &Driver) -> (f64, Vec<f64>) {
+impl Values {
+    fn new(space: &Space, mean: &[f64], functions: &[Function], driver: &Driver) -> Self {
+        let (n, d) = (space.rows(), space.columns());
+        let mut found = Values {
+            n,
+            d,
+            values: vec![0.0; n.min(d)],
+            effects: Vec::new(),
+        };
+        let (scale, triangle) = triangle(space, mean, driver);
+        let (values, vectors) = decompose(&triangle);
+        let squares: f64 = values.iter().map(|s| (s / scale).powi(2)).sum();
+        if squares > rounding_floor(n, mean) {
+            found.values = values;
+            let slopes = found.slopes(functions);
+            let effects = found.effects_of_rows(&slopes, space, mean, scale, &vectors, driver);
+            found.effects = functions.iter().map(|f| f.0).zip(effects).collect();
+        }
+        found
+    }
+
+    /// What each row does to the function of this name; none where it is not defined.
+    pub(crate) fn effects(&self, name: &str) -> Option<&[f64]> {
+        let found = self.effects.iter().find(|(of, _)| *of == name)?;
+        Some(&found.1)
+    }
+
+    /// Whether a value is no more than rounding of the largest.
+    pub(crate) fn is_rounding(&self, value: f64) -> bool {
+        let largest = self.values.first().copied().unwrap_or(0.0);
+        value <= largest * self.n.max(self.d) as f64 * f64::EPSILON
+    }
+
+    /// ∂f/∂ln σ_j² of each function, by central differences; 0 where σ_j is 0 or f is not defined.
+    fn slopes(&self, functions: &[Function]) -> Vec<Vec<f64>> {
+        let mut moved = Values {
+            n: self.n,
+            d: self.d,
+            values: self.values.clone(),
+            effects: Vec::new(),
+        };
+        let mut slopes = vec![vec![0.0; self.values.len()]; functions.len()];
+        for (j, &value) in self.values.iter().enumerate().filter(|(_, v)| !self.is_rounding(**v)) {
+            for (slopes, (_, function)) in slopes.iter_mut().zip(functions) {
+                moved.values[j] = value * (STEP / 2.0).exp();
+                let up = function(&moved);
+                moved.values[j] = value * (-STEP / 2.0).exp();
+                slopes[j] = up
+                    .zip(function(&moved))
+                    .map_or(0.0, |(up, down)| (up - down) / (2.0 * STEP));
+                moved.values[j] = value;
+            }
+        }
+        slopes
+    }
+
+    /// Σ_j slope_j · (U_ij² − 1/N) for each list of slopes and each row.
+    fn effects_of_rows(
+        &self,
+        slopes: &[Vec<f64>],
+        space: &Space,
+        mean: &[f64],
+        scale: f64,
+        vectors: &Mat<f64>,
+        driver: &Driver,
+    ) -> Vec<Vec<f64>> {
+        let (n, d, rank) = (self.n, self.d, self.values.len());
+        let parts = driver.map(n.div_ceil(ROWS), |task| {
+            let rows = task * ROWS..n.min((task + 1) * ROWS);
+            let mut block = vec![0.0; rows.len() * d];
+            centered(space, None, mean, rows.clone(), 0..d, &mut block);
+            let block = MatRef::from_row_major_slice(&block, rows.len(), d);
+            let mut along = vec![0.0; rows.len() * rank];
+            let out = MatMut::from_row_major_slice_mut(&mut along, rows.len(), rank);
+            matmul::matmul(out, Accum::Replace, block, vectors.as_ref(), scale, Par::Seq);
+            let effects = |slopes: &Vec<f64>| {
+                let of_row = |along: &[f64]| {
+                    let known = self
+                        .values
+                        .iter()
+                        .zip(along)
+                        .zip(slopes)
+                        .filter(|(_, slope)| **slope != 0.0);
+                    known
+                        .map(|((value, a), slope)| slope * ((a / value).powi(2) - 1.0 / n as f64))
+                        .sum()
+                };
+                along.chunks_exact(rank).map(of_row).collect::<Vec<f64>>()
+            };
+            slopes.iter().map(effects).collect::<Vec<_>>()
+        });
+        let mut all = vec![Vec::with_capacity(n); slopes.len()];
+        for part in parts {
+            for (all, part) in all.iter_mut().zip(part) {
+                all.extend(part);
+            }
+        }
+        all
+    }
+}
+
+/// A power of two that the rows were multiplied by, so that no square leaves the range of numbers, and a matrix of at most
+/// D rows with their singular values and V.
+fn triangle(space: &Space, mean: &[f64], driver: &Driver) -> (f64, Mat<f64>) {
     let (n, d) = (space.rows(), space.columns());
     let at_once = (ROWS_PER_COLUMN * d).max(FEWEST);
     let tasks = n.div_ceil(at_once);
@@ -78,8 +197,7 @@ fn values(space: &Space, mean: &[f64], driver: &Driver) -> (f64, Vec<f64>) {
             Some(above) => Some(triangle_of(stacked(&above, &below))),
         },
     );
-    let values = triangle.map_or_else(Vec::new, |triangle| singular_values(&triangle));
-    (scale, values)
+    (scale, triangle.unwrap_or_else(|| Mat::zeros(0, d)))
 }
 
 /// The upper triangle of a QR decomposition: as many rows as columns, or all rows where there are fewer.
@@ -112,24 +230,29 @@ fn stacked(above: &Mat<f64>, below: &Mat<f64>) -> Mat<f64> {
     })
 }
 
-fn singular_values(matrix: &Mat<f64>) -> Vec<f64> {
+/// The singular values, largest first, and V.
+fn decompose(matrix: &Mat<f64>) -> (Vec<f64>, Mat<f64>) {
     let (n, d) = (matrix.nrows(), matrix.ncols());
     let mut values = vec![0.0; n.min(d)];
-    let none = ComputeSvdVectors::No;
-    let scratch = svd_scratch::<f64>(n, d, none, none, Par::Seq, Default::default());
+    let mut vectors = Mat::zeros(d, n.min(d));
+    let (none, thin) = (ComputeSvdVectors::No, ComputeSvdVectors::Thin);
+    let scratch = svd_scratch::<f64>(n, d, none, thin, Par::Seq, Default::default());
     svd(
         matrix.as_ref(),
         DiagMut::from_slice_mut(&mut values),
         None,
-        None,
+        Some(vectors.as_mut()),
         Par::Seq,
         MemStack::new(&mut MemBuffer::new(scratch)),
         Default::default(),
     )
     .expect("the singular values of a finite matrix are found");
     values.iter_mut().for_each(|v| *v = v.max(0.0));
-    values.sort_by(|a, b| b.total_cmp(a));
-    values
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
+    let sorted = order.iter().map(|&j| values[j]).collect();
+    let moved = Mat::from_fn(d, order.len(), |i, j| vectors[(i, order[j])]);
+    (sorted, moved)
 }
 
 #[cfg(test)]
@@ -147,7 +270,9 @@ mod tests {
             .flat_map(|i| (0..3).map(move |c| if c == i % 3 { lengths[c] } else { 0.0 }))
             .collect();
         let space = Space::from_f64("axes", 6000, 3, rows).unwrap();
-        let found = Singular::new(&space, &Driver::silent(Order::Parallel)).raw;
+        let found = Singular::new(&space, &[], &[], &Driver::silent(Order::Parallel))
+            .raw
+            .values;
         for (value, length) in found.iter().zip(lengths) {
             assert!((value / found[0] / length - 1.0).abs() < 1e-6, "{found:?}");
         }
@@ -160,8 +285,10 @@ mod tests {
             .map(|x| (rng.random::<f64>() - 0.3) * 10f64.powi(-(x % 7)))
             .collect();
         let space = Space::from_f64("x", 5000, 7, rows.clone()).unwrap();
-        let found = Singular::new(&space, &Driver::silent(Order::Parallel)).raw;
-        let whole = singular_values(&MatRef::from_row_major_slice(&rows, 5000, 7).to_owned());
+        let found = Singular::new(&space, &[], &[], &Driver::silent(Order::Parallel))
+            .raw
+            .values;
+        let (whole, _) = decompose(&MatRef::from_row_major_slice(&rows, 5000, 7).to_owned());
         for (a, b) in found.iter().zip(&whole) {
             assert!((a / found[0] - b / whole[0]).abs() < 1e-14, "{found:?} {whole:?}");
         }
@@ -170,8 +297,39 @@ mod tests {
     #[test]
     fn equal_rows_have_no_centred_singular_values() {
         let space = Space::from_f64("same", 50, 3, vec![0.1; 150]).unwrap();
-        let found = Singular::new(&space, &Driver::silent(Order::Serial));
-        assert_eq!(found.centred, [0.0; 3]);
-        assert!(found.raw[0] > 0.0);
+        let found = Singular::new(&space, &[], &[], &Driver::silent(Order::Serial));
+        assert_eq!(found.centred.values, [0.0; 3]);
+        assert!(found.raw.values[0] > 0.0);
+    }
+
+    #[test]
+    fn the_effect_of_a_row_is_what_leaving_it_out_does() {
+        let share: Function = ("share", |v| {
+            Some(v.values[0].powi(2) / v.values.iter().map(|s| s * s).sum::<f64>())
+        });
+        let mut rng = stream(3, "effects", 0);
+        let (n, d) = (900, 4);
+        let rows: Vec<f64> = (0..n * d)
+            .map(|x| (rng.random::<f64>() - 0.3) * [3.0, 2.0, 1.0, 0.5][x % d])
+            .collect();
+        let of = |rows: Vec<f64>| {
+            let space = Space::from_f64("x", rows.len() / d, d, rows).unwrap();
+            Singular::new(&space, &[share], &[share], &Driver::silent(Order::Parallel))
+        };
+        let whole = of(rows.clone());
+        for row in [0, 300, 899] {
+            let mut fewer = rows.clone();
+            fewer.drain(row * d..(row + 1) * d);
+            let left = of(fewer);
+            for (whole, left) in [(&whole.centred, &left.centred), (&whole.raw, &left.raw)] {
+                let change = (share.1)(whole).unwrap() - (share.1)(left).unwrap();
+                let effect = whole.effects("share").unwrap()[row];
+                // To first order: the rest is smaller by another 1/N.
+                assert!(
+                    (change - effect).abs() < 0.02 * effect.abs() + 1e-7,
+                    "{row}: {change} {effect}"
+                );
+            }
+        }
     }
 }

@@ -113,7 +113,7 @@ impl UnitRows<'_> {
     }
 
     /// Copies a rectangle of Z into `out`, row by row.
-    fn copy(&self, places: Range<usize>, columns: Range<usize>, out: &mut [f64]) {
+    pub(crate) fn copy(&self, places: Range<usize>, columns: Range<usize>, out: &mut [f64]) {
         let zero = vec![0.0; self.space.columns()];
         for (&row, out) in self.members[places].iter().zip(out.chunks_exact_mut(columns.len())) {
             let row = row as usize;

@@ -3,9 +3,9 @@
 //! panel have their number, or none has.
 
 use super::slots::Slots;
-use crate::content::{Measured, Orientation, Weight};
+use crate::content::{BarsLook, Measured, Orientation, Weight};
 use crate::figure::{Axis, Scale};
-use crate::number::number;
+use crate::number::Alike;
 use crate::palette::{hex, text_on};
 use crate::plan::Scene;
 use crate::svg::{Anchor, Letters, Rect, Svg, Turn};
@@ -31,6 +31,8 @@ pub(super) struct Bar {
     /// Middle of its place along the groups.
     pub middle: f64,
     pub value: f64,
+    /// The value as it is written.
+    pub text: String,
     /// The interval, or the value twice.
     pub ends: (f64, f64),
 }
@@ -80,6 +82,7 @@ pub(super) fn make_room<'a>(
     axis: &Axis,
     bars: impl Iterator<Item = &'a Measured>,
     (run, orientation, length): (Run, Orientation, f64),
+    written: Alike,
     em: f64,
 ) -> Range {
     let log = range.scale == Scale::Log;
@@ -93,7 +96,7 @@ pub(super) fn make_room<'a>(
         .filter_map(|bar| {
             let value = bar.value.filter(|value| drawable(*value, range.scale))?;
             let at = far_end(value, bar.interval.unwrap_or((value, value)));
-            let need = (extent(&number(value), run, orientation, em) + (GAP + 0.25) * em) / length;
+            let need = (extent(&written.text(value), run, orientation, em) + (GAP + 0.25) * em) / length;
             (drawable(at, range.scale) && need < 0.9).then(|| (to(at), need, !log && value < 0.0))
         })
         .collect();
@@ -124,8 +127,14 @@ pub(super) fn make_room<'a>(
 }
 
 /// Draws the numbers of all bars, or none.
-pub(super) fn draw_labels(scene: &Scene, bars: &[Bar], slots: &Slots, range: Range, run: Run, svg: &mut Svg) {
-    let labels = place(bars, slots, range, run, scene.em).unwrap_or_default();
+pub(super) fn draw_labels(
+    scene: &Scene,
+    bars: &[Bar],
+    slots: &Slots,
+    (range, run, look): (Range, Run, BarsLook),
+    svg: &mut Svg,
+) {
+    let labels = place(bars, slots, (range, run, look), scene.em).unwrap_or_default();
     for row in labels.chunk_by(|a, b| a.bar.row == b.bar.row) {
         svg.open_series("series", scene.name(row[0].bar.series));
         for label in row {
@@ -135,17 +144,27 @@ pub(super) fn draw_labels(scene: &Scene, bars: &[Bar], slots: &Slots, range: Ran
     }
 }
 
-fn place<'a>(bars: &'a [Bar], slots: &Slots, range: Range, run: Run, em: f64) -> Option<Vec<Label<'a>>> {
+fn place<'a>(
+    bars: &'a [Bar],
+    slots: &Slots,
+    (range, run, look): (Range, Run, BarsLook),
+    em: f64,
+) -> Option<Vec<Label<'a>>> {
     let runs: &[Run] = match (slots.orientation, run) {
         (Orientation::Vertical, Run::Flat) => &[Run::Flat, Run::Up],
         _ => &[run],
     };
     // Numbers of a panel stand alike if they can.
-    let kinds: [&[Spot]; 3] = [
+    let all: [&[Spot]; 3] = [
         &[Spot::Beyond],
         &[Spot::Within],
         &[Spot::Beyond, Spot::Within, Spot::Across],
     ];
+    // There is no bar to write in behind a point.
+    let kinds = match look {
+        BarsLook::Bars => &all[..],
+        BarsLook::Points => &all[..1],
+    };
     let mut choices = runs
         .iter()
         .flat_map(|run| kinds.iter().map(move |spots| (*run, *spots)));
@@ -157,7 +176,7 @@ fn place<'a>(bars: &'a [Bar], slots: &Slots, range: Range, run: Run, em: f64) ->
 
 /// The number at this spot, if there is room for it.
 fn fit<'a>(bar: &'a Bar, spot: Spot, slots: &Slots, range: Range, run: Run, em: f64) -> Option<Label<'a>> {
-    let text = number(bar.value);
+    let text = bar.text.clone();
     let long = extent(&text, run, slots.orientation, em);
     let along = |value: f64| {
         let (x, y) = slots.point(bar.middle, value);
@@ -198,7 +217,7 @@ fn fit<'a>(bar: &'a Bar, spot: Spot, slots: &Slots, range: Range, run: Run, em: 
     let (across, free) = match (slots.orientation, run, spot) {
         (Orientation::Vertical, Run::Flat, Spot::Within) => (label_width(&text, em) + 0.2 * em, 0.92 * thickness),
         (Orientation::Vertical, Run::Flat, _) if slots.members == 1 => {
-            (label_width(&text, em) + 0.3 * em, thickness / slots.filled)
+            (label_width(&text, em) + 0.3 * em, slots.slot())
         }
         (Orientation::Vertical, Run::Flat, _) => (label_width(&text, em) + 0.3 * em, thickness),
         _ => (SIZE * em, thickness),

@@ -34,25 +34,45 @@ pub(super) fn draw_bars(scene: &Scene, bars: &Bars, slots: &Slots, place: Place,
                 continue;
             }
             let (middle, half) = (slots.middle(group, member), 0.46 * slots.thickness());
-            let category = bars
-                .categories
-                .get(position)
-                .map(|name| format!(", {name}"))
-                .unwrap_or_default();
-            let interval = bar
-                .interval
-                .map(|(low, high)| format!(" [{}, {}]", number(low), number(high)));
-            let title = format!("{name}{category}: {}{}", number(value), interval.unwrap_or_default());
-            scene.area(
-                slots.rect(middle - half, middle + half, base(range), value),
-                row.series,
-                None,
-                &title,
-                svg,
-            );
+            let title = title(name, bars, position, value, bar.interval);
+            let rect = slots.rect(middle - half, middle + half, base(range), value);
+            match slots.frame.names_series {
+                true => scene.plain_area(rect, row.series, None, &title, svg),
+                false => scene.area(rect, row.series, None, &title, svg),
+            }
         }
         svg.close_group();
     }
+}
+
+/// A point for each value, over its interval.
+pub(super) fn draw_points(scene: &Scene, bars: &Bars, slots: &Slots, place: Place, range: Range, svg: &mut Svg) {
+    for (index, row) in bars.rows.iter().enumerate() {
+        let (name, color) = (scene.name(row.series), scene.ink.series(row.series));
+        let r = (0.3 * slots.thickness()).min(0.36 * scene.em);
+        let id = scene.marker(&format!("{}b", slots.frame.id), row.series, r, color, 1.0, svg);
+        svg.open_series("series", name);
+        for (position, bar) in row.bars.iter().enumerate() {
+            let (group, member) = place(index, position);
+            if let Some(value) = value(bar, range.scale).filter(|_| group < slots.groups) {
+                let (x, y) = slots.point(slots.middle(group, member), value);
+                svg.mark(&id, x, y, &title(name, bars, position, value, bar.interval));
+            }
+        }
+        svg.close_group();
+    }
+}
+
+/// What a pointer on a bar shows.
+fn title(name: &str, bars: &Bars, position: usize, value: f64, interval: Option<(f64, f64)>) -> String {
+    let category = bars.categories.get(position).map(|name| format!(", {name}"));
+    let interval = interval.map(|(low, high)| format!(" [{}, {}]", number(low), number(high)));
+    format!(
+        "{name}{}: {}{}",
+        category.unwrap_or_default(),
+        number(value),
+        interval.unwrap_or_default()
+    )
 }
 
 pub(super) fn chance_stroke(scene: &Scene) -> Stroke {

@@ -2,14 +2,17 @@
 //! Grouped bars with intervals and chance levels. Bars start at zero; a missing value is a dash.
 
 use super::bar_labels::{Bar, Run, draw_labels, label_width, make_room};
-use super::bar_marks::{Place, chance_stroke, draw_bars, draw_chance, draw_intervals, draw_references, draw_zero};
+use super::bar_marks::{
+    Place, chance_stroke, draw_bars, draw_chance, draw_intervals, draw_points, draw_references, draw_zero,
+};
 use super::scatter::{left_out, nothing};
 use super::slots::Slots;
 use super::{Room, words};
-use crate::content::{Bars, Measured, Orientation, Weight};
+use crate::content::{Bars, BarsLook, Measured, Orientation, Weight};
 use crate::figure::Scale;
 use crate::key::{KeyEntry, Sample};
-use crate::number::number;
+use crate::names::{NAMES, slot_beside};
+use crate::number::Alike;
 use crate::plan::{AxisPlan, Plan, Scene, Shown, reference_key, reference_values};
 use crate::text::width;
 use crate::ticks::{Padding, Range, drawable};
@@ -30,7 +33,7 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
     } else {
         (bars.categories.len(), bars.rows.len())
     };
-    let names = if by_series {
+    let names: Vec<String> = if by_series {
         bars.rows.iter().map(|row| scene.name(row.series).to_string()).collect()
     } else {
         bars.categories.clone()
@@ -44,20 +47,30 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
         0.8
     };
     let per_bar = if members == 1 { 1.9 } else { 1.25 };
-    let natural = (groups * members) as f64 * per_bar * em / filled.max(0.6) + 1.5 * em;
-    let height = move |wide: f64| if vertical { 0.72 * wide } else { natural.max(7.0 * em) };
+    let slot = (members as f64 * per_bar * em / filled.max(0.6)).max(slot_beside(&names, NAMES * room.width, em));
+    let natural = groups as f64 * slot + 1.5 * em;
+    let height = move |wide: f64| match vertical {
+        true => upright_height(wide, em),
+        false => natural.max(7.0 * em),
+    };
 
     let plot = (room.width - margin(bars, &names, room.width, em)).max(4.0 * em);
     let high = height(plot - room.beyond);
-    let thickness = filled * if vertical { plot } else { high } / (groups * members) as f64;
+    let thickest = if vertical { 4.6 } else { 2.4 } * em;
+    let slot = if vertical { plot } else { high } / groups as f64;
+    let thickness = (filled * slot / members as f64).min(thickest);
+    let written = match scale {
+        Scale::Linear => Alike::of(all().filter_map(|bar| value(bar, scale))),
+        Scale::Log => Alike::Significant,
+    };
     let longest = all()
         .filter_map(|bar| value(bar, scale))
-        .map(|v| label_width(&number(v), em))
+        .map(|v| label_width(&written.text(v), em))
         .fold(0.0, f64::max);
-    let slot = if members == 1 { thickness / filled } else { thickness };
+    let free = if members == 1 { slot } else { thickness };
     let run = if !vertical {
         (thickness >= em).then_some(Run::Flat)
-    } else if longest + 0.3 * em <= slot {
+    } else if longest + 0.3 * em <= free {
         Some(Run::Flat)
     } else {
         (thickness >= 0.95 * em && groups * members <= 40).then_some(Run::Up)
@@ -87,7 +100,7 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
     }
     if let Some(run) = run {
         let length = if vertical { high } else { plot };
-        range = make_room(range, &bars.axis, all(), (run, bars.orientation, length), em);
+        range = make_room(range, &bars.axis, all(), (run, bars.orientation, length), written, em);
     }
 
     let numbers = AxisPlan::Numbers {
@@ -110,15 +123,28 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
                 groups,
                 members,
                 filled,
+                thickest,
             };
             let place = |row: usize, bar: usize| if by_series { (row, 0) } else { (bar, row) };
-            draw_bars(scene, bars, &slots, &place, range, svg);
+            if bars.look == BarsLook::Bars {
+                draw_bars(scene, bars, &slots, &place, range, svg);
+            }
             draw_chance(scene, bars, &slots, range, svg);
             draw_references(scene, bars, frame, svg);
             draw_zero(scene, range, &slots, svg);
             draw_intervals(scene, bars, &slots, &place, range, svg);
             if let Some(run) = run {
-                draw_labels(scene, &labelled(bars, &slots, &place), &slots, range, run, svg);
+                draw_labels(
+                    scene,
+                    &labelled(bars, written, &slots, &place),
+                    &slots,
+                    (range, run, bars.look),
+                    svg,
+                );
+            }
+            // Over the numbers, whose ground would cut into points.
+            if bars.look == BarsLook::Points {
+                draw_points(scene, bars, &slots, &place, range, svg);
             }
         }),
     )
@@ -140,6 +166,12 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
     plan
 }
 
+/// Height of upright bars and boxes. Wide plots are flatter: long bars say no more than short ones.
+pub(super) fn upright_height(wide: f64, em: f64) -> f64 {
+    let narrow = 22.0 * em;
+    0.72 * wide.min(narrow) + 0.42 * (wide - narrow).max(0.0)
+}
+
 /// The value, if it can be drawn.
 pub(super) fn value(bar: &Measured, scale: Scale) -> Option<f64> {
     bar.value.filter(|v| drawable(*v, scale))
@@ -153,7 +185,7 @@ fn ends(bar: &Measured) -> Option<(f64, f64)> {
 }
 
 /// Bars that are drawn, row by row.
-fn labelled(bars: &Bars, slots: &Slots, place: Place) -> Vec<Bar> {
+fn labelled(bars: &Bars, written: Alike, slots: &Slots, place: Place) -> Vec<Bar> {
     let mut labelled = Vec::new();
     for (index, row) in bars.rows.iter().enumerate() {
         for (position, bar) in row.bars.iter().enumerate() {
@@ -166,6 +198,7 @@ fn labelled(bars: &Bars, slots: &Slots, place: Place) -> Vec<Bar> {
                 series: row.series,
                 middle: slots.middle(group, member),
                 value,
+                text: written.text(value),
                 ends: bar.interval.unwrap_or((value, value)),
             });
         }
@@ -181,7 +214,7 @@ fn margin(bars: &Bars, names: &[String], cell: f64, em: f64) -> f64 {
         .fold(0.0, f64::max);
     match bars.orientation {
         Orientation::Vertical => 7.0 * em,
-        Orientation::Horizontal if bars.category_label.is_empty() => widest.min(0.38 * cell) + 1.5 * em,
-        Orientation::Horizontal => widest.min(0.38 * cell) + 3.2 * em,
+        Orientation::Horizontal if bars.category_label.is_empty() => widest.min(NAMES * cell) + 1.5 * em,
+        Orientation::Horizontal => widest.min(NAMES * cell) + 3.2 * em,
     }
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 //! Box plots with outliers.
 
+use super::bars::upright_height;
 use super::slots::Slots;
-use super::words;
+use super::{Room, words};
 use crate::content::{BoxSummary, Boxes, Orientation};
 use crate::figure::Scale;
+use crate::names::{NAMES, slot_beside};
 use crate::number::number;
+use crate::palette::hex;
 use crate::plan::{AxisPlan, Plan, Scene, Shown, counted, reference_key, reference_values};
 use crate::svg::{Anchor, Letters, Short, Stroke, Svg};
 use crate::ticks::{Padding, Range, drawable};
@@ -45,7 +48,7 @@ impl BoxSummary {
     }
 }
 
-pub(crate) fn plan<'a>(scene: &'a Scene<'a>, boxes: &'a Boxes) -> Plan<'a> {
+pub(crate) fn plan<'a>(scene: &'a Scene<'a>, boxes: &'a Boxes, room: Room) -> Plan<'a> {
     let em = scene.em;
     let scale = boxes.axis.scale;
     let all = || boxes.rows.iter().flat_map(|row| &row.boxes).flatten();
@@ -70,7 +73,7 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, boxes: &'a Boxes) -> Plan<'a> {
     } else {
         (boxes.categories.len(), boxes.rows.len())
     };
-    let names = if by_series {
+    let names: Vec<String> = if by_series {
         boxes
             .rows
             .iter()
@@ -79,6 +82,8 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, boxes: &'a Boxes) -> Plan<'a> {
     } else {
         boxes.categories.clone()
     };
+    let slot = (members as f64 * 1.9 * em).max(slot_beside(&names, NAMES * room.width, em));
+    let natural = groups as f64 * slot + 1.5 * em;
     let values = all()
         .filter(good)
         .flat_map(|summary| summary.values().into_iter().chain(summary.outliers.iter().copied()));
@@ -112,6 +117,7 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, boxes: &'a Boxes) -> Plan<'a> {
                 groups,
                 members,
                 filled: 0.8,
+                thickest: f64::INFINITY,
             };
             frame.open_clip(svg);
             frame.references(&boxes.references, svg);
@@ -155,8 +161,9 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, boxes: &'a Boxes) -> Plan<'a> {
     );
     (plan.grid_x, plan.grid_y) = (!vertical, vertical);
     if !vertical {
-        let natural = (groups * members) as f64 * 1.9 * em + 1.5 * em;
         plan.height = Box::new(move |_| natural.max(7.0 * em));
+    } else {
+        plan.height = Box::new(move |wide| upright_height(wide, em));
     }
     plan.key = reference_key(scene, &boxes.references);
     let hidden: usize = all()
@@ -206,7 +213,10 @@ fn draw_box(
         number(summary.high)
     );
     let rect = slots.rect(middle - half, middle + half, summary.q1, summary.q3);
-    scene.area(rect, series, Some(&line), &title, svg);
+    match slots.frame.names_series {
+        true => scene.plain_area(rect, series, Some(&line), &title, svg),
+        false => scene.area(rect, series, Some(&line), &title, svg),
+    }
     // The median is light on dark colours and dark on light ones, or it would vanish.
     let color = crate::palette::text_on(scene.ink.series(series));
     let (from, to) = (slots.point(middle, summary.q1), slots.point(middle, summary.q3));
@@ -221,7 +231,7 @@ fn draw_box(
     draw_outliers(scene, series, &summary.outliers, slots, middle, range, svg);
 }
 
-/// Open circles; those on the same fifth of a letter are drawn once, which looks the same.
+/// Pale dots, which show by their depth where many lie; those on the same tenth of a letter are drawn once.
 fn draw_outliers(
     scene: &Scene,
     series: usize,
@@ -233,11 +243,7 @@ fn draw_outliers(
 ) {
     let em = scene.em;
     let mut places = BTreeSet::new();
-    let r = 0.24 * em;
-    let stroke = Stroke {
-        opacity: 0.8,
-        ..Stroke::solid(scene.ink.series(series), 0.09 * em)
-    };
+    let r = 0.17 * em;
     let mut d = String::new();
     for outlier in outliers.iter().copied().filter(|x| drawable(*x, range.scale)) {
         let (x, y) = slots.point(middle, outlier);
@@ -253,7 +259,7 @@ fn draw_outliers(
         }
     }
     if !d.is_empty() {
-        svg.path(&d, "none", 1.0, Some(&stroke), "");
+        svg.path(&d, &hex(scene.ink.series(series)), 0.55, None, "");
     }
 }
 

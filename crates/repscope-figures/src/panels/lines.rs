@@ -5,14 +5,16 @@ use super::scatter::{left_out, nothing};
 use super::words;
 use crate::content::{Curve, CurvePoint, Lines, Orientation};
 use crate::figure::Scale;
-use crate::number::number;
+use crate::number::{fixed, number};
 use crate::palette::hex;
 use crate::plan::{AxisPlan, Frame, Plan, Scene, Shown, counted, reference_key, reference_values};
 use crate::svg::{Svg, polyline};
-use crate::ticks::{Padding, Range, drawable};
+use crate::ticks::{Padding, Range, Tick, drawable};
 
 /// Up to so many points, each has a marker and says its value when pointed at.
 const FEW: usize = 24;
+/// Curves with more places than this have round numbers at their axis.
+const MOST_MARKS: usize = 8;
 
 pub(crate) fn plan<'a>(scene: &'a Scene<'a>, lines: &'a Lines) -> Plan<'a> {
     let (x_scale, y_scale) = (lines.x.scale, lines.y.scale);
@@ -92,6 +94,7 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, lines: &'a Lines) -> Plan<'a> {
             ..Shown::default()
         },
     );
+    plan.x_ticks = at_data(points().filter_map(good).map(|(x, _)| x));
     plan.key = reference_key(scene, &lines.references);
     plan.notes.extend(left_out(given - drawn, log));
     plan.notes.extend(counted(
@@ -100,6 +103,25 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, lines: &'a Lines) -> Plan<'a> {
         "values are missing and leave gaps.",
     ));
     plan
+}
+
+/// Marks at the places of the data, where these are few and short to write: levels of noise, numbers of neighbours.
+fn at_data(places: impl Iterator<Item = f64>) -> Vec<Tick> {
+    let mut places: Vec<f64> = places.collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    let decimals = |x: &f64| {
+        x.abs()
+            .to_string()
+            .split_once('.')
+            .map_or(0, |(_, digits)| digits.len())
+    };
+    let most = places.iter().map(decimals).max().unwrap_or(0);
+    if !(2..=MOST_MARKS).contains(&places.len()) || most > 3 || places.iter().any(|x| x.abs() >= 1e5) {
+        return Vec::new();
+    }
+    let label = |x: f64| if x == 0.0 { "0".to_string() } else { fixed(x, most) };
+    places.into_iter().map(|at| Tick { at, label: label(at) }).collect()
 }
 
 fn draw_band(curve: &Curve, good: &dyn Fn(&CurvePoint) -> Option<(f64, f64)>, frame: &Frame, svg: &mut Svg) {

@@ -7,14 +7,14 @@ use crate::content::{ColoredBy, Map};
 use crate::figure::{Axis, Scale};
 use crate::key::{KeyEntry, Sample};
 use crate::number::fixed;
-use crate::palette::{Rgb, mix};
+use crate::palette::{CLASS_COLORS, Rgb, mix};
 use crate::plan::{AxisPlan, ColorBar, Frame, Plan, Scene};
 use crate::svg::{Rect, Stroke, Svg};
 use crate::thin::thin;
 use crate::ticks::{Padding, Range, drawable};
 
 /// Classes with a colour of their own.
-const MOST_CLASSES: usize = 20;
+const MOST_CLASSES: usize = CLASS_COLORS;
 
 pub(crate) fn plan<'a>(scene: &'a Scene<'a>, map: &'a Map, most: usize) -> Plan<'a> {
     let good: Vec<usize> = (0..map.points.len())

@@ -38,7 +38,7 @@ pub(crate) fn plan_panel<'a>(scene: &'a Scene<'a>, content: &'a Content, room: R
     let mut plan = match content {
         Content::Scatter(scatter) => scatter::plan(scene, scatter, room.points),
         Content::Lines(lines) => lines::plan(scene, lines),
-        Content::Boxes(boxes) => boxes::plan(scene, boxes),
+        Content::Boxes(boxes) => boxes::plan(scene, boxes, room),
         Content::Bars(bars) => bars::plan(scene, bars, room),
         Content::Histogram(histogram) => histogram::plan(scene, histogram),
         Content::Heatmap(heatmap) => heatmap::plan(scene, heatmap, room.width),

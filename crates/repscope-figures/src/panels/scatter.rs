@@ -6,10 +6,14 @@ use crate::content::{Fit, Orientation, Scatter};
 use crate::figure::Scale;
 use crate::key::{KeyEntry, Sample};
 use crate::number::fixed;
+use crate::palette::mix;
 use crate::plan::{AxisPlan, Frame, Plan, Scene, Shown, counted, reference_key, reference_values};
 use crate::svg::{Stroke, Svg, polyline};
 use crate::thin::{MOST_PER_SERIES, share_out, thin};
 use crate::ticks::{Padding, Range, drawable};
+
+/// Rounds in which clouds that share a plot are drawn.
+const TURNS: usize = 12;
 
 /// Points each series would draw if it were alone.
 pub(crate) fn points_wished(scatter: &Scatter) -> Vec<usize> {
@@ -64,7 +68,7 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, scatter: &'a Scatter, most: usize) 
     let named = scatter.fits.iter().filter(|fit| !fit.label.is_empty());
     let mut key: Vec<KeyEntry> = named
         .map(|fit| {
-            let stroke = crate::looks::stroke(&scene.ink, fit.series, scene.line());
+            let stroke = fit_stroke(scene, scatter, fit.series);
             KeyEntry::new(
                 Sample::Line(stroke),
                 &fit.label,
@@ -91,17 +95,21 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, scatter: &'a Scatter, most: usize) 
                 scene.em * (0.36 / crowd.sqrt()).max(0.15),
                 (0.85 / crowd.powf(0.4)).max(0.35),
             );
-            for (series, points) in &drawn {
-                let color = scene.ink.series(*series);
-                let id = scene.marker(&format!("{}s", frame.id), *series, r, color, opacity, svg);
-                svg.open_series("series", scene.name(*series));
-                for [x, y] in points {
-                    svg.mark(&id, frame.px(*x), frame.py(*y), "");
+            // Clouds are drawn in turns, or the last would hide the others.
+            let turns = if drawn.len() > 1 { TURNS } else { 1 };
+            for turn in 0..turns {
+                for (series, points) in &drawn {
+                    let color = scene.ink.series(*series);
+                    let id = scene.marker(&format!("{}s", frame.id), *series, r, color, opacity, svg);
+                    svg.open_series("series", scene.name(*series));
+                    for [x, y] in points.iter().skip(turn).step_by(turns) {
+                        svg.mark(&id, frame.px(*x), frame.py(*y), "");
+                    }
+                    svg.close_group();
                 }
-                svg.close_group();
             }
             for fit in &scatter.fits {
-                draw_fit(fit, &clouds, frame, svg);
+                draw_fit(fit, fit_stroke(scene, scatter, fit.series), &clouds, frame, svg);
             }
             frame.references(&scatter.references, svg);
             svg.close_group();
@@ -127,7 +135,17 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, scatter: &'a Scatter, most: usize) 
     plan
 }
 
-fn draw_fit(fit: &Fit, clouds: &[(usize, Vec<[f64; 2]>)], frame: &Frame, svg: &mut Svg) {
+/// Deeper than its points, and dashed only where there is another one to be told from.
+fn fit_stroke(scene: &Scene, scatter: &Scatter, series: usize) -> Stroke {
+    let width = 1.2 * scene.line();
+    let color = mix(scene.ink.series(series), scene.ink.text, 0.35);
+    match scatter.fits.len() {
+        1 => Stroke::solid(color, width),
+        _ => Stroke::dashed(color, width, &crate::looks::dash(series, width)),
+    }
+}
+
+fn draw_fit(fit: &Fit, stroke: Stroke, clouds: &[(usize, Vec<[f64; 2]>)], frame: &Frame, svg: &mut Svg) {
     let scene = frame.scene;
     let xs = || {
         clouds
@@ -161,17 +179,14 @@ fn draw_fit(fit: &Fit, clouds: &[(usize, Vec<[f64; 2]>)], frame: &Frame, svg: &m
         drawable(y, heights.scale).then_some((frame.px(x), y_at))
     });
     let d = polyline(points);
-    let width = scene.line();
     svg.open_series("series", scene.name(fit.series));
     // A rim in the colour of the paper lifts the line off its points.
-    svg.path(&d, "none", 1.0, Some(&Stroke::solid(scene.ink.paper, 2.2 * width)), "");
-    svg.path(
-        &d,
-        "none",
-        1.0,
-        Some(&crate::looks::stroke(&scene.ink, fit.series, 1.2 * width)),
-        &fit.label,
-    );
+    let rim = Stroke {
+        opacity: 0.8,
+        ..Stroke::solid(scene.ink.paper, 2.2 * scene.line())
+    };
+    svg.path(&d, "none", 1.0, Some(&rim), "");
+    svg.path(&d, "none", 1.0, Some(&stroke), &fit.label);
     svg.close_group();
 }
 

@@ -13,6 +13,8 @@ pub(crate) struct Slots<'a> {
     pub members: usize,
     /// Share of a group that its members fill.
     pub filled: f64,
+    /// Members are no thicker than this: two bars in a wide plot would be slabs.
+    pub thickest: f64,
 }
 
 impl Slots<'_> {
@@ -24,16 +26,21 @@ impl Slots<'_> {
         }
     }
 
+    /// Length of one group with the blanks beside it.
+    pub fn slot(&self) -> f64 {
+        self.length() / self.groups as f64
+    }
+
     /// Thickness of one member's place.
     pub fn thickness(&self) -> f64 {
-        self.filled * self.length() / (self.groups * self.members) as f64
+        (self.filled * self.slot() / self.members as f64).min(self.thickest)
     }
 
     /// Start and end of a group's members along the groups.
     pub fn group(&self, group: usize) -> (f64, f64) {
-        let slot = self.length() / self.groups as f64;
-        let start = group as f64 * slot + (1.0 - self.filled) / 2.0 * slot;
-        (start, start + self.filled * slot)
+        let middle = (group as f64 + 0.5) * self.slot();
+        let half = self.members as f64 * self.thickness() / 2.0;
+        (middle - half, middle + half)
     }
 
     /// Middle of one member's place.

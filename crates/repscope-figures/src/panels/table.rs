@@ -93,6 +93,21 @@ fn blocks(scene: &Scene, table: &Table, wide: f64) -> Vec<Block> {
         used += needed;
     }
     blocks.push(columns);
+    // Blocks of about the same number of columns look better than a full one and a rest.
+    let per_block = (count - 1).div_ceil(blocks.len());
+    let even: Vec<Vec<(usize, f64)>> = (1..count)
+        .collect::<Vec<_>>()
+        .chunks(per_block.max(1))
+        .map(|of_block| {
+            let rest = of_block.iter().map(|column| (*column, fitted(*column)));
+            std::iter::once((0, first)).chain(rest).collect()
+        })
+        .collect();
+    let fits =
+        |columns: &Vec<(usize, f64)>| columns.iter().map(|(_, room)| room + gap(em)).sum::<f64>() - gap(em) <= wide;
+    if even.len() == blocks.len() && even.iter().all(fits) {
+        blocks = even;
+    }
     // A block that has room to spare sets its heads on one line after all.
     for columns in &mut blocks {
         let whole = |(column, room): &(usize, f64)| (*column, room.max(width(&head(*column), em, Weight::Bold)));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //! CLID: cluster learnability and intrinsic dimension, and which score goes with the performance of the models.
 
-use super::models::{Group, Models, orientation, titled};
+use super::models::{Group, MOST_UPRIGHT, Models, orientation, titled};
 use super::spread::plain_box;
 use super::words::{description, notes, values};
 use super::{NamedFigure, named};
 use crate::numbers::{number, percent};
 use crate::text::printable;
 use repscope_core::{Better, Breakdown, Results};
-use repscope_figures::{Axis, BarRow, Bars, BoxRow, Boxes, Figure, Legend, Measured, Orientation, Panel};
+use repscope_figures::{Axis, BarRow, Bars, BarsLook, BoxRow, Boxes, Figure, Legend, Measured, Orientation, Panel};
 
 const DRAWN: [(&str, &str); 10] = [
     ("clid.cl", "Cluster learnability"),
@@ -61,7 +61,13 @@ fn analysis(results: &Results) -> Vec<NamedFigure> {
             &one("clid.id_normalized"),
         ),
         models.bars("Weighted CLID", from_zero("weighted sum"), "", &one("weighted_clid")),
-        models.bars("MCR²", from_zero("coding rate"), "", &rates),
+        // Names of three terms need the room of two columns below the bars of many models.
+        models
+            .bars("MCR²", from_zero("coding rate"), "", &rates)
+            .map(|panel| match models.names.len() {
+                0..=MOST_UPRIGHT => panel,
+                _ => panel.span(2),
+            }),
         models.bars("Two views", from_zero("mean distance; log mean kernel"), "", &views),
     ];
     let mut sentences = vec!["Cluster learnability and intrinsic dimension.".to_string()];
@@ -157,6 +163,7 @@ fn prediction(results: &Results) -> Vec<NamedFigure> {
             series: 0,
             bars: correlations,
         }],
+        look: BarsLook::Points,
         ..Bars::default()
     };
     let mut below = vec![

@@ -14,7 +14,7 @@ pub(super) struct Models<'a> {
 }
 
 /// More bars than this, one for each model, lie down: their names then stand beside them.
-const MOST_UPRIGHT: usize = 3;
+pub(super) const MOST_UPRIGHT: usize = 3;
 /// Names of three groups or more that are longer than this do not fit below bars.
 const LONGEST_BELOW: usize = 9;
 

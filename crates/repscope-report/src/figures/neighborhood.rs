@@ -9,6 +9,9 @@ use repscope_figures::{Axis, Curve, CurvePoint, Figure, Lines, Panel};
 
 const FAMILIES: [(&str, &str); 2] = [("trustworthiness", "Trustworthiness"), ("continuity", "Continuity")];
 
+/// More models than this are drawn as curves.
+const MOST_GROUPED: usize = 6;
+
 /// Bars that differ by less than this, from 0 to 1, look alike.
 const LEAST_APART: f64 = 0.1;
 
@@ -32,14 +35,22 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
             [k] => format!("{title}, k = {k}"),
             _ => title.to_string(),
         };
-        panels.extend(models.bars(&title_of_all, axis, "neighbours k", &groups));
+        // Groups of many bars of nearly the same height say nothing; curves do.
+        let mut panel = models.bars(&title_of_all, axis, "neighbours k", &groups);
+        let curves = curves(&models, family, &levels).filter(|_| models.names.len() > MOST_GROUPED);
+        if let (Some(panel), Some(lines)) = (&mut panel, curves) {
+            panel.content = lines.into();
+        }
+        panels.extend(panel);
         sentences.extend(groups.iter().map(|group| {
             let what = format!("{title}, k = {}", group.name);
             values(&models, &what, &group.metric)
         }));
     }
-    for (family, title) in FAMILIES {
-        panels.extend(enlarged(&models, family, title, &levels));
+    if models.names.len() <= MOST_GROUPED {
+        for (family, title) in FAMILIES {
+            panels.extend(enlarged(&models, family, title, &levels));
+        }
     }
     // One number of neighbours says enough about single samples.
     if let Some(k) = middle(&levels) {
@@ -61,8 +72,8 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     named("neighborhood_preservation/neighborhood_preservation", figure)
 }
 
-/// The same scores as curves on an axis that need not start at zero, where the bars of the models look alike.
-fn enlarged(models: &Models, family: &str, title: &str, levels: &[String]) -> Option<Panel> {
+/// The scores as curves on an axis that need not start at zero. `None` where there is one number of neighbours.
+fn curves(models: &Models, family: &str, levels: &[String]) -> Option<Lines> {
     let curve = |series: usize| {
         let point = |k: &String| {
             let score = models.results.score(models.names[series], &format!("{family}@{k}"))?;
@@ -81,21 +92,28 @@ fn enlarged(models: &Models, family: &str, title: &str, levels: &[String]) -> Op
         .map(curve)
         .filter(|curve| !curve.points.is_empty())
         .collect();
-    let known: Vec<f64> = curves
+    let is_known = |curve: &Curve| curve.points.iter().any(|point| point.y.is_some());
+    (levels.len() > 1 && curves.iter().any(is_known)).then(|| Lines {
+        x: Axis::linear("neighbours k"),
+        y: Axis::linear(family),
+        curves,
+        ..Lines::default()
+    })
+}
+
+/// The same scores as curves, where the bars of the models look alike.
+fn enlarged(models: &Models, family: &str, title: &str, levels: &[String]) -> Option<Panel> {
+    let lines = curves(models, family, levels)?;
+    let known: Vec<f64> = lines
+        .curves
         .iter()
         .flat_map(|curve| curve.points.iter().filter_map(|point| point.y))
         .collect();
     let (low, high) = known
         .iter()
         .fold((f64::MAX, f64::MIN), |(l, h), x| (l.min(*x), h.max(*x)));
-    if levels.len() < 2 || known.len() < 2 || high - low >= LEAST_APART {
+    if known.len() < 2 || high - low >= LEAST_APART {
         return None;
     }
-    let lines = Lines {
-        x: Axis::linear("neighbours k"),
-        y: Axis::linear(family),
-        curves,
-        ..Lines::default()
-    };
     Some(Panel::new(titled(&format!("{title}, enlarged"), Better::Higher), lines))
 }

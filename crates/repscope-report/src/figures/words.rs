@@ -4,8 +4,9 @@
 
 use super::models::{Group, Models, titled};
 use crate::numbers::{number, number_with_interval};
-use crate::summary::{Summary, direction};
+use crate::summary::{Summary, direction, distinct};
 use crate::text::printable;
+use crate::winners::best;
 use repscope_core::{Better, Results, Score};
 use repscope_figures::{Cell, Content, Panel, Table, Weight};
 
@@ -180,16 +181,25 @@ pub(super) fn description(sentences: impl IntoIterator<Item = String>) -> String
     sentences.collect::<Vec<_>>().join(" ")
 }
 
-/// The scores as a table: a row per metric and a column per model, or the other way round for many models. The best is
-/// bold where it is apart from all others.
+/// The scores as a table: a row per metric and a column per model, or the other way round for many models. Where models
+/// were compared, bold is what the differences call best, as on the page; else what has an interval apart from all others.
 pub(super) fn table(results: &Results, is_wanted: impl Fn(&str) -> bool) -> Option<Panel> {
-    let summary = Summary::new(&only(results, is_wanted));
+    let results = &only(results, is_wanted);
+    let summary = Summary::new(results);
     if summary.rows.is_empty() {
         return None;
     }
     let many = summary.models.len() > MOST_COLUMNS;
-    let cell = |cell: &Option<crate::summary::Cell>| {
-        let Some(cell) = cell else {
+    let models = distinct(results.scores.iter().map(|score| score.model.as_str()));
+    let is_compared = !results.differences.is_empty();
+    let winners = summary.rows.iter().map(|row| best(results, &row.metric));
+    let winners: Vec<Option<&str>> = winners.collect();
+    let is_best = |metric: usize, model: usize, cell: &crate::summary::Cell| match is_compared {
+        true => winners[metric].is_some_and(|winner| models.get(model) == Some(&winner)),
+        false => cell.is_best,
+    };
+    let cell = |metric: usize, model: usize| {
+        let Some(cell) = &summary.rows[metric].cells[model] else {
             return Cell::default();
         };
         // Bars show the intervals; with many models there is room for the values alone.
@@ -197,7 +207,10 @@ pub(super) fn table(results: &Results, is_wanted: impl Fn(&str) -> bool) -> Opti
         let parts = [cell.value.as_deref(), interval];
         Cell {
             text: typeset(&parts.into_iter().flatten().collect::<Vec<_>>().join(" ")),
-            weight: if cell.is_best { Weight::Bold } else { Weight::Regular },
+            weight: match is_best(metric, model, cell) {
+                true => Weight::Bold,
+                false => Weight::Regular,
+            },
         }
     };
     let metrics: Vec<String> = summary.rows.iter().map(|row| titled(&row.metric, row.better)).collect();
@@ -209,19 +222,22 @@ pub(super) fn table(results: &Results, is_wanted: impl Fn(&str) -> bool) -> Opti
         true => Table {
             header: header("model", &metrics),
             rows: (summary.models.iter().enumerate())
-                .map(|(i, model)| row(model, &mut summary.rows.iter().map(|row| cell(&row.cells[i]))))
+                .map(|(i, model)| row(model, &mut (0..summary.rows.len()).map(|metric| cell(metric, i))))
                 .collect(),
         },
         false => Table {
             header: header("metric", &summary.models),
-            rows: (metrics.iter().zip(&summary.rows))
-                .map(|(metric, of)| row(metric, &mut of.cells.iter().map(cell)))
+            rows: (metrics.iter().enumerate())
+                .map(|(i, metric)| row(metric, &mut (0..summary.models.len()).map(|model| cell(i, model))))
                 .collect(),
         },
     };
-    let note = match summary.has_best() {
-        true => "Bold: the best, with an interval apart from all others.",
-        false => "",
+    let note = match is_compared {
+        true if winners.iter().any(Option::is_some) => {
+            "Bold: better than every other model by the paired difference, p adjusted over all comparisons."
+        }
+        false if summary.has_best() => "Bold: the best, with an interval apart from all others.",
+        _ => "",
     };
     Some(Panel::new("Summary", Content::Table(table)).note(note))
 }
@@ -241,4 +257,57 @@ pub(super) fn typeset(numbers: &str) -> String {
         is_exponent = c == 'e' || (is_exponent && (c == '-' || c.is_ascii_digit()));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testdata::score;
+    use repscope_core::Difference;
+
+    fn bold(results: &Results) -> Vec<String> {
+        let Content::Table(table) = table(results, |_| true).expect("a table").content else {
+            panic!("a table")
+        };
+        let cells = table
+            .rows
+            .into_iter()
+            .flatten()
+            .filter(|cell| cell.weight == Weight::Bold);
+        cells.map(|cell| cell.text).collect()
+    }
+
+    #[test]
+    fn differences_decide_what_is_bold_and_intervals_only_without_them() {
+        // The intervals overlap, yet unit by unit b is better.
+        let about = |x: f64| Some((x - 0.05, x + 0.05, "rows", "jackknife"));
+        let mut results = Results {
+            scores: vec![
+                score("a", "nmi", 0.5, about(0.5), Better::Higher),
+                score("b", "nmi", 0.55, about(0.55), Better::Higher),
+                score("a", "ami", 0.2, about(0.2), Better::Higher),
+                score("b", "ami", 0.9, about(0.9), Better::Higher),
+            ],
+            ..Results::default()
+        };
+        assert_eq!(bold(&results), ["0.900 [0.850, 0.950]"]);
+        results.differences = vec![Difference {
+            metric: "nmi".to_string(),
+            a: "a".to_string(),
+            b: "b".to_string(),
+            value: -0.05,
+            interval: Some([-0.07, -0.03]),
+            level: 0.95,
+            p: Some(0.001),
+            p_adjusted: Some(0.001),
+            better: Better::Higher,
+            is_paired: true,
+            unit: Some("rows".to_string()),
+            units: 100,
+            method: None,
+            note: None,
+            winner: Some("b".to_string()),
+        }];
+        assert_eq!(bold(&results), ["0.550 [0.500, 0.600]"]);
+    }
 }

@@ -197,11 +197,13 @@
   };
   const data = JSON.parse(source.textContent);
   const [width, height] = data.size;
-  data.models.forEach((model) => { model.x = unpack(model.x); model.y = unpack(model.y); });
+  data.models.forEach((model) => model.maps.forEach((map) => { map.x = unpack(map.x); map.y = unpack(map.y); }));
   data.colorings.forEach((coloring) => {
     coloring.of = coloring.names ? unpack(coloring.of) : coloring.of.map(unpack);
   });
-  const count = data.models[0].x.length;
+  const count = data.models[0].maps[0].x.length;
+  let kind = 0;
+  const placesOf = (map) => data.models[map.model].maps[kind];
   const rowAt = (i) => (data.rows ? data.rows[i] : i);
   const valueOf = (coloring, model, i) => {
     const step = coloring.of[model][i];
@@ -225,7 +227,7 @@
   }));
 
   const draw = (map, coloring) => {
-    const { x, y } = data.models[map.model];
+    const { x, y } = placesOf(map);
     const own = map.points.querySelector('path');
     const plain = own ? own.getAttribute('stroke') : '';
     const paths = new Map();
@@ -255,7 +257,7 @@
     const coloring = data.colorings[choice ? Number(choice.value) : 0];
     maps.forEach((map) => {
       draw(map, coloring);
-      if (coloring) map.svg.setAttribute('aria-label', map.svg.getAttribute('aria-label').replace(/, coloured by .*$/, `, coloured by ${coloring.name}.`));
+      map.svg.setAttribute('aria-label', `${placesOf(map).about}${coloring ? `, coloured by ${coloring.name}` : ''}.`);
     });
     all('.map-legend').forEach((legend) => { legend.hidden = data.colorings[legend.dataset.coloring] !== coloring; });
   };
@@ -272,7 +274,7 @@
   };
   const scale = (map) => map.svg.getBoundingClientRect().width / map.box[2];
   const ring = (i) => maps.forEach((map) => {
-    const { x, y } = data.models[map.model];
+    const { x, y } = placesOf(map);
     const isShown = i !== null && x[i] !== NOTHING;
     map.ring.setAttribute('r', isShown ? 7 / (scale(map) || 1) : 0);
     if (isShown) {
@@ -283,7 +285,7 @@
   const nearest = (map, event) => {
     const frame = map.svg.getBoundingClientRect();
     const unit = scale(map);
-    const { x, y } = data.models[map.model];
+    const { x, y } = placesOf(map);
     let best = null;
     let least = (14 / unit) ** 2;
     const px = map.box[0] + (event.clientX - frame.left) / unit;
@@ -343,6 +345,17 @@
     }));
   });
 
+  // The other map of the same codes: all of it, in the same colours.
+  const kinds = document.getElementById('map-kind');
+  if (kinds) kinds.addEventListener('change', () => {
+    kind = Number(kinds.value);
+    all('#maps [data-kind]').forEach((element) => { element.hidden = Number(element.dataset.kind) !== kind; });
+    recolor();
+    maps.forEach((map) => look(map, [0, 0, width, height]));
+    find();
+    say(`Maps: ${kinds.selectedOptions[0].textContent}`);
+  });
+
   // A row by its number, from the box or from the table of the worst samples.
   const place = new Map(Array.from({ length: count }, (_, i) => [rowAt(i), i]));
   const input = document.getElementById('find-row');
@@ -351,8 +364,9 @@
     const isGiven = input.value.trim() !== '';
     found = isGiven ? place.get(Number(input.value)) ?? null : null;
     ring(found);
+    const isPlaced = found !== null && maps.some((map) => placesOf(map).x[found] !== NOTHING);
     const classes = found === null ? '' : data.colorings.filter((c) => c.names).map((c) => `${c.name}: ${c.names[c.of[found]] ?? '—'}`).join(', ');
-    output.textContent = !isGiven ? '' : found === null ? 'is not on the maps' : classes || 'is ringed';
+    output.textContent = !isGiven ? '' : !isPlaced ? 'is not on the maps' : classes || 'is ringed';
   };
   input.addEventListener('input', find);
   all('.row').forEach((cell) => {

@@ -6,8 +6,9 @@ use super::marks::{legend, notes};
 use super::models::Models;
 use super::safe::{breakable, escape};
 use super::table::{Cell, Column, Row, Table};
-use super::winners::{best, lead};
+use super::winners::lead;
 use crate::summary::{Cell as SummaryCell, Row as SummaryRow, Summary, direction, distinct};
+use crate::winners::best;
 use repscope_core::{Analysis, Better, Results, Score, metrics};
 
 /// With more models than this, a row is a model.

@@ -5,6 +5,7 @@ use super::*;
 use crate::content::{BarRow, Bars, Reference, ReferenceAt};
 use crate::figure::{Figure, Panel};
 use crate::layout::draw;
+use crate::number::number;
 use crate::style::{Style, Width};
 
 fn measured(value: f64) -> Measured {
@@ -43,7 +44,8 @@ fn figure(bars: Bars, columns: usize) -> Figure {
 /// How many of the numbers are written.
 fn written(figure: &Figure, style: &Style, rows: &[Vec<f64>]) -> usize {
     let texts = draw(figure, style).texts;
-    let numbers = rows.iter().flatten().map(|value| number(*value));
+    let alike = Alike::of(rows.iter().flatten().copied());
+    let numbers = rows.iter().flatten().map(|value| alike.text(*value));
     numbers
         .filter(|number| texts.iter().any(|(text, _)| text == number))
         .count()
@@ -58,14 +60,35 @@ fn a_free_axis_grows_for_its_numbers_and_a_scale_hardly_does() {
     };
     // On 20 letters the number and its margins, 0.6 letters, are a small share of the axis.
     let room = (Run::Up, Orientation::Vertical, 20.0 * 7.0);
-    let free = make_room(range, &Axis::linear(""), [measured(0.95)].iter(), room, 7.0);
+    let free = make_room(
+        range,
+        &Axis::linear(""),
+        [measured(0.95)].iter(),
+        room,
+        Alike::Significant,
+        7.0,
+    );
     let need = (label_width("0.950", 7.0) + 0.6 * 7.0) / 140.0;
     assert!((free.high - 0.95 / (1.0 - need)).abs() < 1e-12, "{free:?}");
     // On half the length they are 0.28 or more of it, and 0.95 / (1 − 0.28) = 1.3: too much for a scale from 0 to 1.
     let room = (Run::Up, Orientation::Vertical, 10.0 * 7.0);
     let scale = Axis::linear("").covering(&[0.0, 1.0]);
-    assert!(make_room(range, &Axis::linear(""), [measured(0.95)].iter(), room, 7.0).high > 1.2);
-    assert_eq!(make_room(range, &scale, [measured(0.95)].iter(), room, 7.0), range);
+    assert!(
+        make_room(
+            range,
+            &Axis::linear(""),
+            [measured(0.95)].iter(),
+            room,
+            Alike::Significant,
+            7.0
+        )
+        .high
+            > 1.2
+    );
+    assert_eq!(
+        make_room(range, &scale, [measured(0.95)].iter(), room, Alike::Significant, 7.0),
+        range
+    );
 }
 
 #[test]

@@ -2,28 +2,33 @@
 //! The numbers of maps for the script: 16 bits each, as base64. What has no value is the largest number.
 
 use super::coloring::Coloring;
-use super::{Plane, SIZE};
+use super::{Kind, Plane, SIZE, about};
 use serde_json::{Value, json};
 
 /// Steps of a unit of the drawing; the largest number, 1000 units, stays below that for no value.
 const STEPS_OF_A_UNIT: f64 = 64.0;
 const NOTHING: u16 = u16::MAX;
 
-pub(super) fn of(planes: &[Plane], colorings: &[Coloring], kept: &[usize], count: usize) -> Value {
+pub(super) fn of(planes: &[Plane], kinds: &[Kind], colorings: &[Coloring], kept: &[usize], count: usize) -> Value {
     let rows = if kept.len() == count { Value::Null } else { json!(kept) };
-    let along = |plane: &Plane, axis: usize| {
+    let along = |points: &[Option<[f64; 2]>], axis: usize| {
         let step =
             |point: &Option<[f64; 2]>| point.map_or(NOTHING, |point| (point[axis] * STEPS_OF_A_UNIT).round() as u16);
-        base64(plane.points.iter().map(step))
+        base64(points.iter().map(step))
     };
-    let models = planes
-        .iter()
-        .map(|plane| json!({"name": plane.model.trim(), "x": along(plane, 0), "y": along(plane, 1)}));
+    let map = |plane: &Plane, kind: Kind| {
+        let points = plane.on(kind);
+        json!({"about": about(plane, kind), "x": along(points, 0), "y": along(points, 1)})
+    };
+    let model = |plane: &Plane| {
+        let maps = kinds.iter().map(|kind| map(plane, *kind)).collect::<Vec<Value>>();
+        json!({"name": plane.model.trim(), "maps": maps})
+    };
     json!({
         "rows": rows,
         "size": SIZE,
         "unit": STEPS_OF_A_UNIT,
-        "models": models.collect::<Vec<Value>>(),
+        "models": planes.iter().map(model).collect::<Vec<Value>>(),
         "colorings": colorings.iter().map(coloring).collect::<Vec<Value>>(),
     })
 }

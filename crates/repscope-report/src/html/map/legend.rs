@@ -3,20 +3,29 @@
 
 use super::super::colors::STEPS;
 use super::super::safe::escape;
+use super::Kind;
 use super::coloring::Coloring;
 use crate::numbers::number;
 
-/// What the points are coloured by, and a box to find a row.
-pub(super) fn controls(colorings: &[Coloring], count: usize) -> String {
+/// Which map is shown, what the points are coloured by, and a box to find a row.
+pub(super) fn controls(kinds: &[Kind], colorings: &[Coloring], count: usize) -> String {
     let option =
         |(i, coloring): (usize, &Coloring)| format!("<option value=\"{i}\">{}</option>", escape(coloring.name()));
     let options: String = colorings.iter().enumerate().map(option).collect();
+    let kind = |(i, kind): (usize, &Kind)| format!("<option value=\"{i}\">{}</option>", kind.name());
+    let kinds = match kinds.len() {
+        0 | 1 => String::new(),
+        _ => {
+            let options: String = kinds.iter().enumerate().map(kind).collect();
+            format!("<label>Map <select id=\"map-kind\">{options}</select></label>\n")
+        }
+    };
     let choice = match colorings.len() {
         0 | 1 => String::new(),
         _ => format!("<label>Colour by <select id=\"color-by\">{options}</select></label>\n"),
     };
     format!(
-        "<div class=\"control map-controls\">\n{choice}<label>Find row <input type=\"number\" id=\"find-row\" min=\"0\" max=\"{}\" \
+        "<div class=\"control map-controls\">\n{kinds}{choice}<label>Find row <input type=\"number\" id=\"find-row\" min=\"0\" max=\"{}\" \
          step=\"1\" inputmode=\"numeric\"></label>\n<output id=\"found-row\"></output>\n</div>\n",
         count.saturating_sub(1)
     )

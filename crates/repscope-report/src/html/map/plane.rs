@@ -3,7 +3,8 @@
 
 use super::super::samples::{column, table};
 use super::SIZE;
-use repscope_core::Results;
+use crate::tsne_words::TSNE_COLUMNS;
+use repscope_core::{Results, SampleTable};
 
 /// Where the samples of a model lie.
 pub(super) struct Plane<'a> {
@@ -12,6 +13,8 @@ pub(super) struct Plane<'a> {
     pub(super) series: usize,
     /// In units of the drawing, for the rows that are kept; `None` where a sample has no place.
     pub(super) points: Vec<Option<[f64; 2]>>,
+    /// The same on the t-SNE map; all `None` where there is none.
+    pub(super) tsne: Vec<Option<[f64; 2]>>,
     /// Shares of the variance along both directions.
     pub(super) shares: Vec<f64>,
 }
@@ -19,13 +22,6 @@ pub(super) struct Plane<'a> {
 /// The plane of a model; `None` where it has none.
 pub(super) fn plane<'a>(results: &Results, model: &'a str, series: usize, kept: &[usize]) -> Option<Plane<'a>> {
     let map = table(results, model, "map")?;
-    let (x, y) = (column(map, "x")?, column(map, "y")?);
-    let at = |row: usize| {
-        let point = [(*x.get(row)?)?, (*y.get(row)?)?];
-        point.iter().all(|x| x.is_finite()).then_some(point)
-    };
-    let points: Vec<Option<[f64; 2]>> = kept.iter().map(|row| at(*row)).collect();
-    let place = fit(points.iter().flatten())?;
     let curve = results
         .curves
         .iter()
@@ -33,9 +29,22 @@ pub(super) fn plane<'a>(results: &Results, model: &'a str, series: usize, kept: 
     Some(Plane {
         model,
         series,
-        points: points.iter().map(|point| point.map(&place)).collect(),
+        points: placed(map, ["x", "y"], kept)?,
+        tsne: placed(map, TSNE_COLUMNS, kept).unwrap_or(vec![None; kept.len()]),
         shares: curve.map(|curve| curve.y.clone()).unwrap_or_default(),
     })
+}
+
+/// The places of the rows that are kept, in units of the drawing; `None` where no row has one.
+fn placed(map: &SampleTable, names: [&str; 2], kept: &[usize]) -> Option<Vec<Option<[f64; 2]>>> {
+    let (x, y) = (column(map, names[0])?, column(map, names[1])?);
+    let at = |row: usize| {
+        let point = [(*x.get(row)?)?, (*y.get(row)?)?];
+        point.iter().all(|x| x.is_finite()).then_some(point)
+    };
+    let points: Vec<Option<[f64; 2]>> = kept.iter().map(|row| at(*row)).collect();
+    let place = fit(points.iter().flatten())?;
+    Some(points.iter().map(|point| point.map(&place)).collect())
 }
 
 /// Where a point stands in the drawing. One unit is equally long in both directions, and y grows upwards.

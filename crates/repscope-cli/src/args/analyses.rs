@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+//! The analyses of document 000, and `rankme`.
+
+use clap::{Args, ValueEnum};
+
+use super::{Episodes, Models, Outputs};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DistanceChoice {
+    Euclidean,
+    Cosine,
+}
+
+#[derive(Debug, Args)]
+pub struct Smoothness {
+    /// The states that the model saw, one per row (trailing dimensions are flattened)
+    #[arg(long, value_name = "PATH")]
+    pub states: String,
+    /// The state after each state; without it, the next row of the same episode. Each --model is then Z,Z1
+    #[arg(long, value_name = "PATH")]
+    pub next_states: Option<String>,
+    /// The episode of each row; pairs never cross episodes (booleans are read as stop flags)
+    #[arg(long, value_name = "PATH")]
+    pub episodes: Option<String>,
+    #[command(flatten)]
+    pub models: Models,
+    #[command(flatten)]
+    pub outputs: Outputs,
+}
+
+#[derive(Debug, Args)]
+pub struct Neighborhood {
+    /// The states that the model saw, one per row (trailing dimensions are flattened)
+    #[arg(long, value_name = "PATH")]
+    pub states: String,
+    #[command(flatten)]
+    pub episodes: Episodes,
+    #[command(flatten)]
+    pub models: Models,
+    /// Neighbourhood sizes
+    #[arg(long, num_args = 1.., value_delimiter = ',', default_values_t = [5, 10, 15])]
+    pub k: Vec<usize>,
+    /// Distance between codes
+    #[arg(long, value_enum, default_value = "euclidean")]
+    pub distance: DistanceChoice,
+    /// Rank M random rows against all rows, for an unbiased estimate where N is in the millions
+    #[arg(long, value_name = "M")]
+    pub sample: Option<usize>,
+    #[command(flatten)]
+    pub outputs: Outputs,
+}
+
+#[derive(Debug, Args)]
+pub struct Manifold {
+    #[command(flatten)]
+    pub models: Models,
+    #[command(flatten)]
+    pub episodes: Episodes,
+    /// Take the neighbour ratios of M random rows, with neighbours among all rows
+    #[arg(long, value_name = "M")]
+    pub sample: Option<usize>,
+    /// Share of the largest ratios that TwoNN's fit leaves out
+    #[arg(long, default_value_t = 0.1)]
+    pub discard: f64,
+    #[command(flatten)]
+    pub outputs: Outputs,
+}
+
+#[derive(Debug, Args)]
+pub struct Geometry {
+    #[command(flatten)]
+    pub models: Models,
+    /// A class per row: strings, whole numbers or booleans
+    #[arg(long, value_name = "PATH")]
+    pub labels: Option<String>,
+    #[command(flatten)]
+    pub episodes: Episodes,
+    /// Number of k-means clusters [default: 5]
+    #[arg(long)]
+    pub clusters: Option<usize>,
+    /// Restarts of k-means
+    #[arg(long, default_value_t = 10)]
+    pub restarts: usize,
+    /// Neighbours that vote in the k-NN accuracy [default: 5]
+    #[arg(long)]
+    pub k: Option<usize>,
+    /// Random 70/30 splits that the k-NN accuracy is averaged over
+    #[arg(long, default_value_t = 10)]
+    pub splits: usize,
+    /// The t of uniformity's kernel
+    #[arg(long, default_value_t = 2.0)]
+    pub t: f64,
+    /// Compare M random rows with all rows, where N is in the millions
+    #[arg(long, value_name = "M")]
+    pub sample: Option<usize>,
+    #[command(flatten)]
+    pub outputs: Outputs,
+}
+
+#[derive(Debug, Args)]
+pub struct Rankme {
+    #[command(flatten)]
+    pub models: Models,
+    #[command(flatten)]
+    pub episodes: Episodes,
+    #[command(flatten)]
+    pub outputs: Outputs,
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//! The hidden commands of the benchmark scripts.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::{Machine, Models};
+
+#[derive(Debug, Args)]
+pub struct Bench {
+    #[command(subcommand)]
+    pub job: BenchJob,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum BenchJob {
+    /// Exact nearest neighbours of every row
+    Knn {
+        path: String,
+        #[arg(long, default_value_t = 100)]
+        k: usize,
+        /// Where to write the neighbours as .npy
+        #[arg(long)]
+        output: Option<PathBuf>,
+        #[command(flatten)]
+        machine: Machine,
+    },
+    /// Neighbourhood, manifold and geometry in one run
+    All {
+        #[arg(long)]
+        states: String,
+        #[arg(long)]
+        labels: Option<String>,
+        #[command(flatten)]
+        models: Models,
+        #[command(flatten)]
+        machine: Machine,
+    },
+    /// Retrieval in one direction, text2sensor
+    Retrieval {
+        #[arg(long)]
+        queries: String,
+        #[arg(long)]
+        targets: String,
+        #[arg(long)]
+        labels: String,
+        #[arg(long, num_args = 1.., default_values_t = [10, 50, 100])]
+        k: Vec<usize>,
+        #[arg(long)]
+        first_only: bool,
+        #[command(flatten)]
+        machine: Machine,
+    },
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+//! The arrays that analyses read.
+
+use clap::Args;
+
+use super::PoolChoice;
+
+/// The arrays of all analyses of a run.
+#[derive(Debug, Args)]
+pub struct Data {
+    /// The states that the models saw, one per row (trailing dimensions are flattened)
+    #[arg(long, value_name = "PATH", help_heading = "Data")]
+    pub states: Option<String>,
+    /// The state after each state, for smoothness. Each --model is then NAME=Z,Z1
+    #[arg(long, value_name = "PATH", help_heading = "Data")]
+    pub next_states: Option<String>,
+    /// The episode of each row: pairs never cross episodes, and intervals are taken over them
+    #[arg(long, value_name = "PATH", help_heading = "Data")]
+    pub episodes: Option<String>,
+    /// A class per row: strings, whole numbers or booleans
+    #[arg(long, value_name = "PATH", help_heading = "Data")]
+    pub labels: Option<String>,
+    /// Codes of a second view of the same samples, for alignment
+    #[arg(long, num_args = 1.., value_name = "NAME=PATH|PATH", help_heading = "Data")]
+    pub views: Vec<String>,
+    /// Codes of a model: NAME=PATH, or PATH (the file stem is the name). Repeat for more models, or name a folder of .npy
+    /// files or a pattern such as 'runs/*.npy'
+    #[arg(long = "model", num_args = 1.., value_name = "NAME=PATH", help_heading = "Data")]
+    pub models: Vec<String>,
+    /// How codes of shape (N, T, D) become one row per sample
+    #[arg(long, value_enum, default_value = "last", help_heading = "Data")]
+    pub pool: PoolChoice,
+    /// Join the arrays by id instead of by row: the name of an id column in every file, or NAME=PATH for
+    /// each array (states, labels, episodes, the models' names, and NAME.view for their second views)
+    #[arg(long, num_args = 1.., value_name = "COLUMN|NAME=PATH", help_heading = "Data")]
+    pub ids: Vec<String>,
+}
+
+/// Rows of an episode resemble each other, so an analysis that knows the episodes has honest intervals.
+#[derive(Debug, Args)]
+pub struct Episodes {
+    /// The episode of each row: intervals are then taken over episodes
+    #[arg(long, value_name = "PATH")]
+    pub episodes: Option<String>,
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+//! The codes of models, and how the rows of arrays are joined.
+
+use clap::{Args, ValueEnum};
+
+#[derive(Debug, Args)]
+pub struct Models {
+    /// Codes of a model: NAME=PATH, or PATH (the file stem is the name). Repeat for more models, or name a folder of .npy
+    /// files or a pattern such as 'runs/*.npy': a model per file
+    #[arg(long = "model", required = true, num_args = 1.., value_name = "NAME=PATH")]
+    pub models: Vec<String>,
+    /// How codes of shape (N, T, D) become one row per sample
+    #[arg(long, value_enum, default_value = "last")]
+    pub pool: PoolChoice,
+    /// Join the arrays by id instead of by row: the name of an id column in every file, or NAME=PATH for
+    /// each array (states, labels, episodes, the models' names, and NAME.view for their second views)
+    #[arg(long, num_args = 1.., value_name = "COLUMN|NAME=PATH")]
+    pub ids: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PoolChoice {
+    Last,
+    Mean,
+    First,
+    Flatten,
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+//! `repscope retrieval`: spaces, labels, directions, prototypes.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Outputs;
+
+pub(super) const RETRIEVAL_EXAMPLES: &str = "\
+Examples:
+  repscope retrieval --sensor_embeddings sensor.npy --text_embeddings text.npy \\
+      --labels l1=l1.npy l2=l2.npy --directions both sensor2sensor
+  repscope retrieval --sensor_embeddings data.npz#sensor --labels data.npz \\
+      --prototype_embeddings prototypes.npy --prototype_labels names.npy
+
+A direction names the space that asks and the one that is searched. In
+sensor2sensor a row never finds itself. With --quiet only the summary of
+document 001 is printed. Options may be written with - or with _.";
+
+#[derive(Debug, Args)]
+pub struct Retrieval {
+    /// Embeddings of the sensor samples, one per row
+    #[arg(long, value_name = "PATH", help_heading = "Embeddings and labels")]
+    pub sensor_embeddings: Option<String>,
+    /// Embeddings of their texts, in the same order of rows
+    #[arg(long, value_name = "PATH", help_heading = "Embeddings and labels")]
+    pub text_embeddings: Option<String>,
+    /// Further spaces to search with and in, beside or instead of sensor and text; names without the digit 2
+    #[arg(long = "space", num_args = 1.., value_name = "NAME=PATH", help_heading = "Embeddings and labels")]
+    pub spaces: Vec<String>,
+    /// A label per row; or several sets of them, as l1=PATH l2=PATH. Where NAME is a space, the labels of that space
+    /// alone, which may then have other rows than the rest
+    #[arg(long, num_args = 1.., value_name = "PATH|NAME=PATH", help_heading = "Embeddings and labels")]
+    pub labels: Vec<String>,
+    /// The array of --sensor-embeddings, where the file holds several [default: embeddings]
+    #[arg(long, value_name = "KEY", help_heading = "Embeddings and labels")]
+    pub sensor_key: Option<String>,
+    /// The array of --text-embeddings, where the file holds several [default: embeddings]
+    #[arg(long, value_name = "KEY", help_heading = "Embeddings and labels")]
+    pub text_key: Option<String>,
+    /// The array of --labels, where the file holds several [default: labels]
+    #[arg(long, value_name = "KEY", help_heading = "Embeddings and labels")]
+    pub labels_key: Option<String>,
+    /// Join the rows by id instead of by position: the name of an id array in every file, or NAME=PATH for each space
+    /// and each set of labels (`labels` where they have no name)
+    #[arg(long, num_args = 1.., value_name = "COLUMN|NAME=PATH", help_heading = "Embeddings and labels")]
+    pub ids: Vec<String>,
+    /// Leave out the rows with these labels, of noise classes say
+    #[arg(
+        long,
+        num_args = 1..,
+        value_name = "LABEL",
+        allow_negative_numbers = true,
+        help_heading = "Embeddings and labels"
+    )]
+    pub exclude_labels: Vec<String>,
+    /// Take labels that differ only in upper and lower case as one
+    #[arg(long, help_heading = "Embeddings and labels")]
+    pub ignore_case: bool,
+    /// What the results call these embeddings
+    #[arg(
+        long,
+        value_name = "MODEL",
+        default_value = "embeddings",
+        help_heading = "Embeddings and labels"
+    )]
+    pub name: String,
+    /// How many of the first targets to look at
+    #[arg(
+        long,
+        num_args = 1..,
+        value_delimiter = ',',
+        default_values_t = [10, 50, 100],
+        value_name = "K",
+        help_heading = "Search"
+    )]
+    pub k_values: Vec<usize>,
+    /// Leave out R-precision, MAP@R and MRR, which need more of the ranking than the first K: a little faster
+    #[arg(long, help_heading = "Search")]
+    pub first_only: bool,
+    /// text2sensor, sensor2text, sensor2sensor, text2text, both (text2sensor and sensor2text; with --use-prototypes
+    /// prototype2sensor and prototype2text), prototype2NAME, or NAME2NAME of any spaces [default: both, or all pairs
+    /// of the spaces given]
+    #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "DIRECTION", help_heading = "Search")]
+    pub directions: Vec<String>,
+    /// Compare by cosine (the default)
+    #[arg(long, overrides_with = "no_normalize", help_heading = "Search")]
+    pub normalize: bool,
+    /// Compare by the inner product of the rows as they are
+    #[arg(long, overrides_with = "normalize", help_heading = "Search")]
+    pub no_normalize: bool,
+    /// Search with prototypes, vectors that stand for a label each
+    #[arg(long, help_heading = "Prototypes")]
+    pub use_prototypes: bool,
+    /// Stored prototypes, one per row; a label may have several
+    #[arg(long, value_name = "PATH", help_heading = "Prototypes")]
+    pub prototype_embeddings: Option<String>,
+    /// The labels of the stored prototypes. Without it, an array `labels` in the same file, or those of the metadata in
+    /// file order
+    #[arg(
+        long,
+        value_name = "PATH",
+        requires = "prototype_embeddings",
+        help_heading = "Prototypes"
+    )]
+    pub prototype_labels: Option<String>,
+    /// JSON with texts for the labels of each dataset [default: metadata/casas_metadata.json]
+    #[arg(long, value_name = "FILE", help_heading = "Prototypes")]
+    pub metadata: Option<PathBuf>,
+    /// The dataset in the metadata
+    #[arg(long, value_name = "NAME", default_value = "milan", help_heading = "Prototypes")]
+    pub dataset_name: String,
+    /// The style in the metadata: label_to_text_STYLE, or a field of label_to_text
+    #[arg(long, value_name = "STYLE", default_value = "sourish", help_heading = "Prototypes")]
+    pub caption_style: String,
+    /// The model whose text encoder turns the texts into prototypes (not yet possible: see --prototype-texts)
+    #[arg(long, value_name = "FILE", help_heading = "Prototypes")]
+    pub checkpoint: Option<PathBuf>,
+    /// Write the labels and texts of the metadata as CSV and stop, to encode them with an encoder of your own
+    #[arg(long, value_name = "FILE", help_heading = "Prototypes")]
+    pub prototype_texts: Option<PathBuf>,
+    /// Also write the label precisions as a flat JSON file: {"text2sensor": {"10": 0.72, …}, …}
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    pub output: Option<PathBuf>,
+    #[command(flatten, next_help_heading = "Results")]
+    pub outputs: Outputs,
+}
