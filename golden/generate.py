@@ -39,6 +39,7 @@ from zadu.measures import trustworthiness_continuity
 
 from clid import alignment_cases, clid_cases, mcr2_cases
 from performance import performance_cases
+from robustness import robustness_cases
 
 
 # ---------------------------------------------------------------- smoothness
@@ -1126,7 +1127,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare with the stored cases instead of writing them")
     only_check = parser.parse_args().check
-    for build in (smoothness_cases, neighborhood_cases, spectrum_cases, rankme_cases, two_nn_cases,
+    for build in (smoothness_cases, robustness_cases, neighborhood_cases, spectrum_cases, rankme_cases, two_nn_cases,
                   uniformity_cases, silhouette_cases, labelings_cases, kmeans_cases, knn_cases, retrieval_cases,
                   clid_cases, mcr2_cases, alignment_cases, performance_cases):
         build()

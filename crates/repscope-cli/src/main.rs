@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod encoders;
 mod evaluation;
 mod figure_files;
 mod gates;
@@ -40,12 +41,14 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Smoothness(options) => commands::analyses::smoothness(&options),
+        Command::Robustness(options) => commands::robustness::robustness(&options),
         Command::Neighborhood(options) => commands::analyses::neighborhood(&options),
         Command::Manifold(options) => commands::analyses::manifold(&options),
         Command::Rankme(options) => commands::analyses::rankme(&options),
         Command::Clid(options) => commands::clid::run(&options),
         Command::Geometry(options) => commands::analyses::geometry(&options),
         Command::Retrieval(options) => commands::retrieval::run(&options),
+        Command::Encode(options) => commands::encode::run(&options),
         Command::Evaluate(options) => commands::evaluate::run(*options),
         Command::Report(options) => commands::report::run(&options),
         Command::Compare(options) => commands::compare::run(&options),

@@ -99,6 +99,12 @@ impl Reader {
 
     /// Reads an array and records it.
     pub fn array(&mut self, path: &InputPath) -> Result<Array> {
+        if path.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("onnx")) {
+            bail!(
+                "{path} is an encoder, and codes are needed; make them with: repscope encode --encoder {path} --input \
+                 STATES --output codes.npy"
+            );
+        }
         let path = &self.beside_ids(path)?;
         let array = match self.id_column() {
             Some(column) => read_array_beside(path, column)?,

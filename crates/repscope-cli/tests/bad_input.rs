@@ -149,7 +149,11 @@ const CASES: &[(&str, &[&str])] = &[
     ("manifold --model single.npy", &["single.npy", "single value"]),
     (
         "manifold --model notes.txt",
-        &["notes.txt", ".txt", ".npy, .npz, .safetensors, .parquet, .csv, .tsv"],
+        &[
+            "notes.txt",
+            ".txt",
+            ".npy, .npz, .safetensors, .parquet, .pth, .pt, .ckpt",
+        ],
     ),
     (
         "manifold --model both.npz",
@@ -772,7 +776,8 @@ fn without_a_command_the_help_is_shown_as_an_error() {
     assert!(run.stderr.contains("Usage: repscope"), "{}", run.stderr);
 }
 
-/// Ctrl-C half-way: files are written whole at the end, so there are none.
+/// Stopped half-way: files are written whole at the end, so there are none. By SIGTERM, because a shell that starts the
+/// tests in the background has them ignore Ctrl-C.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_leaves_no_files() {
@@ -786,7 +791,7 @@ fn an_interrupted_run_leaves_no_files() {
         .expect("the command starts");
     std::thread::sleep(std::time::Duration::from_millis(300));
     let interrupt = std::process::Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
+        .args(["-TERM", &child.id().to_string()])
         .status();
     assert!(
         interrupt.is_ok_and(|s| s.success()),

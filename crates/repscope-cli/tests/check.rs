@@ -202,3 +202,18 @@ fn an_unreadable_file_does_not_hide_what_is_found_in_the_others() {
     assert!(run.stdout.starts_with("z.npy  5 × 2 f64\n"), "{}", run.stdout);
     assert!(run.stderr.contains("empty.npy is empty"), "{}", run.stderr);
 }
+
+#[test]
+fn a_checkpoint_is_shown_as_a_tree_with_the_network_it_belongs_to() {
+    let folder = Folder::new();
+    let torch = |name: &str| common::repository(&format!("crates/repscope-io/tests/torch/{name}"));
+    let text = folder.good(&format!("check {}", torch("lightning.ckpt"))).stdout;
+    assert!(text.contains("state_dict") && text.contains("f32"), "{text}");
+    let run = folder.run(&format!("check {}", torch("evil_zip.pth")));
+    assert!(run.code == 2 && run.stderr.contains("posix.system"), "{}", run.stderr);
+    assert!(run.stderr.contains("nothing was run"), "{}", run.stderr);
+    let document: serde_json::Value =
+        serde_json::from_str(&folder.good(&format!("check --json {}", torch("state_dict.pth"))).stdout).expect("JSON");
+    let tensors = document["checkpoints"][0]["tensors"].as_array().expect("a list");
+    assert_eq!(tensors[0]["shape"], serde_json::json!([2, 1, 3, 3]));
+}

@@ -40,6 +40,7 @@
 #![forbid(unsafe_code)]
 
 mod compare;
+mod corruption;
 pub mod data;
 mod error;
 mod interval;
@@ -56,7 +57,10 @@ mod score;
 mod spec;
 
 pub use compare::{adjust, compare};
-pub use data::{Direction, LabelSet, Labels, Pairs, Performance, Retrieval, Space, Study, Values};
+pub use corruption::{Corrupting, Corruption};
+pub use data::{
+    Direction, LabelSet, Labels, Moves, Noise, NoiseLevel, Pairs, Performance, Retrieval, Space, Study, Values,
+};
 pub use error::{Error, Result};
 pub use maps::{TSNE_MOST_ROWS, draw_maps};
 pub use metrics::{Analysis, METRICS, Metric};

@@ -63,6 +63,7 @@ fn a_model_alone_answers_as_it_does_beside_another() {
     let second = Study {
         latent: space("latent", 3, Draw::new(43).normals(3 * ROWS)),
         view: None,
+        noise: None,
         model: "other".to_string(),
         ..first.clone()
     };

@@ -7,6 +7,9 @@ use crate::error::{Parsed, problem};
 /// More names than this are not listed in a message.
 const LISTED: usize = 30;
 
+/// Of more names than this, those nearest to a misspelt one are listed.
+const NEAREST: usize = 20;
+
 /// The position of the array that `key` names. `kind` is what the file calls it: "array", "column".
 pub(crate) fn choose(infos: &[ArrayInfo], key: Option<&str>, kind: &str) -> Parsed<usize> {
     let Some(key) = key else {
@@ -26,7 +29,27 @@ pub(crate) fn choose(infos: &[ArrayInfo], key: Option<&str>, kind: &str) -> Pars
         Some(name) => format!("; did you mean `{name}`?"),
         None => ";".to_string(),
     };
-    problem(format!("has no {kind} `{key}`{guess} It holds {}", list(infos)))
+    if infos.len() <= NEAREST {
+        return problem(format!("has no {kind} `{key}`{guess} It holds {}", list(infos)));
+    }
+    let mut nearest: Vec<(f64, &ArrayInfo)> = infos.iter().map(|info| (similarity(info, key), info)).collect();
+    nearest.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let nearest: Vec<ArrayInfo> = nearest
+        .into_iter()
+        .take(NEAREST)
+        .map(|(_, info)| info.clone())
+        .collect();
+    problem(format!(
+        "has no {kind} `{key}`{guess} The nearest of its {} are {}, and there are {} more",
+        infos.len(),
+        list(&nearest),
+        infos.len() - NEAREST
+    ))
+}
+
+fn similarity(info: &ArrayInfo, key: &str) -> f64 {
+    let name = info.key.as_deref().unwrap_or_default();
+    strsim::jaro_winkler(&name.to_lowercase(), &key.to_lowercase())
 }
 
 fn list(infos: &[ArrayInfo]) -> String {
@@ -42,10 +65,12 @@ fn list(infos: &[ArrayInfo]) -> String {
 }
 
 fn closest<'a>(infos: &'a [ArrayInfo], key: &str) -> Option<&'a str> {
-    let names = infos.iter().filter_map(|i| i.key.as_deref());
-    names
-        .map(|name| (strsim::jaro_winkler(&name.to_lowercase(), &key.to_lowercase()), name))
+    infos
+        .iter()
+        .filter_map(|info| Some((similarity(info, key), info.key.as_deref()?)))
         .filter(|(similarity, _)| *similarity > 0.7)
+        // Of equals the first, as in the list.
+        .rev()
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, name)| name)
 }

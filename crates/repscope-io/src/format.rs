@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use crate::error::{Parsed, problem};
+use crate::torch::is_checkpoint;
 
 /// A supported kind of file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub enum Format {
     Safetensors,
     /// A table stored by columns.
     Parquet,
+    /// What `torch.save` writes: nested dicts of tensors.
+    Torch,
     /// A table of comma-separated text.
     Csv,
     /// A table of tab-separated text.
@@ -25,40 +28,53 @@ pub enum Format {
 
 impl Format {
     /// All supported kinds.
-    pub const ALL: [Format; 6] = [
+    pub const ALL: [Format; 7] = [
         Format::Npy,
         Format::Npz,
         Format::Safetensors,
         Format::Parquet,
+        Format::Torch,
         Format::Csv,
         Format::Tsv,
     ];
 
-    /// The file extension, without its dot.
+    /// The usual file extension, without its dot.
     pub fn extension(self) -> &'static str {
+        self.extensions()[0]
+    }
+
+    /// All extensions of this kind, without their dots, the usual one first.
+    pub fn extensions(self) -> &'static [&'static str] {
         match self {
-            Format::Npy => "npy",
-            Format::Npz => "npz",
-            Format::Safetensors => "safetensors",
-            Format::Parquet => "parquet",
-            Format::Csv => "csv",
-            Format::Tsv => "tsv",
+            Format::Npy => &["npy"],
+            Format::Npz => &["npz"],
+            Format::Safetensors => &["safetensors"],
+            Format::Parquet => &["parquet"],
+            Format::Torch => &["pth", "pt", "ckpt", "bin", "pth.tar"],
+            Format::Csv => &["csv"],
+            Format::Tsv => &["tsv"],
         }
     }
 
     /// The kind a path's extension names, upper or lower case.
     pub fn of_path(path: &Path) -> Option<Format> {
-        let extension = path.extension()?.to_str()?;
+        let mut extension = path.extension()?.to_str()?.to_lowercase();
+        // `.pth.tar` is no archive but a habit.
+        let inner = Path::new(path.file_stem()?).extension();
+        if extension == "tar" && inner.is_some_and(|inner| inner.eq_ignore_ascii_case("pth")) {
+            extension = "pth.tar".to_string();
+        }
         Format::ALL
             .into_iter()
-            .find(|f| f.extension().eq_ignore_ascii_case(extension))
+            .find(|f| f.extensions().contains(&extension.as_str()))
     }
 
     pub(crate) fn require(path: &Path) -> Parsed<Format> {
         if let Some(format) = Format::of_path(path) {
             return Ok(format);
         }
-        let supported: Vec<String> = Format::ALL.iter().map(|f| format!(".{}", f.extension())).collect();
+        let extensions = Format::ALL.iter().flat_map(|f| f.extensions());
+        let supported: Vec<String> = extensions.map(|e| format!(".{e}")).collect();
         let found = match path.extension() {
             Some(extension) => format!("has the unknown extension .{}", extension.to_string_lossy()),
             None => "has no extension".to_string(),
@@ -71,7 +87,9 @@ impl Format {
         if bytes.is_empty() {
             return problem("is empty (0 bytes)");
         }
-        if self.fits(bytes) {
+        // Both are zip archives, so one that was renamed would fit.
+        let is_other_zip = self == Format::Npz && is_checkpoint(bytes);
+        if self.fits(bytes) && !is_other_zip {
             return Ok(());
         }
         let found: Vec<String> = bytes.iter().take(9).map(|b| format!("{b:02x}")).collect();
@@ -83,7 +101,7 @@ impl Format {
             "does not start like {article} .{} file (found bytes {}){}",
             self.extension(),
             found.join(" "),
-            match Format::ALL[..4].iter().find(|f| f.fits(bytes)) {
+            match likely(bytes) {
                 Some(other) => format!("; it looks like .{}: rename it", other.extension()),
                 None => String::new(),
             }
@@ -96,7 +114,20 @@ impl Format {
             Format::Npz => bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06"),
             Format::Safetensors => bytes.get(8) == Some(&b'{'),
             Format::Parquet => bytes.starts_with(b"PAR1"),
+            // A zip archive, a pickle, or the tar archive of old, which gets its own message.
+            Format::Torch => {
+                bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"\x80") || bytes.get(257..262) == Some(b"ustar")
+            }
             Format::Csv | Format::Tsv => !bytes[..bytes.len().min(4096)].contains(&0),
         }
     }
+}
+
+/// The kind that bytes look like. Text looks like anything.
+fn likely(bytes: &[u8]) -> Option<Format> {
+    if is_checkpoint(bytes) {
+        return Some(Format::Torch);
+    }
+    let binary = [Format::Npy, Format::Npz, Format::Safetensors, Format::Parquet];
+    binary.into_iter().find(|f| f.fits(bytes))
 }

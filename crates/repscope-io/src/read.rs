@@ -3,13 +3,17 @@
 
 use std::path::Path;
 
-use crate::array::{Array, ArrayInfo};
+use crate::array::{Array, ArrayInfo, Shape};
 use crate::error::{Parsed, Result, problem};
 use crate::format::Format;
 use crate::mapped::MappedFile;
 use crate::npy::{self, Header};
 use crate::path::InputPath;
-use crate::{npz, parquet_file, table, tensors};
+use crate::torch::Checkpoint;
+use crate::{npz, parquet_file, table, tensors, torch};
+
+/// Longer trees are cut: a checkpoint with the state of its optimiser has about a thousand entries.
+const TREE_LINES: usize = 2000;
 
 /// Reads the array that a path names.
 pub fn read_array(input: &InputPath) -> Result<Array> {
@@ -34,13 +38,34 @@ pub fn read_ids(input: &InputPath) -> Result<Vec<String>> {
     Ok(read_array(input)?.into_names(&input.to_string(), "ids")?)
 }
 
-fn open(path: &Path) -> Result<(Format, MappedFile)> {
+pub(crate) fn open(path: &Path) -> Result<(Format, MappedFile)> {
     let file = MappedFile::open(path)?;
     let checked = Format::require(path).and_then(|format| {
         format.check_magic(&file)?;
         Ok(format)
     });
     Ok((checked.map_err(|p| p.in_file(path.display()))?, file))
+}
+
+/// What a file holds, as an indented list for people: all keys of a checkpoint with shapes, types and
+/// plain values, or the names of the arrays in any other file.
+pub fn tree(path: &Path) -> Result<String> {
+    let (format, file) = open(path)?;
+    let text = match format {
+        Format::Torch => Checkpoint::open(&file).map(|c| torch::tree(&c.pickled, TREE_LINES)),
+        _ => list(format, &file, path).map(|infos| {
+            let line = |i: &ArrayInfo| {
+                format!(
+                    "{}  {} {}",
+                    i.key.as_deref().unwrap_or("array"),
+                    i.dtype,
+                    Shape(&i.shape)
+                )
+            };
+            infos.iter().map(line).collect::<Vec<_>>().join("\n")
+        }),
+    };
+    text.map_err(|p| p.in_file(path.display()))
 }
 
 fn read(format: Format, file: &MappedFile, input: &InputPath, ids: Option<&str>) -> Parsed<Array> {
@@ -55,6 +80,7 @@ fn read(format: Format, file: &MappedFile, input: &InputPath, ids: Option<&str>)
         Format::Npz => npz::read(file, key),
         Format::Safetensors => tensors::read(file, key),
         Format::Parquet => parquet_file::read(&input.path, key),
+        Format::Torch => torch::read(file, key),
         Format::Csv => table::read(file, b',', key, ids),
         Format::Tsv => table::read(file, b'\t', key, ids),
     }
@@ -73,6 +99,7 @@ fn list(format: Format, file: &MappedFile, path: &Path) -> Parsed<Vec<ArrayInfo>
         Format::Npz => npz::list(file),
         Format::Safetensors => tensors::list(file),
         Format::Parquet => parquet_file::list(path),
+        Format::Torch => torch::list(file),
         Format::Csv => table::list(file, b','),
         Format::Tsv => table::list(file, b'\t'),
     }

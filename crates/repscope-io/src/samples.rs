@@ -14,6 +14,7 @@ use zip::{CompressionMethod, ZipWriter};
 use crate::array::{Array, Data};
 use crate::error::{Error, Parsed, Result, problem};
 use crate::mapped::MappedFile;
+use crate::npy_writer::header;
 use crate::npz;
 
 /// The bytes of `samples.npz`, the same for the same results.
@@ -131,15 +132,7 @@ fn numbers(array: Array, key: &str) -> Parsed<Vec<f64>> {
 
 /// The bytes of a version 1 .npy file of one dimension.
 fn npy(kind: &str, length: usize, values: Vec<u8>) -> Vec<u8> {
-    let mut header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({length},), }}");
-    // Magic, version, length and header together fill a multiple of 64, and the header ends with a line feed.
-    while (10 + header.len() + 1) % 64 != 0 {
-        header.push(' ');
-    }
-    header.push('\n');
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend((header.len() as u16).to_le_bytes());
-    bytes.extend(header.as_bytes());
+    let mut bytes = header(kind, &[length]);
     bytes.extend(values);
     bytes
 }

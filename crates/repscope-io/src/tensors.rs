@@ -30,8 +30,15 @@ pub(crate) fn list(bytes: &[u8]) -> Parsed<Vec<ArrayInfo>> {
     Ok(infos)
 }
 
-/// Reads one tensor; aligned `f32` and `f64` stay where they are in the file.
+/// Reads one tensor, which must have rows.
 pub(crate) fn read(file: &MappedFile, key: Option<&str>) -> Parsed<Array> {
+    let (info, data) = read_data(file, key)?;
+    check_dimensions(&info.shape)?;
+    Array::checked(info.shape, &info.dtype, data)
+}
+
+/// Reads the values of one tensor; aligned `f32` and `f64` stay where they are in the file.
+pub(crate) fn read_data(file: &MappedFile, key: Option<&str>) -> Parsed<(ArrayInfo, Data)> {
     let infos = list(file)?;
     let info = &infos[choose(&infos, key, "tensor")?];
     let name = info.key.as_deref().unwrap_or_default();
@@ -45,7 +52,6 @@ pub(crate) fn read(file: &MappedFile, key: Option<&str>) -> Parsed<Array> {
             info.dtype
         ));
     };
-    check_dimensions(tensor.shape())?;
     let bytes = tensor.data();
     let count = count(tensor.shape()).filter(|n| n.checked_mul(element.bytes()) == Some(bytes.len()));
     let Some(count) = count else {
@@ -65,7 +71,7 @@ pub(crate) fn read(file: &MappedFile, key: Option<&str>) -> Parsed<Array> {
         Some(data) => data,
         None => element.read(&mut &*bytes, ByteOrder::Little, count)?,
     };
-    Array::checked(tensor.shape().to_vec(), element.name(), data)
+    Ok((info.clone(), data))
 }
 
 fn open(bytes: &[u8]) -> Parsed<SafeTensors<'_>> {

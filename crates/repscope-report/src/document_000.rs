@@ -15,8 +15,9 @@ type File = (String, String);
 type Analysis = fn(&Results) -> Vec<File>;
 
 /// The analyses that have files, by command.
-const ANALYSES: [(&str, Analysis); 8] = [
+const ANALYSES: [(&str, Analysis); 9] = [
     ("smoothness", smoothness),
+    ("robustness", robustness),
     ("neighborhood", neighborhood),
     ("manifold", manifold),
     ("geometry", geometry),
@@ -92,6 +93,78 @@ fn smoothness(results: &Results) -> Vec<File> {
     vec![
         file("smoothness_summary.csv", summary),
         file("smoothness_raw_data.csv", raw),
+    ]
+}
+
+/// Distances of codes as they are, as the document writes them; those of unit-length and scaled codes in further columns.
+fn robustness(results: &Results) -> Vec<File> {
+    const COLUMNS: [&str; 6] = ["mean", "standard_error", "std", "min", "max", "median"];
+    let mut rows = Vec::new();
+    for table in results.breakdowns.iter().filter(|table| table.metric == "robustness") {
+        let [codes, levels] = &table.keys[..] else { continue };
+        let column = |name: &str| table.columns.iter().find(|column| column.name == name);
+        for (line, level) in levels.values.iter().enumerate() {
+            if codes.values[line] != "robustness" {
+                continue;
+            }
+            let field = |name: &str| number(column(name).and_then(|column| column.values[line]));
+            let mut row = vec![table.model.clone(), level.clone()];
+            row.extend(COLUMNS.map(field));
+            let samples = column("samples").and_then(|column| column.values[line]);
+            row.push(samples.map_or_else(String::new, |samples| format!("{samples:.0}")));
+            row.extend(
+                ["unit", "scaled"]
+                    .map(|kind| value(results.score(&table.model, &format!("robustness.{kind}@{level}")))),
+            );
+            rows.push(row);
+        }
+    }
+    let summary = write(
+        &[
+            "Model",
+            "Noise_Level",
+            "Mean_Distance",
+            "Std_Error",
+            "Std_Dev",
+            "Min_Distance",
+            "Max_Distance",
+            "Median_Distance",
+            "Sample_Count",
+            "Unit_Mean_Distance",
+            "Scaled_Mean_Distance",
+        ],
+        rows,
+    );
+    let mut rows = Vec::new();
+    for table in results.samples.iter().filter(|table| table.metric == "robustness") {
+        for (name, values) in &table.columns {
+            let Some(level) = name.strip_prefix("robustness@") else {
+                continue;
+            };
+            let unit = table
+                .columns
+                .iter()
+                .find(|(n, _)| *n == format!("robustness.unit@{level}"));
+            for (sample, distance) in values.iter().enumerate() {
+                let on_unit = unit.and_then(|(_, values)| values.get(sample).copied().flatten());
+                rows.push(vec![
+                    table.model.clone(),
+                    level.to_string(),
+                    sample.to_string(),
+                    number(*distance),
+                    number(on_unit),
+                ]);
+            }
+        }
+    }
+    let raw = write(
+        &["Model", "Noise_Level", "Sample_ID", "Distance", "Unit_Distance"],
+        rows,
+    );
+    let file = |name: &str, contents| (format!("robustness_analysis/{name}"), contents);
+    vec![
+        file("robustness_summary.csv", summary),
+        file("robustness_raw_data.csv", raw),
     ]
 }
 

@@ -7,6 +7,8 @@ mod choice;
 mod clid;
 mod compare;
 mod data;
+mod encode;
+mod encoders;
 mod evaluate;
 mod figures;
 mod looking;
@@ -14,6 +16,7 @@ mod models;
 mod outputs;
 mod report;
 mod retrieval;
+mod robustness;
 
 use clap::{Parser, Subcommand};
 
@@ -23,6 +26,8 @@ pub use choice::{AnalysisChoice, Choice};
 pub use clid::{Clid, IdNormChoice, PresetChoice, UnitLengthChoice, YesNo};
 pub use compare::Compare;
 pub use data::{Data, Episodes};
+pub use encode::Encode;
+pub use encoders::{ActivationChoice, EncoderOptions, LayoutChoice, RuntimeChoice};
 pub use evaluate::Evaluate;
 pub use figures::{FigureFormat, FigureOptions};
 pub use looking::{Check, Explain, Metrics, Validate};
@@ -30,11 +35,14 @@ pub use models::{Models, PoolChoice};
 pub use outputs::{FormatChoice, Machine, Outputs};
 pub use report::Report;
 pub use retrieval::Retrieval;
+pub use robustness::Robustness;
 
 use clid::CLID_EXAMPLES;
 use compare::COMPARE_EXAMPLES;
+use encode::ENCODE_EXAMPLES;
 use evaluate::EVALUATE_EXAMPLES;
 use retrieval::RETRIEVAL_EXAMPLES;
+use robustness::ROBUSTNESS_EXAMPLES;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -66,6 +74,9 @@ pub struct Cli {
 pub enum Command {
     /// Do small steps of the input make small steps of the code?
     Smoothness(Smoothness),
+    /// How far does noise in the input move the code?
+    #[command(after_help = ROBUSTNESS_EXAMPLES)]
+    Robustness(Box<Robustness>),
     /// Are neighbours of the input neighbours of the code? (trustworthiness, continuity)
     #[command(alias = "neighbourhood")]
     Neighborhood(Neighborhood),
@@ -82,6 +93,9 @@ pub enum Command {
     /// Do the targets nearest to a query have its label? (precision@K between spaces, or from label prototypes)
     #[command(after_help = RETRIEVAL_EXAMPLES)]
     Retrieval(Box<Retrieval>),
+    /// Runs an encoder over arrays and writes the codes
+    #[command(after_help = ENCODE_EXAMPLES)]
+    Encode(Box<Encode>),
     /// Every analysis whose inputs are there, and one report of all
     #[command(after_help = EVALUATE_EXAMPLES)]
     Evaluate(Box<Evaluate>),

@@ -190,7 +190,7 @@ pub fn different_shapes(studies: &[Study], why: &str) -> Option<String> {
     Some(format!("{} but {}: {why}", words(first), words(other)))
 }
 
-fn run(analysis: Analysis, folder: &str, inputs: Inputs, spec: &Spec, options: &Outputs) -> Result<ExitCode> {
+pub fn run(analysis: Analysis, folder: &str, inputs: Inputs, spec: &Spec, options: &Outputs) -> Result<ExitCode> {
     let results = compute(&inputs.studies, &metrics(analysis), spec, &options.machine)?;
     let delivery = Delivery {
         command: analysis.name(),

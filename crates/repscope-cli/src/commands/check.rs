@@ -4,7 +4,8 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use repscope_io::{Format, InputPath, Inspection, LabelFacts, NumberFacts, inspect, list_arrays};
+use repscope_io::{Format, InputPath, Inspection, LabelFacts, NumberFacts, Weights, inspect, list_arrays, tree};
+use repscope_models::architectures::recognise;
 
 use crate::args::Check;
 use crate::outputs;
@@ -21,14 +22,23 @@ struct Finding {
 pub fn run(options: &Check) -> Result<ExitCode> {
     let mut findings = Vec::new();
     let mut unreadable = Vec::new();
+    let mut trees = Vec::new();
     for text in &options.paths {
+        let path = InputPath::parse(text);
+        if is_checkpoint(&path) {
+            match tree(&path.path) {
+                Ok(tree) => trees.push((path, tree)),
+                Err(error) => unreadable.push(error.into()),
+            }
+            continue;
+        }
         match look(text) {
             Ok(found) => findings.extend(found),
             Err(error) => unreadable.push(error),
         }
     }
     let mismatch = row_mismatch(&findings);
-    if findings.is_empty() {
+    if findings.is_empty() && trees.is_empty() {
         // Only errors to tell.
     } else if options.json {
         let list: Vec<_> = findings
@@ -36,10 +46,13 @@ pub fn run(options: &Check) -> Result<ExitCode> {
             .map(|f| serde_json::json!({"facts": f.inspection, "problems": f.problems, "remarks": f.remarks}))
             .collect();
         outputs::print(&serde_json::to_string_pretty(
-            &serde_json::json!({"arrays": list, "remarks": mismatch}),
+            &serde_json::json!({"arrays": list, "checkpoints": tensors(&trees)?, "remarks": mismatch}),
         )?)?;
     } else {
         let mut text = String::new();
+        for (path, tree) in &trees {
+            text += &format!("{path}\n{}\n{}\n", tree.trim_end(), network(path));
+        }
         for finding in &findings {
             text += &describe(finding);
         }
@@ -56,6 +69,32 @@ pub fn run(options: &Check) -> Result<ExitCode> {
     }
     let is_sound = findings.iter().all(|f| f.problems.is_empty());
     Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Whether a path names a file of weights as a whole, which is shown as a tree.
+fn is_checkpoint(path: &InputPath) -> bool {
+    let is_torch = Format::of_path(&path.path) == Some(Format::Torch);
+    is_torch && path.key.is_none() && list_arrays(&path.path).map_or(true, |arrays| arrays.len() > 1)
+}
+
+/// Which network the weights belong to, as far as it is known.
+fn network(path: &InputPath) -> String {
+    let found = Weights::open(&path.path, None).map(|weights| recognise(&weights).ok());
+    match found {
+        Ok(Some(network)) => format!(
+            "  ✓ weights of a {}; run it with: repscope encode --encoder {path}",
+            network.kind
+        ),
+        _ => "  not the weights of a network that can be run from weights alone".to_string(),
+    }
+}
+
+/// The tensors of checkpoints, for programs.
+fn tensors(trees: &[(InputPath, String)]) -> Result<Vec<serde_json::Value>> {
+    let of_file = |(path, _): &(InputPath, String)| {
+        Ok(serde_json::json!({"path": path.to_string(), "tensors": list_arrays(&path.path)?}))
+    };
+    trees.iter().map(of_file).collect()
 }
 
 fn look(text: &str) -> Result<Vec<Finding>> {

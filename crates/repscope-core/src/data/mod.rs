@@ -2,12 +2,14 @@
 //! What goes in: spaces, labels, pairs, the study or retrieval that holds them, and how well models do elsewhere.
 
 mod labels;
+mod noise;
 mod performance;
 mod retrieval;
 mod space;
 mod study;
 
 pub use labels::Labels;
+pub use noise::{Moves, Noise, NoiseLevel};
 pub use performance::Performance;
 pub use retrieval::{Direction, LabelSet, Retrieval};
 pub(crate) use space::Slice;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Labels, Space};
+use super::{Labels, Noise, Space};
 use crate::error::{Error, Result};
 
 /// Consecutive states: row numbers `(from, to)`, and the episode each pair belongs to.
@@ -45,6 +45,8 @@ pub struct Study {
     pub latent: Space,
     /// The codes of a second view of each sample, an augmentation say.
     pub view: Option<Arc<Space>>,
+    /// How far noise in what the model saw moves the codes.
+    pub noise: Option<Arc<Noise>>,
     /// What the model saw, flattened to one row per sample. Shared by all models of a run.
     pub input: Option<Arc<Space>>,
     /// A class per row.
@@ -62,6 +64,7 @@ impl Study {
             model: model.to_string(),
             latent,
             view: None,
+            noise: None,
             input: None,
             labels: None,
             episodes: None,
@@ -92,6 +95,11 @@ impl Study {
                 view.columns(),
                 self.latent.columns()
             )));
+        }
+        for level in self.noise.iter().flat_map(|noise| &noise.levels) {
+            if level.moves.raw.len() != rows {
+                return differ(&format!("the noise level {}", level.name), level.moves.raw.len());
+            }
         }
         if let Some(labels) = self.labels.as_ref().filter(|l| l.rows() != rows) {
             return differ("the label array", labels.rows());

@@ -57,13 +57,13 @@ fn missing(study: &Study) -> Option<String> {
 fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     if !(spec.alpha > 0.0 && spec.alpha <= 100.0) {
         return Err(Error::Input(format!(
-            "alpha = {:e} must be above 0 and at most 100 (2 is usual)",
+            "alpha = {} must be above 0 and at most 100 (2 is usual)",
             spec.alpha
         )));
     }
     if !(spec.t > 0.0 && spec.t <= 20.0) {
         return Err(Error::Input(format!(
-            "t = {:e} must be above 0 and at most 20 (2 is usual)",
+            "t = {} must be above 0 and at most 20 (2 is usual)",
             spec.t
         )));
     }

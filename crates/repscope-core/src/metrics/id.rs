@@ -19,12 +19,13 @@ pub struct Id {
 }
 
 impl Id {
-    /// Whether `other` is an instance of this pattern, where `@K` stands for any number and `DIRECTION` for any
+    /// Whether `other` is an instance of this pattern, where `@K` stands for any whole number, `@SIGMA` for any number and `DIRECTION` for any
     /// direction, with any set of labels.
     pub fn matches(&self, other: &Id) -> bool {
         let at = match (self.at.as_deref(), other.at.as_deref()) {
             (Some("K"), Some(k)) => k == "K" || k.parse::<usize>().is_ok(),
-            (Some("K"), None) => true,
+            (Some("SIGMA"), Some(level)) => level == "SIGMA" || level.parse::<f64>().is_ok_and(f64::is_finite),
+            (Some("K" | "SIGMA"), None) => true,
             (own, given) => own == given,
         };
         let parts = |id: &Id| id.name.split('.').map(str::to_string).collect::<Vec<_>>();

@@ -31,6 +31,7 @@ mod participation_ratio;
 mod performance;
 mod r_precision;
 mod rankme;
+mod robustness;
 mod silhouette;
 mod smoothness;
 mod spectrum;
@@ -66,6 +67,7 @@ pub(crate) static OF_RAW: [Function; 1] = [rankme::PAPER];
 /// Every metric, in the order in which they are shown.
 pub static METRICS: &[&Metric] = &[
     &smoothness::METRIC,
+    &robustness::METRIC,
     &trustworthiness::METRIC,
     &continuity::METRIC,
     &participation_ratio::METRIC,
@@ -108,6 +110,8 @@ pub static METRICS: &[&Metric] = &[
 pub enum Analysis {
     /// Do small steps of the input make small steps of the code?
     Smoothness,
+    /// How far does noise in the input move the code?
+    Robustness,
     /// Are neighbours of the input neighbours of the code, and the other way round?
     Neighborhood,
     /// How many dimensions do the codes use?
@@ -127,6 +131,7 @@ impl Analysis {
     pub fn name(self) -> &'static str {
         match self {
             Analysis::Smoothness => "smoothness",
+            Analysis::Robustness => "robustness",
             Analysis::Neighborhood => "neighborhood",
             Analysis::Manifold => "manifold",
             Analysis::Geometry => "geometry",
@@ -171,7 +176,7 @@ impl Invariance {
 /// One score that a metric gives.
 #[derive(Debug, Clone, Copy)]
 pub struct Output {
-    /// Its printed identity; `K` stands for a number, `DIRECTION` for a direction such as `text2sensor`.
+    /// Its printed identity; `K` and `SIGMA` stand for numbers, `DIRECTION` for a direction such as `text2sensor`.
     pub id: &'static str,
     /// What it is, in a few words.
     pub about: &'static str,

@@ -28,7 +28,7 @@ pub(super) static METRIC: Metric = Metric {
 fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     if !(spec.t > 0.0 && spec.t <= 20.0) {
         return Err(Error::Input(format!(
-            "t = {:e} must be above 0 and at most 20 (2 is usual)",
+            "t = {} must be above 0 and at most 20 (2 is usual)",
             spec.t
         )));
     }

@@ -1,38 +1,56 @@
 // SPDX-License-Identifier: MIT
-//! The names a pickled NumPy array may mention, and what stands in for calling them.
+//! The names that have a stand-in, and what it makes in place of calling them.
 
-use super::machine::Value;
-use super::{damaged, refuse};
+use super::machine::Machine;
+use super::names::{Names, is_attack};
+use super::tensors::{self, Kind, Rebuild};
+use super::value::{Id, NumpyArray, Value};
+use super::{Fault, Step, damaged, refuse};
 use crate::array::{Data, Object};
 use crate::element::ByteOrder;
 use crate::error::Parsed;
 use crate::npy::{Content, parse_descr, read_one_text};
 
-/// A name that is allowed.
+/// A name that has a stand-in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Callable {
+pub(crate) enum Callable {
     /// `numpy.core.multiarray._reconstruct`: an empty array, filled later.
     Reconstruct,
     /// `numpy.ndarray`, an argument of the former.
     Ndarray,
+    /// `numpy.core.numeric._frombuffer`: an array in protocol 5.
+    FromBuffer,
     /// `numpy.dtype`.
     Dtype,
     /// `numpy.core.multiarray.scalar`: one NumPy number or string.
     Scalar,
     /// `_codecs.encode`: how protocol 2 writes bytes.
     Encode,
+    /// `bytes`: how protocol 2 writes no bytes.
+    Bytes,
+    /// Kinds of dict.
+    Dict,
+    /// Kinds of list and set, and what else is as good as its only argument.
+    Same,
+    /// A function that makes a tensor.
+    Rebuild(Rebuild),
+    /// The type of a storage or tensor.
+    Kind(Kind),
 }
 
 /// The type of a NumPy array or scalar: `O8`, `i8`, `U3`.
 #[derive(Debug, Clone)]
-pub(super) struct Dtype {
+pub(crate) struct Dtype {
     name: String,
     order: ByteOrder,
 }
 
+/// Longer names of types are refused: a pickle could repeat one at the cost of three bytes.
+const DTYPE_LENGTH: usize = 32;
+
 impl Callable {
     /// The value a global name stands for.
-    pub(super) fn find(module: &str, name: &str) -> Parsed<Value> {
+    pub(super) fn find(names: Names, module: &str, name: &str) -> Step<Value> {
         let callable = match (module, name) {
             ("numpy.core.multiarray" | "numpy._core.multiarray", "_reconstruct") => Callable::Reconstruct,
             ("numpy.core.multiarray" | "numpy._core.multiarray", "scalar") => Callable::Scalar,
@@ -40,38 +58,95 @@ impl Callable {
             ("numpy", "dtype") => Callable::Dtype,
             ("_codecs", "encode") => Callable::Encode,
             ("pandas" | "pandas._libs.missing", "NA") => return Ok(Value::Plain(Object::None)),
-            _ => return refuse(format!("asks Python for `{module}.{name}`")),
+            _ if names == Names::Arrays => return Err(Fault::Attack(format!("{module}.{name}"))),
+            _ if is_attack(module, name) => return Err(Fault::Attack(format!("{module}.{name}"))),
+            ("numpy.core.numeric" | "numpy._core.numeric", "_frombuffer") => Callable::FromBuffer,
+            ("collections", "OrderedDict" | "defaultdict") | ("builtins" | "__builtin__", "dict") => Callable::Dict,
+            ("builtins" | "__builtin__", "bytes" | "bytearray") => Callable::Bytes,
+            ("builtins" | "__builtin__", "set" | "frozenset" | "list" | "tuple") => Callable::Same,
+            _ => match tensors::find(module, name) {
+                Some(callable) => callable,
+                None => return Ok(Value::Name(format!("{module}.{name}"))),
+            },
         };
         Ok(Value::Callable(callable))
     }
+}
 
+impl Machine {
     /// What the real function would return for these arguments, as far as plain values need it.
-    pub(super) fn call(self, arguments: &[&Value]) -> Parsed<Value> {
-        match (self, arguments) {
-            (Callable::Reconstruct, [Value::Callable(Callable::Ndarray), ..]) => Ok(Value::Array(None)),
-            (Callable::Dtype, [Value::Plain(Object::Text(name)), ..]) => Ok(Value::Dtype(Dtype {
-                name: name.clone(),
-                order: ByteOrder::Little,
-            })),
-            (Callable::Scalar, [Value::Dtype(dtype), Value::Bytes(bytes)]) => dtype.scalar(bytes).map(Value::Plain),
+    pub(super) fn call(&mut self, callable: Callable, arguments: &[Id]) -> Step<Id> {
+        if let Callable::Rebuild(rebuild) = callable {
+            return self.rebuild(rebuild, arguments);
+        }
+        let given: Vec<&Value> = arguments.iter().map(|&id| &self.values[id]).collect();
+        let made = match (callable, &given[..]) {
+            (Callable::Reconstruct, [Value::Callable(Callable::Ndarray), ..]) => Value::Array(None),
+            (Callable::FromBuffer, [_, Value::Dtype(_), _, Value::Plain(Object::Text(order))]) => {
+                Value::Array(Some(NumpyArray {
+                    data: arguments[0],
+                    dtype: arguments[1],
+                    shape: arguments[2],
+                    fortran_order: order == "F",
+                }))
+            }
+            (Callable::Dtype, [Value::Plain(Object::Text(name)), ..]) if name.len() <= DTYPE_LENGTH => {
+                Value::Dtype(Dtype {
+                    name: name.clone(),
+                    order: ByteOrder::Little,
+                })
+            }
+            (Callable::Scalar, [Value::Dtype(dtype), Value::Bytes(bytes)]) => {
+                let (length, value) = (bytes.len(), Value::Plain(dtype.scalar(bytes)?));
+                self.spend(length)?;
+                value
+            }
             (Callable::Encode, [Value::Plain(Object::Text(text)), Value::Plain(Object::Text(codec))])
                 if codec == "latin1" =>
             {
                 let byte = |c: char| u8::try_from(u32::from(c)).map_err(|_| damaged());
-                Ok(Value::Bytes(text.chars().map(byte).collect::<Parsed<_>>()?))
+                let bytes: Vec<u8> = text.chars().map(byte).collect::<Step<_>>()?;
+                self.spend(bytes.len())?;
+                Value::Bytes(bytes)
             }
-            _ => refuse("calls NumPy in an unknown way"),
-        }
+            (Callable::Same, []) => Value::List(Vec::new()),
+            (Callable::Bytes, []) => Value::Bytes(Vec::new()),
+            (Callable::Bytes, [Value::Bytes(_), ..]) => return Ok(arguments[0]),
+            (Callable::Same, [_, ..]) => return Ok(arguments[0]),
+            (Callable::Dict, [Value::List(pairs) | Value::Tuple(pairs)]) => {
+                let pair = |&id: &Id| match self.parts(id) {
+                    Some(&[key, value]) => Ok((key, value)),
+                    _ => Err(damaged()),
+                };
+                // Looked at before it is copied, because a pickle can name one list many times.
+                let count = pairs.len();
+                let made = if count <= self.left() {
+                    Value::Dict(pairs.iter().map(pair).collect::<Step<_>>()?)
+                } else {
+                    Value::Dict(Vec::new())
+                };
+                self.spend(count)?;
+                made
+            }
+            (Callable::Dict, _) => Value::Dict(Vec::new()),
+            _ => return refuse("calls a known function in an unknown way"),
+        };
+        self.add(made)
     }
-}
 
-impl Value {
-    /// The value after `__setstate__(state)`: an array gets its contents, a type its byte order.
-    pub(super) fn with_state(&self, state: &[&Value]) -> Parsed<Value> {
-        match (self, state) {
-            // (version, shape, type, is Fortran, contents); object lists are in C order always.
-            (Value::Array(None), [_, _, Value::Dtype(dtype), _, Value::List(items)]) if dtype.name.starts_with('O') => {
-                Ok(Value::Array(Some(items.clone())))
+    /// Gives an object its contents, as `__setstate__` would.
+    pub(super) fn set_state(&mut self, target: Id, state: Id) -> Step<()> {
+        let parts: Vec<Id> = self.parts(state).unwrap_or_default().iter().take(5).copied().collect();
+        let given: Vec<&Value> = parts.iter().map(|&id| &self.values[id]).collect();
+        let built = match (&self.values[target], &given[..]) {
+            // (version, shape, type, is Fortran, contents)
+            (Value::Array(None), [_, _, Value::Dtype(_), Value::Plain(Object::Bool(fortran_order)), _]) => {
+                Value::Array(Some(NumpyArray {
+                    shape: parts[1],
+                    dtype: parts[2],
+                    fortran_order: *fortran_order,
+                    data: parts[4],
+                }))
             }
             // (version, byte order, …)
             (Value::Dtype(dtype), [_, Value::Plain(Object::Text(order)), ..]) => {
@@ -80,27 +155,51 @@ impl Value {
                 } else {
                     ByteOrder::Little
                 };
-                Ok(Value::Dtype(Dtype { order, ..dtype.clone() }))
+                Value::Dtype(Dtype { order, ..dtype.clone() })
             }
-            _ => refuse("builds something else than an array of text or numbers"),
-        }
+            // Attributes of a dict or tensor, such as the versions in a state dict, are of no use here.
+            (Value::Dict(_) | Value::Tensor(_) | Value::List(_), _) => return Ok(()),
+            (Value::Record(_), _) => {
+                if let Value::Record(record) = &mut self.values[target] {
+                    record.state = Some(state);
+                }
+                return Ok(());
+            }
+            _ => return refuse("builds something else than an array of text or numbers"),
+        };
+        self.values[target] = built;
+        Ok(())
     }
 }
 
 impl Dtype {
-    fn scalar(&self, bytes: &[u8]) -> Parsed<Object> {
-        let content = parse_descr(&self.name)?;
+    /// Whether it stands for Python objects.
+    pub(crate) fn is_object(&self) -> bool {
+        self.name.starts_with('O')
+    }
+
+    /// What values of this type are.
+    pub(crate) fn content(&self) -> Parsed<Content> {
+        Ok(match parse_descr(&self.name)? {
+            Content::Numbers(element, _) => Content::Numbers(element, self.order),
+            Content::Unicode(width, _) => Content::Unicode(width, self.order),
+            other => other,
+        })
+    }
+
+    fn scalar(&self, bytes: &[u8]) -> Step<Object> {
+        let content = self.content()?;
         if let Content::Unicode(..) | Content::Bytes(_) = content {
-            return read_one_text(bytes, content, self.order).map(Object::Text);
+            return Ok(read_one_text(bytes, content, self.order).map(Object::Text)?);
         }
-        let Content::Numbers(element, _) = content else {
+        let Content::Numbers(element, order) = content else {
             return refuse("holds a NumPy scalar that is no number or text");
         };
         if bytes.len() != element.bytes() {
             return Err(damaged());
         }
         let whole = element.name().starts_with(['i', 'u']);
-        Ok(match element.read(&mut &*bytes, self.order, 1)? {
+        Ok(match element.read(&mut &*bytes, order, 1)? {
             Data::Bool(v) => Object::Bool(v[0]),
             Data::I64(v) => Object::Int(v[0]),
             Data::U64(v) => i64::try_from(v[0]).map_or_else(|_| Object::Text(v[0].to_string()), Object::Int),

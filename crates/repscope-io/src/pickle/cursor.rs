@@ -1,47 +1,57 @@
 // SPDX-License-Identifier: MIT
 //! Reading the arguments of pickle opcodes. Lengths are compared with the bytes that are left.
 
-use super::damaged;
-use crate::error::Parsed;
+use super::value::Value;
+use super::{Step, damaged};
+use crate::array::Object;
 
 /// The bytes of a pickle that are still to come.
 pub(super) struct Cursor<'a>(pub &'a [u8]);
 
 impl<'a> Cursor<'a> {
-    pub(super) fn byte(&mut self) -> Parsed<u8> {
+    pub(super) fn byte(&mut self) -> Step<u8> {
         Ok(self.take(1)?[0])
     }
 
-    pub(super) fn take(&mut self, length: usize) -> Parsed<&'a [u8]> {
+    pub(super) fn take(&mut self, length: usize) -> Step<&'a [u8]> {
         let (now, rest) = self.0.split_at_checked(length).ok_or_else(damaged)?;
         self.0 = rest;
         Ok(now)
     }
 
     /// An unsigned little-endian number of `width` bytes, at most 8.
-    pub(super) fn number(&mut self, width: usize) -> Parsed<usize> {
+    pub(super) fn number(&mut self, width: usize) -> Step<usize> {
         let bytes = self.take(width)?;
         let value = bytes.iter().rev().fold(0_u64, |sum, &b| sum << 8 | u64::from(b));
         usize::try_from(value).map_err(|_| damaged())
     }
 
     /// A byte string whose length comes before it, in `width` bytes.
-    pub(super) fn counted(&mut self, width: usize) -> Parsed<&'a [u8]> {
+    pub(super) fn counted(&mut self, width: usize) -> Step<&'a [u8]> {
         let length = self.number(width)?;
         self.take(length)
     }
 
-    pub(super) fn counted_text(&mut self, width: usize) -> Parsed<String> {
+    pub(super) fn counted_text(&mut self, width: usize) -> Step<String> {
         text(self.counted(width)?)
     }
 
+    /// A string of Python 2, which may be text or bytes.
+    pub(super) fn old_string(&mut self, width: usize) -> Step<Value> {
+        let bytes = self.counted(width)?;
+        Ok(match text(bytes) {
+            Ok(text) => Value::Plain(Object::Text(text)),
+            Err(_) => Value::Bytes(bytes.to_vec()),
+        })
+    }
+
     /// The text up to the next line feed.
-    pub(super) fn line(&mut self) -> Parsed<&'a str> {
+    pub(super) fn line(&mut self) -> Step<&'a str> {
         str::from_utf8(self.raw_line()?).map_err(|_| damaged())
     }
 
     /// A line of Latin-1 with `\uXXXX` for other characters: text in protocol 0.
-    pub(super) fn escaped_line(&mut self) -> Parsed<String> {
+    pub(super) fn escaped_line(&mut self) -> Step<String> {
         let mut rest = self.raw_line()?;
         let mut out = String::new();
         while let Some((&byte, after)) = rest.split_first() {
@@ -67,7 +77,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A quoted line: a Python 2 string in protocol 0. Escapes are not known here.
-    pub(super) fn quoted_line(&mut self) -> Parsed<String> {
+    pub(super) fn quoted_line(&mut self) -> Step<String> {
         let line = self.line()?.trim();
         let inner = ['\'', '"'].iter().find_map(|&q| line.strip_prefix(q)?.strip_suffix(q));
         match inner {
@@ -76,7 +86,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn raw_line(&mut self) -> Parsed<&'a [u8]> {
+    fn raw_line(&mut self) -> Step<&'a [u8]> {
         let end = self.0.iter().position(|&b| b == b'\n').ok_or_else(damaged)?;
         let line = self.take(end)?;
         self.take(1)?;
@@ -85,6 +95,6 @@ impl<'a> Cursor<'a> {
 }
 
 /// UTF-8 to text.
-pub(super) fn text(bytes: &[u8]) -> Parsed<String> {
+pub(super) fn text(bytes: &[u8]) -> Step<String> {
     str::from_utf8(bytes).map(str::to_string).map_err(|_| damaged())
 }

@@ -1,35 +1,127 @@
 // SPDX-License-Identifier: MIT
-//! Object arrays: the pickle of a NumPy array of Python strings and numbers.
+//! Pickles, read and never executed.
 //!
 //! A pickle is a program for a small stack machine that can call any Python function. This machine
-//! calls none. It knows the opcodes that such an array is made of and the five names NumPy uses for
-//! it (see [`calls`]); every other name or opcode is refused. Values live in one flat list and refer
-//! to each other by number, so a hostile pickle can neither recurse nor grow beyond its own size.
+//! calls none. The names that NumPy arrays and PyTorch tensors are made with have stand-ins (see
+//! [`calls`] and [`tensors`]). For an object array every other name is refused. A checkpoint may mention
+//! classes of its author: they become records that can be looked into, and names that only an attack
+//! needs are refused. Values live in one flat list and refer to each other by number, so a hostile
+//! pickle can neither recurse nor grow far beyond its own size.
 
 mod calls;
 mod cursor;
 mod machine;
+mod names;
 mod numbers;
+mod tensors;
+mod value;
+
+pub(crate) use calls::Callable;
+pub(crate) use tensors::{Kind, Storage, Tensor};
+pub(crate) use value::{Id, NumpyArray, Pickled, Record, Value};
 
 use crate::array::Object;
-use crate::error::{Parsed, Problem, problem};
+use crate::error::{Parsed, Problem};
+use cursor::text;
+use machine::Machine;
+use names::Names;
 
 /// How to turn an object array into one that needs no pickle.
 const ADVICE: &str = "pickled objects are never executed here; save plain text with np.save(path, labels.astype(str))";
 
+/// One text may stand in many rows of an array; together they may not need more bytes than this.
+const TEXT_LIMIT: usize = 4 << 30;
+
+/// Why a pickle is not read.
+#[derive(Debug)]
+enum Fault {
+    Damaged,
+    /// What the pickle does, as the rest of "a pickle that".
+    Refused(String),
+    /// The function that it wants called.
+    Attack(String),
+    /// What another parser found.
+    Other(Problem),
+}
+
+type Step<T> = Result<T, Fault>;
+
 /// The objects of a pickled array, in C order.
 pub(crate) fn read_objects(bytes: &[u8]) -> Parsed<Vec<Object>> {
-    let mut machine = machine::Machine::default();
-    machine.run(bytes)?;
-    machine.into_objects()
+    let read = Machine::new(Names::Arrays, bytes.len())
+        .run(bytes)
+        .and_then(|(pickled, _)| objects(&pickled));
+    read.map_err(|fault| match fault {
+        Fault::Damaged => Problem::new(format!("holds a damaged pickle; {ADVICE}")),
+        Fault::Refused(what) => Problem::new(format!("holds a pickle that {what}; {ADVICE}")),
+        Fault::Attack(name) => Problem::new(format!("holds a pickle that asks Python for `{name}`; {ADVICE}")),
+        Fault::Other(problem) => problem,
+    })
 }
 
-fn refuse<T>(what: impl std::fmt::Display) -> Parsed<T> {
-    problem(format!("holds a pickle that {what}; {ADVICE}"))
+/// The values of a checkpoint's pickle, and the bytes that follow it.
+pub(crate) fn read_checkpoint(bytes: &[u8]) -> Parsed<(Pickled, &[u8])> {
+    Machine::new(Names::Checkpoint, bytes.len())
+        .run(bytes)
+        .map_err(|fault| match fault {
+            Fault::Damaged => Problem::new(format!(
+                "holds a damaged pickle; within its {} bytes it may have been cut off while copying",
+                bytes.len()
+            )),
+            Fault::Refused(what) => Problem::new(format!("holds a pickle that {what}; save it again with torch.save")),
+            Fault::Attack(name) => Problem::new(format!(
+                "is refused: it asks Python to call `{name}`, which is an attack or a mistake, as no weights need \
+                 it; nothing was run"
+            )),
+            Fault::Other(problem) => problem,
+        })
 }
 
-fn damaged() -> Problem {
-    Problem::new(format!("holds a damaged pickle; {ADVICE}"))
+fn objects(pickled: &Pickled) -> Step<Vec<Object>> {
+    let none = || refuse("does not hold an array of text or numbers");
+    let Value::Array(Some(array)) = pickled.get(pickled.root) else {
+        return none();
+    };
+    let (Value::List(items), Value::Dtype(dtype)) = (pickled.get(array.data), pickled.get(array.dtype)) else {
+        return none();
+    };
+    if !dtype.is_object() {
+        return none();
+    }
+    let mut bytes_left = TEXT_LIMIT;
+    let object = |(row, &id): (usize, &Id)| {
+        let object = match pickled.get(id) {
+            Value::Plain(object) => object.clone(),
+            Value::Bytes(bytes) => Object::Text(text(bytes)?),
+            _ => {
+                return refuse(format!(
+                    "holds something else than text, a number or None at value {row}"
+                ));
+            }
+        };
+        if let Object::Text(text) = &object {
+            match bytes_left.checked_sub(text.len()) {
+                Some(left) => bytes_left = left,
+                None => return refuse(format!("holds text of more than {TEXT_LIMIT} bytes")),
+            }
+        }
+        Ok(object)
+    };
+    items.iter().enumerate().map(object).collect()
+}
+
+fn refuse<T>(what: impl std::fmt::Display) -> Step<T> {
+    Err(Fault::Refused(what.to_string()))
+}
+
+fn damaged() -> Fault {
+    Fault::Damaged
+}
+
+impl From<Problem> for Fault {
+    fn from(problem: Problem) -> Self {
+        Fault::Other(problem)
+    }
 }
 
 #[cfg(test)]
@@ -50,5 +142,32 @@ mod tests {
         for bytes in [&b"N."[..], b".", b"", b"(", b"]q\x00h\x00a.", b"2.", b"\x80\x04\x95"] {
             assert!(read_objects(bytes).is_err(), "{bytes:?}");
         }
+    }
+
+    #[test]
+    fn the_class_of_a_record_keeps_its_name_and_its_state() {
+        let (pickled, rest) = read_checkpoint(b"\x80\x02csrc.data\nSet\n)\x81}U\x01xK\x07sb.rest").unwrap();
+        assert_eq!(rest, b"rest");
+        let Value::Record(record) = pickled.get(pickled.root) else {
+            panic!("an unknown class is a record")
+        };
+        assert_eq!(pickled.class_name(record.class), "src.data.Set");
+        let Value::Dict(state) = pickled.get(record.state.unwrap()) else {
+            panic!("its state is a dict")
+        };
+        assert!(matches!(pickled.get(state[0].1), Value::Plain(Object::Int(7))));
+    }
+
+    #[test]
+    fn a_list_that_is_used_again_and_again_is_not_copied_each_time() {
+        // 1,000 pairs in a list, made into a dict over and over: each time costs 8 bytes of pickle.
+        let mut bytes = b"\x80\x02]q\x00(".to_vec();
+        bytes.extend(b"NN\x86".repeat(1000));
+        bytes.extend(b"e0");
+        bytes.extend(b"ccollections\nOrderedDict\nq\x010");
+        bytes.extend(b"h\x01h\x00\x85R0".repeat(1000));
+        bytes.extend(b"N.");
+        let error = read_checkpoint(&bytes).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("repeats its parts"), "{error}");
     }
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! Numbers as pickles write them.
 
-use super::{damaged, refuse};
+use super::{Step, damaged, refuse};
 use crate::array::Object;
-use crate::error::Parsed;
 
 /// A little-endian two's complement number; one too large for 64 bits is kept as its digits.
-pub(super) fn whole(bytes: &[u8]) -> Parsed<Object> {
+pub(super) fn whole(bytes: &[u8]) -> Step<Object> {
     if bytes.len() > 16 {
         return refuse("holds a number of more than 128 bits");
     }
@@ -25,7 +24,7 @@ pub(super) fn whole(bytes: &[u8]) -> Parsed<Object> {
 }
 
 /// A number in digits, as protocol 0 writes it: `3`, `3L`, `2.5`, and `01` for true.
-pub(super) fn written(digits: &str) -> Parsed<Object> {
+pub(super) fn written(digits: &str) -> Step<Object> {
     Ok(match digits {
         "00" => Object::Bool(false),
         "01" => Object::Bool(true),

@@ -70,7 +70,9 @@ impl<'a> Answers<'a> {
     fn run(&mut self, metric: &str) -> &Result<Results, String> {
         let case = self.case;
         let (asked, _) = metrics::find(metric).expect("a metric of ours");
-        let k = metric.split_once('@').map(|(_, k)| k.parse().expect("a whole number"));
+        // Behind the @ of robustness stands a level of noise, and all levels are in one run.
+        let at = metric.split_once('@').filter(|_| asked.id != "robustness");
+        let k = at.map(|(_, k)| k.parse().expect("a whole number"));
         self.runs.entry((asked.id, k)).or_insert_with(|| {
             let driver = Driver::silent(Order::Parallel);
             match evaluate(&codes::studies(case), &[asked], &codes::spec(case, k), &driver) {

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use repscope_core::{ClidSpec, ClusterCount, Distance, IdNorm, Mcr2Spec, Pairs, Space, Spec, Study, UnitLength};
+use repscope_core::{
+    ClidSpec, ClusterCount, Distance, IdNorm, Mcr2Spec, Moves, Noise, NoiseLevel, Pairs, Space, Spec, Study, UnitLength,
+};
 
 use crate::case::Case;
 use crate::document::{ClidOptions, Options};
@@ -94,6 +96,7 @@ fn study(case: &Case) -> Study {
     let episodes = case.has("episodes").then(|| case.episodes());
     let has_input = case.has("input");
     Study {
+        noise: noise(case, &latent).map(Arc::new),
         view: case.has("view").then(|| Arc::new(case.space("view"))),
         input: has_input.then(|| Arc::new(case.space("input"))),
         labels: case.has("labels").then(|| Arc::new(case.labels("labels"))),
@@ -101,6 +104,28 @@ fn study(case: &Case) -> Study {
         episodes: episodes.map(Arc::new),
         ..Study::new("golden", latent)
     }
+}
+
+/// Arrays `noisy_LEVEL_DRAW`.
+fn noise(case: &Case, clean: &Space) -> Option<Noise> {
+    let named = case.keys.iter().filter_map(|key| {
+        let (level, _) = key.strip_prefix("noisy_")?.rsplit_once('_')?;
+        Some((level, case.space(key)))
+    });
+    let mut levels: Vec<(&str, Vec<Space>)> = Vec::new();
+    for (level, space) in named {
+        match levels.iter_mut().find(|(known, _)| *known == level) {
+            Some((_, draws)) => draws.push(space),
+            None => levels.push((level, vec![space])),
+        }
+    }
+    let level = |(name, draws): (&str, Vec<Space>)| NoiseLevel {
+        name: name.to_string(),
+        strength: name.parse().expect("a level is a number"),
+        moves: Moves::between(clean, &draws).expect("codes of one shape"),
+    };
+    let levels: Vec<NoiseLevel> = levels.into_iter().map(level).collect();
+    (!levels.is_empty()).then_some(Noise { levels })
 }
 
 /// The rows of one space above those of another.

@@ -34,6 +34,7 @@ fn heading(metric: &str) -> (&'static str, &'static str) {
             "Smoothness",
             "Do small steps of the input make small steps of the code?",
         ),
+        Some(Analysis::Robustness) => ("Robustness", "How far does noise in the input move the code?"),
         Some(Analysis::Neighborhood) => (
             "Neighborhood",
             "Are neighbours of the input neighbours of the code, and the other way round?",

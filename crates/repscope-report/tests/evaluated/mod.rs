@@ -47,7 +47,7 @@ pub fn results() -> Results {
     let metrics: Vec<_> = METRICS
         .iter()
         .copied()
-        .filter(|m| m.is_of_studies() && m.id != "alignment")
+        .filter(|m| m.is_of_studies() && !["alignment", "robustness"].contains(&m.id))
         .collect();
     let mut results = evaluate(&studies, &metrics, &Spec::default(), &driver).expect("plain studies");
     compare(&mut results, &Spec::default());

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+//! Robustness: how far noise in what the model sees moves its codes. See the page.
+
+use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use crate::data::{NoiseLevel, Space, Study};
+use crate::error::Result;
+use crate::interval;
+use crate::plan::{Need, Shared};
+use crate::score::{Better, Breakdown, NameColumn, NumberColumn, SampleTable, Score};
+use crate::spec::Spec;
+
+pub(super) static METRIC: Metric = Metric {
+    id: "robustness",
+    title: "Robustness",
+    analysis: Analysis::Robustness,
+    outputs: &[
+        Output {
+            id: "robustness@SIGMA",
+            about: "mean distance between codes of clean and noisy inputs",
+            better: Better::Lower,
+            range: "0 and above",
+        },
+        Output {
+            id: "robustness.auc",
+            about: "mean of that distance over the levels of noise",
+            better: Better::Lower,
+            range: "0 and above",
+        },
+        Output {
+            id: "robustness.unit@SIGMA",
+            about: "the same on unit-length codes",
+            better: Better::Lower,
+            range: "0 to 2",
+        },
+        Output {
+            id: "robustness.unit.auc",
+            about: "mean of that distance over the levels of noise",
+            better: Better::Lower,
+            range: "0 to 2",
+        },
+        Output {
+            id: "robustness.scaled@SIGMA",
+            about: "distance divided by the typical distance between two clean codes",
+            better: Better::Lower,
+            range: "0 and above",
+        },
+        Output {
+            id: "robustness.scaled.auc",
+            about: "mean of that distance over the levels of noise",
+            better: Better::Lower,
+            range: "0 and above",
+        },
+    ],
+    page: include_str!("robustness.md"),
+    invariances: &[Invariance::Rotation, Invariance::RowOrder],
+    work: Work::Study { needs, compute },
+};
+
+/// The distances of all samples at one level, or why there are none.
+type Distances = std::result::Result<Vec<f64>, String>;
+
+/// Codes whose typical distance is below this share of their typical length are nearly one point.
+const COLLAPSED: f64 = 0.01;
+
+fn needs(_: &Spec, _: &Study) -> Result<Vec<Need>> {
+    Ok(Vec::new())
+}
+
+fn compute(shared: &Shared) -> Result<Answer> {
+    let study = shared.study;
+    let levels = study.noise.as_ref().map_or(&[][..], |noise| &noise.levels);
+    let mut answer = Answer::default();
+    if levels.is_empty() {
+        let reason = "needs codes of noisy inputs; give an encoder with --states, or --noisy NAME@LEVEL=PATH";
+        let ids = METRIC.outputs.iter().map(|output| output.id.trim_end_matches("@SIGMA"));
+        let undefined = |id| Score::undefined(id, reason, study.latent.rows(), Better::Lower);
+        answer.scores.extend(ids.map(undefined));
+        return Ok(answer);
+    }
+    let (typical, length) = typical_distance(&study.latent);
+    let no_scale = "the codes have no variance: a model that gives everything one code is perfectly robust";
+    let families: [(&str, Vec<Distances>); 3] = [
+        ("robustness", levels.iter().map(|l| Ok(l.moves.raw.clone())).collect()),
+        ("robustness.unit", levels.iter().map(of_unit_length).collect()),
+        (
+            "robustness.scaled",
+            levels
+                .iter()
+                .map(|l| match typical > 0.0 {
+                    true => Ok(l.moves.raw.iter().map(|d| d / typical).collect()),
+                    false => Err(no_scale.to_string()),
+                })
+                .collect(),
+        ),
+    ];
+    for (family, of_levels) in &families {
+        for (level, distances) in levels.iter().zip(of_levels) {
+            let score = mean_score(&format!("{family}@{}", level.name), distances, shared);
+            answer.scores.push(comparable(score, family));
+        }
+        let score = mean_score(&format!("{family}.auc"), &areas(levels, of_levels), shared);
+        answer.scores.push(comparable(score, family));
+    }
+    answer.breakdowns.push(summary(levels, &families));
+    let column = |name: String, values: Vec<Option<f64>>| (name, values);
+    let mut columns = Vec::new();
+    for level in levels {
+        let raw = level.moves.raw.iter().copied().map(Some).collect();
+        columns.push(column(format!("robustness@{}", level.name), raw));
+        columns.push(column(
+            format!("robustness.unit@{}", level.name),
+            level.moves.unit.clone(),
+        ));
+    }
+    answer.samples.push(SampleTable {
+        model: String::new(),
+        metric: "robustness".to_string(),
+        columns,
+    });
+    if typical <= COLLAPSED * length {
+        answer.warnings.push(format!(
+            "{}: two codes are typically {typical:.2e} apart and {length:.2e} long: nearly one point for all inputs, which \
+             noise cannot move; small distances do not mean robustness here",
+            study.model
+        ));
+    }
+    Ok(answer)
+}
+
+/// The distances on unit-length codes, or why there are none.
+fn of_unit_length(level: &NoiseLevel) -> Distances {
+    let without = level.moves.unit.iter().filter(|d| d.is_none()).count();
+    match without {
+        0 => Ok(level.moves.unit.iter().copied().flatten().collect()),
+        _ => Err(format!(
+            "{without} of {} codes (clean or noisy) have length zero, which has no direction",
+            level.moves.unit.len()
+        )),
+    }
+}
+
+fn mean_score(id: &str, distances: &Distances, shared: &Shared) -> Score {
+    match distances {
+        Ok(distances) => {
+            let interval = interval::of_mean(distances, shared.row_units(), shared.spec.level);
+            Score::number(id, interval::mean(distances), distances.len(), Better::Lower)
+                .with_interval(interval.map(|i| i.within(0.0, f64::MAX)))
+        }
+        Err(reason) => Score::undefined(id, reason, shared.study.latent.rows(), Better::Lower),
+    }
+}
+
+fn comparable(score: Score, family: &str) -> Score {
+    match family {
+        "robustness" => score.in_units_of_the_codes(),
+        _ => score,
+    }
+}
+
+/// The area under each sample's distances from strength 0, where they are 0, to the strongest, divided by that strength.
+fn areas(levels: &[NoiseLevel], of_levels: &[Distances]) -> Distances {
+    let mut places: Vec<usize> = (0..levels.len()).collect();
+    places.sort_by(|&a, &b| levels[a].strength.total_cmp(&levels[b].strength));
+    let Some(strongest) = places.last().map(|&p| levels[p].strength).filter(|s| *s > 0.0) else {
+        return Err("the levels of noise are not above 0".to_string());
+    };
+    let mut areas: Vec<f64> = Vec::new();
+    let mut before: Option<(f64, &Vec<f64>)> = None;
+    for place in places {
+        let (strength, distances) = (
+            levels[place].strength,
+            of_levels[place].as_ref().map_err(String::clone)?,
+        );
+        areas.resize(distances.len(), 0.0);
+        let (from, lower) = before.map_or((0.0, None), |(from, lower)| (from, Some(lower)));
+        for (i, area) in areas.iter_mut().enumerate() {
+            let start = lower.map_or(0.0, |lower| lower[i]);
+            *area += (strength - from) * f64::midpoint(start, distances[i]) / strongest;
+        }
+        before = Some((strength, distances));
+    }
+    Ok(areas)
+}
+
+/// The root mean squared distance between two codes, √(2 Σ variance), and the root mean squared length.
+fn typical_distance(codes: &Space) -> (f64, f64) {
+    let (n, d) = (codes.rows() as f64, codes.columns());
+    let mut row = vec![0.0; d];
+    let mut origin = vec![0.0; d];
+    codes.read_row(0, &mut origin);
+    let (mut sums, mut squares, mut lengths) = (vec![0.0; d], 0.0, 0.0);
+    for i in 0..codes.rows() {
+        codes.read_row(i, &mut row);
+        lengths += row.iter().map(|x| x * x).sum::<f64>();
+        for ((x, o), sum) in row.iter().zip(&origin).zip(&mut sums) {
+            *sum += x - o;
+            squares += (x - o).powi(2);
+        }
+    }
+    let around = squares - sums.iter().map(|s| s * s).sum::<f64>() / n;
+    // Two different rows: N − 1 in the denominator.
+    let variance = if n > 1.0 { around.max(0.0) / (n - 1.0) } else { 0.0 };
+    ((2.0 * variance).sqrt(), (lengths / n).sqrt())
+}
+
+/// Mean, standard error, standard deviation (ddof 0, as in the document's summary), extremes and median of each level.
+fn summary(levels: &[NoiseLevel], families: &[(&str, Vec<Distances>)]) -> Breakdown {
+    const COLUMNS: [&str; 7] = ["mean", "standard_error", "std", "min", "max", "median", "samples"];
+    let mut keys = [Vec::new(), Vec::new()];
+    let mut columns: [Vec<Option<f64>>; 7] = Default::default();
+    for (family, of_levels) in families {
+        for (level, distances) in levels.iter().zip(of_levels) {
+            keys[0].push((*family).to_string());
+            keys[1].push(level.name.clone());
+            let numbers = distances.as_ref().ok().map(|d| describe(d));
+            for (at, column) in columns.iter_mut().enumerate() {
+                column.push(numbers.map(|numbers| numbers[at]));
+            }
+        }
+    }
+    let [codes, names] = keys;
+    let key = |name: &str, values| NameColumn {
+        name: name.to_string(),
+        values,
+    };
+    Breakdown {
+        model: String::new(),
+        metric: "robustness".to_string(),
+        keys: vec![key("distance", codes), key("level", names)],
+        columns: COLUMNS
+            .iter()
+            .zip(columns)
+            .map(|(name, values)| NumberColumn {
+                name: (*name).to_string(),
+                values,
+            })
+            .collect(),
+    }
+}
+
+fn describe(distances: &[f64]) -> [f64; 7] {
+    let n = distances.len() as f64;
+    let mean = interval::mean(distances);
+    let std = (distances.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / n).sqrt();
+    let mut sorted = distances.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    let median = match sorted.len() % 2 {
+        0 => f64::midpoint(sorted[middle - 1], sorted[middle]),
+        _ => sorted[middle],
+    };
+    [
+        mean,
+        std / n.sqrt(),
+        std,
+        sorted[0],
+        sorted[sorted.len() - 1],
+        median,
+        n,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Moves;
+
+    fn level(strength: f64, raw: &[f64]) -> NoiseLevel {
+        NoiseLevel {
+            name: strength.to_string(),
+            strength,
+            moves: Moves {
+                raw: raw.to_vec(),
+                unit: raw.iter().copied().map(Some).collect(),
+            },
+        }
+    }
+
+    #[test]
+    fn the_area_starts_at_no_noise_and_takes_levels_in_order() {
+        let levels = [level(0.2, &[3.0]), level(0.1, &[1.0])];
+        let of_levels = [Ok(vec![3.0]), Ok(vec![1.0])];
+        // 0.1 · (0 + 1)/2 + 0.1 · (1 + 3)/2 = 0.25, over 0.2.
+        assert!((areas(&levels, &of_levels).unwrap()[0] - 1.25).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_typical_distance_is_the_root_mean_square_over_all_pairs() {
+        // 0, 1, 5: squared distances 1, 25, 16, mean 14.
+        let codes = Space::from_f64("z", 3, 1, vec![0.0, 1.0, 5.0]).unwrap();
+        let (distance, length) = typical_distance(&codes);
+        assert!((distance - 14f64.sqrt()).abs() < 1e-12 && (length - (26.0f64 / 3.0).sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_summary_of_four_distances_is_numpys() {
+        // numpy 2.3: mean, std / sqrt(n), std (ddof 0), min, max, median of 1, 2, 3, 6.
+        let found = describe(&[3.0, 1.0, 6.0, 2.0]);
+        let expected = [
+            3.0,
+            0.935_414_346_693_485_3,
+            1.870_828_693_386_970_7,
+            1.0,
+            6.0,
+            2.5,
+            4.0,
+        ];
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+    }
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+//! From a view to its numbers. A tensor is an offset, a shape and strides over a block; transposed and
+//! sliced tensors share their block with others, and a stride of 0 repeats numbers.
+
+use std::sync::Arc;
+
+use super::container::Checkpoint;
+use crate::array::{Data, Shape, count};
+use crate::element::{ByteOrder, Element, reserve};
+use crate::error::{Parsed, Problem, problem};
+use crate::mapped::MappedNumbers;
+use crate::npy::{Content, Header, read_values};
+use crate::pickle::{Id, Kind, NumpyArray, Pickled, Tensor, Value};
+
+/// More dimensions are refused.
+const DIMENSIONS: usize = 64;
+
+/// A tensor that repeats its numbers may become this long, 1 GiB of `f32`.
+const REPEATED_LIMIT: usize = 1 << 28;
+
+/// A view of a block, with sizes that are no longer negative.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    pub(super) kind: Kind,
+    key: String,
+    /// Bytes that the pickle promises the block has.
+    promised: usize,
+    offset: usize,
+    pub(super) shape: Vec<usize>,
+    strides: Vec<usize>,
+}
+
+/// A NumPy array inside the pickle.
+#[derive(Debug, Clone)]
+pub(crate) struct Inner {
+    pub(super) shape: Vec<usize>,
+    pub(super) content: Content,
+    fortran_order: bool,
+    data: Id,
+}
+
+impl Layout {
+    /// The view that a tensor is; what is wrong with it is damage.
+    pub(super) fn of(pickled: &Pickled, tensor: &Tensor) -> Parsed<Layout> {
+        let Value::Storage(storage) = pickled.get(tensor.storage) else {
+            return problem("has no storage");
+        };
+        let kind = tensor.kind.unwrap_or(storage.kind);
+        let offset = size(pickled.int(tensor.offset), "offset")?;
+        // A view of an older file begins somewhere in its block.
+        let offset = size(Some(storage.start), "start")?.checked_add(offset);
+        let promised = size(Some(storage.count), "storage size")?.checked_mul(storage.kind.bytes());
+        let (Some(offset), Some(promised)) = (offset, promised) else {
+            return problem("has sizes that cannot be counted");
+        };
+        let shape = sizes(pickled, tensor.shape)?;
+        let strides = sizes(pickled, tensor.strides)?;
+        if shape.len() != strides.len() {
+            return problem(format!("has {} sizes but {} strides", shape.len(), strides.len()));
+        }
+        Ok(Layout {
+            kind,
+            key: storage_key(pickled, storage.key)?,
+            promised,
+            offset,
+            shape,
+            strides,
+        })
+    }
+
+    /// A storage that was saved without a tensor: all its numbers in a row.
+    pub(super) fn of_storage(pickled: &Pickled, storage: &crate::pickle::Storage) -> Parsed<Layout> {
+        let numbers = size(Some(storage.count), "storage size")?;
+        Ok(Layout {
+            kind: storage.kind,
+            key: storage_key(pickled, storage.key)?,
+            promised: numbers.saturating_mul(storage.kind.bytes()),
+            offset: size(Some(storage.start), "start")?,
+            shape: vec![numbers],
+            strides: vec![1],
+        })
+    }
+
+    /// The numbers, in C order.
+    pub(super) fn read(&self, checkpoint: &Checkpoint) -> Parsed<Data> {
+        let Kind::Read(element) = self.kind else {
+            return problem(refusal(self.kind));
+        };
+        let Some(block) = checkpoint.blocks.get(&self.key) else {
+            return problem(format!(
+                "lies in the storage `{}`, which the file does not have",
+                self.key
+            ));
+        };
+        if self.promised > block.len() {
+            return problem(format!(
+                "lies in a storage that should have {} bytes but has {}; the file may have been cut off while copying",
+                self.promised,
+                block.len()
+            ));
+        }
+        let stored = block.len() / element.bytes();
+        let total = self.check(stored)?;
+        let bytes = &checkpoint.file[block.clone()];
+        let (width, order) = (element.bytes(), checkpoint.order);
+        if total == 0 {
+            return element.read(&mut &[][..], order, 0);
+        }
+        if !self.is_contiguous() {
+            let gathered = self.gather(bytes, width, total)?;
+            return element.read(&mut &gathered[..], order, total);
+        }
+        let start = block.start + self.offset * width;
+        let mapped = match (element, order) {
+            (Element::F32, ByteOrder::Little) => {
+                MappedNumbers::<f32>::new(&checkpoint.file, start, total)?.map(|v| Data::F32(Arc::new(v)))
+            }
+            (Element::F64, ByteOrder::Little) => {
+                MappedNumbers::<f64>::new(&checkpoint.file, start, total)?.map(|v| Data::F64(Arc::new(v)))
+            }
+            _ => None,
+        };
+        match mapped {
+            Some(data) => Ok(data),
+            None => element.read(&mut &bytes[self.offset * width..], order, total),
+        }
+    }
+
+    /// How many numbers it has, all of which lie among the `stored` ones.
+    fn check(&self, stored: usize) -> Parsed<usize> {
+        let uncountable = || Problem::new(format!("has shape {}, more than memory can hold", Shape(&self.shape)));
+        let total = count(&self.shape).ok_or_else(uncountable)?;
+        if total == 0 {
+            return Ok(0);
+        }
+        let mut steps = self.shape.iter().zip(&self.strides);
+        let last = steps.try_fold(self.offset, |last, (&n, &stride)| {
+            last.checked_add((n - 1).checked_mul(stride)?)
+        });
+        match last {
+            Some(last) if last < stored => {}
+            _ => {
+                let needed = last.map_or("more than can be counted".to_string(), |last| (last + 1).to_string());
+                return problem(format!(
+                    "has shape {} and strides {}, which needs {needed} numbers in its storage, but there are {stored}",
+                    Shape(&self.shape),
+                    Shape(&self.strides)
+                ));
+            }
+        }
+        if total > stored && total > REPEATED_LIMIT {
+            return problem(format!(
+                "repeats {stored} numbers to {total}; at most {REPEATED_LIMIT} are read"
+            ));
+        }
+        Ok(total)
+    }
+
+    /// Whether the numbers lie in C order without gaps; strides of dimensions of size 1 do not matter.
+    fn is_contiguous(&self) -> bool {
+        let mut step = 1;
+        self.shape.iter().zip(&self.strides).rev().all(|(&n, &stride)| {
+            let fits = n == 1 || stride == step;
+            step *= n;
+            fits
+        })
+    }
+
+    /// The bytes of the numbers in C order; `check` has passed.
+    fn gather(&self, bytes: &[u8], width: usize, total: usize) -> Parsed<Vec<u8>> {
+        let mut out = reserve(total * width)?;
+        let (Some((&inner, outer)), Some((&stride, outer_strides))) =
+            (self.shape.split_last(), self.strides.split_last())
+        else {
+            return problem("has no dimensions");
+        };
+        let mut index = vec![0; outer.len()];
+        let mut at = self.offset;
+        for _ in 0..total / inner {
+            match stride {
+                1 => out.extend_from_slice(&bytes[at * width..(at + inner) * width]),
+                _ => {
+                    for j in 0..inner {
+                        let start = (at + j * stride) * width;
+                        out.extend_from_slice(&bytes[start..start + width]);
+                    }
+                }
+            }
+            for axis in (0..outer.len()).rev() {
+                index[axis] += 1;
+                at += outer_strides[axis];
+                if index[axis] < outer[axis] {
+                    break;
+                }
+                at -= outer_strides[axis] * outer[axis];
+                index[axis] = 0;
+            }
+        }
+        Ok(out)
+    }
+}
+
+impl Inner {
+    pub(super) fn of(pickled: &Pickled, array: &NumpyArray) -> Parsed<Inner> {
+        let Value::Dtype(dtype) = pickled.get(array.dtype) else {
+            return problem("has no type");
+        };
+        Ok(Inner {
+            shape: sizes(pickled, array.shape)?,
+            content: dtype.content()?,
+            fortran_order: array.fortran_order,
+            data: array.data,
+        })
+    }
+
+    pub(super) fn read(&self, pickled: &Pickled) -> Parsed<Data> {
+        let Value::Bytes(bytes) = pickled.get(self.data) else {
+            return problem("holds Python objects, which are not read; save them as a tensor or as text");
+        };
+        let header = Header {
+            shape: if self.shape.is_empty() {
+                vec![1]
+            } else {
+                self.shape.clone()
+            },
+            fortran_order: self.fortran_order,
+            content: self.content,
+            bytes: 0,
+        };
+        header.check_size(bytes.len() as u64)?;
+        Ok(read_values(header, &mut &bytes[..], bytes.len() as u64)?.into_data())
+    }
+}
+
+/// Why numbers of this type are not read.
+pub(super) fn refusal(kind: Kind) -> String {
+    let name = kind.name();
+    let advice = match name.starts_with("complex") {
+        true => "save torch.view_as_real(x)",
+        false => "save x.float()",
+    };
+    format!("holds values of type {name}, which are not read; {advice}")
+}
+
+fn storage_key(pickled: &Pickled, id: Id) -> Parsed<String> {
+    match (pickled.text(id), pickled.int(id)) {
+        // Real keys are short numbers.
+        (Some(text), _) if text.len() <= 100 => Ok(text.to_string()),
+        (_, Some(number)) => Ok(number.to_string()),
+        _ => problem("lies in a storage without a name"),
+    }
+}
+
+fn sizes(pickled: &Pickled, id: Id) -> Parsed<Vec<usize>> {
+    match pickled.parts(id) {
+        Some(parts) if parts.len() <= DIMENSIONS => parts.iter().map(|&part| size(pickled.int(part), "size")).collect(),
+        Some(parts) => problem(format!("has {} dimensions; at most {DIMENSIONS} are read", parts.len())),
+        None => problem("has no shape"),
+    }
+}
+
+fn size(number: Option<i64>, what: &str) -> Parsed<usize> {
+    let Some(number) = number else {
+        return problem(format!("has a {what} that is no whole number"));
+    };
+    usize::try_from(number).map_err(|_| Problem::new(format!("has the negative {what} {number}")))
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+//! PyTorch's files: `.pth`, `.pt`, `.ckpt`, `.bin`. A pickle describes nested dicts, lists and objects;
+//! the numbers lie outside it, in blocks that tensors are views of.
+//!
+//! Tensors are named by the keys that lead to them, joined with dots: `state_dict.fc.weight`. The pickle
+//! is read by [`crate::pickle`], which executes nothing, and the numbers stay in the mapped file.
+
+mod container;
+mod layout;
+mod tree;
+mod walk;
+
+pub(crate) use container::{Checkpoint, is_checkpoint};
+pub(crate) use tree::tree;
+pub(crate) use walk::{Leaf, leaves};
+
+use crate::array::{Array, ArrayInfo, Data};
+use crate::choose::choose;
+use crate::error::{Parsed, problem};
+use crate::mapped::MappedFile;
+use walk::{What, plain_list};
+
+/// How many lines of the tree an error shows.
+const LINES: usize = 30;
+
+/// The tensors in the file, in the order of the file. Those of a type that is not read are left out.
+pub(crate) fn list(file: &MappedFile) -> Parsed<Vec<ArrayInfo>> {
+    let checkpoint = Checkpoint::open(file)?;
+    let leaves = leaves(&checkpoint.pickled)?;
+    let infos: Vec<ArrayInfo> = leaves.iter().filter_map(Leaf::info).collect();
+    match infos.is_empty() {
+        true => nothing(&checkpoint, &leaves),
+        false => Ok(infos),
+    }
+}
+
+/// Reads one tensor; aligned `f32` and `f64` in C order stay where they are in the file.
+pub(crate) fn read(file: &MappedFile, key: Option<&str>) -> Parsed<Array> {
+    let checkpoint = Checkpoint::open(file)?;
+    let leaves = leaves(&checkpoint.pickled)?;
+    let named = |key: &str| leaves.iter().find(|leaf| leaf.name == key);
+    if let Some(leaf) = key.and_then(named) {
+        return leaf.read(&checkpoint);
+    }
+    if let Some(items) = key.and_then(|key| plain_list(&checkpoint.pickled, key)) {
+        let count = items.len();
+        let data = Data::from_objects(items);
+        return Array::checked(vec![count], "object", data);
+    }
+    let readable: Vec<&Leaf> = leaves.iter().filter(|leaf| leaf.info().is_some()).collect();
+    if readable.is_empty() {
+        return nothing(&checkpoint, &leaves);
+    }
+    let infos: Vec<ArrayInfo> = readable.iter().filter_map(|leaf| leaf.info()).collect();
+    readable[choose(&infos, key, "tensor")?].read(&checkpoint)
+}
+
+/// A file without tensors is never an empty result: it says what there is instead.
+pub(crate) fn nothing<T>(checkpoint: &Checkpoint, leaves: &[Leaf]) -> Parsed<T> {
+    if let Some((leaf, reason)) = leaves.iter().find_map(|leaf| Some((leaf, leaf.refusal()?))) {
+        let others = match leaves.len() {
+            1 => String::new(),
+            n => format!(", nor are {} others", n - 1),
+        };
+        return problem(format!("holds tensor `{}`, which {reason}{others}", leaf.name));
+    }
+    problem(format!(
+        "holds no tensor; it holds:\n{}",
+        tree(&checkpoint.pickled, LINES)
+    ))
+}
+
+impl Leaf {
+    /// What is known of a tensor that can be read. A single number counts as one row.
+    pub(crate) fn info(&self) -> Option<ArrayInfo> {
+        let (shape, dtype) = self.what.shape_and_dtype()?;
+        Some(ArrayInfo {
+            key: (!self.name.is_empty()).then(|| self.name.clone()),
+            shape: if shape.is_empty() { vec![1] } else { shape.to_vec() },
+            dtype: dtype.to_string(),
+        })
+    }
+
+    pub(crate) fn read(&self, checkpoint: &Checkpoint) -> Parsed<Array> {
+        let read = match &self.what {
+            What::Tensor(layout) => layout.read(checkpoint),
+            What::Numpy(array) => array.read(&checkpoint.pickled),
+            What::Refused(reason) => problem(reason.clone()),
+        };
+        let data = read.map_err(|p| crate::error::Problem::new(format!("holds tensor `{}`, which {p}", self.name)))?;
+        let (shape, dtype) = self.what.shape_and_dtype().unwrap_or_default();
+        let shape = if shape.is_empty() { vec![1] } else { shape.to_vec() };
+        Array::checked(shape, dtype, data)
+    }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+//! A checkpoint as an indented list, for people: keys, shapes, types, plain values.
+
+use super::walk::{DEPTH, What, key_text, record_parts, tensor};
+use crate::array::{Object, Shape};
+use crate::pickle::{Id, Pickled, Value};
+
+/// Of a list, so many items are shown.
+const ITEMS: usize = 6;
+
+/// Longer text is cut.
+const TEXT: usize = 60;
+
+/// At most `lines` lines, and one that says how it goes on.
+pub(crate) fn tree(pickled: &Pickled, lines: usize) -> String {
+    let mut tree = Tree {
+        pickled,
+        lines: Vec::new(),
+        limit: lines,
+        is_cut: false,
+        inside: Vec::new(),
+    };
+    tree.show(None, pickled.root);
+    if tree.is_cut {
+        tree.lines.push(format!("… and more than these {lines} lines"));
+    }
+    tree.lines.join("\n")
+}
+
+struct Tree<'a> {
+    pickled: &'a Pickled,
+    lines: Vec<String>,
+    limit: usize,
+    is_cut: bool,
+    /// The values that this line is inside of.
+    inside: Vec<Id>,
+}
+
+impl Tree<'_> {
+    fn show(&mut self, key: Option<&str>, id: Id) {
+        if self.lines.len() >= self.limit {
+            self.is_cut = true;
+            return;
+        }
+        // The root without a key has no line of its own unless it is a leaf.
+        let indent = "  ".repeat(self.inside.len().saturating_sub(1));
+        let line = match key {
+            Some(key) => format!("{indent}{}  {}", clip(key), self.describe(id)),
+            None => self.describe(id),
+        };
+        self.lines.push(line);
+        if self.inside.contains(&id) || self.inside.len() >= DEPTH || self.is_leaf(id) {
+            return;
+        }
+        self.inside.push(id);
+        self.show_parts(id);
+        self.inside.pop();
+    }
+
+    fn show_parts(&mut self, id: Id) {
+        let pickled = self.pickled;
+        match pickled.get(id) {
+            Value::Dict(entries) => {
+                for (at, &(key, value)) in entries.iter().enumerate() {
+                    if self.is_cut {
+                        return;
+                    }
+                    self.show(Some(&key_text(pickled, key, at)), value);
+                }
+            }
+            Value::List(items) | Value::Tuple(items) => {
+                for (at, &item) in items.iter().take(ITEMS).enumerate() {
+                    self.show(Some(&at.to_string()), item);
+                }
+                if items.len() > ITEMS && !self.is_cut {
+                    let indent = "  ".repeat(self.inside.len().saturating_sub(1));
+                    self.lines.push(format!("{indent}… and {} more", items.len() - ITEMS));
+                }
+            }
+            Value::Record(record) => {
+                for (key, value) in record_parts(pickled, record) {
+                    if self.is_cut {
+                        return;
+                    }
+                    match (key, pickled.get(value)) {
+                        (Some(key), _) if key.starts_with('_') && self.is_empty(value) => {}
+                        (Some(key), _) => self.show(Some(&key), value),
+                        // A module's own bookkeeping: its parts stand in its place.
+                        (None, Value::Dict(entries)) => {
+                            for (at, &(key, value)) in entries.iter().enumerate() {
+                                if self.is_cut {
+                                    return;
+                                }
+                                self.show(Some(&key_text(pickled, key, at)), value);
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Nothing to see: a module has a dozen private attributes of this kind.
+    fn is_empty(&self, id: Id) -> bool {
+        match self.pickled.get(id) {
+            Value::Plain(Object::None) => true,
+            Value::Dict(entries) => entries.is_empty(),
+            Value::List(items) | Value::Tuple(items) => items.is_empty(),
+            _ => false,
+        }
+    }
+
+    fn is_leaf(&self, id: Id) -> bool {
+        match self.pickled.get(id) {
+            Value::Dict(_) => false,
+            Value::List(items) | Value::Tuple(items) => {
+                items.iter().all(|&id| matches!(self.pickled.get(id), Value::Plain(_)))
+            }
+            value @ Value::Record(_) => !matches!(tensor(self.pickled, value), Ok(None)),
+            _ => true,
+        }
+    }
+
+    /// A value in a few words.
+    fn describe(&self, id: Id) -> String {
+        let value = self.pickled.get(id);
+        match tensor(self.pickled, value) {
+            Ok(Some(What::Refused(reason))) => return reason,
+            Ok(Some(what)) => {
+                let (shape, dtype) = what.shape_and_dtype().unwrap_or_default();
+                return format!("{dtype} {}", Shape(shape));
+            }
+            Err(problem) => return format!("a tensor that {problem}"),
+            Ok(None) => {}
+        }
+        let is_plain = |&id: &Id| matches!(self.pickled.get(id), Value::Plain(_));
+        match value {
+            Value::Plain(object) => plain(object),
+            Value::Bytes(bytes) => format!("{} bytes", bytes.len()),
+            Value::Dict(entries) => format!("dict of {}", entries.len()),
+            Value::List(items) | Value::Tuple(items) if items.iter().all(is_plain) => self.short(items),
+            Value::List(items) | Value::Tuple(items) => format!("list of {}", items.len()),
+            Value::Name(name) => clip(name),
+            Value::Record(record) => clip(self.pickled.class_name(record.class)),
+            Value::Callable(crate::pickle::Callable::Kind(kind)) => kind.name().to_string(),
+            Value::Callable(_) | Value::Dtype(_) => "a type or function".to_string(),
+            Value::Array(_) | Value::Storage(_) | Value::Tensor(_) => "an array without contents".to_string(),
+        }
+    }
+
+    fn short(&self, items: &[Id]) -> String {
+        let shown = items.iter().take(ITEMS).map(|&id| match self.pickled.get(id) {
+            Value::Plain(object) => plain(object),
+            _ => String::new(),
+        });
+        let mut shown: Vec<String> = shown.collect();
+        match items.len() {
+            n if n > ITEMS => {
+                shown.push("…".to_string());
+                format!("list of {n}: {}", shown.join(", "))
+            }
+            _ => format!("[{}]", shown.join(", ")),
+        }
+    }
+}
+
+fn plain(object: &Object) -> String {
+    match object {
+        Object::None => "None".to_string(),
+        Object::Bool(true) => "True".to_string(),
+        Object::Bool(false) => "False".to_string(),
+        Object::Int(number) => number.to_string(),
+        Object::Float(number) => number.to_string(),
+        Object::Text(text) => format!("\"{}\"", clip(text)),
+    }
+}
+
+/// Text from a file, short and without control characters, which could move a terminal's cursor.
+fn clip(text: &str) -> String {
+    let mut short: String = text
+        .chars()
+        .take(TEXT)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    if text.chars().nth(TEXT).is_some() {
+        short.push('…');
+    }
+    short
+}

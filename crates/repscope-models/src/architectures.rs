@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+//! Known networks: from weights alone to a graph.
+//!
+//! A checkpoint has names and shapes of weights. For the networks in this folder that is enough to know what is
+//! computed, and [`build`] writes it as an ONNX graph with the weights inside. Widths, depths and numbers of classes
+//! are read off the shapes. A weight that is missing, has another shape or has no place in the network is an error;
+//! nothing is ever filled in.
+//!
+//! What no shape tells must be a convention, and is stated with each network.
+
+mod conv_encoder;
+mod layers;
+mod recognise;
+mod resnet;
+mod source;
+mod two_head;
+mod vit;
+
+use std::fmt;
+
+use crate::error::{Error, Result};
+use layers::Layers;
+pub use recognise::recognise;
+pub use source::WeightSource;
+
+/// A network that can be written as a graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Architecture {
+    /// Which one.
+    pub kind: Kind,
+    /// What stands before the names of its weights, such as `backbone.`; often nothing.
+    pub prefix: String,
+}
+
+/// The networks that are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Convolutions with layer normalisation, then one linear layer; frame by frame.
+    ConvEncoder,
+    /// ResNet-18, 34, 50 and their kin, as torchvision names their weights.
+    ResNet,
+    /// A ResNet with a task-specific extractor and two heads, for modulation and signal-to-noise ratio.
+    TwoHead,
+    /// Vision transformer, as DINO and timm name its weights.
+    Vit,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::ConvEncoder => "convolutional frame encoder",
+            Kind::ResNet => "ResNet",
+            Kind::TwoHead => "two-head ResNet",
+            Kind::Vit => "vision transformer",
+        })
+    }
+}
+
+/// The non-linearity of a convolutional encoder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Activation {
+    /// x · sigmoid(x).
+    Silu,
+    /// max(x, 0).
+    Relu,
+    /// x · Φ(x) with the exact distribution function, not its approximation by tanh.
+    Gelu,
+}
+
+/// What weights do not tell. Each is for one kind of network, and an error with others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BuildOptions {
+    /// Non-linearity of a convolutional encoder; SiLU where none is given.
+    pub activation: Option<Activation>,
+    /// Number of attention heads of a vision transformer; width / 64 where none is given.
+    pub heads: Option<usize>,
+}
+
+/// A graph made of weights.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Built {
+    /// The model file.
+    pub onnx: Vec<u8>,
+    /// What it is, for people: `ResNet-50: 3 channels, 2048 features`.
+    pub title: String,
+    /// Weights of the checkpoint outside the network, such as those of a projection head; they are not used.
+    pub ignored: Vec<String>,
+}
+
+/// Writes the graph of a network that [`recognise`] found. Its input is `input`; the batch may have any size.
+pub fn build(architecture: &Architecture, weights: &dyn WeightSource, options: &BuildOptions) -> Result<Built> {
+    let kind = architecture.kind;
+    let unused = |option: &str, owner: Kind| {
+        Error::Model(format!(
+            "{option} is an option for a {owner}, but the weights are those of a {kind}; leave it out"
+        ))
+    };
+    if options.activation.is_some() && kind != Kind::ConvEncoder {
+        return Err(unused("an activation", Kind::ConvEncoder));
+    }
+    if options.heads.is_some() && kind != Kind::Vit {
+        return Err(unused("a number of heads", Kind::Vit));
+    }
+    let mut layers = Layers::new(kind, weights, &architecture.prefix);
+    let title = match kind {
+        Kind::ConvEncoder => conv_encoder::write(&mut layers, options.activation.unwrap_or(Activation::Silu))?,
+        Kind::ResNet => resnet::write(&mut layers)?,
+        Kind::TwoHead => two_head::write(&mut layers)?,
+        Kind::Vit => vit::write(&mut layers, options.heads)?,
+    };
+    let (onnx, ignored) = layers.finish()?;
+    Ok(Built { onnx, title, ignored })
+}

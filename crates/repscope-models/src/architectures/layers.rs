@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+//! Layers of networks, written as nodes of a graph with weights under the names that PyTorch gives them.
+
+mod taken;
+
+use std::collections::BTreeSet;
+
+use super::source::{WeightSource, shape_text};
+use super::{Activation, Kind};
+use crate::error::{Error, Result};
+use crate::graph::{Attribute, Dim, Element, GraphBuilder};
+
+/// ε of batch normalisation in PyTorch.
+const BATCH_NORM_EPSILON: f32 = 1e-5;
+
+/// A graph under construction and the weights it takes.
+pub(super) struct Layers<'a> {
+    pub(super) graph: GraphBuilder,
+    kind: Kind,
+    weights: &'a dyn WeightSource,
+    names: BTreeSet<String>,
+    used: BTreeSet<String>,
+    prefix: &'a str,
+    /// The weights that must all be used, by the beginnings of their names.
+    own: Vec<String>,
+}
+
+impl<'a> Layers<'a> {
+    pub(super) fn new(kind: Kind, weights: &'a dyn WeightSource, prefix: &'a str) -> Layers<'a> {
+        Layers {
+            graph: GraphBuilder::new(&kind.to_string()),
+            kind,
+            weights,
+            names: weights.names().into_iter().collect(),
+            used: BTreeSet::new(),
+            prefix,
+            own: Vec::new(),
+        }
+    }
+
+    /// Declares the images that come in: any number of them.
+    pub(super) fn images(&mut self, channels: usize, height: Dim, width: Dim) -> String {
+        let dims = [Dim::named("batch"), Dim::Fixed(channels), height, width];
+        self.graph.input("input", Element::Float, &dims)
+    }
+
+    /// Makes a vector per image an output.
+    pub(super) fn output(&mut self, value: &str, name: &str, width: usize) {
+        let dims = [Dim::named("batch"), Dim::Fixed(width)];
+        self.graph.output(value, name, Element::Float, &dims);
+    }
+
+    /// Says that every weight whose name begins so belongs to the network. One that is then not used means that this is
+    /// another network than the one that was written.
+    pub(super) fn owns(&mut self, beginnings: &[&str]) {
+        let full = beginnings.iter().map(|beginning| format!("{}{beginning}", self.prefix));
+        self.own.extend(full);
+    }
+
+    /// The model file, and the weights that were not used.
+    pub(super) fn finish(self) -> Result<(Vec<u8>, Vec<String>)> {
+        let is_counter = |name: &str| name.ends_with("num_batches_tracked");
+        let left: Vec<String> = self
+            .names
+            .difference(&self.used)
+            .filter(|name| !is_counter(name))
+            .cloned()
+            .collect();
+        if let Some(name) = left
+            .iter()
+            .find(|name| self.own.iter().any(|own| name.starts_with(own)))
+        {
+            return Err(Error::Model(format!(
+                "`{name}` ({}) has no place in a {}, so this is another network; export it to ONNX and give that file",
+                shape_text(&self.weights.shape(name).unwrap_or_default()),
+                self.kind
+            )));
+        }
+        Ok((self.graph.finish()?, left))
+    }
+
+    /// Square convolution; returns the value and its channels. The groups follow from the shape. The bias is optional.
+    pub(super) fn conv(
+        &mut self,
+        x: &str,
+        name: &str,
+        channels: usize,
+        stride: i64,
+        pad: i64,
+    ) -> Result<(String, usize)> {
+        let weight = format!("{name}.weight");
+        let [out, per_group, height, width] = self.shape(&weight)?;
+        if !channels.is_multiple_of(per_group) {
+            return Err(Error::Model(format!(
+                "`{}{weight}` reads {per_group} channels at a time, but {channels} come in",
+                self.prefix
+            )));
+        }
+        let mut inputs = vec![x.to_string(), self.weight(&weight, [out, per_group, height, width])?];
+        let bias = format!("{name}.bias");
+        if self.has(&bias) {
+            inputs.push(self.weight(&bias, [out])?);
+        }
+        let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+        let attributes = [
+            ("kernel_shape", Attribute::Ints(&[height as i64, width as i64])),
+            ("strides", Attribute::Ints(&[stride, stride])),
+            ("pads", Attribute::Ints(&[pad, pad, pad, pad])),
+            ("group", Attribute::Int((channels / per_group) as i64)),
+        ];
+        Ok((self.graph.node("Conv", &inputs, &attributes), out))
+    }
+
+    /// Batch normalisation by the running statistics, over the second axis.
+    pub(super) fn batch_norm(&mut self, x: &str, name: &str, channels: usize) -> Result<String> {
+        let mut inputs = vec![x.to_string()];
+        for part in ["weight", "bias", "running_mean", "running_var"] {
+            inputs.push(self.weight(&format!("{name}.{part}"), [channels])?);
+        }
+        let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+        let attributes = [("epsilon", Attribute::Float(BATCH_NORM_EPSILON))];
+        Ok(self.graph.node("BatchNormalization", &inputs, &attributes))
+    }
+
+    /// Layer normalisation over the last axis.
+    pub(super) fn layer_norm(&mut self, x: &str, name: &str, width: usize, epsilon: f32) -> Result<String> {
+        let scale = self.weight(&format!("{name}.weight"), [width])?;
+        let bias = self.weight(&format!("{name}.bias"), [width])?;
+        let attributes = [("axis", Attribute::Int(-1)), ("epsilon", Attribute::Float(epsilon))];
+        Ok(self.graph.node("LayerNormalization", &[x, &scale, &bias], &attributes))
+    }
+
+    /// Linear layer over the last axis; returns the value and its width. The bias is optional.
+    pub(super) fn linear(&mut self, x: &str, name: &str, width: usize) -> Result<(String, usize)> {
+        let [out, _] = self.shape(&format!("{name}.weight"))?;
+        let value = self.linear_rows(x, name, width, out, 0..out)?;
+        Ok((value, out))
+    }
+
+    /// Some outputs of a linear layer that has `out` of them.
+    pub(super) fn linear_rows(
+        &mut self,
+        x: &str,
+        name: &str,
+        width: usize,
+        out: usize,
+        rows: std::ops::Range<usize>,
+    ) -> Result<String> {
+        let weight = format!("{name}.weight");
+        let values = self.values(&weight, [out, width])?;
+        let suffix = if rows == (0..out) {
+            String::new()
+        } else {
+            format!("[{}..{}]", rows.start, rows.end)
+        };
+        // PyTorch keeps a row per output; a product from the left needs a column.
+        let transposed: Vec<f32> = (0..width)
+            .flat_map(|column| rows.clone().map(move |row| row * width + column))
+            .map(|at| values[at])
+            .collect();
+        let matrix = self
+            .graph
+            .weight(&format!("{weight}{suffix}"), &[width, rows.len()], &transposed)?;
+        let product = self.graph.node("MatMul", &[x, &matrix], &[]);
+        let bias = format!("{name}.bias");
+        if !self.has(&bias) {
+            return Ok(product);
+        }
+        let values = self.values(&bias, [out])?;
+        let bias = self
+            .graph
+            .weight(&format!("{bias}{suffix}"), &[rows.len()], &values[rows])?;
+        Ok(self.graph.node("Add", &[&product, &bias], &[]))
+    }
+
+    pub(super) fn activation(&mut self, x: &str, activation: Activation) -> Result<String> {
+        match activation {
+            Activation::Relu => Ok(self.graph.node("Relu", &[x], &[])),
+            Activation::Silu => {
+                let gate = self.graph.node("Sigmoid", &[x], &[]);
+                Ok(self.graph.node("Mul", &[x, &gate], &[]))
+            }
+            Activation::Gelu => {
+                // x · (erf(x / √2) + 1) · ½
+                let root = self.scalar("root two", std::f32::consts::SQRT_2)?;
+                let scaled = self.graph.node("Div", &[x, &root], &[]);
+                let erf = self.graph.node("Erf", &[&scaled], &[]);
+                let one = self.scalar("one", 1.0)?;
+                let sum = self.graph.node("Add", &[&erf, &one], &[]);
+                let product = self.graph.node("Mul", &[x, &sum], &[]);
+                let half = self.scalar("half", 0.5)?;
+                Ok(self.graph.node("Mul", &[&product, &half], &[]))
+            }
+        }
+    }
+
+    /// A value times a constant.
+    pub(super) fn times(&mut self, x: &str, factor: f32) -> Result<String> {
+        let factor = self.scalar("factor", factor)?;
+        Ok(self.graph.node("Mul", &[x, &factor], &[]))
+    }
+
+    fn scalar(&mut self, name: &str, value: f32) -> Result<String> {
+        let name = self.graph.fresh(name);
+        self.graph.weight(&name, &[], &[value])
+    }
+
+    /// The same numbers in other sizes: 0 keeps a size, -1 is what is left.
+    pub(super) fn reshape(&mut self, x: &str, sizes: &[i64]) -> Result<String> {
+        let name = self.graph.fresh("sizes");
+        let sizes = self.graph.ints(&name, &[sizes.len()], sizes)?;
+        Ok(self.graph.node("Reshape", &[x, &sizes], &[]))
+    }
+
+    pub(super) fn transpose(&mut self, x: &str, order: &[i64]) -> String {
+        self.graph.node("Transpose", &[x], &[("perm", Attribute::Ints(order))])
+    }
+}

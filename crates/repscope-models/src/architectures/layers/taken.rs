@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+//! Weights on their way into a graph: each must be there, have the shape that the others ask for, and be finite.
+
+use super::Layers;
+use crate::architectures::source::{listed, shape_text};
+use crate::error::{Error, Result};
+
+impl Layers<'_> {
+    pub(in crate::architectures) fn has(&self, name: &str) -> bool {
+        self.names.contains(&format!("{}{name}", self.prefix))
+    }
+
+    /// How many there are of `beginning`0, `beginning`1, ….
+    pub(in crate::architectures) fn count(&self, beginning: &str) -> usize {
+        let beginning = format!("{}{beginning}", self.prefix);
+        let has = |at: &usize| {
+            let item = format!("{beginning}{at}.");
+            self.names
+                .range(item.clone()..)
+                .next()
+                .is_some_and(|name| name.starts_with(&item))
+        };
+        (0..).take_while(has).count()
+    }
+
+    /// The sizes of a weight of `N` dimensions, all at least one.
+    pub(in crate::architectures) fn shape<const N: usize>(&self, name: &str) -> Result<[usize; N]> {
+        let full = format!("{}{name}", self.prefix);
+        let Some(shape) = self.weights.shape(&full) else {
+            return Err(Error::Model(format!(
+                "a {} needs a weight `{full}`, which is not there; the weights are {}",
+                self.kind,
+                listed(self.weights, &full)
+            )));
+        };
+        match <[usize; N]>::try_from(&shape[..]) {
+            Ok(sizes) if !sizes.contains(&0) => Ok(sizes),
+            _ => Err(Error::Model(format!(
+                "`{full}` has shape {}, but a {} has a weight of {N} dimensions there",
+                shape_text(&shape),
+                self.kind
+            ))),
+        }
+    }
+
+    /// The values of a weight, which must have this shape.
+    pub(in crate::architectures) fn values<const N: usize>(
+        &mut self,
+        name: &str,
+        expected: [usize; N],
+    ) -> Result<Vec<f32>> {
+        let shape: [usize; N] = self.shape(name)?;
+        let full = format!("{}{name}", self.prefix);
+        if shape != expected {
+            return Err(Error::Model(format!(
+                "`{full}` has shape {}, but the other weights of this {} ask for {}",
+                shape_text(&shape),
+                self.kind,
+                shape_text(&expected)
+            )));
+        }
+        let values = self.weights.values(&full)?;
+        let count = expected
+            .iter()
+            .try_fold(1usize, |product, &size| product.checked_mul(size));
+        if count != Some(values.len()) {
+            return Err(Error::Model(format!(
+                "`{full}` has shape {} and {} numbers",
+                shape_text(&shape),
+                values.len()
+            )));
+        }
+        if let Some(bad) = values.iter().find(|value| !value.is_finite()) {
+            return Err(Error::Model(format!(
+                "`{full}` holds {bad}; a network with such a weight has no output"
+            )));
+        }
+        self.used.insert(full);
+        Ok(values)
+    }
+
+    /// Puts a weight of this shape into the graph.
+    pub(in crate::architectures) fn weight<const N: usize>(&mut self, name: &str, shape: [usize; N]) -> Result<String> {
+        let values = self.values(name, shape)?;
+        self.graph.weight(name, &shape, &values)
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+//! ResNet (He et al., 2016) with the names of weights that torchvision uses.
+//!
+//! ```text
+//! input [batch, channels, height, width]  →  features [batch, 512 or 2048]
+//!                                            logits [batch, classes], where `fc` is one linear layer
+//! ```
+//!
+//! Features are those after global average pooling. Basic blocks (18, 34) and bottlenecks (50, 101, 152), their
+//! numbers, widths and groups (ResNeXt) are read off the weights. Not told by the weights, and taken from torchvision:
+//! stages 2 to 4 halve the image, in the 3×3 convolution of a bottleneck ("v1.5"); the stem is a 7×7 convolution with
+//! stride 2 and 3×3 max-pooling with stride 2; ε = 1e-5.
+
+use super::Activation::Relu;
+use super::layers::Layers;
+use crate::error::{Error, Result};
+use crate::graph::{Attribute, Dim};
+
+pub(super) fn write(layers: &mut Layers) -> Result<String> {
+    let backbone = write_backbone(layers, "")?;
+    layers.output(&backbone.features, "features", backbone.width);
+    let mut title = backbone.title();
+    // Heads of more than one layer belong to a training method; their weights are reported as not used.
+    if layers.has("fc.weight") {
+        let (logits, classes) = layers.linear(&backbone.features, "fc", backbone.width)?;
+        layers.output(&logits, "logits", classes);
+        title += &format!(", {classes} classes");
+    }
+    Ok(title)
+}
+
+/// The part up to global average pooling.
+pub(super) struct Backbone {
+    pub(super) features: String,
+    pub(super) width: usize,
+    channels: usize,
+    blocks: [usize; 4],
+    is_bottleneck: bool,
+    /// Groups of the second convolution of a block: more than one in a ResNeXt.
+    groups: usize,
+}
+
+impl Backbone {
+    /// `ResNet-50: 3 channels, 2048 features`.
+    pub(super) fn title(&self) -> String {
+        let Backbone {
+            width,
+            channels,
+            blocks,
+            ..
+        } = self;
+        let name = match (self.is_bottleneck, blocks) {
+            (false, [2, 2, 2, 2]) => "ResNet-18".to_string(),
+            (false, [3, 4, 6, 3]) => "ResNet-34".to_string(),
+            (true, [3, 4, 6, 3]) => "ResNet-50".to_string(),
+            (true, [3, 4, 23, 3]) => "ResNet-101".to_string(),
+            (true, [3, 8, 36, 3]) => "ResNet-152".to_string(),
+            (true, _) => format!("ResNet of {blocks:?} bottlenecks"),
+            (false, _) => format!("ResNet of {blocks:?} basic blocks"),
+        };
+        let groups = if self.groups > 1 {
+            format!(", {} groups", self.groups)
+        } else {
+            String::new()
+        };
+        let plural = if *channels == 1 { "" } else { "s" };
+        format!("{name}{groups}: {channels} channel{plural}, {width} features")
+    }
+}
+
+/// Writes input and backbone; `prefix` stands before the names of its weights.
+pub(super) fn write_backbone(layers: &mut Layers, prefix: &str) -> Result<Backbone> {
+    let stem = format!("{prefix}conv1");
+    let own = ["conv1.", "bn1.", "layer"].map(|own| format!("{prefix}{own}"));
+    layers.owns(&own.each_ref().map(String::as_str));
+    let [_, channels, height, width] = layers.shape(&format!("{stem}.weight"))?;
+    if (height, width) != (7, 7) {
+        return Err(Error::Model(format!(
+            "`{stem}.weight` has a kernel of {height}×{width} and not 7×7: a variant for small images, whose strides \
+             and pooling the weights do not tell; export the network to ONNX and give that file"
+        )));
+    }
+    let input = layers.images(channels, Dim::named("height"), Dim::named("width"));
+    let (x, mut depth) = layers.conv(&input, &stem, channels, 2, 3)?;
+    let x = layers.batch_norm(&x, &format!("{prefix}bn1"), depth)?;
+    let x = layers.activation(&x, Relu)?;
+    let pooling = [
+        ("kernel_shape", Attribute::Ints(&[3, 3])),
+        ("strides", Attribute::Ints(&[2, 2])),
+        ("pads", Attribute::Ints(&[1, 1, 1, 1])),
+    ];
+    let mut x = layers.graph.node("MaxPool", &[&x], &pooling);
+    let is_bottleneck = layers.has(&format!("{prefix}layer1.0.conv3.weight"));
+    let [before, _, _, _] = layers.shape(&format!("{prefix}layer1.0.conv1.weight"))?;
+    let [_, per_group, _, _] = layers.shape(&format!("{prefix}layer1.0.conv2.weight"))?;
+    let mut blocks = [0; 4];
+    for (stage, count) in blocks.iter_mut().enumerate() {
+        let stage_name = format!("{prefix}layer{}.", stage + 1);
+        *count = layers.count(&stage_name);
+        for block in 0..*count {
+            let stride = if stage > 0 && block == 0 { 2 } else { 1 };
+            (x, depth) = write_block(
+                layers,
+                &x,
+                &format!("{stage_name}{block}"),
+                depth,
+                stride,
+                is_bottleneck,
+            )?;
+        }
+    }
+    let pooled = layers.graph.node("GlobalAveragePool", &[&x], &[]);
+    let features = layers.graph.node("Flatten", &[&pooled], &[("axis", Attribute::Int(1))]);
+    Ok(Backbone {
+        features,
+        width: depth,
+        channels,
+        blocks,
+        is_bottleneck,
+        groups: before / per_group,
+    })
+}
+
+/// Two 3×3 convolutions, or 1×1, 3×3 and 1×1, beside a way around them.
+fn write_block(
+    layers: &mut Layers,
+    x: &str,
+    name: &str,
+    channels: usize,
+    stride: i64,
+    is_bottleneck: bool,
+) -> Result<(String, usize)> {
+    // (stride, padding) of each convolution.
+    let convolutions: &[(i64, i64)] = if is_bottleneck {
+        &[(1, 0), (stride, 1), (1, 0)]
+    } else {
+        &[(stride, 1), (1, 1)]
+    };
+    let (mut y, mut depth) = (x.to_string(), channels);
+    for (at, &(stride, pad)) in convolutions.iter().enumerate() {
+        let conv = format!("{name}.conv{}", at + 1);
+        let [_, _, height, width] = layers.shape(&format!("{conv}.weight"))?;
+        let kernel = 1 + 2 * pad as usize;
+        if (height, width) != (kernel, kernel) {
+            return Err(Error::Model(format!(
+                "`{conv}.weight` has a kernel of {height}×{width} where a ResNet has {kernel}×{kernel}; export the \
+                 network to ONNX"
+            )));
+        }
+        (y, depth) = layers.conv(&y, &conv, depth, stride, pad)?;
+        y = layers.batch_norm(&y, &format!("{name}.bn{}", at + 1), depth)?;
+        if at + 1 < convolutions.len() {
+            y = layers.activation(&y, Relu)?;
+        }
+    }
+    let around = if layers.has(&format!("{name}.downsample.0.weight")) {
+        let (around, width) = layers.conv(x, &format!("{name}.downsample.0"), channels, stride, 0)?;
+        layers.batch_norm(&around, &format!("{name}.downsample.1"), width)?
+    } else if stride == 1 && channels == depth {
+        x.to_string()
+    } else {
+        return Err(Error::Model(format!(
+            "block `{name}` takes {channels} channels to {depth} with stride {stride}, which needs \
+             `{name}.downsample.0.weight`, which is not there"
+        )));
+    };
+    let sum = layers.graph.node("Add", &[&y, &around], &[]);
+    Ok((layers.activation(&sum, Relu)?, depth))
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+//! Rows in, codes out: feeds a graph batch by batch, so that memory is bounded by the batch.
+
+mod fit;
+mod input;
+mod normalise;
+mod options;
+mod outputs;
+mod rows;
+
+use std::path::Path;
+
+use crate::architectures::{build, recognise};
+use crate::error::{Error, Result};
+use crate::runtime::{ModelBytes, ModelFile, Port, Session, load};
+use fit::Fit;
+use input::{feed, only_input};
+
+pub use options::{Layout, Options};
+pub use outputs::Output;
+pub use rows::{Frames, Rows};
+
+/// How the names of files of weights end.
+const WEIGHTS: [&str; 6] = ["pth", "pt", "ckpt", "bin", "tar", "safetensors"];
+
+/// A graph with what was chosen about it.
+pub struct Encoder {
+    session: Box<dyn Session>,
+    input: Port,
+    outputs: Vec<String>,
+    options: Options,
+    digest: String,
+    /// How the graph was made of weights, in words.
+    made: Vec<String>,
+}
+
+/// The codes of a run of rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Batch {
+    /// The number of the first row.
+    pub first: usize,
+    /// How many rows.
+    pub count: usize,
+    /// Their codes, from each output that was asked for.
+    pub outputs: Vec<Output>,
+}
+
+/// The codes of all rows, and what has to be known about how they were made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Codes {
+    /// From each output that was asked for.
+    pub outputs: Vec<Output>,
+    /// How rows were fed and codes were taken, in sentences without a full stop.
+    pub notes: Vec<String>,
+}
+
+impl Encoder {
+    /// Opens an `.onnx` file, or weights of a network that [`architectures`](crate::architectures) knows. `key` says which part
+    /// of a checkpoint holds them, as in `file.pth#key`.
+    pub fn open(path: &Path, key: Option<&str>, options: Options) -> Result<Self> {
+        let extension = path
+            .extension()
+            .map(|e| e.to_string_lossy().to_lowercase())
+            .unwrap_or_default();
+        if extension == "onnx" {
+            let digest = file_digest(path)?;
+            return Encoder::new(ModelBytes::File(path.to_path_buf()), &digest, options);
+        }
+        if !WEIGHTS.contains(&extension.as_str()) {
+            return Err(Error::Model(format!(
+                "{} is not a model by its name; give an .onnx file, or weights as .{}",
+                path.display(),
+                WEIGHTS.join(", .")
+            )));
+        }
+        let weights = repscope_io::Weights::open(path, key)?;
+        let network = recognise(&weights).map_err(|e| Error::Model(format!("{}: {e}", path.display())))?;
+        let built = build(&network, &weights, &options.build)?;
+        let mut encoder = Encoder::from_graph(built.onnx, options)?;
+        encoder.made.push(built.title);
+        if !built.ignored.is_empty() {
+            encoder.made.push(format!(
+                "weights outside the network are not used: {}",
+                built.ignored.join(", ")
+            ));
+        }
+        Ok(encoder)
+    }
+
+    /// Takes a graph in the ONNX format that was made in memory.
+    pub fn from_graph(graph: Vec<u8>, options: Options) -> Result<Self> {
+        let digest = blake3::hash(&graph).to_hex().to_string();
+        Encoder::new(ModelBytes::Memory(graph), &digest, options)
+    }
+
+    fn new(model: ModelBytes, bytes: &str, options: Options) -> Result<Self> {
+        options.check()?;
+        let session = load(model, &options.runtime, options.threads)?;
+        let input = only_input(session.inputs(), options.input.as_deref())?.clone();
+        let outputs = outputs::choose(&options.outputs, session.outputs())?;
+        let identity = format!(
+            "repscope encoder 1\n{bytes}\n{}\n{}\n",
+            options.identity(),
+            session.engine()
+        );
+        let digest = blake3::hash(identity.as_bytes()).to_hex().to_string();
+        Ok(Encoder {
+            session,
+            input,
+            outputs,
+            options,
+            digest,
+            made: Vec::new(),
+        })
+    }
+
+    /// The input that takes the rows.
+    pub fn input(&self) -> &Port {
+        &self.input
+    }
+
+    /// All outputs of the graph.
+    pub fn outputs(&self) -> &[Port] {
+        self.session.outputs()
+    }
+
+    /// The digest of the model, of the options that change codes and of the runtime: a key under which codes can be kept.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// Encodes rows in their order and hands over the codes of each batch. Gives notes on how it was done.
+    pub fn encode(&mut self, rows: &dyn Rows, on_batch: &mut dyn FnMut(Batch) -> Result<()>) -> Result<Vec<String>> {
+        let fit = Fit::find(rows.shape(), &self.input, self.options.layout)?;
+        let normal = fit.normalisation(&self.input, &self.options)?;
+        let mut notes = self.made.clone();
+        notes.extend(fit.note.clone());
+        notes.extend(self.options.notes(rows.dtype()));
+        let size: usize = fit.shape.iter().product();
+        if rows.count() == 0 || size == 0 {
+            return Err(Error::Model(format!(
+                "there is nothing to encode: {} rows of shape {}",
+                rows.count(),
+                shape_text(rows.shape())
+            )));
+        }
+        let fixed = self.input.dims.first().copied().flatten();
+        let step = fixed.unwrap_or(self.options.batch);
+        if let Some(fixed) = fixed.filter(|&f| f != self.options.batch) {
+            notes.push(format!("the model takes {fixed} rows at once, whatever the batch size"));
+        }
+        let mut names = self.outputs.clone();
+        let mut shapes: Vec<Vec<usize>> = Vec::new();
+        let mut stored = Vec::new();
+        let mut first = 0;
+        while first < rows.count() {
+            let count = step.min(rows.count() - first);
+            stored.clear();
+            rows.read(first..first + count, &mut stored)?;
+            // A product with a single row sums in another order than one with several: never less than two.
+            let fed = fixed.unwrap_or(count.max(2));
+            if stored.len() != count * size {
+                let read = stored.len();
+                return Err(Error::Model(format!(
+                    "{read} values were read for {count} rows of {size}"
+                )));
+            }
+            let value = feed(&fit, &normal, &stored, size, fed)?;
+            let mut values = self.session.run(vec![(self.input.name.clone(), value)], &names)?;
+            if first == 0 {
+                if self.options.outputs.is_empty() {
+                    outputs::leave_out(&mut names, &mut values, fed, &mut notes);
+                }
+                notes.extend(
+                    names
+                        .iter()
+                        .zip(&values)
+                        .filter_map(|(name, v)| outputs::note(name, &v.shape)),
+                );
+            }
+            let made = names
+                .iter()
+                .zip(values)
+                .map(|(name, v)| outputs::codes(name, v, fed, count));
+            let outputs = made.collect::<Result<Vec<Output>>>()?;
+            if first == 0 {
+                shapes = outputs.iter().map(|o| o.shape.clone()).collect();
+            }
+            outputs::check(&outputs, &shapes, &stored, first, count)?;
+            on_batch(Batch { first, count, outputs })?;
+            first += count;
+        }
+        Ok(notes)
+    }
+
+    /// Encodes all rows.
+    pub fn encode_all(&mut self, rows: &dyn Rows) -> Result<Codes> {
+        let mut all: Vec<Output> = Vec::new();
+        let notes = self.encode(rows, &mut |batch| {
+            if all.is_empty() {
+                all = batch.outputs;
+            } else {
+                all.iter_mut()
+                    .zip(batch.outputs)
+                    .for_each(|(sum, more)| sum.values.extend(more.values));
+            }
+            Ok(())
+        })?;
+        Ok(Codes { outputs: all, notes })
+    }
+}
+
+/// The digest of a model file and of the files beside it that hold its weights.
+fn file_digest(path: &Path) -> Result<String> {
+    let mut digests = repscope_io::digest(path)?;
+    for (name, file) in ModelFile::read(path)?.beside {
+        digests.push_str(&format!(" {name} {}", repscope_io::digest(&file)?));
+    }
+    Ok(digests)
+}
+
+/// A shape as NumPy prints it: `(3, 64, 64)`, `(12,)`, `()`.
+fn shape_text(shape: &[usize]) -> String {
+    match shape {
+        [one] => format!("({one},)"),
+        many => format!("({})", many.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}

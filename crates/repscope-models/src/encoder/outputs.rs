@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+//! What comes out of a graph, as codes.
+
+use super::shape_text;
+use crate::error::{Error, Result};
+use crate::runtime::{Data, Port, Value};
+
+/// The codes of some rows from one output of the graph.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Output {
+    /// Its name in the graph.
+    pub name: String,
+    /// The shape of one row's code: `[D]`, or `[T, D]` where the graph gives a sequence.
+    pub shape: Vec<usize>,
+    /// The values of all rows, last index fastest.
+    pub values: Vec<f32>,
+}
+
+/// The names that are asked for: those chosen, or all.
+pub(super) fn choose(chosen: &[String], ports: &[Port]) -> Result<Vec<String>> {
+    let there = || ports.iter().map(Port::to_string).collect::<Vec<_>>().join(", ");
+    if let Some(missing) = chosen.iter().find(|name| ports.iter().all(|p| p.name != **name)) {
+        return Err(Error::Model(format!(
+            "the model has no output named {missing}; it has {}",
+            there()
+        )));
+    }
+    Ok(if chosen.is_empty() {
+        ports.iter().map(|p| p.name.clone()).collect()
+    } else {
+        chosen.to_vec()
+    })
+}
+
+/// Whether a value has one entry for each of the rows that were fed.
+fn has_rows(value: &Value, fed: usize) -> bool {
+    value.shape.first() == Some(&fed)
+}
+
+/// The first `count` rows of what `fed` rows gave.
+pub(super) fn codes(name: &str, value: Value, fed: usize, count: usize) -> Result<Output> {
+    if !has_rows(&value, fed) {
+        return Err(Error::Model(format!(
+            "the output {name} has the shape {} for {fed} rows, so it has no code for each row; choose another output",
+            shape_text(&value.shape)
+        )));
+    }
+    let mut values = match value.data {
+        Data::F32(values) => values,
+        Data::I64(values) => exact(&values, name)?,
+    };
+    let shape = match &value.shape[1..] {
+        [] => vec![1],
+        [one] => vec![*one],
+        [time, size] => vec![*time, *size],
+        map => vec![map.iter().product()],
+    };
+    let size: usize = shape.iter().product();
+    if size == 0 {
+        return Err(Error::Model(format!(
+            "the output {name} has the shape {}: its codes are empty",
+            shape_text(&value.shape)
+        )));
+    }
+    values.truncate(count * size);
+    Ok(Output {
+        name: name.to_string(),
+        shape,
+        values,
+    })
+}
+
+/// What is to be said about the shape of an output.
+pub(super) fn note(name: &str, shape: &[usize]) -> Option<String> {
+    match shape.get(1..) {
+        Some(map) if map.len() > 2 => Some(format!(
+            "the output {name} gives {} for each row; its codes are vectors of {}, last index fastest",
+            shape_text(map),
+            map.iter().product::<usize>()
+        )),
+        _ => None,
+    }
+}
+
+/// The row of the first value that is not finite.
+fn not_finite(values: &[f32], rows: usize) -> Option<usize> {
+    let size = (values.len() / rows.max(1)).max(1);
+    values.iter().position(|x| !x.is_finite()).map(|i| i / size)
+}
+
+fn exact(values: &[i64], name: &str) -> Result<Vec<f32>> {
+    const LARGEST: i64 = 1 << f32::MANTISSA_DIGITS;
+    let fits = |&x: &i64| (-LARGEST..=LARGEST).contains(&x).then_some(x as f32);
+    values.iter().map(fits).collect::<Option<_>>().ok_or_else(|| {
+        Error::Model(format!(
+            "the output {name} holds whole numbers too large for codes; choose another output"
+        ))
+    })
+}
+
+/// Leaves out what has no entry per row, such as a learned temperature, unless nothing would remain.
+pub(super) fn leave_out(names: &mut Vec<String>, values: &mut Vec<Value>, fed: usize, notes: &mut Vec<String>) {
+    if !values.iter().any(|v| has_rows(v, fed)) {
+        return;
+    }
+    let all = std::mem::take(names).into_iter().zip(std::mem::take(values));
+    for (name, value) in all {
+        if has_rows(&value, fed) {
+            names.push(name);
+            values.push(value);
+        } else {
+            notes.push(format!(
+                "the output {name} of shape {} has no code for each row and is left out",
+                shape_text(&value.shape)
+            ));
+        }
+    }
+}
+
+/// Codes must be finite, and of one shape in all batches.
+pub(super) fn check(
+    outputs: &[Output],
+    shapes: &[Vec<usize>],
+    stored: &[f32],
+    first: usize,
+    count: usize,
+) -> Result<()> {
+    for (output, shape) in outputs.iter().zip(shapes) {
+        let name = &output.name;
+        if output.shape != *shape {
+            return Err(Error::Model(format!(
+                "the output {name} gives codes of shape {} for the first rows, but {} from row {first} on",
+                shape_text(shape),
+                shape_text(&output.shape)
+            )));
+        }
+        let Some(row) = not_finite(&output.values, count) else {
+            continue;
+        };
+        let size = stored.len() / count;
+        let whose = if stored[row * size..(row + 1) * size].iter().all(|x| x.is_finite()) {
+            "although its input is finite; the model or its normalisation is not right for these data"
+        } else {
+            "because its input holds NaN or infinity; take that row out"
+        };
+        return Err(Error::Model(format!(
+            "the output {name} is not finite for row {} (counted from 0), {whose}",
+            first + row
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(shape: &[usize]) -> Value {
+        let count: usize = shape.iter().product();
+        Value {
+            shape: shape.to_vec(),
+            data: Data::F32((0..count).map(|i| i as f32).collect()),
+        }
+    }
+
+    #[test]
+    fn vectors_and_sequences_keep_their_shape_and_maps_become_vectors() {
+        let shape = |s: &[usize]| codes("z", value(s), 2, 2).unwrap().shape;
+        assert_eq!(shape(&[2, 5]), [5]);
+        assert_eq!(shape(&[2, 3, 5]), [3, 5]);
+        assert_eq!(shape(&[2, 3, 5, 7]), [105]);
+        assert_eq!(shape(&[2]), [1]);
+        assert!(note("z", &[2, 3, 5]).is_none() && note("z", &[2, 3, 5, 7]).is_some());
+    }
+
+    #[test]
+    fn padding_is_cut_and_an_output_without_rows_is_refused() {
+        assert_eq!(
+            codes("z", value(&[4, 2]), 4, 3).unwrap().values,
+            [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+        );
+        for shape in [&[3, 2][..], &[]] {
+            assert!(codes("z", value(shape), 4, 3).is_err());
+        }
+        assert!(codes("z", value(&[4, 0]), 4, 3).is_err());
+    }
+
+    #[test]
+    fn whole_numbers_are_codes_only_where_they_are_exact() {
+        let whole = |x| {
+            codes(
+                "z",
+                Value {
+                    shape: vec![1, 1],
+                    data: Data::I64(vec![x]),
+                },
+                1,
+                1,
+            )
+        };
+        assert_eq!(whole(-7).unwrap().values, [-7.0]);
+        assert!(whole((1 << 24) + 1).is_err());
+    }
+}

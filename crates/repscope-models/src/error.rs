@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+//! What can go wrong with a model.
+
+use thiserror::Error;
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a model cannot be read or run: one sentence with what is wrong and what to do.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The model or its input is not what it should be.
+    #[error("{0}")]
+    Model(String),
+    /// A file of weights cannot be read.
+    #[error(transparent)]
+    File(#[from] repscope_io::Error),
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+//! Graphs in the ONNX format: a writer for networks of which only the weights are given, and a look into files of
+//! others.
+//!
+//! ONNX is a protobuf message. The few of its parts that are needed here are written and read by hand (`wire`), so no
+//! protobuf compiler or library comes in. Field numbers are those of `onnx.proto`, IR version 8.
+
+mod builder;
+mod describe;
+mod port;
+mod read_port;
+mod wire;
+
+pub use builder::{Attribute, GraphBuilder};
+pub use describe::{GraphInfo, describe};
+pub use port::{Dim, Element, PortInfo};

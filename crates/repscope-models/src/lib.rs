@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+//! Encoders: what turns states, images and texts into codes.
+//!
+//! Every encoder is a graph in the ONNX format. One that was exported is read from its file ([`graph`] can tell its inputs and
+//! outputs); for weights alone (`.pth`, `.safetensors`) `architectures` recognises the network and writes the graph. So there is
+//! one way to run a model: [`runtime`], in pure Rust or by an installed ONNX Runtime. [`Encoder`] feeds it batches.
+
+pub mod architectures;
+mod contain;
+mod encoder;
+mod error;
+pub mod graph;
+pub mod runtime;
+
+pub use encoder::{Batch, Codes, Encoder, Frames, Layout, Options, Output, Rows};
+pub use error::{Error, Result};

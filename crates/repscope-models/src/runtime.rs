@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+//! What runs a graph: rten, which is built in, or an installed ONNX Runtime.
+
+mod beside;
+mod find_library;
+#[cfg(feature = "onnxruntime")]
+mod onnx_library;
+#[cfg(feature = "onnxruntime")]
+mod onnx_runtime;
+mod rten_session;
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::error::{Error, Result};
+
+pub(crate) use beside::ModelFile;
+pub use find_library::find_library;
+
+/// A tensor that goes in or comes out: its shape and its values, last index fastest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Value {
+    /// The sizes of the dimensions.
+    pub shape: Vec<usize>,
+    /// The values.
+    pub data: Data,
+}
+
+/// The values of a tensor. Other kinds of numbers are converted on the way in and out.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Data {
+    /// Numbers.
+    F32(Vec<f32>),
+    /// Whole numbers: token ids, masks.
+    I64(Vec<i64>),
+}
+
+/// What kind of numbers an input or output holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Elem {
+    /// Numbers: fed and given as `f32`.
+    F32,
+    /// Whole numbers or truth values: fed and given as `i64`.
+    I64,
+    /// Bytes: fed as `f32` that are whole numbers from 0 to 255.
+    U8,
+    /// A kind that is not supported, by name.
+    Other(String),
+}
+
+/// An input or an output of a graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Port {
+    /// Its name in the graph.
+    pub name: String,
+    /// What it holds.
+    pub elem: Elem,
+    /// The sizes of its dimensions, none where any will do; empty where the graph says nothing.
+    pub dims: Vec<Option<usize>>,
+}
+
+impl fmt::Display for Port {
+    /// The name and the shape: `x [?, 3, 64, 64]`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sizes = self
+            .dims
+            .iter()
+            .map(|d| d.map_or_else(|| "?".to_string(), |n| n.to_string()));
+        write!(f, "{} [{}]", self.name, sizes.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// A graph that is ready to run.
+pub trait Session: Send {
+    /// What must be fed.
+    fn inputs(&self) -> &[Port];
+    /// What can be asked for.
+    fn outputs(&self) -> &[Port];
+    /// Which runtime this is, with its version.
+    fn engine(&self) -> String;
+    /// Feeds the named values and gives the named outputs, in the order asked for.
+    fn run(&mut self, inputs: Vec<(String, Value)>, outputs: &[String]) -> Result<Vec<Value>>;
+}
+
+/// A graph in the ONNX format.
+#[derive(Debug, Clone)]
+pub enum ModelBytes {
+    /// An `.onnx` file. Weights that it keeps in other files are found beside it.
+    File(PathBuf),
+    /// The bytes of a graph that holds its weights itself.
+    Memory(Vec<u8>),
+}
+
+impl fmt::Display for ModelBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ModelBytes::File(path) => write!(f, "{}", path.display()),
+            ModelBytes::Memory(_) => f.write_str("the graph"),
+        }
+    }
+}
+
+/// What runs a graph.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Runtime {
+    /// rten, in pure Rust.
+    #[default]
+    Rten,
+    /// ONNX Runtime, whose library is loaded when it is asked for.
+    OnnxRuntime {
+        /// The library. Without one it is searched where [`find_library`] looks, environment aside: only the command reads that.
+        library: Option<PathBuf>,
+        /// Where it computes.
+        provider: Provider,
+    },
+}
+
+/// Where ONNX Runtime computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Provider {
+    /// On the processor.
+    #[default]
+    Cpu,
+    /// On an NVIDIA card. An error where the library cannot.
+    Cuda,
+}
+
+/// Makes a graph ready to run on so many threads; 0 stands for one per core.
+pub fn load(model: ModelBytes, runtime: &Runtime, threads: usize) -> Result<Box<dyn Session>> {
+    if let ModelBytes::File(path) = &model {
+        // A clear word before a runtime tries.
+        let open = std::fs::metadata(path).and_then(|_| std::fs::File::open(path));
+        let file = open.map_err(|e| Error::Model(format!("cannot read {}: {e}", path.display())))?;
+        if file.metadata().is_ok_and(|m| m.is_dir()) {
+            return Err(Error::Model(format!(
+                "{} is a folder; give an .onnx file",
+                path.display()
+            )));
+        }
+    }
+    let source = model.to_string();
+    let session: Box<dyn Session> = match runtime {
+        Runtime::Rten => Box::new(rten_session::RtenSession::load(model, threads)?),
+        #[cfg(feature = "onnxruntime")]
+        Runtime::OnnxRuntime { library, provider } => {
+            let library = match library {
+                Some(path) => path.clone(),
+                None => find_library(&|_| None)?,
+            };
+            Box::new(onnx_runtime::OnnxSession::load(&model, &library, *provider, threads)?)
+        }
+        #[cfg(not(feature = "onnxruntime"))]
+        Runtime::OnnxRuntime { .. } => {
+            return Err(Error::Model(
+                "this program was built without ONNX Runtime; build it with --features onnxruntime, or use --runtime rten".to_string(),
+            ));
+        }
+    };
+    if session.inputs().is_empty() || session.outputs().is_empty() {
+        return Err(Error::Model(format!(
+            "{source} has {} inputs and {} outputs and cannot be run; it may have been cut off, or hold no model",
+            session.inputs().len(),
+            session.outputs().len()
+        )));
+    }
+    Ok(session)
+}
+
+/// The port of this name, or an error that lists those that are there.
+fn port<'a>(ports: &'a [Port], name: &str, kind: &str) -> Result<&'a Port> {
+    ports.iter().find(|p| p.name == name).ok_or_else(|| {
+        let there: Vec<String> = ports.iter().map(Port::to_string).collect();
+        Error::Model(format!(
+            "the graph has no {kind} named {name}; it has {}",
+            there.join(", ")
+        ))
+    })
+}
+
+/// Bytes out of numbers that are bytes.
+fn to_bytes(values: &[f32], input: &str) -> Result<Vec<u8>> {
+    let byte = |&x: &f32| (x.fract() == 0.0 && (0.0..=255.0).contains(&x)).then_some(x as u8);
+    values
+        .iter()
+        .map(|x| {
+            byte(x).ok_or_else(|| {
+                Error::Model(format!(
+                    "the input {input} takes bytes, but a value is {x}; feed whole numbers from 0 to 255, without scale, mean or std"
+                ))
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_numbers_up_to_255_are_bytes() {
+        assert_eq!(to_bytes(&[0.0, 7.0, 255.0], "x").unwrap(), [0, 7, 255]);
+        for wrong in [0.5, -1.0, 256.0, f32::NAN, f32::INFINITY] {
+            let said = to_bytes(&[1.0, wrong], "x").unwrap_err().to_string();
+            assert!(said.contains("takes bytes"), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_missing_file_and_a_folder_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let load = |path: PathBuf| {
+            load(ModelBytes::File(path), &Runtime::Rten, 1)
+                .err()
+                .unwrap()
+                .to_string()
+        };
+        assert!(load(folder.path().join("none.onnx")).contains("none.onnx"));
+        assert!(load(folder.path().to_path_buf()).contains("is a folder"));
+    }
+}

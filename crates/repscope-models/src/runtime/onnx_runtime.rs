@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+//! Graphs run by an installed ONNX Runtime.
+
+use std::path::Path;
+
+use half::f16;
+use ort::ep::{CUDA, ExecutionProvider};
+use ort::logging::LogLevel;
+use ort::session::SessionInputValue;
+use ort::session::builder::SessionBuilder;
+use ort::value::{DynValue, Outlet, Tensor, TensorElementType, ValueType};
+
+use super::{Data, Elem, ModelBytes, Port, Provider, Session, Value, onnx_library, port, to_bytes};
+use crate::contain::contain_panics;
+use crate::error::{Error, Result};
+
+pub(super) struct OnnxSession {
+    session: ort::session::Session,
+    inputs: Vec<Port>,
+    outputs: Vec<Port>,
+    /// The element types of the inputs.
+    kinds: Vec<TensorElementType>,
+}
+
+impl OnnxSession {
+    pub(super) fn load(source: &ModelBytes, library: &Path, provider: Provider, threads: usize) -> Result<Self> {
+        let environment = onnx_library::environment(library)?;
+        let session = contain_panics(|| {
+            let mut builder = configure(&environment, threads)?;
+            if provider == Provider::Cuda {
+                if !matches!(CUDA::is_available(), Ok(true)) {
+                    return Err(Error::Model(format!(
+                        "the ONNX Runtime in {} has no CUDA provider; `pip install onnxruntime-gpu` gets one that has",
+                        library.display()
+                    )));
+                }
+                let started = CUDA::default().register(&mut builder);
+                started.map_err(|e| Error::Model(format!("the CUDA provider of ONNX Runtime does not start: {e}")))?;
+            }
+            let committed = match source {
+                ModelBytes::File(path) => builder.commit_from_file(path),
+                ModelBytes::Memory(bytes) => builder.commit_from_memory(bytes),
+            };
+            committed.map_err(|e| Error::Model(format!("{source} cannot be used by ONNX Runtime: {e}")))
+        });
+        let session =
+            session.unwrap_or_else(|| Err(Error::Model(format!("{source} cannot be used by ONNX Runtime"))))?;
+        let kind = |outlet: &Outlet| outlet.dtype().tensor_type().unwrap_or(TensorElementType::Undefined);
+        Ok(OnnxSession {
+            inputs: session.inputs().iter().map(describe).collect(),
+            outputs: session.outputs().iter().map(describe).collect(),
+            kinds: session.inputs().iter().map(kind).collect(),
+            session,
+        })
+    }
+}
+
+impl Session for OnnxSession {
+    fn inputs(&self) -> &[Port] {
+        &self.inputs
+    }
+
+    fn outputs(&self) -> &[Port] {
+        &self.outputs
+    }
+
+    fn engine(&self) -> String {
+        format!("ONNX Runtime ({})", ort::info())
+    }
+
+    fn run(&mut self, inputs: Vec<(String, Value)>, outputs: &[String]) -> Result<Vec<Value>> {
+        let mut fed: Vec<(String, SessionInputValue<'_>)> = Vec::with_capacity(inputs.len());
+        for (name, value) in inputs {
+            let port = port(&self.inputs, &name, "input")?;
+            let kind = self.inputs.iter().position(|p| p.name == name).map(|i| self.kinds[i]);
+            let tensor = tensor(port, kind.unwrap_or(TensorElementType::Undefined), value)?;
+            fed.push((name, tensor.into()));
+        }
+        for name in outputs {
+            port(&self.outputs, name, "output")?;
+        }
+        let ran = contain_panics(|| {
+            let given = self
+                .session
+                .run(fed)
+                .map_err(|e| Error::Model(format!("the model cannot be run: {e}")))?;
+            outputs.iter().map(|name| value(given.get(name), name)).collect()
+        });
+        ran.unwrap_or_else(|| Err(Error::Model("the model cannot be run by ONNX Runtime".to_string())))
+    }
+}
+
+fn configure(environment: &ort::environment::Environment, threads: usize) -> Result<SessionBuilder> {
+    let failed = |e: &dyn std::fmt::Display| Error::Model(format!("ONNX Runtime refuses its options: {e}"));
+    let builder = ort::session::Session::builder(environment).map_err(|e| failed(&e))?;
+    let builder = builder.with_intra_threads(threads).map_err(|e| failed(&e))?;
+    let builder = builder.with_log_level(LogLevel::Fatal).map_err(|e| failed(&e))?;
+    builder.with_deterministic_compute(true).map_err(|e| failed(&e))
+}
+
+fn describe(outlet: &Outlet) -> Port {
+    use TensorElementType as T;
+    let (elem, dims) = match outlet.dtype() {
+        ValueType::Tensor { ty, shape, .. } => {
+            let elem = match ty {
+                T::Float32 | T::Float64 | T::Float16 => Elem::F32,
+                T::Int64 | T::Int32 | T::Bool => Elem::I64,
+                T::Uint8 => Elem::U8,
+                other => Elem::Other(other.to_string()),
+            };
+            (
+                elem,
+                shape
+                    .iter()
+                    .map(|&n| usize::try_from(n).ok().filter(|&n| n > 0))
+                    .collect(),
+            )
+        }
+        other => (Elem::Other(format!("{other:?}")), Vec::new()),
+    };
+    Port {
+        name: outlet.name().to_string(),
+        elem,
+        dims,
+    }
+}
+
+/// A tensor of the kind that the input takes.
+fn tensor(port: &Port, kind: TensorElementType, value: Value) -> Result<DynValue> {
+    use TensorElementType as T;
+    let Value { shape, data } = value;
+    let made = match (kind, data) {
+        (T::Float32, Data::F32(v)) => Tensor::from_array((shape, v)).map(Tensor::into_dyn),
+        (T::Float64, Data::F32(v)) => of(shape, &v, |&x| f64::from(x)),
+        (T::Float16, Data::F32(v)) => of(shape, &v, |&x| f16::from_f32(x)),
+        (T::Uint8, Data::F32(v)) => Tensor::from_array((shape, to_bytes(&v, &port.name)?)).map(Tensor::into_dyn),
+        (T::Int64, Data::I64(v)) => Tensor::from_array((shape, v)).map(Tensor::into_dyn),
+        (T::Bool, Data::I64(v)) => of(shape, &v, |&x| x != 0),
+        (T::Int32, Data::I64(v)) => {
+            let narrow: std::result::Result<Vec<i32>, _> = v.iter().map(|&x| i32::try_from(x)).collect();
+            let narrow = narrow.map_err(|_| Error::Model(format!("a value for {port} does not fit into 32 bits")))?;
+            Tensor::from_array((shape, narrow)).map(Tensor::into_dyn)
+        }
+        (kind, Data::F32(_)) => return Err(Error::Model(format!("the input {port} takes {kind}, not numbers"))),
+        (kind, Data::I64(_)) => {
+            return Err(Error::Model(format!(
+                "the input {port} takes {kind}, not whole numbers"
+            )));
+        }
+    };
+    made.map_err(|e| Error::Model(format!("the values for {port} make no tensor: {e}")))
+}
+
+fn of<S, T>(shape: Vec<usize>, values: &[S], convert: impl Fn(&S) -> T) -> ort::Result<DynValue>
+where
+    T: ort::value::PrimitiveTensorElementType + std::fmt::Debug + Clone + 'static,
+{
+    Tensor::from_array((shape, values.iter().map(convert).collect::<Vec<T>>())).map(Tensor::into_dyn)
+}
+
+fn value(value: Option<&DynValue>, name: &str) -> Result<Value> {
+    use TensorElementType as T;
+    let missing = || Error::Model(format!("the output {name} was not computed"));
+    let value = value.ok_or_else(missing)?;
+    let read = |e: ort::Error| Error::Model(format!("the output {name} cannot be read: {e}"));
+    macro_rules! take {
+        ($kind:ty, $data:ident, $convert:expr) => {{
+            let (shape, values) = value.try_extract_tensor::<$kind>().map_err(read)?;
+            let shape = shape.iter().map(|&n| usize::try_from(n).unwrap_or(0)).collect();
+            Value {
+                shape,
+                data: Data::$data(values.iter().map($convert).collect()),
+            }
+        }};
+    }
+    Ok(match value.dtype().tensor_type() {
+        Some(T::Float32) => take!(f32, F32, |&x| x),
+        Some(T::Float64) => take!(f64, F32, |&x| x as f32),
+        Some(T::Float16) => take!(f16, F32, |&x| x.to_f32()),
+        Some(T::Int64) => take!(i64, I64, |&x| x),
+        Some(T::Int32) => take!(i32, I64, |&x| i64::from(x)),
+        Some(T::Uint8) => take!(u8, I64, |&x| i64::from(x)),
+        Some(T::Bool) => take!(bool, I64, |&x| i64::from(x)),
+        Some(other) => {
+            return Err(Error::Model(format!(
+                "the output {name} holds {other}, which cannot be read"
+            )));
+        }
+        None => return Err(Error::Model(format!("the output {name} is not a tensor"))),
+    })
+}

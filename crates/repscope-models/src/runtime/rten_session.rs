@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+//! Graphs run by rten, the runtime in pure Rust.
+
+use std::error::Error as _;
+use std::sync::Arc;
+
+use rten::{
+    DataType, Dimension, LoadError, LoadErrorKind, Model, ModelOptions, NodeId, RunOptions, ThreadPool, ValueOrView,
+    ValueType,
+};
+use rten_tensor::Tensor;
+use rten_tensor::prelude::*;
+
+use super::beside::{ModelFile, read};
+use super::{Data, Elem, ModelBytes, Port, Session, Value, port, to_bytes};
+use crate::contain::contain_panics;
+use crate::error::{Error, Result};
+
+/// Where to go when rten cannot.
+const WAY_OUT: &str = "--runtime onnxruntime runs it with an installed ONNX Runtime";
+
+pub(super) struct RtenSession {
+    model: Model,
+    pool: Arc<ThreadPool>,
+    inputs: Vec<Port>,
+    outputs: Vec<Port>,
+}
+
+impl RtenSession {
+    pub(super) fn load(model: ModelBytes, threads: usize) -> Result<Self> {
+        let source = model.to_string();
+        let mut options = ModelOptions::with_all_ops();
+        let bytes = match model {
+            ModelBytes::Memory(bytes) => bytes,
+            ModelBytes::File(path) => {
+                // Read here, so that links to files elsewhere and any name of the model will do.
+                let file = ModelFile::read(&path)?;
+                for (name, beside) in file.beside {
+                    options.external_data(&name, read(&beside)?);
+                }
+                file.bytes
+            }
+        };
+        let loaded = contain_panics(|| options.load(bytes));
+        let model = match loaded {
+            Some(Ok(model)) => model,
+            Some(Err(error)) => return Err(Error::Model(explain(&source, &error))),
+            None => {
+                return Err(Error::Model(format!(
+                    "{source} is damaged: the runtime cannot read it; {WAY_OUT}"
+                )));
+            }
+        };
+        let ports = |ids: &[NodeId]| ids.iter().map(|&id| describe(&model, id)).collect();
+        Ok(RtenSession {
+            inputs: ports(model.input_ids()),
+            outputs: ports(model.output_ids()),
+            pool: Arc::new(ThreadPool::with_num_threads(threads)),
+            model,
+        })
+    }
+
+    fn id(&self, name: &str) -> Result<NodeId> {
+        self.model
+            .find_node(name)
+            .ok_or_else(|| Error::Model(format!("the graph has no value named {name}")))
+    }
+}
+
+impl Session for RtenSession {
+    fn inputs(&self) -> &[Port] {
+        &self.inputs
+    }
+
+    fn outputs(&self) -> &[Port] {
+        &self.outputs
+    }
+
+    fn engine(&self) -> String {
+        "rten 0.27".to_string()
+    }
+
+    fn run(&mut self, inputs: Vec<(String, Value)>, outputs: &[String]) -> Result<Vec<Value>> {
+        let mut fed = Vec::with_capacity(inputs.len());
+        for (name, value) in inputs {
+            let port = port(&self.inputs, &name, "input")?;
+            fed.push((self.id(&name)?, tensor(port, value)?));
+        }
+        let mut asked = Vec::with_capacity(outputs.len());
+        for name in outputs {
+            port(&self.outputs, name, "output")?;
+            asked.push(self.id(name)?);
+        }
+        let options = RunOptions::default().with_thread_pool(Some(self.pool.clone()));
+        match contain_panics(|| self.model.run(fed, &asked, Some(options))) {
+            Some(Ok(values)) => values
+                .into_iter()
+                .zip(outputs)
+                .map(|(v, name)| value(v, name))
+                .collect(),
+            Some(Err(error)) => Err(Error::Model(format!("the model cannot be run: {error}; {WAY_OUT}"))),
+            None => Err(Error::Model(format!(
+                "the model cannot be run by the built-in runtime; {WAY_OUT}"
+            ))),
+        }
+    }
+}
+
+/// What went wrong with a file, and what to do.
+fn explain(source: &str, error: &LoadError) -> String {
+    let inner = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+    if let Some((operator, _)) = inner.split_once(" operator not supported") {
+        return format!("{source} uses the operator {operator}, which the built-in runtime does not have; {WAY_OUT}");
+    }
+    match error.kind() {
+        LoadErrorKind::ExternalDataError if inner.contains("disallowed path") => format!(
+            "{source} keeps weights in another file, but the built-in runtime takes only names that end in .data or .onnx_data \
+             ({inner}); {WAY_OUT}"
+        ),
+        LoadErrorKind::ExternalDataError => {
+            format!("{source} keeps weights in another file, which cannot be read ({inner}); put that file beside it")
+        }
+        LoadErrorKind::ParseError | LoadErrorKind::UnknownFileType => {
+            format!("{source} is not a complete .onnx file ({inner}); it may have been cut off while copying")
+        }
+        LoadErrorKind::IoError => format!("cannot read {source}: {inner}"),
+        _ => format!("{source} cannot be used by the built-in runtime: {error}; {WAY_OUT}"),
+    }
+}
+
+fn describe(model: &Model, id: NodeId) -> Port {
+    let info = model.node_info(id);
+    let dims = info.as_ref().and_then(rten::NodeInfo::shape).unwrap_or_default();
+    let elem = match info.as_ref().and_then(rten::NodeInfo::dtype) {
+        Some(ValueType::Tensor(DataType::Float)) | None => Elem::F32,
+        Some(ValueType::Tensor(DataType::Int32)) => Elem::I64,
+        Some(ValueType::Tensor(DataType::UInt8)) => Elem::U8,
+        Some(other) => Elem::Other(other.to_string()),
+    };
+    let size = |d: &Dimension| match d {
+        Dimension::Fixed(n) => (*n > 0).then_some(*n),
+        Dimension::Symbolic(_) => None,
+    };
+    Port {
+        name: info
+            .as_ref()
+            .and_then(rten::NodeInfo::name)
+            .unwrap_or_default()
+            .to_string(),
+        elem,
+        dims: dims.iter().map(size).collect(),
+    }
+}
+
+/// A tensor of the kind that the input takes.
+fn tensor(port: &Port, value: Value) -> Result<ValueOrView<'static>> {
+    let Value { shape, data } = value;
+    let wrong = |_| Error::Model(format!("the values for {port} do not fill the shape {shape:?}"));
+    let value: rten::Value = match (&port.elem, data) {
+        (Elem::F32, Data::F32(v)) => Tensor::try_from_data(shape.as_slice(), v).map_err(wrong)?.into(),
+        (Elem::U8, Data::F32(v)) => Tensor::try_from_data(shape.as_slice(), to_bytes(&v, &port.name)?)
+            .map_err(wrong)?
+            .into(),
+        (Elem::I64, Data::I64(v)) => {
+            let narrow: std::result::Result<Vec<i32>, _> = v.iter().map(|&x| i32::try_from(x)).collect();
+            let narrow = narrow.map_err(|_| {
+                Error::Model(format!(
+                    "the built-in runtime holds whole numbers in 32 bits, too few for {port}; {WAY_OUT}"
+                ))
+            })?;
+            Tensor::try_from_data(shape.as_slice(), narrow).map_err(wrong)?.into()
+        }
+        (Elem::I64, Data::F32(_)) => {
+            return Err(Error::Model(format!(
+                "the input {port} takes whole numbers, such as token ids"
+            )));
+        }
+        (Elem::Other(kind), _) => {
+            return Err(Error::Model(format!(
+                "the input {port} takes {kind}, which cannot be fed; {WAY_OUT}"
+            )));
+        }
+        (_, Data::I64(_)) => return Err(Error::Model(format!("the input {port} does not take whole numbers"))),
+    };
+    Ok(value.into())
+}
+
+fn value(value: rten::Value, name: &str) -> Result<Value> {
+    Ok(match value {
+        rten::Value::FloatTensor(t) => Value {
+            shape: t.shape().to_vec(),
+            data: Data::F32(t.into_data()),
+        },
+        rten::Value::Int32Tensor(t) => Value {
+            shape: t.shape().to_vec(),
+            data: wide(&t),
+        },
+        rten::Value::Int8Tensor(t) => Value {
+            shape: t.shape().to_vec(),
+            data: wide(&t),
+        },
+        rten::Value::UInt8Tensor(t) => Value {
+            shape: t.shape().to_vec(),
+            data: wide(&t),
+        },
+        _ => {
+            return Err(Error::Model(format!(
+                "the output {name} is a list of tensors, which are no codes"
+            )));
+        }
+    })
+}
+
+fn wide<T: Copy + Into<i64>>(t: &Tensor<T>) -> Data {
+    Data::I64(t.iter().map(|&x| x.into()).collect())
+}
