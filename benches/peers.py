@@ -7,6 +7,7 @@
     python benches/peers.py recall ids.npy FILE --k 100     the same of a stored table of neighbours (N×k)
     python benches/peers.py trust+cont sklearn STATES CODES --k 10
     python benches/peers.py retrieval numpy QUERIES TARGETS LABELS --k 10 50 100   also faiss
+    python benches/peers.py encode onnxruntime MODEL.onnx ROWS.npy         also a folder beside MODEL.onnx and TEXTS.txt
     python benches/peers.py gemm                            GF/s of a short matrix product: the machine's state
 
 `seconds` is the computation alone, without imports and loading. The process may allocate --memory GiB, so that a
@@ -20,7 +21,7 @@ import sys
 import time
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("case", choices=["knn", "recall", "trust+cont", "retrieval", "gemm"])
+parser.add_argument("case", choices=["knn", "recall", "trust+cont", "retrieval", "encode", "gemm"])
 parser.add_argument("peer", nargs="?")
 parser.add_argument("files", nargs="*")
 parser.add_argument("--k", type=int, nargs="+", default=[10], help="several for retrieval, else one")
@@ -109,6 +110,39 @@ def trust_and_cont():
             "answer": {f"trustworthiness@{args.k}": float(trust), f"continuity@{args.k}": float(cont)}}
 
 
+def encode():
+    """Codes in batches of 32 by ONNX Runtime from Python. Texts are tokenised, padded to the longest of their batch,
+    averaged over their tokens and brought to length 1, as sentence-transformers does."""
+    import onnxruntime
+    path, data = args.files
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = args.threads
+    is_text = data.endswith(".txt")
+    session = onnxruntime.InferenceSession(path + ".onnx" if is_text else path, options, ["CPUExecutionProvider"])
+    if is_text:
+        from tokenizers import Tokenizer
+        tokenizer = Tokenizer.from_file(path + "/tokenizer.json")
+        tokenizer.enable_truncation(256)
+        tokenizer.enable_padding()
+        rows = open(data, encoding="utf-8").read().splitlines()
+    else:
+        rows = np.load(data)
+
+    def batch(part):
+        if not is_text:
+            return session.run(None, {session.get_inputs()[0].name: part})[0]
+        tokens = tokenizer.encode_batch(part)
+        mask = np.array([one.attention_mask for one in tokens])
+        inputs = {"input_ids": np.array([one.ids for one in tokens]), "attention_mask": mask,
+                  "token_type_ids": np.zeros_like(mask)}
+        hidden = session.run(None, inputs)[0]
+        mean = (hidden * mask[..., None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
+        return mean / np.linalg.norm(mean, axis=1, keepdims=True)
+
+    codes, seconds = timed(lambda: np.concatenate([batch(rows[at:at + 32]) for at in range(0, len(rows), 32)]))
+    return {"n": len(rows), "seconds": seconds, "answer": {"mean |z|": float(np.abs(codes).astype(np.float64).mean())}}
+
+
 def retrieval():
     """Label precision at every K. Both peers rank once for all K, in f32; document 001's script ranks anew for each."""
     queries, targets, labels = (load(path) for path in args.files)
@@ -147,7 +181,8 @@ def gemm():
 
 
 def main():
-    work = {"knn": knn, "recall": recall, "trust+cont": trust_and_cont, "retrieval": retrieval, "gemm": gemm}[args.case]
+    work = {"knn": knn, "recall": recall, "trust+cont": trust_and_cont, "retrieval": retrieval,
+            "encode": encode, "gemm": gemm}[args.case]
     try:
         measured = work()
     except (MemoryError, RuntimeError) as error:  # torch reports a failed allocation as a RuntimeError

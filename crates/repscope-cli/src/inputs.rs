@@ -7,7 +7,8 @@ use anyhow::{Context, Result, bail};
 use repscope_core::{Labels, Pairs, Space, Study};
 use repscope_io::{InputPath, Pool};
 
-use crate::args::{Episodes, Models, PoolChoice};
+use crate::args::{Episodes, Machine, Models, PoolChoice, SeenOption};
+use crate::encoding::{self, Encoders, Seen};
 use crate::models::{self, Model};
 use crate::reader::{Part, Reader, Sources};
 
@@ -15,6 +16,8 @@ use crate::reader::{Part, Reader, Sources};
 #[derive(Default)]
 pub struct Paths<'a> {
     pub states: Option<&'a str>,
+    /// Whether distances between the states are looked at; else they are for encoders alone.
+    pub are_points: bool,
     pub next_states: Option<&'a str>,
     pub labels: Option<&'a str>,
     pub episodes: Option<&'a str>,
@@ -24,8 +27,9 @@ pub struct Paths<'a> {
 
 impl<'a> Paths<'a> {
     /// Nothing but codes and their episodes.
-    pub fn of_episodes(given: &'a Episodes) -> Self {
+    pub fn of_codes(seen: &'a SeenOption, given: &'a Episodes) -> Self {
         Paths {
+            states: seen.states.as_deref(),
             episodes: given.episodes.as_deref(),
             ..Paths::default()
         }
@@ -48,8 +52,8 @@ pub struct Codes {
     pub view: Option<Arc<Space>>,
 }
 
-/// Reads everything and checks that it fits together.
-pub fn read(paths: &Paths, models: &Models) -> Result<Inputs> {
+/// Reads everything, runs the models that are encoders, and checks that it fits together.
+pub fn read(paths: &Paths, models: &Models, machine: &Machine) -> Result<Inputs> {
     let mut reader = Reader::new(&models.ids);
     let named = models::parse(&models.models, paths.next_states.is_some())?;
     let views = match paths.views.is_empty() {
@@ -61,8 +65,12 @@ pub fn read(paths: &Paths, models: &Models) -> Result<Inputs> {
         true => reader.join(Vec::new())?,
         false => reader.join(parts(paths, &named, &views)?)?,
     };
+    let encoders = Encoders {
+        options: &models.encoder,
+        machine,
+    };
 
-    let space = |reader: &mut Reader, path: &InputPath, name: &str, pool, part: &str| -> Result<Space> {
+    let space = |reader: &mut Reader, path: &InputPath, name: &str, part: &str| -> Result<Space> {
         let array = reader.array(path)?;
         let space = array.into_space(name, pool).with_context(|| path.to_string())?;
         orders.space(part, space)
@@ -74,56 +82,66 @@ pub fn read(paths: &Paths, models: &Models) -> Result<Inputs> {
             Some(Arc::new(orders.labels("labels", labels)?))
         }
     };
-    let episodes = match paths.episodes {
-        None => None,
-        Some(path) => {
+    let states = see(paths.states, &encoders, &mut reader)?;
+    let next_states = see(paths.next_states, &encoders, &mut reader)?;
+    let episodes = match (paths.episodes, states.as_ref().and_then(|seen| seen.stops.clone())) {
+        (None, None) => None,
+        (Some(path), _) => {
             let episodes = reader.array(&InputPath::parse(path))?.into_episodes(path)?;
             Some(Arc::new(orders.labels("episodes", episodes)?))
         }
-    };
-    let states = match paths.states {
-        None => None,
-        Some(path) => Some(space(
-            &mut reader,
-            &InputPath::parse(path),
-            "states",
-            Pool::Flatten,
-            "states",
-        )?),
-    };
-    let next_states = match paths.next_states {
-        None => None,
-        Some(path) => Some(space(
-            &mut reader,
-            &InputPath::parse(path),
-            "next states",
-            Pool::Flatten,
-            "states",
-        )?),
+        (None, Some(stops)) => {
+            let episodes = stops.into_episodes("the stop flags")?;
+            Some(Arc::new(orders.labels("states", episodes)?))
+        }
     };
 
     let mut codes = Vec::new();
     for (i, model) in named.iter().enumerate() {
-        let latent = space(&mut reader, &model.codes, &model.name, pool, &model.name)?;
-        let next = match &model.next {
-            None => None,
-            Some(path) => Some(space(&mut reader, path, &model.name, pool, &model.name)?),
+        let name = &model.name;
+        let (latent, next) = match encoding::is_encoder(&model.codes)? {
+            true => {
+                let seen = states.as_ref().with_context(|| blind(model))?;
+                let mut encoder = encoders.open(&model.codes, &mut reader)?;
+                let warnings = &mut reader.warnings;
+                let latent = encoders.space(&mut encoder, name, seen, pool, warnings)?;
+                let next = match &next_states {
+                    None => None,
+                    Some(seen) => Some(encoders.space(&mut encoder, name, seen, pool, warnings)?),
+                };
+                let next = next.map(|next| orders.space("states", next)).transpose()?;
+                (orders.space("states", latent)?, next)
+            }
+            false => {
+                model.refuse_one_file(paths.next_states.is_some())?;
+                let latent = space(&mut reader, &model.codes, name, name)?;
+                let next = match &model.next {
+                    None => None,
+                    Some(path) => Some(space(&mut reader, path, name, name)?),
+                };
+                (latent, next)
+            }
         };
         let view = match views.get(i) {
             None => None,
             Some(path) => {
-                let part = view_part(&model.name);
-                Some(Arc::new(space(&mut reader, path, &part, pool, &part)?))
+                let part = view_part(name);
+                Some(Arc::new(space(&mut reader, path, &part, &part)?))
             }
         };
         codes.push(Codes {
-            model: model.name.clone(),
+            model: name.clone(),
             latent,
             next,
             view,
         });
     }
-    let studies = match next_states {
+    let points = |seen: Option<Seen>, name: &str| match seen.filter(|_| paths.are_points) {
+        None => Ok(None),
+        Some(seen) => orders.space("states", seen.into_space(name)?).map(Some),
+    };
+    let states = points(states, "states")?;
+    let studies = match points(next_states, "next states")? {
         Some(next) => stacked_studies(states, next, codes, episodes)?,
         None => row_studies(states, codes, labels, episodes)?,
     };
@@ -136,6 +154,20 @@ pub fn read(paths: &Paths, models: &Models) -> Result<Inputs> {
             options: roles(paths, models),
         },
     })
+}
+
+/// Opens what a path names for encoders, and for distances between inputs.
+pub fn see(path: Option<&str>, encoders: &Encoders, reader: &mut Reader) -> Result<Option<Seen>> {
+    path.map(|path| Seen::open(&InputPath::parse(path), encoders.options.numbers.skip_bad, reader))
+        .transpose()
+}
+
+/// Why an encoder cannot be run.
+pub fn blind(model: &Model) -> String {
+    format!(
+        "{} is an encoder, and there is nothing to run it on; give --states PATH",
+        model.codes
+    )
 }
 
 /// The arrays that `--ids` joins.
@@ -155,7 +187,10 @@ pub fn parts(paths: &Paths, models: &[Model], views: &[InputPath]) -> Result<Vec
                 model.name
             );
         }
-        parts.push(Part::new(&model.name, model.codes.clone()));
+        // Codes that an encoder makes have the rows of the states.
+        if !encoding::is_encoder(&model.codes)? {
+            parts.push(Part::new(&model.name, model.codes.clone()));
+        }
     }
     for (model, view) in models.iter().zip(views) {
         parts.push(Part::new(&view_part(&model.name), view.clone()));
@@ -174,10 +209,12 @@ pub fn roles(paths: &Paths, models: &Models) -> serde_json::Map<String, serde_js
         "states": paths.states, "next_states": paths.next_states, "labels": paths.labels, "episodes": paths.episodes,
         "models": models.models, "pool": pool(models.pool).name(), "ids": models.ids,
     });
-    match roles {
+    let mut roles = match roles {
         serde_json::Value::Object(map) => map,
         _ => serde_json::Map::new(),
-    }
+    };
+    roles.extend(models.encoder.asked());
+    roles
 }
 
 /// Every row is a sample; consecutive rows are pairs.

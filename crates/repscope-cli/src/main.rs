@@ -3,12 +3,13 @@
 
 mod args;
 mod commands;
-mod encoders;
+mod encoding;
 mod evaluation;
 mod figure_files;
 mod gates;
 mod inputs;
 mod models;
+mod noise;
 mod outputs;
 mod performance_file;
 mod progress;

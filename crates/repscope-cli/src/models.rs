@@ -15,6 +15,20 @@ pub struct Model {
     pub next: Option<InputPath>,
 }
 
+impl Model {
+    /// Codes of states and of next states are two files.
+    pub fn refuse_one_file(&self, with_next: bool) -> Result<()> {
+        if with_next && self.next.is_none() {
+            bail!(
+                "--model {} names one file, but with --next-states two are needed: --model NAME=Z,Z1 (codes of the states and \
+                 of the next states), or an encoder",
+                self.codes
+            );
+        }
+        Ok(())
+    }
+}
+
 /// A file with a name.
 struct Named {
     name: String,
@@ -104,22 +118,20 @@ pub fn pair_views(texts: &[String], models: &[Model]) -> Result<Vec<InputPath>> 
     models.iter().map(view_of).collect()
 }
 
-/// `NAME=Z,Z1`.
+/// `NAME=Z,Z1`, or `NAME=ENCODER`.
 fn parse_pair(text: &str) -> Result<Model> {
     let (name, rest) = split_name("--model", text)?;
     let (codes, next) = match rest.split_once(',') {
         Some((codes, next)) if !codes.is_empty() && !next.is_empty() => {
-            (InputPath::parse(codes), InputPath::parse(next))
+            (InputPath::parse(codes), Some(InputPath::parse(next)))
         }
-        _ => bail!(
-            "--model {text} names one file, but with --next-states two are needed: --model NAME=Z,Z1 (codes of the \
-             states and of the next states)"
-        ),
+        // An encoder, which makes both.
+        _ => (InputPath::parse(rest), None),
     };
     Ok(Model {
         name: name.map_or_else(|| codes.stem(), str::to_string),
         codes,
-        next: Some(next),
+        next,
     })
 }
 

@@ -139,8 +139,11 @@ fn pick_names(columns: &[ArrayInfo], file: &InputPath) -> Result<Option<String>>
     match found.or_else(|| others().next()) {
         Some(column) if columns.len() > 1 => Ok(column.key.clone()),
         _ => bail!(
-            "{file} has one column, {}, but one of models and one of numbers are needed",
-            keys(columns)
+            "{file} has one column{}, but one of models and one of numbers are needed",
+            match columns {
+                [ArrayInfo { key: Some(key), .. }] => format!(", `{key}`"),
+                _ => String::new(),
+            }
         ),
     }
 }
@@ -178,6 +181,7 @@ fn numbers_of(data: &Data) -> Option<Vec<std::result::Result<f64, String>>> {
     Some(match data {
         Data::F32(v) => (**v).as_ref().iter().map(|&x| Ok(f64::from(x))).collect(),
         Data::F64(v) => (**v).as_ref().iter().map(|&x| Ok(x)).collect(),
+        Data::U8(v) => (**v).as_ref().iter().map(|&x| Ok(f64::from(x))).collect(),
         Data::I64(v) => v.iter().map(|&x| Ok(x as f64)).collect(),
         Data::U64(v) => v.iter().map(|&x| Ok(x as f64)).collect(),
         Data::Text(v) => v.iter().map(parse).collect(),

@@ -9,6 +9,8 @@ use repscope_io::{
     Array, InputPath, InputRecord, digest, join_rows, list_arrays, read_array, read_array_beside, read_ids,
 };
 
+use crate::encoding::has_extension;
+
 /// What a run was made from, for the results document and the user.
 #[derive(Default)]
 pub struct Sources {
@@ -99,10 +101,10 @@ impl Reader {
 
     /// Reads an array and records it.
     pub fn array(&mut self, path: &InputPath) -> Result<Array> {
-        if path.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("onnx")) {
+        if has_extension(&path.path, "onnx") {
             bail!(
-                "{path} is an encoder, and codes are needed; make them with: repscope encode --encoder {path} --input \
-                 STATES --output codes.npy"
+                "{path} is an encoder, and an array is needed; make one with: repscope encode --encoder {path} --input STATES \
+                 --output codes.npy"
             );
         }
         let path = &self.beside_ids(path)?;

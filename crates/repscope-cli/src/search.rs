@@ -9,6 +9,8 @@ use anyhow::{Context, Result, bail};
 use glob::{MatchOptions, Pattern};
 use repscope_io::InputPath;
 
+use crate::encoding::is_model_folder;
+
 /// How many names a message lists.
 const NAMES_SHOWN: usize = 5;
 
@@ -19,7 +21,9 @@ pub fn search(text: &str) -> Result<Option<Vec<InputPath>>> {
     if path.key.as_deref().is_some_and(has_wildcard) {
         path = InputPath::file(text);
     }
-    let mut files = if path.path.is_dir() {
+    let mut files = if is_model_folder(&path.path) {
+        return Ok(None);
+    } else if path.path.is_dir() {
         files_of_folder(&path.path)?
     } else if !path.path.exists() && path.path.to_str().is_some_and(has_wildcard) {
         files_of_pattern(&path.path)?

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use clap::{Arg, ArgAction, CommandFactory};
 use toml::{Table, Value};
 
-use crate::args::Cli;
+use crate::args::{Cli, ENCODER_HEADING};
 use crate::evaluation::ANALYSES;
 use crate::evaluation::problems::{Problems, did_you_mean};
 
@@ -42,8 +42,10 @@ const TOP: [&str; 17] = [
 const DATA: [&str; 6] = ["states", "next-states", "episodes", "labels", "ids", "pool"];
 /// Tables of names and paths, and the option that each entry is.
 const NAMED: [(&str, &str); 2] = [("models", "model"), ("views", "views")];
-/// Options of `retrieval` that make it do something else.
-const OTHER_WORK: [&str; 2] = ["prototype-texts", "checkpoint"];
+/// The table of how encoders are run.
+const ENCODER: &str = "encoder";
+/// Options of `retrieval` and `robustness` that make them do something else.
+const OTHER_WORK: [&str; 3] = ["prototype-texts", "clean", "noisy"];
 
 /// An option and the words that say it.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,6 +110,16 @@ pub fn read(path: &Path, problems: &mut Problems) -> Result<StudyFile> {
                     words,
                 });
             }
+            (Value::Table(entries), _) if key == ENCODER => {
+                let known: Vec<String> = encoder_options().iter().map(long).collect();
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                for (key, value) in entries {
+                    match one_of(&known, key).and_then(|option| setting("evaluate", option, value, folder)) {
+                        Ok(setting) => file.own.push(setting),
+                        Err(problem) => add(format!("[{ENCODER}] `{key}` {problem}")),
+                    }
+                }
+            }
             (Value::Table(entries), Some(analysis)) => {
                 let mut settings = Vec::new();
                 for (key, value) in entries {
@@ -119,7 +131,7 @@ pub fn read(path: &Path, problems: &mut Problems) -> Result<StudyFile> {
                 file.of_analyses.push((analysis, settings));
             }
             (_, Some(_)) => add(format!("`{key}` must be a table of options, [{key}]")),
-            _ if key == "data" || NAMED.iter().any(|(table, _)| table == key) => {
+            _ if key == "data" || key == ENCODER || NAMED.iter().any(|(table, _)| table == key) => {
                 add(format!("`{key}` must be a table, [{key}]"));
             }
             _ => add(format!("`{key}` {}", misplaced(&option))),
@@ -175,7 +187,7 @@ fn misplaced(option: &str) -> String {
     let known = keys
         .iter()
         .map(String::as_str)
-        .chain(["data", "models", "views"])
+        .chain(["data", "models", "views", ENCODER])
         .chain(tables);
     format!("is no key of a study file{}", did_you_mean(option, known))
 }
@@ -188,12 +200,24 @@ fn options_of(analysis: &str) -> Vec<Arg> {
     };
     let is_shared = |name: &str| {
         let of_models = DATA.contains(&name) || NAMED.iter().any(|(_, option)| *option == name);
-        TOP.contains(&name) || (analysis != "retrieval" && of_models) || OTHER_WORK.contains(&name)
+        let of_encoders = || encoder_options().iter().any(|arg| long(arg) == name);
+        TOP.contains(&name)
+            || (analysis != "retrieval" && of_encoders())
+            || (analysis != "retrieval" && of_models)
+            || OTHER_WORK.contains(&name)
     };
     let own = command
         .get_arguments()
         .filter(|arg| arg.get_long().is_some_and(|name| !is_shared(name)));
     own.filter(|arg| arg.get_id() != "help").cloned().collect()
+}
+
+/// How encoders are run, which is said once for all analyses.
+fn encoder_options() -> Vec<Arg> {
+    let cli = Cli::command();
+    let of_evaluate = cli.find_subcommand("evaluate").map(|c| c.get_arguments());
+    let is_own = |arg: &&Arg| arg.get_help_heading() == Some(ENCODER_HEADING);
+    of_evaluate.into_iter().flatten().filter(is_own).cloned().collect()
 }
 
 fn long(arg: &Arg) -> String {

@@ -1,21 +1,61 @@
 // SPDX-License-Identifier: MIT
-//! The one place where texts become vectors. No text encoder can be run yet; when one can, only this function changes.
+//! The one place where the texts of prototypes become vectors.
 
-use std::path::Path;
-
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use repscope_core::Space;
+use repscope_core::run::Driver;
+use repscope_io::{InputPath, InputRecord, Pool};
+use repscope_models::Output;
 
-/// One row per text, in the order of the texts, by the text encoder of a checkpoint.
-pub fn encode_texts(checkpoint: Option<&Path>, texts: &[String]) -> Result<Space> {
-    let encoder = match checkpoint {
-        Some(path) => format!("the text encoder of {} cannot be run by this version", path.display()),
-        None => "no text encoder can be run by this version".to_string(),
+use crate::args::Retrieval;
+use crate::encoding::{self, Model, Seen};
+use crate::reader::Reader;
+
+/// One row per text, in the order of the texts.
+pub fn encode_texts(options: &Retrieval, texts: Vec<String>, reader: &mut Reader, driver: &Driver) -> Result<Space> {
+    let machine = &options.outputs.machine;
+    let Some(path) = options.text_encoder.as_deref().map(InputPath::parse) else {
+        let why = match &options.checkpoint {
+            Some(checkpoint) => {
+                format!("{checkpoint} holds the projection of texts, but not the text encoder before it")
+            }
+            None => format!("there are {} texts and no text encoder", texts.len()),
+        };
+        bail!(
+            "{why}; name the encoder with --text-encoder FOLDER. Or write the texts with --prototype-texts texts.csv, encode them \
+             by yourself and give --prototype-embeddings vectors.npy --prototype-labels texts.csv"
+        );
     };
-    bail!(
-        "{encoder}, so the {} texts of the prototypes have no vectors. Write them with --prototype-texts texts.csv, \
-         encode the column `text` with your own encoder, and pass the vectors: --prototype-embeddings vectors.npy \
-         --prototype-labels texts.csv",
-        texts.len()
+    if !path.path.exists() {
+        bail!("--text-encoder {path}: there is no such folder or file");
+    }
+    let mut model = Model::open_text(
+        &path,
+        options.checkpoint.as_deref(),
+        &options.text,
+        &options.runtime,
+        machine,
     )
+    .with_context(|| format!("--text-encoder {path}"))?;
+    reader.records.push(InputRecord {
+        path: path.to_string(),
+        shape: Vec::new(),
+        dtype: "encoder".to_string(),
+        digest: model.digest().to_string(),
+    });
+    let seen = Seen::of_texts(texts);
+    let mut all: Option<Output> = None;
+    let notes = model.run(&seen, 0, "prototypes", driver, &mut |batch| {
+        for output in batch.outputs {
+            match &mut all {
+                None => all = Some(output),
+                Some(all) => all.values.extend(output.values),
+            }
+        }
+        Ok(())
+    })?;
+    let notes = notes.into_iter().map(|note| format!("text encoder: {note}"));
+    reader.warnings.extend(notes);
+    let all = all.context("there are no texts")?;
+    encoding::space(all, seen.rows(), "prototype", Pool::Flatten)
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Folder, npy_f64, value};
+use common::{Folder, noise, npy_f64, value};
 
 /// A model of the crate that runs models; `make.py` beside it made it.
 fn model(name: &str) -> String {
@@ -44,6 +44,130 @@ fn every_head_has_a_file_of_its_own_unless_one_is_chosen() {
     );
     let run = folder.good(&format!("{line} --output-name p"));
     assert!(run.stdout.contains("z.npy (37 x 5)"), "{}", run.stdout);
+}
+
+#[test]
+fn an_encoder_scores_as_its_stored_codes_do_in_every_analysis() {
+    let folder = Folder::new();
+    let (mlp, vectors) = (model("mlp.onnx"), model("vectors.npy"));
+    folder.good(&format!("encode --encoder {mlp} --input {vectors} --output z.npy"));
+    for (command, states) in [
+        ("smoothness", format!("--states {vectors}")),
+        ("neighborhood --k 3", format!("--states {vectors}")),
+        ("manifold", String::new()),
+        ("geometry --clusters 3", String::new()),
+        ("rankme", String::new()),
+        ("clid --clusters 3", String::new()),
+        ("evaluate --k 3 --skip clid,robustness", format!("--states {vectors}")),
+    ] {
+        let stored = folder.results(&format!("{command} {states} --model m=z.npy --no-figures"));
+        let run = folder.results(&format!(
+            "{command} --states {vectors} --model m={mlp} --no-figures --batch-size 5"
+        ));
+        assert_eq!(run["scores"], stored["scores"], "{command}");
+    }
+    let line = format!("compare --states {vectors} --k 3 --skip robustness --no-figures");
+    let stored = folder.results(&format!("{line} --model a=z.npy --model b=z.npy"));
+    let run = folder.results(&format!("{line} --model a={mlp} --model b={mlp}"));
+    assert_eq!(run["scores"], stored["scores"]);
+}
+
+#[test]
+fn an_encoder_makes_the_codes_of_next_states_too() {
+    let folder = Folder::new();
+    let (mlp, vectors) = (model("mlp.onnx"), model("vectors.npy"));
+    folder.write("next.npy", &npy_f64(&[37, 12], &noise(5, 37 * 12)));
+    for (input, output) in [(vectors.as_str(), "z.npy"), ("next.npy", "z1.npy")] {
+        folder.good(&format!("encode --encoder {mlp} --input {input} --output {output}"));
+    }
+    let line = format!("smoothness --states {vectors} --next-states next.npy");
+    let stored = folder.results(&format!("{line} --model m=z.npy,z1.npy"));
+    let run = folder.results(&format!("{line} --model m={mlp}"));
+    assert_eq!(run["scores"], stored["scores"]);
+    let run = folder.run(&format!("{line} --model m=z.npy"));
+    assert!(run.code == 2 && run.stderr.contains("NAME=Z,Z1"), "{}", run.stderr);
+}
+
+#[test]
+fn codes_are_kept_until_model_data_or_options_change() {
+    let folder = Folder::new();
+    folder.write("x.npy", &npy_f64(&[9, 12], &noise(5, 9 * 12)));
+    let line = format!("encode --encoder {} --input x.npy --output z.npy", model("mlp.onnx"));
+    let is_kept = |words: &str| folder.good(words).stderr.contains("earlier run");
+    assert!(!is_kept(&line) && is_kept(&line));
+    let first = std::fs::read(folder.path().join("z.npy")).expect("codes");
+    assert!(!is_kept(&format!("{line} --no-cache")));
+    assert_eq!(first, std::fs::read(folder.path().join("z.npy")).expect("codes"));
+    assert!(!is_kept(&format!("{line} --scale 2")));
+    assert_ne!(first, std::fs::read(folder.path().join("z.npy")).expect("codes"));
+    // Another analysis takes the same codes, and says nothing of it in its results.
+    let states = format!("manifold --states x.npy --model m={}", model("mlp.onnx"));
+    let kept = folder.good(&format!("{states} --json"));
+    assert!(kept.stderr.contains("earlier run"), "{}", kept.stderr);
+    let computed = folder.good(&format!("{states} --json --no-cache"));
+    assert_eq!(kept.stdout, computed.stdout);
+    folder.write("x.npy", &npy_f64(&[9, 12], &noise(6, 9 * 12)));
+    assert!(!is_kept(&line));
+}
+
+#[test]
+fn heads_are_tensors_of_one_file_where_it_can_hold_them() {
+    let folder = Folder::new();
+    let run = folder.good(&format!(
+        "encode --encoder {} --input {} --output z.safetensors",
+        model("two_heads.onnx"),
+        model("images.npy")
+    ));
+    assert!(
+        run.stdout
+            .contains("z.safetensors#z (37 x 8), z.safetensors#p (37 x 5)"),
+        "{}",
+        run.stdout
+    );
+    let results = folder.results(&format!(
+        "robustness --clean m=z.safetensors#p --noisy 1={}",
+        model("two_heads_p.npy")
+    ));
+    assert!(value(&results, "m", "robustness@1").expect("a number") < 1e-5);
+}
+
+#[test]
+fn evaluate_measures_the_robustness_of_encoders_as_the_command_does() {
+    let folder = Folder::new();
+    let (mlp, vectors) = (model("mlp.onnx"), model("vectors.npy"));
+    folder.good(&format!("encode --encoder {mlp} --input {vectors} --output z.npy"));
+    let alone = folder.results(&format!(
+        "robustness --states {vectors} --model m={mlp} --noise 0.1 0.5 --draws 2 --no-figures"
+    ));
+    folder.write(
+        "study.toml",
+        format!(
+            "only = [\"robustness\"]\n[data]\nstates = \"{vectors}\"\n[models]\nm = \"{mlp}\"\ncodes = \"z.npy\"\n\
+             [encoder]\nbatch_size = 7\n[robustness]\nnoise = [0.1, 0.5]\ndraws = 2\n"
+        )
+        .as_bytes(),
+    );
+    let whole = folder.results("evaluate study.toml --no-figures");
+    assert_eq!(whole["scores"], alone["scores"]);
+    assert!(
+        folder
+            .path()
+            .join("evaluation_plots/robustness_analysis/robustness_summary.csv")
+            .exists()
+    );
+    let run = folder.run("evaluate z.npy --only robustness");
+    assert!(
+        run.code == 2 && run.stderr.contains("robustness cannot run"),
+        "{}",
+        run.stderr
+    );
+    let both = folder.results(&format!(
+        "compare --states {vectors} --model a={mlp} --model b={mlp} --only robustness --no-figures"
+    ));
+    assert_eq!(
+        value(&both, "a", "robustness@0.1"),
+        value(&alone, "m", "robustness@0.1").and(value(&both, "b", "robustness@0.1"))
+    );
 }
 
 #[test]
@@ -120,7 +244,7 @@ fn what_cannot_be_run_is_refused_with_both_sides() {
         ),
         (
             format!("encode --encoder {mlp} --input z.npy --output c.txt"),
-            &["c.txt", ".npy"],
+            &["c.txt", ".npy", ".safetensors"],
         ),
         (
             format!(
@@ -131,7 +255,35 @@ fn what_cannot_be_run_is_refused_with_both_sides() {
         ),
         (
             "manifold --model broken.onnx".to_string(),
+            &["is an encoder", "--states"],
+        ),
+        (
+            "evaluate --model broken.onnx".to_string(),
+            &["is an encoder", "--states"],
+        ),
+        (
+            "manifold --states z.npy --model broken.onnx".to_string(),
+            &["broken.onnx"],
+        ),
+        (
+            "geometry --model z.npy --labels broken.onnx".to_string(),
             &["is an encoder", "repscope encode"],
+        ),
+        (
+            "robustness --states z.npy --model z.npy".to_string(),
+            &["holds codes", "--clean"],
+        ),
+        (
+            format!(
+                "manifold --states {} --model {}",
+                model("images.npy"),
+                model("two_heads.onnx")
+            ),
+            &["outputs z, p", "--output-name"],
+        ),
+        (
+            format!("encode --encoder {mlp} --input z.npy --output c.npy --provider cuda"),
+            &["--runtime onnxruntime"],
         ),
         (
             "robustness --clean z.npy --noisy 0.1=w.npy".to_string(),

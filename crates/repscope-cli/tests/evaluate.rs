@@ -228,7 +228,7 @@ fn only_and_skip_choose_analyses() {
     assert!(run.stderr.contains("computed: manifold, rankme\n"), "{}", run.stderr);
     assert!(
         run.stderr
-            .contains("not asked for: smoothness, neighborhood, geometry, clid, retrieval"),
+            .contains("not asked for: smoothness, robustness, neighborhood, geometry, clid, retrieval"),
         "{}",
         run.stderr
     );
@@ -812,14 +812,18 @@ fn the_examples_of_its_help_work() {
     for (name, from) in [
         ("z_jepa.npy", "z.npy"),
         ("z_ae.npy", "w.npy"),
-        ("frames.npy", "x.npy"),
         ("z_autoencoder.npy", "w.npy"),
     ] {
         folder.write(name, &std::fs::read(folder.path().join(from)).expect("an array"));
     }
+    folder.write("frames.npy", &npy_f64(&[60, 12], &noise(4, 720)));
+    let encoder = repository("crates/repscope-models/tests/models/mlp.onnx");
+    for name in ["jepa.onnx", "autoencoder.onnx"] {
+        folder.write(name, &std::fs::read(&encoder).expect("an encoder"));
+    }
     let help = folder.good("evaluate --help").stdout;
     let examples: Vec<&str> = help.lines().filter_map(|l| l.strip_prefix("  repscope ")).collect();
-    assert_eq!(examples.len(), 5, "{help}");
+    assert_eq!(examples.len(), 6, "{help}");
     for example in examples {
         folder.good(example);
     }

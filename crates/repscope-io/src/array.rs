@@ -16,8 +16,8 @@ pub struct Array {
     data: Data,
 }
 
-/// The values of an [`Array`]. Halves and integers up to 16 bits are held as `f32`, 32-bit integers as
-/// `f64`, both exactly; [`Array::dtype`] still says how they were stored.
+/// The values of an [`Array`]. Bytes stay bytes, as images are large. Halves and other integers up to 16 bits
+/// are held as `f32`, 32-bit integers as `f64`, both exactly; [`Array::dtype`] still says how they were stored.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Data {
@@ -25,6 +25,8 @@ pub enum Data {
     F32(Arc<dyn AsRef<[f32]> + Send + Sync>),
     /// Double precision, possibly inside a mapped file.
     F64(Arc<dyn AsRef<[f64]> + Send + Sync>),
+    /// Bytes, possibly inside a mapped file.
+    U8(Arc<dyn AsRef<[u8]> + Send + Sync>),
     /// 64-bit integers, which `f64` could not hold exactly.
     I64(Vec<i64>),
     /// Unsigned 64-bit integers.
@@ -113,6 +115,7 @@ impl Data {
         match self {
             Data::F32(v) => (**v).as_ref().len(),
             Data::F64(v) => (**v).as_ref().len(),
+            Data::U8(v) => (**v).as_ref().len(),
             Data::I64(v) => v.len(),
             Data::U64(v) => v.len(),
             Data::Bool(v) => v.len(),
@@ -132,6 +135,10 @@ impl Data {
 
     pub(crate) fn f64(values: Vec<f64>) -> Self {
         Data::F64(Arc::new(values))
+    }
+
+    pub(crate) fn u8(values: Vec<u8>) -> Self {
+        Data::U8(Arc::new(values))
     }
 
     /// Objects that are all of one kind become data of that kind.
@@ -172,6 +179,7 @@ impl fmt::Debug for Data {
         match self {
             Data::F32(v) => f.debug_tuple("F32").field(&(**v).as_ref()).finish(),
             Data::F64(v) => f.debug_tuple("F64").field(&(**v).as_ref()).finish(),
+            Data::U8(v) => f.debug_tuple("U8").field(&(**v).as_ref()).finish(),
             Data::I64(v) => f.debug_tuple("I64").field(v).finish(),
             Data::U64(v) => f.debug_tuple("U64").field(v).finish(),
             Data::Bool(v) => f.debug_tuple("Bool").field(v).finish(),

@@ -66,7 +66,7 @@ impl Element {
         Ok(match self {
             Element::Bool => Data::Bool(collect(from, order, count, |[b]: [u8; 1]| b != 0)?),
             Element::I8 => Data::f32(collect(from, order, count, |b| f32::from(i8::from_le_bytes(b)))?),
-            Element::U8 => Data::f32(collect(from, order, count, |b| f32::from(u8::from_le_bytes(b)))?),
+            Element::U8 => Data::u8(collect(from, order, count, u8::from_le_bytes)?),
             Element::I16 => Data::f32(collect(from, order, count, |b| f32::from(i16::from_le_bytes(b)))?),
             Element::U16 => Data::f32(collect(from, order, count, |b| f32::from(u16::from_le_bytes(b)))?),
             Element::F16 => Data::f32(collect(from, order, count, |b| f32::from(f16::from_le_bytes(b)))?),

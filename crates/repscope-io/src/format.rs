@@ -24,11 +24,15 @@ pub enum Format {
     Csv,
     /// A table of tab-separated text.
     Tsv,
+    /// A JSON object in each line.
+    JsonLines,
+    /// A text in each line.
+    Text,
 }
 
 impl Format {
     /// All supported kinds.
-    pub const ALL: [Format; 7] = [
+    pub const ALL: [Format; 9] = [
         Format::Npy,
         Format::Npz,
         Format::Safetensors,
@@ -36,6 +40,8 @@ impl Format {
         Format::Torch,
         Format::Csv,
         Format::Tsv,
+        Format::JsonLines,
+        Format::Text,
     ];
 
     /// The usual file extension, without its dot.
@@ -53,6 +59,8 @@ impl Format {
             Format::Torch => &["pth", "pt", "ckpt", "bin", "pth.tar"],
             Format::Csv => &["csv"],
             Format::Tsv => &["tsv"],
+            Format::JsonLines => &["jsonl", "ndjson"],
+            Format::Text => &["txt"],
         }
     }
 
@@ -118,7 +126,9 @@ impl Format {
             Format::Torch => {
                 bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"\x80") || bytes.get(257..262) == Some(b"ustar")
             }
-            Format::Csv | Format::Tsv => !bytes[..bytes.len().min(4096)].contains(&0),
+            Format::Csv | Format::Tsv | Format::JsonLines | Format::Text => {
+                !bytes[..bytes.len().min(4096)].contains(&0)
+            }
         }
     }
 }

@@ -64,6 +64,7 @@ impl Array {
         match self.data() {
             Data::F32(v) => (**v).as_ref().iter().map(|&x| name_number(f64::from(x))).collect(),
             Data::F64(v) => (**v).as_ref().iter().map(|&x| name_number(x)).collect(),
+            Data::U8(v) => (**v).as_ref().iter().map(|i| Ok(i.to_string())).collect(),
             Data::I64(v) => v.iter().map(|i| Ok(i.to_string())).collect(),
             Data::U64(v) => v.iter().map(|i| Ok(i.to_string())).collect(),
             Data::Bool(v) => v.iter().map(|&b| Ok(name_truth(b))).collect(),
@@ -133,6 +134,8 @@ mod tests {
         ] {
             assert_eq!(column(data).into_labels("y").unwrap().names(), ["-1", "3"]);
         }
+        let bytes = column(Data::u8(vec![200, 3])).into_labels("y").unwrap();
+        assert_eq!(bytes.names(), ["3", "200"]);
         let large = column(Data::U64(vec![u64::MAX])).into_labels("y").unwrap();
         assert_eq!(large.names(), ["18446744073709551615"]);
     }

@@ -3,7 +3,9 @@
 //!
 //! The way of an input: an [`InputPath`] as typed (`file.npz#key`) is read into an [`Array`] by
 //! [`read_array`], and the array becomes a [`Space`](repscope_core::Space) or
-//! [`Labels`](repscope_core::Labels). [`inspect`] looks at an array that may not be fit for either.
+//! [`Labels`](repscope_core::Labels). A folder of images is opened by [`Images`], which decodes them batch by batch,
+//! texts are read by [`read_texts`], and the states of an agent by [`read_dataset`]. [`inspect`] looks at an array
+//! that may not be fit for either.
 //! The way of an output: a [`ResultsDocument`] becomes JSON, and [`write_whole`] puts it on disk.
 //!
 //! Files are not trusted. Every size a header states is compared with the size of the file before
@@ -13,12 +15,15 @@
 mod array;
 mod choose;
 mod contain;
+mod dataset;
 mod digest;
 mod element;
 mod error;
 mod format;
+mod images;
 mod inspect;
 mod join;
+mod json_lines;
 mod labels;
 mod mapped;
 mod metadata;
@@ -28,6 +33,7 @@ mod npz;
 mod parquet_file;
 mod path;
 mod pickle;
+mod plain_text;
 mod pool;
 mod read;
 mod results;
@@ -35,22 +41,26 @@ mod samples;
 mod space;
 mod table;
 mod tensors;
+mod texts;
 mod torch;
 mod weights;
 mod write;
 
 pub use array::{Array, ArrayInfo, Data, Object};
+pub use dataset::{Dataset, read_dataset};
 pub use digest::{InputRecord, digest};
 pub use error::{Error, Result};
 pub use format::Format;
+pub use images::{BadImages, Images};
 pub use inspect::{ClassCount, Inspection, LabelFacts, NumberFacts, inspect, inspect_array};
 pub use join::{IdJoin, join_rows};
 pub use metadata::{PrototypeTexts, read_prototype_texts};
-pub use npy_writer::NpyWriter;
+pub use npy_writer::NpyRows;
 pub use path::InputPath;
 pub use pool::Pool;
-pub use read::{list_arrays, read_array, read_array_beside, read_ids, tree};
+pub use read::{blank_lines, list_arrays, read_array, read_array_beside, read_ids, tree};
 pub use results::ResultsDocument;
 pub use samples::{read_samples, samples_to_npz};
+pub use texts::read_texts;
 pub use weights::Weights;
-pub use write::write_whole;
+pub use write::{copy_whole, write_grey_png, write_integers, write_tensors, write_whole};

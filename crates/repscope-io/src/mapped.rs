@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 
+use crate::array::Data;
+use crate::element::{ByteOrder, Element};
 use crate::error::{Error, Parsed, Problem, Result};
 
 /// The bytes of a file. Clones share one mapping.
@@ -40,8 +42,29 @@ impl Deref for MappedFile {
     }
 }
 
+/// Numbers that lie in C order from byte `start`, where they are in the file; `None` where they have to be
+/// converted first.
+pub(crate) fn mapped_data(
+    file: &MappedFile,
+    element: Element,
+    order: ByteOrder,
+    start: usize,
+    count: usize,
+) -> Parsed<Option<Data>> {
+    Ok(match (element, order) {
+        (Element::F32, ByteOrder::Little) => {
+            MappedNumbers::<f32>::new(file, start, count)?.map(|v| Data::F32(Arc::new(v)))
+        }
+        (Element::F64, ByteOrder::Little) => {
+            MappedNumbers::<f64>::new(file, start, count)?.map(|v| Data::F64(Arc::new(v)))
+        }
+        (Element::U8, _) => MappedNumbers::<u8>::new(file, start, count)?.map(|v| Data::U8(Arc::new(v))),
+        _ => None,
+    })
+}
+
 /// Numbers of type `T` inside a mapped file.
-pub(crate) struct MappedNumbers<T> {
+struct MappedNumbers<T> {
     file: MappedFile,
     start: usize,
     end: usize,
@@ -50,7 +73,7 @@ pub(crate) struct MappedNumbers<T> {
 
 impl<T: bytemuck::Pod> MappedNumbers<T> {
     /// `None` where the numbers would not be aligned, or this machine orders bytes differently.
-    pub(crate) fn new(file: &MappedFile, start: usize, count: usize) -> Parsed<Option<Self>> {
+    fn new(file: &MappedFile, start: usize, count: usize) -> Parsed<Option<Self>> {
         let end = count.checked_mul(size_of::<T>()).and_then(|b| b.checked_add(start));
         let bytes = end.and_then(|end| file.get(start..end));
         let (Some(bytes), Some(end)) = (bytes, end) else {

@@ -10,7 +10,7 @@ use crate::mapped::MappedFile;
 use crate::npy::{self, Header};
 use crate::path::InputPath;
 use crate::torch::Checkpoint;
-use crate::{npz, parquet_file, table, tensors, torch};
+use crate::{json_lines, npz, parquet_file, plain_text, table, tensors, torch};
 
 /// Longer trees are cut: a checkpoint with the state of its optimiser has about a thousand entries.
 const TREE_LINES: usize = 2000;
@@ -36,6 +36,15 @@ pub fn list_arrays(path: &Path) -> Result<Vec<ArrayInfo>> {
 /// Reads one id per row: text, or whole numbers as text.
 pub fn read_ids(input: &InputPath) -> Result<Vec<String>> {
     Ok(read_array(input)?.into_names(&input.to_string(), "ids")?)
+}
+
+/// How many lines of a `.jsonl` file are blank and so no rows; 0 for files of other kinds.
+pub fn blank_lines(path: &Path) -> Result<usize> {
+    let (format, file) = open(path)?;
+    Ok(match format {
+        Format::JsonLines => json_lines::blank_lines(&file),
+        _ => 0,
+    })
 }
 
 pub(crate) fn open(path: &Path) -> Result<(Format, MappedFile)> {
@@ -83,6 +92,13 @@ fn read(format: Format, file: &MappedFile, input: &InputPath, ids: Option<&str>)
         Format::Torch => torch::read(file, key),
         Format::Csv => table::read(file, b',', key, ids),
         Format::Tsv => table::read(file, b'\t', key, ids),
+        Format::JsonLines => json_lines::read(file, key),
+        Format::Text => match key {
+            Some(key) => problem(format!(
+                "is a .txt file, whose lines are texts without a name; leave out #{key}"
+            )),
+            None => plain_text::read(file),
+        },
     }
 }
 
@@ -102,5 +118,7 @@ fn list(format: Format, file: &MappedFile, path: &Path) -> Parsed<Vec<ArrayInfo>
         Format::Torch => torch::list(file),
         Format::Csv => table::list(file, b','),
         Format::Tsv => table::list(file, b'\t'),
+        Format::JsonLines => json_lines::list(file),
+        Format::Text => Ok(plain_text::list(file)),
     }
 }

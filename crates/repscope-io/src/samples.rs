@@ -126,6 +126,7 @@ fn numbers(array: Array, key: &str) -> Parsed<Vec<f64>> {
     match array.data() {
         Data::F64(values) => Ok((**values).as_ref().to_vec()),
         Data::F32(values) => Ok((**values).as_ref().iter().map(|&x| f64::from(x)).collect()),
+        Data::U8(values) => Ok((**values).as_ref().iter().map(|&x| f64::from(x)).collect()),
         _ => problem(format!("has {key} that are not numbers")),
     }
 }

@@ -44,6 +44,9 @@ impl Array {
         Ok(match self.into_data() {
             Data::F32(v) => Values::F32(v),
             Data::F64(v) => Values::F64(v),
+            Data::U8(v) => Values::F32(Arc::new(
+                (*v).as_ref().iter().map(|&b| f32::from(b)).collect::<Vec<f32>>(),
+            )),
             Data::I64(v) => Values::F64(Arc::new(v.iter().map(|&i| i as f64).collect::<Vec<f64>>())),
             Data::U64(v) => Values::F64(Arc::new(v.iter().map(|&i| i as f64).collect::<Vec<f64>>())),
             Data::Bool(v) => Values::F32(Arc::new(
@@ -115,6 +118,13 @@ mod tests {
         let space = array.into_space("z", Pool::Last).unwrap();
         assert_eq!((space.rows(), space.columns()), (3, 1));
         assert_eq!(row(&space, 2), [6.0]);
+    }
+
+    #[test]
+    fn bytes_become_numbers() {
+        let array = Array::new(vec![2, 2], "u8", Data::u8(vec![0, 1, 200, 255])).unwrap();
+        let space = array.into_space("x", Pool::Last).unwrap();
+        assert_eq!((row(&space, 0), row(&space, 1)), (vec![0.0, 1.0], vec![200.0, 255.0]));
     }
 
     #[test]

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! `.safetensors`: a JSON header with names, types, shapes and offsets, then the values.
 
-use std::sync::Arc;
-
 use safetensors::tensor::Metadata;
 use safetensors::{Dtype, SafeTensorError, SafeTensors};
 
@@ -10,7 +8,7 @@ use crate::array::{Array, ArrayInfo, Data, Shape, check_dimensions, count};
 use crate::choose::choose;
 use crate::element::{ByteOrder, Element};
 use crate::error::{Parsed, Problem, problem};
-use crate::mapped::{MappedFile, MappedNumbers};
+use crate::mapped::{MappedFile, mapped_data};
 
 /// The tensors in the file, by name.
 pub(crate) fn list(bytes: &[u8]) -> Parsed<Vec<ArrayInfo>> {
@@ -37,7 +35,7 @@ pub(crate) fn read(file: &MappedFile, key: Option<&str>) -> Parsed<Array> {
     Array::checked(info.shape, &info.dtype, data)
 }
 
-/// Reads the values of one tensor; aligned `f32` and `f64` stay where they are in the file.
+/// Reads the values of one tensor; bytes and aligned `f32` and `f64` stay where they are in the file.
 pub(crate) fn read_data(file: &MappedFile, key: Option<&str>) -> Parsed<(ArrayInfo, Data)> {
     let infos = list(file)?;
     let info = &infos[choose(&infos, key, "tensor")?];
@@ -62,12 +60,7 @@ pub(crate) fn read_data(file: &MappedFile, key: Option<&str>) -> Parsed<(ArrayIn
         ));
     };
     let start = bytes.as_ptr().addr() - file.as_ptr().addr();
-    let mapped = match element {
-        Element::F32 => MappedNumbers::<f32>::new(file, start, count)?.map(|v| Data::F32(Arc::new(v))),
-        Element::F64 => MappedNumbers::<f64>::new(file, start, count)?.map(|v| Data::F64(Arc::new(v))),
-        _ => None,
-    };
-    let data = match mapped {
+    let data = match mapped_data(file, element, ByteOrder::Little, start, count)? {
         Some(data) => data,
         None => element.read(&mut &*bytes, ByteOrder::Little, count)?,
     };

@@ -4,14 +4,68 @@
 use std::io::Write;
 use std::path::Path;
 
+use image::codecs::png::PngEncoder;
+use image::{ExtendedColorType, ImageEncoder};
+use safetensors::Dtype;
+use safetensors::tensor::TensorView;
 use tempfile::NamedTempFile;
 
+use crate::array::{Array, Data};
 use crate::error::{Error, Result};
+use crate::npy_writer::header;
 
 /// Writes a file so that a reader sees the old bytes or the new ones, never a part: into a temporary
 /// file beside it, forced to disk, then renamed. Missing parent folders are made.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
-    write_beside(path, bytes).map_err(|source| Error::write(path, source))
+    write_by(path, |file| file.write_all(bytes))
+}
+
+/// Copies a file so that the copy is there whole or not at all.
+pub fn copy_whole(from: &Path, to: &Path) -> Result<()> {
+    let source = std::fs::File::open(from).map_err(|source| Error::write(to, source))?;
+    write_by(to, |file| std::io::copy(&mut &source, file).map(drop))
+}
+
+/// Writes numbers as a .safetensors file, with a name for each array.
+pub fn write_tensors(path: &Path, tensors: &[(String, &Array)]) -> Result<()> {
+    let wrong = |text: String| Error::write(path, std::io::Error::other(text));
+    let mut views = Vec::new();
+    for (name, array) in tensors {
+        let Data::F32(values) = array.data() else {
+            return Err(wrong(format!("`{name}` holds {}, and f32 are written", array.dtype())));
+        };
+        let bytes: &[u8] = bytemuck::cast_slice((**values).as_ref());
+        let view = TensorView::new(Dtype::F32, array.shape().to_vec(), bytes).map_err(|e| wrong(e.to_string()))?;
+        views.push((name, view));
+    }
+    let file = temporary_beside(path).map_err(|source| Error::write(path, source))?;
+    safetensors::serialize_to_file(views, None, file.path()).map_err(|e| wrong(e.to_string()))?;
+    file.persist(path).map_err(|e| Error::write(path, e.error))?;
+    Ok(())
+}
+
+/// Writes whole numbers as a .npy file of one axis.
+pub fn write_integers(path: &Path, values: &[i64]) -> Result<()> {
+    let mut bytes = header("<i8", &[values.len()]);
+    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    write_whole(path, &bytes)
+}
+
+/// Writes a grey image of (height, width) as PNG.
+pub fn write_grey_png(path: &Path, size: (usize, usize), pixels: &[u8]) -> Result<()> {
+    let wrong = |text: String| Error::write(path, std::io::Error::other(text));
+    let side = |n: usize| u32::try_from(n).ok();
+    let (Some(height), Some(width)) = (side(size.0), side(size.1)) else {
+        return Err(wrong(format!("{} x {} pixels are too many", size.0, size.1)));
+    };
+    if size.0.checked_mul(size.1) != Some(pixels.len()) {
+        return Err(wrong(format!("{height} x {width} pixels, but {} values", pixels.len())));
+    }
+    let mut bytes = Vec::new();
+    PngEncoder::new(&mut bytes)
+        .write_image(pixels, width, height, ExtendedColorType::L8)
+        .map_err(|e| wrong(e.to_string()))?;
+    write_whole(path, &bytes)
 }
 
 /// A temporary file in the folder of `path`, which is made where it is missing.
@@ -29,16 +83,20 @@ pub(crate) fn temporary_beside(path: &Path) -> std::io::Result<NamedTempFile> {
     builder.tempfile_in(parent)
 }
 
-fn write_beside(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut file = temporary_beside(path)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|e| e.error)?;
-    Ok(())
+fn write_by(path: &Path, fill: impl FnOnce(&mut std::fs::File) -> std::io::Result<()>) -> Result<()> {
+    let written = || {
+        let mut file = temporary_beside(path)?;
+        fill(file.as_file_mut())?;
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|e| e.error)
+    };
+    written().map(drop).map_err(|source| Error::write(path, source))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     #[test]
@@ -49,6 +107,44 @@ mod tests {
         write_whole(&path, b"new").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
         assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn tensors_are_read_back_and_a_copy_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let array = Array::new(
+            vec![2, 3],
+            "f32",
+            Data::F32(Arc::new(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.5])),
+        )
+        .unwrap();
+        let path = folder.path().join("a/z.safetensors");
+        write_tensors(&path, &[("z".to_string(), &array)]).unwrap();
+        let copy = folder.path().join("b/copy.safetensors");
+        copy_whole(&path, &copy).unwrap();
+        assert_eq!(std::fs::read(&copy).unwrap(), std::fs::read(&path).unwrap());
+        let back = crate::read_array(&crate::InputPath::file(&copy)).unwrap();
+        assert_eq!(back.shape(), [2, 3]);
+        let Data::F32(values) = back.data() else {
+            panic!("{}", back.dtype())
+        };
+        assert_eq!((**values).as_ref(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.5]);
+    }
+
+    #[test]
+    fn integers_and_grey_images_are_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/n.npy");
+        write_integers(&path, &[3, -1, 1 << 40]).unwrap();
+        let array = crate::read_array(&crate::InputPath::file(&path)).unwrap();
+        assert!(matches!(array.data(), Data::I64(values) if values[..] == [3, -1, 1 << 40]));
+        let pixels = [0, 7, 255, 1, 2, 3];
+        write_grey_png(&folder.path().join("p/x.png"), (2, 3), &pixels).unwrap();
+        let images = crate::Images::open(&folder.path().join("p"), crate::BadImages::Refuse).unwrap();
+        let mut read = Vec::new();
+        images.read(0..1, &mut read).unwrap();
+        assert_eq!((images.shape(), &read[..]), (&[2, 3][..], &pixels.map(f32::from)[..]));
+        assert!(write_grey_png(&path, (2, 2), &[0; 3]).is_err());
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::numbers;
-use repscope_io::{Array, InputPath, Weights, list_arrays, read_array, tree};
+use repscope_io::{Array, Data, InputPath, Weights, list_arrays, read_array, tree};
 
 fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/torch").join(name)
@@ -125,6 +125,17 @@ fn special_tensors_are_refused_by_name_and_do_not_hide_the_others() {
     }
     let error = list_arrays(&path("refused.pt")).unwrap_err().to_string();
     assert!(error.contains("`sparse`, which is a sparse tensor"), "{error}");
+}
+
+#[test]
+fn bytes_stay_bytes_in_every_container() {
+    for file in ["kinds.pt", "old_kinds.pt"] {
+        let array = read(file, "u8").unwrap();
+        assert!(matches!(array.data(), Data::U8(_)), "{file}");
+        assert_eq!(numbers(&array), [0.0, 2.0, 3.0, 102.0], "{file}");
+    }
+    let expected = read("expected.safetensors", "kinds.pt#u8").unwrap();
+    assert!(matches!(expected.data(), Data::U8(_)));
 }
 
 #[test]

@@ -3,18 +3,11 @@
 
 mod common;
 
-use std::fs::File;
-use std::io::Write;
 use std::path::Path;
 
-use common::{folder, message, read};
+use common::{folder, message, put, read};
 use proptest::prelude::*;
 use repscope_io::{InputPath, inspect, list_arrays, read_array, write_whole};
-
-/// Writes a file without forcing it to disk, as there are thousands.
-fn put(path: &Path, bytes: &[u8]) {
-    File::create(path).unwrap().write_all(bytes).unwrap();
-}
 
 /// Reads a file in every way; the answers do not matter, only that there are some.
 fn touch(path: &Path) {

@@ -13,6 +13,7 @@ mod layers;
 mod recognise;
 mod resnet;
 mod source;
+pub(crate) mod text;
 mod two_head;
 mod vit;
 
@@ -20,7 +21,7 @@ use std::fmt;
 
 use crate::error::{Error, Result};
 use layers::Layers;
-pub use recognise::recognise;
+pub use recognise::{recognise, recognise_as};
 pub use source::WeightSource;
 
 /// A network that can be written as a graph.
@@ -46,6 +47,25 @@ pub enum Kind {
     Vit,
 }
 
+impl Kind {
+    /// All networks with their names on the command line.
+    pub const NAMES: [(&'static str, Kind); 4] = [
+        ("conv-encoder", Kind::ConvEncoder),
+        ("resnet", Kind::ResNet),
+        ("two-head", Kind::TwoHead),
+        ("vit", Kind::Vit),
+    ];
+
+    /// The network of this name.
+    pub fn parse(name: &str) -> Result<Kind> {
+        let found = Kind::NAMES.iter().find(|(known, _)| *known == name);
+        found.map(|(_, kind)| *kind).ok_or_else(|| {
+            let known: Vec<&str> = Kind::NAMES.iter().map(|(known, _)| *known).collect();
+            Error::Model(format!("unknown network `{name}`; use {}", known.join(", ")))
+        })
+    }
+}
+
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -57,7 +77,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The non-linearity of a convolutional encoder.
+/// A non-linearity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Activation {
@@ -67,6 +87,12 @@ pub enum Activation {
     Relu,
     /// x · Φ(x) with the exact distribution function, not its approximation by tanh.
     Gelu,
+    /// x · Φ(x) with Φ approximated by tanh: `gelu_new` of transformers.
+    GeluTanh,
+    /// x · sigmoid(1.702 · x).
+    QuickGelu,
+    /// tanh(x).
+    Tanh,
 }
 
 /// What weights do not tell. Each is for one kind of network, and an error with others.
@@ -103,7 +129,7 @@ pub fn build(architecture: &Architecture, weights: &dyn WeightSource, options: &
     if options.heads.is_some() && kind != Kind::Vit {
         return Err(unused("a number of heads", Kind::Vit));
     }
-    let mut layers = Layers::new(kind, weights, &architecture.prefix);
+    let mut layers = Layers::new(&kind.to_string(), weights, &architecture.prefix);
     let title = match kind {
         Kind::ConvEncoder => conv_encoder::write(&mut layers, options.activation.unwrap_or(Activation::Silu))?,
         Kind::ResNet => resnet::write(&mut layers)?,

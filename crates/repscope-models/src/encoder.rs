@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: MIT
 //! Rows in, codes out: feeds a graph batch by batch, so that memory is bounded by the batch.
 
+mod clips;
 mod fit;
 mod input;
 mod normalise;
 mod options;
 mod outputs;
 mod rows;
+mod token_ids;
 
 use std::path::Path;
 
-use crate::architectures::{build, recognise};
+use crate::architectures::{build, recognise, recognise_as};
 use crate::error::{Error, Result};
-use crate::runtime::{ModelBytes, ModelFile, Port, Session, load};
+use crate::runtime::{Elem, ModelBytes, ModelFile, Port, Session, load};
+use clips::{Frames, Regroup};
 use fit::Fit;
 use input::{feed, only_input};
 
 pub use options::{Layout, Options};
 pub use outputs::Output;
-pub use rows::{Frames, Rows};
+pub use rows::Rows;
 
 /// How the names of files of weights end.
 const WEIGHTS: [&str; 6] = ["pth", "pt", "ckpt", "bin", "tar", "safetensors"];
@@ -63,6 +66,12 @@ impl Encoder {
             .map(|e| e.to_string_lossy().to_lowercase())
             .unwrap_or_default();
         if extension == "onnx" {
+            if options.architecture.is_some() {
+                return Err(Error::Model(format!(
+                    "{} is a graph, which says itself what is computed; leave out the architecture",
+                    path.display()
+                )));
+            }
             let digest = file_digest(path)?;
             return Encoder::new(ModelBytes::File(path.to_path_buf()), &digest, options);
         }
@@ -74,7 +83,11 @@ impl Encoder {
             )));
         }
         let weights = repscope_io::Weights::open(path, key)?;
-        let network = recognise(&weights).map_err(|e| Error::Model(format!("{}: {e}", path.display())))?;
+        let network = match options.architecture {
+            Some(kind) => recognise_as(&weights, kind),
+            None => recognise(&weights),
+        };
+        let network = network.map_err(|e| Error::Model(format!("{}: {e}", path.display())))?;
         let built = build(&network, &weights, &options.build)?;
         let mut encoder = Encoder::from_graph(built.onnx, options)?;
         encoder.made.push(built.title);
@@ -97,6 +110,7 @@ impl Encoder {
         options.check()?;
         let session = load(model, &options.runtime, options.threads)?;
         let input = only_input(session.inputs(), options.input.as_deref())?.clone();
+        token_ids::check(&input, session.inputs(), &options)?;
         let outputs = outputs::choose(&options.outputs, session.outputs())?;
         let identity = format!(
             "repscope encoder 1\n{bytes}\n{}\n{}\n",
@@ -131,7 +145,33 @@ impl Encoder {
 
     /// Encodes rows in their order and hands over the codes of each batch. Gives notes on how it was done.
     pub fn encode(&mut self, rows: &dyn Rows, on_batch: &mut dyn FnMut(Batch) -> Result<()>) -> Result<Vec<String>> {
-        let fit = Fit::find(rows.shape(), &self.input, self.options.layout)?;
+        let refusal = match Fit::find(rows.shape(), &self.input, self.options.layout) {
+            Ok(fit) => return self.run(rows, &fit, on_batch),
+            Err(refusal) => refusal,
+        };
+        let Some(frames) = Frames::of(rows) else {
+            return Err(refusal);
+        };
+        let Ok(fit) = Fit::find(frames.shape(), &self.input, self.options.layout) else {
+            return Err(refusal);
+        };
+        let mut regroup = Regroup::new(frames.per_clip());
+        let mut notes = self.run(&frames, &fit, &mut |batch| regroup.take(batch, on_batch))?;
+        notes.push(format!(
+            "rows of shape {} are clips: each of their {} frames has a code",
+            shape_text(rows.shape()),
+            frames.per_clip()
+        ));
+        Ok(notes)
+    }
+
+    /// Encodes rows that are laid out as `fit` says.
+    fn run(
+        &mut self,
+        rows: &dyn Rows,
+        fit: &Fit,
+        on_batch: &mut dyn FnMut(Batch) -> Result<()>,
+    ) -> Result<Vec<String>> {
         let normal = fit.normalisation(&self.input, &self.options)?;
         let mut notes = self.made.clone();
         notes.extend(fit.note.clone());
@@ -165,8 +205,12 @@ impl Encoder {
                     "{read} values were read for {count} rows of {size}"
                 )));
             }
-            let value = feed(&fit, &normal, &stored, size, fed)?;
-            let mut values = self.session.run(vec![(self.input.name.clone(), value)], &names)?;
+            let value = feed(fit, &normal, &stored, size, fed)?;
+            let inputs = match self.input.elem {
+                Elem::I64 => token_ids::inputs(value, &self.input, self.session.inputs(), self.options.pad, first)?,
+                _ => vec![(self.input.name.clone(), value)],
+            };
+            let mut values = self.session.run(inputs, &names)?;
             if first == 0 {
                 if self.options.outputs.is_empty() {
                     outputs::leave_out(&mut names, &mut values, fed, &mut notes);

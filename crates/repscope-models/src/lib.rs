@@ -3,7 +3,8 @@
 //!
 //! Every encoder is a graph in the ONNX format. One that was exported is read from its file ([`graph`] can tell its inputs and
 //! outputs); for weights alone (`.pth`, `.safetensors`) `architectures` recognises the network and writes the graph. So there is
-//! one way to run a model: [`runtime`], in pure Rust or by an installed ONNX Runtime. [`Encoder`] feeds it batches.
+//! one way to run a model: [`runtime`], in pure Rust or by an installed ONNX Runtime. [`Encoder`] feeds it batches
+//! of rows, [`TextEncoder`] texts.
 
 pub mod architectures;
 mod contain;
@@ -11,6 +12,8 @@ mod encoder;
 mod error;
 pub mod graph;
 pub mod runtime;
+mod text;
 
-pub use encoder::{Batch, Codes, Encoder, Frames, Layout, Options, Output, Rows};
+pub use encoder::{Batch, Codes, Encoder, Layout, Options, Output, Rows};
 pub use error::{Error, Result};
+pub use text::{Pooling, Projection, TextEncoder, TextOptions};

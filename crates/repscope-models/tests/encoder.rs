@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use common::{array, assert_like_torch, encode, file, floats, open};
 use repscope_io::{Array, Data};
-use repscope_models::{Encoder, Frames, Layout, Options};
+use repscope_models::{Encoder, Layout, Options};
 
 fn rows(shape: &[usize], values: Vec<f32>) -> Array {
     Array::new(shape.to_vec(), "f32", Data::F32(Arc::new(values))).unwrap()
@@ -148,10 +148,16 @@ fn the_batch_size_does_not_change_a_bit() {
 fn frames_are_encoded_one_by_one() {
     let vectors = floats(&array("vectors.npy"));
     let movie = rows(&[12, 3, 12], vectors[..36 * 12].to_vec());
-    let frames = Frames::of(&movie).unwrap();
-    let made = open("mlp.onnx", Options::default()).encode_all(&frames).unwrap();
     let single = encode("mlp.onnx", "vectors.npy", Options::default());
-    assert_eq!(made.outputs[0].values, single.outputs[0].values[..36 * 6]);
+    for batch in [1, 4, 32] {
+        let options = Options {
+            batch,
+            ..Options::default()
+        };
+        let made = open("mlp.onnx", options).encode_all(&movie).unwrap();
+        assert_eq!(made.outputs[0].shape, [3, 6]);
+        assert_eq!(made.outputs[0].values, single.outputs[0].values[..36 * 6]);
+    }
 }
 
 #[test]

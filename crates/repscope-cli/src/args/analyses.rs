@@ -3,7 +3,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{Episodes, Models, Outputs};
+use super::{Episodes, Models, Outputs, SeenOption};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DistanceChoice {
@@ -13,10 +13,12 @@ pub enum DistanceChoice {
 
 #[derive(Debug, Args)]
 pub struct Smoothness {
-    /// The states that the model saw, one per row (trailing dimensions are flattened)
+    /// The states that the model saw, one per row (trailing dimensions are flattened): an array, a folder of images, or the
+    /// dataset .pth of document 000
     #[arg(long, value_name = "PATH")]
     pub states: String,
-    /// The state after each state; without it, the next row of the same episode. Each --model is then Z,Z1
+    /// The state after each state; without it, the next row of the same episode. Each --model is then Z,Z1, or
+    /// an encoder
     #[arg(long, value_name = "PATH")]
     pub next_states: Option<String>,
     /// The episode of each row; pairs never cross episodes (booleans are read as stop flags)
@@ -30,7 +32,8 @@ pub struct Smoothness {
 
 #[derive(Debug, Args)]
 pub struct Neighborhood {
-    /// The states that the model saw, one per row (trailing dimensions are flattened)
+    /// The states that the model saw, one per row (trailing dimensions are flattened): an array, a folder of images, or the
+    /// dataset .pth of document 000
     #[arg(long, value_name = "PATH")]
     pub states: String,
     #[command(flatten)]
@@ -55,6 +58,8 @@ pub struct Manifold {
     #[command(flatten)]
     pub models: Models,
     #[command(flatten)]
+    pub seen: SeenOption,
+    #[command(flatten)]
     pub episodes: Episodes,
     /// Take the neighbour ratios of M random rows, with neighbours among all rows
     #[arg(long, value_name = "M")]
@@ -70,6 +75,8 @@ pub struct Manifold {
 pub struct Geometry {
     #[command(flatten)]
     pub models: Models,
+    #[command(flatten)]
+    pub seen: SeenOption,
     /// A class per row: strings, whole numbers or booleans
     #[arg(long, value_name = "PATH")]
     pub labels: Option<String>,
@@ -101,6 +108,8 @@ pub struct Geometry {
 pub struct Rankme {
     #[command(flatten)]
     pub models: Models,
+    #[command(flatten)]
+    pub seen: SeenOption,
     #[command(flatten)]
     pub episodes: Episodes,
     #[command(flatten)]

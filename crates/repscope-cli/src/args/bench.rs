@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{Machine, Models};
+use super::{EncoderOptions, Machine, Models};
 
 #[derive(Debug, Args)]
 pub struct Bench {
@@ -33,7 +33,18 @@ pub enum BenchJob {
         #[arg(long)]
         labels: Option<String>,
         #[command(flatten)]
-        models: Models,
+        models: Box<Models>,
+        #[command(flatten)]
+        machine: Machine,
+    },
+    /// An encoder over an array or texts, without loading either
+    Encode {
+        #[arg(long)]
+        encoder: String,
+        #[arg(long)]
+        input: String,
+        #[command(flatten)]
+        options: Box<EncoderOptions>,
         #[command(flatten)]
         machine: Machine,
     },

@@ -48,6 +48,7 @@ pub enum AnalysisChoice {
     Geometry,
     Rankme,
     Clid,
+    Robustness,
     Retrieval,
 }
 
@@ -60,6 +61,7 @@ impl AnalysisChoice {
             AnalysisChoice::Geometry => Analysis::Geometry,
             AnalysisChoice::Rankme => Analysis::Rankme,
             AnalysisChoice::Clid => Analysis::Clid,
+            AnalysisChoice::Robustness => Analysis::Robustness,
             AnalysisChoice::Retrieval => Analysis::Retrieval,
         }
     }

@@ -4,7 +4,7 @@
 use clap::{Args, ValueEnum};
 use repscope_core::ClusterCount;
 
-use super::{Episodes, Models, Outputs};
+use super::{Episodes, Models, Outputs, SeenOption};
 
 pub(super) const CLID_EXAMPLES: &str = "\
 Examples:
@@ -64,6 +64,8 @@ pub enum IdNormChoice {
 pub struct Clid {
     #[command(flatten)]
     pub models: Models,
+    #[command(flatten)]
+    pub seen: SeenOption,
     /// Codes of a second view of the same samples, for alignment: NAME=PATH for each model, a folder or pattern with files
     /// named as those of the models, or PATH for one model
     #[arg(long, alias = "features2", num_args = 1.., value_name = "NAME=PATH|PATH")]

@@ -3,15 +3,18 @@
 
 use clap::Args;
 
-use super::PoolChoice;
+use super::{EncoderOptions, PoolChoice};
+use crate::encoding::is_encoder;
+use crate::models;
 
 /// The arrays of all analyses of a run.
 #[derive(Debug, Args)]
 pub struct Data {
-    /// The states that the models saw, one per row (trailing dimensions are flattened)
+    /// The states that the models saw, one per row (trailing dimensions are flattened): an array, a folder of images, or the
+    /// dataset .pth of document 000; what encoders are run on
     #[arg(long, value_name = "PATH", help_heading = "Data")]
     pub states: Option<String>,
-    /// The state after each state, for smoothness. Each --model is then NAME=Z,Z1
+    /// The state after each state, for smoothness. Each --model is then NAME=Z,Z1, or an encoder
     #[arg(long, value_name = "PATH", help_heading = "Data")]
     pub next_states: Option<String>,
     /// The episode of each row: pairs never cross episodes, and intervals are taken over them
@@ -23,7 +26,8 @@ pub struct Data {
     /// Codes of a second view of the same samples, for alignment
     #[arg(long, num_args = 1.., value_name = "NAME=PATH|PATH", help_heading = "Data")]
     pub views: Vec<String>,
-    /// Codes of a model: NAME=PATH, or PATH (the file stem is the name). Repeat for more models, or name a folder of .npy
+    /// A model: NAME=PATH, or PATH (the file stem is the name). PATH holds its codes, or is an encoder (.onnx, weights of a
+    /// known network, a folder of a text model) that is run on --states. Repeat for more models, or name a folder of .npy
     /// files or a pattern such as 'runs/*.npy'
     #[arg(long = "model", num_args = 1.., value_name = "NAME=PATH", help_heading = "Data")]
     pub models: Vec<String>,
@@ -34,12 +38,30 @@ pub struct Data {
     /// each array (states, labels, episodes, the models' names, and NAME.view for their second views)
     #[arg(long, num_args = 1.., value_name = "COLUMN|NAME=PATH", help_heading = "Data")]
     pub ids: Vec<String>,
+    #[command(flatten)]
+    pub encoder: EncoderOptions,
+}
+
+impl Data {
+    /// Whether a model is run, not read. One that cannot be told is a problem for whoever reads it.
+    pub fn has_encoders(&self) -> bool {
+        let models = models::parse(&self.models, self.next_states.is_some()).unwrap_or_default();
+        models.iter().any(|model| is_encoder(&model.codes).unwrap_or(false))
+    }
 }
 
 /// Rows of an episode resemble each other, so an analysis that knows the episodes has honest intervals.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Episodes {
     /// The episode of each row: intervals are then taken over episodes
     #[arg(long, value_name = "PATH")]
     pub episodes: Option<String>,
+}
+
+/// What encoders are run on, in an analysis that looks at codes alone.
+#[derive(Debug, Args)]
+pub struct SeenOption {
+    /// What the models see, one sample per row, where a --model is an encoder: an array, a folder of images, lines of text
+    #[arg(long, value_name = "PATH")]
+    pub states: Option<String>,
 }

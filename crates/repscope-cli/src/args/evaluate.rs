@@ -13,11 +13,13 @@ Examples:
   repscope evaluate z.npy --labels labels.npy
   repscope evaluate --states frames.npy --labels labels.npy --model jepa=z_jepa.npy ae=z_ae.npy
   repscope evaluate z_jepa.npy z_ae.npy --only manifold,rankme
+  repscope evaluate --states frames.npy --model jepa=jepa.onnx autoencoder=autoencoder.onnx
   repscope evaluate --init study.toml
   repscope evaluate study.toml --resume
 
   analysis       needs
   smoothness     --states; --next-states or --episodes where there are some
+  robustness     --states, and models that are encoders
   neighborhood   --states
   manifold       nothing but codes
   geometry       codes; more with --labels

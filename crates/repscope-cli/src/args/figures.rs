@@ -4,7 +4,7 @@
 use clap::{Args, ValueEnum};
 use repscope_figures::Width;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct FigureOptions {
     /// Draw no figures
     #[arg(long)]

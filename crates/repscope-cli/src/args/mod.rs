@@ -25,9 +25,12 @@ pub use bench::{Bench, BenchJob};
 pub use choice::{AnalysisChoice, Choice};
 pub use clid::{Clid, IdNormChoice, PresetChoice, UnitLengthChoice, YesNo};
 pub use compare::Compare;
-pub use data::{Data, Episodes};
+pub use data::{Data, Episodes, SeenOption};
 pub use encode::Encode;
-pub use encoders::{ActivationChoice, EncoderOptions, LayoutChoice, RuntimeChoice};
+pub use encoders::{
+    ActivationChoice, ENCODER_HEADING, EncoderOptions, LayoutChoice, NumberEncoderOptions, ProviderChoice,
+    RuntimeChoice, RuntimeOptions, TextEncoderOptions,
+};
 pub use evaluate::Evaluate;
 pub use figures::{FigureFormat, FigureOptions};
 pub use looking::{Check, Explain, Metrics, Validate};
@@ -59,8 +62,9 @@ Examples:
   repscope check z.npy labels.npy
   repscope explain two_nn
 
-Paths: file.npy, file.npz#key, file.safetensors#tensor, file.parquet#column, file.csv#column.
---model also takes a folder of .npy files, or a pattern: --model 'checkpoints/*.npy'";
+Paths: file.npy, file.npz#key, file.safetensors#tensor, file.parquet#column, file.csv#column, file.jsonl#field,
+file.pth#path.to.tensor, a folder of images. --model also takes a folder of .npy files, a pattern ('checkpoints/*.npy'),
+or an encoder (.onnx, weights of a known network, a folder of a text model), which is then run on --states";
 
 /// Measures how good learned representations are.
 #[derive(Debug, Parser)]

@@ -3,9 +3,12 @@
 
 use clap::{Args, ValueEnum};
 
+use super::EncoderOptions;
+
 #[derive(Debug, Args)]
 pub struct Models {
-    /// Codes of a model: NAME=PATH, or PATH (the file stem is the name). Repeat for more models, or name a folder of .npy
+    /// A model: NAME=PATH, or PATH (the file stem is the name). PATH holds its codes, or is an encoder (.onnx, weights of a
+    /// known network, a folder of a text model) that is run on --states. Repeat for more models, or name a folder of .npy
     /// files or a pattern such as 'runs/*.npy': a model per file
     #[arg(long = "model", required = true, num_args = 1.., value_name = "NAME=PATH")]
     pub models: Vec<String>,
@@ -16,6 +19,8 @@ pub struct Models {
     /// each array (states, labels, episodes, the models' names, and NAME.view for their second views)
     #[arg(long, num_args = 1.., value_name = "COLUMN|NAME=PATH")]
     pub ids: Vec<String>,
+    #[command(flatten)]
+    pub encoder: EncoderOptions,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::FigureOptions;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Outputs {
     /// Where results.json, CSV files and figures go
     #[arg(long, default_value = "evaluation_plots", value_name = "DIR")]
@@ -30,7 +30,7 @@ pub struct Outputs {
     pub level: f64,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Machine {
     /// Threads to use (default: all cores); the numbers do not depend on it
     #[arg(long, value_name = "N")]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Outputs;
+use super::{Outputs, RuntimeOptions, TextEncoderOptions};
 
 pub(super) const RETRIEVAL_EXAMPLES: &str = "\
 Examples:
@@ -13,6 +13,8 @@ Examples:
       --labels l1=l1.npy l2=l2.npy --directions both sensor2sensor
   repscope retrieval --sensor_embeddings data.npz#sensor --labels data.npz \\
       --prototype_embeddings prototypes.npy --prototype_labels names.npy
+  repscope retrieval --sensor_embeddings sensor.npy --labels labels.npy --use_prototypes --metadata metadata.json \\
+      --text_encoder clip-vit-base-patch32/ --checkpoint best_model.pt
 
 A direction names the space that asks and the one that is searched. In
 sensor2sensor a row never finds itself. With --quiet only the summary of
@@ -114,15 +116,23 @@ pub struct Retrieval {
     /// The style in the metadata: label_to_text_STYLE, or a field of label_to_text
     #[arg(long, value_name = "STYLE", default_value = "sourish", help_heading = "Prototypes")]
     pub caption_style: String,
-    /// The model whose text encoder turns the texts into prototypes (not yet possible: see --prototype-texts)
+    /// The text encoder that turns the texts into prototypes: a folder as Hugging Face stores it, or an .onnx file with
+    /// tokenizer.json beside it
+    #[arg(long, value_name = "PATH", help_heading = "Prototypes")]
+    pub text_encoder: Option<String>,
+    /// The trained model: its text projection is put behind the text encoder
     #[arg(long, value_name = "FILE", help_heading = "Prototypes")]
-    pub checkpoint: Option<PathBuf>,
+    pub checkpoint: Option<String>,
     /// Write the labels and texts of the metadata as CSV and stop, to encode them with an encoder of your own
     #[arg(long, value_name = "FILE", help_heading = "Prototypes")]
     pub prototype_texts: Option<PathBuf>,
     /// Also write the label precisions as a flat JSON file: {"text2sensor": {"10": 0.72, …}, …}
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub runtime: RuntimeOptions,
+    #[command(flatten)]
+    pub text: TextEncoderOptions,
     #[command(flatten, next_help_heading = "Results")]
     pub outputs: Outputs,
 }

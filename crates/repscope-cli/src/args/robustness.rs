@@ -12,9 +12,9 @@ Examples:
   repscope robustness --states frames.npy --model jepa=jepa.onnx --noise 1 5 10 --draws 5 --clamp data
   repscope robustness --clean jepa=z.npy --noisy jepa@0.1=z_noise01.npy jepa@0.2=z_noise02.npy";
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Robustness {
-    /// The states that the models see, one per row
+    /// The states that the models see, one per row: an array, a folder of images, or the dataset .pth of document 000
     #[arg(long, value_name = "PATH", requires = "encoders")]
     pub states: Option<String>,
     /// An encoder: NAME=PATH, or PATH (the file stem is the name): an .onnx file, or weights of a known network. Repeat for

@@ -20,7 +20,7 @@ pub const MOST_SPLITS: usize = 100_000;
 /// More threads than this take longer to start than to work.
 const MOST_THREADS: usize = 1024;
 /// What consecutive rows without episodes mean.
-pub const ONE_SEQUENCE: &str = "no --episodes given: all rows are taken as one sequence, so a step from one episode to \
+const ONE_SEQUENCE: &str = "no --episodes given: all rows are taken as one sequence, so a step from one episode to \
                                 the next would count as a pair";
 /// Why models of different shapes have ranks that cannot be compared.
 pub const RANKS_GROW: &str = "ranks grow with both, so they cannot be compared between these models";
@@ -29,14 +29,15 @@ pub fn smoothness(options: &Smoothness) -> Result<ExitCode> {
     start_threads(&options.outputs.machine)?;
     let paths = Paths {
         states: Some(&options.states),
+        are_points: true,
         next_states: options.next_states.as_deref(),
         episodes: options.episodes.as_deref(),
         ..Paths::default()
     };
     let spec = spec(&options.outputs)?;
-    let mut inputs = inputs::read(&paths, &options.models)?;
-    if options.episodes.is_none() && options.next_states.is_none() {
-        inputs.sources.warnings.push(ONE_SEQUENCE.to_string());
+    let mut inputs = inputs::read(&paths, &options.models, &options.outputs.machine)?;
+    if options.next_states.is_none() {
+        inputs.sources.warnings.extend(one_sequence(&inputs.studies));
     }
     run(
         Analysis::Smoothness,
@@ -47,15 +48,22 @@ pub fn smoothness(options: &Smoothness) -> Result<ExitCode> {
     )
 }
 
+/// A warning where no episodes are known.
+pub fn one_sequence(studies: &[Study]) -> Option<String> {
+    let has_episodes = studies.iter().any(|study| study.episodes.is_some());
+    (!has_episodes).then(|| ONE_SEQUENCE.to_string())
+}
+
 pub fn neighborhood(options: &Neighborhood) -> Result<ExitCode> {
     start_threads(&options.outputs.machine)?;
     let paths = Paths {
         states: Some(&options.states),
+        are_points: true,
         episodes: options.episodes.episodes.as_deref(),
         ..Paths::default()
     };
     let spec = neighborhood_spec(options)?;
-    let inputs = inputs::read(&paths, &options.models)?;
+    let inputs = inputs::read(&paths, &options.models, &options.outputs.machine)?;
     run(
         Analysis::Neighborhood,
         "neighborhood_preservation",
@@ -87,7 +95,11 @@ pub fn neighborhood_spec(options: &Neighborhood) -> Result<Spec> {
 pub fn manifold(options: &Manifold) -> Result<ExitCode> {
     start_threads(&options.outputs.machine)?;
     let spec = manifold_spec(options)?;
-    let inputs = inputs::read(&Paths::of_episodes(&options.episodes), &options.models)?;
+    let inputs = inputs::read(
+        &Paths::of_codes(&options.seen, &options.episodes),
+        &options.models,
+        &options.outputs.machine,
+    )?;
     run(
         Analysis::Manifold,
         "manifold_dimension",
@@ -114,12 +126,13 @@ pub fn manifold_spec(options: &Manifold) -> Result<Spec> {
 pub fn geometry(options: &Geometry) -> Result<ExitCode> {
     start_threads(&options.outputs.machine)?;
     let paths = Paths {
+        states: options.seen.states.as_deref(),
         labels: options.labels.as_deref(),
         episodes: options.episodes.episodes.as_deref(),
         ..Paths::default()
     };
     let spec = geometry_spec(options)?;
-    let inputs = inputs::read(&paths, &options.models)?;
+    let inputs = inputs::read(&paths, &options.models, &options.outputs.machine)?;
     refuse_misfits(options, &inputs.studies)?;
     run(Analysis::Geometry, "geometry_analysis", inputs, &spec, &options.outputs)
 }
@@ -168,7 +181,11 @@ pub fn refuse_misfits(options: &Geometry, studies: &[Study]) -> Result<()> {
 pub fn rankme(options: &Rankme) -> Result<ExitCode> {
     start_threads(&options.outputs.machine)?;
     let spec = spec(&options.outputs)?;
-    let mut inputs = inputs::read(&Paths::of_episodes(&options.episodes), &options.models)?;
+    let mut inputs = inputs::read(
+        &Paths::of_codes(&options.seen, &options.episodes),
+        &options.models,
+        &options.outputs.machine,
+    )?;
     let warning = different_shapes(&inputs.studies, RANKS_GROW);
     inputs.sources.warnings.extend(warning);
     run(Analysis::Rankme, "rankme", inputs, &spec, &options.outputs)

@@ -12,8 +12,10 @@ use repscope_io::{InputPath, Pool, read_array, write_whole};
 
 use super::analyses::{compute, start_threads};
 use crate::args::BenchJob;
+use crate::encoding::{Model, Seen};
 use crate::inputs::{self, Paths};
 use crate::outputs;
+use crate::reader::Reader;
 
 pub fn run(job: &BenchJob) -> Result<ExitCode> {
     match job {
@@ -45,16 +47,43 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
             start_threads(machine)?;
             let paths = Paths {
                 states: Some(states),
+                are_points: true,
                 labels: labels.as_deref(),
                 ..Paths::default()
             };
-            let inputs = inputs::read(&paths, models)?;
+            let inputs = inputs::read(&paths, models, machine)?;
             let analyses = [Analysis::Neighborhood, Analysis::Manifold, Analysis::Geometry];
             let metrics: Vec<_> = analyses.iter().flat_map(|a| a.metrics()).collect();
             let start = Instant::now();
             let results = compute(&inputs.studies, &metrics, &Spec::default(), machine)?;
             let line = serde_json::json!({
                 "case": "all", "count": results.scores.len(), "seconds": start.elapsed().as_secs_f64(),
+            });
+            outputs::print(&line.to_string())?;
+        }
+        BenchJob::Encode {
+            encoder,
+            input,
+            options,
+            machine,
+        } => {
+            start_threads(machine)?;
+            let mut reader = Reader::new(&[]);
+            let seen = Seen::open(&InputPath::parse(input), false, &mut reader)?;
+            let mut model = Model::open(&InputPath::parse(encoder), options, machine)?;
+            let driver = Driver::silent(Order::Parallel);
+            let (mut values, mut sum) = (0, 0.0);
+            let start = Instant::now();
+            model.run(&seen, 0, encoder, &driver, &mut |batch| {
+                for output in batch.outputs {
+                    values += output.values.len();
+                    sum += output.values.iter().map(|x| f64::from(x.abs())).sum::<f64>();
+                }
+                Ok(())
+            })?;
+            let line = serde_json::json!({
+                "case": "encode", "n": seen.rows(), "seconds": start.elapsed().as_secs_f64(),
+                "answer": {"mean |z|": sum / values.max(1) as f64},
             });
             outputs::print(&line.to_string())?;
         }

@@ -32,12 +32,13 @@ pub fn run(options: &Clid) -> Result<ExitCode> {
     let (preset, preset_steps) = preset(options);
     let spec = resolve(options, &preset_steps)?;
     let paths = Paths {
+        states: options.seen.states.as_deref(),
         labels: options.labels.as_deref(),
         episodes: options.episodes.episodes.as_deref(),
         views: &options.views,
         ..Paths::default()
     };
-    let mut inputs = inputs::read(&paths, &options.models)?;
+    let mut inputs = inputs::read(&paths, &options.models, &options.outputs.machine)?;
     refuse_misfits(options, &inputs.studies)?;
     let performance = match &options.performance {
         None => None,

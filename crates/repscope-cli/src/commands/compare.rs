@@ -5,15 +5,16 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use clap::Parser;
 use repscope_core::{Analysis, Metric, Results, Spec, Study, draw_maps};
 use repscope_io::{ResultsDocument, write_whole};
 use repscope_report::{Format, comparison, render};
 
 use super::analyses::{
-    MOST_ROWS, ONE_SEQUENCE, RANKS_GROW, compute, different_shapes, sample, spec, start_threads, watched,
+    MOST_ROWS, RANKS_GROW, compute, different_shapes, one_sequence, sample, spec, start_threads, watched,
 };
 use super::clid;
-use crate::args::{AnalysisChoice, Compare};
+use crate::args::{AnalysisChoice, Cli, Command, Compare, Robustness};
 use crate::evaluation::inputs::{self, Inputs, Role};
 use crate::evaluation::parts;
 use crate::evaluation::problems::Problems;
@@ -26,8 +27,9 @@ use crate::search::list;
 pub const COMPARE: &str = "compare";
 
 /// The analyses that a comparison can run, and whether they need states.
-const ANALYSES: [(Analysis, bool); 6] = [
+const ANALYSES: [(Analysis, bool); 7] = [
     (Analysis::Smoothness, true),
+    (Analysis::Robustness, true),
     (Analysis::Neighborhood, true),
     (Analysis::Manifold, false),
     (Analysis::Geometry, false),
@@ -73,7 +75,7 @@ fn computed(options: &Compare, gates: &Gates) -> Result<ExitCode> {
     let analyses = analyses(options)?;
     let spec = resolve(options)?;
     let mut problems = Problems::default();
-    let inputs = inputs::read(&options.data, true, &mut problems);
+    let inputs = inputs::read(&options.data, true, &to.machine, &mut problems);
     problems.refuse()?;
     let Some(inputs) = inputs else {
         bail!("internal error: there are neither inputs nor a problem. Please report this");
@@ -82,8 +84,8 @@ fn computed(options: &Compare, gates: &Gates) -> Result<ExitCode> {
     let names: Vec<&str> = inputs.studies.iter().map(|study| study.model.as_str()).collect();
     refuse_unknown_reference(options, &names)?;
     let mut sources = inputs.sources(&options.data, &Role::ALL);
-    if analyses.contains(&Analysis::Smoothness) && options.data.episodes.is_none() && inputs.steps.is_none() {
-        sources.warnings.push(ONE_SEQUENCE.to_string());
+    if analyses.contains(&Analysis::Smoothness) && inputs.steps.is_none() {
+        sources.warnings.extend(one_sequence(&inputs.studies));
     }
     if analyses.contains(&Analysis::Rankme) {
         sources.warnings.extend(different_shapes(&inputs.studies, RANKS_GROW));
@@ -96,6 +98,9 @@ fn computed(options: &Compare, gates: &Gates) -> Result<ExitCode> {
         .insert(REFERENCE.to_string(), options.reference.clone().into());
     sources.options.extend(options.gates.asked());
 
+    if analyses.contains(&Analysis::Robustness) {
+        sources.options.extend(inputs.noise_asked(&usual_noise(options)?)?);
+    }
     let clid_spec = clid_spec(options, &spec);
     if analyses.contains(&Analysis::Clid) && clid_spec.clusters != spec.clusters {
         sources
@@ -153,6 +158,12 @@ fn analyses(options: &Compare) -> Result<Vec<Analysis>> {
     for (analysis, needs_states) in ANALYSES {
         let is_asked = options.choice.only.is_empty() || has(&options.choice.only, analysis);
         if !is_asked || has(&options.choice.skip, analysis) {
+            continue;
+        }
+        if analysis == Analysis::Robustness && !options.data.has_encoders() {
+            if !options.choice.only.is_empty() {
+                bail!("--only robustness: noise goes into what an encoder sees; give models that are encoders");
+            }
             continue;
         }
         match needs_states && options.data.states.is_none() {
@@ -224,6 +235,16 @@ fn refuse_unknown_reference(options: &Compare, models: &[&str]) -> Result<()> {
     }
 }
 
+/// The noise of `repscope robustness` without any option.
+fn usual_noise(options: &Compare) -> Result<Robustness> {
+    let seed = format!("--seed={}", options.outputs.seed);
+    let words = ["repscope", "robustness", "--states=states", "--model=model", &seed];
+    match Cli::try_parse_from(words)?.command {
+        Command::Robustness(noise) => Ok(*noise),
+        _ => bail!("internal error: robustness is another command. Please report this"),
+    }
+}
+
 /// One run for all analyses. Smoothness has rows of its own where next states are given, and CLID options of its own
 /// where they differ; each is then a further run.
 fn evaluate_all(
@@ -236,6 +257,13 @@ fn evaluate_all(
     let is_wanted = |m: &&Metric| m.is_of_studies() && (m.id != "alignment" || !options.data.views.is_empty());
     let is_stepping = |analysis| analysis == Analysis::Smoothness && inputs.steps.is_some();
     let is_apart = |analysis| analysis == Analysis::Clid && clid_spec != spec;
+    let is_noisy = |analysis| analysis == Analysis::Robustness;
+    let noisy = match analyses.contains(&Analysis::Robustness) {
+        true => watched(&options.outputs.machine, |driver| {
+            inputs.with_noise(&usual_noise(options)?, driver)
+        })?,
+        false => Vec::new(),
+    };
     let metrics = |of: &dyn Fn(Analysis) -> bool| -> Vec<&Metric> {
         let own = analyses.iter().filter(|&&analysis| of(analysis));
         own.flat_map(|a| a.metrics()).filter(is_wanted).collect()
@@ -244,7 +272,12 @@ fn evaluate_all(
     let mut runs = Vec::new();
     for (metrics, studies, spec) in [
         (metrics(&is_stepping), steps, spec),
-        (metrics(&|a| !is_stepping(a) && !is_apart(a)), studies, spec),
+        (metrics(&is_noisy), &noisy[..], spec),
+        (
+            metrics(&|a| !is_stepping(a) && !is_apart(a) && !is_noisy(a)),
+            studies,
+            spec,
+        ),
         (metrics(&is_apart), studies, clid_spec),
     ] {
         if !metrics.is_empty() {

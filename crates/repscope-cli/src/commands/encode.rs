@@ -5,59 +5,75 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use repscope_io::{InputPath, NpyWriter, read_array};
-use repscope_models::Rows;
+use repscope_io::{InputPath, copy_whole, read_array, write_tensors};
 
-use super::analyses::{start_threads, watched};
+use super::analyses::start_threads;
 use crate::args::Encode;
-use crate::{encoders, outputs};
+use crate::encoding::{Encoders, Seen, Stored, has_extension};
+use crate::outputs;
+use crate::reader::Reader;
 
 pub fn run(options: &Encode) -> Result<ExitCode> {
     start_threads(&options.machine)?;
-    if options.output.extension().is_none_or(|e| e != "npy") {
+    let output = &options.output;
+    if !has_extension(output, "npy") && !has_extension(output, "safetensors") {
         bail!(
-            "--output {}: codes are written as .npy; name the file so",
-            options.output.display()
+            "--output {}: codes are written as .npy or .safetensors; name the file so",
+            output.display()
         );
     }
-    let rows = read_array(&InputPath::parse(&options.input))?;
-    let mut encoder = encoders::open(&InputPath::parse(&options.encoder), &options.options, &options.machine)?;
-    let mut writers: Vec<(PathBuf, NpyWriter)> = Vec::new();
-    let mut shapes = Vec::new();
-    let notes = watched(&options.machine, |driver| {
-        encoders::encode(&mut encoder, &rows, "encoding", driver, |batch| {
-            if writers.is_empty() {
-                let is_one = batch.outputs.len() == 1;
-                for output in &batch.outputs {
-                    let path = if is_one {
-                        options.output.clone()
-                    } else {
-                        of_head(&options.output, &output.name)
-                    };
-                    let shape: Vec<usize> = std::iter::once(Rows::count(&rows))
-                        .chain(output.shape.clone())
-                        .collect();
-                    writers.push((path.clone(), NpyWriter::create(&path, &shape)?));
-                    shapes.push(shape);
-                }
-            }
-            for ((_, writer), output) in writers.iter_mut().zip(&batch.outputs) {
-                writer.push(&output.values)?;
-            }
-            Ok(())
-        })
-    })?;
-    let mut written = Vec::new();
-    for ((path, writer), shape) in writers.into_iter().zip(shapes) {
-        writer.finish()?;
-        let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
-        written.push(format!("{} ({})", path.display(), sizes.join(" x ")));
-    }
+    let encoders = Encoders {
+        options: &options.options,
+        machine: &options.machine,
+    };
+    let mut reader = Reader::new(&[]);
+    let path = InputPath::parse(&options.encoder);
+    let mut model = encoders.open(&path, &mut reader)?;
+    let seen = Seen::open(
+        &InputPath::parse(&options.input),
+        options.options.numbers.skip_bad,
+        &mut reader,
+    )?;
+    let stored = encoders.stored(&mut model, &path.stem(), &seen, Some(output))?;
+    let written = write(&stored, output)?;
     if !options.machine.quiet {
-        notes.iter().for_each(|note| outputs::advise(&format!("note: {note}")));
+        let notes = reader.warnings.iter().chain(&stored.notes);
+        notes.for_each(|note| outputs::advise(&format!("note: {note}")));
     }
     outputs::print(&format!("codes: {}\n", written.join(", ")))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Puts the codes where they are wanted; tells files and shapes.
+fn write(stored: &Stored, to: &Path) -> Result<Vec<String>> {
+    let mut arrays = Vec::new();
+    for (name, file) in &stored.outputs {
+        arrays.push((name.clone(), read_array(&InputPath::file(file))?));
+    }
+    let sizes = |array: &repscope_io::Array| {
+        array
+            .shape()
+            .iter()
+            .map(usize::to_string)
+            .collect::<Vec<_>>()
+            .join(" x ")
+    };
+    if has_extension(to, "safetensors") {
+        let tensors: Vec<_> = arrays.iter().map(|(name, array)| (name.clone(), array)).collect();
+        write_tensors(to, &tensors)?;
+        let of = |(name, array): &(String, _)| format!("{}#{name} ({})", to.display(), sizes(array));
+        return Ok(arrays.iter().map(of).collect());
+    }
+    let mut written = Vec::new();
+    for ((name, file), (_, array)) in stored.outputs.iter().zip(&arrays) {
+        let path = match arrays.len() {
+            1 => to.to_path_buf(),
+            _ => of_head(to, name),
+        };
+        copy_whole(file, &path)?;
+        written.push(format!("{} ({})", path.display(), sizes(array)));
+    }
+    Ok(written)
 }
 
 /// `z.npy` and `head` make `z.head.npy`.

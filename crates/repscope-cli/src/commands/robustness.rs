@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 //! `repscope robustness`: how far noise in the input moves the code.
 
-use std::ops::Range;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
-use repscope_core::{Analysis, Corrupting, Moves, Noise, NoiseLevel, Space, Study};
-use repscope_io::{Array, InputPath, InputRecord, digest};
-use repscope_models::{Encoder, Rows};
+use repscope_core::{Analysis, Moves, Noise, NoiseLevel, Space, Study};
+use repscope_io::InputPath;
 
 use super::analyses::{run, spec, start_threads, watched};
 use crate::args::{Models, Robustness};
+use crate::encoding::{Encoders, Seen, is_encoder};
 use crate::inputs::{self, Inputs, Paths, pool};
+use crate::models;
+use crate::noise::Meeting;
 use crate::reader::{Reader, Sources};
 use crate::search::list;
-use crate::{encoders, models};
 
 /// The folder of its files.
 pub const FOLDER: &str = "robustness_analysis";
@@ -36,8 +36,13 @@ fn stored(options: &Robustness) -> Result<Inputs> {
         models: options.clean.clone(),
         pool: options.pool,
         ids: Vec::new(),
+        encoder: options.encoder.clone(),
     };
-    let mut inputs = inputs::read(&Paths::of_episodes(&options.episodes), &codes)?;
+    let paths = Paths {
+        episodes: options.episodes.episodes.as_deref(),
+        ..Paths::default()
+    };
+    let mut inputs = inputs::read(&paths, &codes, &options.outputs.machine)?;
     let noisy = options
         .noisy
         .iter()
@@ -58,189 +63,56 @@ fn stored(options: &Robustness) -> Result<Inputs> {
 /// By encoders, which see each state clean and with noise.
 fn encoded(options: &Robustness) -> Result<Inputs> {
     let mut reader = Reader::new(&[]);
+    let encoders = Encoders {
+        options: &options.encoder,
+        machine: &options.outputs.machine,
+    };
     let states = InputPath::parse(options.states.as_deref().unwrap_or_default());
-    let rows = reader.array(&states)?;
-    let episodes = match &options.episodes.episodes {
-        None => None,
-        Some(path) => {
+    let seen = Seen::open(&states, options.encoder.numbers.skip_bad, &mut reader)?;
+    let rows = seen.numbers()?;
+    let episodes = match (&options.episodes.episodes, &seen.stops) {
+        (None, None) => None,
+        (None, Some(stops)) => Some(Arc::new(stops.clone().into_episodes("the stop flags")?)),
+        (Some(path), _) => {
             let path = InputPath::parse(path);
             let episodes = reader.array(&path)?.into_episodes("episodes");
             Some(Arc::new(episodes.with_context(|| path.to_string())?))
         }
     };
-    let levels = levels(options, &rows)?;
+    let meeting = Meeting::new(options, pool(options.pool), rows)?;
     let models = models::parse(&options.encoders, false)?;
     let mut studies = Vec::new();
     for model in &models {
-        let mut encoder = encoders::open(&model.codes, &options.encoder, &options.outputs.machine)?;
-        reader.records.push(InputRecord {
-            path: model.codes.to_string(),
-            shape: Vec::new(),
-            dtype: "encoder".to_string(),
-            digest: digest(&model.codes.path)?,
-        });
-        let (clean, notes) = watched(&options.outputs.machine, |driver| {
-            encoders::codes(&mut encoder, &rows, &model.name, pool(options.pool), driver)
-        })?;
-        reader
-            .warnings
-            .extend(notes.into_iter().map(|note| format!("{}: {note}", model.name)));
-        let mut found = Vec::new();
-        for level in &levels {
-            let draws = (0..options.draws as u64)
-                .map(|draw| moves(&mut encoder, &rows, &clean, level, draw, options))
-                .collect::<Result<Vec<Moves>>>()?;
-            found.push(NoiseLevel {
-                name: level.name.clone(),
-                strength: level.strength,
-                moves: Moves::mean(&draws),
-            });
+        if !is_encoder(&model.codes)? {
+            bail!(
+                "{} holds codes, and noise goes into what an encoder sees; give an encoder, or stored codes with --clean and \
+                 --noisy",
+                model.codes
+            );
         }
+        let mut opened = encoders.open(&model.codes, &mut reader)?;
+        let warnings = &mut reader.warnings;
+        let clean = encoders.space(&mut opened, &model.name, &seen, meeting.pool, warnings)?;
+        let encoder = opened.numbers(&model.name)?;
+        let noise = watched(encoders.machine, |driver| meeting.moves(encoder, &clean, driver))?;
         let mut study = Study::new(&model.name, clean);
-        study.noise = Some(Arc::new(Noise { levels: found }));
+        study.noise = Some(Arc::new(noise));
         study.episodes.clone_from(&episodes);
         studies.push(study);
     }
     let mut sources = Sources {
         records: reader.records,
         warnings: reader.warnings,
-        ..Sources::default()
+        options: meeting.asked(options),
     };
-    let asked = serde_json::json!({
-        "states": states.to_string(),
-        "kind": options.kind.corruption().name(),
-        "noise": levels.iter().map(|level| level.name.clone()).collect::<Vec<_>>(),
-        "draws": options.draws,
-        "clamp": levels.first().and_then(|level| level.clamp),
-    });
-    if let serde_json::Value::Object(asked) = asked {
-        sources.options.extend(asked);
-    }
+    let states = serde_json::Value::String(states.to_string());
+    sources.options.insert("states".to_string(), states);
+    sources.options.extend(options.encoder.asked());
     Ok(Inputs {
         studies,
         models,
         sources,
     })
-}
-
-/// How far one draw of the noise moves the codes.
-fn moves(
-    encoder: &mut Encoder,
-    rows: &Array,
-    clean: &Space,
-    level: &Corrupting,
-    draw: u64,
-    options: &Robustness,
-) -> Result<Moves> {
-    let noisy = WithNoise { rows, level, draw };
-    let mut all = Moves::new();
-    let stage = format!("noise {}", level.name);
-    watched(&options.outputs.machine, |driver| {
-        encoders::encode(encoder, &noisy, &stage, driver, |batch| {
-            let here: Vec<usize> = (batch.first..batch.first + batch.count).collect();
-            let codes = encoders::space(
-                encoders::only(batch.outputs)?,
-                batch.count,
-                "noisy codes",
-                pool(options.pool),
-            )?;
-            all.extend(Moves::between(&clean.select(&here)?, &[codes])?);
-            Ok(())
-        })
-    })?;
-    Ok(all)
-}
-
-/// Rows with noise, made as they are read.
-struct WithNoise<'a> {
-    rows: &'a Array,
-    level: &'a Corrupting,
-    draw: u64,
-}
-
-impl Rows for WithNoise<'_> {
-    fn count(&self) -> usize {
-        Rows::count(self.rows)
-    }
-
-    fn shape(&self) -> &[usize] {
-        Rows::shape(self.rows)
-    }
-
-    fn dtype(&self) -> &str {
-        Rows::dtype(self.rows)
-    }
-
-    fn read(&self, range: Range<usize>, into: &mut Vec<f32>) -> repscope_models::Result<()> {
-        let before = into.len();
-        self.rows.read(range.clone(), into)?;
-        let shape = Rows::shape(self.rows);
-        let size: usize = shape.iter().product::<usize>().max(1);
-        for (row, sample) in range.zip(into[before..].chunks_exact_mut(size)) {
-            self.level.apply(sample, shape, row as u64, self.draw);
-        }
-        Ok(())
-    }
-}
-
-/// The noise that is asked for, from weak to strong.
-fn levels(options: &Robustness, rows: &Array) -> Result<Vec<Corrupting>> {
-    if options.draws == 0 {
-        bail!("--draws 0: at least one draw of the noise is needed");
-    }
-    let kind = options.kind.corruption();
-    let range = range_of(rows)?;
-    let clamp = match &options.clamp[..] {
-        [] => None,
-        [word] if word == "data" => Some(range),
-        [low, high] => {
-            let number = |text: &str| text.parse::<f64>().ok().filter(|x| x.is_finite());
-            match (number(low), number(high)) {
-                (Some(low), Some(high)) if low < high => Some([low, high]),
-                _ => bail!("--clamp {low} {high}: write two numbers, the smaller first, or `data`"),
-            }
-        }
-        other => bail!("--clamp {}: write LO HI, or `data`", other.join(" ")),
-    };
-    let given: Vec<String> = match options.noise.is_empty() {
-        true => kind.levels().map(str::to_string).to_vec(),
-        false => options.noise.clone(),
-    };
-    let mut levels = Vec::new();
-    for name in given {
-        let strength: f64 = name.parse().map_err(|_| anyhow!("--noise {name} is not a number"))?;
-        kind.check(strength)?;
-        levels.push(Corrupting {
-            kind,
-            name,
-            strength,
-            range,
-            clamp,
-            seed: options.outputs.seed,
-        });
-    }
-    levels.sort_by(|a, b| a.strength.total_cmp(&b.strength));
-    if let Some(pair) = levels.windows(2).find(|pair| pair[0].strength == pair[1].strength) {
-        bail!("--noise {} is given twice; for more draws use --draws", pair[1].name);
-    }
-    Ok(levels)
-}
-
-/// The least and the largest value of the states.
-fn range_of(rows: &Array) -> Result<[f64; 2]> {
-    let mut range = [f64::INFINITY, f64::NEG_INFINITY];
-    let mut values = Vec::new();
-    for row in 0..Rows::count(rows) {
-        values.clear();
-        rows.read(row..row + 1, &mut values)?;
-        if let Some(bad) = values.iter().find(|x| !x.is_finite()) {
-            bail!("row {row} of the states holds {bad}; take it out, or mend it");
-        }
-        for x in values.iter().copied().map(f64::from) {
-            range = [range[0].min(x), range[1].max(x)];
-        }
-    }
-    Ok(range)
 }
 
 /// One `--noisy`.

@@ -4,13 +4,16 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use repscope_core::run::Driver;
 use repscope_core::{Labels, Space, Study};
-use repscope_io::{InputPath, InputRecord, Pool};
+use repscope_io::{Array, InputPath, InputRecord, Pool};
 
 use super::problems::Problems;
-use crate::args::{Data, Models};
-use crate::inputs::{Codes, Paths, parts, pool, roles, row_studies, stacked_studies, view_part};
+use crate::args::{Data, EncoderOptions, Machine, Models, Robustness};
+use crate::encoding::{self, Encoders, Seen};
+use crate::inputs::{Codes, Paths, blind, parts, pool, roles, row_studies, see, stacked_studies, view_part};
 use crate::models::{self, Model};
+use crate::noise::Meeting;
 use crate::reader::{Orders, Reader, Sources};
 
 /// What a file is to the run.
@@ -41,6 +44,10 @@ impl Role {
 pub struct Inputs {
     /// One row per sample.
     pub studies: Vec<Study>,
+    /// What encoders see.
+    seen: Option<Seen>,
+    encoder: EncoderOptions,
+    pool: Pool,
     /// States above next states, where those are given.
     pub steps: Option<Vec<Study>>,
     /// The models of the studies, in the same order.
@@ -51,7 +58,7 @@ pub struct Inputs {
 
 /// Reads all files. `None` where something is wrong, which is then among the problems. A run of a retrieval alone needs no
 /// models.
-pub fn read(options: &Data, needs_models: bool, problems: &mut Problems) -> Option<Inputs> {
+pub fn read(options: &Data, needs_models: bool, machine: &Machine, problems: &mut Problems) -> Option<Inputs> {
     let named = problems.take(named_models(options, needs_models)).unwrap_or_default();
     let views = match options.views.is_empty() {
         true => Vec::new(),
@@ -73,26 +80,36 @@ pub fn read(options: &Data, needs_models: bool, problems: &mut Problems) -> Opti
     };
     all.orders = all.problems.take(joined);
 
+    let encoders = Encoders {
+        options: &options.encoder,
+        machine,
+    };
     let labels = paths.labels.and_then(|path| all.labels(Role::Labels, "labels", path));
-    let episodes = paths
-        .episodes
-        .and_then(|path| all.labels(Role::Episodes, "episodes", path));
-    let flat = Pool::Flatten;
-    let states = paths
-        .states
-        .and_then(|path| all.space(Role::States, path, "states", "states", flat));
-    let next = paths
-        .next_states
-        .and_then(|path| all.space(Role::NextStates, path, "next states", "states", flat));
+    let states = all.see(Role::States, paths.states, &encoders);
+    let next = all.see(Role::NextStates, paths.next_states, &encoders);
+    let stops = states.as_ref().and_then(|seen| seen.stops.clone());
+    let episodes = match (paths.episodes, stops) {
+        (Some(path), _) => all.labels(Role::Episodes, "episodes", path),
+        (None, Some(stops)) => all.stops(stops),
+        (None, None) => None,
+    };
     let pool = pool(options.pool);
     let mut codes = Vec::new();
     for (i, model) in named.iter().enumerate() {
         let name = &model.name;
-        let latent = all.array(Role::Codes, &model.codes, name, name, pool);
-        let next = model
-            .next
-            .as_ref()
-            .and_then(|path| all.array(Role::NextCodes, path, name, name, pool));
+        let Some(is_encoder) = all.problems.take(encoding::is_encoder(&model.codes)) else {
+            continue;
+        };
+        let (latent, next) = match is_encoder {
+            true => all.encoded(model, &encoders, states.as_ref(), next.as_ref(), pool),
+            false => {
+                all.problems.take(model.refuse_one_file(paths.next_states.is_some()));
+                let latent = all.array(Role::Codes, &model.codes, name, name, pool);
+                let next = model.next.as_ref();
+                let next = next.and_then(|path| all.array(Role::NextCodes, path, name, name, pool));
+                (latent, next)
+            }
+        };
         let part = view_part(name);
         let view = views
             .get(i)
@@ -104,6 +121,9 @@ pub fn read(options: &Data, needs_models: bool, problems: &mut Problems) -> Opti
             view: view.map(Arc::new),
         }));
     }
+    let seen = states.clone();
+    let states = states.and_then(|seen| all.points(seen, "states"));
+    let next = next.and_then(|seen| all.points(seen, "next states"));
     let All { reader, roles, .. } = all;
     if !problems.is_empty() {
         return None;
@@ -124,6 +144,9 @@ pub fn read(options: &Data, needs_models: bool, problems: &mut Problems) -> Opti
     let studies = problems.take(row_studies(states, codes, labels, episodes))?;
     Some(Inputs {
         studies,
+        seen,
+        encoder: options.encoder.clone(),
+        pool,
         steps,
         models: named,
         records: roles.into_iter().zip(reader.records).collect(),
@@ -138,6 +161,7 @@ impl Inputs {
         let all = paths(options);
         let paths = Paths {
             states: all.states.filter(|_| read.contains(&Role::States)),
+            are_points: true,
             next_states: all.next_states.filter(|_| read.contains(&Role::NextStates)),
             labels: all.labels.filter(|_| read.contains(&Role::Labels)),
             episodes: all.episodes.filter(|_| read.contains(&Role::Episodes)),
@@ -155,6 +179,33 @@ impl Inputs {
         roles(&paths(options), &models_of(options))
     }
 
+    /// What noise is asked for.
+    pub fn noise_asked(&self, options: &Robustness) -> Result<serde_json::Map<String, serde_json::Value>> {
+        Ok(self.meeting(options)?.asked(options))
+    }
+
+    fn meeting(&self, options: &Robustness) -> Result<Meeting<'_>> {
+        let seen = self.seen.as_ref().context("noise needs --states")?;
+        Meeting::new(options, self.pool, seen.numbers()?)
+    }
+
+    /// The studies of the models that are encoders, each with what noise does to its codes.
+    pub fn with_noise(&self, options: &Robustness, driver: &Driver) -> Result<Vec<Study>> {
+        let meeting = self.meeting(options)?;
+        let mut studies = Vec::new();
+        for (study, model) in self.studies.iter().zip(&self.models) {
+            if !encoding::is_encoder(&model.codes)? {
+                continue;
+            }
+            let mut opened = encoding::Model::open(&model.codes, &self.encoder, &options.outputs.machine)?;
+            let encoder = opened.numbers(&model.name)?;
+            let mut study = study.clone();
+            study.noise = Some(Arc::new(meeting.moves(encoder, &study.latent, driver)?));
+            studies.push(study);
+        }
+        Ok(studies)
+    }
+
     pub fn rows(&self) -> usize {
         self.studies.first().map_or(0, |study| study.latent.rows())
     }
@@ -166,12 +217,14 @@ pub fn models_of(options: &Data) -> Models {
         models: options.models.clone(),
         pool: options.pool,
         ids: options.ids.clone(),
+        encoder: options.encoder.clone(),
     }
 }
 
 fn paths(options: &Data) -> Paths<'_> {
     Paths {
         states: options.states.as_deref(),
+        are_points: true,
         next_states: options.next_states.as_deref(),
         labels: options.labels.as_deref(),
         episodes: options.episodes.as_deref(),
@@ -202,17 +255,66 @@ struct All<'a> {
 }
 
 impl All<'_> {
-    fn space(&mut self, role: Role, path: &str, name: &str, part: &str, pool: Pool) -> Option<Space> {
-        self.array(role, &InputPath::parse(path), name, part, pool)
+    fn see(&mut self, role: Role, path: Option<&str>, encoders: &Encoders) -> Option<Seen> {
+        let seen = see(path, encoders, &mut self.reader);
+        self.keep(role, seen).flatten()
+    }
+
+    /// Distances between states; texts have none.
+    fn points(&mut self, seen: Seen, name: &str) -> Option<Space> {
+        if seen.texts().is_some() {
+            return None;
+        }
+        let space = seen.into_space(name).and_then(|space| self.ordered("states", space));
+        self.problems.take(space)
+    }
+
+    fn stops(&mut self, stops: Array) -> Option<Arc<Labels>> {
+        let episodes = stops.into_episodes("the stop flags").map_err(anyhow::Error::from);
+        let episodes = episodes.and_then(|episodes| match &self.orders {
+            Some(orders) => orders.labels("states", episodes),
+            None => Ok(episodes),
+        });
+        self.problems.take(episodes).map(Arc::new)
+    }
+
+    /// Runs an encoder on the states, and on the next states.
+    fn encoded(
+        &mut self,
+        model: &Model,
+        encoders: &Encoders,
+        states: Option<&Seen>,
+        next: Option<&Seen>,
+        pool: Pool,
+    ) -> (Option<Space>, Option<Space>) {
+        let Some(states) = states else {
+            self.problems.add(blind(model));
+            return (None, None);
+        };
+        let opened = encoders.open(&model.codes, &mut self.reader);
+        let Some(mut encoder) = self.keep(Role::Codes, opened) else {
+            return (None, None);
+        };
+        let mut run = |seen: &Seen| {
+            let warnings = &mut self.reader.warnings;
+            let space = encoders.space(&mut encoder, &model.name, seen, pool, warnings);
+            let space = space.and_then(|space| self.ordered("states", space));
+            self.problems.take(space)
+        };
+        (run(states), next.and_then(run))
+    }
+
+    fn ordered(&self, part: &str, space: Space) -> Result<Space> {
+        match &self.orders {
+            Some(orders) => orders.space(part, space),
+            None => Ok(space),
+        }
     }
 
     fn array(&mut self, role: Role, path: &InputPath, name: &str, part: &str, pool: Pool) -> Option<Space> {
         let read = self.reader.array(path).and_then(|array| {
             let space = array.into_space(name, pool).with_context(|| path.to_string())?;
-            match &self.orders {
-                Some(orders) => orders.space(part, space),
-                None => Ok(space),
-            }
+            self.ordered(part, space)
         });
         self.keep(role, read)
     }

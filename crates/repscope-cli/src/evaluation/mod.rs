@@ -15,8 +15,9 @@ pub mod stages;
 use repscope_core::Analysis;
 
 /// The analyses, in the order in which they are shown, and the folders of their files.
-pub const ANALYSES: [(Analysis, &str); 7] = [
+pub const ANALYSES: [(Analysis, &str); 8] = [
     (Analysis::Smoothness, "smoothness_analysis"),
+    (Analysis::Robustness, "robustness_analysis"),
     (Analysis::Neighborhood, "neighborhood_preservation"),
     (Analysis::Manifold, "manifold_dimension"),
     (Analysis::Geometry, "geometry_analysis"),

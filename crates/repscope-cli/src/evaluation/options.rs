@@ -170,7 +170,10 @@ impl Options {
             // Missing models are told once, not by each analysis.
             words.push("--model=missing".to_string());
         }
-        if matches!(analysis, Analysis::Smoothness | Analysis::Neighborhood) {
+        if matches!(
+            analysis,
+            Analysis::Smoothness | Analysis::Neighborhood | Analysis::Robustness
+        ) {
             words.extend(own.data.states.as_ref().map(|path| format!("--states={path}")));
         }
         if analysis == Analysis::Clid {

@@ -10,7 +10,7 @@ use super::ANALYSES;
 use super::inputs::{Inputs, Role};
 use super::options::Options;
 use super::problems::Problems;
-use crate::args::{AnalysisChoice, Command, Data};
+use crate::args::{AnalysisChoice, Command, Data, Robustness};
 use crate::commands::{analyses, clid, retrieval};
 use crate::reader::Sources;
 use crate::{performance_file, retrieval_inputs};
@@ -25,6 +25,8 @@ pub struct Planned {
     /// What the scores of `clid` are compared with, and the metrics of that.
     pub performance: Option<(Performance, Vec<&'static Metric>)>,
     pub retrieval: Option<Retrieval>,
+    /// The noise that encoders meet.
+    pub robustness: Option<Box<Robustness>>,
     /// The flat JSON of document 001, where it is asked for.
     pub flat: Option<PathBuf>,
 }
@@ -70,7 +72,7 @@ impl Plan {
             }
         }
         let needs_models = asked.iter().any(|(analysis, _)| *analysis != Analysis::Retrieval) || asked.is_empty();
-        let inputs = super::inputs::read(&own.data, needs_models, problems);
+        let inputs = super::inputs::read(&own.data, needs_models, &own.outputs.machine, problems);
         let (mut running, mut unfit) = (Vec::new(), Vec::new());
         for (analysis, command) in asked {
             let resolved = resolve(&command).and_then(|(spec, metrics)| {
@@ -82,6 +84,7 @@ impl Plan {
                     performance: None,
                     retrieval: None,
                     flat: None,
+                    robustness: None,
                 };
                 if let Some(inputs) = &inputs {
                     planned.sources = inputs.sources(&own.data, roles(analysis));
@@ -133,6 +136,7 @@ fn roles(analysis: Analysis) -> &'static [Role] {
             Role::Codes,
             Role::NextCodes,
         ],
+        Analysis::Robustness => &[Role::States, Role::Episodes, Role::Codes],
         Analysis::Neighborhood => &[Role::States, Role::Episodes, Role::Codes],
         Analysis::Geometry => &[Role::Labels, Role::Episodes, Role::Codes],
         Analysis::Clid => &[Role::Labels, Role::Episodes, Role::Codes, Role::Views],
@@ -149,8 +153,13 @@ fn missing(analysis: Analysis, options: &Options) -> Option<String> {
         _ if !has_models && analysis != Analysis::Retrieval && options.mentions(Analysis::Retrieval) => {
             Some("it needs a model ([models] or --model)".to_string())
         }
-        Analysis::Smoothness | Analysis::Neighborhood if options.evaluate.data.states.is_none() => {
+        Analysis::Smoothness | Analysis::Neighborhood | Analysis::Robustness
+            if options.evaluate.data.states.is_none() =>
+        {
             Some("it needs what the models saw (--states)".to_string())
+        }
+        Analysis::Robustness if !options.evaluate.data.has_encoders() => {
+            Some("it needs a model that is an encoder, such as --model model.onnx".to_string())
         }
         Analysis::Retrieval if !options.mentions(analysis) => Some(match &options.file {
             Some(file) => format!("it needs a table [retrieval] in {}", file.display()),
@@ -166,6 +175,10 @@ fn resolve(command: &Command) -> Result<(Spec, Vec<&'static Metric>)> {
         Command::Smoothness(options) => (
             analyses::spec(&options.outputs)?,
             analyses::metrics(Analysis::Smoothness),
+        ),
+        Command::Robustness(options) => (
+            analyses::spec(&options.outputs)?,
+            analyses::metrics(Analysis::Robustness),
         ),
         Command::Neighborhood(options) => (
             analyses::neighborhood_spec(options)?,
@@ -191,7 +204,8 @@ fn resolve(command: &Command) -> Result<(Spec, Vec<&'static Metric>)> {
 /// What the computation itself would refuse when it starts.
 fn refuse(planned: &Planned, inputs: &Inputs) -> Result<()> {
     match planned.analysis {
-        Analysis::Retrieval => Ok(()),
+        // Noise is met later, and a retrieval is read already.
+        Analysis::Retrieval | Analysis::Robustness => Ok(()),
         _ => Ok(check(&inputs.studies, &planned.metrics, &planned.spec)?),
     }
 }
@@ -200,8 +214,12 @@ fn refuse(planned: &Planned, inputs: &Inputs) -> Result<()> {
 fn fit(planned: &mut Planned, command: &Command, inputs: &Inputs, own: &Data) -> Result<()> {
     let studies = &inputs.studies;
     match command {
-        Command::Smoothness(_) if own.episodes.is_none() && own.next_states.is_none() => {
-            planned.sources.warnings.push(analyses::ONE_SEQUENCE.to_string());
+        Command::Smoothness(_) if own.next_states.is_none() => {
+            planned.sources.warnings.extend(analyses::one_sequence(studies));
+        }
+        Command::Robustness(options) => {
+            planned.sources.options.extend(inputs.noise_asked(options)?);
+            planned.robustness = Some(options.clone());
         }
         Command::Geometry(options) => analyses::refuse_misfits(options, studies)?,
         Command::Rankme(_) => {

@@ -13,9 +13,10 @@ use super::plan::Planned;
 use crate::commands::clid;
 
 /// What runs after what: the short analyses first, so that something is saved early.
-pub const STAGES: [&[Analysis]; 3] = [
+pub const STAGES: [&[Analysis]; 4] = [
     &[Analysis::Smoothness, Analysis::Rankme],
     &SWEEPING,
+    &[Analysis::Robustness],
     &[Analysis::Retrieval],
 ];
 
@@ -140,8 +141,13 @@ fn alone(planned: &Planned, inputs: &Inputs, driver: &Driver) -> Result<Results>
             driver,
         )?);
     }
-    let studies = match (&inputs.steps, planned.analysis) {
-        (Some(steps), Analysis::Smoothness) => steps,
+    let noisy;
+    let studies = match (&inputs.steps, planned.analysis, &planned.robustness) {
+        (Some(steps), Analysis::Smoothness, _) => steps,
+        (_, Analysis::Robustness, Some(options)) => {
+            noisy = inputs.with_noise(options, driver)?;
+            &noisy
+        }
         _ => &inputs.studies,
     };
     let results = evaluate(studies, &shared(planned), &planned.spec, driver)?;
@@ -228,6 +234,7 @@ mod tests {
             performance: None,
             retrieval: None,
             flat: None,
+            robustness: None,
         }
     }
 

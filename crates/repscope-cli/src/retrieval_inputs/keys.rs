@@ -42,7 +42,7 @@ pub fn resolve(path: &InputPath, key: &Key, ids: Option<&str>, warnings: &mut Ve
         ..path.clone()
     };
     let is_table = match Format::of_path(&path.path) {
-        None | Some(Format::Npy) => {
+        None | Some(Format::Npy | Format::Text) => {
             if let (Some(option), Some(given)) = (key.option, &key.given) {
                 warnings.push(format!(
                     "{option} {given} is not needed: {path} holds one array without a name"

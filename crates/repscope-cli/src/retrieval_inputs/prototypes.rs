@@ -11,6 +11,7 @@ use super::keys::{self, Key};
 use super::names::counted;
 use super::{PROTOTYPE, rows_of_numbers};
 use crate::args;
+use crate::commands::analyses::watched;
 use crate::reader::Reader;
 use crate::text_encoder::encode_texts;
 
@@ -62,8 +63,7 @@ pub fn read(options: &args::Retrieval, reader: &mut Reader) -> Result<Option<Pro
     )?;
     if let Some(checkpoint) = &options.checkpoint {
         reader.warnings.push(format!(
-            "--checkpoint {} is not used: the prototypes are stored vectors",
-            checkpoint.display()
+            "--checkpoint {checkpoint} is not used: the prototypes are stored vectors"
         ));
     }
     let space = rows_of_numbers(reader.array(&path)?, PROTOTYPE, &path)?;
@@ -84,7 +84,9 @@ fn encoded(options: &args::Retrieval, reader: &mut Reader) -> Result<Prototypes>
         "--use-prototypes needs vectors (--prototype-embeddings and --prototype-labels) or texts (--metadata)",
     )?;
     let (labels, texts) = unzip(record(options, texts, reader)?);
-    let space = encode_texts(options.checkpoint.as_deref(), &texts)?;
+    let space = watched(&options.outputs.machine, |driver| {
+        encode_texts(options, texts, reader, driver)
+    })?;
     Ok(Prototypes {
         space,
         labels: Labels::new(&labels),

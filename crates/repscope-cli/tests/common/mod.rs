@@ -106,6 +106,7 @@ impl Folder {
 pub fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_repscope"));
     command.current_dir(folder).env_remove("COLUMNS").env_remove("NO_COLOR");
+    command.env("REPSCOPE_CACHE", folder.join(".cache"));
     command
 }
 

@@ -9,22 +9,20 @@ mod order;
 mod text;
 
 use std::io::Read;
-use std::sync::Arc;
 
 pub(crate) use header::{Content, Header};
 pub(crate) use literal::parse_descr;
 pub(crate) use text::read_one as read_one_text;
 
 use crate::array::{Array, Data};
-use crate::element::{ByteOrder, Element};
 use crate::error::{Parsed, problem};
-use crate::mapped::{MappedFile, MappedNumbers};
+use crate::mapped::{MappedFile, mapped_data};
 use crate::pickle;
 
 /// The largest pickle that is read: the size of an object array is not in its header.
 const PICKLE_LIMIT: u64 = 1 << 30;
 
-/// Reads an `.npy` file; little-endian `f32` and `f64` in C order stay where they are in the file.
+/// Reads an `.npy` file; bytes and little-endian `f32` and `f64` in C order stay where they are in the file.
 pub(crate) fn read_file(file: &MappedFile) -> Parsed<Array> {
     let mut rest: &[u8] = file;
     let header = Header::read(&mut rest)?;
@@ -72,16 +70,10 @@ fn mapped(file: &MappedFile, header: &Header) -> Parsed<Option<Data>> {
     if !is_c_order {
         return Ok(None);
     }
-    let count = header.count()?;
-    Ok(match header.content {
-        Content::Numbers(Element::F32, ByteOrder::Little) => {
-            MappedNumbers::<f32>::new(file, header.bytes, count)?.map(|v| Data::F32(Arc::new(v)))
-        }
-        Content::Numbers(Element::F64, ByteOrder::Little) => {
-            MappedNumbers::<f64>::new(file, header.bytes, count)?.map(|v| Data::F64(Arc::new(v)))
-        }
-        _ => None,
-    })
+    match header.content {
+        Content::Numbers(element, order) => mapped_data(file, element, order, header.bytes, header.count()?),
+        _ => Ok(None),
+    }
 }
 
 #[cfg(test)]
@@ -116,6 +108,25 @@ mod tests {
     fn aligned_numbers_stay_in_the_file() {
         let (_folder, file) = file(128, &[1.5, -2.0]);
         assert!(lies_in(&file, &read_file(&file).unwrap()));
+    }
+
+    #[test]
+    fn bytes_stay_in_the_file_wherever_they_are() {
+        let header = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 2), }\n";
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.bytes().chain([0, 7, 200, 255]));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.npy");
+        crate::write_whole(&path, &bytes).unwrap();
+        let file = MappedFile::open(&path).unwrap();
+        let array = read_file(&file).unwrap();
+        let Data::U8(values) = array.data() else {
+            panic!("bytes stay bytes")
+        };
+        let values = (**values).as_ref();
+        assert_eq!((values, array.dtype()), (&[0, 7, 200, 255][..], "u8"));
+        assert!(file.as_ptr_range().contains(&values.as_ptr()));
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub(super) fn to_c_order(data: Data, shape: &[usize]) -> Data {
     match data {
         Data::F32(v) => Data::f32(reorder((*v).as_ref(), shape)),
         Data::F64(v) => Data::f64(reorder((*v).as_ref(), shape)),
+        Data::U8(v) => Data::u8(reorder((*v).as_ref(), shape)),
         Data::I64(v) => Data::I64(reorder(&v, shape)),
         Data::U64(v) => Data::U64(reorder(&v, shape)),
         Data::Bool(v) => Data::Bool(reorder(&v, shape)),
@@ -53,6 +54,14 @@ mod tests {
     fn columns_become_rows() {
         // [[0, 1, 2], [3, 4, 5]] stored column by column.
         assert_eq!(reorder(&[0, 3, 1, 4, 2, 5], &[2, 3]), [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn bytes_are_reordered_as_bytes() {
+        let Data::U8(ordered) = to_c_order(Data::u8(vec![0, 3, 1, 4, 2, 5]), &[2, 3]) else {
+            panic!("bytes stay bytes")
+        };
+        assert_eq!((*ordered).as_ref(), [0, 1, 2, 3, 4, 5]);
     }
 
     #[test]

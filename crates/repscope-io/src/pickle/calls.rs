@@ -203,6 +203,7 @@ impl Dtype {
             Data::Bool(v) => Object::Bool(v[0]),
             Data::I64(v) => Object::Int(v[0]),
             Data::U64(v) => i64::try_from(v[0]).map_or_else(|_| Object::Text(v[0].to_string()), Object::Int),
+            Data::U8(v) => Object::Int(i64::from((*v).as_ref()[0])),
             Data::F32(v) if whole => Object::Int((*v).as_ref()[0] as i64),
             Data::F64(v) if whole => Object::Int((*v).as_ref()[0] as i64),
             Data::F32(v) => Object::Float(f64::from((*v).as_ref()[0])),

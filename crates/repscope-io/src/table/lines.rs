@@ -4,6 +4,7 @@
 use csv::{ByteRecord, ReaderBuilder};
 
 use crate::error::{Parsed, Problem};
+use crate::plain_text::without_mark;
 
 /// A table that can be read several times.
 pub(super) struct Lines<'a> {
@@ -16,9 +17,10 @@ pub(super) struct Line(ByteRecord);
 
 impl<'a> Lines<'a> {
     pub(super) fn new(bytes: &'a [u8], delimiter: u8) -> Self {
-        // Spreadsheets begin UTF-8 files with a byte order mark.
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        Lines { bytes, delimiter }
+        Lines {
+            bytes: without_mark(bytes),
+            delimiter,
+        }
     }
 
     pub(super) fn read(&self) -> impl Iterator<Item = Parsed<Line>> + use<'a> {

@@ -2,13 +2,11 @@
 //! From a view to its numbers. A tensor is an offset, a shape and strides over a block; transposed and
 //! sliced tensors share their block with others, and a stride of 0 repeats numbers.
 
-use std::sync::Arc;
-
 use super::container::Checkpoint;
+use super::gather::Gather;
 use crate::array::{Data, Shape, count};
-use crate::element::{ByteOrder, Element, reserve};
 use crate::error::{Parsed, Problem, problem};
-use crate::mapped::MappedNumbers;
+use crate::mapped::mapped_data;
 use crate::npy::{Content, Header, read_values};
 use crate::pickle::{Id, Kind, NumpyArray, Pickled, Tensor, Value};
 
@@ -25,9 +23,9 @@ pub(crate) struct Layout {
     key: String,
     /// Bytes that the pickle promises the block has.
     promised: usize,
-    offset: usize,
+    pub(super) offset: usize,
     pub(super) shape: Vec<usize>,
-    strides: Vec<usize>,
+    pub(super) strides: Vec<usize>,
 }
 
 /// A NumPy array inside the pickle.
@@ -107,20 +105,10 @@ impl Layout {
             return element.read(&mut &[][..], order, 0);
         }
         if !self.is_contiguous() {
-            let gathered = self.gather(bytes, width, total)?;
-            return element.read(&mut &gathered[..], order, total);
+            return element.read(&mut Gather::new(self, bytes, width), order, total);
         }
         let start = block.start + self.offset * width;
-        let mapped = match (element, order) {
-            (Element::F32, ByteOrder::Little) => {
-                MappedNumbers::<f32>::new(&checkpoint.file, start, total)?.map(|v| Data::F32(Arc::new(v)))
-            }
-            (Element::F64, ByteOrder::Little) => {
-                MappedNumbers::<f64>::new(&checkpoint.file, start, total)?.map(|v| Data::F64(Arc::new(v)))
-            }
-            _ => None,
-        };
-        match mapped {
+        match mapped_data(&checkpoint.file, element, order, start, total)? {
             Some(data) => Ok(data),
             None => element.read(&mut &bytes[self.offset * width..], order, total),
         }
@@ -166,37 +154,12 @@ impl Layout {
         })
     }
 
-    /// The bytes of the numbers in C order; `check` has passed.
-    fn gather(&self, bytes: &[u8], width: usize, total: usize) -> Parsed<Vec<u8>> {
-        let mut out = reserve(total * width)?;
-        let (Some((&inner, outer)), Some((&stride, outer_strides))) =
-            (self.shape.split_last(), self.strides.split_last())
-        else {
-            return problem("has no dimensions");
-        };
-        let mut index = vec![0; outer.len()];
-        let mut at = self.offset;
-        for _ in 0..total / inner {
-            match stride {
-                1 => out.extend_from_slice(&bytes[at * width..(at + inner) * width]),
-                _ => {
-                    for j in 0..inner {
-                        let start = (at + j * stride) * width;
-                        out.extend_from_slice(&bytes[start..start + width]);
-                    }
-                }
-            }
-            for axis in (0..outer.len()).rev() {
-                index[axis] += 1;
-                at += outer_strides[axis];
-                if index[axis] < outer[axis] {
-                    break;
-                }
-                at -= outer_strides[axis] * outer[axis];
-                index[axis] = 0;
-            }
-        }
-        Ok(out)
+    /// The same view with two axes exchanged.
+    pub(super) fn swapped(&self, a: usize, b: usize) -> Layout {
+        let mut layout = self.clone();
+        layout.shape.swap(a, b);
+        layout.strides.swap(a, b);
+        layout
     }
 }
 

@@ -6,6 +6,7 @@
 //! is read by [`crate::pickle`], which executes nothing, and the numbers stay in the mapped file.
 
 mod container;
+mod gather;
 mod layout;
 mod tree;
 mod walk;
@@ -16,7 +17,8 @@ pub(crate) use walk::{Leaf, leaves};
 
 use crate::array::{Array, ArrayInfo, Data};
 use crate::choose::choose;
-use crate::error::{Parsed, problem};
+use crate::element::reserve;
+use crate::error::{Parsed, Problem, problem};
 use crate::mapped::MappedFile;
 use walk::{What, plain_list};
 
@@ -34,7 +36,7 @@ pub(crate) fn list(file: &MappedFile) -> Parsed<Vec<ArrayInfo>> {
     }
 }
 
-/// Reads one tensor; aligned `f32` and `f64` in C order stay where they are in the file.
+/// Reads one tensor; bytes and aligned `f32` and `f64` in C order stay where they are in the file.
 pub(crate) fn read(file: &MappedFile, key: Option<&str>) -> Parsed<Array> {
     let checkpoint = Checkpoint::open(file)?;
     let leaves = leaves(&checkpoint.pickled)?;
@@ -87,9 +89,49 @@ impl Leaf {
             What::Numpy(array) => array.read(&checkpoint.pickled),
             What::Refused(reason) => problem(reason.clone()),
         };
-        let data = read.map_err(|p| crate::error::Problem::new(format!("holds tensor `{}`, which {p}", self.name)))?;
         let (shape, dtype) = self.what.shape_and_dtype().unwrap_or_default();
         let shape = if shape.is_empty() { vec![1] } else { shape.to_vec() };
-        Array::checked(shape, dtype, data)
+        Array::checked(shape, dtype, read.map_err(|p| self.problem(p))?)
+    }
+
+    /// Reads an array of two or more axes with the first two exchanged. A tensor that was saved as a transposed view
+    /// lies in the right order already.
+    pub(crate) fn read_swapped(&self, checkpoint: &Checkpoint) -> Parsed<Array> {
+        let (shape, dtype) = self.what.shape_and_dtype().unwrap_or_default();
+        let &[a, b, ref inner @ ..] = shape else {
+            return problem(format!("holds tensor `{}`, which has no two axes", self.name));
+        };
+        let swapped: Vec<usize> = [b, a].into_iter().chain(inner.iter().copied()).collect();
+        let read = match &self.what {
+            What::Tensor(layout) => layout.swapped(0, 1).read(checkpoint),
+            What::Numpy(array) => array.read(&checkpoint.pickled).and_then(|data| swap(data, a, b)),
+            What::Refused(reason) => problem(reason.clone()),
+        };
+        Array::checked(swapped, dtype, read.map_err(|p| self.problem(p))?)
+    }
+
+    fn problem(&self, found: Problem) -> Problem {
+        Problem::new(format!("holds tensor `{}`, which {found}", self.name))
+    }
+}
+
+/// Exchanges the first two axes, of sizes `a` and `b`.
+fn swap(data: Data, a: usize, b: usize) -> Parsed<Data> {
+    fn rows<T: Copy>(values: &[T], a: usize, b: usize) -> Parsed<Vec<T>> {
+        let inner = values.len() / (a * b).max(1);
+        let mut swapped = reserve(values.len())?;
+        for j in 0..b {
+            (0..a).for_each(|i| swapped.extend_from_slice(&values[(i * b + j) * inner..][..inner]));
+        }
+        Ok(swapped)
+    }
+    if a == 1 || b == 1 || data.is_empty() {
+        return Ok(data);
+    }
+    match data {
+        Data::F32(v) => rows((*v).as_ref(), a, b).map(Data::f32),
+        Data::F64(v) => rows((*v).as_ref(), a, b).map(Data::f64),
+        Data::U8(v) => rows((*v).as_ref(), a, b).map(Data::u8),
+        _ => problem("has its axes in another order than it is needed in; save it as float32 or as bytes"),
     }
 }

@@ -207,6 +207,7 @@ fn to_f32(data: Data) -> Option<Vec<f32>> {
     Some(match data {
         Data::F32(v) => (*v).as_ref().to_vec(),
         Data::F64(v) => (*v).as_ref().iter().map(|&x| x as f32).collect(),
+        Data::U8(v) => (*v).as_ref().iter().map(|&x| f32::from(x)).collect(),
         Data::I64(v) => v.iter().map(|&x| x as f32).collect(),
         Data::U64(v) => v.iter().map(|&x| x as f32).collect(),
         Data::Bool(v) => v.iter().map(|&x| f32::from(u8::from(x))).collect(),

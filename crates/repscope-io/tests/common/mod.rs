@@ -2,6 +2,8 @@
 //! The files that `tests/files/generate.py` wrote.
 #![allow(dead_code, reason = "each test program uses a part")]
 
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use repscope_io::{Array, Data, InputPath, read_array};
@@ -15,6 +17,11 @@ pub const CLASSES: [&str; 4] = ["cat", "dog", "cat", "élan"];
 
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files")
+}
+
+/// Writes a file without forcing it to disk, as there are thousands.
+pub fn put(path: &Path, bytes: &[u8]) {
+    File::create(path).unwrap().write_all(bytes).unwrap();
 }
 
 /// Reads `name`, which may have a `#key`.
@@ -35,6 +42,7 @@ pub fn numbers(array: &Array) -> Vec<f64> {
     match array.data() {
         Data::F32(v) => (**v).as_ref().iter().map(|&x| f64::from(x)).collect(),
         Data::F64(v) => (**v).as_ref().to_vec(),
+        Data::U8(v) => (**v).as_ref().iter().map(|&x| f64::from(x)).collect(),
         Data::I64(v) => v.iter().map(|&i| i as f64).collect(),
         Data::U64(v) => v.iter().map(|&i| i as f64).collect(),
         Data::Bool(v) => v.iter().map(|&b| f64::from(u8::from(b))).collect(),

@@ -6,6 +6,7 @@ versions that are named in `versions.txt`.
 """
 
 import io
+import json
 import os
 import pathlib
 import pickle
@@ -163,7 +164,19 @@ def text():
     frame.to_csv(HERE / "spreadsheet.csv", index=False, encoding="utf-8-sig", lineterminator="\r\n", quoting=1)
 
 
-for write in [npy, objects, npz, tensors, parquet, text]:
+def lines():
+    (HERE / "lines.txt").write_bytes("\ufeffEin Satz.\r\n\r\n猫 sits\r\n  last ".encode())
+    texts, languages = ["Ein Satz.", "", "猫 sits"], ["de", "none", "zh"]
+    numbers = zip([0.1, -2.5e-300, 3], [[0.5, 1], [2, -3], [4, 5.25]])
+    rows = [
+        {"id": i + 1, "text": text, "score": score, "ok": i != 1, "z": z, "meta": {"lang": language}, "tags": ["a"]}
+        for i, (text, language, (score, z)) in enumerate(zip(texts, languages, numbers))
+    ]
+    objects = [json.dumps(row, ensure_ascii=i == 0) for i, row in enumerate(rows)]
+    (HERE / "objects.jsonl").write_text("\n".join([*objects[:2], "", objects[2]]) + "\n", encoding="utf-8")
+
+
+for write in [npy, objects, npz, tensors, parquet, text, lines]:
     write()
 (HERE / "versions.txt").write_text(
     "".join(f"{m.__name__} {m.__version__}\n" for m in [np, pd, pa, safetensors])

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! Layers of networks, written as nodes of a graph with weights under the names that PyTorch gives them.
 
+mod attention;
 mod taken;
 
 use std::collections::BTreeSet;
 
+use super::Activation;
 use super::source::{WeightSource, shape_text};
-use super::{Activation, Kind};
 use crate::error::{Error, Result};
 use crate::graph::{Attribute, Dim, Element, GraphBuilder};
 
@@ -16,7 +17,8 @@ const BATCH_NORM_EPSILON: f32 = 1e-5;
 /// A graph under construction and the weights it takes.
 pub(super) struct Layers<'a> {
     pub(super) graph: GraphBuilder,
-    kind: Kind,
+    /// What is written, for messages.
+    kind: String,
     weights: &'a dyn WeightSource,
     names: BTreeSet<String>,
     used: BTreeSet<String>,
@@ -26,10 +28,10 @@ pub(super) struct Layers<'a> {
 }
 
 impl<'a> Layers<'a> {
-    pub(super) fn new(kind: Kind, weights: &'a dyn WeightSource, prefix: &'a str) -> Layers<'a> {
+    pub(super) fn new(kind: &str, weights: &'a dyn WeightSource, prefix: &'a str) -> Layers<'a> {
         Layers {
-            graph: GraphBuilder::new(&kind.to_string()),
-            kind,
+            graph: GraphBuilder::new(kind),
+            kind: kind.to_string(),
             weights,
             names: weights.names().into_iter().collect(),
             used: BTreeSet::new(),
@@ -59,7 +61,11 @@ impl<'a> Layers<'a> {
 
     /// The model file, and the weights that were not used.
     pub(super) fn finish(self) -> Result<(Vec<u8>, Vec<String>)> {
-        let is_counter = |name: &str| name.ends_with("num_batches_tracked");
+        // What modules keep beside their weights.
+        let is_counter = |name: &str| {
+            let buffers = ["num_batches_tracked", ".position_ids", ".token_type_ids"];
+            buffers.iter().any(|buffer| name.ends_with(buffer))
+        };
         let left: Vec<String> = self
             .names
             .difference(&self.used)
@@ -180,6 +186,25 @@ impl<'a> Layers<'a> {
                 let gate = self.graph.node("Sigmoid", &[x], &[]);
                 Ok(self.graph.node("Mul", &[x, &gate], &[]))
             }
+            Activation::Tanh => Ok(self.graph.node("Tanh", &[x], &[])),
+            Activation::QuickGelu => {
+                let scaled = self.times(x, 1.702)?;
+                let gate = self.graph.node("Sigmoid", &[&scaled], &[]);
+                Ok(self.graph.node("Mul", &[x, &gate], &[]))
+            }
+            Activation::GeluTanh => {
+                // x · (tanh(√(2/π) · (x + 0.044715 · x³)) + 1) · ½
+                let square = self.graph.node("Mul", &[x, x], &[]);
+                let cube = self.graph.node("Mul", &[&square, x], &[]);
+                let small = self.times(&cube, 0.044_715)?;
+                let sum = self.graph.node("Add", &[x, &small], &[]);
+                let scaled = self.times(&sum, (2.0 / std::f32::consts::PI).sqrt())?;
+                let tanh = self.graph.node("Tanh", &[&scaled], &[]);
+                let one = self.scalar("one", 1.0)?;
+                let sum = self.graph.node("Add", &[&tanh, &one], &[]);
+                let product = self.graph.node("Mul", &[x, &sum], &[]);
+                self.times(&product, 0.5)
+            }
             Activation::Gelu => {
                 // x · (erf(x / √2) + 1) · ½
                 let root = self.scalar("root two", std::f32::consts::SQRT_2)?;
@@ -200,7 +225,7 @@ impl<'a> Layers<'a> {
         Ok(self.graph.node("Mul", &[x, &factor], &[]))
     }
 
-    fn scalar(&mut self, name: &str, value: f32) -> Result<String> {
+    pub(super) fn scalar(&mut self, name: &str, value: f32) -> Result<String> {
         let name = self.graph.fresh(name);
         self.graph.weight(&name, &[], &[value])
     }

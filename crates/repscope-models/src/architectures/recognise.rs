@@ -48,30 +48,8 @@ const SIGNATURES: [(Kind, &[&str]); 4] = [
 pub fn recognise(weights: &dyn WeightSource) -> Result<Architecture> {
     let names: BTreeSet<String> = weights.names().into_iter().collect();
     for (kind, signature) in SIGNATURES {
-        let mut prefixes: Vec<&str> = names
-            .iter()
-            .filter_map(|name| name.strip_suffix(signature[0]))
-            .filter(|prefix| prefix.is_empty() || prefix.ends_with('.'))
-            .filter(|prefix| signature.iter().all(|name| names.contains(&format!("{prefix}{name}"))))
-            .collect();
-        if prefixes.len() > 1 {
-            prefixes.retain(|prefix| !prefix.ends_with("encoder_k."));
-        }
-        match prefixes[..] {
-            [] => {}
-            [prefix] => {
-                let prefix = prefix.to_string();
-                return Ok(Architecture { kind, prefix });
-            }
-            [first, ..] => {
-                let all: Vec<String> = prefixes.iter().map(|prefix| format!("`{prefix}`")).collect();
-                return Err(Error::Model(format!(
-                    "the weights hold {} networks of the kind {kind}, under {}; choose one, as in file.pth#{}",
-                    all.len(),
-                    all.join(", "),
-                    first.trim_end_matches('.')
-                )));
-            }
+        if let Some(prefix) = only_prefix(&names, kind, signature)? {
+            return Ok(Architecture { kind, prefix });
         }
     }
     let known: Vec<String> = SIGNATURES.iter().map(|(kind, _)| kind.to_string()).collect();
@@ -82,4 +60,74 @@ pub fn recognise(weights: &dyn WeightSource) -> Result<Architecture> {
         names.len(),
         listed(weights, "")
     )))
+}
+
+/// Finds a network of this kind among the weights, whatever else they may be.
+pub fn recognise_as(weights: &dyn WeightSource, kind: Kind) -> Result<Architecture> {
+    let names: BTreeSet<String> = weights.names().into_iter().collect();
+    let signatures = || SIGNATURES.into_iter().filter(|(known, _)| *known == kind);
+    for (_, signature) in signatures() {
+        if let Some(prefix) = only_prefix(&names, kind, signature)? {
+            return Ok(Architecture { kind, prefix });
+        }
+    }
+    // Behind the prefix that has most of them, so that a weight that is there under another prefix is not called missing.
+    let missing = |prefix: &str, signature: &[&str]| -> Vec<String> {
+        let full = signature.iter().map(|name| format!("{prefix}{name}"));
+        full.filter(|name| !names.contains(name)).collect()
+    };
+    let behind_prefixes = signatures().flat_map(|(_, signature)| {
+        let prefixes: BTreeSet<&str> = names
+            .iter()
+            .flat_map(|name| signature.iter().filter_map(|known| name.strip_suffix(known)))
+            .filter(|prefix| is_prefix(prefix))
+            .chain([""])
+            .collect();
+        prefixes
+            .into_iter()
+            .map(|prefix| missing(prefix, signature))
+            .collect::<Vec<_>>()
+    });
+    let fewest = behind_prefixes.min_by_key(Vec::len).unwrap_or_default();
+    let first = fewest.first().cloned().unwrap_or_default();
+    let fewest: Vec<String> = fewest.iter().map(|name| format!("`{name}`")).collect();
+    Err(Error::Model(format!(
+        "the weights are not those of a {kind}: {} missing. There are {} weights: {}",
+        match &fewest[..] {
+            [one] => format!("{one} is"),
+            many => format!("{} are", many.join(", ")),
+        },
+        names.len(),
+        listed(weights, &first)
+    )))
+}
+
+/// What stands before the names of the one network with this signature; none where there is no such network.
+fn only_prefix(names: &BTreeSet<String>, kind: Kind, signature: &[&str]) -> Result<Option<String>> {
+    let mut prefixes: Vec<&str> = names
+        .iter()
+        .filter_map(|name| name.strip_suffix(signature[0]))
+        .filter(|prefix| is_prefix(prefix))
+        .filter(|prefix| signature.iter().all(|name| names.contains(&format!("{prefix}{name}"))))
+        .collect();
+    if prefixes.len() > 1 {
+        prefixes.retain(|prefix| !prefix.ends_with("encoder_k."));
+    }
+    match prefixes[..] {
+        [] => Ok(None),
+        [prefix] => Ok(Some(prefix.to_string())),
+        [first, ..] => {
+            let all: Vec<String> = prefixes.iter().map(|prefix| format!("`{prefix}`")).collect();
+            Err(Error::Model(format!(
+                "the weights hold {} networks of the kind {kind}, under {}; choose one, as in file.pth#{}",
+                all.len(),
+                all.join(", "),
+                first.trim_end_matches('.')
+            )))
+        }
+    }
+}
+
+fn is_prefix(text: &str) -> bool {
+    text.is_empty() || text.ends_with('.')
 }

@@ -119,21 +119,13 @@ fn write_block(layers: &mut Layers, x: &str, name: &str, width: usize, heads: us
 fn write_attention(layers: &mut Layers, x: &str, name: &str, width: usize, heads: usize) -> Result<String> {
     let head_width = width / heads;
     let mut parts = Vec::new();
-    // Queries, keys, values lie one after the other in the rows of `qkv`; keys are transposed for the product.
-    for (part, order) in [[0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]].iter().enumerate() {
+    // Queries, keys, values lie one after the other in the rows of `qkv`.
+    for part in 0..3 {
         let rows = part * width..(part + 1) * width;
-        let value = layers.linear_rows(x, &format!("{name}.qkv"), width, 3 * width, rows)?;
-        let split = layers.reshape(&value, &[0, 0, heads as i64, head_width as i64])?;
-        parts.push(layers.transpose(&split, order));
+        parts.push(layers.linear_rows(x, &format!("{name}.qkv"), width, 3 * width, rows)?);
     }
-    let products = layers.graph.node("MatMul", &[&parts[0], &parts[1]], &[]);
-    let products = layers.times(&products, 1.0 / (head_width as f32).sqrt())?;
-    let shares = layers
-        .graph
-        .node("Softmax", &[&products], &[("axis", Attribute::Int(-1))]);
-    let mixed = layers.graph.node("MatMul", &[&shares, &parts[2]], &[]);
-    let mixed = layers.transpose(&mixed, &[0, 2, 1, 3]);
-    let joined = layers.reshape(&mixed, &[0, 0, width as i64])?;
+    let scale = Some(1.0 / (head_width as f32).sqrt());
+    let joined = layers.attend([&parts[0], &parts[1], &parts[2]], (heads, head_width), scale, None)?;
     Ok(layers.linear(&joined, &format!("{name}.proj"), width)?.0)
 }
 

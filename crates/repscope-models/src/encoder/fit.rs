@@ -207,8 +207,6 @@ fn told(row: &[usize], wanted: Option<&[Option<usize>]>, layout: Layout) -> Opti
 fn refusal(row: &[usize], port: &Port, layout: Option<Layout>) -> String {
     let advice = if layout.is_some() {
         "leave the layout away, or give another one"
-    } else if port.dims.len() == row.len() {
-        "if the first axis of a row is time, encode its frames; else bring the data to that shape"
     } else {
         "bring the data to that shape (nothing is resized, cut or converted between grey and colour here)"
     };

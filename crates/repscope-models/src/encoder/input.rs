@@ -3,15 +3,16 @@
 
 use super::fit::Fit;
 use super::normalise::Normalisation;
+use super::token_ids;
 use crate::error::{Error, Result};
 use crate::runtime::{Data, Elem, Port, Value};
 
-/// The input that takes the rows: the one that was named, or the only one.
+/// The input that takes the rows: the one that was named, the only one, or `input_ids` among those of a text model.
 pub(super) fn only_input<'a>(inputs: &'a [Port], name: Option<&str>) -> Result<&'a Port> {
     let there = || inputs.iter().map(Port::to_string).collect::<Vec<_>>().join(", ");
     let input = match name {
         Some(name) => inputs.iter().find(|p| p.name == name),
-        None => inputs.first(),
+        None => inputs.iter().find(|p| p.name == "input_ids").or(inputs.first()),
     };
     let Some(input) = input else {
         let name = name.unwrap_or_default();
@@ -20,18 +21,27 @@ pub(super) fn only_input<'a>(inputs: &'a [Port], name: Option<&str>) -> Result<&
             there()
         )));
     };
-    if inputs.len() > 1 {
+    let goes_with = |other: &&Port| input.elem != Elem::I64 || !token_ids::is_beside(other);
+    let others: Vec<&Port> = inputs
+        .iter()
+        .filter(|p| p.name != input.name)
+        .filter(goes_with)
+        .collect();
+    if !others.is_empty() {
         return Err(Error::Model(format!(
-            "the model has {} inputs ({}), but rows can be fed to one; export a model that takes the rows alone",
+            "the model has {} inputs ({}), but rows can be fed to one, and nothing is known to feed to {}; export a model \
+             that takes the rows alone",
             inputs.len(),
-            there()
+            there(),
+            others
+                .iter()
+                .map(|port| port.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", ")
         )));
     }
     match &input.elem {
-        Elem::F32 | Elem::U8 => Ok(input),
-        Elem::I64 => Err(Error::Model(format!(
-            "the input {input} takes whole numbers, such as token ids, not rows of numbers"
-        ))),
+        Elem::F32 | Elem::U8 | Elem::I64 => Ok(input),
         Elem::Other(kind) => Err(Error::Model(format!(
             "the input {input} takes {kind}, which cannot be fed"
         ))),
@@ -86,17 +96,23 @@ mod tests {
     }
 
     #[test]
-    fn a_graph_of_several_inputs_or_of_tokens_is_refused_with_what_it_takes() {
+    fn a_graph_of_several_inputs_is_refused_unless_the_others_go_with_token_ids() {
         let port = |name: &str, elem| Port {
             name: name.to_string(),
             elem,
             dims: vec![None, Some(2)],
         };
-        let two = [port("x", Elem::F32), port("mask", Elem::I64)];
+        let two = [port("x", Elem::F32), port("attention_mask", Elem::I64)];
         let said = only_input(&two, None).unwrap_err().to_string();
-        assert!(said.contains("2 inputs") && said.contains("mask [?, 2]"), "{said}");
-        let said = only_input(&[port("ids", Elem::I64)], None).unwrap_err().to_string();
-        assert!(said.contains("token ids"), "{said}");
+        assert!(
+            said.contains("2 inputs") && said.contains("attention_mask [?, 2]"),
+            "{said}"
+        );
+        let tokens = [port("attention_mask", Elem::I64), port("input_ids", Elem::I64)];
+        assert_eq!(only_input(&tokens, None).unwrap().name, "input_ids");
+        let more = [port("input_ids", Elem::I64), port("pixel_values", Elem::F32)];
+        let said = only_input(&more, None).unwrap_err().to_string();
+        assert!(said.contains("nothing is known to feed to pixel_values"), "{said}");
         assert!(only_input(&[port("x", Elem::U8)], Some("x")).is_ok());
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! What can be chosen about an encoder.
 
-use crate::architectures::BuildOptions;
+use crate::architectures::{BuildOptions, Kind};
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 
@@ -31,12 +31,16 @@ pub struct Options {
     pub mean: Vec<f32>,
     /// Divided by after that: one number, or one per channel.
     pub std: Vec<f32>,
+    /// Of arrays of token ids, the one that fills up rows and is not looked at.
+    pub pad: Option<i64>,
     /// How many rows are fed at once; a graph with a fixed size keeps its own.
     pub batch: usize,
     /// How many threads; 0 stands for one per core.
     pub threads: usize,
     /// What runs the graph.
     pub runtime: Runtime,
+    /// The network that weights without a graph are those of; recognised by their names where none is given.
+    pub architecture: Option<Kind>,
     /// What weights without a graph do not tell.
     pub build: BuildOptions,
 }
@@ -50,9 +54,11 @@ impl Default for Options {
             scale: None,
             mean: Vec::new(),
             std: Vec::new(),
+            pad: None,
             batch: 32,
             threads: 0,
             runtime: Runtime::Rten,
+            architecture: None,
             build: BuildOptions::default(),
         }
     }
@@ -78,10 +84,14 @@ impl Options {
 
     /// Everything that can change a code, as text for a digest. Threads and batch size cannot.
     pub(super) fn identity(&self) -> String {
-        format!(
+        let mut identity = format!(
             "input {:?} outputs {:?} layout {:?} scale {:?} mean {:?} std {:?}",
             self.input, self.outputs, self.layout, self.scale, self.mean, self.std
-        )
+        );
+        if let Some(pad) = self.pad {
+            identity += &format!(" pad {pad}");
+        }
+        identity
     }
 
     /// What is done to the values, in words.

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use repscope_io::{Array, Data};
+use repscope_io::{Array, Data, Images};
 
 use crate::error::{Error, Result};
 
@@ -47,6 +47,14 @@ impl Rows for Array {
                     .iter()
                     .map(|&x| x as f32),
             ),
+            Data::U8(v) => into.extend(
+                (**v)
+                    .as_ref()
+                    .get(values)
+                    .ok_or_else(outside)?
+                    .iter()
+                    .map(|&b| f32::from(b)),
+            ),
             Data::I64(v) => into.extend(v.get(values).ok_or_else(outside)?.iter().map(|&x| x as f32)),
             Data::U64(v) => into.extend(v.get(values).ok_or_else(outside)?.iter().map(|&x| x as f32)),
             Data::Bool(v) => into.extend(
@@ -66,53 +74,22 @@ impl Rows for Array {
     }
 }
 
-/// Rows whose first axis is time, seen as one row per frame: (N, T, …) as N·T rows of (…).
-pub struct Frames<'a> {
-    rows: &'a dyn Rows,
-    per_row: usize,
-}
-
-impl<'a> Frames<'a> {
-    /// The frames of rows, which must have an axis of time and one more.
-    pub fn of(rows: &'a dyn Rows) -> Result<Self> {
-        match rows.shape() {
-            [time, _, ..] if *time > 0 => Ok(Frames { rows, per_row: *time }),
-            other => Err(Error::Model(format!(
-                "rows of shape {} have no frames; give an array (rows, time, …)",
-                super::shape_text(other)
-            ))),
-        }
-    }
-
-    /// How many frames a row has: T.
-    pub fn per_row(&self) -> usize {
-        self.per_row
-    }
-}
-
-impl Rows for Frames<'_> {
+/// A folder of images, of which only those of a batch are decoded.
+impl Rows for Images {
     fn count(&self) -> usize {
-        self.rows.count() * self.per_row
+        Images::count(self)
     }
 
     fn shape(&self) -> &[usize] {
-        &self.rows.shape()[1..]
+        Images::shape(self)
     }
 
     fn dtype(&self) -> &str {
-        self.rows.dtype()
+        Images::dtype(self)
     }
 
-    fn read(&self, frames: Range<usize>, into: &mut Vec<f32>) -> Result<()> {
-        // Whole rows are read, then the frames before and after are taken off.
-        let size: usize = self.shape().iter().product();
-        let rows = frames.start / self.per_row..frames.end.div_ceil(self.per_row);
-        let before = into.len();
-        let skipped = (frames.start - rows.start * self.per_row) * size;
-        self.rows.read(rows, into)?;
-        into.drain(before..before + skipped);
-        into.truncate(before + frames.len() * size);
-        Ok(())
+    fn read(&self, rows: Range<usize>, into: &mut Vec<f32>) -> Result<()> {
+        Ok(Images::read(self, rows, into)?)
     }
 }
 
@@ -128,20 +105,17 @@ mod tests {
     }
 
     #[test]
-    fn frames_across_rows_are_the_values_in_their_order() {
-        let data = array(&[3, 4, 2]);
-        let frames = Frames::of(&data).unwrap();
-        assert_eq!((frames.count(), frames.shape(), frames.per_row()), (12, &[2][..], 4));
-        let mut read = vec![-1.0];
-        frames.read(3..9, &mut read).unwrap();
-        let expected: Vec<f32> = std::iter::once(-1.0).chain((6..18).map(|i| i as f32)).collect();
-        assert_eq!(read, expected);
+    fn bytes_are_fed_as_numbers() {
+        let bytes = Array::new(vec![3, 2], "u8", Data::U8(Arc::new(vec![0_u8, 1, 2, 255, 4, 5]))).unwrap();
+        let mut read = Vec::new();
+        bytes.read(1..3, &mut read).unwrap();
+        assert_eq!(read, [2.0, 255.0, 4.0, 5.0]);
+        assert!(bytes.read(2..4, &mut read).is_err());
     }
 
     #[test]
-    fn rows_that_are_not_there_and_vectors_without_time_are_refused() {
+    fn rows_that_are_not_there_are_refused() {
         let data = array(&[3, 4]);
         assert!(data.read(2..4, &mut Vec::new()).is_err());
-        assert!(Frames::of(&data).is_err());
     }
 }

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+//! A model as the options ask for it: one that sees numbers, or one that reads texts.
+
+use anyhow::{Result, bail};
+use repscope_core::run::Driver;
+use repscope_io::InputPath;
+use repscope_models::architectures::{Activation, BuildOptions};
+use repscope_models::runtime::{Provider, Runtime, find_library};
+use repscope_models::{Batch, Encoder, Layout, Options, Output, Projection, TextEncoder, TextOptions};
+
+use super::seen::Seen;
+use super::store::Sink;
+use super::{encode, has_extension, is_model_folder, outside};
+use crate::args::{
+    ActivationChoice, EncoderOptions, LayoutChoice, Machine, NumberEncoderOptions, ProviderChoice, RuntimeChoice,
+    RuntimeOptions, TextEncoderOptions,
+};
+
+pub enum Model {
+    Numbers(Box<Encoder>),
+    Texts(Box<TextEncoder>),
+}
+
+impl Model {
+    pub fn open(path: &InputPath, options: &EncoderOptions, machine: &Machine) -> Result<Self> {
+        if !path.path.exists() {
+            bail!("there is no model {}", path.path.display());
+        }
+        if reads_texts(path) {
+            let checkpoint = options.checkpoint.as_deref();
+            return Model::open_text(path, checkpoint, &options.text, &options.numbers.runtime, machine);
+        }
+        if path.path.is_dir() {
+            bail!(
+                "{path} is a folder without tokenizer.json, so no text model as Hugging Face stores it; name a file of weights \
+                 or an .onnx file in it"
+            );
+        }
+        if let Some(checkpoint) = &options.checkpoint {
+            bail!(
+                "--checkpoint {checkpoint} holds the projection of a text encoder, but {path} is none; name the checkpoint \
+                 itself as the model"
+            );
+        }
+        Ok(Model::Numbers(Box::new(open_numbers(path, &options.numbers, machine)?)))
+    }
+
+    pub fn open_text(
+        path: &InputPath,
+        checkpoint: Option<&str>,
+        text: &TextEncoderOptions,
+        runtime_options: &RuntimeOptions,
+        machine: &Machine,
+    ) -> Result<Self> {
+        if text.no_projection && checkpoint.is_none() {
+            bail!("--no-projection says that the checkpoint has none, but there is no --checkpoint; leave it out");
+        }
+        let checkpoint = checkpoint.map(InputPath::parse).map(|path| (path.path, path.key));
+        let chosen = TextOptions {
+            template: text.template.clone(),
+            max_tokens: text.max_tokens,
+            pooling: text.token_pooling.map(Into::into),
+            checkpoint,
+            projection: if text.no_projection {
+                Projection::None
+            } else {
+                Projection::Required
+            },
+            aligner_heads: text.aligner_heads,
+            runtime: runtime(runtime_options)?,
+            threads: machine.threads.unwrap_or(0),
+            batch: runtime_options.batch_size,
+        };
+        Ok(Model::Texts(Box::new(TextEncoder::open(&path.path, chosen)?)))
+    }
+
+    /// Everything that decides what a row's code is, except the row.
+    pub fn digest(&self) -> &str {
+        match self {
+            Model::Numbers(encoder) => encoder.digest(),
+            Model::Texts(encoder) => encoder.digest(),
+        }
+    }
+
+    /// Whether a run that was interrupted may begin again in the middle: notes on texts count all of them.
+    pub fn can_go_on(&self) -> bool {
+        matches!(self, Model::Numbers(_))
+    }
+
+    /// The encoder of numbers.
+    pub fn numbers(&mut self, name: &str) -> Result<&mut Encoder> {
+        match self {
+            Model::Numbers(encoder) => Ok(encoder),
+            Model::Texts(_) => {
+                bail!("`{name}` reads texts, which have no noise of this kind; give encoders of numbers")
+            }
+        }
+    }
+
+    /// Encodes from some row on.
+    pub fn run(
+        &mut self,
+        seen: &Seen,
+        first: usize,
+        name: &str,
+        driver: &Driver,
+        sink: &mut Sink,
+    ) -> Result<Vec<String>> {
+        let stage = format!("encoding, {name}");
+        match (self, seen.texts()) {
+            (Model::Numbers(encoder), None) => encode(encoder, &seen.from(first)?, &stage, driver, sink),
+            (Model::Texts(encoder), Some(texts)) => {
+                driver.progress().begin(&stage, (texts.len() - first) as u64);
+                let width = encoder.width();
+                outside(|keep| {
+                    encoder.encode(&texts[first..], &mut |first, values| {
+                        let count = values.len() / width.max(1);
+                        driver.progress().advance(count as u64);
+                        let output = Output {
+                            name: "embeddings".to_string(),
+                            shape: vec![width],
+                            values: values.to_vec(),
+                        };
+                        keep(sink(Batch {
+                            first,
+                            count,
+                            outputs: vec![output],
+                        }))
+                    })
+                })
+            }
+            (Model::Numbers(_), Some(_)) => bail!(
+                "`{name}` takes numbers, but {seen} holds texts; give a text encoder (a folder with tokenizer.json), or arrays"
+            ),
+            (Model::Texts(_), None) => bail!(
+                "`{name}` reads texts, but {seen} holds numbers; give lines of text (.txt), file.jsonl#field or file.csv#column"
+            ),
+        }
+    }
+}
+
+/// A folder with a tokenizer, or a graph beside one.
+fn reads_texts(path: &InputPath) -> bool {
+    let beside = path.path.parent().map(|folder| folder.join("tokenizer.json"));
+    is_model_folder(&path.path) || (has_extension(&path.path, "onnx") && beside.is_some_and(|file| file.is_file()))
+}
+
+/// Opens an encoder of numbers.
+pub fn open_numbers(path: &InputPath, options: &NumberEncoderOptions, machine: &Machine) -> Result<Encoder> {
+    let chosen = numbers_options(options, machine)?;
+    Ok(Encoder::open(&path.path, path.key.as_deref(), chosen)?)
+}
+
+fn numbers_options(options: &NumberEncoderOptions, machine: &Machine) -> Result<Options> {
+    Ok(Options {
+        input: options.input_name.clone(),
+        outputs: options.output_name.iter().cloned().collect(),
+        layout: options.layout.map(|layout| match layout {
+            LayoutChoice::ChannelsFirst => Layout::ChannelsFirst,
+            LayoutChoice::ChannelsLast => Layout::ChannelsLast,
+            LayoutChoice::Flat => Layout::Flat,
+        }),
+        scale: options.scale,
+        mean: options.mean.clone(),
+        std: options.std.clone(),
+        batch: options.runtime.batch_size,
+        threads: machine.threads.unwrap_or(0),
+        runtime: runtime(&options.runtime)?,
+        pad: options.pad_id,
+        architecture: options.architecture.map(Into::into),
+        build: BuildOptions {
+            activation: options.activation.map(|activation| match activation {
+                ActivationChoice::Silu => Activation::Silu,
+                ActivationChoice::Relu => Activation::Relu,
+                ActivationChoice::Gelu => Activation::Gelu,
+            }),
+            heads: options.heads,
+        },
+    })
+}
+
+fn runtime(options: &RuntimeOptions) -> Result<Runtime> {
+    match options.runtime {
+        RuntimeChoice::Rust if options.runtime_library.is_some() || options.provider.is_some() => {
+            bail!("--runtime-library and --provider are for ONNX Runtime; add --runtime onnxruntime")
+        }
+        RuntimeChoice::Rust => Ok(Runtime::Rten),
+        RuntimeChoice::Onnxruntime => Ok(Runtime::OnnxRuntime {
+            library: Some(match &options.runtime_library {
+                Some(library) => library.clone(),
+                None => find_library(&|name| std::env::var_os(name))?,
+            }),
+            provider: match options.provider {
+                None | Some(ProviderChoice::Cpu) => Provider::Cpu,
+                Some(ProviderChoice::Cuda) => Provider::Cuda,
+            },
+        }),
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+//! Whether the images of a folder are of one size and kind, and what there is to say about them.
+
+use std::path::{Path, PathBuf};
+
+use super::BadImages;
+use super::folder::Found;
+use super::picture::{Header, decode, look};
+use crate::error::{Parsed, Problem, Result, problem};
+
+/// How many names a note lists.
+const LISTED: usize = 5;
+
+/// What was seen of one image.
+pub(super) struct Looked {
+    pub(super) header: Header,
+    pub(super) is_opaque: bool,
+}
+
+impl Looked {
+    pub(super) fn at(path: &Path, bad: BadImages) -> Result<Looked> {
+        let header = look(path)?;
+        let is_opaque = if header.has_alpha || bad == BadImages::LeaveOut {
+            decode(path)?.is_opaque()
+        } else {
+            true
+        };
+        Ok(Looked { header, is_opaque })
+    }
+}
+
+/// The images that can be decoded, or an error.
+pub(super) fn keep(
+    folder: &Path,
+    files: Vec<PathBuf>,
+    looked: Vec<Result<Looked>>,
+    bad: BadImages,
+    notes: &mut Vec<String>,
+) -> Result<(Vec<PathBuf>, Vec<Looked>)> {
+    let total = files.len();
+    let (mut kept, mut left_out) = ((Vec::new(), Vec::new()), Vec::new());
+    for (file, looked) in files.into_iter().zip(looked) {
+        match (looked, bad) {
+            (Ok(looked), _) => {
+                kept.0.push(file);
+                kept.1.push(looked);
+            }
+            (Err(error), BadImages::Refuse) => return Err(error),
+            (Err(_), BadImages::LeaveOut) => left_out.push(file),
+        }
+    }
+    if kept.0.is_empty() {
+        let none = format!(
+            "holds {total} images, none of which can be read, such as {}",
+            list(&left_out)
+        );
+        return Err(Problem::new(none).in_file(folder.display()));
+    }
+    if !left_out.is_empty() {
+        notes.push(format!(
+            "{} of {total} images cannot be read and are left out: {}",
+            left_out.len(),
+            list(&left_out)
+        ));
+    }
+    Ok(kept)
+}
+
+/// The kind of all images, but for grey and colour.
+pub(super) fn one_kind(files: &[PathBuf], looked: &[Looked]) -> Parsed<Header> {
+    let first = looked[0].header;
+    let others = |differs: &dyn Fn(&Header) -> bool| -> Vec<usize> {
+        (0..files.len()).filter(|&i| differs(&looked[i].header)).collect()
+    };
+    let sizes = others(&|h| (h.width, h.height) != (first.width, first.height));
+    if let Some(&at) = sizes.first() {
+        let other = looked[at].header;
+        return problem(format!(
+            "holds images of different sizes: `{}` has {} × {} pixels but `{}` has {} × {} (width × height), and {} of \
+             {} differ from the first; bring them to one size",
+            name(&files[0]),
+            first.width,
+            first.height,
+            name(&files[at]),
+            other.width,
+            other.height,
+            sizes.len(),
+            files.len()
+        ));
+    }
+    let bits = others(&|h| h.bits != first.bits);
+    if let Some(&at) = bits.first() {
+        return problem(format!(
+            "holds images of different kinds: `{}` has {} bits per value but `{}` has {}, and {} of {} differ from the \
+             first; save all in the same way",
+            name(&files[0]),
+            first.bits,
+            name(&files[at]),
+            looked[at].header.bits,
+            bits.len(),
+            files.len()
+        ));
+    }
+    let hidden: Vec<usize> = (0..files.len()).filter(|&i| !looked[i].is_opaque).collect();
+    if let Some(&at) = hidden.first() {
+        return problem(format!(
+            "holds `{}`, in which pixels are transparent, as in {} of {} images; paint it on a background and save it \
+             without alpha",
+            name(&files[at]),
+            hidden.len(),
+            files.len()
+        ));
+    }
+    Ok(first)
+}
+
+pub(super) fn notes_on(found: &Found) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(other) = &found.other {
+        notes.push(format!(
+            "{} other files are no images by their names and are passed over, such as `{}`",
+            found.others,
+            name(other)
+        ));
+    }
+    if !found.repeated.is_empty() {
+        notes.push(format!(
+            "{} links lead to folders that are there under another name and are not followed: {}",
+            found.repeated.len(),
+            list(&found.repeated)
+        ));
+    }
+    notes
+}
+
+pub(super) fn notes_on_kinds(looked: &[Looked]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let grey = looked.iter().filter(|l| l.header.colors == 1).count();
+    if grey > 0 && grey < looked.len() {
+        notes.push(format!(
+            "{grey} of {} images are grey and are given three equal colours, as the others have colour",
+            looked.len()
+        ));
+    }
+    let alpha = looked.iter().filter(|l| l.header.has_alpha).count();
+    if alpha > 0 {
+        notes.push(format!(
+            "{alpha} of {} images have an alpha channel, which is opaque everywhere and is dropped",
+            looked.len()
+        ));
+    }
+    notes
+}
+
+fn list(files: &[PathBuf]) -> String {
+    let mut names: Vec<String> = files
+        .iter()
+        .take(LISTED)
+        .map(|file| format!("`{}`", name(file)))
+        .collect();
+    if files.len() > LISTED {
+        names.push(format!("and {} more", files.len() - LISTED));
+    }
+    names.join(", ")
+}
+
+/// A path in the folder as people write it.
+pub(super) fn name(file: &Path) -> String {
+    let parts: Vec<String> = file.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    parts.join("/")
+}

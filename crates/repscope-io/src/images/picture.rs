@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+//! One image: its size and kind without decoding it, and its values.
+
+use std::io::Cursor;
+use std::path::Path;
+
+use image::codecs::jpeg::JpegDecoder;
+use image::codecs::png::PngDecoder;
+use image::{ColorType, DynamicImage, ImageDecoder, ImageError, Limits};
+
+use super::jpeg;
+use crate::contain::contain_panics;
+use crate::error::{Parsed, Problem, Result, problem};
+use crate::mapped::MappedFile;
+
+/// Images with a longer side are not believed.
+const SIDE_LIMIT: u32 = 65_535;
+
+/// Images that take more bytes when decoded are not believed.
+const BYTE_LIMIT: u64 = 512 << 20;
+
+/// PNG packs at most 1032 bytes into one, with 8 pixels in each of them; JPEG packs less.
+const PIXELS_PER_BYTE: usize = 1032 * 8;
+
+/// What the header of an image says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) width: usize,
+    pub(super) height: usize,
+    /// Without alpha: 1 for grey, 3 for colour.
+    pub(super) colors: usize,
+    pub(super) has_alpha: bool,
+    /// 8 or 16.
+    pub(super) bits: usize,
+}
+
+/// A decoded image: pixel by pixel, with alpha behind the colours where there is one.
+pub(super) struct Picture {
+    pub(super) header: Header,
+    values: Samples,
+}
+
+enum Samples {
+    Bytes(Vec<u8>),
+    Words(Vec<u16>),
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Codec {
+    Png,
+    Jpeg,
+}
+
+/// Reads the header alone.
+pub(super) fn look(path: &Path) -> Result<Header> {
+    let file = MappedFile::open(path)?;
+    header(&file).map_err(|p| p.in_file(path.display()))
+}
+
+/// Decodes an image, whose header is looked at first.
+pub(super) fn decode(path: &Path) -> Result<Picture> {
+    let file = MappedFile::open(path)?;
+    let decoded = header(&file).and_then(|header| picture(&file, header));
+    decoded.map_err(|p| p.in_file(path.display()))
+}
+
+impl Picture {
+    /// Whether alpha hides nothing.
+    pub(super) fn is_opaque(&self) -> bool {
+        let channels = self.header.colors + 1;
+        !self.header.has_alpha
+            || match &self.values {
+                Samples::Bytes(v) => v.chunks_exact(channels).all(|pixel| pixel[channels - 1] == u8::MAX),
+                Samples::Words(v) => v.chunks_exact(channels).all(|pixel| pixel[channels - 1] == u16::MAX),
+            }
+    }
+
+    /// Puts the values of 8 or 16 bits into a row of `colors` values per pixel; grey is repeated, alpha dropped.
+    pub(super) fn put(&self, colors: usize, row: &mut [f32]) {
+        match &self.values {
+            Samples::Bytes(v) => self.spread(v, colors, row),
+            Samples::Words(v) => self.spread(v, colors, row),
+        }
+    }
+
+    /// As `put`, for images of 8 bits; others leave the row as it is.
+    pub(super) fn put_bytes(&self, colors: usize, row: &mut [u8]) {
+        if let Samples::Bytes(v) = &self.values {
+            self.spread(v, colors, row);
+        }
+    }
+
+    fn spread<T: Copy, U: From<T>>(&self, values: &[T], colors: usize, row: &mut [U]) {
+        let own = self.header.colors;
+        if own == colors && !self.header.has_alpha {
+            row.iter_mut()
+                .zip(values)
+                .for_each(|(place, &value)| *place = U::from(value));
+            return;
+        }
+        let pixels = values.chunks_exact(own + usize::from(self.header.has_alpha));
+        for (pixel, place) in pixels.zip(row.chunks_exact_mut(colors)) {
+            for (color, value) in place.iter_mut().enumerate() {
+                *value = U::from(pixel[color.min(own - 1)]);
+            }
+        }
+    }
+}
+
+fn codec(bytes: &[u8]) -> Parsed<Codec> {
+    if bytes.is_empty() {
+        return problem("is empty (0 bytes)");
+    }
+    if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
+        return Ok(Codec::Png);
+    }
+    if bytes.starts_with(b"\xff\xd8\xff") {
+        return Ok(Codec::Jpeg);
+    }
+    let found: Vec<String> = bytes.iter().take(8).map(|b| format!("{b:02x}")).collect();
+    problem(format!(
+        "is no image: PNG and JPEG files do not start with the bytes {}",
+        found.join(" ")
+    ))
+}
+
+fn header(bytes: &[u8]) -> Parsed<Header> {
+    let header = match codec(bytes)? {
+        Codec::Png => {
+            let png = contained(|| PngDecoder::with_limits(Cursor::new(bytes), limits()))?;
+            let (width, height) = png.dimensions();
+            of_color(width as usize, height as usize, png.color_type())?
+        }
+        Codec::Jpeg => {
+            let frame = jpeg::frame(bytes)?;
+            let colors = match frame.components {
+                1 => 1,
+                3 => 3,
+                n => {
+                    return problem(format!(
+                        "has {n} colour components, where 1 (grey) and 3 (colour) are read; convert it to RGB"
+                    ));
+                }
+            };
+            if frame.bits != 8 {
+                return problem(format!(
+                    "is a JPEG of {} bits, where 8 are read; save it as PNG",
+                    frame.bits
+                ));
+            }
+            Header {
+                width: frame.width,
+                height: frame.height,
+                colors,
+                has_alpha: false,
+                bits: 8,
+            }
+        }
+    };
+    check_size(&header, bytes.len())?;
+    Ok(header)
+}
+
+/// Compares the size that a header states with limits and with the file, before memory is taken for it.
+fn check_size(header: &Header, bytes: usize) -> Parsed<()> {
+    let Header { width, height, .. } = *header;
+    let pixels = width.saturating_mul(height);
+    if pixels == 0 {
+        return problem(format!("is an image of {width} × {height} pixels, which is nothing"));
+    }
+    let channels = header.colors + usize::from(header.has_alpha);
+    let needed = (pixels as u64).saturating_mul((channels * header.bits / 8) as u64);
+    if width.max(height) > SIDE_LIMIT as usize || needed > BYTE_LIMIT {
+        return problem(format!(
+            "claims {width} × {height} pixels, {needed} bytes when decoded; at most {BYTE_LIMIT} bytes and sides of \
+             {SIDE_LIMIT} are read"
+        ));
+    }
+    if pixels / PIXELS_PER_BYTE > bytes {
+        return problem(format!(
+            "claims {width} × {height} pixels in a file of {bytes} bytes, which cannot hold them: it is damaged"
+        ));
+    }
+    Ok(())
+}
+
+fn picture(bytes: &[u8], header: Header) -> Parsed<Picture> {
+    let decoded = match codec(bytes)? {
+        Codec::Png => {
+            contained(|| PngDecoder::with_limits(Cursor::new(bytes), limits()).and_then(DynamicImage::from_decoder))?
+        }
+        Codec::Jpeg if !jpeg::is_whole(bytes) => {
+            return problem(format!(
+                "ends before its image does, after {} bytes; it may have been cut off while copying",
+                bytes.len()
+            ));
+        }
+        Codec::Jpeg => contained(|| {
+            let mut jpeg = JpegDecoder::new(Cursor::new(bytes))?;
+            jpeg.set_limits(limits())?;
+            DynamicImage::from_decoder(jpeg)
+        })?,
+    };
+    let found = of_color(decoded.width() as usize, decoded.height() as usize, decoded.color())?;
+    if found != header {
+        return problem(format!(
+            "is damaged: its header states {} but {} come out",
+            describe(&header),
+            describe(&found)
+        ));
+    }
+    let values = match decoded {
+        DynamicImage::ImageLuma8(v) => Samples::Bytes(v.into_raw()),
+        DynamicImage::ImageLumaA8(v) => Samples::Bytes(v.into_raw()),
+        DynamicImage::ImageRgb8(v) => Samples::Bytes(v.into_raw()),
+        DynamicImage::ImageRgba8(v) => Samples::Bytes(v.into_raw()),
+        DynamicImage::ImageLuma16(v) => Samples::Words(v.into_raw()),
+        DynamicImage::ImageLumaA16(v) => Samples::Words(v.into_raw()),
+        DynamicImage::ImageRgb16(v) => Samples::Words(v.into_raw()),
+        DynamicImage::ImageRgba16(v) => Samples::Words(v.into_raw()),
+        other => return problem(format!("holds values of kind {:?}, which are not read", other.color())),
+    };
+    Ok(Picture { header, values })
+}
+
+fn of_color(width: usize, height: usize, color: ColorType) -> Parsed<Header> {
+    let bits = usize::from(color.bytes_per_pixel() / color.channel_count()) * 8;
+    if bits > 16 {
+        return problem(format!("holds {bits} bits per value; 8 and 16 are read"));
+    }
+    Ok(Header {
+        width,
+        height,
+        colors: if color.has_color() { 3 } else { 1 },
+        has_alpha: color.has_alpha(),
+        bits,
+    })
+}
+
+fn describe(header: &Header) -> String {
+    let kind = if header.colors == 1 { "grey" } else { "colour" };
+    let Header {
+        width, height, bits, ..
+    } = header;
+    format!("{width} × {height} {kind} pixels of {bits} bits")
+}
+
+fn limits() -> Limits {
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(SIDE_LIMIT);
+    limits.max_image_height = Some(SIDE_LIMIT);
+    // A decoder needs some room beside the image itself.
+    limits.max_alloc = Some(2 * BYTE_LIMIT);
+    limits
+}
+
+fn contained<T>(decode: impl FnOnce() -> std::result::Result<T, ImageError>) -> Parsed<T> {
+    match contain_panics(decode) {
+        Some(Ok(decoded)) => Ok(decoded),
+        Some(Err(error)) => problem(format!("cannot be decoded: {error}")),
+        None => Err(Problem::new("cannot be decoded: it is damaged")),
+    }
+}

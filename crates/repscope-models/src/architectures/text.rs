@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+//! Transformers for texts: from `config.json` and weights, as Hugging Face keeps them, to a graph.
+//!
+//! ```text
+//! input_ids [batch, tokens]  →  last_hidden_state [batch, tokens, width]
+//!                               pooler_output [batch, width], where there are weights for it
+//! ```
+//!
+//! All texts of a batch have the same number of tokens, so there is no padding and no mask. Further inputs are those
+//! that can be told from the number of tokens: `position_ids` (BERT and its kin, CLIP), `relative_buckets`
+//! (T5, MPNet: which bias each distance has) and `causal_mask` (CLIP: no token sees a later one).
+
+mod clip;
+mod config;
+mod head;
+mod post_norm;
+mod t5;
+
+use std::collections::BTreeSet;
+
+use super::layers::Layers;
+use super::source::{WeightSource, listed};
+use crate::error::{Error, Result};
+use crate::graph::{Dim, Element};
+
+pub(crate) use config::{Config, Family};
+pub(crate) use head::{Head, write_aligner, write_layers};
+
+/// A graph made of weights.
+pub(crate) struct TextGraph {
+    pub(crate) onnx: Vec<u8>,
+    /// What it is, for people.
+    pub(crate) title: String,
+    /// Weights that are not used: decoders, heads, towers for images.
+    pub(crate) ignored: Vec<String>,
+    /// How many tokens it knows.
+    pub(crate) vocabulary: usize,
+    /// How many tokens a text may have; none where positions have no table.
+    pub(crate) longest: Option<usize>,
+}
+
+/// What a writer says about the graph it wrote.
+struct Written {
+    title: String,
+    vocabulary: usize,
+    longest: Option<usize>,
+}
+
+/// Writes the graph.
+pub(crate) fn write(config: &Config, weights: &dyn WeightSource) -> Result<TextGraph> {
+    let prefix = prefix(config.family, weights)?;
+    let mut layers = Layers::new(&config.family.to_string(), weights, &prefix);
+    let written = match config.family {
+        Family::Clip => clip::write(&mut layers, config)?,
+        Family::T5 => t5::write(&mut layers, config)?,
+        Family::Bert | Family::DistilBert | Family::Roberta | Family::Mpnet => post_norm::write(&mut layers, config)?,
+    };
+    let (onnx, ignored) = layers.finish()?;
+    Ok(TextGraph {
+        onnx,
+        title: written.title,
+        ignored,
+        vocabulary: written.vocabulary,
+        longest: written.longest,
+    })
+}
+
+/// What stands before the names of the weights, found by one that each family has.
+fn prefix(family: Family, weights: &dyn WeightSource) -> Result<String> {
+    let sign = match family {
+        Family::Clip => "embeddings.token_embedding.weight",
+        Family::T5 => "encoder.block.0.layer.0.SelfAttention.q.weight",
+        _ => "embeddings.word_embeddings.weight",
+    };
+    let prefixes: BTreeSet<String> = weights
+        .names()
+        .iter()
+        .filter_map(|name| name.strip_suffix(sign))
+        .filter(|prefix| prefix.is_empty() || prefix.ends_with('.'))
+        .map(str::to_string)
+        .collect();
+    let mut found = prefixes.into_iter();
+    match (found.next(), found.next()) {
+        (Some(prefix), None) => Ok(prefix),
+        (Some(one), Some(other)) => Err(Error::Model(format!(
+            "the weights hold two networks of the kind {family}, under `{one}` and `{other}`; export the one that is \
+             meant to ONNX and give that file"
+        ))),
+        (None, _) => Err(Error::Model(format!(
+            "a {family} needs a weight `{sign}`, which is not there under any prefix; the weights are {}",
+            listed(weights, sign)
+        ))),
+    }
+}
+
+/// Declares whole numbers for each token.
+fn numbers(layers: &mut Layers, name: &str) -> String {
+    let dims = [Dim::named("batch"), Dim::named("tokens")];
+    layers.graph.input(name, Element::Int64, &dims)
+}
+
+/// Declares what each pair of tokens has.
+fn pairs(layers: &mut Layers, name: &str, element: Element) -> String {
+    let dims = [Dim::named("tokens"), Dim::named("tokens")];
+    layers.graph.input(name, element, &dims)
+}
+
+/// Makes the vectors of all tokens an output.
+fn hidden_output(layers: &mut Layers, value: &str, width: usize) {
+    let dims = [Dim::named("batch"), Dim::named("tokens"), Dim::Fixed(width)];
+    layers.graph.output(value, "last_hidden_state", Element::Float, &dims);
+}
+
+/// A bias for each head and pair of tokens: [1, heads, tokens, tokens], from a table of buckets.
+fn relative_bias(layers: &mut Layers, table: &str, heads: usize, buckets: usize) -> Result<String> {
+    let found: [usize; 2] = layers.shape(table)?;
+    if found != [buckets, heads] {
+        return Err(Error::Model(format!(
+            "`{table}` has shape {}×{}, but config.json says {buckets} buckets and {heads} heads",
+            found[0], found[1]
+        )));
+    }
+    let numbers = pairs(layers, "relative_buckets", Element::Int64);
+    let bias = layers.look_up(table, &numbers)?;
+    let bias = layers.transpose(&bias, &[2, 0, 1]);
+    let axes = layers.graph.ints("before the heads", &[1], &[0])?;
+    Ok(layers.graph.node("Unsqueeze", &[&bias, &axes], &[]))
+}
+
+/// A linear layer with `out` outputs, or any number, which must have a bias.
+fn linear(layers: &mut Layers, x: &str, name: &str, width: usize, out: Option<usize>) -> Result<(String, usize)> {
+    let [there] = layers.shape(&format!("{name}.bias"))?;
+    let out = out.unwrap_or(there);
+    Ok((layers.linear_rows(x, name, width, out, 0..out)?, out))
+}
+
+/// How many layers the weights have, which must be as many as the configuration says.
+fn depth(layers: &Layers, beginning: &str, config: &Config) -> Result<usize> {
+    let there = layers.count(beginning);
+    match config.layers {
+        Some(said) if said != there => Err(Error::Model(format!(
+            "config.json says {said} layers, but there are weights for {there} (`{beginning}0.` and on)"
+        ))),
+        _ => Ok(there),
+    }
+}
+
+/// The width of a head.
+fn head_width(width: usize, heads: usize) -> Result<usize> {
+    if heads == 0 || !width.is_multiple_of(heads) {
+        return Err(Error::Model(format!(
+            "config.json says {heads} attention heads, which cannot share a width of {width}"
+        )));
+    }
+    Ok(width / heads)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+//! The model itself: tokens in, vectors of tokens or one vector out.
+
+use super::positions::{buckets, causal_mask, numbered_after};
+use super::tokens::Row;
+use crate::architectures::text::{Config, Family};
+use crate::error::{Error, Result};
+use crate::runtime::{Data, Elem, Session, Value};
+
+/// A graph that takes tokens.
+pub(super) struct Body {
+    session: Box<dyn Session>,
+    config: Option<Config>,
+    /// How many tokens it knows, where that is known.
+    pub(super) vocabulary: Option<usize>,
+    /// What fills up rows of a graph that takes one length only.
+    pad: i64,
+    /// The number of rows that the graph takes, where it takes one only.
+    pub(super) rows: Option<usize>,
+    /// The number of tokens that the graph takes, where it takes one only.
+    pub(super) tokens: Option<usize>,
+}
+
+/// What a graph gave for some texts of one length.
+pub(super) struct Vectors {
+    pub(super) value: Value,
+    /// How many texts were fed, at least as many as there are.
+    pub(super) fed: usize,
+}
+
+impl Body {
+    pub(super) fn new(session: Box<dyn Session>, config: Option<Config>, pad: i64) -> Result<Body> {
+        for port in session.inputs() {
+            if fed(&port.name).is_none() || (port.elem != Elem::I64 && port.name != "causal_mask") {
+                return Err(Error::Model(format!(
+                    "the model has an input {port}, which is not known; a text model takes whole numbers as input_ids, \
+                     attention_mask, token_type_ids and position_ids"
+                )));
+            }
+        }
+        let ids = session.inputs().iter().find(|port| port.name == "input_ids");
+        let Some(ids) = ids else {
+            return Err(Error::Model(
+                "the model has no input named input_ids, so it takes no texts".to_string(),
+            ));
+        };
+        let size = |at: usize| ids.dims.get(at).copied().flatten();
+        let (rows, tokens) = (size(0), size(1));
+        Ok(Body {
+            session,
+            config,
+            vocabulary: None,
+            pad,
+            rows,
+            tokens,
+        })
+    }
+
+    pub(super) fn engine(&self) -> String {
+        self.session.engine()
+    }
+
+    /// The names of all outputs.
+    pub(super) fn outputs(&self) -> Vec<String> {
+        self.session.outputs().iter().map(|port| port.name.clone()).collect()
+    }
+
+    /// Feeds texts that have the same number of tokens, or any number where the graph takes one length only.
+    pub(super) fn run(&mut self, texts: &[&Row], outputs: &[String]) -> Result<Vec<Vectors>> {
+        let tokens = self
+            .tokens
+            .unwrap_or_else(|| texts.first().map_or(0, |row| row.ids.len()));
+        // A product with a single row sums in another order than one with several: never less than two.
+        let fed_rows = self.rows.unwrap_or(texts.len().max(2));
+        let feed = Feed {
+            texts,
+            rows: fed_rows,
+            tokens,
+            pad: self.pad,
+            config: self.config.as_ref(),
+        };
+        let names: Vec<String> = self.session.inputs().iter().map(|port| port.name.clone()).collect();
+        if tokens > texts.iter().map(|row| row.ids.len()).min().unwrap_or(0)
+            && !names.iter().any(|n| n == "attention_mask")
+        {
+            return Err(Error::Model(format!(
+                "the model takes exactly {tokens} tokens and no attention_mask, so it cannot know where a shorter text \
+                 ends; export it with an attention_mask or for any number of tokens"
+            )));
+        }
+        let inputs = names.into_iter().map(|name| {
+            let value = feed.value(&name)?;
+            Ok((name, value))
+        });
+        let inputs = inputs.collect::<Result<Vec<_>>>()?;
+        let values = self.session.run(inputs, outputs)?;
+        Ok(values
+            .into_iter()
+            .map(|value| Vectors { value, fed: fed_rows })
+            .collect())
+    }
+}
+
+/// What the inputs of a graph are made of.
+struct Feed<'a> {
+    texts: &'a [&'a Row],
+    rows: usize,
+    tokens: usize,
+    pad: i64,
+    config: Option<&'a Config>,
+}
+
+/// How an input is made, by its name.
+fn fed(name: &str) -> Option<fn(&Feed, &Row) -> Vec<i64>> {
+    Some(match name {
+        "input_ids" => |_, row| row.ids.clone(),
+        "attention_mask" => |_, row| vec![1; row.ids.len()],
+        "token_type_ids" => |_, row| row.types.clone(),
+        "position_ids" => |feed, row| match feed.config {
+            Some(config) if matches!(config.family, Family::Roberta | Family::Mpnet) => {
+                numbered_after(&row.ids, config.pad)
+            }
+            _ => (0..feed.tokens as i64).collect(),
+        },
+        // Those that all texts share.
+        "relative_buckets" | "causal_mask" => |_, _| Vec::new(),
+        _ => return None,
+    })
+}
+
+impl Feed<'_> {
+    fn value(&self, name: &str) -> Result<Value> {
+        let pairs = vec![self.tokens, self.tokens];
+        match (name, self.config) {
+            ("causal_mask", _) => {
+                return Ok(Value {
+                    shape: pairs,
+                    data: Data::F32(causal_mask(self.tokens)),
+                });
+            }
+            ("relative_buckets", Some(config)) => {
+                return Ok(Value {
+                    shape: pairs,
+                    data: Data::I64(buckets(self.tokens, config.buckets, config.distance)),
+                });
+            }
+            _ => {}
+        }
+        let unknown = || Error::Model(format!("the model has an input {name}, which is not known"));
+        let make = fed(name).ok_or_else(unknown)?;
+        let filler = if name == "input_ids" { self.pad } else { 0 };
+        let mut values: Vec<i64> = Vec::new();
+        let size = self.rows.checked_mul(self.tokens);
+        if size.is_none_or(|n| values.try_reserve_exact(n).is_err()) {
+            return Err(Error::Model(format!(
+                "{} texts of {} tokens at once need more memory than there is",
+                self.rows, self.tokens
+            )));
+        }
+        for row in self.texts {
+            let start = values.len();
+            values.extend(make(self, row));
+            values.resize(start + self.tokens, filler);
+        }
+        // Where the texts are less than the rows, the last one again.
+        while values.len() < self.rows * self.tokens {
+            values.extend_from_within(values.len() - self.tokens..);
+        }
+        Ok(Value {
+            shape: vec![self.rows, self.tokens],
+            data: Data::I64(values),
+        })
+    }
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+//! What lies at a path: a folder as Hugging Face or sentence-transformers keep models, or an `.onnx` file.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::Value;
+
+use super::modules::Modules;
+use crate::architectures::text::Config;
+use crate::error::{Error, Result};
+
+/// Where `.onnx` files lie in folders.
+const GRAPHS: [&str; 2] = ["model.onnx", "onnx/model.onnx"];
+
+/// The files of a text model.
+pub(super) struct Folder {
+    pub(super) model: Model,
+    /// What `config.json` says, where it is that of a network that is known.
+    pub(super) config: Option<Config>,
+    pub(super) tokenizer: PathBuf,
+    /// How many tokens the model was made for, as its tokenizer says.
+    pub(super) longest: Option<usize>,
+    /// What sentence-transformers does after the model.
+    pub(super) modules: Option<Modules>,
+    /// All files that were read or will be.
+    pub(super) files: Vec<PathBuf>,
+}
+
+/// The model itself.
+pub(super) enum Model {
+    /// Weights in one or more files.
+    Weights(Vec<PathBuf>),
+    /// An exported graph.
+    Graph(PathBuf),
+}
+
+impl Folder {
+    /// Looks at a path without reading weights.
+    pub(super) fn open(path: &Path) -> Result<Folder> {
+        let is_graph = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("onnx"));
+        if !path.exists() {
+            return Err(Error::Model(format!("there is no {}", path.display())));
+        }
+        if !path.is_dir() && !is_graph {
+            return Err(Error::Model(format!(
+                "{} is not a text model; give the folder that holds config.json, the weights and tokenizer.json, or an \
+                 .onnx file",
+                path.display()
+            )));
+        }
+        let root = if is_graph && !path.is_dir() {
+            home(path)
+        } else {
+            path.to_path_buf()
+        };
+        let mut files = Vec::new();
+        let modules = Modules::read(&root, &mut files)?;
+        let inner = match &modules {
+            Some(modules) => root.join(&modules.model),
+            None => root.clone(),
+        };
+        let json = read_json(&inner.join("config.json"), &mut files)?;
+        let config = json.as_ref().map(Config::read).transpose()?.flatten();
+        let model = match path.is_dir() {
+            true => find_model(&inner, &root, config.is_some(), json.as_ref(), &mut files)?,
+            false => Model::Graph(path.to_path_buf()),
+        };
+        let tokenizer = find_tokenizer(&[&inner, &root])?;
+        files.push(tokenizer.clone());
+        let beside = tokenizer.with_file_name("tokenizer_config.json");
+        let about = read_json(&beside, &mut files)?;
+        // Some tokenizers say 10³⁰ where they mean that they do not know.
+        let said = about.as_ref().and_then(|json| json.get("model_max_length")?.as_u64());
+        let longest = said.filter(|&n| n < 1 << 24).map(|n| n as usize);
+        match &model {
+            Model::Weights(weights) => files.extend(weights.iter().cloned()),
+            Model::Graph(graph) => files.push(graph.clone()),
+        }
+        Ok(Folder {
+            model,
+            config,
+            tokenizer,
+            longest: modules.as_ref().and_then(|m| m.longest).or(longest),
+            modules,
+            files,
+        })
+    }
+}
+
+/// The folder that an `.onnx` file belongs to: its own, or the one above where the tokenizer is there.
+fn home(path: &Path) -> PathBuf {
+    let own = path.parent().unwrap_or(Path::new("")).to_path_buf();
+    let own = if own.as_os_str().is_empty() {
+        PathBuf::from(".")
+    } else {
+        own
+    };
+    match own.parent() {
+        Some(above) if !own.join("tokenizer.json").is_file() && above.join("tokenizer.json").is_file() => {
+            above.to_path_buf()
+        }
+        _ => own,
+    }
+}
+
+fn find_model(
+    inner: &Path,
+    root: &Path,
+    is_known: bool,
+    json: Option<&Value>,
+    files: &mut Vec<PathBuf>,
+) -> Result<Model> {
+    let weights = find_weights(inner, files)?;
+    let graph = [inner, root]
+        .iter()
+        .flat_map(|folder| GRAPHS.map(|graph| folder.join(graph)))
+        .find(|graph| graph.is_file())
+        .or_else(|| only_graph(inner));
+    match (weights, graph, json) {
+        (Some(weights), _, _) if is_known => Ok(Model::Weights(weights)),
+        (_, Some(graph), _) => Ok(Model::Graph(graph)),
+        (Some(_), None, Some(json)) => Err(Error::Model(format!(
+            "{} is a model of the kind {}, which is not known by its weights; export it to ONNX (`optimum-cli export \
+             onnx`) and give that folder. Known are bert, distilbert, roberta, xlm-roberta, camembert, mpnet, clip, t5 \
+             and mt5",
+            inner.display(),
+            json.get("model_type")
+                .map_or("that is not said", |kind| kind.as_str().unwrap_or("?"))
+        ))),
+        (Some(_), None, None) => Err(Error::Model(format!(
+            "{} has weights but no config.json, which says what they are; put it beside them",
+            inner.display()
+        ))),
+        (None, None, _) => Err(Error::Model(format!(
+            "{} holds no model.safetensors, pytorch_model.bin or .onnx file; give the folder that `save_pretrained` \
+             wrote",
+            inner.display()
+        ))),
+    }
+}
+
+/// The only `.onnx` file of a folder.
+fn only_graph(folder: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(folder)
+        .ok()?
+        .filter_map(|entry| Some(entry.ok()?.path()));
+    let mut graphs = entries.filter(|path| path.extension().is_some_and(|e| e == "onnx"));
+    match (graphs.next(), graphs.next()) {
+        (Some(graph), None) => Some(graph),
+        _ => None,
+    }
+}
+
+/// The files with the weights: one, or those that an index lists.
+pub(super) fn find_weights(folder: &Path, files: &mut Vec<PathBuf>) -> Result<Option<Vec<PathBuf>>> {
+    for name in ["model.safetensors", "pytorch_model.bin"] {
+        let file = folder.join(name);
+        if file.is_file() {
+            return Ok(Some(vec![file]));
+        }
+        let index = folder.join(format!("{name}.index.json"));
+        let Some(json) = read_json(&index, files)? else {
+            continue;
+        };
+        let map = json.get("weight_map").and_then(Value::as_object);
+        let names: BTreeSet<&str> = map
+            .into_iter()
+            .flatten()
+            .filter_map(|(_, file)| file.as_str())
+            .collect();
+        if names.is_empty() {
+            return Err(Error::Model(format!("{} lists no files of weights", index.display())));
+        }
+        let is_plain = |name: &str| {
+            let mut parts = Path::new(name).components();
+            matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None))
+        };
+        if let Some(name) = names
+            .iter()
+            .find(|name| !is_plain(name) || !folder.join(name).is_file())
+        {
+            return Err(Error::Model(format!(
+                "{} lists {name}, which is not beside it; put that file there",
+                index.display()
+            )));
+        }
+        return Ok(Some(names.iter().map(|name| folder.join(name)).collect()));
+    }
+    Ok(None)
+}
+
+fn find_tokenizer(folders: &[&Path]) -> Result<PathBuf> {
+    let mut files = folders.iter().map(|folder| folder.join("tokenizer.json"));
+    files.find(|file| file.is_file()).ok_or_else(|| {
+        Error::Model(format!(
+            "{} has no tokenizer.json; in Python, `AutoTokenizer.from_pretrained(…).save_pretrained(…)` writes it",
+            folders.first().unwrap_or(&Path::new("")).display()
+        ))
+    })
+}
+
+/// Reads a JSON file and notes it; none where there is no such file.
+pub(super) fn read_json(path: &Path, files: &mut Vec<PathBuf>) -> Result<Option<Value>> {
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let bytes = std::fs::read(path).map_err(|e| Error::Model(format!("cannot read {}: {e}", path.display())))?;
+    let json =
+        serde_json::from_slice(&bytes).map_err(|e| Error::Model(format!("{} is not JSON: {e}", path.display())))?;
+    files.push(path.to_path_buf());
+    Ok(Some(json))
+}

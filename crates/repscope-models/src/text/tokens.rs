@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+//! Texts to tokens, as `tokenizer.json` says.
+
+use std::path::Path;
+
+use tokenizers::{PostProcessor, Tokenizer, TruncationParams};
+
+use crate::contain::contain_panics;
+use crate::error::{Error, Result};
+
+/// A tokenizer and what is done to a text before it.
+pub(super) struct Tokens {
+    tokenizer: Tokenizer,
+    /// What stands before and after the text.
+    around: (String, String),
+    is_lower_case: bool,
+    /// How many tokens a text may have.
+    pub(super) longest: usize,
+}
+
+/// The tokens of a text.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Row {
+    pub(super) ids: Vec<i64>,
+    /// Which of two texts a token is of; there is one.
+    pub(super) types: Vec<i64>,
+    pub(super) is_cut: bool,
+}
+
+impl Tokens {
+    pub(super) fn open(path: &Path, longest: usize, around: (String, String), is_lower_case: bool) -> Result<Tokens> {
+        let failed = |e: &dyn std::fmt::Display| Error::Model(format!("{} cannot be used: {e}", path.display()));
+        let bytes = std::fs::read(path).map_err(|e| failed(&e))?;
+        // The crate panics on some files that are not right.
+        let read = contain_panics(|| Tokenizer::from_bytes(bytes));
+        let mut tokenizer = match read {
+            Some(Ok(tokenizer)) => tokenizer,
+            Some(Err(e)) => return Err(failed(&e)),
+            None => return Err(failed(&"it is damaged")),
+        };
+        tokenizer.with_padding(None);
+        let cut = TruncationParams {
+            max_length: longest,
+            ..TruncationParams::default()
+        };
+        let added = tokenizer.get_post_processor().map_or(0, |p| p.added_tokens(false));
+        if longest <= added {
+            return Err(Error::Model(format!(
+                "texts of at most {longest} tokens have no room for words, because {} adds {added}; allow more tokens",
+                path.display()
+            )));
+        }
+        tokenizer.with_truncation(Some(cut)).map_err(|e| failed(&e))?;
+        Ok(Tokens {
+            tokenizer,
+            around,
+            is_lower_case,
+            longest,
+        })
+    }
+
+    /// The tokens of text number `at`.
+    pub(super) fn encode(&self, text: &str, at: usize) -> Result<Row> {
+        let mut whole = format!("{}{text}{}", self.around.0, self.around.1);
+        if self.is_lower_case {
+            whole = whole.to_lowercase();
+        }
+        let failed = |why: &dyn std::fmt::Display| {
+            Error::Model(format!("text {at} (counted from 0) cannot be cut into tokens: {why}"))
+        };
+        let encoding = match contain_panics(|| self.tokenizer.encode_fast(whole, true)) {
+            Some(Ok(encoding)) => encoding,
+            Some(Err(e)) => return Err(failed(&e)),
+            None => return Err(failed(&"tokenizer.json is damaged")),
+        };
+        if encoding.is_empty() {
+            return Err(failed(
+                &"it gives none, and the tokenizer adds none of its own; take it out",
+            ));
+        }
+        Ok(Row {
+            ids: encoding.get_ids().iter().map(|&id| i64::from(id)).collect(),
+            types: encoding.get_type_ids().iter().map(|&id| i64::from(id)).collect(),
+            is_cut: !encoding.get_overflowing().is_empty(),
+        })
+    }
+
+    /// The number of a token that fills up, for graphs of a fixed length.
+    pub(super) fn pad(&self) -> i64 {
+        let names = ["[PAD]", "<pad>", "<|pad|>"];
+        let found = names.iter().find_map(|name| self.tokenizer.token_to_id(name));
+        found.map_or(0, i64::from)
+    }
+}
