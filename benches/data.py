@@ -14,6 +14,8 @@ Per number of views N, made up: two noisy views of the same rows, as two encoder
     view-a-N.npy, view-b-N.npy   N×512 f32
     view-labels-N.npy            N int64 classes, 20 of unequal size
 
+Perturbation: histograms.npy, 500 grey images of 224×224, and predictions/, two heads for 16 sets of 111412 samples
+
 Encoders: cnn.onnx and resnet50.onnx with random weights and images, minilm/ (all-MiniLM-L6-v2) with sentences.txt
 """
 import argparse
@@ -137,6 +139,28 @@ def build_encoders(out):
     (out / "sentences.txt").write_text("\n".join(lines) + "\n")
 
 
+def build_perturbations(out):
+    """Grey images as document 003 has them, 1024 points in 224×224 cells; predictions of two heads for 16 sets."""
+    if not (out / "histograms.npy").exists():
+        rng = np.random.default_rng(3)
+        images = np.zeros((500, 224, 224), np.uint8)
+        for image in images:
+            points = rng.choice([-1, 1], (1024, 2)) / np.sqrt(2) + rng.normal(0, 0.1, (1024, 2))
+            cells = np.histogram2d(*points.T, bins=224, range=[[-3, 3]] * 2)[0]
+            image[:] = 255 * np.log1p(cells) / np.log1p(cells.max())
+        np.save(out / "histograms.npy", images)
+    if not (out / "predictions" / "random5").exists():
+        rng = np.random.default_rng(111412)
+        names = ["labels", "baseline"] + [f"{kind}{p}" for kind in ("top", "bottom", "random") for p in range(1, 6)]
+        for head, classes in (("modulation", 17), ("snr", 16)):
+            labels = rng.integers(0, classes, 111412)
+            for place, name in enumerate(names):
+                (out / "predictions" / name).mkdir(parents=True, exist_ok=True)
+                is_wrong = rng.random(len(labels)) < 0.02 * place
+                said = np.where(is_wrong, rng.integers(0, classes, len(labels)), labels)
+                np.save(out / "predictions" / name / f"{head}.npy", said)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fashion-mnist", type=Path, default=DEBIAN, help="folder of the idx.gz files")
@@ -147,6 +171,7 @@ def main():
     build(args.fashion_mnist, args.out, args.rows)
     build_views(args.out, args.views)
     build_encoders(args.out)
+    build_perturbations(args.out)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
     python benches/peers.py trust+cont sklearn STATES CODES --k 10
     python benches/peers.py retrieval numpy QUERIES TARGETS LABELS --k 10 50 100   also faiss
     python benches/peers.py encode onnxruntime MODEL.onnx ROWS.npy         also a folder beside MODEL.onnx and TEXTS.txt
+    python benches/peers.py masks numpy IMAGES.npy                         top, bottom and random 1 to 5 %, as document 003
     python benches/peers.py gemm                            GF/s of a short matrix product: the machine's state
 
 `seconds` is the computation alone, without imports and loading. The process may allocate --memory GiB, so that a
@@ -21,7 +22,7 @@ import sys
 import time
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("case", choices=["knn", "recall", "trust+cont", "retrieval", "encode", "gemm"])
+parser.add_argument("case", choices=["knn", "recall", "trust+cont", "retrieval", "encode", "masks", "gemm"])
 parser.add_argument("peer", nargs="?")
 parser.add_argument("files", nargs="*")
 parser.add_argument("--k", type=int, nargs="+", default=[10], help="several for retrieval, else one")
@@ -140,7 +141,32 @@ def encode():
         return mean / np.linalg.norm(mean, axis=1, keepdims=True)
 
     codes, seconds = timed(lambda: np.concatenate([batch(rows[at:at + 32]) for at in range(0, len(rows), 32)]))
-    return {"n": len(rows), "seconds": seconds, "answer": {"mean |z|": float(np.abs(codes).astype(np.float64).mean())}}
+    return {"n": len(rows), "seconds": seconds, "answer": {"mean abs": float(np.abs(codes).astype(np.float64).mean())}}
+
+
+def masks():
+    """The masks of document 003 by its own rule: percentiles of the lit pixels, and random pixels of the whole image."""
+    images = np.load(args.files[0])
+    shares = {}
+
+    def mask_all():
+        lit_pixels = 0
+        for image in images:
+            lit = image[image > 0]
+            lit_pixels += len(lit)
+            for percent in range(1, 6):
+                top, bottom, random = image.copy(), image.copy(), image.copy()
+                top[top >= np.percentile(lit, 100 - percent)] = 0
+                bottom[(bottom > 0) & (bottom <= np.percentile(lit, percent))] = 0
+                np.random.seed(42)
+                random.flat[np.random.choice(image.size, image.size * percent // 100, replace=False)] = 0
+                if percent == 5:
+                    for name, masked in (("top5", top), ("bottom5", bottom), ("random5", random)):
+                        shares[name] = shares.get(name, 0) + len(lit) - np.count_nonzero(masked)
+        return lit_pixels
+
+    lit_pixels, seconds = timed(mask_all)
+    return {"n": len(images), "seconds": seconds, "answer": {name: float(n / lit_pixels) for name, n in shares.items()}}
 
 
 def retrieval():
@@ -182,7 +208,7 @@ def gemm():
 
 def main():
     work = {"knn": knn, "recall": recall, "trust+cont": trust_and_cont, "retrieval": retrieval,
-            "encode": encode, "gemm": gemm}[args.case]
+            "encode": encode, "masks": masks, "gemm": gemm}[args.case]
     try:
         measured = work()
     except (MemoryError, RuntimeError) as error:  # torch reports a failed allocation as a RuntimeError

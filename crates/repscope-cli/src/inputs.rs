@@ -78,7 +78,7 @@ pub fn read(paths: &Paths, models: &Models, machine: &Machine) -> Result<Inputs>
     let labels = match paths.labels {
         None => None,
         Some(path) => {
-            let labels = reader.array(&InputPath::parse(path))?.into_labels(path)?;
+            let labels = reader.labels(path)?;
             Some(Arc::new(orders.labels("labels", labels)?))
         }
     };

@@ -12,6 +12,7 @@ mod models;
 mod noise;
 mod outputs;
 mod performance_file;
+mod perturbation;
 mod progress;
 mod reader;
 mod report_page;
@@ -49,6 +50,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Clid(options) => commands::clid::run(&options),
         Command::Geometry(options) => commands::analyses::geometry(&options),
         Command::Retrieval(options) => commands::retrieval::run(&options),
+        Command::Perturb(options) => commands::perturb::run(&options),
         Command::Encode(options) => commands::encode::run(&options),
         Command::Evaluate(options) => commands::evaluate::run(*options),
         Command::Report(options) => commands::report::run(&options),

@@ -6,7 +6,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use repscope_core::{Labels, Space};
 use repscope_io::{
-    Array, InputPath, InputRecord, digest, join_rows, list_arrays, read_array, read_array_beside, read_ids,
+    Array, BadImages, Images, InputPath, InputRecord, digest, join_rows, list_arrays, read_array, read_array_beside,
+    read_ids,
 };
 
 use crate::encoding::has_extension;
@@ -119,6 +120,27 @@ impl Reader {
             digest: digest(&path.path)?,
         });
         Ok(array)
+    }
+
+    /// A class per row: an array, or a folder of images, whose folders are their classes.
+    pub fn labels(&mut self, text: &str) -> Result<Labels> {
+        let path = InputPath::parse(text);
+        if !path.path.is_dir() {
+            return Ok(self.array(&path)?.into_labels(text)?);
+        }
+        let images = Images::open(&path.path, BadImages::Refuse)?;
+        let Some(names) = images.labels() else {
+            bail!(
+                "{text}: the images are in no folders, so they have no classes; put each class into a folder of its own"
+            );
+        };
+        self.records.push(InputRecord {
+            path: text.to_string(),
+            shape: vec![names.len()],
+            dtype: "folders".to_string(),
+            digest: images.digest()?,
+        });
+        Ok(Labels::new(&names))
     }
 
     /// What is meant by a path without a key: the array beside the id column, where the file holds both.

@@ -71,6 +71,27 @@ fn a_folder_of_images_is_the_array_of_its_pixels_in_the_order_of_paths() {
 }
 
 #[test]
+fn the_folders_of_images_are_their_classes() {
+    let folder = with_images();
+    std::fs::remove_file(folder.path().join("photos/z.png")).expect("the image is there");
+    let line = format!("--states photos --model m={} --output-name z", model("two_heads.onnx"));
+    let of = |labels: &str| {
+        folder.results(&format!(
+            "geometry {line} --labels {labels} --clusters 2 --k 2 --no-figures"
+        ))
+    };
+    folder.write("labels.npy", &npy_words(&["a", "a", "a", "b", "b", "b", "b"]));
+    assert_eq!(of("photos")["scores"], of("labels.npy")["scores"]);
+    let whole = folder.results(&format!(
+        "evaluate {line} --labels photos --only geometry --clusters 2 --knn-k 2 --no-figures"
+    ));
+    assert_eq!(
+        value(&whole, "m", "knn_accuracy@2"),
+        value(&of("photos"), "m", "knn_accuracy@2")
+    );
+}
+
+#[test]
 fn an_image_that_does_not_decode_stops_the_run_unless_it_may_be_left_out() {
     let folder = with_images();
     folder.write("photos/b/0.png", b"no image at all");

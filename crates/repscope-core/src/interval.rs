@@ -155,6 +155,13 @@ impl Interval {
         self
     }
 
+    /// The interval of the value multiplied by a positive factor.
+    pub(crate) fn times(mut self, factor: f64) -> Self {
+        (self.low, self.high) = (self.low * factor, self.high * factor);
+        self.standard_error = self.standard_error.map(|error| error * factor);
+        self.with_effects_times(factor)
+    }
+
     /// With what each unit does to the value.
     pub(crate) fn with_effects(mut self, effects: Vec<f64>) -> Self {
         self.effects = Some(effects.into());
@@ -185,6 +192,34 @@ pub(crate) fn of_share(share: f64, n: usize, unit: &'static str, level: f64) -> 
         standard_error: Some((share * (1.0 - share) / n).sqrt()),
         unit,
         method: "Wilson",
+        effects: None,
+    })
+}
+
+/// Interval for the difference of two shares of the same `n` units, of which `lost` have a property only before and `gained`
+/// only after (Bonett and Price 2012: a normal interval with one more unit of either kind). It has a width even where
+/// nothing changes.
+pub(crate) fn of_paired_shares(
+    lost: usize,
+    gained: usize,
+    n: usize,
+    unit: &'static str,
+    level: f64,
+) -> Option<Interval> {
+    if n == 0 {
+        return None;
+    }
+    let variance = |lost: f64, gained: f64, n: f64| ((lost + gained) / n - ((lost - gained) / n).powi(2)).max(0.0) / n;
+    let (lost, gained, n) = (lost as f64, gained as f64, n as f64);
+    let centre = (lost - gained) / (n + 2.0);
+    let reach = normal_quantile(0.5 + level / 2.0) * variance(lost + 1.0, gained + 1.0, n + 2.0).sqrt();
+    Some(Interval {
+        low: (centre - reach).max(-1.0),
+        high: (centre + reach).min(1.0),
+        level,
+        standard_error: Some(variance(lost, gained, n).sqrt()),
+        unit,
+        method: "Bonett-Price",
         effects: None,
     })
 }
@@ -312,6 +347,20 @@ mod tests {
         assert!((interval.low - 0.490_162_471_5).abs() < 1e-9 && (interval.high - 0.943_317_848_5).abs() < 1e-9);
         let all = of_share(1.0, 10, "queries", 0.95).unwrap();
         assert!((all.low - 0.722_467_200_1).abs() < 1e-9 && (all.high - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_interval_of_a_paired_difference_is_that_of_bonett_and_price() {
+        // 10 units, 3 lost, 1 gained: (4 − 2)/12 ± 1.959964·√((6/12 − (2/12)²)/12); the error is √((0.4 − 0.04)/10).
+        let interval = of_paired_shares(3, 1, 10, "samples", 0.95).unwrap();
+        let reach = 1.959_963_984_540_054 * ((0.5 - 1.0 / 36.0) / 12.0f64).sqrt();
+        assert!(
+            (interval.low - (1.0 / 6.0 - reach)).abs() < 1e-9 && (interval.high - (1.0 / 6.0 + reach)).abs() < 1e-9
+        );
+        assert!((interval.standard_error.unwrap() - 0.036f64.sqrt()).abs() < 1e-12);
+        let none = of_paired_shares(0, 0, 10, "samples", 0.95).unwrap();
+        assert!(none.low < -0.1 && none.high > 0.1);
+        assert_eq!(of_paired_shares(10, 0, 10, "samples", 0.95).unwrap().high, 1.0);
     }
 
     #[test]

@@ -17,6 +17,7 @@
 //!   the others.
 //!   For retrievals, `similarity` and `panels` compare two spaces and `rankings` orders their rows; [`retrieve`] runs
 //!   them and computes the scores.
+//! - [`masking`]: images without some of their pixels; [`perturb`]: how much worse a classifier does on them.
 //! - [`run`]: drivers. Tasks are cut by shape alone and merged in task order, so the same bits come out of one
 //!   thread or sixteen.
 //! - [`compare`]: models against each other, unit by unit; [`relate`]: scores against how well models do elsewhere;
@@ -45,8 +46,10 @@ pub mod data;
 mod error;
 mod interval;
 mod maps;
+pub mod masking;
 pub mod metrics;
 pub(crate) mod passes;
+mod perturb;
 mod plan;
 pub mod random;
 mod rank_correlation;
@@ -59,13 +62,16 @@ mod spec;
 pub use compare::{adjust, compare};
 pub use corruption::{Corrupting, Corruption};
 pub use data::{
-    Direction, LabelSet, Labels, Moves, Noise, NoiseLevel, Pairs, Performance, Retrieval, Space, Study, Values,
+    Direction, Head, LabelSet, Labels, Moves, Noise, NoiseLevel, Pairs, Performance, Perturbation, PerturbedSet,
+    Retrieval, Space, Study, Values,
 };
 pub use error::{Error, Result};
 pub use maps::{TSNE_MOST_ROWS, draw_maps};
+pub use masking::{Masked, Masking};
 pub use metrics::{Analysis, METRICS, Metric};
 pub use passes::tiles::nearest_neighbors;
 pub use passes::tsne::{TSNE_STEPS, tsne_perplexity};
+pub use perturb::perturb;
 pub use plan::{check, evaluate};
 pub use relate::relate;
 pub use retrieve::retrieve;

@@ -10,10 +10,7 @@ use rand_chacha::rand_core::SeedableRng;
 
 /// The stream `name/index` of `seed`.
 pub fn stream(seed: u64, name: &str, index: u64) -> ChaCha8Rng {
-    let mut state = seed;
-    for &byte in name.as_bytes() {
-        state = split_mix(state ^ u64::from(byte));
-    }
+    let mut state = mixed(seed, name);
     state = split_mix(state ^ split_mix(index));
     let mut key = [0u8; 32];
     for chunk in key.chunks_exact_mut(8) {
@@ -23,11 +20,21 @@ pub fn stream(seed: u64, name: &str, index: u64) -> ChaCha8Rng {
     ChaCha8Rng::from_seed(key)
 }
 
+/// A number that stands for a name, to be the index of a stream: the file of an image, say.
+pub fn key(name: &str) -> u64 {
+    mixed(0, name)
+}
+
 /// The numbers `0..n` in a random order.
 pub fn permutation(n: usize, rng: &mut ChaCha8Rng) -> Vec<u32> {
     let mut order: Vec<u32> = (0..n as u32).collect();
     order.shuffle(rng);
     order
+}
+
+fn mixed(seed: u64, name: &str) -> u64 {
+    name.bytes()
+        .fold(seed, |state, byte| split_mix(state ^ u64::from(byte)))
 }
 
 /// One step of SplitMix64 (Steele, Lea and Flood 2014): mixes 64 bits.
@@ -50,6 +57,13 @@ mod tests {
         assert_ne!(draw(1, "a", 0), draw(2, "a", 0));
         assert_ne!(draw(1, "a", 0), draw(1, "b", 0));
         assert_ne!(draw(1, "a", 0), draw(1, "a", 1));
+    }
+
+    #[test]
+    fn names_that_differ_have_keys_that_differ() {
+        let keys: std::collections::BTreeSet<u64> = (0..1000).map(|i| key(&format!("sample_{i}.png"))).collect();
+        assert_eq!(keys.len(), 1000);
+        assert_ne!(key("ab"), key("ba"));
     }
 
     #[test]

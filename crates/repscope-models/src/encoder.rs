@@ -175,7 +175,7 @@ impl Encoder {
         let normal = fit.normalisation(&self.input, &self.options)?;
         let mut notes = self.made.clone();
         notes.extend(fit.note.clone());
-        notes.extend(self.options.notes(rows.dtype()));
+        notes.extend(self.options.note(rows.dtype()));
         let size: usize = fit.shape.iter().product();
         if rows.count() == 0 || size == 0 {
             return Err(Error::Model(format!(

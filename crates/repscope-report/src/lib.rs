@@ -6,6 +6,8 @@
 //! [`document_files`] writes the CSV files of the analyses; [`render_page`] and [`definition_card`] show the Markdown
 //! page of a metric in a terminal. A retrieval has a form of its own: [`retrieval_table`] with a column per K,
 //! [`retrieval_readings`] in sentences, and [`retrieval_summary`] and [`retrieval_json`] as in specification document 001.
+//! [`perturb_table`] shows what masking costs a classifier, [`perturb_findings`] which checks of document 003 hold, and
+//! [`perturb_summary`], [`perturb_details`] and [`perturb_latex`] are its files.
 //! [`clid_table`] adds to the scores how CLID was computed, and which score predicts the performance of models.
 //! [`comparison`] sets models against each other, and [`gate_table`] shows which of the asked limits they keep.
 #![forbid(unsafe_code)]
@@ -22,6 +24,7 @@ mod long_csv;
 mod markdown;
 mod numbers;
 mod page;
+mod perturb;
 mod retrieval;
 mod summary;
 mod table;
@@ -42,6 +45,7 @@ pub use figures::{NamedFigure, figures};
 pub use html::{InputLine, Page, report_html};
 pub use numbers::{number, number_with_interval};
 pub use page::{Card, Entry, definition_card, render_page};
+pub use perturb::{Finding, perturb_details, perturb_findings, perturb_latex, perturb_summary, perturb_table};
 pub use retrieval::readings::retrieval_readings;
 pub use retrieval::table::retrieval_table;
 

@@ -77,7 +77,7 @@ pub struct Geometry {
     pub models: Models,
     #[command(flatten)]
     pub seen: SeenOption,
-    /// A class per row: strings, whole numbers or booleans
+    /// A class per row: strings, whole numbers or booleans; or a folder of images in a folder for each class
     #[arg(long, value_name = "PATH")]
     pub labels: Option<String>,
     #[command(flatten)]

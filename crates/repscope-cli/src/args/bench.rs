@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{EncoderOptions, Machine, Models};
+use super::{EncoderOptions, Machine, MaskOptions, Models};
 
 #[derive(Debug, Args)]
 pub struct Bench {
@@ -45,6 +45,14 @@ pub enum BenchJob {
         input: String,
         #[command(flatten)]
         options: Box<EncoderOptions>,
+        #[command(flatten)]
+        machine: Machine,
+    },
+    /// The 15 masks of document 003 on grey images, one image after the other
+    Masks {
+        path: String,
+        #[command(flatten)]
+        masks: MaskOptions,
         #[command(flatten)]
         machine: Machine,
     },

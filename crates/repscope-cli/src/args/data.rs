@@ -20,7 +20,7 @@ pub struct Data {
     /// The episode of each row: pairs never cross episodes, and intervals are taken over them
     #[arg(long, value_name = "PATH", help_heading = "Data")]
     pub episodes: Option<String>,
-    /// A class per row: strings, whole numbers or booleans
+    /// A class per row: strings, whole numbers or booleans; or a folder of images in a folder for each class
     #[arg(long, value_name = "PATH", help_heading = "Data")]
     pub labels: Option<String>,
     /// Codes of a second view of the same samples, for alignment

@@ -14,6 +14,7 @@ mod figures;
 mod looking;
 mod models;
 mod outputs;
+mod perturb;
 mod report;
 mod retrieval;
 mod robustness;
@@ -36,6 +37,7 @@ pub use figures::{FigureFormat, FigureOptions};
 pub use looking::{Check, Explain, Metrics, Validate};
 pub use models::{Models, PoolChoice};
 pub use outputs::{FormatChoice, Machine, Outputs};
+pub use perturb::{MaskOptions, Perturb, PerturbEvaluate, PerturbGenerate};
 pub use report::Report;
 pub use retrieval::Retrieval;
 pub use robustness::Robustness;
@@ -44,6 +46,7 @@ use clid::CLID_EXAMPLES;
 use compare::COMPARE_EXAMPLES;
 use encode::ENCODE_EXAMPLES;
 use evaluate::EVALUATE_EXAMPLES;
+use perturb::PERTURB_EXAMPLES;
 use retrieval::RETRIEVAL_EXAMPLES;
 use robustness::ROBUSTNESS_EXAMPLES;
 
@@ -97,7 +100,10 @@ pub enum Command {
     /// Do the targets nearest to a query have its label? (precision@K between spaces, or from label prototypes)
     #[command(after_help = RETRIEVAL_EXAMPLES)]
     Retrieval(Box<Retrieval>),
-    /// Runs an encoder over arrays and writes the codes
+    /// What does masking parts of its images cost a classifier? (perturbation impact score)
+    #[command(subcommand, after_help = PERTURB_EXAMPLES)]
+    Perturb(Perturb),
+    /// Runs an encoder over arrays, images or texts and writes the codes
     #[command(after_help = ENCODE_EXAMPLES)]
     Encode(Box<Encode>),
     /// Every analysis whose inputs are there, and one report of all

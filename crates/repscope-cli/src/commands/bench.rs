@@ -5,13 +5,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+use repscope_core::masking::apply_all;
 use repscope_core::run::{Driver, Order};
 use repscope_core::{Analysis, Direction, LabelSet, Metric, Retrieval, Space, Spec, nearest_neighbors, retrieve};
-use repscope_io::{InputPath, Pool, read_array, write_whole};
+use repscope_io::{Data, InputPath, Pool, read_array, write_whole};
 
 use super::analyses::{compute, start_threads};
-use crate::args::BenchJob;
+use crate::args::{BenchJob, MaskOptions};
 use crate::encoding::{Model, Seen};
 use crate::inputs::{self, Paths};
 use crate::outputs;
@@ -83,9 +84,13 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
             })?;
             let line = serde_json::json!({
                 "case": "encode", "n": seen.rows(), "seconds": start.elapsed().as_secs_f64(),
-                "answer": {"mean |z|": sum / values.max(1) as f64},
+                "answer": {"mean abs": sum / values.max(1) as f64},
             });
             outputs::print(&line.to_string())?;
+        }
+        BenchJob::Masks { path, masks, machine } => {
+            start_threads(machine)?;
+            masks_of(path, masks)?;
         }
         BenchJob::Retrieval {
             queries,
@@ -102,6 +107,39 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Times masks on one thread, without reading.
+fn masks_of(path: &str, options: &MaskOptions) -> Result<()> {
+    let images = read_array(&InputPath::parse(path))?;
+    let &[count, height, width] = images.shape() else {
+        bail!(
+            "{path} has the shape {:?}; images are (N, height, width)",
+            images.shape()
+        );
+    };
+    let Data::U8(bytes) = images.data() else {
+        bail!("{path} holds {}; bytes are needed", images.dtype());
+    };
+    let maskings = options.maskings(42);
+    let mut masked_lit = vec![0; maskings.len()];
+    let mut lit = 0;
+    let start = Instant::now();
+    for (key, image) in (**bytes).as_ref().chunks_exact(height * width).enumerate() {
+        let masked = apply_all(&maskings, image, (height, width), key as u64)?;
+        lit += masked[0].lit;
+        masked_lit
+            .iter_mut()
+            .zip(&masked)
+            .for_each(|(sum, masked)| *sum += masked.masked_lit);
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    let shares = maskings.iter().zip(&masked_lit);
+    let shares = shares.map(|(masking, sum)| (masking.name(), serde_json::json!(*sum as f64 / lit as f64)));
+    let wanted = ["top5", "bottom5", "random5"];
+    let answer: serde_json::Map<_, _> = shares.filter(|(name, _)| wanted.contains(&name.as_str())).collect();
+    let line = serde_json::json!({"case": "masks", "n": count, "seconds": seconds, "answer": answer});
+    outputs::print(&line.to_string())
 }
 
 /// Times one direction, without reading.

@@ -10,6 +10,7 @@ pub mod encode;
 pub mod evaluate;
 pub mod explain;
 pub mod metrics;
+pub mod perturb;
 pub mod report;
 pub mod retrieval;
 pub mod robustness;

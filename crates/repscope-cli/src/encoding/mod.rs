@@ -85,6 +85,12 @@ impl Encoders<'_> {
         let key = store::key(model.digest(), seen.digest());
         let stored = watched(self.machine, |driver| {
             place.codes(&key, seen.rows(), model.can_go_on(), &mut |first, sink| {
+                if first > 0 && !self.machine.quiet {
+                    outputs::advise(&format!(
+                        "going on with an interrupted run: {first} of {} rows of `{name}` are there",
+                        seen.rows()
+                    ));
+                }
                 model.run(seen, first, name, driver, sink)
             })
         })?;

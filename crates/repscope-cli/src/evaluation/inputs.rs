@@ -320,11 +320,14 @@ impl All<'_> {
     }
 
     fn labels(&mut self, role: Role, part: &str, path: &str) -> Option<Arc<Labels>> {
-        let read = self.reader.array(&InputPath::parse(path)).and_then(|array| {
-            let labels = match role {
-                Role::Episodes => array.into_episodes(path)?,
-                _ => array.into_labels(path)?,
-            };
+        let labels = match role {
+            Role::Episodes => self
+                .reader
+                .array(&InputPath::parse(path))
+                .and_then(|array| Ok(array.into_episodes(path)?)),
+            _ => self.reader.labels(path),
+        };
+        let read = labels.and_then(|labels| {
             Ok(Arc::new(match &self.orders {
                 Some(orders) => orders.labels(part, labels)?,
                 None => labels,

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-//! What goes in: spaces, labels, pairs, the study or retrieval that holds them, and how well models do elsewhere.
+//! What goes in: spaces, labels, pairs, the study or retrieval that holds them, predictions for perturbed
+//! inputs, and how well models do elsewhere.
 
 mod labels;
 mod noise;
 mod performance;
+mod perturbation;
 mod retrieval;
 mod space;
 mod study;
@@ -11,6 +13,8 @@ mod study;
 pub use labels::Labels;
 pub use noise::{Moves, Noise, NoiseLevel};
 pub use performance::Performance;
+pub(crate) use perturbation::{BASELINE, COMBINED};
+pub use perturbation::{Head, Perturbation, PerturbedSet};
 pub use retrieval::{Direction, LabelSet, Retrieval};
 pub(crate) use space::Slice;
 pub use space::{Space, Values};

@@ -4,8 +4,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What stands for a direction in the pattern of an identity.
+/// What stands for a direction and for a head of a classifier in the pattern of an identity.
 const DIRECTION: &str = "DIRECTION";
+const HEAD: &str = "HEAD";
 
 /// A parsed identity. Printing and parsing are inverses.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,13 +20,13 @@ pub struct Id {
 }
 
 impl Id {
-    /// Whether `other` is an instance of this pattern, where `@K` stands for any whole number, `@SIGMA` for any number and `DIRECTION` for any
-    /// direction, with any set of labels.
+    /// Whether `other` is an instance of this pattern, where `@K` stands for any whole number, `@SIGMA` for any number, `@SET`
+    /// and `@FAMILY` for any name, `HEAD` for any head and `DIRECTION` for any direction, with any set of labels.
     pub fn matches(&self, other: &Id) -> bool {
         let at = match (self.at.as_deref(), other.at.as_deref()) {
             (Some("K"), Some(k)) => k == "K" || k.parse::<usize>().is_ok(),
             (Some("SIGMA"), Some(level)) => level == "SIGMA" || level.parse::<f64>().is_ok_and(f64::is_finite),
-            (Some("K" | "SIGMA"), None) => true,
+            (Some("SET" | "FAMILY"), Some(_)) | (Some("K" | "SIGMA" | "SET" | "FAMILY"), None) => true,
             (own, given) => own == given,
         };
         let parts = |id: &Id| id.name.split('.').map(str::to_string).collect::<Vec<_>>();
@@ -37,7 +38,7 @@ impl Id {
             && own
                 .iter()
                 .zip(&given)
-                .all(|(o, g)| o == g || (o == DIRECTION && is_direction(g)));
+                .all(|(o, g)| o == g || (o == HEAD && !g.is_empty()) || (o == DIRECTION && is_direction(g)));
         let is_set_of_labels = |p: &(String, String)| has_direction && p.0 == "labels";
         let parameters = other.parameters.iter().filter(|p| !is_set_of_labels(p));
         at && name && parameters.eq(&self.parameters)
@@ -104,6 +105,7 @@ mod tests {
             "two_nn(fit=mle)",
             "rankme(variant=paper)@5",
             "robustness.unit@0.1",
+            "pis.snr(f=lit)@top0.5",
         ] {
             assert_eq!(text.parse::<Id>().unwrap().to_string(), text);
         }

@@ -3,6 +3,7 @@
 //! [`METRICS`] is all there is to register. The command line, `repscope metrics`, `repscope explain`, the
 //! tables and the tests of invariance all read it.
 
+mod accuracy;
 mod alignment;
 mod alpha_req;
 mod ami;
@@ -29,6 +30,7 @@ mod over_queries;
 mod pair_recall;
 mod participation_ratio;
 mod performance;
+mod pis;
 mod r_precision;
 mod rankme;
 mod robustness;
@@ -45,6 +47,7 @@ mod weighted_clid;
 use crate::data::{Performance, Study};
 use crate::error::Result;
 use crate::passes::singular::Function;
+use crate::perturb::Perturbed;
 use crate::plan::{Need, Shared};
 use crate::retrieve::Ranked;
 use crate::score::{Better, Breakdown, Curve, Results, SampleTable, Score};
@@ -102,6 +105,8 @@ pub static METRICS: &[&Metric] = &[
     &pair_recall::METRIC,
     &hubness::METRIC,
     &modality_gap::METRIC,
+    &accuracy::METRIC,
+    &pis::METRIC,
 ];
 
 /// The analyses; a command each.
@@ -124,6 +129,8 @@ pub enum Analysis {
     Clid,
     /// Do the targets nearest to a query have its label?
     Retrieval,
+    /// How much worse does a classifier do where parts of its inputs are masked?
+    Perturb,
 }
 
 impl Analysis {
@@ -138,6 +145,7 @@ impl Analysis {
             Analysis::Rankme => "rankme",
             Analysis::Clid => "clid",
             Analysis::Retrieval => "retrieval",
+            Analysis::Perturb => "perturb",
         }
     }
 
@@ -176,7 +184,8 @@ impl Invariance {
 /// One score that a metric gives.
 #[derive(Debug, Clone, Copy)]
 pub struct Output {
-    /// Its printed identity; `K` and `SIGMA` stand for numbers, `DIRECTION` for a direction such as `text2sensor`.
+    /// Its printed identity; `K` and `SIGMA` stand for numbers, `DIRECTION` for a direction such as `text2sensor`, `HEAD`,
+    /// `SET` and `FAMILY` for names such as `snr`, `top1` and `top`.
     pub id: &'static str,
     /// What it is, in a few words.
     pub about: &'static str,
@@ -224,6 +233,8 @@ pub(crate) enum Work {
     },
     /// The targets that each query of one direction of a retrieval found.
     Ranking { part: Part, compute: fn(&Ranked) -> Answer },
+    /// Which samples a classifier gets right, with and without perturbation.
+    Perturbation { compute: fn(&Perturbed) -> Answer },
 }
 
 /// How much of a ranking a metric reads.
@@ -237,7 +248,7 @@ pub(crate) enum Part {
 
 impl Metric {
     /// Whether it speaks of a study, and is asked with [`crate::evaluate`]; the others are asked with
-    /// [`crate::retrieve`] or [`crate::relate`].
+    /// [`crate::retrieve`], [`crate::perturb()`] or [`crate::relate`].
     pub fn is_of_studies(&self) -> bool {
         self.of_study().is_some()
     }
@@ -245,7 +256,7 @@ impl Metric {
     pub(crate) fn of_study(&self) -> Option<(Needs, Compute)> {
         match self.work {
             Work::Study { needs, compute } | Work::Pool { needs, compute, .. } => Some((needs, compute)),
-            Work::Performance { .. } | Work::Ranking { .. } => None,
+            Work::Performance { .. } | Work::Ranking { .. } | Work::Perturbation { .. } => None,
         }
     }
 
@@ -338,5 +349,13 @@ mod tests {
         assert_eq!(name("smoothness"), Some(("smoothness", None)));
         assert_eq!(name("trustworthy"), None);
         assert_eq!(name("trustworthiness@abc"), None);
+        assert_eq!(name("pis.snr@top1"), Some(("pis", Some("pis.HEAD@SET"))));
+        assert_eq!(name("pis.snr(f=lit)@top1"), Some(("pis", Some("pis.HEAD(f=lit)@SET"))));
+        assert_eq!(name("pis.snr.mean@top"), Some(("pis", Some("pis.HEAD.mean@FAMILY"))));
+        assert_eq!(
+            name("accuracy.snr@baseline"),
+            Some(("accuracy", Some("accuracy.HEAD@SET")))
+        );
+        assert_eq!(name("pis.snr.median@top"), None);
     }
 }

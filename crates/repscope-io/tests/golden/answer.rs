@@ -9,7 +9,7 @@ use repscope_core::{Error, Results, evaluate};
 
 use crate::case::Case;
 use crate::document::{Part, Place};
-use crate::{codes, models, retrieval};
+use crate::{codes, models, perturbed, retrieval};
 
 /// What our side says of one metric.
 pub enum Answer {
@@ -31,10 +31,11 @@ pub struct Answers<'a> {
 impl<'a> Answers<'a> {
     pub fn new(case: &'a Case) -> Self {
         let options = &case.document.options;
-        let whole = match (&options.directions, &options.scores) {
-            (Some(directions), _) => Some(retrieval::retrieved(case, directions)),
-            (None, Some(scores)) => Some(models::related(case, scores)),
-            (None, None) => None,
+        let whole = match (&options.directions, &options.scores, &options.perturbation) {
+            (Some(directions), ..) => Some(retrieval::retrieved(case, directions)),
+            (None, Some(scores), _) => Some(models::related(case, scores)),
+            (None, None, Some(perturbation)) => Some(perturbed::perturbed(&case.document.case, perturbation)),
+            (None, None, None) => None,
         };
         Answers {
             case,

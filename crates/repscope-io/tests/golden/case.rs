@@ -11,7 +11,7 @@ use crate::document::Document;
 
 pub struct Case {
     input: PathBuf,
-    /// The arrays of its input; none where it holds scores.
+    /// The arrays of its input; none where it holds scores or predictions.
     pub keys: BTreeSet<String>,
     pub document: Document,
 }
@@ -24,9 +24,10 @@ pub fn cases() -> Vec<Case> {
             let text = std::fs::read_to_string(folder.join("expected.json")).expect("every case has its answers");
             let document: Document = serde_json::from_str(&text).expect("the format of golden/README.md");
             let input = folder.join("input.npz");
-            let keys = match document.options.scores {
-                Some(_) => BTreeSet::new(),
-                None => {
+            let has_arrays = document.options.scores.is_none() && document.options.perturbation.is_none();
+            let keys = match has_arrays {
+                false => BTreeSet::new(),
+                true => {
                     let arrays = list_arrays(&input).expect("NumPy wrote it");
                     arrays.into_iter().filter_map(|a| a.key).collect()
                 }

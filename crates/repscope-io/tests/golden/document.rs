@@ -31,6 +31,35 @@ pub struct Options {
     pub scores: Option<BTreeMap<String, BTreeMap<String, Option<f64>>>>,
     /// By model.
     pub performance: Option<BTreeMap<String, f64>>,
+    pub perturbation: Option<PerturbationOptions>,
+}
+
+/// Classes are written as numbers with spaces between them, one per sample.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PerturbationOptions {
+    pub heads: Vec<HeadOptions>,
+    pub sets: Vec<SetOptions>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeadOptions {
+    pub name: String,
+    pub classes: Vec<String>,
+    pub labels: String,
+    pub baseline: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetOptions {
+    pub name: String,
+    pub family: String,
+    pub percent: f64,
+    pub predictions: Vec<String>,
+    pub masked_lit: Option<f64>,
+    pub masked_all: Option<f64>,
 }
 
 /// The steps of CLID: a preset and what is changed.

@@ -94,23 +94,10 @@ impl Options {
         identity
     }
 
-    /// What is done to the values, in words.
-    pub(super) fn notes(&self, dtype: &str) -> Vec<String> {
-        let mut notes = Vec::new();
-        match self.scale {
-            Some(scale) => notes.push(format!("values are divided by {scale}")),
-            None if dtype == "u8" => {
-                notes.push("bytes are fed as numbers from 0 to 255; a scale of 255 would make them 0 to 1".to_string());
-            }
-            None => {}
-        }
-        if !self.mean.is_empty() {
-            notes.push(format!("the mean {:?} is subtracted", self.mean));
-        }
-        if !self.std.is_empty() {
-            notes.push(format!("values are divided by the std {:?}", self.std));
-        }
-        notes
+    /// What may surprise about the values.
+    pub(super) fn note(&self, dtype: &str) -> Option<String> {
+        let is_bare = dtype == "u8" && self.scale.is_none();
+        is_bare.then(|| "bytes are fed as numbers from 0 to 255; a scale of 255 would make them 0 to 1".to_string())
     }
 }
 

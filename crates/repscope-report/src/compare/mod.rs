@@ -10,7 +10,7 @@ pub(crate) mod files;
 mod gates;
 mod latex;
 mod markdown;
-mod probability;
+pub(crate) mod probability;
 mod ranking;
 mod terminal;
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub(super) fn limit(level: f64) -> String {
 }
 
 /// Smaller ones than 0.0001 differ in nothing a reader could use.
-pub(super) fn probability(p: Option<f64>) -> String {
+pub(crate) fn probability(p: Option<f64>) -> String {
     match p {
         None => "—".to_string(),
         Some(p) if p < 1e-4 => "<0.0001".to_string(),

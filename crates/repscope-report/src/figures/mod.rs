@@ -12,6 +12,7 @@ mod manifold;
 mod map;
 mod models;
 mod neighborhood;
+mod perturb;
 mod rankme;
 mod retrieval;
 mod robustness;
@@ -48,7 +49,7 @@ const SEEDED: [&str; 2] = ["geometry_analysis/", "robustness_analysis/"];
 type Analysis = fn(&Results) -> Vec<NamedFigure>;
 
 /// The analyses that have figures, by command.
-const ANALYSES: [(&str, Analysis); 9] = [
+const ANALYSES: [(&str, Analysis); 10] = [
     ("smoothness", smoothness::figures),
     ("robustness", robustness::figures),
     ("neighborhood", neighborhood::figures),
@@ -57,6 +58,7 @@ const ANALYSES: [(&str, Analysis); 9] = [
     ("rankme", rankme::figures),
     ("clid", clid::figures),
     ("retrieval", retrieval::figures),
+    ("perturb", perturb::figures),
     ("map", map::figures),
 ];
 

@@ -101,7 +101,7 @@ impl Run<'_> {
 }
 
 /// A name as part of a file name: everything but letters, digits, `-` and `.` becomes `-`.
-fn in_path(name: &str) -> String {
+pub(super) fn in_path(name: &str) -> String {
     let plain = |c: char| {
         if c.is_alphanumeric() || matches!(c, '-' | '.' | '_') {
             c
@@ -113,7 +113,7 @@ fn in_path(name: &str) -> String {
 }
 
 /// Names that differ only in what a path cannot hold get a number.
-fn number_equal_paths(figures: &mut [NamedFigure]) {
+pub(super) fn number_equal_paths(figures: &mut [NamedFigure]) {
     for i in 1..figures.len() {
         let wanted = figures[i].path.clone();
         let mut count = 1;

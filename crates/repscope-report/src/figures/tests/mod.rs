@@ -2,6 +2,7 @@
 //! Results for the tests of all figures, and ways to look into a figure.
 
 mod map;
+mod perturb;
 mod retrieval;
 mod scores;
 mod which;

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+//! Accuracy of a classifier, without and with perturbation. See the page.
+
+use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use crate::data::{BASELINE, Head};
+use crate::interval;
+use crate::perturb::{Judged, Perturbed};
+use crate::score::{Better, Breakdown, NameColumn, NumberColumn, Score};
+
+pub(super) static METRIC: Metric = Metric {
+    id: "accuracy",
+    title: "Accuracy",
+    analysis: Analysis::Perturb,
+    outputs: &[Output {
+        id: "accuracy.HEAD@SET",
+        about: "share of samples whose class is told; for combined, those of all heads",
+        better: Better::Higher,
+        range: "0 to 1",
+    }],
+    page: include_str!("accuracy.md"),
+    invariances: &[Invariance::RowOrder],
+    work: Work::Perturbation { compute },
+};
+
+/// So many names of classes stand in a warning.
+const MOST_NAMES: usize = 10;
+
+fn compute(perturbed: &Perturbed) -> Answer {
+    let mut answer = Answer::default();
+    let names = || perturbed.data.sets.iter().map(|set| set.name.as_str());
+    for judged in &perturbed.judged {
+        answer.scores.push(score(judged, BASELINE, &judged.baseline, perturbed));
+        for (name, right) in names().zip(&judged.sets) {
+            answer.scores.push(score(judged, name, right, perturbed));
+        }
+    }
+    for (place, head) in perturbed.data.heads.iter().enumerate() {
+        let said = perturbed.data.sets.iter().map(|set| &set.predictions[place]);
+        for (name, said) in std::iter::once((BASELINE, &head.baseline)).chain(names().zip(said)) {
+            answer.breakdowns.push(by_class(head, name, said));
+            answer.breakdowns.push(confusion(head, name, said));
+        }
+        answer.warnings.extend(empty_classes(head));
+    }
+    answer
+}
+
+fn score(judged: &Judged, set: &str, right: &[bool], perturbed: &Perturbed) -> Score {
+    let n = right.len();
+    let value = share(right);
+    let interval = interval::of_share(value, n, "samples", perturbed.spec.level).map(|interval| {
+        let effect = |&is_right: &bool| (f64::from(u8::from(is_right)) - value) / n as f64;
+        interval.with_effects(right.iter().map(effect).collect())
+    });
+    Score::number(format!("accuracy.{}@{set}", judged.name), value, n, Better::Higher)
+        .with_interval(interval)
+        .with_chance(judged.chance)
+}
+
+pub(super) fn share(right: &[bool]) -> f64 {
+    right.iter().filter(|is_right| **is_right).count() as f64 / right.len() as f64
+}
+
+/// Precision, recall and F1 of each class. A ratio without denominator does not exist.
+fn by_class(head: &Head, set: &str, said: &[u32]) -> Breakdown {
+    let count = |codes: &mut dyn Iterator<Item = u32>| {
+        let mut counts = vec![0usize; head.classes.len()];
+        codes.for_each(|code| counts[code as usize] += 1);
+        counts
+    };
+    let support = count(&mut head.labels.iter().copied());
+    let predicted = count(&mut said.iter().copied());
+    let both = head.labels.iter().zip(said).filter(|(label, said)| label == said);
+    let right = count(&mut both.map(|(label, _)| *label));
+    let column = |name: &str, value: &dyn Fn(usize) -> Option<f64>| NumberColumn {
+        name: name.to_string(),
+        values: (0..head.classes.len()).map(value).collect(),
+    };
+    let ratio = |part: usize, whole: usize| (whole > 0).then(|| part as f64 / whole as f64);
+    Breakdown {
+        model: String::new(),
+        metric: format!("accuracy.{}@{set}", head.name),
+        keys: vec![NameColumn {
+            name: "class".to_string(),
+            values: head.classes.clone(),
+        }],
+        columns: vec![
+            column("support", &|c| Some(support[c] as f64)),
+            column("predicted", &|c| Some(predicted[c] as f64)),
+            column("right", &|c| Some(right[c] as f64)),
+            column("precision", &|c| ratio(right[c], predicted[c])),
+            column("recall", &|c| ratio(right[c], support[c])),
+            column("f1", &|c| ratio(2 * right[c], support[c] + predicted[c])),
+        ],
+    }
+}
+
+/// How often each class is taken for which. Pairs that never occur are left out.
+fn confusion(head: &Head, set: &str, said: &[u32]) -> Breakdown {
+    let mut of_class: Vec<Vec<u32>> = vec![Vec::new(); head.classes.len()];
+    for (&label, &said) in head.labels.iter().zip(said) {
+        of_class[label as usize].push(said);
+    }
+    let mut counts = vec![0usize; head.classes.len()];
+    let mut cells: Vec<(u32, u32, usize)> = Vec::new();
+    for (label, said) in of_class.iter().enumerate() {
+        let mut met: Vec<u32> = Vec::new();
+        for &class in said {
+            if counts[class as usize] == 0 {
+                met.push(class);
+            }
+            counts[class as usize] += 1;
+        }
+        met.sort_unstable();
+        let count = |class: u32| (label as u32, class, std::mem::take(&mut counts[class as usize]));
+        cells.extend(met.into_iter().map(count));
+    }
+    let names = |name: &str, code: &dyn Fn(&(u32, u32, usize)) -> u32| NameColumn {
+        name: name.to_string(),
+        values: cells
+            .iter()
+            .map(|cell| head.classes[code(cell) as usize].clone())
+            .collect(),
+    };
+    let numbers = |name: &str, value: &dyn Fn(&(u32, u32, usize)) -> f64| NumberColumn {
+        name: name.to_string(),
+        values: cells.iter().map(|cell| Some(value(cell))).collect(),
+    };
+    Breakdown {
+        model: String::new(),
+        metric: format!("accuracy.{}.confusion@{set}", head.name),
+        keys: vec![names("class", &|cell| cell.0), names("predicted", &|cell| cell.1)],
+        columns: vec![
+            numbers("count", &|cell| cell.2 as f64),
+            numbers("share", &|cell| cell.2 as f64 / of_class[cell.0 as usize].len() as f64),
+        ],
+    }
+}
+
+fn empty_classes(head: &Head) -> Option<String> {
+    let mut is_there = vec![false; head.classes.len()];
+    head.labels.iter().for_each(|&label| is_there[label as usize] = true);
+    let empty = head.classes.iter().zip(&is_there).filter(|(_, is_there)| !**is_there);
+    let empty: Vec<&str> = empty.map(|(name, _)| name.as_str()).collect();
+    let shown = empty[..empty.len().min(MOST_NAMES)].join(", ");
+    let more = if empty.len() > MOST_NAMES { ", …" } else { "" };
+    (!empty.is_empty()).then(|| {
+        format!(
+            "head `{}`: {} of {} classes have no sample, so nothing is said of them: {shown}{more}",
+            head.name,
+            empty.len(),
+            head.classes.len()
+        )
+    })
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+//! From the predictions of a classifier, without and with perturbation, to its scores.
+
+use crate::data::{COMBINED, Head, Perturbation};
+use crate::error::{Error, Result};
+use crate::interval;
+use crate::metrics::{Metric, Work};
+use crate::run::Driver;
+use crate::score::{Interval, Results};
+use crate::spec::Spec;
+
+/// Which samples are right, without and with perturbation.
+pub(crate) struct Perturbed<'a> {
+    pub(crate) spec: &'a Spec,
+    pub(crate) data: &'a Perturbation,
+    /// The heads, and behind several of them all together.
+    pub(crate) judged: Vec<Judged<'a>>,
+}
+
+/// A head, or all of them together.
+pub(crate) struct Judged<'a> {
+    pub(crate) name: &'a str,
+    /// Whether each sample is right, without perturbation and in each set.
+    pub(crate) baseline: Vec<bool>,
+    pub(crate) sets: Vec<Vec<bool>>,
+    /// What one gets who always says the most frequent class (or combination of classes).
+    pub(crate) chance: f64,
+}
+
+/// How often samples are right without perturbation (`both`, `lost`) and with it (`both`, `gained`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) n: usize,
+    pub(crate) both: usize,
+    pub(crate) lost: usize,
+    pub(crate) gained: usize,
+}
+
+impl Tally {
+    pub(crate) fn of(before: &[bool], after: &[bool]) -> Self {
+        let mut tally = Tally::default();
+        before.iter().zip(after).for_each(|(&b, &a)| tally.add(b, a));
+        tally
+    }
+
+    pub(crate) fn add(&mut self, before: bool, after: bool) {
+        self.n += 1;
+        self.both += usize::from(before && after);
+        self.lost += usize::from(before && !after);
+        self.gained += usize::from(!before && after);
+    }
+
+    pub(crate) fn accuracy_before(&self) -> f64 {
+        (self.both + self.lost) as f64 / self.n as f64
+    }
+
+    pub(crate) fn accuracy_after(&self) -> f64 {
+        (self.both + self.gained) as f64 / self.n as f64
+    }
+
+    /// By how much the accuracy falls.
+    pub(crate) fn drop(&self) -> f64 {
+        (self.lost as f64 - self.gained as f64) / self.n as f64
+    }
+
+    pub(crate) fn interval(&self, level: f64) -> Option<Interval> {
+        interval::of_paired_shares(self.lost, self.gained, self.n, "samples", level)
+    }
+}
+
+/// Computes the metrics for the predictions of a model. All problems of the input are found before any work.
+pub fn perturb(model: &str, data: &Perturbation, metrics: &[&Metric], spec: &Spec, driver: &Driver) -> Result<Results> {
+    spec.check()?;
+    data.check()?;
+    let mut computes = Vec::new();
+    for metric in metrics {
+        let Work::Perturbation { compute } = metric.work else {
+            return Err(Error::Input(format!(
+                "`{}` is not a score of perturbed predictions",
+                metric.id
+            )));
+        };
+        computes.push(compute);
+    }
+    let perturbed = Perturbed {
+        spec,
+        data,
+        judged: judge(data, driver),
+    };
+    let mut results = Results::default();
+    for answer in driver.map(computes.len(), |place| computes[place](&perturbed)) {
+        let named = |score: &mut String| *score = model.to_string();
+        results.scores.extend(answer.scores.into_iter().map(|mut score| {
+            named(&mut score.model);
+            score
+        }));
+        results
+            .breakdowns
+            .extend(answer.breakdowns.into_iter().map(|mut table| {
+                named(&mut table.model);
+                table
+            }));
+        results.warnings.extend(answer.warnings);
+    }
+    Ok(results)
+}
+
+fn judge<'a>(data: &'a Perturbation, driver: &Driver) -> Vec<Judged<'a>> {
+    let is_right = |head: &Head, said: &[u32]| head.labels.iter().zip(said).map(|(a, b)| a == b).collect();
+    let mut judged: Vec<Judged> = Vec::new();
+    for (place, head) in data.heads.iter().enumerate() {
+        judged.push(Judged {
+            name: &head.name,
+            baseline: is_right(head, &head.baseline),
+            sets: driver.map(data.sets.len(), |set| {
+                is_right(head, &data.sets[set].predictions[place])
+            }),
+            chance: largest_share(&[&head.labels]),
+        });
+    }
+    if judged.len() > 1 {
+        let all = |heads: Vec<&Vec<bool>>| -> Vec<bool> {
+            let samples = 0..data.samples();
+            samples.map(|i| heads.iter().all(|right| right[i])).collect()
+        };
+        let labels: Vec<&Vec<u32>> = data.heads.iter().map(|head| &head.labels).collect();
+        let combined = Judged {
+            name: COMBINED,
+            baseline: all(judged.iter().map(|head| &head.baseline).collect()),
+            sets: (0..data.sets.len())
+                .map(|set| all(judged.iter().map(|head| &head.sets[set]).collect()))
+                .collect(),
+            chance: largest_share(&labels),
+        };
+        judged.push(combined);
+    }
+    judged
+}
+
+/// The share of the most frequent combination of labels.
+fn largest_share(labels: &[&Vec<u32>]) -> f64 {
+    let mut groups: Vec<u64> = labels[0].iter().copied().map(u64::from).collect();
+    for codes in &labels[1..] {
+        // Groups are numbered anew for each head, so that any number of heads fits.
+        let mut known = groups.clone();
+        known.sort_unstable();
+        known.dedup();
+        let number = |group: &u64| known.partition_point(|other| other < group) as u64;
+        groups = groups
+            .iter()
+            .zip(*codes)
+            .map(|(g, &c)| number(g) << 32 | u64::from(c))
+            .collect();
+    }
+    groups.sort_unstable();
+    let largest = groups.chunk_by(|a, b| a == b).map(<[u64]>::len).max().unwrap_or(0);
+    largest as f64 / groups.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_frequent_combination_is_counted_over_all_heads() {
+        let (a, b) = (vec![0, 0, 0, 1, 1], vec![2, 1, 0, 2, 2]);
+        assert_eq!(largest_share(&[&a]), 0.6);
+        // (1, 2) twice; the largest classes 0 and 2 meet once.
+        assert_eq!(largest_share(&[&a, &b]), 0.4);
+    }
+
+    #[test]
+    fn a_tally_tells_accuracies_and_their_difference() {
+        let tally = Tally::of(&[true, true, true, false, false], &[true, false, false, true, false]);
+        assert_eq!((tally.n, tally.both, tally.lost, tally.gained), (5, 1, 2, 1));
+        assert_eq!(
+            (tally.accuracy_before(), tally.accuracy_after(), tally.drop()),
+            (0.6, 0.4, 0.2)
+        );
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//! What masking parts of its inputs costs a classifier, as specification document 003 wants it told: [`perturb_summary`] and
+//! [`perturb_details`] as JSON, [`perturb_findings`] as answers to the document's checks, [`perturb_latex`] for a paper and
+//! [`perturb_table`] for reading.
+//!
+//! What the results hold is sorted in `run`; `grids` and `remarks` decide what the tables say.
+
+mod details;
+mod findings;
+mod grids;
+mod json;
+mod latex;
+mod macros;
+mod remarks;
+mod run;
+mod summary;
+mod table;
+#[cfg(test)]
+pub(crate) mod testdata;
+
+use crate::numbers::{number, number_with_interval};
+use repscope_core::Score;
+use run::{BASELINE, cell, names};
+
+pub use details::perturb_details;
+pub use findings::{Finding, perturb_findings};
+pub use latex::perturb_latex;
+pub(crate) use run::{ClassImpact, Run, Set};
+pub use summary::perturb_summary;
+pub use table::perturb_table;
+
+/// What stands for a value that does not exist.
+const NONE: &str = "—";
+
+/// A value with its interval: `11.75 [11.51, 11.99]`.
+fn written(value: f64, interval: Option<[f64; 2]>) -> String {
+    match interval {
+        Some(interval) => {
+            let (value, interval) = number_with_interval(value, interval);
+            format!("{value} {interval}")
+        }
+        None => number(value),
+    }
+}
+
+/// Why a score has no value.
+fn reason(score: &Score) -> String {
+    let recorded = score.reason.clone().filter(|reason| !reason.is_empty());
+    recorded.unwrap_or_else(|| "no reason was recorded".to_string())
+}
