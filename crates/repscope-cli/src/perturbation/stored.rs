@@ -251,6 +251,12 @@ fn classes(folder: &Path, head: &str, said: &mut dyn Iterator<Item = &Said>) -> 
             Said::Largest(_, width) => count = count.max(*width),
         }
     }
+    if !names.is_empty() && count > 0 {
+        bail!(
+            "head `{head}` has names of classes in some folders and numbers in others; say which number is which name in \
+             {CLASSES}/{head}.txt, a name per line"
+        );
+    }
     Ok(match names.is_empty() {
         true => (0..count).map(|class| class.to_string()).collect(),
         false => names.into_iter().collect(),
