@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod decoding_inputs;
 mod encoding;
 mod evaluation;
 mod figure_files;
@@ -50,6 +51,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Clid(options) => commands::clid::run(&options),
         Command::Geometry(options) => commands::analyses::geometry(&options),
         Command::Retrieval(options) => commands::retrieval::run(&options),
+        Command::Etes(options) => commands::etes::run(&options),
         Command::Perturb(options) => commands::perturb::run(&options),
         Command::Encode(options) => commands::encode::run(&options),
         Command::Evaluate(options) => commands::evaluate::run(*options),

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use repscope_core::{Results, Spec, compare};
+use repscope_core::{Analysis, Results, Spec, compare};
 use repscope_io::{ResultsDocument, samples_to_npz, write_whole};
 use repscope_report::{Color, Format, NamedFigure, document_files};
 
@@ -211,8 +211,11 @@ impl Finished {
         !self.results.samples.is_empty() || !self.results.classes.is_empty()
     }
 
-    /// The seed that the document names.
+    /// The seed that the document names. Predictions that were stored have none.
     pub fn seed(&self) -> Option<u64> {
+        if self.document.command == Analysis::Perturb.name() && self.document.spec.get("masks").is_none() {
+            return None;
+        }
         self.document.spec.get("seed").and_then(serde_json::Value::as_u64)
     }
 }

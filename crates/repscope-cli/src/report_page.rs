@@ -10,14 +10,14 @@ use repscope_report::{InputLine, NamedFigure, Page, report_html};
 
 use crate::args::FigureOptions;
 use crate::commands::compare::COMPARE;
-use crate::evaluation::{ANALYSES, parts};
+use crate::evaluation::{all_analyses, has_own_data, parts};
 use crate::figure_files::{self, describe};
 use crate::outputs::{Finished, Written, counted};
 
 /// The analysis that a command is; none for `evaluate` and `compare`, which are several.
 pub fn analysis_of(command: &str) -> Option<Analysis> {
-    let own = ANALYSES.iter().find(|(analysis, _)| analysis.name() == command);
-    own.map(|(analysis, _)| *analysis)
+    let own = all_analyses().find(|(analysis, _)| analysis.name() == command);
+    own.map(|(analysis, _)| analysis)
 }
 
 /// The results of each analysis in a document, as its own command would have written them.
@@ -33,7 +33,7 @@ pub fn analyses(finished: &Finished) -> Vec<Finished> {
         };
         results.map(|results| Finished { document, results })
     };
-    ANALYSES.iter().filter_map(|(analysis, _)| of(*analysis)).collect()
+    all_analyses().filter_map(|(analysis, _)| of(analysis)).collect()
 }
 
 /// The maps, which belong to no analysis.
@@ -96,11 +96,11 @@ pub fn html(finished: &Finished) -> String {
     })
 }
 
-/// The results without those of a retrieval, whose model is none of codes.
+/// The results without those of a retrieval or of generated texts, whose models are none of codes.
 pub fn of_codes(results: &Results) -> Results {
     let is_of_codes = |metric: &str| {
         let found = repscope_core::metrics::find(metric);
-        found.is_none_or(|(metric, _)| metric.analysis != Analysis::Retrieval)
+        found.is_none_or(|(metric, _)| !has_own_data(metric.analysis))
     };
     let mut kept = results.clone();
     kept.scores.retain(|score| is_of_codes(&score.metric));

@@ -12,8 +12,8 @@ use clap::{Arg, ArgAction, CommandFactory};
 use toml::{Table, Value};
 
 use crate::args::{Cli, ENCODER_HEADING};
-use crate::evaluation::ANALYSES;
 use crate::evaluation::problems::{Problems, did_you_mean};
+use crate::evaluation::{self, ANALYSES};
 
 /// A commented study file to start from.
 pub const EXAMPLE: &str = include_str!("study_example.toml");
@@ -198,13 +198,12 @@ fn options_of(analysis: &str) -> Vec<Arg> {
     let Some(command) = cli.find_subcommand(analysis) else {
         return Vec::new();
     };
+    let mut owners = ANALYSES.iter().filter(|(own, _)| evaluation::has_own_data(*own));
+    let has_own_data = owners.any(|(own, _)| own.name() == analysis);
     let is_shared = |name: &str| {
         let of_models = DATA.contains(&name) || NAMED.iter().any(|(_, option)| *option == name);
         let of_encoders = || encoder_options().iter().any(|arg| long(arg) == name);
-        TOP.contains(&name)
-            || (analysis != "retrieval" && of_encoders())
-            || (analysis != "retrieval" && of_models)
-            || OTHER_WORK.contains(&name)
+        TOP.contains(&name) || (!has_own_data && (of_encoders() || of_models)) || OTHER_WORK.contains(&name)
     };
     let own = command
         .get_arguments()

@@ -4,7 +4,7 @@
 use anyhow::{Context, Result, bail};
 use repscope_core::Space;
 use repscope_core::run::Driver;
-use repscope_io::{InputPath, InputRecord, Pool};
+use repscope_io::{InputPath, Pool};
 use repscope_models::Output;
 
 use crate::args::Retrieval;
@@ -37,12 +37,7 @@ pub fn encode_texts(options: &Retrieval, texts: Vec<String>, reader: &mut Reader
         machine,
     )
     .with_context(|| format!("--text-encoder {path}"))?;
-    reader.records.push(InputRecord {
-        path: path.to_string(),
-        shape: Vec::new(),
-        dtype: "encoder".to_string(),
-        digest: model.digest().to_string(),
-    });
+    reader.records.push(model.record(&path));
     let seen = Seen::of_texts(texts);
     let mut all: Option<Output> = None;
     let notes = model.run(&seen, 0, "prototypes", driver, &mut |batch| {

@@ -149,7 +149,17 @@ fn the_examples_of_the_help_work() {
     folder.write("frames.npy", &npy_f64(&[60, 2, 2], &noise(1, 240)));
     folder.write("episode.npy", &npy_i64(&(0..60).map(|i| i / 20).collect::<Vec<_>>()));
     folder.write("z.npz", &npz(&[("codes", codes.clone()), ("labels", labels.clone())]));
-    for name in ["z.npy", "z_jepa.npy", "z_ae.npy", "sensor.npy", "text.npy"] {
+    let names = [
+        "z.npy",
+        "z_jepa.npy",
+        "z_ae.npy",
+        "sensor.npy",
+        "text.npy",
+        "eeg.npy",
+        "beam.npy",
+        "true.npy",
+    ];
+    for name in names {
         folder.write(name, &codes);
     }
     folder.write("labels.npy", &labels);

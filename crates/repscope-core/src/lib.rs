@@ -16,8 +16,10 @@
 //!   `paired` and `views` the distances of given pairs, `plane` and `tsne` maps, `influence` what each row adds to a score through
 //!   the others.
 //!   For retrievals, `similarity` and `panels` compare two spaces and `rankings` orders their rows; [`retrieve`] runs
-//!   them and computes the scores.
+//!   them and computes the scores. For signals and texts, `matched` lets all of them meet and `shuffled` says what random
+//!   pairs would score.
 //! - [`masking`]: images without some of their pixels; [`perturb`]: how much worse a classifier does on them.
+//! - [`etes()`]: how well texts generated from signals fit these, in the space of an aligner.
 //! - [`run`]: drivers. Tasks are cut by shape alone and merged in task order, so the same bits come out of one
 //!   thread or sixteen.
 //! - [`compare`]: models against each other, unit by unit; [`relate`]: scores against how well models do elsewhere;
@@ -44,6 +46,7 @@ mod compare;
 mod corruption;
 pub mod data;
 mod error;
+mod etes;
 mod interval;
 mod maps;
 pub mod masking;
@@ -58,14 +61,16 @@ mod retrieve;
 pub mod run;
 mod score;
 mod spec;
+mod texts;
 
 pub use compare::{adjust, compare};
 pub use corruption::{Corrupting, Corruption};
 pub use data::{
-    Direction, Head, LabelSet, Labels, Moves, Noise, NoiseLevel, Pairs, Performance, Perturbation, PerturbedSet,
-    Retrieval, Space, Study, Values,
+    Decoding, Direction, Head, LabelSet, Labels, Moves, Noise, NoiseLevel, Pairs, Performance, Perturbation,
+    PerturbedSet, Retrieval, Space, Study, System, Values,
 };
 pub use error::{Error, Result};
+pub use etes::etes;
 pub use maps::{TSNE_MOST_ROWS, draw_maps};
 pub use masking::{Masked, Masking};
 pub use metrics::{Analysis, METRICS, Metric};
@@ -78,4 +83,4 @@ pub use retrieve::retrieve;
 pub use score::{
     Better, Breakdown, ClassColumn, Curve, Difference, Interval, NameColumn, NumberColumn, Results, SampleTable, Score,
 };
-pub use spec::{ClidSpec, ClusterCount, Distance, IdNorm, Mcr2Spec, Similarity, Spec, UnitLength};
+pub use spec::{ClidSpec, ClusterCount, Distance, EtesSpec, IdNorm, Mcr2Spec, Similarity, Spec, UnitLength};

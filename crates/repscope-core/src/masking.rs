@@ -214,6 +214,20 @@ impl Masking {
 
 /// Several masks of one image, whose pixels are sorted once.
 pub fn apply_all(maskings: &[Masking], image: &[u8], size: (usize, usize), key: u64) -> Result<Vec<Masked>> {
+    let mut all = Vec::with_capacity(maskings.len());
+    show_all(maskings, image, size, key, |masked| all.push(masked.clone()))?;
+    Ok(all)
+}
+
+/// Shows several masks of one image one after the other, all in the same memory: getting new memory for each costs
+/// several times as much as masking.
+pub fn show_all(
+    maskings: &[Masking],
+    image: &[u8],
+    size: (usize, usize),
+    key: u64,
+    mut show: impl FnMut(&Masked),
+) -> Result<()> {
     maskings.iter().try_for_each(Masking::check)?;
     if size.0.checked_mul(size.1) != Some(image.len()) || u32::try_from(image.len()).is_err() {
         return Err(Error::Input(format!(
@@ -225,20 +239,24 @@ pub fn apply_all(maskings: &[Masking], image: &[u8], size: (usize, usize), key: 
     }
     let lit = Lit::of(image);
     let canvas = Canvas::new(image, size);
-    let apply = |masking: &Masking| {
+    let mut masked = Masked {
+        pixels: image.to_vec(),
+        masked_lit: 0,
+        masked: 0,
+        lit: lit.order.len(),
+    };
+    for masking in maskings {
         // Nothing to take from an image without lit pixels.
         let chosen = match lit.order.is_empty() {
             true => Vec::new(),
             false => masking.choose(image, size, &lit, key),
         };
-        Masked {
-            masked_lit: chosen.iter().filter(|&&p| image[p as usize] != 0).count(),
-            masked: chosen.len(),
-            lit: lit.order.len(),
-            pixels: canvas.without(chosen, masking.fill),
-        }
-    };
-    Ok(maskings.iter().map(apply).collect())
+        masked.masked_lit = chosen.iter().filter(|&&p| image[p as usize] != 0).count();
+        masked.masked = chosen.len();
+        canvas.without(chosen, masking.fill, &mut masked.pixels);
+        show(&masked);
+    }
+    Ok(())
 }
 
 /// From which end pixels are taken.

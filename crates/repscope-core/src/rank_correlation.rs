@@ -97,8 +97,10 @@ fn by_fisher_z(value: f64, nearly_one: f64, variance: impl Fn(f64) -> f64, level
 
 /// Twice the distance of each average rank from the middle: a whole number, ties or not.
 fn centered_ranks(values: &[f64]) -> Vec<i64> {
-    let below = |v: f64| values.iter().filter(|&&w| w < v).count() as i64;
-    let above = |v: f64| values.iter().filter(|&&w| w > v).count() as i64;
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let below = |v: f64| sorted.partition_point(|&w| w < v) as i64;
+    let above = |v: f64| (sorted.len() - sorted.partition_point(|&w| w <= v)) as i64;
     values.iter().map(|&v| below(v) - above(v)).collect()
 }
 

@@ -125,6 +125,44 @@ pub struct Mcr2Spec {
     pub eps: f64,
 }
 
+/// The constants of ETES.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EtesSpec {
+    /// Weight of the fluency, ln(perplexity) / 10, in the total.
+    pub fluency_weight: f64,
+    /// Where the bands of the energy end: excellent, good, fair and weak; what lies above the last is poor.
+    pub bands: [f64; 4],
+    /// Whether a signal's own text is among the K nearest.
+    pub k: Vec<usize>,
+    /// Random pairings behind the p-value; without any there is none.
+    pub permutations: usize,
+}
+
+impl EtesSpec {
+    fn check(&self) -> Result<()> {
+        if !(self.fluency_weight.is_finite() && self.fluency_weight >= 0.0) {
+            return Err(Error::Input(format!(
+                "a fluency weight of {} is not a number of at least 0 (0.1 is usual)",
+                self.fluency_weight
+            )));
+        }
+        let is_inside = self.bands.iter().all(|cut| (-1.0..=1.0).contains(cut));
+        if !is_inside || self.bands.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return Err(Error::Input(format!(
+                "bands that end at {:?}: give four energies from -1 to 1, each above the one before (-0.8 -0.5 -0.2 0 is usual)",
+                self.bands
+            )));
+        }
+        if self.k.contains(&0) {
+            return Err(Error::Input(format!(
+                "K = {:?}: a text can be among the K nearest for K of at least 1 (1 5 10 is usual)",
+                self.k
+            )));
+        }
+        Ok(())
+    }
+}
+
 /// Everything that can change a number.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Spec {
@@ -162,6 +200,8 @@ pub struct Spec {
     pub clid: ClidSpec,
     /// The constants of MCR².
     pub mcr2: Mcr2Spec,
+    /// The constants of ETES.
+    pub etes: EtesSpec,
     /// Bytes the run may use, where the user set a budget.
     pub memory: Option<u64>,
 }
@@ -190,6 +230,12 @@ impl Default for Spec {
                 gamma2: 1.0,
                 eps: 0.01,
             },
+            etes: EtesSpec {
+                fluency_weight: 0.1,
+                bands: [-0.8, -0.5, -0.2, 0.0],
+                k: vec![1, 5, 10],
+                permutations: 999,
+            },
             memory: None,
         }
     }
@@ -197,7 +243,7 @@ impl Default for Spec {
 
 impl Spec {
     /// Refuses options that no metric could work with. Those that depend on the data are checked by the metrics.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         if self.clusters == 0 || self.restarts == 0 {
             return Err(Error::Input(format!(
                 "k-means with {} clusters and {} restarts: at least one of each is needed",
@@ -221,6 +267,6 @@ impl Spec {
                 self.discard
             )));
         }
-        Ok(())
+        self.etes.check()
     }
 }

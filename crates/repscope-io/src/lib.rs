@@ -31,6 +31,7 @@ mod npy;
 mod npy_writer;
 mod npz;
 mod parquet_file;
+mod parquet_writer;
 mod path;
 mod pickle;
 mod plain_text;
@@ -56,6 +57,7 @@ pub use inspect::{ClassCount, Inspection, LabelFacts, NumberFacts, inspect, insp
 pub use join::{IdJoin, join_rows};
 pub use metadata::{PrototypeTexts, read_prototype_texts};
 pub use npy_writer::NpyRows;
+pub use parquet_writer::{Column, write_parquet};
 pub use path::InputPath;
 pub use pool::Pool;
 pub use read::{blank_lines, list_arrays, read_array, read_array_beside, read_ids, tree};

@@ -4,8 +4,10 @@
 
 use crate::clid;
 use crate::compare;
+use crate::etes;
 use crate::long_csv::write;
 use crate::numbers::exact;
+use crate::perturb;
 use crate::retrieval;
 use crate::summary::distinct;
 use repscope_core::{Results, Score};
@@ -15,7 +17,7 @@ type File = (String, String);
 type Analysis = fn(&Results) -> Vec<File>;
 
 /// The analyses that have files, by command.
-const ANALYSES: [(&str, Analysis); 9] = [
+const ANALYSES: [(&str, Analysis); 11] = [
     ("smoothness", smoothness),
     ("robustness", robustness),
     ("neighborhood", neighborhood),
@@ -24,6 +26,8 @@ const ANALYSES: [(&str, Analysis); 9] = [
     ("rankme", rankme),
     ("clid", clid::files::files),
     ("retrieval", retrieval::files::files),
+    ("perturb", perturb::files::files),
+    ("etes", etes::files::files),
     ("compare", compare::files::files),
 ];
 

@@ -8,6 +8,7 @@
 //! [`retrieval_readings`] in sentences, and [`retrieval_summary`] and [`retrieval_json`] as in specification document 001.
 //! [`perturb_table`] shows what masking costs a classifier, [`perturb_findings`] which checks of document 003 hold, and
 //! [`perturb_summary`], [`perturb_details`] and [`perturb_latex`] are its files.
+//! [`etes_log`], [`etes_table`] and [`etes_samples`] tell how well generated texts fit their signals, as document 004 has it.
 //! [`clid_table`] adds to the scores how CLID was computed, and which score predicts the performance of models.
 //! [`comparison`] sets models against each other, and [`gate_table`] shows which of the asked limits they keep.
 #![forbid(unsafe_code)]
@@ -16,6 +17,7 @@ mod clid;
 mod compare;
 mod document_000;
 mod document_001;
+mod etes;
 mod figures;
 mod grid;
 mod html;
@@ -41,6 +43,7 @@ pub use clid::{ClidRun, clid_table};
 pub use compare::{GateLine, comparison, gate_table};
 pub use document_000::document_files;
 pub use document_001::{retrieval_json, retrieval_summary};
+pub use etes::{EtesColumn, EtesSamples, EtesValues, etes_log, etes_samples, etes_table};
 pub use figures::{NamedFigure, figures};
 pub use html::{InputLine, Page, report_html};
 pub use numbers::{number, number_with_interval};

@@ -283,6 +283,10 @@ pub(crate) fn add_to_group<'a, K: PartialEq>(groups: &mut Vec<(K, Vec<&'a str>)>
     }
 }
 
+/// More names than this would be a page of them: the first ones stand for all.
+const MOST_NAMES: usize = 12;
+const SHOWN: usize = 4;
+
 /// Lists metrics, a whole family under its own name: `smoothness` for all of `smoothness.slope`, `smoothness.r`, …
 pub(crate) fn name_metrics(ids: &[&str], all: &[&str]) -> String {
     let is_whole = |f: &str| {
@@ -290,7 +294,11 @@ pub(crate) fn name_metrics(ids: &[&str], all: &[&str]) -> String {
         // `two_nn` alone would read as the one metric of that name, not as all of its variants.
         !all.contains(&f) && members.clone().count() > 1 && members.all(|m| ids.contains(m))
     };
-    distinct(ids.iter().map(|id| if is_whole(family(id)) { family(id) } else { *id })).join(", ")
+    let names = distinct(ids.iter().map(|id| if is_whole(family(id)) { family(id) } else { *id }));
+    match names.len() > MOST_NAMES {
+        true => format!("{} and {} more", names[..SHOWN].join(", "), names.len() - SHOWN),
+        false => names.join(", "),
+    }
 }
 
 fn range_of(values: impl Iterator<Item = f64>, write: impl Fn(f64) -> String) -> String {
@@ -298,6 +306,8 @@ fn range_of(values: impl Iterator<Item = f64>, write: impl Fn(f64) -> String) ->
     values.sort_by(f64::total_cmp);
     match (values.first(), values.last()) {
         (Some(&first), Some(&last)) if write(first) == write(last) => write(first),
+        // A dash between negative numbers reads as one more minus.
+        (Some(&first), Some(&last)) if first < 0.0 => format!("{} to {}", write(first), write(last)),
         (Some(&first), Some(&last)) => format!("{}–{}", write(first), write(last)),
         _ => String::new(),
     }
@@ -312,4 +322,20 @@ pub(crate) fn distinct<'a>(items: impl Iterator<Item = &'a str>) -> Vec<&'a str>
         }
     }
     seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_very_many_metrics_the_first_are_named_and_the_rest_counted() {
+        let ids: Vec<String> = (1..=13).map(|i| format!("pis.head@top{i}")).collect();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let expected = "pis.head@top1, pis.head@top2, pis.head@top3, pis.head@top4 and 9 more";
+        // One of the family is not among them, so the family does not stand for them.
+        let all: Vec<&str> = ids.iter().copied().chain(["pis.head@low1"]).collect();
+        assert_eq!(name_metrics(&ids, &all), expected);
+        assert!(name_metrics(&ids[..12], &all).ends_with("pis.head@top12"));
+    }
 }

@@ -50,6 +50,7 @@ pub enum AnalysisChoice {
     Clid,
     Robustness,
     Retrieval,
+    Etes,
 }
 
 impl AnalysisChoice {
@@ -63,6 +64,7 @@ impl AnalysisChoice {
             AnalysisChoice::Clid => Analysis::Clid,
             AnalysisChoice::Robustness => Analysis::Robustness,
             AnalysisChoice::Retrieval => Analysis::Retrieval,
+            AnalysisChoice::Etes => Analysis::Etes,
         }
     }
 }

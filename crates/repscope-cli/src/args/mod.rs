@@ -9,6 +9,7 @@ mod compare;
 mod data;
 mod encode;
 mod encoders;
+mod etes;
 mod evaluate;
 mod figures;
 mod looking;
@@ -32,6 +33,7 @@ pub use encoders::{
     ActivationChoice, ENCODER_HEADING, EncoderOptions, LayoutChoice, NumberEncoderOptions, ProviderChoice,
     RuntimeChoice, RuntimeOptions, TextEncoderOptions,
 };
+pub use etes::{Etes, FluencyKind};
 pub use evaluate::Evaluate;
 pub use figures::{FigureFormat, FigureOptions};
 pub use looking::{Check, Explain, Metrics, Validate};
@@ -45,6 +47,7 @@ pub use robustness::Robustness;
 use clid::CLID_EXAMPLES;
 use compare::COMPARE_EXAMPLES;
 use encode::ENCODE_EXAMPLES;
+use etes::ETES_EXAMPLES;
 use evaluate::EVALUATE_EXAMPLES;
 use perturb::PERTURB_EXAMPLES;
 use retrieval::RETRIEVAL_EXAMPLES;
@@ -57,6 +60,7 @@ Examples:
   repscope neighborhood --states frames.npy --model jepa=z.npy --k 5 10 15
   repscope smoothness --states frames.npy --episodes episode.npy --model jepa=z.npy
   repscope retrieval --sensor_embeddings sensor.npy --text_embeddings text.npy --labels labels.npy
+  repscope etes --signal eeg.npy --generated beam.npy --reference true.npy
   repscope rankme --model jepa=z_jepa.npy --model autoencoder=z_ae.npy
   repscope clid --model jepa=z_jepa.npy --model autoencoder=z_ae.npy --preset paper
   repscope evaluate z.npy --labels labels.npy
@@ -100,6 +104,9 @@ pub enum Command {
     /// Do the targets nearest to a query have its label? (precision@K between spaces, or from label prototypes)
     #[command(after_help = RETRIEVAL_EXAMPLES)]
     Retrieval(Box<Retrieval>),
+    /// How near are generated texts to the signals they were made from? (ETES, document 004; lower is better)
+    #[command(after_help = ETES_EXAMPLES)]
+    Etes(Box<Etes>),
     /// What does masking parts of its images cost a classifier? (perturbation impact score)
     #[command(subcommand, after_help = PERTURB_EXAMPLES)]
     Perturb(Perturb),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use repscope_core::masking::apply_all;
+use repscope_core::masking::show_all;
 use repscope_core::run::{Driver, Order};
 use repscope_core::{Analysis, Direction, LabelSet, Metric, Retrieval, Space, Spec, nearest_neighbors, retrieve};
 use repscope_io::{Data, InputPath, Pool, read_array, write_whole};
@@ -126,12 +126,13 @@ fn masks_of(path: &str, options: &MaskOptions) -> Result<()> {
     let mut lit = 0;
     let start = Instant::now();
     for (key, image) in (**bytes).as_ref().chunks_exact(height * width).enumerate() {
-        let masked = apply_all(&maskings, image, (height, width), key as u64)?;
-        lit += masked[0].lit;
-        masked_lit
-            .iter_mut()
-            .zip(&masked)
-            .for_each(|(sum, masked)| *sum += masked.masked_lit);
+        let mut sums = masked_lit.iter_mut();
+        let mut lit_of_image = 0;
+        show_all(&maskings, image, (height, width), key as u64, |masked| {
+            lit_of_image = masked.lit;
+            sums.next().into_iter().for_each(|sum| *sum += masked.masked_lit);
+        })?;
+        lit += lit_of_image;
     }
     let seconds = start.elapsed().as_secs_f64();
     let shares = maskings.iter().zip(&masked_lit);

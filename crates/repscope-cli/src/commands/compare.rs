@@ -151,6 +151,9 @@ pub fn table(results: &Results, reference: Option<&str>, format: Format) -> Stri
 /// Those that were asked for and have their inputs.
 fn analyses(options: &Compare) -> Result<Vec<Analysis>> {
     let has = |choices: &[AnalysisChoice], analysis: Analysis| choices.iter().any(|c| c.analysis() == analysis);
+    if has(&options.choice.only, Analysis::Etes) {
+        bail!("--only etes: systems that generate texts are compared by `repscope etes`, which takes several");
+    }
     if has(&options.choice.only, Analysis::Retrieval) {
         bail!("--only retrieval: a retrieval has no models to compare; use `repscope retrieval`");
     }

@@ -8,9 +8,10 @@ use anyhow::{Result, bail};
 use repscope_core::run::{Driver, Order, Progress, Silent};
 use repscope_core::{Analysis, Results, Study, draw_maps};
 use repscope_io::{ResultsDocument, write_whole};
-use repscope_report::{Format, render, retrieval_json, retrieval_table};
+use repscope_report::{Format, etes_table, render, retrieval_json, retrieval_table};
 
 use super::analyses::start_threads;
+use super::etes;
 use crate::args::{Evaluate, with_dashes};
 use crate::evaluation::folder::{self, Found};
 use crate::evaluation::options::Options;
@@ -155,9 +156,12 @@ impl Run<'_> {
         let flat = planned.flat.as_deref().map_or(Ok(()), |path| {
             write_whole(path, retrieval_json(&finished.results).as_bytes())
         });
-        let written = match flat {
+        let texts = planned.decoding.as_ref().map_or(Ok(()), |decoding| {
+            etes::write_with_texts(&etes::samples(&finished.results, decoding), &folder)
+        });
+        let written = match flat.map_err(Into::into).and(texts) {
             Ok(()) => finished.write(&folder, &outputs.output_dir, &outputs.figures),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(error),
         };
         match written {
             Ok(written) => self.say(&format!(
@@ -254,18 +258,27 @@ impl Run<'_> {
     }
 }
 
-/// All scores; those of a retrieval have a table of their own form.
+/// All scores; those of a retrieval and of generated texts have tables of their own form.
 pub fn table(results: &Results, format: Format) -> String {
     let (width, color) = (outputs::width(), outputs::color());
-    let Some(retrieval) = parts::of_analysis(results, Analysis::Retrieval).filter(|_| format != Format::Csv) else {
+    let part = |analysis| parts::of_analysis(results, analysis).filter(|_| format != Format::Csv);
+    let own = [
+        part(Analysis::Retrieval).map(|part| retrieval_table(&part, format, width, color)),
+        part(Analysis::Etes).map(|part| etes_table(&part, format, width, color)),
+    ];
+    let own: Vec<String> = own.into_iter().flatten().collect();
+    if own.is_empty() {
         return render(results, format, width, color);
-    };
-    let of_codes = report_page::of_codes(results);
-    let found = retrieval_table(&retrieval, format, width, color);
-    match of_codes.scores.is_empty() {
-        true => found,
-        false => format!("{}\n\n{found}", render(&of_codes, format, width, color).trim_end()),
     }
+    let of_codes = report_page::of_codes(results);
+    let codes = (!of_codes.scores.is_empty()).then(|| render(&of_codes, format, width, color));
+    let tables: Vec<String> = codes.into_iter().chain(own).collect();
+    tables
+        .iter()
+        .map(|table| table.trim_end())
+        .collect::<Vec<_>>()
+        .join("\n\n")
+        + "\n"
 }
 
 /// Which analyses will run on what, and why the others will not.

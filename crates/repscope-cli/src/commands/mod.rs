@@ -7,6 +7,7 @@ pub mod check;
 pub mod clid;
 pub mod compare;
 pub mod encode;
+pub mod etes;
 pub mod evaluate;
 pub mod explain;
 pub mod metrics;

@@ -16,7 +16,7 @@ use crate::args::{MaskOptions, NumberEncoderOptions, Perturb, PerturbEvaluate, P
 use crate::encoding::open_numbers;
 use crate::outputs::{self, Finished};
 use crate::perturbation::classify::Classifier;
-use crate::perturbation::deliver;
+use crate::perturbation::deliver::{self, Checks};
 use crate::perturbation::pictures::{InFiles, InMemory, Picked, masked, masked_name, refuse_colour};
 use crate::perturbation::split;
 use crate::perturbation::stored::{self, BASELINE, LABELS, MASKED, mean_shares};
@@ -163,14 +163,17 @@ fn evaluate(options: &PerturbEvaluate) -> Result<ExitCode> {
             driver,
         )?)
     })?;
-    let finished = Finished::new(Analysis::Perturb.name(), &spec, scored.sources, results)?;
-    let parts = deliver::Parts {
-        suffix: &scored.suffix,
-        expected: &expected,
-        wanted: &wanted,
-        examples: &scored.examples,
+    let checks = Checks {
+        suffix: scored.suffix,
+        expected,
+        wanted,
     };
-    parts.deliver(&finished, &options.outputs)?;
+    let mut sources = scored.sources;
+    sources
+        .options
+        .insert("checks".to_string(), serde_json::to_value(&checks)?);
+    let finished = Finished::new(Analysis::Perturb.name(), &spec, sources, results)?;
+    deliver::deliver(&finished, &checks, &scored.examples, &options.outputs)?;
     Ok(ExitCode::SUCCESS)
 }
 

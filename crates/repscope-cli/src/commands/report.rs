@@ -11,10 +11,11 @@ use repscope_report::{ClidRun, Format, clid_table, render};
 
 use super::analyses::start_threads;
 use super::compare::{self, COMPARE};
-use super::{evaluate, retrieval};
+use super::{etes, evaluate, retrieval};
 use crate::args::{Machine, Report};
 use crate::evaluation::{folder, folder_of};
 use crate::outputs::{self, Finished, Written, advise};
+use crate::perturbation::deliver::Checks;
 use crate::report_page;
 
 pub fn run(options: &Report) -> Result<ExitCode> {
@@ -98,7 +99,12 @@ fn table(finished: &Finished, results: &Results, format: Format, is_quiet: bool)
         }
         None => evaluate::table(results, format),
         Some(Analysis::Retrieval) => retrieval::show(results, format, is_quiet),
+        Some(Analysis::Etes) => etes::show(results, format),
         Some(Analysis::Clid) => clid(&finished.document, results, format),
+        Some(Analysis::Perturb) => match Checks::of(&finished.document) {
+            Some(checks) => checks.table(results, format),
+            None => render(results, format, outputs::width(), outputs::color()),
+        },
         Some(_) => render(results, format, outputs::width(), outputs::color()),
     }
 }

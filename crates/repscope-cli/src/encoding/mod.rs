@@ -12,7 +12,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use repscope_core::Space;
 use repscope_core::run::Driver;
-use repscope_io::{Array, Data, Format, InputPath, InputRecord, Pool, Weights, list_arrays};
+use repscope_io::{Array, Data, Format, InputPath, Pool, Weights, list_arrays};
 use repscope_models::architectures::recognise;
 use repscope_models::{Encoder, Output, Rows};
 
@@ -70,37 +70,14 @@ impl Encoders<'_> {
     /// Opens a model, and keeps a record of it.
     pub fn open(&self, path: &InputPath, reader: &mut Reader) -> Result<Model> {
         let model = Model::open(path, self.options, self.machine)?;
-        reader.records.push(InputRecord {
-            path: path.to_string(),
-            shape: Vec::new(),
-            dtype: "encoder".to_string(),
-            digest: model.digest().to_string(),
-        });
+        reader.records.push(model.record(path));
         Ok(model)
     }
 
     /// The codes of what a model sees, computed or from an earlier run.
     pub fn stored(&self, model: &mut Model, name: &str, seen: &Seen, beside: Option<&Path>) -> Result<Stored> {
-        let place = store::Place::find(self.options.numbers.runtime.no_cache, beside)?;
-        let key = store::key(model.digest(), seen.digest());
-        let stored = watched(self.machine, |driver| {
-            place.codes(&key, seen.rows(), model.can_go_on(), &mut |first, sink| {
-                if first > 0 && !self.machine.quiet {
-                    outputs::advise(&format!(
-                        "going on with an interrupted run: {first} of {} rows of `{name}` are there",
-                        seen.rows()
-                    ));
-                }
-                model.run(seen, first, name, driver, sink)
-            })
-        })?;
-        if stored.is_kept && !self.machine.quiet {
-            outputs::advise(&format!(
-                "the codes of `{name}` are those of an earlier run with the same model, data and options (--no-cache runs it \
-                 again)"
-            ));
-        }
-        Ok(stored)
+        let no_cache = self.options.numbers.runtime.no_cache;
+        stored(model, name, seen, beside, no_cache, self.machine)
     }
 
     /// The codes of all rows as a space, from the one output that is the code.
@@ -122,6 +99,37 @@ impl Encoders<'_> {
         let array = stored.only()?;
         array.into_space(name, pool).with_context(|| name.to_string())
     }
+}
+
+/// The codes of what a model sees, computed or from an earlier run.
+pub fn stored(
+    model: &mut Model,
+    name: &str,
+    seen: &Seen,
+    beside: Option<&Path>,
+    no_cache: bool,
+    machine: &Machine,
+) -> Result<Stored> {
+    let place = store::Place::find(no_cache, beside)?;
+    let key = store::key(model.digest(), seen.digest());
+    let stored = watched(machine, |driver| {
+        place.codes(&key, seen.rows(), model.can_go_on(), &mut |first, sink| {
+            if first > 0 && !machine.quiet {
+                outputs::advise(&format!(
+                    "going on with an interrupted run: {first} of {} rows of `{name}` are there",
+                    seen.rows()
+                ));
+            }
+            model.run(seen, first, name, driver, sink)
+        })
+    })?;
+    if stored.is_kept && !machine.quiet {
+        outputs::advise(&format!(
+            "the codes of `{name}` are those of an earlier run with the same model, data and options (--no-cache runs it \
+             again)"
+        ));
+    }
+    Ok(stored)
 }
 
 /// Feeds all rows of numbers, with a progress bar; gives notes on how.

@@ -3,7 +3,7 @@
 
 use anyhow::{Result, bail};
 use repscope_core::run::Driver;
-use repscope_io::InputPath;
+use repscope_io::{InputPath, InputRecord};
 use repscope_models::architectures::{Activation, BuildOptions};
 use repscope_models::runtime::{Provider, Runtime, find_library};
 use repscope_models::{Batch, Encoder, Layout, Options, Output, Projection, TextEncoder, TextOptions};
@@ -79,6 +79,16 @@ impl Model {
         match self {
             Model::Numbers(encoder) => encoder.digest(),
             Model::Texts(encoder) => encoder.digest(),
+        }
+    }
+
+    /// The record of it in a results document.
+    pub fn record(&self, path: &InputPath) -> InputRecord {
+        InputRecord {
+            path: path.to_string(),
+            shape: Vec::new(),
+            dtype: "encoder".to_string(),
+            digest: self.digest().to_string(),
         }
     }
 

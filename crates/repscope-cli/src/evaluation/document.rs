@@ -5,9 +5,9 @@ use repscope_core::{Analysis, Results, Spec};
 use repscope_io::{InputRecord, ResultsDocument};
 use serde_json::{Map, Value};
 
-use super::ANALYSES;
 use super::plan::Plan;
 use super::stages::take;
+use super::{ANALYSES, has_own_data};
 use crate::args::Evaluate;
 use crate::outputs::resolved;
 
@@ -40,7 +40,7 @@ pub fn of_run(plan: &Plan, options: &Evaluate) -> ResultsDocument {
     let mut analyses = Map::new();
     for planned in &plan.running {
         let own = resolved(&planned.spec, planned.sources.options.clone());
-        let is_shared = |key: &str| ROLES.contains(&key) && planned.analysis != Analysis::Retrieval;
+        let is_shared = |key: &str| ROLES.contains(&key) && !has_own_data(planned.analysis);
         let fields = own.as_object().into_iter().flatten();
         let differing = fields.filter(|(key, value)| !is_shared(key) && top.get(*key) != Some(value));
         let differing: Map<String, Value> = differing.map(|(key, value)| (key.clone(), value.clone())).collect();

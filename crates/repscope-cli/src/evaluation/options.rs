@@ -9,8 +9,8 @@ use clap::parser::ValueSource;
 use clap::{CommandFactory, Parser, ValueEnum};
 use repscope_core::Analysis;
 
-use super::ANALYSES;
 use super::problems::{Problems, did_you_mean};
+use super::{ANALYSES, has_own_data};
 use crate::args::{Cli, Command, Evaluate};
 use crate::study_file::{self, Setting, StudyFile};
 
@@ -162,7 +162,7 @@ impl Options {
                 .as_ref()
                 .map(|memory| format!("--memory={memory}")),
         );
-        if analysis == Analysis::Retrieval {
+        if has_own_data(analysis) {
             return words;
         }
         words.extend(own.data.models.iter().map(|model| format!("--model={model}")));

@@ -58,7 +58,7 @@ pub fn of_analysis(results: &Results, analysis: Analysis) -> Option<Results> {
 pub fn classes(analysis: Analysis) -> &'static [&'static str] {
     match analysis {
         Analysis::Geometry | Analysis::Clid => &["labels", "episodes"],
-        Analysis::Retrieval => &[],
+        Analysis::Retrieval | Analysis::Etes => &[],
         _ => &["episodes"],
     }
 }

@@ -4,16 +4,16 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use repscope_core::{Analysis, Metric, Performance, Retrieval, Spec, check};
+use repscope_core::{Analysis, Decoding, Metric, Performance, Retrieval, Spec, check};
 
-use super::ANALYSES;
 use super::inputs::{Inputs, Role};
 use super::options::Options;
 use super::problems::Problems;
+use super::{ANALYSES, has_own_data};
 use crate::args::{AnalysisChoice, Command, Data, Robustness};
-use crate::commands::{analyses, clid, retrieval};
+use crate::commands::{analyses, clid, etes, retrieval};
 use crate::reader::Sources;
-use crate::{performance_file, retrieval_inputs};
+use crate::{decoding_inputs, performance_file, retrieval_inputs};
 
 /// An analysis that will run.
 pub struct Planned {
@@ -25,6 +25,7 @@ pub struct Planned {
     /// What the scores of `clid` are compared with, and the metrics of that.
     pub performance: Option<(Performance, Vec<&'static Metric>)>,
     pub retrieval: Option<Retrieval>,
+    pub decoding: Option<Decoding>,
     /// The noise that encoders meet.
     pub robustness: Option<Box<Robustness>>,
     /// The flat JSON of document 001, where it is asked for.
@@ -71,7 +72,7 @@ impl Plan {
                 },
             }
         }
-        let needs_models = asked.iter().any(|(analysis, _)| *analysis != Analysis::Retrieval) || asked.is_empty();
+        let needs_models = asked.iter().any(|(analysis, _)| !has_own_data(*analysis)) || asked.is_empty();
         let inputs = super::inputs::read(&own.data, needs_models, &own.outputs.machine, problems);
         let (mut running, mut unfit) = (Vec::new(), Vec::new());
         for (analysis, command) in asked {
@@ -83,6 +84,7 @@ impl Plan {
                     sources: Sources::default(),
                     performance: None,
                     retrieval: None,
+                    decoding: None,
                     flat: None,
                     robustness: None,
                 };
@@ -91,6 +93,8 @@ impl Plan {
                     fit(&mut planned, &command, inputs, &own.data)?;
                 } else if let Command::Retrieval(options) = &command {
                     retrieval_inputs::read(options)?;
+                } else if let Command::Etes(options) = &command {
+                    decoding_inputs::read(options)?;
                 }
                 Ok(planned)
             });
@@ -140,7 +144,7 @@ fn roles(analysis: Analysis) -> &'static [Role] {
         Analysis::Neighborhood => &[Role::States, Role::Episodes, Role::Codes],
         Analysis::Geometry => &[Role::Labels, Role::Episodes, Role::Codes],
         Analysis::Clid => &[Role::Labels, Role::Episodes, Role::Codes, Role::Views],
-        Analysis::Retrieval => &[],
+        Analysis::Retrieval | Analysis::Etes => &[],
         _ => &[Role::Episodes, Role::Codes],
     }
 }
@@ -149,8 +153,13 @@ fn roles(analysis: Analysis) -> &'static [Role] {
 fn missing(analysis: Analysis, options: &Options) -> Option<String> {
     let has_models = !options.evaluate.data.models.is_empty();
     match analysis {
-        // A study of a retrieval alone; without one, the missing models are the problem.
-        _ if !has_models && analysis != Analysis::Retrieval && options.mentions(Analysis::Retrieval) => {
+        // A study of a retrieval or of texts alone; without one, the missing models are the problem.
+        _ if !has_models
+            && !has_own_data(analysis)
+            && ANALYSES
+                .iter()
+                .any(|(own, _)| has_own_data(*own) && options.mentions(*own)) =>
+        {
             Some("it needs a model ([models] or --model)".to_string())
         }
         Analysis::Smoothness | Analysis::Neighborhood | Analysis::Robustness
@@ -161,9 +170,9 @@ fn missing(analysis: Analysis, options: &Options) -> Option<String> {
         Analysis::Robustness if !options.evaluate.data.has_encoders() => {
             Some("it needs a model that is an encoder, such as --model model.onnx".to_string())
         }
-        Analysis::Retrieval if !options.mentions(analysis) => Some(match &options.file {
-            Some(file) => format!("it needs a table [retrieval] in {}", file.display()),
-            None => "it needs a study file with a table [retrieval]".to_string(),
+        _ if has_own_data(analysis) && !options.mentions(analysis) => Some(match &options.file {
+            Some(file) => format!("it needs a table [{}] in {}", analysis.name(), file.display()),
+            None => format!("it needs a study file with a table [{}]", analysis.name()),
         }),
         _ => None,
     }
@@ -197,6 +206,7 @@ fn resolve(command: &Command) -> Result<(Spec, Vec<&'static Metric>)> {
             metrics.retain(|m| !(options.first_only && m.reads_whole_ranking()));
             (retrieval::resolve(options)?, metrics)
         }
+        Command::Etes(options) => (etes::resolve(options)?, analyses::metrics(Analysis::Etes)),
         _ => anyhow::bail!("this command is no analysis"),
     })
 }
@@ -204,8 +214,8 @@ fn resolve(command: &Command) -> Result<(Spec, Vec<&'static Metric>)> {
 /// What the computation itself would refuse when it starts.
 fn refuse(planned: &Planned, inputs: &Inputs) -> Result<()> {
     match planned.analysis {
-        // Noise is met later, and a retrieval is read already.
-        Analysis::Retrieval | Analysis::Robustness => Ok(()),
+        // Noise is met later, and data of its own are read already.
+        Analysis::Retrieval | Analysis::Etes | Analysis::Robustness => Ok(()),
         _ => Ok(check(&inputs.studies, &planned.metrics, &planned.spec)?),
     }
 }
@@ -243,6 +253,11 @@ fn fit(planned: &mut Planned, command: &Command, inputs: &Inputs, own: &Data) ->
             planned.sources = read.sources;
             planned.retrieval = Some(read.retrieval);
             planned.flat.clone_from(&options.output);
+        }
+        Command::Etes(options) => {
+            let read = decoding_inputs::read(options)?;
+            planned.sources = read.sources;
+            planned.decoding = Some(read.decoding);
         }
         _ => {}
     }

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anyhow::{Result, anyhow};
 use repscope_core::run::{Driver, Progress};
-use repscope_core::{Analysis, METRICS, Metric, Results, Spec, evaluate, relate, retrieve};
+use repscope_core::{Analysis, METRICS, Metric, Results, Spec, etes, evaluate, relate, retrieve};
 
 use super::inputs::Inputs;
 use super::parts::{classes, pick};
@@ -13,11 +13,12 @@ use super::plan::Planned;
 use crate::commands::clid;
 
 /// What runs after what: the short analyses first, so that something is saved early.
-pub const STAGES: [&[Analysis]; 4] = [
+pub const STAGES: [&[Analysis]; 5] = [
     &[Analysis::Smoothness, Analysis::Rankme],
     &SWEEPING,
     &[Analysis::Robustness],
     &[Analysis::Retrieval],
+    &[Analysis::Etes],
 ];
 
 /// The analyses that look at all pairs of rows.
@@ -141,6 +142,9 @@ fn alone(planned: &Planned, inputs: &Inputs, driver: &Driver) -> Result<Results>
             driver,
         )?);
     }
+    if let Some(decoding) = &planned.decoding {
+        return Ok(etes(decoding, &planned.metrics, &planned.spec, driver)?);
+    }
     let noisy;
     let studies = match (&inputs.steps, planned.analysis, &planned.robustness) {
         (Some(steps), Analysis::Smoothness, _) => steps,
@@ -233,6 +237,7 @@ mod tests {
             sources: Sources::default(),
             performance: None,
             retrieval: None,
+            decoding: None,
             flat: None,
             robustness: None,
         }

@@ -2,9 +2,12 @@
 //! What document 003 asks for: `pis_summary.json`, `detailed_results.json`, LaTeX, charts and examples.
 
 use anyhow::Result;
-use repscope_core::Masking;
-use repscope_io::{write_grey_png, write_whole};
-use repscope_report::{perturb_details, perturb_findings, perturb_latex, perturb_summary, perturb_table};
+use repscope_core::{Masking, Results};
+use repscope_io::{ResultsDocument, write_grey_png, write_whole};
+use repscope_report::{
+    Finding, Format, perturb_details, perturb_findings, perturb_latex, perturb_summary, perturb_table,
+};
+use serde::{Deserialize, Serialize};
 
 use super::pictures::masked;
 use super::tree::Tree;
@@ -47,55 +50,73 @@ pub fn examples(tree: &Tree, maskings: &[Masking], suffix: &str) -> Result<Vec<E
     Ok(Vec::new())
 }
 
-/// What is delivered beside the results.
-pub struct Parts<'a> {
-    pub suffix: &'a str,
+/// What the checks of the document need to know of a run. Its results document keeps it, for `repscope report`.
+#[derive(Serialize, Deserialize)]
+pub struct Checks {
+    /// What stands behind the names of sets in the document's files.
+    pub suffix: String,
     /// The accuracies without perturbation that the user expects.
-    pub expected: &'a [(String, f64)],
+    pub expected: Vec<(String, f64)>,
     /// The sets that were asked for.
-    pub wanted: &'a [String],
-    pub examples: &'a [Example],
+    pub wanted: Vec<String>,
 }
 
-impl Parts<'_> {
-    /// Prints the results and writes all files.
-    pub fn deliver(&self, finished: &Finished, to: &Outputs) -> Result<()> {
-        let results = &finished.results;
-        let findings = perturb_findings(results, self.expected, self.wanted);
-        let folder = to.output_dir.join(FOLDER);
-        let written = finished.write_files(&to.output_dir, &to.figures)?;
-        let text = |name: &str, contents: &str| write_whole(&folder.join(name), contents.as_bytes());
-        text("pis_summary.json", &perturb_summary(results, self.suffix, &findings))?;
-        text(
-            "detailed_results.json",
-            &perturb_details(results, self.suffix, &finished.document.spec),
-        )?;
-        text(
-            "config.json",
-            &(serde_json::to_string_pretty(&finished.document.spec)? + "\n"),
-        )?;
-        for (name, contents) in perturb_latex(results, self.suffix) {
-            text(&name, &contents)?;
-        }
-        for example in self.examples {
-            let path = folder.join("example_perturbations").join(&example.name);
-            write_grey_png(&path, example.size, &example.pixels)?;
-        }
-        finished.write_document(&folder)?;
-        finished.write_document(&to.output_dir)?;
-        if !to.machine.quiet {
-            outputs::warn(&results.warnings);
-        }
-        outputs::show(finished, to.json, to.format, &|results, format| {
-            perturb_table(results, &findings, format, outputs::width(), outputs::color())
-        })?;
-        if !to.machine.quiet {
-            advise(&format!(
-                "pis_summary.json, detailed_results.json, {} are in {}",
-                written.in_words("results.json"),
-                folder.display()
-            ));
-        }
-        Ok(())
+impl Checks {
+    /// Those that a results document keeps.
+    pub fn of(document: &ResultsDocument) -> Option<Self> {
+        serde_json::from_value(document.spec.get("checks")?.clone()).ok()
     }
+
+    pub fn findings(&self, results: &Results) -> Vec<Finding> {
+        perturb_findings(results, &self.expected, &self.wanted)
+    }
+
+    /// The scores with what was found.
+    pub fn table(&self, results: &Results, format: Format) -> String {
+        let findings = self.findings(results);
+        perturb_table(results, &findings, format, outputs::width(), outputs::color())
+    }
+}
+
+/// Prints the results and writes all files.
+pub fn deliver(finished: &Finished, checks: &Checks, examples: &[Example], to: &Outputs) -> Result<()> {
+    let results = &finished.results;
+    let folder = to.output_dir.join(FOLDER);
+    let written = finished.write_files(&to.output_dir, &to.figures)?;
+    let text = |name: &str, contents: &str| write_whole(&folder.join(name), contents.as_bytes());
+    text(
+        "pis_summary.json",
+        &perturb_summary(results, &checks.suffix, &checks.findings(results)),
+    )?;
+    text(
+        "detailed_results.json",
+        &perturb_details(results, &checks.suffix, &finished.document.spec),
+    )?;
+    text(
+        "config.json",
+        &(serde_json::to_string_pretty(&finished.document.spec)? + "\n"),
+    )?;
+    for (name, contents) in perturb_latex(results, &checks.suffix) {
+        text(&name, &contents)?;
+    }
+    for example in examples {
+        let path = folder.join("example_perturbations").join(&example.name);
+        write_grey_png(&path, example.size, &example.pixels)?;
+    }
+    finished.write_document(&folder)?;
+    finished.write_document(&to.output_dir)?;
+    if !to.machine.quiet {
+        outputs::warn(&results.warnings);
+    }
+    outputs::show(finished, to.json, to.format, &|results, format| {
+        checks.table(results, format)
+    })?;
+    if !to.machine.quiet {
+        advise(&format!(
+            "pis_summary.json, detailed_results.json, {} are in {}",
+            written.in_words("results.json"),
+            folder.display()
+        ));
+    }
+    Ok(())
 }

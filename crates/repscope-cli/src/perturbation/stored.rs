@@ -34,10 +34,13 @@ enum Said {
 pub fn read(folder: &Path, reader: &mut Reader) -> Result<(Perturbation, String)> {
     for part in [LABELS, BASELINE] {
         if !folder.join(part).is_dir() {
+            let there = match &folders(folder)?[..] {
+                [] => "it has no folders at all".to_string(),
+                some => format!("there are {}", list(some.iter().map(String::as_str))),
+            };
             bail!(
-                "{} has no folder `{part}`, which holds {part}/HEAD.npy; there are {}",
-                folder.display(),
-                list(folders(folder)?.iter().map(String::as_str))
+                "{} has no folder `{part}`, which holds {part}/HEAD.npy; {there}",
+                folder.display()
             );
         }
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! What goes in: spaces, labels, pairs, the study or retrieval that holds them, predictions for perturbed
-//! inputs, and how well models do elsewhere.
+//! inputs, texts decoded from signals, and how well models do elsewhere.
 
+mod decoding;
 mod labels;
 mod noise;
 mod performance;
@@ -10,6 +11,7 @@ mod retrieval;
 mod space;
 mod study;
 
+pub use decoding::{Decoding, System};
 pub use labels::Labels;
 pub use noise::{Moves, Noise, NoiseLevel};
 pub use performance::Performance;

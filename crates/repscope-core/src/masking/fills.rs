@@ -29,11 +29,11 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// The image with other values at the chosen pixels.
-    pub(super) fn without(&self, chosen: Vec<u32>, fill: Fill) -> Vec<u8> {
-        let mut pixels = self.image.to_vec();
+    /// Makes `pixels` the image with other values at the chosen ones.
+    pub(super) fn without(&self, chosen: Vec<u32>, fill: Fill, pixels: &mut [u8]) {
+        pixels.copy_from_slice(self.image);
         if chosen.is_empty() {
-            return pixels;
+            return;
         }
         match fill {
             Fill::Black => chosen.iter().for_each(|&p| pixels[p as usize] = 0),
@@ -53,9 +53,8 @@ impl<'a> Canvas<'a> {
                     .iter()
                     .for_each(|&p| pixels[p as usize] = grey(blurred[p as usize]));
             }
-            Fill::Inpaint => self.inpaint(chosen, &mut pixels),
+            Fill::Inpaint => self.inpaint(chosen, pixels),
         }
-        pixels
     }
 
     /// Gauss and Seidel's sweeps for the values at which every masked pixel is the weighted mean of its neighbours.

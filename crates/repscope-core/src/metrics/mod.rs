@@ -7,11 +7,13 @@ mod accuracy;
 mod alignment;
 mod alpha_req;
 mod ami;
+mod bleu;
 mod clid;
 mod cluster_balance;
 mod condition_number;
 mod continuity;
 mod dimension_usage;
+mod etes;
 mod hubness;
 mod id;
 mod inertia;
@@ -34,6 +36,7 @@ mod pis;
 mod r_precision;
 mod rankme;
 mod robustness;
+mod rouge;
 mod silhouette;
 mod smoothness;
 mod spectrum;
@@ -43,9 +46,11 @@ mod trustworthiness;
 mod two_nn;
 mod uniformity;
 mod weighted_clid;
+mod wer;
 
 use crate::data::{Performance, Study};
 use crate::error::Result;
+use crate::etes::Decoded;
 use crate::passes::singular::Function;
 use crate::perturb::Perturbed;
 use crate::plan::{Need, Shared};
@@ -107,6 +112,10 @@ pub static METRICS: &[&Metric] = &[
     &modality_gap::METRIC,
     &accuracy::METRIC,
     &pis::METRIC,
+    &etes::METRIC,
+    &bleu::METRIC,
+    &rouge::METRIC,
+    &wer::METRIC,
 ];
 
 /// The analyses; a command each.
@@ -131,6 +140,8 @@ pub enum Analysis {
     Retrieval,
     /// How much worse does a classifier do where parts of its inputs are masked?
     Perturb,
+    /// Do texts generated from signals fit the signals?
+    Etes,
 }
 
 impl Analysis {
@@ -146,6 +157,7 @@ impl Analysis {
             Analysis::Clid => "clid",
             Analysis::Retrieval => "retrieval",
             Analysis::Perturb => "perturb",
+            Analysis::Etes => "etes",
         }
     }
 
@@ -235,6 +247,8 @@ pub(crate) enum Work {
     Ranking { part: Part, compute: fn(&Ranked) -> Answer },
     /// Which samples a classifier gets right, with and without perturbation.
     Perturbation { compute: fn(&Perturbed) -> Answer },
+    /// Texts that a system generated from signals, and their vectors.
+    Decoding { compute: fn(&Decoded) -> Answer },
 }
 
 /// How much of a ranking a metric reads.
@@ -248,7 +262,7 @@ pub(crate) enum Part {
 
 impl Metric {
     /// Whether it speaks of a study, and is asked with [`crate::evaluate`]; the others are asked with
-    /// [`crate::retrieve`], [`crate::perturb()`] or [`crate::relate`].
+    /// [`crate::retrieve`], [`crate::perturb()`], [`crate::etes()`] or [`crate::relate`].
     pub fn is_of_studies(&self) -> bool {
         self.of_study().is_some()
     }
@@ -256,7 +270,7 @@ impl Metric {
     pub(crate) fn of_study(&self) -> Option<(Needs, Compute)> {
         match self.work {
             Work::Study { needs, compute } | Work::Pool { needs, compute, .. } => Some((needs, compute)),
-            Work::Performance { .. } | Work::Ranking { .. } | Work::Perturbation { .. } => None,
+            Work::Performance { .. } | Work::Ranking { .. } | Work::Perturbation { .. } | Work::Decoding { .. } => None,
         }
     }
 

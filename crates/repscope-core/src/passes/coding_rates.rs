@@ -58,6 +58,7 @@ impl CodingRates {
                 space,
                 factors: &factors,
                 members,
+                mean: None,
             };
             let scale = weight * space.columns() as f64 / (members.len() as f64 * spec.eps);
             let factor = factor(rows.products(driver), scale)?;

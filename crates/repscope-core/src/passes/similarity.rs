@@ -73,6 +73,11 @@ impl<'a> Side<'a> {
         row.iter_mut().for_each(|x| *x *= self.factors[i]);
     }
 
+    /// What each row is multiplied by.
+    pub(crate) fn factors(&self) -> &[f64] {
+        &self.factors
+    }
+
     /// The mean of the rows, each times its factor.
     pub(crate) fn mean(&self, driver: &Driver) -> Vec<f64> {
         scaled_column_means(self.space, Some(&self.factors), driver)

@@ -3,7 +3,7 @@
 //!
 //! With Z the n × D matrix of these rows, ZᵀZ (D × D) and ZZᵀ (n × n) have the same eigenvalues but zeros: the smaller of
 //! the two is made. As in `moments`, tasks are blocks of its lower triangle, and beside the result only a few blocks and
-//! strips of rows are in memory. Here nothing is centred, and the rows need not stand together.
+//! strips of rows are in memory. Here nothing is centred unless a mean is given, and the rows need not stand together.
 
 use std::ops::Range;
 
@@ -29,6 +29,8 @@ pub(crate) struct UnitRows<'a> {
     pub(crate) factors: &'a [f64],
     /// Which rows.
     pub(crate) members: &'a [u32],
+    /// What is subtracted from each row after that, if anything.
+    pub(crate) mean: Option<&'a [f64]>,
 }
 
 /// A symmetric matrix whose lower triangle is set, column by column.
@@ -114,17 +116,11 @@ impl UnitRows<'_> {
 
     /// Copies a rectangle of Z into `out`, row by row.
     pub(crate) fn copy(&self, places: Range<usize>, columns: Range<usize>, out: &mut [f64]) {
-        let zero = vec![0.0; self.space.columns()];
+        let zero = vec![0.0; if self.mean.is_some() { 0 } else { self.space.columns() }];
+        let mean = self.mean.unwrap_or(&zero);
         for (&row, out) in self.members[places].iter().zip(out.chunks_exact_mut(columns.len())) {
             let row = row as usize;
-            centered(
-                self.space,
-                Some(self.factors),
-                &zero,
-                row..row + 1,
-                columns.clone(),
-                out,
-            );
+            centered(self.space, Some(self.factors), mean, row..row + 1, columns.clone(), out);
         }
     }
 }
@@ -150,6 +146,7 @@ mod tests {
                 space: &space,
                 factors: &factors,
                 members: &members,
+                mean: None,
             };
             let z = |i: usize, a: usize| digit(members[i] as usize, a) * factors[members[i] as usize];
             let found = rows.products(&Driver::silent(Order::Parallel));

@@ -7,6 +7,7 @@
 //! the intervals are and what a reader must know; its description says the main numbers in words.
 
 mod clid;
+mod etes;
 mod geometry;
 mod manifold;
 mod map;
@@ -43,13 +44,13 @@ impl NamedFigure {
     }
 }
 
-/// Folders of figures that random choices enter: k-means, splits, noise. CLID lists the seeds it used itself.
-const SEEDED: [&str; 2] = ["geometry_analysis/", "robustness_analysis/"];
+/// Folders of figures that random choices enter: k-means, splits, noise, masks. CLID lists the seeds it used itself.
+const SEEDED: [&str; 3] = ["geometry_analysis/", "robustness_analysis/", "perturbation_analysis/"];
 
 type Analysis = fn(&Results) -> Vec<NamedFigure>;
 
 /// The analyses that have figures, by command.
-const ANALYSES: [(&str, Analysis); 10] = [
+const ANALYSES: [(&str, Analysis); 11] = [
     ("smoothness", smoothness::figures),
     ("robustness", robustness::figures),
     ("neighborhood", neighborhood::figures),
@@ -59,6 +60,7 @@ const ANALYSES: [(&str, Analysis); 10] = [
     ("clid", clid::figures),
     ("retrieval", retrieval::figures),
     ("perturb", perturb::figures),
+    ("etes", etes::figures),
     ("map", map::figures),
 ];
 

@@ -13,22 +13,50 @@ const MOST_LINES: usize = 1000;
 const MOST_OPEN: usize = 2;
 
 pub(super) fn section(results: &Results) -> String {
-    let metrics = distinct(results.breakdowns.iter().map(|breakdown| breakdown.metric.as_str()));
-    let open = if metrics.len() <= MOST_OPEN { " open" } else { "" };
-    let details = |metric: &&str| {
-        let of_metric: Vec<&Breakdown> = results.breakdowns.iter().filter(|b| b.metric == *metric).collect();
+    let tables = by_keys(results);
+    let open = if tables.len() <= MOST_OPEN { " open" } else { "" };
+    let details = |(metric, keys, of_metric): &Together| {
         let lines: usize = of_metric.iter().map(|breakdown| lines(breakdown)).sum();
         let cut = match lines > MOST_LINES {
             true => format!("<p class=\"quiet\">The first {MOST_LINES} of {lines} lines; results.json has all.</p>\n"),
             false => String::new(),
         };
+        // Where a metric is broken down in several ways, each says which.
+        let is_alone = tables.iter().filter(|(own, ..)| own == metric).count() == 1;
+        let by = if is_alone {
+            String::new()
+        } else {
+            format!(" by {}", escape(&keys.join(", ")))
+        };
         format!(
-            "<details{open}>\n<summary><h3><code>{}</code></h3></summary>\n{}{cut}</details>\n",
+            "<details{open}>\n<summary><h3><code>{}</code>{by}</h3></summary>\n{}{cut}</details>\n",
             escape(metric),
-            table(metric, &of_metric).render()
+            table(metric, of_metric).render()
         )
     };
-    metrics.iter().map(details).collect()
+    tables.iter().map(details).collect()
+}
+
+/// A metric, what its lines speak of, and the breakdowns of all models.
+type Together<'a> = (&'a str, Vec<&'a str>, Vec<&'a Breakdown>);
+
+/// Breakdowns that belong into one table: of one metric, and by the same keys.
+fn by_keys(results: &Results) -> Vec<Together<'_>> {
+    let mut tables: Vec<Together> = Vec::new();
+    let metrics = distinct(results.breakdowns.iter().map(|breakdown| breakdown.metric.as_str()));
+    for metric in metrics {
+        for breakdown in results.breakdowns.iter().filter(|b| b.metric == metric) {
+            let keys: Vec<&str> = breakdown.keys.iter().map(|column| column.name.as_str()).collect();
+            match tables
+                .iter_mut()
+                .find(|(own, known, _)| *own == metric && *known == keys)
+            {
+                Some((.., of_metric)) => of_metric.push(breakdown),
+                None => tables.push((metric, keys, vec![breakdown])),
+            }
+        }
+    }
+    tables
 }
 
 fn lines(breakdown: &Breakdown) -> usize {
@@ -87,5 +115,31 @@ fn table(metric: &str, breakdowns: &[&Breakdown]) -> Table {
         rows,
         class: "breakdown",
         ..Table::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::etes::testdata::two_systems;
+
+    #[test]
+    fn ways_to_break_a_metric_down_have_tables_of_their_own() {
+        let mut results = two_systems();
+        let mut by_task = results.breakdowns.last().expect("by subject").clone();
+        by_task.keys[0].name = "task".to_string();
+        by_task.keys[0].values = ["NR", "SR", "TSR"].map(str::to_string).to_vec();
+        results.breakdowns.push(by_task);
+        let html = section(&results);
+        assert_eq!(html.matches("<details").count(), 3);
+        for heading in [
+            "<code>etes.bands</code></h3>",
+            "<code>etes</code> by subject</h3>",
+            "<code>etes</code> by task</h3>",
+        ] {
+            assert!(html.contains(heading), "{heading}: {html}");
+        }
+        // Both systems stand in the table of the bands.
+        assert_eq!(html.matches("<td>nucleus 0.95").count(), 5, "{html}");
     }
 }

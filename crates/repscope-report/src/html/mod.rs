@@ -79,6 +79,7 @@ struct Section {
 pub fn report_html(page: &Page) -> String {
     let models = Models::of(page.results);
     let (figures, ink) = figures::section(page);
+    let (codes, energies) = samples::apart(page.results);
     let sections = [
         Section {
             id: "summary",
@@ -98,12 +99,12 @@ pub fn report_html(page: &Page) -> String {
         Section {
             id: "maps",
             title: "Maps",
-            html: map::section(page.results, &models),
+            html: map::section(&codes, &models),
         },
         Section {
             id: "worst",
             title: "Worst samples",
-            html: worst::section(page.results, &models),
+            html: worst::section(&codes, &models) + &worst::section(&energies, &models),
         },
         Section {
             id: "breakdowns",
@@ -177,7 +178,8 @@ fn head(page: &Page, models: &Models) -> String {
         1 => "1 model".to_string(),
         count => format!("{count} models"),
     }];
-    if let Some(rows) = samples::rows(page.results) {
+    let (codes, energies) = samples::apart(page.results);
+    if let Some(rows) = samples::rows(&codes).or(samples::rows(&energies)) {
         facts.push(format!("{rows} samples"));
     }
     facts.push(format!("repscope {}", escape(page.version)));

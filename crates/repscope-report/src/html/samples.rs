@@ -3,8 +3,23 @@
 
 use repscope_core::{ClassColumn, Results, SampleTable};
 
-/// Tables that have a value for each sample; the lower, the worse.
-const MEASURES: [&str; 3] = ["trustworthiness", "continuity", "silhouette"];
+/// Tables that have a value for each sample, and which end of it is bad.
+const MEASURES: [(&str, Bad); 4] = [
+    ("trustworthiness", Bad::Low),
+    ("continuity", Bad::Low),
+    ("silhouette", Bad::Low),
+    ("etes", Bad::High),
+];
+/// Of energies, one column is a measure; the others say more about it.
+const ENERGY: &str = "energy";
+const BESIDE_ENERGY: [&str; 3] = ["reference_energy", "gap", "rank"];
+
+/// Which values are bad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bad {
+    Low,
+    High,
+}
 
 /// A value for each sample of a model.
 pub(super) struct Measure {
@@ -12,6 +27,39 @@ pub(super) struct Measure {
     pub(super) name: String,
     /// `None` where a sample was not asked.
     pub(super) values: Vec<Option<f64>>,
+    pub(super) bad: Bad,
+}
+
+impl Measure {
+    /// A value that is the lower, the worse.
+    pub(super) fn goodness(&self, row: usize) -> Option<f64> {
+        let value = self.values.get(row).copied().flatten()?;
+        Some(if self.bad == Bad::High { -value } else { value })
+    }
+}
+
+/// The samples of codes, and those of generated texts: in the results of several analyses these are other ones, with a count of
+/// their own. Classes belong to the codes where there are any.
+pub(super) fn apart(results: &Results) -> (Results, Results) {
+    let is_energy = |table: &&SampleTable| table.metric == "etes";
+    let of = |samples: Vec<SampleTable>, has_classes: bool| Results {
+        samples,
+        classes: if has_classes {
+            results.classes.clone()
+        } else {
+            Vec::new()
+        },
+        ..Results::default()
+    };
+    let energies: Vec<SampleTable> = results.samples.iter().filter(is_energy).cloned().collect();
+    let codes: Vec<SampleTable> = results
+        .samples
+        .iter()
+        .filter(|table| !is_energy(table))
+        .cloned()
+        .collect();
+    let has_codes = !codes.is_empty() || energies.is_empty();
+    (of(codes, has_codes), of(energies, !has_codes))
 }
 
 /// How many samples there are.
@@ -21,8 +69,8 @@ pub(super) fn rows(results: &Results) -> Option<usize> {
     let asked = results
         .samples
         .iter()
-        .filter(|table| MEASURES.contains(&table.metric.as_str()));
-    let asked = asked.map(|table| match column(table, "row") {
+        .filter(|table| MEASURES.iter().any(|(metric, _)| table.metric == *metric));
+    let asked = asked.map(|table| match row_numbers(table) {
         Some(rows) => rows.iter().flatten().fold(0.0, |last: f64, row| last.max(row + 1.0)) as usize,
         None => length(table),
     });
@@ -56,30 +104,50 @@ pub(super) fn column<'a>(table: &'a SampleTable, name: &str) -> Option<&'a [Opti
         .map(|(_, values)| values.as_slice())
 }
 
+/// The rows of the samples, where a table says them.
+fn row_numbers(table: &SampleTable) -> Option<&[Option<f64>]> {
+    column(table, "row").or_else(|| column(table, "sample"))
+}
+
 fn length(table: &SampleTable) -> usize {
     table.columns.first().map_or(0, |(_, values)| values.len())
 }
 
 /// The measures of a model. Where there are several k, the one in the middle.
 pub(super) fn measures(results: &Results, model: &str, rows: usize) -> Vec<Measure> {
-    let of = |metric: &&str| {
+    let of = |(metric, bad): &(&str, Bad)| {
         let table = table(results, model, metric)?;
+        let is_measure = |name: &str| match *metric {
+            "etes" => name == ENERGY,
+            _ => name != "row",
+        };
         let k = |name: &str| {
             name.split_once('@')
                 .and_then(|(_, k)| k.parse::<f64>().ok())
                 .unwrap_or(0.0)
         };
         let mut own: Vec<&(String, Vec<Option<f64>>)> =
-            table.columns.iter().filter(|(name, _)| name != "row").collect();
+            table.columns.iter().filter(|(name, _)| is_measure(name)).collect();
         own.sort_by(|a, b| k(&a.0).total_cmp(&k(&b.0)));
         let (name, values) = own.get(own.len().saturating_sub(1) / 2)?;
-        let values = at_rows(values, column(table, "row"), rows)?;
+        let values = at_rows(values, row_numbers(table), rows)?;
         Some(Measure {
             name: name.clone(),
             values,
+            bad: *bad,
         })
     };
     MEASURES.iter().filter_map(of).collect()
+}
+
+/// What else is known of the energies of a model.
+pub(super) fn beside_energies(results: &Results, model: &str, rows: usize) -> Vec<(&'static str, Vec<Option<f64>>)> {
+    let of = |name: &'static str| {
+        let table = table(results, model, "etes")?;
+        let values = at_rows(column(table, name)?, row_numbers(table), rows)?;
+        values.iter().any(Option::is_some).then_some((name, values))
+    };
+    BESIDE_ENERGY.into_iter().filter_map(of).collect()
 }
 
 /// Values brought to the rows of their samples. `None` where they do not stand for these rows.
@@ -117,6 +185,20 @@ mod tests {
     }
 
     #[test]
+    fn of_energies_the_high_ones_are_bad() {
+        let results = crate::etes::testdata::two_systems();
+        assert_eq!(rows(&results), Some(4));
+        let measures = measures(&results, "glim", 4);
+        assert_eq!((measures.len(), measures[0].name.as_str()), (1, "energy"));
+        assert_eq!(measures[0].values, [Some(-0.52), Some(-0.31), None, Some(0.015625)]);
+        assert_eq!(measures[0].goodness(0), Some(0.52));
+        assert_eq!(measures[0].goodness(2), None);
+        let beside = beside_energies(&results, "glim", 4);
+        assert_eq!(beside[2], ("rank", vec![Some(1.0), Some(3.5), None, Some(4.0)]));
+        assert!(beside_energies(&results, "another", 4).is_empty());
+    }
+
+    #[test]
     fn the_middle_k_is_shown() {
         let column = |k: usize| (format!("trustworthiness@{k}"), vec![Some(k as f64)]);
         let results = Results {
@@ -128,5 +210,35 @@ mod tests {
             ..Results::default()
         };
         assert_eq!(measures(&results, "m", 1)[0].name, "trustworthiness@20");
+    }
+
+    fn of(metric: &str, column: &str, rows: usize) -> SampleTable {
+        SampleTable {
+            model: "m".to_string(),
+            metric: metric.to_string(),
+            columns: vec![(column.to_string(), vec![Some(0.5); rows])],
+        }
+    }
+
+    #[test]
+    fn texts_of_other_samples_do_not_take_the_labels_of_codes() {
+        let labels = ClassColumn {
+            name: "labels".to_string(),
+            names: vec!["cat".to_string()],
+            codes: vec![0; 4],
+        };
+        let mut results = Results {
+            samples: vec![of("silhouette", "silhouette", 4), of("etes", "energy", 9)],
+            classes: vec![labels],
+            ..Results::default()
+        };
+        let (codes, energies) = apart(&results);
+        assert_eq!((rows(&codes), rows(&energies)), (Some(4), Some(9)));
+        assert_eq!((classes(&codes, 4).len(), classes(&energies, 9).len()), (1, 0));
+        // Alone, the groups of the texts are theirs.
+        results.samples.remove(0);
+        results.classes[0].codes = vec![0; 9];
+        let (codes, energies) = apart(&results);
+        assert_eq!((rows(&codes), classes(&energies, 9).len()), (None, 1));
     }
 }

@@ -7,6 +7,7 @@ use super::models::Models;
 use super::safe::{breakable, escape};
 use super::table::{Cell, Column, Row, Table};
 use super::winners::lead;
+use crate::etes::{System, order_remarks, reading};
 use crate::summary::{Cell as SummaryCell, Row as SummaryRow, Summary, direction, distinct};
 use crate::winners::best;
 use repscope_core::{Analysis, Better, Results, Score, metrics};
@@ -22,9 +23,32 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
     html += &legend(results);
     for (title, question, part) in by_analysis(results) {
         html += &format!("<h3>{title}</h3>\n<p class=\"question\">{question}</p>\n");
+        html += &readings(&part, models);
         html += &analysis(title, &part, results, models);
     }
     html
+}
+
+/// What the energies of each system say, and what their order hides, before the numbers; empty for every other analysis.
+fn readings(part: &Results, models: &Models) -> String {
+    let systems = System::all(part);
+    let remarks = order_remarks(&systems);
+    let remarks = remarks.iter().map(|remark| format!("<li>{}.</li>\n", escape(remark)));
+    let items: String = systems
+        .iter()
+        .map(|system| {
+            format!(
+                "<li><b>{}</b>: {}</li>\n",
+                models.swatch(system.name),
+                escape(&reading(system))
+            )
+        })
+        .chain(remarks)
+        .collect();
+    match items.is_empty() {
+        true => String::new(),
+        false => format!("<ul class=\"readings\">\n{items}</ul>\n"),
+    }
 }
 
 /// The metric's analysis, as a heading and a question.
@@ -47,6 +71,11 @@ fn heading(metric: &str) -> (&'static str, &'static str) {
             "Are clusters of the codes easy to learn, and how many dimensions do the codes have?",
         ),
         Some(Analysis::Retrieval) => ("Retrieval", "Do the targets nearest to a query have its label?"),
+        Some(Analysis::Etes) => ("ETES", "Do texts that were generated from signals fit the signals?"),
+        Some(Analysis::Perturb) => (
+            "Perturbation",
+            "How much worse does a classifier do where parts of its images are masked?",
+        ),
         Some(other) => (other.name(), ""),
         None => ("Other scores", ""),
     }
@@ -271,4 +300,26 @@ fn sorted(text: String, key: impl Fn(&Score) -> Option<f64>, scores: &[&Score]) 
 
 fn mark(note: Option<usize>) -> String {
     note.map(|number| format!("<sup>{number}</sup>")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::etes::testdata::two_systems;
+
+    #[test]
+    fn energies_are_read_before_they_are_listed() {
+        let results = two_systems();
+        let html = section(&results, &Models::of(&results));
+        let places = [
+            "The level -0.3985 is mostly the cone",
+            "no nearer than shuffled ones",
+            "most of the lead is the space",
+            "<table",
+        ]
+        .map(|part| html.find(part).unwrap_or_else(|| panic!("no {part} in {html}")));
+        assert!(places.is_sorted(), "{places:?}");
+        let others = crate::testdata::two_models();
+        assert!(!section(&others, &Models::of(&others)).contains("class=\"readings\""));
+    }
 }

@@ -3,13 +3,13 @@
 
 use super::models::{Models, shown};
 use super::safe::escape;
-use super::samples::{Measure, classes, measures, rows, singular};
+use super::samples::{Bad, Measure, beside_energies, classes, measures, rows, singular};
 use super::table::{Cell, Column, Row, Table};
 use repscope_core::{ClassColumn, Results};
 use std::collections::BTreeSet;
 
 /// Samples of each measure.
-const LOWEST: usize = 8;
+const WORST: usize = 8;
 /// More models than this are folded away.
 const MOST_OPEN: usize = 3;
 
@@ -17,7 +17,9 @@ const MOST_OPEN: usize = 3;
 struct Worst<'a> {
     model: &'a str,
     measures: Vec<Measure>,
-    /// Rows among the lowest of at least one measure, worst first by the first measure.
+    /// What else is known of these samples.
+    beside: Vec<(&'static str, Vec<Option<f64>>)>,
+    /// Rows among the worst of at least one measure, worst first by the first measure.
     rows: Vec<usize>,
 }
 
@@ -30,11 +32,24 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
         return String::new();
     }
     let classes = classes(results, count);
-    let mut html = format!(
-        "<p>The {LOWEST} samples with the lowest value of each measure. A sample with low trustworthiness has neighbours in the \
-         code that are far in the input; with low continuity, it has lost neighbours; with low silhouette, it lies nearer to \
-         another class. Rows are counted from 0.</p>\n"
-    );
+    let is_of = |bad: Bad| {
+        found
+            .iter()
+            .flat_map(|worst| &worst.measures)
+            .any(|measure| measure.bad == bad)
+    };
+    let mut html = "<p>".to_string();
+    if is_of(Bad::Low) {
+        html += &format!(
+            "The {WORST} samples with the lowest value of each measure. A sample with low trustworthiness has neighbours in the \
+             code that are far in the input; with low continuity, it has lost neighbours; with low silhouette, it lies nearer \
+             to another class. "
+        );
+    }
+    if is_of(Bad::High) {
+        html += &format!("The {WORST} samples with the highest energy: their texts fit their signals worst. ");
+    }
+    html += "Rows are counted from 0.</p>\n";
     for worst in &found {
         let table = table(worst, &found, &classes).render();
         let open = if found.len() <= MOST_OPEN { " open" } else { "" };
@@ -60,30 +75,34 @@ fn all<'a>(results: &Results, models: &Models<'a>, count: usize) -> Vec<Worst<'a
         let measures = measures(results, model, count);
         let mut rows = BTreeSet::new();
         for measure in &measures {
-            rows.extend(lowest(&measure.values));
+            rows.extend(worst_rows(measure));
         }
         let mut rows: Vec<usize> = rows.into_iter().collect();
         let key = |row: &usize| {
             measures
                 .first()
-                .and_then(|measure| measure.values[*row])
+                .and_then(|measure| measure.goodness(*row))
                 .unwrap_or(f64::INFINITY)
         };
         rows.sort_by(|a, b| key(a).total_cmp(&key(b)));
-        (!rows.is_empty()).then_some(Worst { model, measures, rows })
+        let beside = beside_energies(results, model, count);
+        (!rows.is_empty()).then_some(Worst {
+            model,
+            measures,
+            beside,
+            rows,
+        })
     };
     models.names.iter().filter_map(of).collect()
 }
 
-/// The rows with the lowest values; of equal ones those that come first.
-fn lowest(values: &[Option<f64>]) -> Vec<usize> {
-    let mut known: Vec<(f64, usize)> = values
-        .iter()
-        .enumerate()
-        .filter_map(|(row, x)| Some(((*x)?, row)))
+/// The rows with the worst values; of equal ones those that come first.
+fn worst_rows(measure: &Measure) -> Vec<usize> {
+    let mut known: Vec<(f64, usize)> = (0..measure.values.len())
+        .filter_map(|row| Some((measure.goodness(row)?, row)))
         .collect();
     known.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    known.iter().take(LOWEST).map(|(_, row)| *row).collect()
+    known.iter().take(WORST).map(|(_, row)| *row).collect()
 }
 
 fn table(worst: &Worst, found: &[Worst], classes: &[&ClassColumn]) -> Table {
@@ -91,20 +110,25 @@ fn table(worst: &Worst, found: &[Worst], classes: &[&ClassColumn]) -> Table {
     let mut columns = vec![Column::number("row")];
     columns.extend(classes.iter().map(|class| Column::text(singular(&class.name))));
     columns.extend(worst.measures.iter().map(|measure| Column::number(&measure.name)));
+    columns.extend(worst.beside.iter().map(|(name, _)| Column::number(name)));
     columns.extend(has_others.then(|| Column::text("also listed for")));
     let values = worst.measures.iter().map(|measure| {
         let values: Vec<Option<f64>> = worst.rows.iter().map(|row| measure.values[*row]).collect();
-        let lowest = lowest(&measure.values);
+        let marked_rows = worst_rows(measure);
         let marked = Cell::numbers(&values)
             .into_iter()
             .zip(&worst.rows)
             .map(|(cell, row)| Cell {
-                class: if lowest.contains(row) { "low" } else { "" },
+                class: if marked_rows.contains(row) { "low" } else { "" },
                 ..cell
             });
         marked.collect::<Vec<Cell>>().into_iter()
     });
-    let mut values: Vec<_> = values.collect();
+    let beside = worst.beside.iter().map(|(_, all)| {
+        let values: Vec<Option<f64>> = worst.rows.iter().map(|row| all[*row]).collect();
+        Cell::numbers(&values).into_iter()
+    });
+    let mut values: Vec<_> = values.chain(beside).collect();
     let row = |row: &usize| {
         let mut cells = vec![Cell {
             html: format!("<span class=\"row\" data-row=\"{row}\">{row}</span>"),
@@ -153,6 +177,13 @@ mod tests {
         let mut values = vec![Some(1.0); 20];
         values[3] = None;
         values[15] = Some(-2.0);
-        assert_eq!(lowest(&values), [15, 0, 1, 2, 4, 5, 6, 7]);
+        let mut measure = Measure {
+            name: String::new(),
+            values,
+            bad: Bad::Low,
+        };
+        assert_eq!(worst_rows(&measure), [15, 0, 1, 2, 4, 5, 6, 7]);
+        measure.bad = Bad::High;
+        assert_eq!(worst_rows(&measure), [0, 1, 2, 4, 5, 6, 7, 8]);
     }
 }

@@ -6,6 +6,7 @@
 //! What the results hold is sorted in `run`; `grids` and `remarks` decide what the tables say.
 
 mod details;
+pub(crate) mod files;
 mod findings;
 mod grids;
 mod json;

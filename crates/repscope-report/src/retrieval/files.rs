@@ -3,8 +3,6 @@
 
 use super::Identity;
 use crate::long_csv::{self, write};
-use crate::numbers::exact;
-use crate::summary::distinct;
 use repscope_core::{Breakdown, Results};
 
 /// Columns that count: whole numbers, written as such.
@@ -50,52 +48,20 @@ fn breakdowns(results: &Results, measure: &str) -> String {
         .filter_map(|breakdown| Some((Identity::of(&breakdown.metric)?, breakdown)))
         .filter(|(id, _)| id.measure == measure)
         .collect();
-    let keys = distinct(
-        known
-            .iter()
-            .flat_map(|(_, b)| b.keys.iter().map(|column| column.name.as_str())),
-    );
-    let numbers = distinct(
-        known
-            .iter()
-            .flat_map(|(_, b)| b.columns.iter().map(|column| column.name.as_str())),
-    );
-    let mut header = vec!["model", "labels", "direction", "k"];
-    header.extend(keys.iter().chain(&numbers));
-    let rows = known.iter().flat_map(|(id, breakdown)| {
-        let names = keys
-            .iter()
-            .map(|key| breakdown.keys.iter().find(|column| column.name == *key));
-        let names: Vec<_> = names.collect();
-        let values = numbers
-            .iter()
-            .map(|name| (*name, breakdown.columns.iter().find(|column| column.name == *name)));
-        let values: Vec<_> = values.collect();
-        let lines = breakdown.keys.first().map_or(0, |column| column.values.len());
-        (0..lines).map(move |i| {
-            let mut row = vec![
-                breakdown.model.clone(),
-                id.labels.clone().unwrap_or_default(),
-                id.direction.clone(),
-                id.k.map(|k| k.to_string()).unwrap_or_default(),
-            ];
-            row.extend(names.iter().map(|column| {
-                let name = column.and_then(|column| column.values.get(i));
-                name.cloned().unwrap_or_default()
-            }));
-            row.extend(values.iter().map(|(name, column)| {
-                let value = column.and_then(|column| column.values.get(i).copied().flatten());
-                value.map(|x| number(name, x)).unwrap_or_default()
-            }));
-            row
-        })
+    let tables = known.into_iter().map(|(id, breakdown)| {
+        let of_identity = vec![
+            breakdown.model.clone(),
+            id.labels.unwrap_or_default(),
+            id.direction,
+            id.k.map(|k| k.to_string()).unwrap_or_default(),
+        ];
+        (of_identity, breakdown)
     });
-    write(&header, rows)
-}
-
-fn number(column: &str, x: f64) -> String {
-    let is_count = COUNTS.contains(&column) && x.fract() == 0.0 && x.abs() < 1e15;
-    if is_count { format!("{x}") } else { exact(x) }
+    long_csv::breakdowns(
+        &["model", "labels", "direction", "k"],
+        &tables.collect::<Vec<_>>(),
+        &COUNTS,
+    )
 }
 
 #[cfg(test)]

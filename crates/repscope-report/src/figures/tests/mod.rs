@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Results for the tests of all figures, and ways to look into a figure.
 
+mod etes;
 mod map;
 mod perturb;
 mod retrieval;

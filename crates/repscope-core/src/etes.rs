@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+//! From signals and the texts that systems generated from them to their scores.
+
+use std::sync::OnceLock;
+
+use crate::data::{Decoding, Space, System};
+use crate::error::{Error, Result};
+use crate::interval::Units;
+use crate::metrics::{Answer, Metric, Work};
+use crate::passes::matched::is_direct;
+use crate::passes::prepared::length;
+use crate::plan::in_words;
+use crate::run::Driver;
+use crate::score::{ClassColumn, Results};
+use crate::spec::Spec;
+use crate::texts::{self, TextScores};
+
+/// What one system said, and what may be asked of it.
+pub(crate) struct Decoded<'a> {
+    pub(crate) spec: &'a Spec,
+    pub(crate) data: &'a Decoding,
+    pub(crate) system: &'a System,
+    pub(crate) driver: &'a Driver<'a>,
+    /// The rows whose signal and generated text both have a direction: the others have no energy.
+    pub(crate) kept: Vec<usize>,
+    text_scores: OnceLock<Vec<TextScores>>,
+}
+
+impl<'a> Decoded<'a> {
+    fn new(data: &'a Decoding, system: &'a System, spec: &'a Spec, driver: &'a Driver<'a>) -> Self {
+        let mut row = vec![0.0; system.signal.columns()];
+        let mut has_direction = |space: &Space, i: usize| {
+            space.read_row(i, &mut row);
+            // A subnormal length has no inverse in f64: it counts as zero.
+            length(&row) >= f64::MIN_POSITIVE
+        };
+        let rows = 0..data.samples();
+        let kept = rows.filter(|&i| has_direction(&system.signal, i) && has_direction(&system.generated, i));
+        Decoded {
+            kept: kept.collect(),
+            text_scores: OnceLock::new(),
+            spec,
+            data,
+            system,
+            driver,
+        }
+    }
+
+    /// The texts that the system generated and those it should have, sample by sample, where both are known.
+    pub(crate) fn texts(&self) -> Option<(&'a [String], &'a [String])> {
+        Some((self.system.texts.as_deref()?, self.data.references.as_deref()?))
+    }
+
+    /// What each text scores against its reference text, found once.
+    pub(crate) fn text_scores(&self) -> Option<&[TextScores]> {
+        let (generated, references) = self.texts()?;
+        Some(
+            self.text_scores
+                .get_or_init(|| texts::per_sample(generated, references)),
+        )
+    }
+
+    /// The units that all samples are resampled over.
+    pub(crate) fn units(&self) -> Units<'a> {
+        match &self.data.units {
+            Some(units) => Units::Groups(units.codes(), "units"),
+            None => Units::Single("samples"),
+        }
+    }
+}
+
+/// Computes the metrics for every system. All problems of the input are found before any work.
+pub fn etes(data: &Decoding, metrics: &[&Metric], spec: &Spec, driver: &Driver) -> Result<Results> {
+    spec.check()?;
+    data.check()?;
+    let mut computes = Vec::new();
+    for metric in metrics {
+        let Work::Decoding { compute } = metric.work else {
+            return Err(Error::Input(format!(
+                "`{}` is not a score of texts decoded from signals",
+                metric.id
+            )));
+        };
+        computes.push(compute);
+    }
+    check_memory(data, spec)?;
+    let mut results = Results::default();
+    for (name, labels) in &data.groups {
+        results.classes.push(ClassColumn {
+            name: name.clone(),
+            names: labels.names().to_vec(),
+            codes: labels.codes().to_vec(),
+        });
+    }
+    for system in &data.systems {
+        let decoded = Decoded::new(data, system, spec, driver);
+        for compute in &computes {
+            take(compute(&decoded), &decoded, &mut results);
+        }
+    }
+    Ok(results)
+}
+
+/// Refuses a run that would not fit the budget, before any work.
+fn check_memory(data: &Decoding, spec: &Spec) -> Result<()> {
+    let (Some(budget), Some(system)) = (spec.memory, data.systems.first()) else {
+        return Ok(());
+    };
+    let (n, d) = (data.samples() as u64, system.signal.columns() as u64);
+    // Centred copies of up to three spaces and two copies to multiply, then the products of columns and a few counts.
+    let size = if is_direct(data.samples(), system.signal.columns()) {
+        8
+    } else {
+        4
+    };
+    let of_counts = (rayon::current_num_threads() as u64 + 10) * 32 * n;
+    let needed = 5 * n * d * size + 16 * n.min(d).pow(2) + of_counts;
+    match needed > budget {
+        true => Err(Error::Input(format!(
+            "{n} samples of {d} columns need about {} of working memory, but --memory allows {}; allow more, or use fewer samples",
+            in_words(needed),
+            in_words(budget)
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// Adds an answer to the results, under the name of its system.
+fn take(mut answer: Answer, decoded: &Decoded, results: &mut Results) {
+    let name = &decoded.system.name;
+    answer.scores.iter_mut().for_each(|score| score.model.clone_from(name));
+    answer.curves.iter_mut().for_each(|curve| curve.model.clone_from(name));
+    answer
+        .breakdowns
+        .iter_mut()
+        .for_each(|table| table.model.clone_from(name));
+    answer.samples.iter_mut().for_each(|table| table.model.clone_from(name));
+    results.scores.extend(answer.scores);
+    results.curves.extend(answer.curves);
+    results.breakdowns.extend(answer.breakdowns);
+    results.samples.extend(answer.samples);
+    let of_system = |warning: String| match decoded.data.systems.len() {
+        1 => warning,
+        _ => format!("{name}: {warning}"),
+    };
+    results.warnings.extend(answer.warnings.into_iter().map(of_system));
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+//! Bands, histograms, and the numbers of each sample.
+
+use super::measured::Measured;
+use crate::passes::matched::{BINS, bin};
+use crate::score::{Breakdown, Curve, NameColumn, NumberColumn, SampleTable};
+
+/// What an energy is called, lowest first. The cuts between them are in the spec.
+const BANDS: [&str; 5] = ["excellent", "good", "fair", "weak", "poor"];
+
+/// The number of the band: below the first three cuts, up to the fourth, or above it.
+fn band(energy: f64, cuts: &[f64; 4]) -> usize {
+    match energy <= cuts[3] {
+        true => cuts[..3].iter().filter(|cut| energy >= **cut).count(),
+        false => 4,
+    }
+}
+
+/// How many samples are in each band.
+pub(super) fn bands(measured: &Measured) -> Breakdown {
+    let cuts = &measured.decoded.spec.etes.bands;
+    let energies = &measured.plain.energy;
+    let mut counts = [0usize; 5];
+    energies.iter().for_each(|energy| counts[band(*energy, cuts)] += 1);
+    let mut edges = vec![-1.0];
+    edges.extend(cuts);
+    edges.push(1.0);
+    let column = |name: &str, value: &dyn Fn(usize) -> Option<f64>| NumberColumn {
+        name: name.to_string(),
+        values: (0..BANDS.len()).map(value).collect(),
+    };
+    let share = |b: usize| (!energies.is_empty()).then(|| counts[b] as f64 / energies.len() as f64);
+    Breakdown {
+        model: String::new(),
+        metric: "etes.bands".to_string(),
+        keys: vec![NameColumn {
+            name: "band".to_string(),
+            values: BANDS.map(str::to_string).into(),
+        }],
+        columns: vec![
+            column("from", &|b| Some(edges[b])),
+            column("to", &|b| Some(edges[b + 1])),
+            column("samples", &|b| Some(counts[b] as f64)),
+            column("share", &share),
+        ],
+    }
+}
+
+/// The energies of matched and of mismatched pairs, by equal bins from −1 to 1.
+pub(super) fn histograms(measured: &Measured) -> Vec<Curve> {
+    let mut matched = vec![0u64; BINS];
+    measured
+        .plain
+        .energy
+        .iter()
+        .for_each(|energy| matched[bin(*energy)] += 1);
+    let mut curves = Vec::new();
+    let others = measured.plain.others.as_ref().map(|others| others.matched.bins.clone());
+    for (name, counts) in [("etes.histogram", Some(matched)), ("etes.shuffled.histogram", others)] {
+        let Some(counts) = counts.filter(|counts| counts.iter().any(|count| *count > 0)) else {
+            continue;
+        };
+        let all = counts.iter().sum::<u64>() as f64;
+        let centre = |b: usize| (2 * b + 1) as f64 / BINS as f64 - 1.0;
+        curves.push(Curve {
+            model: String::new(),
+            metric: name.to_string(),
+            x_label: "energy".to_string(),
+            y_label: "share of pairs".to_string(),
+            x: (0..BINS).map(centre).collect(),
+            y: counts.iter().map(|&count| count as f64 / all).collect(),
+        });
+    }
+    curves
+}
+
+/// The numbers of each sample; none where a vector has no direction.
+pub(super) fn samples(measured: &Measured) -> SampleTable {
+    let n = measured.decoded.data.samples();
+    let plain = &measured.plain;
+    let cuts = &measured.decoded.spec.etes.bands;
+    let ranks = plain.others.as_ref().map(|others| others.matched.ranks());
+    let placed = |value: &dyn Fn(usize) -> Option<f64>| {
+        let mut column = vec![None; n];
+        for (place, &row) in measured.rows.iter().enumerate().take(plain.energy.len()) {
+            column[row] = value(place);
+        }
+        column
+    };
+    let energy = |place: usize| plain.energy[place];
+    let reference = |place: usize| plain.reference.as_ref().and_then(|all| all[place]);
+    let total = |place: usize| measured.total.as_ref().map_or(energy(place), |all| all[place]);
+    let mut columns = vec![
+        ("sample", (0..n).map(|row| Some(row as f64)).collect()),
+        ("energy", placed(&|place| Some(energy(place)))),
+        ("total", placed(&|place| Some(total(place)))),
+        ("reference_energy", placed(&reference)),
+        ("gap", placed(&|place| Some(energy(place) - reference(place)?))),
+        ("rank", placed(&|place| ranks.as_ref().map(|ranks| ranks[place]))),
+        ("band", placed(&|place| Some(band(energy(place), cuts) as f64))),
+    ];
+    if let Some(texts) = measured.decoded.text_scores() {
+        columns.push(("bleu", texts.iter().map(|text| text.bleu).collect()));
+        columns.push(("rouge.1", texts.iter().map(|text| Some(text.rouge1)).collect()));
+        columns.push(("rouge.2", texts.iter().map(|text| Some(text.rouge2)).collect()));
+        columns.push(("rouge.l", texts.iter().map(|text| Some(text.rougel)).collect()));
+        columns.push(("wer", texts.iter().map(|text| text.wer).collect()));
+    }
+    SampleTable {
+        model: String::new(),
+        metric: "etes".to_string(),
+        columns: columns
+            .into_iter()
+            .map(|(name, values)| (name.to_string(), values))
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_belongs_to_the_band_above_it_but_the_last() {
+        let cuts = [-0.8, -0.5, -0.2, 0.0];
+        let found = [-1.0, -0.81, -0.8, -0.5, -0.3, -0.2, -0.1, 0.0, 1e-9, 1.0].map(|energy| band(energy, &cuts));
+        assert_eq!(found, [0, 0, 1, 2, 2, 3, 3, 3, 4, 4]);
+    }
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT
+//! What a reader wants to see: which system is best, the lines of the log, and what they are worth.
+
+use super::log::{heading, lines};
+use super::ranked::ranked;
+use super::{NONE, System, by_group, grids, is_of_texts, reading};
+use crate::grid::Grid;
+use crate::latex::{self, Setting};
+use crate::summary::{Summary, add_to_group, distinct, name_metrics};
+use crate::text::{Style, printable, wrap};
+use crate::{Color, Format, long_csv, markdown};
+use repscope_core::{Results, Score};
+
+/// What the rows mean that do not say it themselves.
+const MEANINGS: &str = "↓ lower is better, ↑ higher is better, · no direction. Energy: -cos of a signal and a text. Shuffled pairs: \
+                        mean over all pairings, exact. z: alignment less that, in standard deviations over pairings. AUC: how \
+                        often a matched pair is nearer than a mismatched one. Top K, MRR, mean rank: place of a signal's own \
+                        text among all texts. Win rate: how often the generated text is nearer than the reference. Centred: \
+                        after the mean of each side is subtracted, which takes the cone away";
+/// The level of intervals that do not say theirs.
+const LEVEL: f64 = 0.95;
+/// Letters that a line of a page holds.
+const PAGE: usize = 100;
+
+/// Writes the energies of all systems. `width` (terminal columns) and `color` matter to [`Format::Table`] only.
+/// [`Format::Csv`] is the long form of all scores.
+pub fn etes_table(results: &Results, format: Format, width: usize, color: Color) -> String {
+    if format == Format::Csv {
+        return long_csv::render(results);
+    }
+    let systems = System::all(results);
+    if systems.is_empty() {
+        return crate::render(&Results::default(), format, width, color);
+    }
+    match format {
+        Format::Markdown => in_markdown(&systems),
+        Format::Latex => in_latex(&systems),
+        _ => in_terminal(&systems, width, color),
+    }
+}
+
+fn in_terminal(systems: &[System], width: usize, color: Color) -> String {
+    let mut text = String::new();
+    let show = |grid: &Grid| grid.table(width, color) + if grid.remarks.is_empty() { "" } else { "\n" };
+    text.extend(ranked(systems, width).iter().map(show));
+    for system in systems {
+        let heading = heading(system, LEVEL);
+        text += &format!("{}\n{}\n", Style::Bold.paint(&heading, color), lines(system));
+        text += &wrap(&reading(system), width, "");
+        text += "\n";
+        text += &show(&grids::meaning(system));
+        text.extend(grids::spread(system).map(|spread| wrap(&spread, width, "") + "\n"));
+        text.extend(grids::texts(system).iter().map(show));
+        text.extend(details(system, width).iter().map(show));
+    }
+    text.extend(remarks(systems).iter().map(|remark| wrap(remark, width, "")));
+    text
+}
+
+/// The tables of a system that not every run has, but for texts, which the general table has too.
+fn details(system: &System, width: usize) -> Vec<Grid> {
+    let known = [grids::bands(system), grids::correlations(system)];
+    known
+        .into_iter()
+        .flatten()
+        .chain(by_group::groups(system, width))
+        .collect()
+}
+
+fn in_markdown(systems: &[System]) -> String {
+    let mut text = markdown::table(&summary(systems)) + "\n";
+    let readings: Vec<String> = systems
+        .iter()
+        .map(|system| {
+            format!(
+                "**{}**: {}",
+                markdown::escape(&printable(system.name)),
+                markdown::escape(&reading(system))
+            )
+        })
+        .collect();
+    text += &markdown::list(&readings);
+    let grids = ranked(systems, usize::MAX)
+        .into_iter()
+        .chain(named_details(systems, usize::MAX));
+    text.extend(grids.map(|grid| format!("\n{}", grid.markdown())));
+    let remarks = remarks(systems);
+    let remarks: Vec<String> = remarks.iter().map(|remark| markdown::escape(remark)).collect();
+    text + "\n" + &markdown::list(&remarks)
+}
+
+fn in_latex(systems: &[System]) -> String {
+    let readings: Vec<String> = systems
+        .iter()
+        .map(|system| format!("{}: {}", printable(system.name), reading(system)))
+        .collect();
+    let setting = Setting {
+        title: "Energies of generated texts (minus the cosine of signal and text) with confidence intervals",
+        label: "etes",
+        legend: &[],
+        remarks: &readings,
+    };
+    let mut text = latex::render_in(&summary(systems), &setting);
+    text.extend(ranked(systems, PAGE).map(|grid| format!("\n{}", grid.latex())));
+    for (place, grid) in named_details(systems, PAGE).into_iter().enumerate() {
+        // Several tables of one kind need labels of their own.
+        let label = format!("\\label{{tab:{}}}", grid.label);
+        let own = format!("\\label{{tab:{}-{}}}", grid.label, place + 1);
+        text += &format!("\n{}", grid.latex().replacen(&label, &own, 1));
+    }
+    // Arrows are not in every font.
+    minus_signs(&text)
+        .replace('↓', "$\\downarrow$")
+        .replace('↑', "$\\uparrow$")
+}
+
+/// Minus signs of numbers in text, which LaTeX would set as hyphens.
+fn minus_signs(text: &str) -> String {
+    let mut set = String::new();
+    let mut is_math = false;
+    let mut before = ' ';
+    let mut letters = text.chars().peekable();
+    while let Some(c) = letters.next() {
+        is_math ^= c == '$' && before != '\\';
+        let is_minus =
+            c == '-' && matches!(before, ' ' | '(' | '[') && letters.peek().is_some_and(char::is_ascii_digit);
+        set.push_str(if is_minus && !is_math { "$-$" } else { "" });
+        set.extend(Some(c).filter(|_| !is_minus || is_math));
+        before = c;
+    }
+    set
+}
+
+/// The tables of all systems, with their names where there are several.
+fn named_details(systems: &[System], width: usize) -> Vec<Grid> {
+    let of = |system: &System| {
+        let mut grids = details(system, width);
+        if systems.len() > 1 {
+            let name = printable(system.name);
+            grids
+                .iter_mut()
+                .for_each(|grid| grid.title = format!("{name}: {}", grid.title));
+        }
+        grids
+    };
+    systems.iter().flat_map(of).collect()
+}
+
+/// The scores as the general table shows them, without those that only describe how energies are spread.
+fn summary(systems: &[System]) -> Summary {
+    const LEFT_OUT: [&str; 9] = [
+        "etes.shuffled.std",
+        "etes.centred.shuffled",
+        "etes.centred.shuffled.std",
+        "etes.std",
+        "etes.min",
+        "etes.max",
+        "etes.median",
+        "etes.p10",
+        "etes.p90",
+    ];
+    let is_shown = |metric: &str| {
+        let is_of_parts = metric.ends_with(".precision") || metric.ends_with(".recall");
+        let is_detail = LEFT_OUT.contains(&metric) || metric.contains("(with=");
+        (metric.starts_with("etes.") || is_of_texts(metric)) && !is_detail && !is_of_parts
+    };
+    let mut shown = only(systems, is_shown);
+    // Chance is that of shuffled pairs, which have a row, and 0.
+    let of_levels = ["etes.alignment", "etes.centred.alignment", "etes.z", "etes.centred.z"];
+    let levels = shown
+        .scores
+        .iter_mut()
+        .filter(|score| of_levels.contains(&score.metric.as_str()));
+    levels.for_each(|score| score.chance = None);
+    let mut summary = Summary::new(&shown);
+    // Who is best is said by the differences, in the ranking.
+    for cell in summary.rows.iter_mut().flat_map(|row| row.cells.iter_mut().flatten()) {
+        cell.is_best = false;
+    }
+    summary
+}
+
+fn only(systems: &[System], is_wanted: impl Fn(&str) -> bool) -> Results {
+    let all = systems.first().map_or(&[][..], |system| &system.results.scores);
+    let scores = all.iter().filter(|score| is_wanted(&score.metric));
+    Results {
+        scores: scores.cloned().collect(),
+        ..Results::default()
+    }
+}
+
+/// What the tables need said below them: meanings, notes, why values are missing, and how intervals were made.
+fn remarks(systems: &[System]) -> Vec<String> {
+    let own = only(systems, |metric| metric.starts_with("etes.") || is_of_texts(metric));
+    let summary = Summary::new(&own);
+    let mut remarks = vec![MEANINGS.to_string()];
+    // The table of correlations says itself which sign is agreement.
+    let noted: Vec<Score> = own
+        .scores
+        .iter()
+        .filter(|score| !score.metric.contains("(with="))
+        .cloned()
+        .collect();
+    remarks.extend(notes(&noted));
+    // All but texts are energies: their names need not say so each time.
+    let short = |text: &str| text.replace("etes.", "");
+    let missing = summary.undefined.iter();
+    remarks.extend(missing.map(|(who, reason)| format!("{NONE} {}: {reason}", short(who))));
+    remarks.extend(summary.intervals.iter().map(|how| short(how)));
+    remarks
+}
+
+/// Each note with the scores it speaks of.
+fn notes(scores: &[Score]) -> Vec<String> {
+    let all = distinct(scores.iter().map(|score| score.metric.as_str()));
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for score in scores {
+        if let Some(note) = score.note.as_deref() {
+            add_to_group(&mut groups, note, &score.metric);
+        }
+    }
+    let sentence = |(note, ids): &(&str, Vec<&str>)| printable(&format!("{}: {note}", name_metrics(ids, &all)));
+    groups.iter().map(sentence).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testdata::{two_systems, without_reference};
+    use super::*;
+
+    fn of(results: &Results, format: Format) -> String {
+        etes_table(results, format, 100, Color::No)
+    }
+
+    /// Where these stand in the text, in order.
+    fn places(text: &str, parts: &[&str]) -> Vec<usize> {
+        let place = |part: &&str| text.find(*part).unwrap_or_else(|| panic!("no {part} in {text}"));
+        parts.iter().map(place).collect()
+    }
+
+    #[test]
+    fn the_ranking_comes_first_then_system_by_system() {
+        let text = of(&two_systems(), Format::Table);
+        let places = places(
+            &text,
+            &[
+                "2 systems, best first by alignment",
+                "glim: 300 samples, 95 % intervals\nETES Alignment....",
+                "The level -0.3985 is mostly the cone",
+                "What the number means",
+                "Energies of single texts: min -0.7100, p10 -0.5085, median -0.4005",
+                "Generated texts and reference texts",
+                "Bands of document 004",
+                "Do energies go with",
+                "By subject",
+                "nucleus 0.95: 300 samples, 95 % intervals\nETES Alignment....",
+                "Matched pairs are no nearer than shuffled ones",
+                "↓ lower is better",
+                "etes.total: weight 0.1 of the log-perplexity\n",
+                "95 % intervals: Student t over samples",
+            ],
+        );
+        assert!(places.is_sorted(), "{text}");
+    }
+
+    #[test]
+    fn lines_fit_the_terminal() {
+        // The lines of the log are as wide as the document has them.
+        for width in [80, 100] {
+            let text = etes_table(&two_systems(), Format::Table, width, Color::No);
+            for line in text.lines().filter(|line| !line.starts_with("ETES ")) {
+                assert!(crate::text::columns(line) <= width, "{width}: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_explained_and_never_zero() {
+        let text = of(&without_reference(), Format::Table);
+        assert!(text.contains("not available (no reference was given)\n"), "{text}");
+        assert!(
+            text.contains("\n— reference, gap, win_rate, centred.reference, centred.gap: no reference was given\n")
+                && text.contains("\nwin rate        ↑        —"),
+            "{text}"
+        );
+        assert!(!text.contains("best first by alignment"), "{text}");
+        assert_eq!(of(&Results::default(), Format::Table), "No scores.\n");
+    }
+
+    #[test]
+    fn markdown_has_the_general_table_with_all_systems() {
+        let text = of(&two_systems(), Format::Markdown);
+        assert!(
+            text.starts_with("| metric |  | glim | nucleus 0.95 | chance | n |\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("\n| `etes.alignment` | ↓ | -0.399 [-0.409, -0.389] | -0.202 [-0.212, -0.192] |  | 300 |\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("\n- **nucleus 0.95**: Matched pairs are no nearer"),
+            "{text}"
+        );
+        assert!(
+            text.contains("\nglim: By subject, each within itself\n\n| subject | samples | alignment ↓ |"),
+            "{text}"
+        );
+        assert!(!text.contains("rouge.1.precision") && !text.contains("**-0."), "{text}");
+    }
+
+    #[test]
+    fn latex_has_a_label_for_every_table_and_no_signs_that_fonts_lack() {
+        let text = of(&two_systems(), Format::Latex);
+        let labels: Vec<&str> = text
+            .split("\\label{")
+            .skip(1)
+            .filter_map(|rest| rest.split('}').next())
+            .collect();
+        let unique: std::collections::BTreeSet<&&str> = labels.iter().collect();
+        assert!(labels.len() > 5 && unique.len() == labels.len(), "{labels:?}");
+        assert!(labels.starts_with(&["tab:etes", "tab:etes-systems"]), "{labels:?}");
+        assert!(!text.contains(['↓', '↑', '·', '≥', '−', '—']), "{text}");
+    }
+
+    #[test]
+    fn numbers_in_text_have_minus_signs_and_those_in_formulas_keep_theirs() {
+        assert_eq!(
+            minus_signs("so -0.2 (-0.3) [-1, -2] $[-1, -2]$ tab:a-1 50\\$ -4 e - 1"),
+            "so $-$0.2 ($-$0.3) [$-$1, $-$2] $[-1, -2]$ tab:a-1 50\\$ $-$4 e - 1"
+        );
+    }
+
+    #[test]
+    fn csv_is_the_long_form() {
+        let results = two_systems();
+        assert_eq!(
+            of(&results, Format::Csv),
+            crate::render(&results, Format::Csv, 80, Color::No)
+        );
+    }
+}
