@@ -240,7 +240,9 @@ impl Encoder<'_> {
             }
         };
         let stored = stored(model, name, texts, None, options.runtime.no_cache, machine)?;
-        let notes = stored.notes.iter().map(|note| format!("texts of `{name}`: {note}"));
+        let notes = model
+            .to_be_known(&stored.notes)
+            .map(|note| format!("texts of `{name}`: {note}"));
         reader.warnings.extend(notes);
         stored
             .only()?

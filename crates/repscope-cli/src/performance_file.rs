@@ -33,6 +33,7 @@ pub fn read(text: &str, models: &[Model]) -> Result<(Performance, InputRecord)> 
         shape: vec![rows.len()],
         dtype,
         digest: digest(&path.path)?,
+        about: Vec::new(),
     };
     let mut first_rows = BTreeMap::new();
     for (row, (name, _)) in rows.iter().enumerate() {

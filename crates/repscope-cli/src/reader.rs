@@ -118,6 +118,7 @@ impl Reader {
             shape: array.shape().to_vec(),
             dtype: array.dtype().to_string(),
             digest: digest(&path.path)?,
+            about: Vec::new(),
         });
         Ok(array)
     }
@@ -139,6 +140,7 @@ impl Reader {
             shape: vec![names.len()],
             dtype: "folders".to_string(),
             digest: images.digest()?,
+            about: Vec::new(),
         });
         Ok(Labels::new(&names))
     }

@@ -83,6 +83,7 @@ pub fn html(finished: &Finished) -> String {
             shape: shape(&input.shape),
             dtype: input.dtype.clone(),
             digest: input.digest.clone(),
+            about: input.about.join("; "),
         })
         .collect();
     report_html(&Page {

@@ -49,7 +49,7 @@ pub fn encode_texts(options: &Retrieval, texts: Vec<String>, reader: &mut Reader
         }
         Ok(())
     })?;
-    let notes = notes.into_iter().map(|note| format!("text encoder: {note}"));
+    let notes = model.to_be_known(&notes).map(|note| format!("text encoder: {note}"));
     reader.warnings.extend(notes);
     let all = all.context("there are no texts")?;
     encoding::space(all, seen.rows(), "prototype", Pool::Flatten)

@@ -259,6 +259,20 @@ fn prototypes_are_the_texts_of_the_metadata_through_encoder_and_projection() {
         "{line} --prototype_embeddings p.npy --prototype_labels names.npy"
     ));
     assert_eq!(run["scores"], stored["scores"]);
+    // What the model is belongs to its record; it is nothing to be warned of.
+    let about = |inputs: &serde_json::Value| {
+        inputs
+            .as_array()
+            .expect("inputs")
+            .iter()
+            .any(|i| i["about"][0].is_string())
+    };
+    assert!(
+        about(&run["inputs"]) && run["inputs"].to_string().contains("BERT"),
+        "{}",
+        run["inputs"]
+    );
+    assert!(!run["warnings"].to_string().contains("BERT"), "{}", run["warnings"]);
     let metric = "label_precision.prototype2sensor@10";
     assert!(value(&run, "embeddings", metric).expect("a number") > 0.0);
 }

@@ -21,6 +21,9 @@ pub struct InputRecord {
     pub dtype: String,
     /// The BLAKE3 digest of the whole file.
     pub digest: String,
+    /// What a model is and how it was put together, where the input is a model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub about: Vec<String>,
 }
 
 impl InputRecord {
@@ -31,6 +34,7 @@ impl InputRecord {
             shape: array.shape().to_vec(),
             dtype: array.dtype().to_string(),
             digest: digest(&input.path)?,
+            about: Vec::new(),
         })
     }
 }

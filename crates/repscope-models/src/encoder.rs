@@ -138,6 +138,11 @@ impl Encoder {
         self.session.outputs()
     }
 
+    /// What the network is, where it was made of weights, in words. The notes of a run begin with it.
+    pub fn about(&self) -> &[String] {
+        &self.made
+    }
+
     /// The digest of the model, of the options that change codes and of the runtime: a key under which codes can be kept.
     pub fn digest(&self) -> &str {
         &self.digest

@@ -63,6 +63,11 @@ impl TextEncoder {
         &self.title
     }
 
+    /// What the model is and how texts become vectors, in words. The notes of a run begin with it.
+    pub fn about(&self) -> &[String] {
+        &self.made
+    }
+
     /// The digest of all files, of the options that change codes and of the runtime: a key under which codes can be kept.
     pub fn digest(&self) -> &str {
         &self.digest

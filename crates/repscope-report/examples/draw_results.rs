@@ -91,6 +91,7 @@ impl Files {
             shape: shape.join(" × "),
             dtype,
             digest,
+            about: String::new(),
         });
         Ok(array)
     }

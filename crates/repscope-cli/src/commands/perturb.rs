@@ -335,6 +335,7 @@ fn from_model(options: &PerturbEvaluate) -> Result<Scored> {
         shape,
         dtype: dtype.to_string(),
         digest: digest.to_string(),
+        about: Vec::new(),
     };
     let shape = std::iter::once(tree.images.count())
         .chain(tree.images.shape().iter().copied())
@@ -346,7 +347,10 @@ fn from_model(options: &PerturbEvaluate) -> Result<Scored> {
         suffix: suffix.to_string(),
         sources: Sources {
             records: vec![
-                record(path.to_string(), Vec::new(), "classifier", classifier.digest()),
+                InputRecord {
+                    about: classifier.about().to_vec(),
+                    ..record(path.to_string(), Vec::new(), "classifier", classifier.digest())
+                },
                 record(folder.display().to_string(), shape, "images", &images),
             ],
             warnings,

@@ -90,7 +90,7 @@ impl Encoders<'_> {
         warnings: &mut Vec<String>,
     ) -> Result<Space> {
         let stored = self.stored(model, name, seen, None)?;
-        for note in &stored.notes {
+        for note in model.to_be_known(&stored.notes) {
             let warning = format!("{name}: {note}");
             if !warnings.contains(&warning) {
                 warnings.push(warning);

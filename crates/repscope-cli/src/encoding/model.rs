@@ -89,7 +89,21 @@ impl Model {
             shape: Vec::new(),
             dtype: "encoder".to_string(),
             digest: self.digest().to_string(),
+            about: self.about().to_vec(),
         }
+    }
+
+    /// What it is and how it was put together, in words.
+    pub fn about(&self) -> &[String] {
+        match self {
+            Model::Numbers(encoder) => encoder.about(),
+            Model::Texts(encoder) => encoder.about(),
+        }
+    }
+
+    /// The notes of a run that are no mere facts about the model, which its record has.
+    pub fn to_be_known<'a>(&'a self, notes: &'a [String]) -> impl Iterator<Item = &'a String> {
+        notes.iter().filter(|note| !self.about().contains(note))
     }
 
     /// Whether a run that was interrupted may begin again in the middle: notes on texts count all of them.

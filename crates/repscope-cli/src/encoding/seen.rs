@@ -52,6 +52,7 @@ impl Seen {
                 shape: shape.collect(),
                 dtype: "images".to_string(),
                 digest: digest.clone(),
+                about: Vec::new(),
             });
             reader.warnings.extend(images.notes().iter().cloned());
             return Ok(seen(What::Images(Arc::new(images)), &digest, None));
@@ -64,6 +65,7 @@ impl Seen {
                 shape: vec![texts.len()],
                 dtype: "text".to_string(),
                 digest: digest.clone(),
+                about: Vec::new(),
             });
             return Ok(seen(What::Texts(texts.into()), &digest, None));
         }

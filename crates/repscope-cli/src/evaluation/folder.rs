@@ -106,6 +106,7 @@ mod tests {
             shape: vec![3, 2],
             dtype: "f64".to_string(),
             digest: "d".to_string(),
+            about: Vec::new(),
         };
         let spec = serde_json::json!({"seed": seed, "level": 0.95});
         ResultsDocument::new("manifold", spec, vec![input], &Results::default())

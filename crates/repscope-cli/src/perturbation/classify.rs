@@ -59,11 +59,17 @@ impl Classifier {
         let named: Vec<String> = places.iter().enumerate().map(name).collect();
         let heads: Vec<(String, usize)> = named.iter().cloned().zip(places.iter().map(|&p| widths[p])).collect();
         tree.check(&heads)?;
+        let about = encoder.about().to_vec();
         Ok(Classifier {
             encoder,
-            notes: seen.notes,
+            notes: seen.notes.into_iter().filter(|note| !about.contains(note)).collect(),
             heads: places.into_iter().zip(named).collect(),
         })
+    }
+
+    /// What the network is.
+    pub fn about(&self) -> &[String] {
+        self.encoder.about()
     }
 
     pub fn digest(&self) -> &str {

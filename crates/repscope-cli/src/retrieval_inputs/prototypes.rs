@@ -163,6 +163,7 @@ fn record(options: &args::Retrieval, found: PrototypeTexts, reader: &mut Reader)
         shape: vec![found.texts.len()],
         dtype: "json".to_string(),
         digest: digest(&path)?,
+        about: Vec::new(),
     });
     reader.warnings.extend(found.warnings);
     Ok(found.texts)

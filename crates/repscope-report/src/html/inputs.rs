@@ -41,7 +41,10 @@ fn files(page: &Page) -> Table {
     let code = |text: &str| Cell::html(format!("<code>{}</code>", escape(text)));
     let rows = page.inputs.iter().map(|input| Row {
         cells: vec![
-            code(&input.path),
+            Cell::html(match input.about.is_empty() {
+                true => format!("<code>{}</code>", escape(&input.path)),
+                false => format!("<code>{}</code><p>{}</p>", escape(&input.path), escape(&input.about)),
+            }),
             Cell::html(escape(&input.shape)),
             Cell::html(escape(&input.dtype)),
             Cell {

@@ -65,6 +65,8 @@ pub struct InputLine {
     pub dtype: String,
     /// A digest of its bytes.
     pub digest: String,
+    /// What a model is; empty for data.
+    pub about: String,
 }
 
 /// A part of the page with a heading of its own.

@@ -69,6 +69,7 @@ pub fn page_of(results: &Results) -> String {
             shape: "100 × 8".to_string(),
             dtype: "f64".to_string(),
             digest: "0123abcd".to_string(),
+            about: String::new(),
         }],
         results,
         figures: &figures(results, "evaluate"),
