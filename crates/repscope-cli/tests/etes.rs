@@ -38,6 +38,15 @@ fn systems() -> Folder {
     folder
 }
 
+/// The names of the bands, and how many samples are in each.
+fn bands(results: &Value) -> (Value, Value) {
+    let tables = results["breakdowns"].as_array().expect("breakdowns");
+    let bands = tables.iter().find(|t| t["metric"] == "etes.bands").expect("bands");
+    let columns = bands["columns"].as_array().expect("columns");
+    let samples = columns.iter().find(|c| c["name"] == "samples").expect("samples");
+    (bands["keys"][0]["values"].clone(), samples["values"].clone())
+}
+
 #[test]
 fn the_scores_are_those_of_a_hand_calculation() {
     let folder = plane();
@@ -63,21 +72,9 @@ fn the_scores_are_those_of_a_hand_calculation() {
         assert_eq!(score(&results, "beam", id)["better"], "lower", "{id}");
         assert!(score(&results, "beam", id)["interval"].is_array(), "{id}");
     }
-    let tables = results["breakdowns"].as_array().expect("breakdowns");
-    let bands = tables.iter().find(|t| t["metric"] == "etes.bands").expect("bands");
-    assert_eq!(
-        bands["keys"][0]["values"],
-        serde_json::json!(["excellent", "good", "fair", "weak", "poor"])
-    );
-    let samples = bands["columns"]
-        .as_array()
-        .expect("columns")
-        .iter()
-        .find(|c| c["name"] == "samples");
-    assert_eq!(
-        samples.expect("samples")["values"],
-        serde_json::json!([1.0, 1.0, 0.0, 1.0, 1.0])
-    );
+    let (bands, samples) = bands(&results);
+    assert_eq!(bands, serde_json::json!(["excellent", "good", "fair", "weak", "poor"]));
+    assert_eq!(samples, serde_json::json!([1.0, 1.0, 0.0, 1.0, 1.0]));
 }
 
 #[test]
@@ -133,17 +130,7 @@ fn fluency_is_part_of_the_total() {
 fn cut_offs_of_bands_can_be_chosen() {
     let folder = plane();
     let results = folder.results(&format!("{LINE} --bands -0.9 -0.7 -0.5 0.9"));
-    let tables = results["breakdowns"].as_array().expect("breakdowns");
-    let bands = tables.iter().find(|t| t["metric"] == "etes.bands").expect("bands");
-    let samples = bands["columns"]
-        .as_array()
-        .expect("columns")
-        .iter()
-        .find(|c| c["name"] == "samples");
-    assert_eq!(
-        samples.expect("samples")["values"],
-        serde_json::json!([1.0, 0.0, 1.0, 2.0, 0.0])
-    );
+    assert_eq!(bands(&results).1, serde_json::json!([1.0, 0.0, 1.0, 2.0, 0.0]));
     let run = folder.run(&format!("{LINE} --bands -0.5 -0.7 0 1"));
     assert!(run.code == 2 && run.stderr.contains("-0.5"), "{}", run.stderr);
 }
