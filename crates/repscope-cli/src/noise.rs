@@ -10,7 +10,16 @@ use repscope_io::Pool;
 use repscope_models::{Encoder, Rows};
 
 use crate::args::Robustness;
+use crate::call;
 use crate::encoding;
+
+/// What codes states with noise.
+pub enum Coder<'a> {
+    /// A model that is run here.
+    Model(&'a mut Encoder),
+    /// An encoder of the program that called, by the name under which its codes are lent.
+    Program { name: String, batch: usize },
+}
 
 /// The noise that an encoder meets: all levels, with a number of draws for each sample.
 pub struct Meeting<'a> {
@@ -46,7 +55,7 @@ impl<'a> Meeting<'a> {
     }
 
     /// How far all levels move the codes of an encoder, whose codes without noise are `clean`.
-    pub fn moves(&self, encoder: &mut Encoder, clean: &Space, driver: &Driver) -> Result<Noise> {
+    pub fn moves(&self, encoder: &mut Coder, clean: &Space, driver: &Driver) -> Result<Noise> {
         let mut levels = Vec::new();
         for level in &self.levels {
             let draws = (0..self.draws as u64)
@@ -63,7 +72,7 @@ impl<'a> Meeting<'a> {
 
     fn one_draw(
         &self,
-        encoder: &mut Encoder,
+        encoder: &mut Coder,
         clean: &Space,
         level: &Corrupting,
         draw: u64,
@@ -76,14 +85,42 @@ impl<'a> Meeting<'a> {
         };
         let mut all = Moves::new();
         let stage = format!("noise {}, {}", level.name, clean.name());
-        encoding::encode(encoder, &noisy, &stage, driver, &mut |batch| {
-            let here: Vec<usize> = (batch.first..batch.first + batch.count).collect();
-            let outputs = batch.outputs.into_iter().map(|output| (output.name.clone(), output));
-            let output = encoding::only(outputs.collect())?;
-            let codes = encoding::space(output, batch.count, "noisy codes", self.pool)?;
+        let mut add = |rows: Range<usize>, codes: Space| -> Result<()> {
+            let here: Vec<usize> = rows.collect();
             all.extend(Moves::between(&clean.select(&here)?, &[codes])?);
             Ok(())
-        })?;
+        };
+        match encoder {
+            Coder::Model(encoder) => {
+                encoding::encode(encoder, &noisy, &stage, driver, &mut |batch| {
+                    let outputs = batch.outputs.into_iter().map(|output| (output.name.clone(), output));
+                    let output = encoding::only(outputs.collect())?;
+                    let codes = encoding::space(output, batch.count, "noisy codes", self.pool)?;
+                    add(batch.first..batch.first + batch.count, codes)
+                })?;
+            }
+            Coder::Program { name, batch } => {
+                driver.progress().begin(&stage, noisy.count() as u64);
+                let mut values = Vec::new();
+                for first in (0..noisy.count()).step_by((*batch).max(1)) {
+                    let rows = first..noisy.count().min(first + (*batch).max(1));
+                    values.clear();
+                    noisy.read(rows.clone(), &mut values)?;
+                    let shape: Vec<usize> = std::iter::once(rows.len()).chain(noisy.shape().to_vec()).collect();
+                    let codes = call::encode(name, &shape, &values)?;
+                    if codes.rows() != rows.len() {
+                        bail!(
+                            "the encoder of `{}` was shown {} rows and gave codes of {}; it must give one row per row",
+                            clean.name(),
+                            rows.len(),
+                            codes.rows()
+                        );
+                    }
+                    driver.progress().advance(rows.len() as u64);
+                    add(rows, codes.into_space("noisy codes", self.pool)?)?;
+                }
+            }
+        }
         Ok(all)
     }
 }

@@ -10,6 +10,7 @@ use repscope_io::{ResultsDocument, samples_to_npz, write_whole};
 use repscope_report::{Color, Format, NamedFigure, document_files};
 
 use crate::args::{FigureFormat, FigureOptions, FormatChoice, Outputs};
+use crate::call::{self, Answer};
 use crate::figure_files;
 use crate::reader::Sources;
 
@@ -60,6 +61,9 @@ impl Delivery<'_> {
     /// Prints the result of an analysis and writes its files.
     pub fn deliver(&self, spec: &Spec, sources: Sources, results: Results, to: &Outputs) -> Result<()> {
         let finished = Finished::new(self.command, spec, sources, results)?;
+        if call::is_within() {
+            return call::hand_over(Answer::Results(Box::new(finished)));
+        }
         if let Some((path, contents)) = &self.extra {
             write_whole(path, contents(&finished.results).as_bytes())?;
         }
@@ -114,7 +118,9 @@ pub fn warn(warnings: &[String]) {
 
 /// The results of a command, and the document that keeps them.
 pub struct Finished {
+    /// What `results.json` holds.
     pub document: ResultsDocument,
+    /// The scores and everything behind them.
     pub results: Results,
 }
 

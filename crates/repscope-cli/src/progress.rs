@@ -1,11 +1,39 @@
 // SPDX-License-Identifier: MIT
-//! Progress bars on stderr, only where a person is watching.
+//! Progress bars on stderr, only where a person is watching; or whoever called the command from within a program.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use repscope_core::run::Progress;
+use repscope_core::run::{Progress, Silent};
+
+use crate::args::Machine;
+use crate::call;
+
+/// Who watches a run.
+pub enum Watching {
+    Program(Arc<dyn Progress + Send + Sync>),
+    Person(Bars),
+    Nobody,
+}
+
+impl Watching {
+    pub fn new(machine: &Machine) -> Self {
+        match call::current() {
+            Some(call) => Watching::Program(call.watcher()),
+            None if machine.quiet => Watching::Nobody,
+            None => Watching::Person(Bars::new()),
+        }
+    }
+
+    pub fn progress(&self) -> &dyn Progress {
+        match self {
+            Watching::Program(watcher) => &**watcher,
+            Watching::Person(bars) => bars,
+            Watching::Nobody => &Silent,
+        }
+    }
+}
 
 /// One bar for the current stage; it stays hidden for stages that take less than a moment.
 pub struct Bars {

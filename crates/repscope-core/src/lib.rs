@@ -73,7 +73,7 @@ pub use error::{Error, Result};
 pub use etes::etes;
 pub use maps::{TSNE_MOST_ROWS, draw_maps};
 pub use masking::{Masked, Masking};
-pub use metrics::{Analysis, METRICS, Metric};
+pub use metrics::{Analysis, METRICS, Metric, Takes};
 pub use passes::tiles::nearest_neighbors;
 pub use passes::tsne::{TSNE_STEPS, tsne_perplexity};
 pub use perturb::perturb;

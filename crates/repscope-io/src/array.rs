@@ -142,7 +142,7 @@ impl Data {
     }
 
     /// Objects that are all of one kind become data of that kind.
-    pub(crate) fn from_objects(objects: Vec<Object>) -> Self {
+    pub fn from_objects(objects: Vec<Object>) -> Self {
         let all = |kind: fn(&Object) -> bool| !objects.is_empty() && objects.iter().all(kind);
         if all(|o| matches!(o, Object::Text(_))) {
             let texts = objects.into_iter().filter_map(|o| match o {

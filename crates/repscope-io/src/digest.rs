@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::array::Array;
 use crate::error::Result;
 use crate::mapped::MappedFile;
+use crate::memory;
 use crate::path::InputPath;
 
 /// One input of a run, as the results document names it.
@@ -41,6 +42,9 @@ impl InputRecord {
 
 /// The BLAKE3 digest of a file's bytes, in hexadecimal.
 pub fn digest(path: &Path) -> Result<String> {
+    if let Some(array) = memory::lent(path) {
+        return Ok(memory::digest_of(&array));
+    }
     let file = MappedFile::open(path)?;
     let mut hasher = blake3::Hasher::new();
     hasher.update_rayon(&file);

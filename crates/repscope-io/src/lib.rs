@@ -5,7 +5,7 @@
 //! [`read_array`], and the array becomes a [`Space`](repscope_core::Space) or
 //! [`Labels`](repscope_core::Labels). A folder of images is opened by [`Images`], which decodes them batch by batch,
 //! texts are read by [`read_texts`], and the states of an agent by [`read_dataset`]. [`inspect`] looks at an array
-//! that may not be fit for either.
+//! that may not be fit for either. [`lend`] lets a program give arrays of its own where files are asked for.
 //! The way of an output: a [`ResultsDocument`] becomes JSON, and [`write_whole`] puts it on disk.
 //!
 //! Files are not trusted. Every size a header states is compared with the size of the file before
@@ -26,6 +26,7 @@ mod join;
 mod json_lines;
 mod labels;
 mod mapped;
+mod memory;
 mod metadata;
 mod npy;
 mod npy_writer;
@@ -55,6 +56,7 @@ pub use format::Format;
 pub use images::{BadImages, Images};
 pub use inspect::{ClassCount, Inspection, LabelFacts, NumberFacts, inspect, inspect_array};
 pub use join::{IdJoin, join_rows};
+pub use memory::{is_lent, lend};
 pub use metadata::{PrototypeTexts, read_prototype_texts};
 pub use npy_writer::NpyRows;
 pub use parquet_writer::{Column, write_parquet};

@@ -21,7 +21,7 @@ impl InputPath {
             path: PathBuf::from(text),
             key: None,
         };
-        if whole.path.exists() {
+        if crate::is_lent(&whole.path) || whole.path.exists() {
             return whole;
         }
         let splits: Vec<InputPath> = text.rmatch_indices('#').map(|(at, _)| Self::split(text, at)).collect();

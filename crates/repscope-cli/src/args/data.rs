@@ -2,8 +2,10 @@
 //! The arrays that analyses read.
 
 use clap::Args;
+use repscope_io::InputPath;
 
 use super::{EncoderOptions, PoolChoice};
+use crate::call;
 use crate::encoding::is_encoder;
 use crate::models;
 
@@ -46,7 +48,8 @@ impl Data {
     /// Whether a model is run, not read. One that cannot be told is a problem for whoever reads it.
     pub fn has_encoders(&self) -> bool {
         let models = models::parse(&self.models, self.next_states.is_some()).unwrap_or_default();
-        models.iter().any(|model| is_encoder(&model.codes).unwrap_or(false))
+        let meets_noise = |path: &InputPath| call::has_encoder(&path.to_string()) || is_encoder(path).unwrap_or(false);
+        models.iter().any(|model| meets_noise(&model.codes))
     }
 }
 

@@ -149,6 +149,21 @@ pub fn with_dashes(arguments: impl Iterator<Item = std::ffi::OsString>) -> Vec<s
         .collect()
 }
 
+/// What clap has to say, without its usage and on one line.
+pub fn one_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let told = text
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+    let parts: Vec<&str> = told.filter(|line| !line.is_empty()).collect();
+    parts
+        .join("; ")
+        .replace(":; ", ": ")
+        .trim_start_matches("error: ")
+        .to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

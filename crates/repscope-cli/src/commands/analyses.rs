@@ -4,14 +4,15 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use repscope_core::run::{Driver, Order, Progress, Silent};
+use repscope_core::run::{Driver, Order};
 use repscope_core::{Analysis, Distance, Metric, Results, Spec, Study, evaluate};
 use repscope_report::render;
 
 use crate::args::{DistanceChoice, Geometry, Machine, Manifold, Neighborhood, Outputs, Rankme, Smoothness};
+use crate::call;
 use crate::inputs::{self, Inputs, Paths};
 use crate::outputs::{self, Delivery};
-use crate::progress::Bars;
+use crate::progress::Watching;
 
 /// Rows are counted in 32 bits.
 pub const MOST_ROWS: usize = u32::MAX as usize;
@@ -227,7 +228,7 @@ pub fn metrics(analysis: Analysis) -> Vec<&'static Metric> {
         let manifold = Analysis::Manifold.metrics();
         metrics.extend(manifold.into_iter().filter(|m| m.id == "participation_ratio"));
     }
-    metrics
+    call::wanted(metrics)
 }
 
 /// Evaluates all studies.
@@ -237,15 +238,17 @@ pub fn compute(studies: &[Study], metrics: &[&Metric], spec: &Spec, machine: &Ma
 
 /// Runs something on all threads, with a progress bar where somebody watches.
 pub fn watched<T>(machine: &Machine, run: impl FnOnce(&Driver) -> Result<T>) -> Result<T> {
-    let bars = Bars::new();
-    let watcher: &dyn Progress = if machine.quiet { &Silent } else { &bars };
-    run(&Driver::new(Order::Parallel, watcher))
+    let watching = Watching::new(machine);
+    run(&Driver::new(Order::Parallel, watching.progress()))
 }
 
 /// Starts as many threads as asked, for reading and computing alike. To be called once, before either.
 pub fn start_threads(machine: &Machine) -> Result<()> {
     if let Some(threads) = machine.threads.filter(|t| !(1..=MOST_THREADS).contains(t)) {
         bail!("--threads {threads} must be from 1 to {MOST_THREADS}; leave the option out to use all cores");
+    }
+    if call::is_within() {
+        return Ok(()); // the program has threads of its own
     }
     let threads = machine.threads.unwrap_or(0); // 0 means all cores to rayon
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);

@@ -12,6 +12,7 @@ use repscope_report::{ClidRun, clid_table};
 
 use super::analyses::{MOST_SPLITS, compute, different_shapes, spec, start_threads};
 use crate::args::{Clid, IdNormChoice, PresetChoice, UnitLengthChoice, YesNo};
+use crate::call;
 use crate::inputs::{self, Paths};
 use crate::outputs::{self, Delivery};
 use crate::performance_file;
@@ -55,6 +56,7 @@ pub fn run(options: &Clid) -> Result<ExitCode> {
     inputs.sources.options.extend(asked(options));
 
     let (of_studies, of_performance) = metrics(!options.views.is_empty(), options.performance.is_some());
+    let of_studies = call::wanted(of_studies);
     let mut results = compute(&inputs.studies, &of_studies, &spec, &options.outputs.machine)?;
     if let Some(performance) = &performance {
         relate(&mut results, &of_performance, performance, &spec)?;
@@ -211,7 +213,7 @@ pub fn metrics(has_views: bool, has_performance: bool) -> (Vec<&'static Metric>,
         m.id == "uniformity" || (has_performance && is_label_free)
     };
     of_studies.extend(METRICS.iter().filter(is_companion));
-    (of_studies, of_performance)
+    (of_studies, call::wanted(of_performance))
 }
 
 /// The size of a model's codes, which scores alone do not tell.

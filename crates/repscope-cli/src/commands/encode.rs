@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use repscope_io::{InputPath, copy_whole, read_array, write_tensors};
+use repscope_io::{Array, InputPath, copy_whole, read_array, write_tensors};
 
 use super::analyses::start_threads;
 use crate::args::Encode;
+use crate::call::{self, Answer};
 use crate::encoding::{Encoders, Seen, Stored, has_extension};
 use crate::outputs;
 use crate::reader::Reader;
@@ -35,6 +36,9 @@ pub fn run(options: &Encode) -> Result<ExitCode> {
         &mut reader,
     )?;
     let stored = encoders.stored(&mut model, &path.stem(), &seen, Some(output))?;
+    if call::is_within() {
+        return call::hand_over(Answer::Codes(arrays(&stored)?)).map(|()| ExitCode::SUCCESS);
+    }
     let written = write(&stored, output)?;
     if !options.machine.quiet {
         let notes = reader.warnings.iter().chain(&stored.notes);
@@ -46,10 +50,7 @@ pub fn run(options: &Encode) -> Result<ExitCode> {
 
 /// Puts the codes where they are wanted; tells files and shapes.
 fn write(stored: &Stored, to: &Path) -> Result<Vec<String>> {
-    let mut arrays = Vec::new();
-    for (name, file) in &stored.outputs {
-        arrays.push((name.clone(), read_array(&InputPath::file(file))?));
-    }
+    let arrays = arrays(stored)?;
     let sizes = |array: &repscope_io::Array| {
         array
             .shape()
@@ -74,6 +75,12 @@ fn write(stored: &Stored, to: &Path) -> Result<Vec<String>> {
         written.push(format!("{} ({})", path.display(), sizes(array)));
     }
     Ok(written)
+}
+
+/// The outputs of the encoder and their names.
+fn arrays(stored: &Stored) -> Result<Vec<(String, Array)>> {
+    let read = |(name, file): &(String, PathBuf)| Ok((name.clone(), read_array(&InputPath::file(file))?));
+    stored.outputs.iter().map(read).collect()
 }
 
 /// `z.npy` and `head` make `z.head.npy`.

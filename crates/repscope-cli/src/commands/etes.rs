@@ -11,6 +11,7 @@ use repscope_report::{EtesSamples, EtesValues, Format, etes_samples, etes_table}
 
 use super::analyses::{MOST_ROWS, metrics, spec, start_threads, watched};
 use crate::args::Etes;
+use crate::call;
 use crate::decoding_inputs;
 use crate::evaluation::folder_of;
 use crate::outputs::{self, Delivery, advise};
@@ -40,7 +41,9 @@ pub fn run(options: &Etes) -> Result<ExitCode> {
             }
         }
     }
-    write_with_texts(&all, &options.outputs.output_dir.join(folder))?;
+    if !call::is_within() {
+        write_with_texts(&all, &options.outputs.output_dir.join(folder))?;
+    }
     delivery.deliver(&spec, read.sources, results, &options.outputs)?;
     Ok(ExitCode::SUCCESS)
 }

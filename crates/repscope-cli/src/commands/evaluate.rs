@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 //! `repscope evaluate`: every analysis whose inputs are there, saved as it finishes, and one report of all.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use repscope_core::run::{Driver, Order, Progress, Silent};
+use repscope_core::run::{Driver, Order};
 use repscope_core::{Analysis, Results, Study, draw_maps};
 use repscope_io::{ResultsDocument, write_whole};
 use repscope_report::{Format, etes_table, render, retrieval_json, retrieval_table};
 
 use super::analyses::start_threads;
 use super::etes;
-use crate::args::{Evaluate, with_dashes};
+use crate::args::Evaluate;
+use crate::call::{self, Answer};
 use crate::evaluation::folder::{self, Found};
 use crate::evaluation::options::Options;
 use crate::evaluation::plan::{Plan, Planned};
@@ -21,15 +23,16 @@ use crate::evaluation::stages::{self, STAGES, Stage};
 use crate::evaluation::{ANALYSES, document, folder_of, parts};
 use crate::gates::Gates;
 use crate::outputs::{self, Finished, advise, resolved};
-use crate::progress::Bars;
+use crate::progress::Watching;
 use crate::{report_page, study_file};
 
-pub fn run(typed: Evaluate) -> Result<ExitCode> {
+/// `words` is the whole command line.
+pub fn run(typed: Evaluate, words: Vec<OsString>) -> Result<ExitCode> {
     if let Some(path) = &typed.init {
         return write_example(path, typed.outputs.machine.quiet);
     }
     let mut problems = Problems::default();
-    let options = Options::gather(typed, with_dashes(std::env::args_os()), &mut problems)?;
+    let options = Options::gather(typed, words, &mut problems)?;
     start_threads(&options.evaluate.outputs.machine)?;
     let plan = Plan::new(&options, &mut problems);
     let gates = problems.take(Gates::read(&options.evaluate.gates));
@@ -135,13 +138,12 @@ impl Run<'_> {
     }
 
     fn watched<T>(&self, number: usize, of: usize, work: impl FnOnce(&Driver) -> T) -> T {
-        let bars = Bars::new();
-        let watcher: &dyn Progress = if self.options.outputs.machine.quiet {
-            &Silent
-        } else {
-            &bars
+        let watching = Watching::new(&self.options.outputs.machine);
+        let stage = Stage {
+            number,
+            of,
+            watcher: watching.progress(),
         };
-        let stage = Stage { number, of, watcher };
         work(&Driver::new(Order::Parallel, &stage))
     }
 
@@ -152,6 +154,10 @@ impl Run<'_> {
             Ok(finished) => finished,
             Err(error) => return self.fail(analysis, &error),
         };
+        if call::is_within() {
+            self.done.push((analysis, finished));
+            return;
+        }
         let folder = self.folder(analysis);
         let flat = planned.flat.as_deref().map_or(Ok(()), |path| {
             write_whole(path, retrieval_json(&finished.results).as_bytes())
@@ -204,6 +210,9 @@ impl Run<'_> {
         let outputs = &self.options.outputs;
         let mut spec = plan.spec;
         for (analysis, why) in &self.failed {
+            if call::is_within() {
+                results.warnings.push(format!("{} failed: {why}", analysis.name()));
+            }
             // Results that could not be written are there.
             if !self.done.iter().any(|(done, _)| done == analysis) {
                 document::note_failure(&mut spec, *analysis, why);
@@ -211,6 +220,10 @@ impl Run<'_> {
         }
         let document = ResultsDocument::new("evaluate", spec, plan.inputs, &results);
         let finished = Finished { document, results };
+        if call::is_within() {
+            call::hand_over(Answer::Results(Box::new(finished)))?;
+            return Ok(code);
+        }
         let root = &outputs.output_dir;
         report_page::draw_maps(&finished, root, &outputs.figures)?;
         write_whole(&root.join("report.html"), report_page::html(&finished).as_bytes())?;
@@ -252,7 +265,7 @@ impl Run<'_> {
                 self.say(&format!("{what}: {}", names(list)));
             }
         }
-        for (analysis, reason) in &self.failed {
+        for (analysis, reason) in self.failed.iter().filter(|_| !call::is_within()) {
             advise(&format!("error: {} failed: {reason}", analysis.name()));
         }
     }

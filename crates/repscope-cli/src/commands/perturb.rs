@@ -13,6 +13,7 @@ use repscope_io::{BadImages, Images, InputPath, InputRecord, write_grey_png, wri
 
 use super::analyses::{metrics, spec, start_threads, watched};
 use crate::args::{MaskOptions, NumberEncoderOptions, Perturb, PerturbEvaluate, PerturbGenerate};
+use crate::call::{self, Answer};
 use crate::encoding::open_numbers;
 use crate::outputs::{self, Finished};
 use crate::perturbation::classify::Classifier;
@@ -173,6 +174,10 @@ fn evaluate(options: &PerturbEvaluate) -> Result<ExitCode> {
         .options
         .insert("checks".to_string(), serde_json::to_value(&checks)?);
     let finished = Finished::new(Analysis::Perturb.name(), &spec, sources, results)?;
+    if call::is_within() {
+        call::hand_over(Answer::Results(Box::new(finished)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     deliver::deliver(&finished, &checks, &scored.examples, &options.outputs)?;
     Ok(ExitCode::SUCCESS)
 }

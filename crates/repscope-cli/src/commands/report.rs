@@ -14,7 +14,7 @@ use super::compare::{self, COMPARE};
 use super::{etes, evaluate, retrieval};
 use crate::args::{Machine, Report};
 use crate::evaluation::{folder, folder_of};
-use crate::outputs::{self, Finished, Written, advise};
+use crate::outputs::{self, Finished, advise};
 use crate::perturbation::deliver::Checks;
 use crate::report_page;
 
@@ -48,22 +48,11 @@ pub fn run(options: &Report) -> Result<ExitCode> {
         false => analysis.map(folder_of),
     };
     let root = options.output_dir.clone().unwrap_or_else(|| root(&beside, own_folder));
-    let mut written = Written::default();
+    let written = finished.write_all(&root, &options.figures)?;
     let (home, page) = match is_comparison {
-        true => {
-            let home = root.join(COMPARE);
-            written.add(finished.write_tables(&root)?);
-            written.add(report_page::draw(&finished, &home, &options.figures)?);
-            (home.clone(), home)
-        }
-        false => {
-            for part in report_page::analyses(&finished) {
-                written.add(part.write_files(&root, &options.figures)?);
-            }
-            written.add(report_page::draw_maps(&finished, &root, &options.figures)?);
-            // Beside the document, so that the page of one analysis does not replace that of all.
-            (root, options.output_dir.clone().unwrap_or(beside))
-        }
+        true => (root.join(COMPARE), root.join(COMPARE)),
+        // Beside the document, so that the page of one analysis does not replace that of all.
+        false => (root, options.output_dir.clone().unwrap_or(beside)),
     };
     let page = page.join("report.html");
     write_whole(&page, report_page::html(&finished).as_bytes())?;
@@ -92,7 +81,8 @@ fn root(beside: &Path, own_folder: Option<&str>) -> PathBuf {
     }
 }
 
-fn table(finished: &Finished, results: &Results, format: Format, is_quiet: bool) -> String {
+/// The scores in the form of the command that made them.
+pub fn table(finished: &Finished, results: &Results, format: Format, is_quiet: bool) -> String {
     match report_page::analysis_of(&finished.document.command) {
         None if finished.document.command == COMPARE => {
             compare::table(results, compare::reference(&finished.document), format)

@@ -9,6 +9,7 @@ use repscope_report::{Format, retrieval_json, retrieval_readings, retrieval_summ
 
 use super::analyses::{MOST_ROWS, spec, start_threads, watched};
 use crate::args::Retrieval;
+use crate::call;
 use crate::outputs::{self, Contents, Delivery};
 use crate::retrieval_inputs;
 
@@ -34,7 +35,7 @@ pub fn run(options: &Retrieval) -> Result<ExitCode> {
     }
     start_threads(&options.outputs.machine)?;
     let inputs = retrieval_inputs::read(options)?;
-    let mut metrics = Analysis::Retrieval.metrics();
+    let mut metrics = call::wanted(Analysis::Retrieval.metrics());
     metrics.retain(|m| !(options.first_only && m.reads_whole_ranking()));
     let results = watched(&options.outputs.machine, |driver| {
         Ok(retrieve(&[inputs.retrieval], &metrics, &spec, driver)?)

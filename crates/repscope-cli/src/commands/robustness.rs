@@ -5,15 +5,16 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
-use repscope_core::{Analysis, Moves, Noise, NoiseLevel, Space, Study};
+use repscope_core::{Analysis, Labels, Moves, Noise, NoiseLevel, Space, Study};
 use repscope_io::InputPath;
 
 use super::analyses::{run, spec, start_threads, watched};
-use crate::args::{Models, Robustness};
+use crate::args::{Machine, Models, Robustness};
+use crate::call;
 use crate::encoding::{Encoders, Seen, is_encoder};
 use crate::inputs::{self, Inputs, Paths, pool};
 use crate::models;
-use crate::noise::Meeting;
+use crate::noise::{Coder, Meeting};
 use crate::reader::{Reader, Sources};
 use crate::search::list;
 
@@ -83,6 +84,15 @@ fn encoded(options: &Robustness) -> Result<Inputs> {
     let models = models::parse(&options.encoders, false)?;
     let mut studies = Vec::new();
     for model in &models {
+        if call::has_encoder(&model.codes.to_string()) {
+            let clean = reader.array(&model.codes)?.into_space(&model.name, meeting.pool)?;
+            let mut encoder = Coder::Program {
+                name: model.codes.to_string(),
+                batch: options.encoder.numbers.runtime.batch_size,
+            };
+            studies.push(meets(&meeting, &mut encoder, clean, &episodes, encoders.machine)?);
+            continue;
+        }
         if !is_encoder(&model.codes)? {
             bail!(
                 "{} holds codes, and noise goes into what an encoder sees; give an encoder, or stored codes with --clean and \
@@ -93,12 +103,8 @@ fn encoded(options: &Robustness) -> Result<Inputs> {
         let mut opened = encoders.open(&model.codes, &mut reader)?;
         let warnings = &mut reader.warnings;
         let clean = encoders.space(&mut opened, &model.name, &seen, meeting.pool, warnings)?;
-        let encoder = opened.numbers(&model.name)?;
-        let noise = watched(encoders.machine, |driver| meeting.moves(encoder, &clean, driver))?;
-        let mut study = Study::new(&model.name, clean);
-        study.noise = Some(Arc::new(noise));
-        study.episodes.clone_from(&episodes);
-        studies.push(study);
+        let mut encoder = Coder::Model(opened.numbers(&model.name)?);
+        studies.push(meets(&meeting, &mut encoder, clean, &episodes, encoders.machine)?);
     }
     let mut sources = Sources {
         records: reader.records,
@@ -113,6 +119,22 @@ fn encoded(options: &Robustness) -> Result<Inputs> {
         models,
         sources,
     })
+}
+
+/// The study of an encoder that meets noise; `clean` are its codes without.
+fn meets(
+    meeting: &Meeting,
+    encoder: &mut Coder,
+    clean: Space,
+    episodes: &Option<Arc<Labels>>,
+    machine: &Machine,
+) -> Result<Study> {
+    let noise = watched(machine, |driver| meeting.moves(encoder, &clean, driver))?;
+    let name = clean.name().to_string();
+    let mut study = Study::new(&name, clean);
+    study.noise = Some(Arc::new(noise));
+    study.episodes.clone_from(episodes);
+    Ok(study)
 }
 
 /// One `--noisy`.

@@ -10,10 +10,11 @@ use repscope_io::{Array, InputPath, InputRecord, Pool};
 
 use super::problems::Problems;
 use crate::args::{Data, EncoderOptions, Machine, Models, Robustness};
+use crate::call;
 use crate::encoding::{self, Encoders, Seen};
 use crate::inputs::{Codes, Paths, blind, parts, pool, roles, row_studies, see, stacked_studies, view_part};
 use crate::models::{self, Model};
-use crate::noise::Meeting;
+use crate::noise::{Coder, Meeting};
 use crate::reader::{Orders, Reader, Sources};
 
 /// What a file is to the run.
@@ -194,13 +195,21 @@ impl Inputs {
         let meeting = self.meeting(options)?;
         let mut studies = Vec::new();
         for (study, model) in self.studies.iter().zip(&self.models) {
-            if !encoding::is_encoder(&model.codes)? {
-                continue;
-            }
-            let mut opened = encoding::Model::open(&model.codes, &self.encoder, &options.outputs.machine)?;
-            let encoder = opened.numbers(&model.name)?;
+            let mut opened;
+            let name = model.codes.to_string();
+            let mut encoder = match call::has_encoder(&name) {
+                true => Coder::Program {
+                    name,
+                    batch: self.encoder.numbers.runtime.batch_size,
+                },
+                false if encoding::is_encoder(&model.codes)? => {
+                    opened = encoding::Model::open(&model.codes, &self.encoder, &options.outputs.machine)?;
+                    Coder::Model(opened.numbers(&model.name)?)
+                }
+                false => continue,
+            };
             let mut study = study.clone();
-            study.noise = Some(Arc::new(meeting.moves(encoder, &study.latent, driver)?));
+            study.noise = Some(Arc::new(meeting.moves(&mut encoder, &study.latent, driver)?));
             studies.push(study);
         }
         Ok(studies)

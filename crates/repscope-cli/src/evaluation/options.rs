@@ -11,7 +11,7 @@ use repscope_core::Analysis;
 
 use super::problems::{Problems, did_you_mean};
 use super::{ANALYSES, has_own_data};
-use crate::args::{Cli, Command, Evaluate};
+use crate::args::{Cli, Command, Evaluate, one_line};
 use crate::study_file::{self, Setting, StudyFile};
 
 /// What a run is asked.
@@ -241,21 +241,6 @@ fn set(text: &str) -> std::result::Result<(Analysis, Setting), String> {
     setting
         .map(|setting| (*analysis, setting))
         .map_err(|problem| format!("`{option}` {problem}"))
-}
-
-/// What clap has to say, without its usage and on one line.
-fn one_line(error: &clap::Error) -> String {
-    let text = error.to_string();
-    let told = text
-        .lines()
-        .map(str::trim)
-        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
-    let parts: Vec<&str> = told.filter(|line| !line.is_empty()).collect();
-    parts
-        .join("; ")
-        .replace(":; ", ": ")
-        .trim_start_matches("error: ")
-        .to_string()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Running the analyses: those that look at pairs of rows share their passes, and one that fails takes no other with it.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use anyhow::{Result, anyhow};
 use repscope_core::run::{Driver, Progress};
@@ -10,6 +10,7 @@ use repscope_core::{Analysis, METRICS, Metric, Results, Spec, etes, evaluate, re
 use super::inputs::Inputs;
 use super::parts::{classes, pick};
 use super::plan::Planned;
+use crate::call::Cancelled;
 use crate::commands::clid;
 
 /// What runs after what: the short analyses first, so that something is saved early.
@@ -194,6 +195,9 @@ fn complete(planned: &Planned, joint: &Results, inputs: &Inputs, driver: &Driver
 /// A panic is an error of the analysis in which it happened.
 fn guarded<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        if panic.is::<Cancelled>() {
+            resume_unwind(panic);
+        }
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text
             .or_else(|| panic.downcast_ref::<&str>().copied())

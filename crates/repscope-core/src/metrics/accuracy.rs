@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Accuracy of a classifier, without and with perturbation. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::{BASELINE, Head};
 use crate::interval;
 use crate::perturb::{Judged, Perturbed};
@@ -19,6 +19,8 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("accuracy.md"),
     invariances: &[Invariance::RowOrder],
+    takes: &[Takes::Predictions],
+    options: &[],
     work: Work::Perturbation { compute },
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Alignment: how near the codes of two views of a sample are, and how evenly both views cover the sphere. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::Study;
 use crate::error::{Error, Result};
 use crate::interval;
@@ -37,6 +37,8 @@ pub(super) static METRIC: Metric = Metric {
     ],
     page: include_str!("alignment.md"),
     invariances: Invariance::OF_ANGLES,
+    takes: &[Takes::Codes, Takes::View],
+    options: &["alpha", "t"],
     work: Work::Study { needs, compute },
 };
 

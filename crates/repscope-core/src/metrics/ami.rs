@@ -2,7 +2,7 @@
 //! AMI: agreement of clusters and labels, adjusted for chance. See the page.
 
 use super::nmi::{ONE_CLUSTER, needs, table};
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::error::Result;
 use crate::interval;
 use crate::plan::Shared;
@@ -20,6 +20,8 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("ami.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
+    takes: &[Takes::Codes, Takes::Labels],
+    options: &["clusters", "restarts"],
     work: Work::Study { needs, compute },
 };
 

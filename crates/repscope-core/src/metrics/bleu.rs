@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! BLEU: runs of words that generated texts share with their references. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::etes::Decoded;
 use crate::score::{Better, Score};
 use crate::texts::{bleu, sums};
@@ -40,6 +40,8 @@ pub(super) static METRIC: Metric = Metric {
     ],
     page: include_str!("bleu.md"),
     invariances: &[Invariance::RowOrder],
+    takes: &[Takes::Texts],
+    options: &[],
     work: Work::Decoding { compute },
 };
 

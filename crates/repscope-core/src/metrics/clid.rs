@@ -2,7 +2,7 @@
 //! CLID: cluster learnability and intrinsic dimension, together. See the page.
 
 use super::two_nn;
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::Study;
 use crate::error::{Error, Result};
 use crate::interval;
@@ -50,6 +50,18 @@ pub(super) static METRIC: Metric = Metric {
     page: include_str!("clid.md"),
     // Document 002 standardises single columns, so turning the space changes it; halves go by row number.
     invariances: &[Invariance::Shift, Invariance::Scale],
+    takes: &[Takes::Codes],
+    options: &[
+        "preset",
+        "standardize",
+        "unit-length",
+        "clusters",
+        "restarts",
+        "k",
+        "repeats",
+        "splits",
+        "id-norm",
+    ],
     work: Work::Pool { needs, compute, across },
 };
 

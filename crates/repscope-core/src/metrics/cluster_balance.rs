@@ -3,7 +3,7 @@
 
 use super::inertia::needs;
 use super::nmi::too_few_rows;
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::error::Result;
 use crate::interval;
 use crate::plan::Shared;
@@ -21,6 +21,8 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("cluster_balance.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
+    takes: &[Takes::Codes],
+    options: &["clusters", "restarts"],
     work: Work::Study { needs, compute },
 };
 

@@ -2,7 +2,7 @@
 //! Continuity: do neighbours among the inputs stay neighbours among the codes? See the page.
 
 use super::trustworthiness::{largest_k, preservation};
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
 use crate::plan::{Key, Need, Shared};
@@ -21,6 +21,8 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("continuity.md"),
     invariances: Invariance::SIMILARITY,
+    takes: &[Takes::States, Takes::Codes],
+    options: &["k", "distance", "sample"],
     work: Work::Study { needs, compute },
 };
 

@@ -2,7 +2,7 @@
 //! Dimension usage: the participation ratio as a share of the dimensions. See the page.
 
 use super::participation_ratio::{NO_VARIANCE, needs, ratio};
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::error::Result;
 use crate::plan::Shared;
 use crate::score::{Better, Interval, Score};
@@ -19,6 +19,8 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("dimension_usage.md"),
     invariances: Invariance::SIMILARITY,
+    takes: &[Takes::Codes],
+    options: &[],
     work: Work::Study { needs, compute },
 };
 

@@ -13,7 +13,7 @@ mod scores;
 mod tables;
 mod with_texts;
 
-use super::{Analysis, Answer, Invariance, Metric, Work};
+use super::{Analysis, Answer, Invariance, Metric, Takes, Work};
 use crate::etes::Decoded;
 use measured::Measured;
 
@@ -24,6 +24,8 @@ pub(super) static METRIC: Metric = Metric {
     outputs: outputs::OUTPUTS,
     page: include_str!("etes.md"),
     invariances: Invariance::OF_ANGLES,
+    takes: &[Takes::Signals, Takes::TextCodes],
+    options: &["fluency-weight", "bands", "k", "permutations"],
     work: Work::Decoding { compute },
 };
 

@@ -2,7 +2,7 @@
 //! Hubness: are a few targets found by many queries, and many by none? See the page.
 
 use super::over_queries::with_effective_k;
-use super::{Analysis, Answer, Invariance, Metric, Output, Part, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Part, Takes, Work};
 use crate::retrieve::Ranked;
 use crate::score::{Better, Score};
 
@@ -26,6 +26,8 @@ pub(super) static METRIC: Metric = Metric {
     ],
     page: include_str!("hubness.md"),
     invariances: Invariance::OF_ANGLES,
+    takes: &[Takes::Queries, Takes::Targets],
+    options: &["k-values", "no-normalize"],
     work: Work::Ranking {
         part: Part::First,
         compute,

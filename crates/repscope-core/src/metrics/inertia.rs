@@ -2,7 +2,7 @@
 //! Inertia: how tight k-means clusters of the codes are. See the page.
 
 use super::nmi::too_few_rows;
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
 use crate::interval;
@@ -30,6 +30,8 @@ pub(super) static METRIC: Metric = Metric {
     ],
     page: include_str!("inertia.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift],
+    takes: &[Takes::Codes],
+    options: &["clusters", "restarts"],
     work: Work::Study { needs, compute },
 };
 

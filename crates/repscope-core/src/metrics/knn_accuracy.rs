@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! k-NN accuracy: can the label of a row be told from the labels of its nearest codes? See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::{Labels, Space, Study};
 use crate::error::{Error, Result};
 use crate::interval;
@@ -27,6 +27,8 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("knn_accuracy.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
+    takes: &[Takes::Codes, Takes::Labels],
+    options: &["k", "splits", "sample"],
     work: Work::Study { needs, compute },
 };
 

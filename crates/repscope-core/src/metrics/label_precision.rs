@@ -3,7 +3,7 @@
 //! See the page.
 
 use super::over_queries::{OverQueries, at_every_k};
-use super::{Analysis, Answer, Invariance, Metric, Output, Part, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Part, Takes, Work};
 use crate::retrieve::{Ranked, RankedSet};
 use crate::score::{Better, Breakdown, NameColumn, NumberColumn, Score};
 
@@ -59,6 +59,8 @@ pub(super) static METRIC: Metric = Metric {
     ],
     page: include_str!("label_precision.md"),
     invariances: Invariance::OF_ANGLES,
+    takes: &[Takes::Queries, Takes::Targets, Takes::Labels],
+    options: &["k-values", "no-normalize"],
     work: Work::Ranking {
         part: Part::First,
         compute,

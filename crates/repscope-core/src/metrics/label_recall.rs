@@ -2,7 +2,7 @@
 //! Label recall at K: how many of a query's relevant targets are among the first K. See the page.
 
 use super::over_queries::at_every_k;
-use super::{Analysis, Answer, Invariance, Metric, Output, Part, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Part, Takes, Work};
 use crate::retrieve::Ranked;
 use crate::score::Better;
 
@@ -26,6 +26,8 @@ pub(super) static METRIC: Metric = Metric {
     ],
     page: include_str!("label_recall.md"),
     invariances: Invariance::OF_ANGLES,
+    takes: &[Takes::Queries, Takes::Targets, Takes::Labels],
+    options: &["k-values", "no-normalize"],
     work: Work::Ranking {
         part: Part::First,
         compute,

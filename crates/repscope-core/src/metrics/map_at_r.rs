@@ -2,7 +2,7 @@
 //! MAP@R: average precision over the first R targets, where R is how many are relevant. See the page.
 
 use super::r_precision::of_standings;
-use super::{Analysis, Answer, Invariance, Metric, Output, Part, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Part, Takes, Work};
 use crate::retrieve::Ranked;
 use crate::score::Better;
 
@@ -18,6 +18,8 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("map_at_r.md"),
     invariances: Invariance::OF_ANGLES,
+    takes: &[Takes::Queries, Takes::Targets, Takes::Labels],
+    options: &["no-normalize"],
     work: Work::Ranking {
         part: Part::Whole,
         compute,

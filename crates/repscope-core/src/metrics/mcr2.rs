@@ -2,7 +2,7 @@
 //! MCR²: how much room all codes take, and how little each class does. See the page.
 
 use super::nmi::too_few_rows;
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::Study;
 use crate::error::{Error, Result};
 use crate::interval;
@@ -38,6 +38,8 @@ pub(super) static METRIC: Metric = Metric {
     ],
     page: include_str!("mcr2.md"),
     invariances: Invariance::OF_ANGLES,
+    takes: &[Takes::Codes, Takes::LabelsIfAny],
+    options: &["clusters", "restarts", "gam1", "gam2", "eps"],
     work: Work::Study { needs, compute },
 };
 

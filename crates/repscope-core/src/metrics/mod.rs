@@ -193,6 +193,38 @@ impl Invariance {
     const OF_ANGLES: &'static [Invariance] = &[Invariance::Rotation, Invariance::Scale, Invariance::RowOrder];
 }
 
+/// What a metric is computed from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Takes {
+    /// What the model saw, one sample per row.
+    States,
+    /// The codes of the model.
+    Codes,
+    /// The model itself, which is shown states with noise.
+    Encoder,
+    /// A class per row.
+    Labels,
+    /// A class per row, or nothing.
+    LabelsIfAny,
+    /// Codes of a second view of the same samples.
+    View,
+    /// How well each of several models does elsewhere.
+    Performance,
+    /// Rows that search.
+    Queries,
+    /// Rows that are found; without them the queries search among themselves.
+    Targets,
+    /// What a classifier says with and without perturbation, and what is true.
+    Predictions,
+    /// Embeddings of signals.
+    Signals,
+    /// Embeddings of texts that were generated from the signals, and of the true texts where there are some.
+    TextCodes,
+    /// Texts that were generated, and the true texts.
+    Texts,
+}
+
 /// One score that a metric gives.
 #[derive(Debug, Clone, Copy)]
 pub struct Output {
@@ -221,6 +253,10 @@ pub struct Metric {
     pub page: &'static str,
     /// What leaves it unchanged.
     pub invariances: &'static [Invariance],
+    /// What it is computed from, in the order in which a function of its name takes them.
+    pub takes: &'static [Takes],
+    /// The options of its command that can change it, beside seed and level.
+    pub options: &'static [&'static str],
     pub(crate) work: Work,
 }
 
@@ -327,6 +363,17 @@ mod tests {
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), count);
+    }
+
+    #[test]
+    fn every_metric_says_what_it_takes() {
+        for metric in METRICS {
+            assert!(!metric.takes.is_empty(), "{}", metric.id);
+            assert_eq!(metric.is_of_studies(), {
+                let has = |what: Takes| metric.takes.contains(&what);
+                (has(Takes::Codes) || has(Takes::Encoder)) && !has(Takes::Performance)
+            });
+        }
     }
 
     #[test]

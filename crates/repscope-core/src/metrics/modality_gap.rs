@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Modality gap: how far the two spaces of a direction lie apart on the sphere. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Part, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Part, Takes, Work};
 use crate::retrieve::Ranked;
 use crate::score::{Better, Score};
 
@@ -17,6 +17,8 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("modality_gap.md"),
     invariances: Invariance::OF_ANGLES,
+    takes: &[Takes::Queries, Takes::Targets],
+    options: &[],
     work: Work::Ranking {
         part: Part::First,
         compute,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! NMI: how well k-means clusters of the codes agree with the labels. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::{Labels, Study};
 use crate::error::Result;
 use crate::interval;
@@ -22,6 +22,8 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("nmi.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
+    takes: &[Takes::Codes, Takes::Labels],
+    options: &["clusters", "restarts"],
     work: Work::Study { needs, compute },
 };
 

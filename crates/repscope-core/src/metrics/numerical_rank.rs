@@ -3,7 +3,7 @@
 
 use super::participation_ratio::NO_VARIANCE;
 use super::rankme::{bound, needs};
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::error::Result;
 use crate::plan::Shared;
 use crate::score::{Better, Score};
@@ -20,6 +20,8 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("numerical_rank.md"),
     invariances: Invariance::SIMILARITY,
+    takes: &[Takes::Codes],
+    options: &[],
     work: Work::Study { needs, compute },
 };
 

@@ -2,7 +2,7 @@
 //! Pair recall at K: the share of queries that find their own partner in the other space. See the page.
 
 use super::over_queries::with_effective_k;
-use super::{Analysis, Answer, Invariance, Metric, Output, Part, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Part, Takes, Work};
 use crate::interval;
 use crate::retrieve::Ranked;
 use crate::score::{Better, Score};
@@ -19,6 +19,8 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("pair_recall.md"),
     invariances: Invariance::OF_ANGLES,
+    takes: &[Takes::Queries, Takes::Targets],
+    options: &["k-values", "no-normalize"],
     work: Work::Ranking {
         part: Part::First,
         compute,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Participation ratio: over how many directions the variance is spread. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
 use crate::interval;
@@ -21,6 +21,8 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("participation_ratio.md"),
     invariances: Invariance::SIMILARITY,
+    takes: &[Takes::Codes],
+    options: &[],
     work: Work::Study { needs, compute },
 };
 

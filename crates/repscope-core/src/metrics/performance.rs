@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Analysis, Answer, Metric, Output, Work, find};
+use super::{Analysis, Answer, Metric, Output, Takes, Work, find};
 use crate::data::Performance;
 use crate::error::Result;
 use crate::rank_correlation::{Correlation, kendall, spearman};
@@ -31,6 +31,18 @@ pub(super) static METRIC: Metric = Metric {
     ],
     page: include_str!("performance.md"),
     invariances: &[],
+    takes: &[Takes::Codes, Takes::Performance],
+    options: &[
+        "preset",
+        "standardize",
+        "unit-length",
+        "clusters",
+        "restarts",
+        "k",
+        "repeats",
+        "splits",
+        "id-norm",
+    ],
     work: Work::Performance { compute },
 };
 

@@ -6,7 +6,7 @@ mod families;
 mod mcnemar;
 mod tables;
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::PerturbedSet;
 use crate::interval;
 use crate::perturb::{Judged, Perturbed, Tally};
@@ -66,6 +66,8 @@ pub(super) static METRIC: Metric = Metric {
     ],
     page: include_str!("pis.md"),
     invariances: &[Invariance::RowOrder],
+    takes: &[Takes::Predictions],
+    options: &[],
     work: Work::Perturbation { compute },
 };
 

@@ -2,7 +2,7 @@
 //! R-precision: precision among the first R targets, where R is how many are relevant. See the page.
 
 use super::over_queries::OverQueries;
-use super::{Analysis, Answer, Invariance, Metric, Output, Part, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Part, Takes, Work};
 use crate::passes::rankings::Standing;
 use crate::retrieve::Ranked;
 use crate::score::Better;
@@ -19,6 +19,8 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("r_precision.md"),
     invariances: Invariance::OF_ANGLES,
+    takes: &[Takes::Queries, Takes::Targets, Takes::Labels],
+    options: &["no-normalize"],
     work: Work::Ranking {
         part: Part::Whole,
         compute,

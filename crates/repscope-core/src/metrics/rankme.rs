@@ -2,7 +2,7 @@
 //! RankMe: the exponential of the entropy of the spectrum, as document 002 and as the paper compute it. See the page.
 
 use super::participation_ratio::{FEWEST, NO_VARIANCE};
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
 use crate::interval;
@@ -32,6 +32,8 @@ pub(super) static METRIC: Metric = Metric {
     page: include_str!("rankme.md"),
     // The paper's variant does not centre, so a shift changes it.
     invariances: &[Invariance::Rotation, Invariance::Scale, Invariance::RowOrder],
+    takes: &[Takes::Codes],
+    options: &[],
     work: Work::Study { needs, compute },
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Robustness: how far noise in what the model sees moves its codes. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::{NoiseLevel, Space, Study};
 use crate::error::Result;
 use crate::interval;
@@ -53,6 +53,8 @@ pub(super) static METRIC: Metric = Metric {
     ],
     page: include_str!("robustness.md"),
     invariances: &[Invariance::Rotation, Invariance::RowOrder],
+    takes: &[Takes::States, Takes::Encoder],
+    options: &["kind", "noise", "draws", "clamp"],
     work: Work::Study { needs, compute },
 };
 

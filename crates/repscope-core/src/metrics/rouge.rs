@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! ROUGE: words, pairs of words and word order that generated texts share with their references. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::etes::Decoded;
 use crate::interval;
 use crate::score::{Better, Score};
@@ -48,6 +48,8 @@ pub(super) static METRIC: Metric = Metric {
     ],
     page: include_str!("rouge.md"),
     invariances: &[Invariance::RowOrder],
+    takes: &[Takes::Texts],
+    options: &[],
     work: Work::Decoding { compute },
 };
 

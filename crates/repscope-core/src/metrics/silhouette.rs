@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Silhouette: how much nearer a code is to its own class than to the next. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
 use crate::interval;
@@ -22,6 +22,8 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("silhouette.md"),
     invariances: Invariance::SIMILARITY,
+    takes: &[Takes::Codes, Takes::LabelsIfAny],
+    options: &["clusters", "restarts", "sample"],
     work: Work::Study { needs, compute },
 };
 

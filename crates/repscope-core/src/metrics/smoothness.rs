@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Smoothness: do small steps of the input make small steps of the code? See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::Study;
 use crate::error::{Error, Result};
 use crate::interval::{self, Units};
@@ -44,6 +44,8 @@ pub(super) static METRIC: Metric = Metric {
     page: include_str!("smoothness.md"),
     // Not a shift: it changes the directions of the codes, and with them the unit scores.
     invariances: &[Invariance::Rotation],
+    takes: &[Takes::States, Takes::Codes],
+    options: &[],
     work: Work::Study { needs, compute },
 };
 

@@ -2,7 +2,7 @@
 //! The eigenvalue spectrum of the codes. See the page.
 
 use super::participation_ratio::needs;
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::error::Result;
 use crate::plan::Shared;
 use crate::score::{Better, Curve, Score};
@@ -27,6 +27,8 @@ pub(super) static METRIC: Metric = Metric {
     ],
     page: include_str!("spectrum.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::RowOrder],
+    takes: &[Takes::Codes],
+    options: &[],
     work: Work::Study { needs, compute },
 };
 

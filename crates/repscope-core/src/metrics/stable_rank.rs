@@ -3,7 +3,7 @@
 
 use super::participation_ratio::NO_VARIANCE;
 use super::rankme::{needs, score};
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::error::Result;
 use crate::passes::singular::Function;
 use crate::plan::Shared;
@@ -21,6 +21,8 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("stable_rank.md"),
     invariances: Invariance::SIMILARITY,
+    takes: &[Takes::Codes],
+    options: &[],
     work: Work::Study { needs, compute },
 };
 

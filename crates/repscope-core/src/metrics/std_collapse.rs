@@ -2,7 +2,7 @@
 //! Std collapse: the spread of the unit-length codes along each coordinate. See the page.
 
 use super::participation_ratio::FEWEST;
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::{Space, Study};
 use crate::error::Result;
 use crate::interval;
@@ -24,6 +24,8 @@ pub(super) static METRIC: Metric = Metric {
     page: include_str!("std_collapse.md"),
     // A rotation moves spread between coordinates.
     invariances: &[Invariance::Scale, Invariance::RowOrder],
+    takes: &[Takes::Codes],
+    options: &[],
     work: Work::Study { needs, compute },
 };
 

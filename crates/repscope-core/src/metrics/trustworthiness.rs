@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Trustworthiness: are neighbours among the codes neighbours among the inputs? See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::Study;
 use crate::error::{Error, Result};
 use crate::interval::{self, Units};
@@ -22,6 +22,8 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("trustworthiness.md"),
     invariances: Invariance::SIMILARITY,
+    takes: &[Takes::States, Takes::Codes],
+    options: &["k", "distance", "sample"],
     work: Work::Study { needs, compute },
 };
 

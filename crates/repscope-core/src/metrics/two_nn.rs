@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! TwoNN: the intrinsic dimension from the two nearest neighbours. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
 use crate::interval::{self, Units};
@@ -31,6 +31,8 @@ pub(super) static METRIC: Metric = Metric {
     ],
     page: include_str!("two_nn.md"),
     invariances: Invariance::SIMILARITY,
+    takes: &[Takes::Codes],
+    options: &["sample", "discard"],
     work: Work::Study { needs, compute },
 };
 

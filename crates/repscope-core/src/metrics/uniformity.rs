@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Uniformity: how evenly the directions of the codes cover the sphere. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::Study;
 use crate::error::{Error, Result};
 use crate::interval;
@@ -22,6 +22,8 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("uniformity.md"),
     invariances: &[Invariance::Rotation, Invariance::Scale, Invariance::RowOrder],
+    takes: &[Takes::Codes],
+    options: &["t", "sample"],
     work: Work::Study { needs, compute },
 };
 

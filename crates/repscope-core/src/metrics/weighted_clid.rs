@@ -2,7 +2,7 @@
 //! CL and ID weighted so that they predict how well the models of a pool do. See the page.
 
 use super::clid::Scale;
-use super::{Analysis, Answer, Metric, Output, Work};
+use super::{Analysis, Answer, Metric, Output, Takes, Work};
 use crate::data::Performance;
 use crate::error::Result;
 use crate::interval::{from_standard_error, mean};
@@ -30,6 +30,18 @@ pub(super) static METRIC: Metric = Metric {
     ],
     page: include_str!("weighted_clid.md"),
     invariances: &[],
+    takes: &[Takes::Codes, Takes::Performance],
+    options: &[
+        "preset",
+        "standardize",
+        "unit-length",
+        "clusters",
+        "restarts",
+        "k",
+        "repeats",
+        "splits",
+        "id-norm",
+    ],
     work: Work::Performance { compute },
 };
 

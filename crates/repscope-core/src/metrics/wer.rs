@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Word error rate: edits that make the reference of a generated text. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Work};
+use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::etes::Decoded;
 use crate::score::{Better, Score};
 use crate::texts::{sums, wer};
@@ -18,6 +18,8 @@ pub(super) static METRIC: Metric = Metric {
     }],
     page: include_str!("wer.md"),
     invariances: &[Invariance::RowOrder],
+    takes: &[Takes::Texts],
+    options: &[],
     work: Work::Decoding { compute },
 };
 

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""repscope measures how good learned representations are.
+
+A function for each metric (``repscope.two_nn(Z)``, ``repscope.trustworthiness(X, Z, k=10)``), whole analyses
+(:func:`evaluate`, :func:`compare`, :func:`robustness`), a :class:`Monitor` for training loops, the library calls of
+documents 001 and 004 (``repscope.retrieval``, ``repscope.etes``) and drop-in shims (``repscope.compat``).
+Arrays may be NumPy arrays, tensors of torch or JAX, frames of pandas or polars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from . import _functions, _others
+from . import etes as _etes
+from ._evaluate import compare, encode, evaluate, robustness
+from ._repscope import InputError, InternalError, __version__
+from ._results import Figure, Results, load
+from ._scores import Score, Scores, Undefined
+from .monitor import Monitor
+
+__all__ = [
+    "Figure",
+    "InputError",
+    "InternalError",
+    "Monitor",
+    "Results",
+    "Score",
+    "Scores",
+    "Undefined",
+    "compare",
+    "encode",
+    "evaluate",
+    "load",
+    "metrics",
+    "robustness",
+]
+
+
+def metrics() -> list[str]:
+    """The names of all metrics, each of which is a function of this package."""
+    return [metric["id"] for metric in _functions.declared()]
+
+
+def _make_functions() -> None:
+    for metric in _functions.declared():
+        name = metric["id"]
+        function: Callable | None
+        if name == "robustness":
+            continue  # written out above, as it takes an encoder
+        if _functions.is_of_codes(metric):
+            function = _functions.make(metric)
+        else:
+            function = _others.make(metric)
+        if name == "etes":
+            # The module of document 004 is the function, too.
+            _etes._function = function
+            _etes.__doc__ = (_etes.__doc__ or "") + "\n\n" + (function.__doc__ or "")
+            continue
+        globals()[name] = function
+        __all__.append(name)
+
+
+_make_functions()

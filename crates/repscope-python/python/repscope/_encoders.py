@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""Encoders that are Python callables: `encode(batch) -> codes`, a torch module among them."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from . import _progress
+from ._arrays import lend, rows_of, to_numpy
+
+
+class Encoder:
+    """A callable that is shown batches of what the states are: tensors where they are tensors, else NumPy arrays.
+
+    A torch module is put into evaluation mode for the time of the call and run without gradients, on the device where
+    its parameters are.
+    """
+
+    def __init__(self, name: str, function: Callable, states: Any, batch_size: int) -> None:
+        self.name = name
+        self._function = function
+        self._states = states
+        self._batch_size = batch_size
+
+    def codes(self, states: Any, progress: bool | None = None) -> np.ndarray:
+        """The codes of all states, in batches."""
+        count = rows_of(states)
+        if count == 0:
+            raise ValueError(f"there are no states to show to `{self.name}`")
+        bar = _progress.bar(progress)
+        parts = []
+        try:
+            with self.quiet():
+                for first in range(0, count, self._batch_size):
+                    last = min(first + self._batch_size, count)
+                    parts.append(self._checked(self._call(_slice(states, first, last)), last - first))
+                    if bar is not None:
+                        bar(f"encoding, {self.name}", last, count)
+        finally:
+            if bar is not None:
+                bar.close()
+        return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+    def noisy(self, batch: np.ndarray) -> tuple[Any, str]:
+        """The codes of states with noise, as the compiled part takes them."""
+        with self.quiet():
+            return lend(self._checked(self._call(_like(batch, self._states)), len(batch)), f"codes of {self.name}")
+
+    @contextlib.contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Evaluation mode and no gradients, where the callable is a torch module or torch is in use."""
+        torch = sys.modules.get("torch")
+        if torch is None:
+            yield
+            return
+        is_module = isinstance(self._function, torch.nn.Module)
+        modes = [(part, part.training) for part in self._function.modules()] if is_module else []
+        if is_module:
+            self._function.eval()
+        try:
+            with torch.no_grad():
+                yield
+        finally:
+            for part, mode in modes:
+                part.training = mode
+
+    def _call(self, batch: Any) -> Any:
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(self._function, torch.nn.Module):
+            if isinstance(batch, np.ndarray):
+                batch = torch.from_numpy(np.ascontiguousarray(batch))
+            parameter = next(self._function.parameters(), None)
+            if parameter is not None and hasattr(batch, "to"):
+                batch = batch.to(parameter.device)
+                if batch.is_floating_point():
+                    batch = batch.to(parameter.dtype)
+        return self._function(batch)
+
+    def _checked(self, codes: Any, count: int) -> np.ndarray:
+        if isinstance(codes, (tuple, list)) and not isinstance(codes[0], (int, float)) and len(codes) != count:
+            raise TypeError(f"`{self.name}` gave {len(codes)} outputs; wrap it in a function that gives the codes alone")
+        array = to_numpy(codes, f"codes of {self.name}")
+        if not isinstance(array, np.ndarray) or array.ndim == 0 or len(array) != count:
+            shape = array.shape if isinstance(array, np.ndarray) else (len(array),)
+            raise ValueError(
+                f"`{self.name}` was shown {count} rows and gave codes of shape {tuple(shape)}; "
+                "it must give one row per row"
+            )
+        return array
+
+
+def is_encoder(model: Any) -> bool:
+    """Whether a model is a callable that encodes, not codes or a path."""
+    return callable(model) and not hasattr(model, "__array__") and not hasattr(model, "__dlpack__")
+
+
+def _slice(states: Any, first: int, last: int) -> Any:
+    return states.iloc[first:last] if hasattr(states, "iloc") else states[first:last]
+
+
+def _like(batch: np.ndarray, states: Any) -> Any:
+    """A batch of floats as what the states are: a tensor on their device where they are tensors."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(states, torch.Tensor):
+        dtype = states.dtype if states.is_floating_point() else torch.float32
+        return torch.from_numpy(batch).to(device=states.device, dtype=dtype)
+    if type(states).__module__.startswith(("jax", "jaxlib")):
+        import jax.numpy
+
+        return jax.numpy.asarray(batch)
+    if isinstance(states, np.ndarray) and states.dtype.kind == "f":
+        return batch.astype(states.dtype, copy=False)
+    return batch

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""Results of a run: scores with everything behind them, as tables, frames, figures and a page."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from . import _repscope
+from ._scores import Score, Scores, Undefined
+from ._scores import score as _score
+
+
+class Results:
+    """What :func:`evaluate`, :func:`compare`, :func:`robustness` and :func:`load` give.
+
+    Printed, it is the table of the command. ``results["jepa", "two_nn"]`` is one score,
+    ``results["jepa"]`` the scores of one model, ``results.figure("smoothness")`` a figure.
+    """
+
+    def __init__(self, run: _repscope.Run) -> None:
+        self._run = run
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        return json.loads(self._run.document())
+
+    @cached_property
+    def scores(self) -> list[Score | Undefined]:
+        """Every score, in the order of the table."""
+        return [_score(entry) for entry in self._document["scores"]]
+
+    @property
+    def models(self) -> list[str]:
+        """The models that have scores."""
+        return list(dict.fromkeys(score.model for score in self.scores))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is to be known about the results."""
+        return list(self._document["warnings"])
+
+    @property
+    def differences(self) -> list[dict[str, Any]]:
+        """Differences between models, with intervals and p-values, where there are several."""
+        return list(self._document.get("differences", []))
+
+    @cached_property
+    def samples(self) -> dict[str, np.ndarray]:
+        """What single samples scored, as `samples.npz` has it."""
+        with np.load(io.BytesIO(self._run.samples())) as stored:
+            return {name: stored[name] for name in stored.files}
+
+    @property
+    def figures(self) -> list[str]:
+        """The names of the figures that can be drawn."""
+        return self._run.figure_names()
+
+    def __getitem__(self, key: str | tuple[str, str]) -> Score | Undefined | Scores:
+        model, metric = key if isinstance(key, tuple) else (key, None)
+        own = {score.metric: score for score in self.scores if score.model == model}
+        if not own:
+            raise KeyError(f"there is no model {model!r}; there are {', '.join(self.models)}")
+        if metric is None:
+            return Scores(own, self.warnings)
+        if metric not in own:
+            raise KeyError(f"`{model}` has no score {metric!r}; it has {', '.join(own)}")
+        return own[metric]
+
+    def __iter__(self) -> Iterator[Score | Undefined]:
+        return iter(self.scores)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The results document, as results.json has it."""
+        return json.loads(self._run.document())
+
+    def to_pandas(self) -> Any:
+        """A frame with a row per score."""
+        import pandas
+
+        frame = pandas.DataFrame(self._document["scores"])
+        ends = frame.pop("interval") if "interval" in frame else []
+        at = list(frame.columns).index("value") + 1 if len(frame) else 0
+        for place, name in enumerate(("low", "high")):
+            values = [None if interval is None else interval[place] for interval in ends]
+            frame.insert(at + place, name, np.array(values, dtype="f8") if len(values) else [])
+        if len(frame):
+            frame["value"] = frame["value"].astype("f8")
+        return frame
+
+    def table(self, format: str = "table") -> str:
+        """The scores as text: ``table``, ``markdown``, ``latex`` or ``csv``."""
+        return self._run.table(format)
+
+    def save(self, folder: str | os.PathLike, *, figures: bool = True) -> None:
+        """Writes everything into a folder, as the command does: results.json, samples, CSV files, figures, report.html."""
+        self._run.save(os.fspath(folder), figures)
+
+    def figure(
+        self,
+        name: str,
+        path: str | os.PathLike | None = None,
+        *,
+        format: str | None = None,
+        width: float | None = None,
+    ) -> Figure:
+        """Draws a figure, by the name of its analysis or one of ``figures``; with a path it is written there, too.
+
+        Parameters
+        ----------
+        name : str
+            ``smoothness``, or a name out of :attr:`figures`.
+        path : path, optional
+            Where to write it; its ending says the format.
+        format : str, default ``svg``
+            ``png``, ``svg`` or ``pdf``.
+        width : float, optional
+            Millimetres; 88 is one column of a journal, 180 are two (the default).
+        """
+        if format is None:
+            format = os.path.splitext(os.fspath(path))[1].lstrip(".").lower() if path is not None else "svg"
+        figure = Figure(self._run.figure(name, format, width), format)
+        if path is not None:
+            figure.save(path)
+        return figure
+
+    def report(self, path: str | os.PathLike = "report.html") -> str:
+        """Writes the page with all tables, figures and definitions; gives its path."""
+        self._run.write_html(os.fspath(path))
+        return os.fspath(path)
+
+    def __repr__(self) -> str:
+        return self.table().rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        """The scores as a table of HTML: a row per metric, a column per model."""
+        from html import escape
+
+        models = self.models
+        by_metric: dict[str, dict[str, Any]] = {}
+        for score in self.scores:
+            by_metric.setdefault(score.metric, {})[score.model] = score
+        head = "".join(f"<th>{escape(model)}</th>" for model in models)
+        rows = []
+        for metric, own in by_metric.items():
+            first = next(iter(own.values()))
+            arrow = {"higher": "↑", "lower": "↓"}.get(first.better, "·")
+            cells = "".join(f"<td>{_cell(own.get(model))}</td>" for model in models)
+            chance = "" if first.chance is None else f"{first.chance:.3g}"
+            rows.append(f"<tr><th style='text-align:left'>{escape(metric)} {arrow}</th>{cells}<td>{chance}</td></tr>")
+        notes = "".join(f"<div>⚠ {escape(warning)}</div>" for warning in self.warnings)
+        return (
+            f"<table><thead><tr><th></th>{head}<th>chance</th></tr></thead><tbody>{''.join(rows)}</tbody></table>{notes}"
+        )
+
+
+class Figure:
+    """A drawn figure: bytes in a format, shown by a notebook as it is."""
+
+    def __init__(self, data: bytes, format: str) -> None:
+        self.data = data
+        self.format = format
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the figure, whole or not at all."""
+        path = os.fspath(path)
+        ending = os.path.splitext(path)[1].lstrip(".").lower()
+        if ending != self.format:
+            raise ValueError(f"{path} ends in .{ending}, but the figure is drawn as {self.format}")
+        part = f"{path}.part"
+        with open(part, "wb") as file:
+            file.write(self.data)
+        os.replace(part, path)
+
+    def _repr_svg_(self) -> str | None:
+        return self.data.decode("utf-8") if self.format == "svg" else None
+
+    def _repr_png_(self) -> bytes | None:
+        return self.data if self.format == "png" else None
+
+    def __repr__(self) -> str:
+        return f"<figure, {self.format}, {len(self.data)} bytes>"
+
+
+def load(path: str | os.PathLike) -> Results:
+    """Reads the ``results.json`` of an earlier run, or the one in a folder, without computing."""
+    return Results(_repscope.load(os.fspath(path)))
+
+
+def _cell(score: Score | Undefined | None) -> str:
+    from html import escape
+
+    if score is None:
+        return ""
+    if score.value is None:
+        return f"<span title='{escape(str(score.reason), quote=True)}'>—</span>"
+    text = f"{score.value:.4g}"
+    if score.interval is not None:
+        text += f" <small>[{score.interval[0]:.3g}, {score.interval[1]:.3g}]</small>"
+    return text

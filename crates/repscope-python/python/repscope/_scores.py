@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""A score is a number with everything needed to publish it; one that does not exist has a reason instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+class Score(float):
+    """A float that knows its interval.
+
+    Attributes
+    ----------
+    metric : str
+        The printed identity, such as ``trustworthiness@10``.
+    model : str
+        The model it speaks of.
+    interval : tuple[float, float] or None
+        Confidence interval at ``level``, by ``method`` over ``unit``.
+    chance : float or None
+        What a meaningless representation would get.
+    better : str
+        ``higher``, ``lower`` or ``neither``.
+    n : int
+        How many units it was computed from.
+    note : str or None
+        What a reader must know to use it.
+    warnings : list[str]
+        What the run had to say.
+    all : Scores
+        Every score of the same call.
+    """
+
+    metric: str
+    model: str
+    interval: tuple[float, float] | None
+    level: float | None
+    n: int
+    better: str
+    chance: float | None
+    standard_error: float | None
+    unit: str | None
+    method: str | None
+    note: str | None
+    reason: None
+
+    def __new__(cls, entry: Mapping[str, Any]) -> Score:
+        self = super().__new__(cls, entry["value"])
+        _fill(self, entry)
+        return self
+
+    def __getnewargs__(self) -> tuple[Mapping[str, Any]]:
+        return (self._entry,)
+
+    def __reduce__(self) -> tuple:
+        return (Score, (self._entry,))
+
+    @property
+    def value(self) -> float:
+        """The number, as a plain float."""
+        return float(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The score as results.json has it."""
+        return dict(self._entry)
+
+    def __repr__(self) -> str:
+        text = f"{self.metric} = {float(self):.6g}"
+        if self.interval is not None:
+            text += f" [{self.interval[0]:.4g}, {self.interval[1]:.4g}]"
+        return text
+
+    def __str__(self) -> str:
+        return repr(float(self))
+
+    def _repr_html_(self) -> str:
+        return _html([self])
+
+
+class Undefined:
+    """A score that does not exist for these data. ``reason`` says why; ``float()`` refuses."""
+
+    def __init__(self, entry: Mapping[str, Any]) -> None:
+        _fill(self, entry)
+
+    value = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The score as results.json has it."""
+        return dict(self._entry)
+
+    def __float__(self) -> float:
+        raise ValueError(f"{self.metric} is undefined: {self.reason}")
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return f"{self.metric} undefined: {self.reason}"
+
+    def __reduce__(self) -> tuple:
+        return (Undefined, (self._entry,))
+
+    def _repr_html_(self) -> str:
+        return _html([self])
+
+
+class Scores(Mapping):
+    """Scores by their names, in the order in which they are shown."""
+
+    def __init__(self, scores: Mapping[Any, Score | Undefined], warnings: list[str] | None = None) -> None:
+        self._scores = dict(scores)
+        self.warnings = warnings or []
+
+    def __getitem__(self, name: Any) -> Score | Undefined:
+        try:
+            return self._scores[name]
+        except KeyError:
+            known = ", ".join(str(known) for known in self._scores)
+            raise KeyError(f"there is no score {name!r}; there are {known}") from None
+
+    def __getattr__(self, name: str) -> Score | Undefined:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self._scores[name]
+        except KeyError:
+            known = ", ".join(str(known) for known in self._scores)
+            raise AttributeError(f"there is no score {name!r}; there are {known}") from None
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(name for name in self._scores if isinstance(name, str) and name.isidentifier())]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._scores)
+
+    def __len__(self) -> int:
+        return len(self._scores)
+
+    def to_dict(self) -> dict[Any, dict[str, Any]]:
+        """Every score as results.json has it."""
+        return {name: score.to_dict() for name, score in self._scores.items()}
+
+    def to_pandas(self) -> Any:
+        """A frame with a row per score."""
+        import pandas
+
+        return pandas.DataFrame([score.to_dict() for score in self._scores.values()])
+
+    def __repr__(self) -> str:
+        return "\n".join(repr(score) for score in self._scores.values()) or "no scores"
+
+    def _repr_html_(self) -> str:
+        return _html(self._scores.values())
+
+
+def score(entry: Mapping[str, Any]) -> Score | Undefined:
+    """The score of an entry of results.json."""
+    return Undefined(entry) if entry["value"] is None else Score(entry)
+
+
+def _fill(score: Any, entry: Mapping[str, Any]) -> None:
+    score._entry = dict(entry)
+    for name, value in entry.items():
+        if name != "value":
+            setattr(score, name, tuple(value) if name == "interval" and value is not None else value)
+    for name in ("standard_error", "unit", "method", "note"):
+        if name not in entry:
+            setattr(score, name, None)
+    score.warnings = []
+
+
+def _html(scores: Any) -> str:
+    from html import escape
+
+    rows = []
+    for score in scores:
+        value = "—" if score.value is None else f"{score.value:.6g}"
+        interval = "" if score.interval is None else f"[{score.interval[0]:.4g}, {score.interval[1]:.4g}]"
+        said = score.reason or score.note or ""
+        arrow = {"higher": "↑", "lower": "↓"}.get(score.better, "·")
+        chance = "" if score.chance is None else f"{score.chance:.4g}"
+        cells = (score.metric, arrow, value, interval, chance, score.n, said)
+        rows.append("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in cells) + "</tr>")
+    head = "".join(f"<th>{name}</th>" for name in ("metric", "", "value", "interval", "chance", "n", ""))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

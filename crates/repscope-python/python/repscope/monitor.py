@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+"""Metrics during training."""
+
+
+class Monitor:
+    """To be written."""

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//! The compiled part of the Python package: it converts arguments and results, and lets go of Python's lock while Rust
+//! works. Nothing is computed here.
+
+mod arrays;
+mod errors;
+mod lent;
+mod results;
+mod running;
+mod watching;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use pyo3::prelude::*;
+
+/// The repscope command; gives its exit code.
+#[pyfunction]
+fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
+    let code = py.detach(|| repscope_cli::main(words.into_iter()));
+    (0..=2).find(|&known| code == ExitCode::from(known)).unwrap_or(2)
+}
+
+/// Everything that is declared about metrics, as JSON.
+#[pyfunction]
+fn declared_metrics() -> String {
+    repscope_cli::declared::metrics().to_string()
+}
+
+/// The options of a command, as JSON.
+#[pyfunction]
+fn declared_options(command: &str) -> String {
+    repscope_cli::declared::options(command).to_string()
+}
+
+/// The compiled part of repscope; private.
+#[pymodule]
+fn _repscope(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("InputError", module.py().get_type::<errors::InputError>())?;
+    module.add("InternalError", module.py().get_type::<errors::InternalError>())?;
+    module.add_class::<results::Run>()?;
+    module.add_function(wrap_pyfunction!(main, module)?)?;
+    module.add_function(wrap_pyfunction!(declared_metrics, module)?)?;
+    module.add_function(wrap_pyfunction!(declared_options, module)?)?;
+    module.add_function(wrap_pyfunction!(running::compute, module)?)?;
+    module.add_function(wrap_pyfunction!(running::encode, module)?)?;
+    module.add_function(wrap_pyfunction!(results::load, module)?)?;
+    Ok(())
+}
