@@ -41,7 +41,7 @@ fn of_metric(metric: &Metric) -> Value {
     json!({
         "id": metric.id, "title": metric.title, "command": command, "page": metric.page, "outputs": outputs,
         "takes": metric.takes.iter().map(|takes| snake(&format!("{takes:?}"))).collect::<Vec<_>>(),
-        "options": metric.options.iter().filter_map(|name| named(name)).collect::<Vec<_>>(),
+        "options": metric.options.iter().filter_map(named).collect::<Vec<_>>(),
     })
 }
 

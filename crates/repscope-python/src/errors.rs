@@ -20,7 +20,8 @@ pyo3::create_exception!(
 
 /// The exception of the right kind.
 pub fn exception(error: &anyhow::Error) -> PyErr {
-    let text = message(error);
+    // Arrays are lent under names that begin so; to the caller they are just names.
+    let text = message(error).replace("memory:", "");
     match failure(error) {
         Failure::NotFound => PyFileNotFoundError::new_err(text),
         Failure::System => PyOSError::new_err(text),

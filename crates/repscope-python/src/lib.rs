@@ -10,6 +10,7 @@ mod running;
 mod watching;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use pyo3::prelude::*;
@@ -33,6 +34,17 @@ fn declared_options(command: &str) -> String {
     repscope_cli::declared::options(command).to_string()
 }
 
+/// The texts that describe labels: label and text, the field they come from, and what is to be known about them.
+#[pyfunction]
+fn prototype_texts(path: PathBuf, dataset: &str, style: &str) -> PyResult<Described> {
+    let read = repscope_io::read_prototype_texts(&path, dataset, style);
+    let read = read.map_err(|error| errors::exception(&error.into()))?;
+    Ok((read.texts, read.source, read.warnings))
+}
+
+/// Pairs of label and text, their field, and notes.
+type Described = (Vec<(String, String)>, String, Vec<String>);
+
 /// The compiled part of repscope; private.
 #[pymodule]
 fn _repscope(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -43,6 +55,7 @@ fn _repscope(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(declared_metrics, module)?)?;
     module.add_function(wrap_pyfunction!(declared_options, module)?)?;
+    module.add_function(wrap_pyfunction!(prototype_texts, module)?)?;
     module.add_function(wrap_pyfunction!(running::compute, module)?)?;
     module.add_function(wrap_pyfunction!(running::encode, module)?)?;
     module.add_function(wrap_pyfunction!(results::load, module)?)?;

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: MIT
 //! Everything that is wrong, gathered so that it can be put right in one go.
 
-use anyhow::{Result, anyhow};
+use anyhow::{Error, Result, anyhow};
+
+use crate::message;
 
 #[derive(Default)]
-pub struct Problems(Vec<String>);
+pub struct Problems(Vec<Error>);
 
 impl Problems {
     pub fn add(&mut self, problem: impl Into<String>) {
-        let problem = problem.into();
-        if !self.0.contains(&problem) {
-            self.0.push(problem);
-        }
+        self.keep(anyhow!(problem.into()));
     }
 
     /// Keeps the value; what went wrong is added.
     pub fn take<T>(&mut self, result: Result<T>) -> Option<T> {
-        result.map_err(|error| self.add(crate::message(&error))).ok()
+        result.map_err(|error| self.keep(error)).ok()
+    }
+
+    fn keep(&mut self, problem: Error) {
+        let text = message(&problem);
+        if !self.0.iter().any(|other| message(other) == text) {
+            self.0.push(problem);
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -24,15 +30,18 @@ impl Problems {
     }
 
     /// All problems as one error; nothing where there are none.
-    pub fn refuse(self) -> Result<()> {
-        match &self.0[..] {
-            [] => Ok(()),
-            [only] => Err(anyhow!("{only}")),
-            several => Err(anyhow!(
-                "{} problems; nothing was computed\n- {}",
-                several.len(),
-                several.join("\n- ")
-            )),
+    pub fn refuse(mut self) -> Result<()> {
+        match self.0.len() {
+            0 => Ok(()),
+            // As it is, so that its kind is known.
+            1 => Err(self.0.remove(0)),
+            several => {
+                let texts: Vec<String> = self.0.iter().map(message).collect();
+                Err(anyhow!(
+                    "{several} problems; nothing was computed\n- {}",
+                    texts.join("\n- ")
+                ))
+            }
         }
     }
 }

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from . import _functions, _others
 from . import etes as _etes
+from . import retrieval
 from ._evaluate import compare, encode, evaluate, robustness
 from ._repscope import InputError, InternalError, __version__
 from ._results import Figure, Results, load
@@ -33,6 +34,7 @@ __all__ = [
     "evaluate",
     "load",
     "metrics",
+    "retrieval",
     "robustness",
 ]
 
@@ -56,8 +58,8 @@ def _make_functions() -> None:
             # The module of document 004 is the function, too.
             _etes._function = function
             _etes.__doc__ = (_etes.__doc__ or "") + "\n\n" + (function.__doc__ or "")
-            continue
-        globals()[name] = function
+        else:
+            globals()[name] = function
         __all__.append(name)
 
 

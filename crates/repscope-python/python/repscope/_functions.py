@@ -62,7 +62,8 @@ def signature(metric: Mapping[str, Any]) -> tuple[list[tuple], list[tuple]]:
     variants = variants_of(metric)
     if variants:
         (parameter, values), *_ = variants.items()
-        named.append((parameter, "str", values[0], f"Which variant: {' or '.join(repr(v) for v in values if v)}."))
+        kind = "Literal[" + ", ".join(repr(value) for value in values) + "]"
+        named.append((parameter, kind, values[0], f"Which variant: {' or '.join(repr(v) for v in values)}."))
     for option in metric["options"]:
         name = option["name"].replace("-", "_")
         kind, default = _kind(option), _default(option)
@@ -155,7 +156,7 @@ def _compute(metric: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
         value = given[name]
         if option["choices"] == ["yes", "no"] and isinstance(value, bool):
             value = "yes" if value else "no"
-        if value is not None and value != _default(option):
+        if value is not None:
             call.option(name, value)
     call.option("seed", given["seed"]).option("level", given["level"]).option("memory", given["memory"])
     run = call.run([identity], threads=given["threads"], progress=given["progress"])

@@ -123,8 +123,7 @@ def _texts(metric: Mapping[str, Any]) -> Callable:
         if identity in own:
             own[identity].all = Scores(own)
             return own[identity]
-        names = {key.partition("@")[2] or key.removeprefix(identity + "."): s for key, s in own.items()}
-        return Scores({int(key) if key.isdigit() else key: s for key, s in names.items()})
+        return Scores({int(key.partition("@")[2]) if "@" in key else key.removeprefix(identity + "."): s for key, s in own.items()})
 
     about = [
         ("generated", "Sequence[str]", _EMPTY, "A generated text per sample."),

@@ -51,6 +51,15 @@ class Results:
         """Differences between models, with intervals and p-values, where there are several."""
         return list(self._document.get("differences", []))
 
+    def breakdown(self, metric: str, model: str = "") -> dict[str, list[Any]]:
+        """The table behind a metric, as columns: by label, by cluster, or the relation of each score to performance."""
+        tables = self._document.get("breakdowns", [])
+        for table in tables:
+            if (table["metric"], table["model"]) == (metric, model):
+                return {column["name"]: column["values"] for column in table["keys"] + table["columns"]}
+        known = ", ".join(repr((table["metric"], table["model"])) for table in tables) or "none"
+        raise KeyError(f"there is no table {(metric, model)!r}; there are {known}")
+
     @cached_property
     def samples(self) -> dict[str, np.ndarray]:
         """What single samples scored, as `samples.npz` has it."""

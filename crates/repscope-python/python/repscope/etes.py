@@ -1,8 +1,310 @@
 # SPDX-License-Identifier: MIT
 """ETES, the signal-text energy score of document 004.
 
-``from repscope.etes import ETESEvaluator`` is the evaluator of the document; ``repscope.etes(signal, generated)`` is the
-metric on embeddings. Energies are negative cosines: lower is better.
+``from repscope.etes import ETESEvaluator`` is the evaluator of the document; ``repscope.etes(signal, generated)`` is
+the metric on embeddings. Energies are negative cosines: lower is better.
 """
 
 from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+import types
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ._arrays import lend, rows_of, to_numpy
+from ._call import Call
+from ._results import Results
+from ._scores import Score, Scores, Undefined
+from ._scores import score as _score
+from .retrieval import BATCH, DocumentResults, check_encoder, encode_texts
+
+__all__ = ["BANDS", "ETESEvaluator"]
+
+#: Where the bands excellent, good, fair and weak end; behind them is poor. Document 004 says nothing of −0.2 to 0.
+BANDS = (-0.8, -0.5, -0.2, 0.0)
+_QUALITIES = ("excellent", "good", "fair", "weak", "poor")
+#: What the document calls the scores.
+_KEYS = {
+    "etes_alignment": "etes.alignment",
+    "etes_alignment_std": "etes.std",
+    "etes_total": "etes.total",
+    "etes_total_std": "etes.std",
+    "etes_min": "etes.min",
+    "etes_max": "etes.max",
+    "etes_median": "etes.median",
+    "etes_p10": "etes.p10",
+    "etes_p90": "etes.p90",
+}
+_KEYS_OF_REFERENCES = {"etes_reference": "etes.reference", "etes_gap": "etes.gap"}
+#: What the texts are called as a system of the command.
+_SYSTEM = "system"
+
+#: The function of the metric; the package sets it.
+_function: Callable
+
+
+class ETESEvaluator:
+    """Scores how well texts fit the signals that they were generated from.
+
+    Parameters
+    ----------
+    text_encoder : callable, object or path, optional
+        What turns texts into vectors of the signals' space: any callable ``(list of str) -> (N, D) array``, an object
+        with ``encode(texts)``, or the path of a text model that :func:`repscope.encode` reads. Without it, give
+        embeddings where texts would be.
+    fluency : callable, optional
+        ``(list of str) -> (N,) numbers``: the log-perplexity (mean negative log-likelihood of the tokens) of each text.
+        Then the total energy is alignment + ``fluency_weight`` · log-perplexity / 10; without it, total is alignment.
+    fluency_weight : float
+        The weight of fluency in the total.
+    fluency_kind : str
+        ``log-perplexity``, or ``perplexity`` where the callable gives that.
+    bands : four numbers
+        Where the qualities excellent, good, fair and weak end; behind them is poor.
+    device : optional
+        Handed to the text encoder where it takes one.
+    batch_size : int
+        Texts that the text encoder sees at once.
+    **options
+        Where the text encoder is a path, those of ``repscope encode``: ``checkpoint="glim.ckpt"`` puts its aligner
+        behind the text model, ``template="To English: {}"`` wraps each text as the aligner was trained to see it.
+
+    Notes
+    -----
+    Conventions are those of the document. The code behind it differs: there, min, max, median and percentiles are of
+    the total energy, and here of the alignment, as the document says; its median is the lower of the middle two, ours
+    their mean; its bands have ``poor`` below 0.2 and ``very_poor`` above. Standard deviations have n − 1 in both. A
+    vector of length zero has no cosine: its sample is left out, and a warning says so.
+    """
+
+    def __init__(
+        self,
+        text_encoder: Any = None,
+        fluency: Callable[[list[str]], Any] | None = None,
+        *,
+        fluency_weight: float = 0.1,
+        fluency_kind: str = "log-perplexity",
+        bands: Sequence[float] = BANDS,
+        device: Any = None,
+        batch_size: int = BATCH,
+        threads: int | None = None,
+        progress: bool | None = None,
+        **options: Any,
+    ) -> None:
+        if text_encoder is not None:
+            check_encoder(text_encoder, options)
+        elif options:
+            raise TypeError(f"{', '.join(sorted(options))}: there is no text encoder that could have options")
+        if fluency is not None and not callable(fluency):
+            raise TypeError(f"fluency is of type {type(fluency).__name__}; give a callable (list of str) -> numbers")
+        self.text_encoder = text_encoder
+        self.fluency = fluency
+        self.fluency_weight = fluency_weight
+        self.fluency_kind = fluency_kind
+        self.bands = tuple(float(band) for band in bands)
+        self.device = device
+        self.batch_size = batch_size
+        self.threads = threads
+        self.progress = progress
+        self.options = options
+
+    def encode_text(self, texts: Iterable[str]) -> np.ndarray:
+        """One vector per text."""
+        return self._encoded(_as_texts(texts, "texts"), "texts")
+
+    def compute_alignment_energy(self, eeg_emb: Any, text_emb: Any) -> np.ndarray:
+        """The energy −cos of each pair of rows; nan where a row has length zero. Lower is better."""
+        call = Call("etes", "--quiet").option("permutations", 0).option("k", 1)
+        call.lent("signal", _vectors(eeg_emb, "eeg_emb"))
+        call.option("generated", f"{_SYSTEM}={call.array('text_emb', _vectors(text_emb, 'text_emb'))}")
+        return _column(self._results(call), "energy")
+
+    def evaluate(
+        self,
+        eeg_embeddings: Any,
+        generated_texts: Any,
+        reference_texts: Any = None,
+        fluency_weight: float | None = None,
+    ) -> DocumentResults:
+        """The scores of all samples.
+
+        Parameters
+        ----------
+        eeg_embeddings : array
+            Embeddings of the signals, (B, D).
+        generated_texts : texts or array
+            The text generated from each signal, or its embedding.
+        reference_texts : texts or array, optional
+            The true text of each signal, or its embedding.
+        fluency_weight : float, optional
+            Instead of the evaluator's.
+
+        Returns
+        -------
+        DocumentResults
+            ``etes_alignment``, ``etes_alignment_std``, ``etes_total``, ``etes_total_std``, ``etes_min``, ``etes_max``,
+            ``etes_median``, ``etes_p10``, ``etes_p90``, and with references ``etes_reference`` and ``etes_gap``: each a
+            float that knows its interval, or an :class:`~repscope.Undefined`, as a standard deviation of one sample is.
+            ``.scores`` has what else is known: whether texts fit their own signal better than others (``etes.auc``).
+        """
+        results = self._run(eeg_embeddings, generated_texts, reference_texts, fluency_weight)
+        own = {score.metric: score for score in results.scores}
+        keys = _KEYS if reference_texts is None else _KEYS | _KEYS_OF_REFERENCES
+        values = {key: own[metric] for key, metric in keys.items()}
+        if self.fluency is not None:
+            values["etes_total_std"] = _spread_of_totals(own["etes.std"], _column(results, "total"))
+        everything = Scores(own, results.warnings)
+        for score in values.values():
+            score.all, score.warnings = everything, results.warnings
+        return DocumentResults(values, results, results.warnings)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> DocumentResults:
+        """As :meth:`evaluate`."""
+        return self.evaluate(*args, **kwargs)
+
+    def get_sample_scores(
+        self, eeg_embeddings: Any, generated_texts: Any, reference_texts: Any = None
+    ) -> list[dict[str, Any]]:
+        """The scores of each sample: ``index``, ``text``, ``etes`` (its alignment energy) and ``quality``.
+
+        With references also ``reference`` (the energy of the true text) and ``gap`` (``etes`` less that); with fluency
+        also ``total``. ``text`` is None where embeddings were given. A sample without energy, whose signal or text is a
+        vector of length zero, has nan, and None for its quality.
+        """
+        results = self._run(eeg_embeddings, generated_texts, reference_texts, None)
+        columns = {"etes": _column(results, "energy")}
+        if reference_texts is not None:
+            columns |= {"reference": _column(results, "reference_energy"), "gap": _column(results, "gap")}
+        if self.fluency is not None:
+            columns["total"] = _column(results, "total")
+        band = _column(results, "band")
+        texts = _as_texts(generated_texts, "generated_texts") if _are_texts(generated_texts) else [None] * len(band)
+        return [
+            {
+                "index": i,
+                "text": text,
+                "etes": float(columns["etes"][i]),
+                "quality": None if np.isnan(band[i]) else _QUALITIES[int(band[i])],
+                **{name: float(values[i]) for name, values in columns.items() if name != "etes"},
+            }
+            for i, text in enumerate(texts)
+        ]
+
+    @staticmethod
+    def _interpret_score(energy: float, bands: Sequence[float] = BANDS) -> str:
+        """What an energy is called: below −0.8 excellent, below −0.5 good, below −0.2 fair, up to 0 weak, then poor."""
+        value = float(energy)
+        if np.isnan(value):
+            raise ValueError("nan is no energy, so it has no quality")
+        return _QUALITIES[4 if value > bands[3] else sum(value >= band for band in bands[:3])]
+
+    def _run(self, signals: Any, generated: Any, references: Any, fluency_weight: float | None) -> Results:
+        vectors = _vectors(signals, "eeg_embeddings")
+        count = rows_of(vectors)
+        call = Call("etes", "--quiet").option("permutations", 0).lent("signal", vectors, "eeg_embeddings")
+        call.option("k", [k for k in (1, 5, 10) if k <= max(count, 1)])
+        call.words(["--bands", *(str(band) for band in self.bands)])
+        texts = self._side(call, "generated", f"{_SYSTEM}=", generated, "generated_texts", count)
+        if references is not None:
+            self._side(call, "reference", "", references, "reference_texts", count)
+        if self.fluency is not None:
+            if texts is None:
+                raise ValueError("fluency is of texts, but generated_texts are embeddings; give the texts themselves")
+            numbers = np.asarray(lend(self.fluency(texts), "fluency")[0])
+            if numbers.shape != (count,):
+                raise ValueError(
+                    f"fluency was shown {count} texts and gave shape {numbers.shape}; it must give one number each"
+                )
+            weight = self.fluency_weight if fluency_weight is None else fluency_weight
+            call.option("fluency", f"{_SYSTEM}={call.array('fluency', numbers)}")
+            call.option("fluency_weight", float(weight)).option("fluency_kind", self.fluency_kind)
+        return self._results(call)
+
+    def _side(self, call: Call, option: str, prefix: str, given: Any, name: str, count: int) -> list[str] | None:
+        """Adds texts or embeddings; gives the texts."""
+        if not _are_texts(given):
+            call.option(option, prefix + call.array(name, _vectors(given, name)))
+            return None
+        texts = _as_texts(given, name)
+        # Checked before they are encoded, which may take long.
+        if len(texts) != count:
+            raise ValueError(f"there are {count} signals and {len(texts)} {name}; give one text per signal")
+        call.option(option, prefix + call.array(name, self._encoded(texts, name)))
+        call.option(f"{option}_text", prefix + call.array(f"{name} as text", texts))
+        return texts
+
+    def _encoded(self, texts: list[str], name: str) -> np.ndarray:
+        if self.text_encoder is None:
+            raise ValueError(
+                f"`{name}` are texts, and this evaluator has no text encoder; construct it with one, or give embeddings"
+            )
+        if not texts:
+            raise ValueError(f"`{name}` is empty; give at least one text")
+        return encode_texts(texts, self.text_encoder, self.device, self.batch_size, self.progress, self.options)
+
+    def _results(self, call: Call) -> Results:
+        return Results(call.run(["etes"], threads=self.threads, progress=self.progress))
+
+
+def _are_texts(given: Any) -> bool:
+    if isinstance(given, (str, bytes)):
+        return True
+    array = to_numpy(given, "texts")
+    return isinstance(array, list) or array.dtype.kind in "USO" or (array.size == 0 and array.ndim == 1)
+
+
+def _as_texts(given: Any, name: str) -> list[str]:
+    if isinstance(given, (str, bytes)):
+        raise TypeError(f"`{name}` is one string; give a list with one text per signal")
+    array = to_numpy(given, name)
+    texts = array if isinstance(array, list) else array.tolist()
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            kind = type(text).__name__
+            raise TypeError(f"`{name}` holds {text!r} at {place}, of type {kind}; give one text per signal")
+    return [str(text) for text in texts]
+
+
+def _vectors(given: Any, name: str) -> Any:
+    """One row per sample."""
+    array = to_numpy(given, name)
+    # A single axis is one sample: encoders that squeeze their output lose the axis of a batch of one.
+    return array.reshape(1, -1) if isinstance(array, np.ndarray) and array.ndim == 1 else array
+
+
+def _column(results: Results, name: str) -> np.ndarray:
+    return results.samples[f"{_SYSTEM}/etes/{name}"]
+
+
+def _spread_of_totals(std: Score | Undefined, totals: np.ndarray) -> Score | Undefined:
+    """The standard deviation of total energies, which differs from that of alignment where there is fluency."""
+    entry = std.to_dict() | dict.fromkeys(("interval", "level", "standard_error", "unit", "method", "note"))
+    entry["metric"] = "etes.total.std"
+    if entry["value"] is not None:
+        entry["value"] = float(np.std(totals[~np.isnan(totals)], ddof=1))
+    return _score(entry)
+
+
+class _Metric(types.ModuleType):
+    """The module, which is the metric's function, too."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Scores:
+        return self._function(*args, **kwargs)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(self._function)
+
+    def __repr__(self) -> str:
+        return f"<module and metric {self.__name__!r}: call it as {self.__name__}{self.__signature__}>"
+
+    def __reduce__(self) -> tuple:
+        return (importlib.import_module, (self.__name__,))
+
+
+sys.modules[__name__].__class__ = _Metric

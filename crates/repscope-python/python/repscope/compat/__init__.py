@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Drop-in shims: functions of other libraries, with their names, signatures and errors, computed by repscope.
+
+``from repscope.compat.sklearn import trustworthiness`` and ``from repscope.compat.skdim import TwoNN`` are the only
+lines that change. Neither library has to be installed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._arrays import to_numpy
+
+#: Numbers that one step of a loop over rows may hold at a time.
+_AT_ONCE = 1 << 22
+
+
+def check_rows(value: Any, name: str, *, columns: int = 1) -> np.ndarray:
+    """An array of finite f32 or f64 with two dimensions, or the errors that users of scikit-learn know.
+
+    Sparse matrices are made dense: every distance is computed from whole rows.
+    """
+    value = value.toarray() if hasattr(value, "toarray") else to_numpy(value, name)
+    array = np.asarray(value)
+    if array.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {'scalar' if array.ndim == 0 else f'{array.ndim}D'} array instead: `{name}` has shape "
+            f"{array.shape}; give one row per sample, such as {name}.reshape(-1, 1) for samples of one number"
+        )
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: `{name}` has dtype {array.dtype}")
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype("f8")
+    if array.shape[0] < 1 or array.shape[1] < columns:
+        few, least = ("sample", 1) if array.shape[0] < 1 else ("feature", columns)
+        count = array.shape[0 if few == "sample" else 1]
+        raise ValueError(f"Found array with {count} {few}(s) (shape={array.shape}) while a minimum of {least} is required.")
+    check_finite(array, name)
+    return array
+
+
+def check_finite(array: np.ndarray, name: str = "") -> None:
+    """Refuses NaN and infinity."""
+    if array.dtype.kind != "f" or np.isfinite(array).all():
+        return
+    what = "NaN" if np.isnan(array).any() else f"infinity or a value too large for {array.dtype!r}"
+    raise ValueError(f"Input {name + ' ' if name else ''}contains {what}.")
+
+
+def check_lengths(*arrays: Any) -> None:
+    """Refuses arrays of different numbers of samples."""
+    lengths = [len(array) for array in arrays]
+    if len(set(lengths)) > 1:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")
+
+
+def nearest(rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k nearest other rows of each row and their distances: smaller distance, then smaller row number.
+
+    The shims need it where the command has no such output. Inner products find all rows that may be among the
+    nearest, differences then tell their distances to the last digit.
+    """
+    count, width = rows.shape
+    rows = rows.astype("f8")
+    centred = rows - rows.mean(axis=0)
+    squares = np.einsum("ij,ij->i", centred, centred)
+    # Far above the rounding of an expanded square, far below any distance that could matter.
+    slack = 1e-12 * width**0.5 * 4.0 * squares.max()
+    indices, distances = np.empty((count, k), dtype="i8"), np.empty((count, k))
+    step = max(1, _AT_ONCE // (count + k * width))
+    for first in range(0, count, step):
+        own = np.arange(first, min(first + step, count))
+        expanded = squares[own, None] + squares - 2.0 * (centred[own] @ centred.T)
+        expanded[own - first, own] = np.inf
+        last = np.partition(expanded, k - 1, axis=1)[:, k - 1]
+        row, other = np.nonzero(expanded <= (last + slack)[:, None])
+        exact = np.empty(len(row))
+        pairs = max(1, _AT_ONCE // width)
+        for start in range(0, len(row), pairs):
+            part = slice(start, start + pairs)
+            difference = rows[own[row[part]]] - rows[other[part]]
+            exact[part] = np.sqrt(np.einsum("ij,ij->i", difference, difference))
+        order = np.lexsort((other, exact, row))
+        chosen = order[np.searchsorted(row, np.arange(len(own)))[:, None] + np.arange(k)]
+        indices[own], distances[own] = other[chosen], exact[chosen]
+    return indices, distances

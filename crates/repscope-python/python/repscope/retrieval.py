@@ -1,0 +1,425 @@
+# SPDX-License-Identifier: MIT
+"""The library calls of document 001: Label-Recall@K between sensor and text embeddings, and from text prototypes.
+
+They work as the document prints them, only the import changes. What the document calls Label-Recall@K is
+``label_precision`` here: of the K targets most similar to a query, the share with the query's label, averaged over
+queries. ``results["text2sensor"][10]`` is a float that knows its interval.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import json
+import math
+import operator
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ._arrays import to_numpy
+from ._call import Call
+from ._encoders import Encoder
+from ._evaluate import _options, encode
+from ._repscope import InputError, prototype_texts
+from ._results import Results
+from ._scores import Score, Scores, Undefined
+
+__all__ = [
+    "DocumentResults",
+    "LabelTexts",
+    "compute_label_recall_at_k",
+    "compute_prototype_retrieval_metrics",
+    "encode_text_prototypes",
+    "load_text_prototypes_from_metadata",
+    "print_results_summary",
+    "save_results",
+]
+
+#: Texts that an encoder sees at once, as in the command.
+BATCH = 32
+
+
+class DocumentResults(dict):
+    """Results in the shape that the document prints.
+
+    Attributes
+    ----------
+    scores : Results or None
+        Every score of the call, with intervals, chance levels and figures; None in a copy that was pickled.
+    warnings : list[str]
+        What the run had to say.
+    """
+
+    def __init__(self, values: Mapping, scores: Results | None = None, warnings: Iterable[str] = ()) -> None:
+        super().__init__(values)
+        self.scores = scores
+        self.warnings = list(warnings)
+
+    def __reduce__(self) -> tuple:
+        return (DocumentResults, (dict(self), None, self.warnings))
+
+
+class LabelTexts(dict):
+    """Texts by label, as the metadata have them: one text, or a list where a label has several.
+
+    Attributes
+    ----------
+    source : str
+        The field they come from, such as ``label_to_text_sourish``.
+    warnings : list[str]
+        What was not as asked.
+    """
+
+    source: str
+    warnings: list[str]
+
+
+def compute_label_recall_at_k(
+    sensor_embeddings: Any,
+    text_embeddings: Any,
+    labels: Any,
+    k_values: int | Iterable[int] = (10, 50, 100),
+    directions: str | Iterable[str] = ("text2sensor", "sensor2text"),
+    normalize: bool = True,
+    verbose: bool = True,
+    *,
+    exclude_self: bool = True,
+    threads: int | None = None,
+    progress: bool | None = None,
+    **options: Any,
+) -> DocumentResults:
+    """Label-Recall@K between embeddings whose rows are the same samples.
+
+    Parameters
+    ----------
+    sensor_embeddings, text_embeddings : array or None
+        One row per sample, in the same order. One of them may be None where only the other one searches itself.
+    labels : array
+        A label per row, of any kind.
+    k_values : whole numbers
+        How many of the first targets to look at.
+    directions : names
+        text2sensor, sensor2text, sensor2sensor, text2text; ``both`` is the first two. Where a space searches itself, a
+        row never finds itself.
+    normalize : bool
+        Compare by cosine; False: by the inner product of the rows as they are.
+    verbose : bool
+        Print the values and what is to be known about them.
+    exclude_self : bool
+        Only True: a query that finds itself would be counted as a hit.
+    **options
+        Any other option of ``repscope retrieval``, such as ``level=0.9`` or ``ignore_case=True``.
+
+    Returns
+    -------
+    DocumentResults
+        ``results[direction][k]``: a :class:`~repscope.Score`, which is a float, or an :class:`~repscope.Undefined`.
+        Queries whose label no target has are left out of the mean; ``results.warnings`` counts them. A K larger than
+        the number of targets becomes that number.
+    """
+    directions = _directions(directions)
+    if not exclude_self and any(_searches_itself(direction) for direction in directions):
+        raise ValueError(
+            "exclude_self=False: every row would find itself first and count that as a hit, which says nothing of the "
+            "embeddings. Document 001 has self-checks that never return the query; leave exclude_self out"
+        )
+    call = Call("retrieval", "--quiet")
+    call.lent("sensor_embeddings", sensor_embeddings).lent("text_embeddings", text_embeddings).lent("labels", labels)
+    return _search(call, k_values, directions, normalize, verbose, threads, progress, options)
+
+
+def compute_prototype_retrieval_metrics(
+    prototype_embeddings: Any,
+    prototype_labels: Any,
+    sensor_embeddings: Any = None,
+    text_embeddings: Any = None,
+    target_labels: Any = None,
+    k_values: int | Iterable[int] = (10, 50, 100),
+    directions: str | Iterable[str] = "both",
+    normalize: bool = True,
+    verbose: bool = True,
+    *,
+    threads: int | None = None,
+    progress: bool | None = None,
+    **options: Any,
+) -> DocumentResults:
+    """Label-Recall@K with prototypes, vectors that stand for a label each, as queries.
+
+    Parameters
+    ----------
+    prototype_embeddings, prototype_labels : array
+        One row per prototype, and its label; a label may have several. :func:`encode_text_prototypes` gives both.
+    sensor_embeddings, text_embeddings : array, optional
+        What is searched; at least one of them.
+    target_labels : array
+        A label per row, written as those of the prototypes are. Prototypes of labels that no target has are left out,
+        and ``results.warnings`` names them; it is an error if none is left.
+    directions : names
+        prototype2sensor, prototype2text; ``both`` is those that have embeddings.
+
+    The other parameters and what is returned are those of :func:`compute_label_recall_at_k`.
+    """
+    if target_labels is None:
+        raise TypeError("target_labels is missing: give the label of each row that is searched")
+    call = Call("retrieval", "--quiet")
+    call.lent("prototype_embeddings", prototype_embeddings).lent("prototype_labels", prototype_labels)
+    call.lent("sensor_embeddings", sensor_embeddings).lent("text_embeddings", text_embeddings)
+    call.lent("labels", target_labels, "target_labels")
+    return _search(call, k_values, _directions(directions), normalize, verbose, threads, progress, options)
+
+
+def load_text_prototypes_from_metadata(
+    metadata_path: str | os.PathLike, dataset_name: str = "milan", style: str = "sourish"
+) -> LabelTexts:
+    """The texts that describe the labels of a dataset: ``{label: text}``, in the order of the file.
+
+    Looked up is the field ``label_to_text_<style>``; where it is missing, the plain ``label_to_text``: its field of
+    that name (``long_desc``), or all of its descriptions, with a warning. A label with several texts has a list.
+    """
+    pairs, source, notes = prototype_texts(os.fspath(metadata_path), dataset_name, style)
+    found = LabelTexts()
+    for label, text in pairs:
+        if label in found:
+            own = found[label]
+            found[label] = [*(own if isinstance(own, list) else [own]), text]
+        else:
+            found[label] = text
+    found.source, found.warnings = source, notes
+    for warning in notes:
+        warnings.warn(warning, stacklevel=2)
+    return found
+
+
+def encode_text_prototypes(
+    label_to_text: Mapping[Any, str | Iterable[str]],
+    text_encoder: Any,
+    device: Any = None,
+    normalize: bool = True,
+    *,
+    batch_size: int = BATCH,
+    progress: bool | None = None,
+    **options: Any,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The embeddings of the texts of labels, and the label of each row.
+
+    Parameters
+    ----------
+    label_to_text : mapping
+        ``{label: text}``, or a list of texts of a label, which then has as many prototypes.
+    text_encoder : callable, object or path
+        Any callable ``(list of str) -> (N, D) array``; an object with ``encode_texts_clip(texts, device)``, as in the
+        document, or with ``encode(texts)``, as of sentence-transformers; or the path of a text model that
+        :func:`repscope.encode` reads. A torch module is run in evaluation mode and without gradients.
+    device : optional
+        Handed to the encoder where it takes one.
+    normalize : bool
+        Bring each row to length 1.
+    batch_size : int
+        Texts that the encoder sees at once.
+    **options
+        Where the encoder is a path, those of ``repscope encode``: ``checkpoint``, ``template``, …
+    """
+    if not isinstance(label_to_text, Mapping):
+        raise TypeError(f"label_to_text is of type {type(label_to_text).__name__}; give a mapping {{label: text}}")
+    pairs = [(label, text) for label, own in label_to_text.items() for text in _texts_of_label(label, own)]
+    if not pairs:
+        raise ValueError("label_to_text has no text; give {label: text}")
+    labels, texts = zip(*pairs)
+    codes = encode_texts(list(texts), text_encoder, device, batch_size, progress, options)
+    if normalize:
+        wide = codes.astype("f8")
+        wide /= np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12)
+        codes = wide.astype(np.result_type(codes.dtype, "f4"))
+    is_one_kind = len({type(label) for label in labels}) == 1
+    return codes, np.array(labels) if is_one_kind else np.array(labels, dtype=object)
+
+
+def print_results_summary(results: Mapping[str, Mapping[Any, Any]]) -> None:
+    """Prints the summary of document 001: a block per direction, a line per K."""
+    wide = "=" * 70
+    lines = [wide, "LABEL-RECALL@K RESULTS SUMMARY", wide, ""]
+    for direction, own in results.items():
+        lines += [f"{_title(direction)}:", "-" * 40]
+        lines += [f"  K={k:>3}  =>  Label-Recall@K = {_value(value)}" for k, value in own.items()]
+        lines.append("")
+    print("\n".join([*lines, wide]))
+
+
+def save_results(results: Mapping[str, Mapping[Any, Any]], path: str | os.PathLike) -> None:
+    """Writes the flat JSON of document 001, ``{"text2sensor": {"10": 0.72, …}, …}``, whole or not at all.
+
+    A value that is undefined becomes null.
+    """
+    flat = {direction: {str(k): _number(value) for k, value in own.items()} for direction, own in results.items()}
+    path = os.fspath(path)
+    part = f"{path}.{os.getpid()}.part"
+    try:
+        with open(part, "w", encoding="utf-8") as file:
+            file.write(json.dumps(flat, indent=2, ensure_ascii=False) + "\n")
+        os.replace(part, path)
+    except BaseException:
+        if os.path.exists(part):
+            os.remove(part)
+        raise
+
+
+def encode_texts(
+    texts: list[str],
+    text_encoder: Any,
+    device: Any,
+    batch_size: int,
+    progress: bool | None,
+    options: Mapping[str, Any],
+) -> np.ndarray:
+    """One vector per text, by any kind of text encoder."""
+    check_encoder(text_encoder, options)
+    if isinstance(text_encoder, (str, os.PathLike)):
+        codes = encode(text_encoder, texts, progress=progress, **{"batch_size": batch_size, **options})
+    else:
+        codes = _TextEncoder(text_encoder, texts, batch_size, device).codes(texts, progress)
+    if not isinstance(codes, np.ndarray) or codes.ndim != 2 or codes.dtype.kind not in "fiu":
+        found = f"shape {codes.shape}, {codes.dtype}" if isinstance(codes, np.ndarray) else f"a {type(codes).__name__}"
+        raise ValueError(f"the text encoder gave {found} for {len(texts)} texts; it must give a vector of numbers each")
+    return codes
+
+
+def check_encoder(text_encoder: Any, options: Mapping[str, Any]) -> None:
+    """Refuses what cannot encode texts, and options that nobody would read."""
+    if isinstance(text_encoder, (str, os.PathLike)):
+        return
+    if _method(text_encoder) is None:
+        raise TypeError(
+            f"the text encoder is of type {type(text_encoder).__name__}; give a callable (list of str) -> (N, D) "
+            "array, an object with encode(texts) or encode_texts_clip(texts, device), or the path of a text model"
+        )
+    if options:
+        names = ", ".join(sorted(options))
+        raise TypeError(f"{names}: these are options of a text encoder that is read from a path, and this one is not")
+
+
+class _TextEncoder(Encoder):
+    """A text encoder of the caller's, shown batches of texts."""
+
+    def __init__(self, function: Any, texts: list[str], batch_size: int, device: Any) -> None:
+        if isinstance(batch_size, bool) or int(batch_size) != batch_size or batch_size < 1:
+            raise ValueError(f"batch_size = {batch_size!r} must be a whole number of at least 1")
+        super().__init__("the text encoder", function, texts, int(batch_size))
+        self._device = device
+
+    def _call(self, batch: list[str]) -> Any:
+        encoder, device = self._function, self._device
+        method = _method(encoder)
+        if hasattr(encoder, "encode_texts_clip"):
+            codes = method(batch, getattr(encoder, "device", "cpu") if device is None else device)
+        elif device is not None and _takes(method, "device"):
+            codes = method(batch, device=device)
+        else:
+            codes = method(batch)
+        array = to_numpy(codes, "codes of the text encoder")
+        # Encoders that squeeze their output lose the axis of a batch of one.
+        is_squeezed = len(batch) == 1 and isinstance(array, np.ndarray) and array.ndim == 1
+        return array.reshape(1, -1) if is_squeezed else array
+
+
+def _method(encoder: Any) -> Callable | None:
+    """What is called with the texts. The encoder itself comes last: a torch module with `encode` is callable, too."""
+    for name in ("encode_texts_clip", "encode"):
+        method = getattr(encoder, name, None)
+        if callable(method):
+            return method
+    return encoder if callable(encoder) else None
+
+
+def _takes(function: Callable, name: str) -> bool:
+    try:
+        return name in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _search(
+    call: Call,
+    k_values: int | Iterable[int],
+    directions: list[str],
+    normalize: bool,
+    verbose: bool,
+    threads: int | None,
+    progress: bool | None,
+    options: Mapping[str, Any],
+) -> DocumentResults:
+    call.option("k_values", _whole(k_values)).option("directions", directions).option("no_normalize", not normalize)
+    _options("retrieval", call, options)
+    run = Results(call.run(["label_precision"], threads=threads, progress=progress))
+    everything = Scores({score.metric: score for score in run.scores}, run.warnings)
+    values: dict[str, dict[int, Score | Undefined]] = {}
+    for score in run.scores:
+        identity = re.fullmatch(r"label_precision\.(\w+)@(\d+)", score.metric)
+        if identity is not None:
+            score.all, score.warnings = everything, run.warnings
+            values.setdefault(identity[1], {})[int(identity[2])] = score
+    results = DocumentResults(values, run, run.warnings)
+    if verbose:
+        for direction, own in results.items():
+            shown = (f"Label-Recall@{k} = {_value(value)}" for k, value in own.items())
+            print(f"{_title(direction)}: {', '.join(shown)}")
+        for warning in results.warnings:
+            print(f"warning: {warning}")
+    return results
+
+
+def _directions(directions: str | Iterable[str]) -> list[str]:
+    names = [directions] if isinstance(directions, str) else [str(name) for name in directions]
+    if not names:
+        raise ValueError("directions is empty; name at least one, such as 'text2sensor'")
+    return names
+
+
+def _searches_itself(direction: str) -> bool:
+    query, _, target = direction.partition("2")
+    return query == target
+
+
+def _whole(k_values: int | Iterable[int]) -> list[int]:
+    given = list(k_values) if hasattr(k_values, "__iter__") else [k_values]
+    if not given:
+        raise ValueError("k_values is empty; give at least one K")
+    try:
+        return [operator.index(k) for k in given]
+    except TypeError:
+        raise TypeError(f"k_values = {k_values!r}: K counts targets and must be a whole number") from None
+
+
+def _title(direction: str) -> str:
+    """The direction in the words of the document: `text2sensor` is `Text -> Sensor`."""
+    query, _, target = direction.partition("2")
+    first = "Text Prototype" if direction in ("prototype2sensor", "prototype2text") else query[:1].upper() + query[1:]
+    return f"{first} -> {target[:1].upper() + target[1:]}"
+
+
+def _value(value: Any) -> str:
+    number = _number(value)
+    if number is None:
+        return f"n/a ({getattr(value, 'reason', None) or 'no reason was recorded'})"
+    return f"{number:.4f} ({number * 100:.2f}%)"
+
+
+def _number(value: Any) -> float | None:
+    """A plain number; None where there is none."""
+    if value is None or isinstance(value, Undefined):
+        return None
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+def _texts_of_label(label: Any, own: Any) -> list[str]:
+    texts = [own] if isinstance(own, str) or not isinstance(own, Iterable) else list(own)
+    for text in texts:
+        if not isinstance(text, str):
+            kind = type(text).__name__
+            raise TypeError(f"label {label!r} has {text!r}, of type {kind}; give a text or a list of texts")
+    return [str(text) for text in texts]
