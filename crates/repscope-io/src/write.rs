@@ -72,7 +72,7 @@ pub fn write_names(path: &Path, names: &[String]) -> Result<()> {
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(1);
     let mut bytes = header(&format!("<U{width}"), &[names.len()]);
     for name in names {
-        let padding = std::iter::repeat('\0').take(width - name.chars().count());
+        let padding = std::iter::repeat_n('\0', width - name.chars().count());
         bytes.extend(name.chars().chain(padding).flat_map(|c| u32::from(c).to_le_bytes()));
     }
     write_whole(path, &bytes)

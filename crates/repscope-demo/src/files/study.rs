@@ -28,6 +28,9 @@ encoder_decoder = "weights/encoder_decoder/best_encoder.safetensors"
 random = "weights/random/best_encoder.safetensors"
 collapsed = "weights/collapsed/best_encoder.safetensors"
 
+[encoder]
+scale = 1                                  # the weights take grey values as they are
+
 [robustness]
 noise = [1, 2, 5, 10, 20]                  # of 255
 clamp = [0, 255]

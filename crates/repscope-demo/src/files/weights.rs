@@ -71,6 +71,7 @@ fn channels_first(values: &[f32], channels: usize) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layers::Parameters;
     use crate::training::{CHANNELS, LATENT};
     use repscope_core::random;
 
@@ -106,6 +107,83 @@ mod tests {
                 "fc.bias [64]",
             ]
         );
+    }
+
+    /// The encoder as PyTorch would run it on stored weights and grey values, in plain loops.
+    fn run_stored(tensors: &[Tensor], stages: usize, frame: &[u8]) -> Vec<f32> {
+        let values = |name: String| &tensors.iter().find(|tensor| tensor.0 == name).expect("a weight").2;
+        let normed = |x: &[f32], name: &str| -> Vec<f32> {
+            let (scale, shift) = (values(format!("{name}.weight")), values(format!("{name}.bias")));
+            let mean = x.iter().sum::<f32>() / x.len() as f32;
+            let variance = x.iter().map(|x| (x - mean).powi(2)).sum::<f32>() / x.len() as f32;
+            let scaled = x.iter().map(|x| (x - mean) / (variance + 1e-5).sqrt());
+            scaled
+                .zip(scale)
+                .zip(shift)
+                .map(|((x, scale), shift)| x * scale + shift)
+                .collect()
+        };
+        // Channels of rows of pixels.
+        let mut x: Vec<f32> = frame.iter().map(|&grey| f32::from(grey)).collect();
+        let (mut side, mut depth) = (64, 1);
+        for stage in 0..stages {
+            let (weight, bias) = (
+                values(format!("conv_layers.{stage}.weight")),
+                values(format!("conv_layers.{stage}.bias")),
+            );
+            let half = side / 2;
+            let mut y = vec![0.0; bias.len() * half * half];
+            for pixel in 0..half * half {
+                let mut channels = Vec::new();
+                for (output, bias) in bias.iter().enumerate() {
+                    let mut sum = *bias;
+                    for at in 0..depth * 16 {
+                        let (row, column) = (2 * (pixel / half) + at / 4 % 4, 2 * (pixel % half) + at % 4);
+                        if (1..=side).contains(&row) && (1..=side).contains(&column) {
+                            let seen = x[(at / 16 * side + row - 1) * side + column - 1];
+                            sum += weight[output * depth * 16 + at] * seen;
+                        }
+                    }
+                    channels.push(sum / (1.0 + (-sum).exp()));
+                }
+                for (channel, value) in normed(&channels, &format!("layer_norms.{stage}"))
+                    .into_iter()
+                    .enumerate()
+                {
+                    y[channel * half * half + pixel] = value;
+                }
+            }
+            (x, side, depth) = (y, half, bias.len());
+        }
+        let flat = normed(&x, "final_norm");
+        let (weight, bias) = (values("fc.weight".into()), values("fc.bias".into()));
+        let dot = |row: &[f32]| row.iter().zip(&flat).map(|(w, x)| w * x).sum::<f32>();
+        weight
+            .chunks_exact(flat.len())
+            .zip(bias)
+            .map(|(row, bias)| dot(row) + bias)
+            .collect()
+    }
+
+    #[test]
+    fn stored_weights_give_the_codes_of_the_encoder_on_grey_values() {
+        let mut encoder = Encoder::new(&[3, 5], 4, &mut random::stream(1, "test", 0));
+        // Norms that are not all alike, or a wrong order would not show.
+        for (array, values) in encoder.arrays_mut().into_iter().enumerate() {
+            values
+                .iter_mut()
+                .enumerate()
+                .for_each(|(at, value)| *value += ((at * 7 + array) % 11) as f32 * 0.02);
+        }
+        let world = crate::world::World::new(1, "test", 1, 1);
+        let expected = crate::networks::encode(&encoder, &world.frames());
+        let found = run_stored(&tensors(&encoder), 2, world.frames()[0]);
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!(
+                (found - expected).abs() < 1e-3 * (1.0 + expected.abs()),
+                "{found} but {expected}"
+            );
+        }
     }
 
     #[test]
