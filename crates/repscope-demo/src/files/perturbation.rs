@@ -12,7 +12,7 @@ use repscope_io::{Result, write_floats, write_integers};
 use super::write_lines;
 use crate::networks::Encoder;
 use crate::training::{HEADS, classes, predict};
-use crate::world::{FACTORS, Frame, SIDE, World, labels, quadrant};
+use crate::world::{FACTORS, Frame, SHAPE, SIDE, World, labels, quadrant};
 
 /// Writes everything, and returns the share of frames that each head is right about without masks.
 pub(crate) fn write(
@@ -30,7 +30,7 @@ pub(crate) fn write(
             .try_for_each(|(path, classes)| write_integers(&path, classes))
     };
     let names: [Vec<String>; HEADS.len()] = [
-        FACTORS[2].words.iter().map(|word| word.to_string()).collect(),
+        FACTORS[SHAPE].words.iter().map(|word| word.to_string()).collect(),
         labels()[..4].iter().map(quadrant).collect(),
     ];
     for (head, names) in HEADS.iter().zip(&names) {

@@ -45,7 +45,7 @@ text_embeddings = "retrieval/text.npy"
 labels = "retrieval/labels.npy"
 prototype_embeddings = "retrieval/prototypes.npy"
 prototype_labels = "retrieval/prototype_labels.npy"
-directions = ["both", "prototype2sensor", "prototype2text"]
+directions = ["text2sensor", "sensor2text", "prototype2sensor", "prototype2text"]
 k_values = [10, 50]
 
 # What a captioner says of the JEPA's codes, and a system that always says the same.

@@ -39,6 +39,9 @@ pub(crate) const FACTORS: [Factor; 6] = [
     },
 ];
 
+/// The place of the shape among them.
+pub(crate) const SHAPE: usize = 2;
+
 /// The number of the word for each of [`FACTORS`].
 pub(crate) type Said = [usize; FACTORS.len()];
 

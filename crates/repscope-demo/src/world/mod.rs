@@ -14,7 +14,7 @@ use rand::RngExt;
 use repscope_core::random;
 use repscope_core::run::{Driver, Order};
 
-pub(crate) use describe::{FACTORS, Said, label, label_sentence, labels, quadrant, said, sentence};
+pub(crate) use describe::{FACTORS, SHAPE, Said, label, label_sentence, labels, quadrant, said, sentence};
 pub(crate) use shape::Shape;
 
 use bodies::Body;
