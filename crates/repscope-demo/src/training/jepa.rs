@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! Joint-embedding predictive architecture: from the codes of two frames a predictor tells that of the next.
 //!
-//! The next frame's code comes from a target encoder, a moving average of the encoder, which gets no slopes. Alone that does
-//! not keep codes from becoming equal within so few steps, so the terms of [`spread`](super::spread) are added. The loss
-//! is the mean absolute error of the prediction plus these. In validation the error is that of the prediction over that of
-//! the mean code: the target changes while it is learned, and the more it tells frames apart, the larger errors get.
+//! The next frame's code comes from a target encoder, a moving average of the encoder, which gets no slopes. A training this
+//! short does not rely on that alone to keep codes from becoming equal: the terms of [`spread`](super::spread) are added. The
+//! loss is the mean absolute error of the prediction plus these. In validation the error is that of the prediction over
+//! that of the mean code: the target changes while it is learned, and the more it tells frames apart, the larger errors get.
 
 use repscope_core::random;
 use repscope_core::run::Progress;
