@@ -67,4 +67,6 @@ pub use results::ResultsDocument;
 pub use samples::{read_samples, samples_to_npz};
 pub use texts::read_texts;
 pub use weights::Weights;
-pub use write::{copy_whole, write_grey_png, write_integers, write_tensors, write_whole};
+pub use write::{
+    copy_whole, write_bytes, write_floats, write_grey_png, write_integers, write_names, write_tensors, write_whole,
+};

@@ -51,6 +51,43 @@ pub fn write_integers(path: &Path, values: &[i64]) -> Result<()> {
     write_whole(path, &bytes)
 }
 
+/// Writes f32 as a .npy file, last index fastest.
+pub fn write_floats(path: &Path, shape: &[usize], values: &[f32]) -> Result<()> {
+    check_count(path, shape, values.len())?;
+    let mut bytes = header("<f4", shape);
+    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    write_whole(path, &bytes)
+}
+
+/// Writes bytes, of grey images say, as a .npy file, last index fastest.
+pub fn write_bytes(path: &Path, shape: &[usize], values: &[u8]) -> Result<()> {
+    check_count(path, shape, values.len())?;
+    let mut bytes = header("|u1", shape);
+    bytes.extend(values);
+    write_whole(path, &bytes)
+}
+
+/// Writes names as a .npy file of one axis, each as wide as the longest, as NumPy keeps them.
+pub fn write_names(path: &Path, names: &[String]) -> Result<()> {
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(1);
+    let mut bytes = header(&format!("<U{width}"), &[names.len()]);
+    for name in names {
+        let padding = std::iter::repeat_n('\0', width - name.chars().count());
+        bytes.extend(name.chars().chain(padding).flat_map(|c| u32::from(c).to_le_bytes()));
+    }
+    write_whole(path, &bytes)
+}
+
+fn check_count(path: &Path, shape: &[usize], count: usize) -> Result<()> {
+    match shape.iter().product::<usize>() == count {
+        true => Ok(()),
+        false => Err(Error::write(
+            path,
+            std::io::Error::other(format!("the shape {shape:?}, but {count} values")),
+        )),
+    }
+}
+
 /// Writes a grey image of (height, width) as PNG.
 pub fn write_grey_png(path: &Path, size: (usize, usize), pixels: &[u8]) -> Result<()> {
     let wrong = |text: String| Error::write(path, std::io::Error::other(text));
@@ -145,6 +182,23 @@ mod tests {
         images.read(0..1, &mut read).unwrap();
         assert_eq!((images.shape(), &read[..]), (&[2, 3][..], &pixels.map(f32::from)[..]));
         assert!(write_grey_png(&path, (2, 2), &[0; 3]).is_err());
+    }
+
+    #[test]
+    fn floats_bytes_and_names_are_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let read = |name: &str| crate::read_array(&crate::InputPath::file(path(name))).unwrap();
+        write_floats(&path("f.npy"), &[2, 2], &[1.0, -2.5, 0.0, 7.0]).unwrap();
+        assert!(matches!(read("f.npy").data(), Data::F32(v) if (**v).as_ref() == [1.0, -2.5, 0.0, 7.0]));
+        write_bytes(&path("b.npy"), &[3, 1], &[0, 7, 255]).unwrap();
+        let bytes = read("b.npy");
+        assert_eq!(bytes.shape(), [3, 1]);
+        assert!(matches!(bytes.data(), Data::U8(v) if (**v).as_ref() == [0, 7, 255]));
+        let names = ["upper left", "", "é"].map(String::from);
+        write_names(&path("n.npy"), &names).unwrap();
+        assert!(matches!(read("n.npy").data(), Data::Text(v) if v[..] == names));
+        assert!(write_floats(&path("f.npy"), &[3], &[0.0; 2]).is_err());
     }
 
     #[test]

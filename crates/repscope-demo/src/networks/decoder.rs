@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+//! The decoder of document 000: a linear layer makes 4 × 4 pixels of 256 channels of a code, and transposed convolutions
+//! double the side until it is that of a frame. SiLU and layer normalisation stand behind all but the last.
+
+use rand_chacha::ChaCha8Rng;
+
+use crate::layers::{ConvTranspose, LayerNorm, Linear, Normed, Parameters, Silu};
+
+const FIRST_SIDE: usize = 4;
+const CHANNELS: [usize; 5] = [256, 128, 64, 32, 1];
+
+#[derive(Debug, Clone)]
+pub(crate) struct Decoder {
+    initial: Linear,
+    convs: Vec<ConvTranspose>,
+    norms: Vec<LayerNorm>,
+}
+
+/// What the backward step needs of a forward step.
+pub(crate) struct Trace {
+    /// What each transposed convolution saw.
+    seen: Vec<Vec<f32>>,
+    between: Vec<(Silu, Normed)>,
+}
+
+impl Decoder {
+    pub(crate) fn new(latent: usize, rng: &mut ChaCha8Rng) -> Self {
+        let initial = Linear::new(latent, FIRST_SIDE * FIRST_SIDE * CHANNELS[0], rng);
+        let mut side = FIRST_SIDE;
+        let mut convs = Vec::new();
+        for channels in CHANNELS.windows(2) {
+            side *= 2;
+            convs.push(ConvTranspose::new(side, channels[0], channels[1], rng));
+        }
+        if let Some(last) = convs.last_mut() {
+            // The first frames are black. Random ones would be far brighter than any frame, and the way back from there
+            // takes the differences between codes with it.
+            last.arrays_mut().into_iter().for_each(|array| array.fill(0.0));
+        }
+        let norms = CHANNELS[1..4]
+            .iter()
+            .map(|&channels| LayerNorm::new(channels))
+            .collect();
+        Decoder { initial, convs, norms }
+    }
+
+    /// The pixels of each frame, where white is 1, and what the backward step needs.
+    pub(crate) fn forward(&self, codes: &[f32]) -> (Vec<f32>, Trace) {
+        let mut x = self.initial.forward(codes);
+        let mut trace = Trace {
+            seen: Vec::new(),
+            between: Vec::new(),
+        };
+        for (at, conv) in self.convs.iter().enumerate() {
+            let y = conv.forward(&x);
+            trace.seen.push(x);
+            x = match self.norms.get(at) {
+                Some(norm) => {
+                    let (y, silu) = Silu::forward(y);
+                    let (y, normed) = norm.forward(y);
+                    trace.between.push((silu, normed));
+                    y
+                }
+                None => y,
+            };
+        }
+        (x, trace)
+    }
+
+    /// Adds the slopes of all weights, and returns that of the codes.
+    pub(crate) fn backward(&self, codes: &[f32], trace: &Trace, slopes: &[f32], gradient: &mut Decoder) -> Vec<f32> {
+        let mut slopes = slopes.to_vec();
+        for (at, conv) in self.convs.iter().enumerate().rev() {
+            if let Some(norm) = self.norms.get(at) {
+                let (silu, normed) = &trace.between[at];
+                norm.backward(normed, &mut slopes, &mut gradient.norms[at]);
+                silu.backward(&mut slopes);
+            }
+            slopes = conv.backward(&trace.seen[at], &slopes, &mut gradient.convs[at]);
+        }
+        self.initial.gather(codes, &slopes, &mut gradient.initial);
+        self.initial.backward(&slopes)
+    }
+}
+
+impl Parameters for Decoder {
+    fn arrays(&self) -> Vec<&[f32]> {
+        let convs = self.convs.iter().flat_map(Parameters::arrays);
+        let norms = self.norms.iter().flat_map(Parameters::arrays);
+        self.initial.arrays().into_iter().chain(convs).chain(norms).collect()
+    }
+
+    fn arrays_mut(&mut self) -> Vec<&mut [f32]> {
+        let convs = self.convs.iter_mut().flat_map(Parameters::arrays_mut);
+        let norms = self.norms.iter_mut().flat_map(Parameters::arrays_mut);
+        self.initial
+            .arrays_mut()
+            .into_iter()
+            .chain(convs)
+            .chain(norms)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layers::slopes;
+    use crate::world::SIDE;
+
+    #[test]
+    fn slopes_of_the_codes_are_those_of_finite_differences() {
+        let mut decoder = Decoder::new(3, &mut slopes::stream());
+        let weight = slopes::numbers(16 * 32);
+        decoder.convs[3].arrays_mut()[0].copy_from_slice(&weight);
+        let (codes, weights) = (slopes::numbers(3), slopes::numbers(SIDE * SIDE));
+        let loss = |codes: &[f32]| -> f64 {
+            let (pixels, _) = decoder.forward(codes);
+            pixels
+                .iter()
+                .zip(&weights)
+                .map(|(y, w)| f64::from(*y) * f64::from(*w))
+                .sum()
+        };
+        let (_, trace) = decoder.forward(&codes);
+        let mut gradient = crate::layers::zeros_like(&decoder);
+        let found = decoder.backward(&codes, &trace, &weights, &mut gradient);
+        for at in 0..3 {
+            let shifted = |by: f32| {
+                let mut codes = codes.clone();
+                codes[at] += by;
+                loss(&codes)
+            };
+            let difference = (shifted(1e-3) - shifted(-1e-3)) / 2e-3;
+            let slope = f64::from(found[at]);
+            assert!(
+                (slope - difference).abs() < 0.01 * (1.0 + slope.abs()),
+                "{at}: {slope} but {difference}"
+            );
+        }
+    }
+}

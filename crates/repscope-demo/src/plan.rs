@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+//! How much of everything: frames, steps, samples per step.
+
+use crate::training::Fit;
+
+/// How long to take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Size {
+    /// Seconds. Everything is there, but nothing has learned much: for tests.
+    Tiny,
+    /// Less than two minutes on two cores.
+    Quick,
+    /// Several minutes, and better models.
+    Full,
+}
+
+/// What to make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// How long to take.
+    pub size: Size,
+    /// The seed of everything random.
+    pub seed: u64,
+}
+
+/// Some episodes of one length.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Episodes {
+    pub(crate) count: usize,
+    pub(crate) length: usize,
+}
+
+/// What a size means.
+pub(crate) struct Numbers {
+    pub(crate) train: Episodes,
+    pub(crate) validation: Episodes,
+    /// Those that are written, and that nothing was learned from.
+    pub(crate) test: Episodes,
+    /// Frames of the training episodes that descriptions, captions and probes are learned from.
+    pub(crate) described: usize,
+    pub(crate) jepa: Fit,
+    pub(crate) encoder_decoder: Fit,
+    pub(crate) collapsed: Fit,
+    pub(crate) classifier: Fit,
+    pub(crate) aligned: Fit,
+    pub(crate) captioner: Fit,
+}
+
+impl Size {
+    pub(crate) fn numbers(self) -> Numbers {
+        let episodes = |count, length| Episodes { count, length };
+        let fit = |steps, batch, looks| Fit { steps, batch, looks };
+        match self {
+            Size::Tiny => Numbers {
+                train: episodes(16, 8),
+                validation: episodes(8, 3),
+                test: episodes(16, 6),
+                described: 64,
+                jepa: fit(6, 8, 2),
+                encoder_decoder: fit(6, 8, 2),
+                collapsed: fit(12, 4, 2),
+                classifier: fit(6, 16, 2),
+                aligned: fit(20, 32, 2),
+                captioner: fit(20, 32, 2),
+            },
+            Size::Quick => Numbers {
+                train: episodes(160, 40),
+                validation: episodes(32, 12),
+                test: episodes(64, 16),
+                described: 1024,
+                jepa: fit(200, 32, 5),
+                encoder_decoder: fit(220, 32, 5),
+                collapsed: fit(40, 16, 4),
+                classifier: fit(500, 32, 10),
+                aligned: fit(400, 64, 10),
+                captioner: fit(400, 64, 10),
+            },
+            Size::Full => Numbers {
+                train: episodes(480, 40),
+                validation: episodes(64, 12),
+                test: episodes(128, 16),
+                described: 6144,
+                jepa: fit(600, 48, 12),
+                encoder_decoder: fit(800, 48, 16),
+                collapsed: fit(80, 16, 8),
+                classifier: fit(1600, 32, 16),
+                aligned: fit(1000, 128, 20),
+                captioner: fit(1000, 128, 20),
+            },
+        }
+    }
+}

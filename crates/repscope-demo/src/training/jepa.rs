@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+//! Joint-embedding predictive architecture: from the codes of two frames a predictor tells that of the next.
+//!
+//! The next frame's code comes from a target encoder, a moving average of the encoder, which gets no slopes. A training this
+//! short does not rely on that alone to keep codes from becoming equal: the terms of [`spread`](super::spread) are added. The
+//! loss is the mean absolute error of the prediction plus these. In validation the error is that of the prediction over
+//! that of the mean code: the target changes while it is learned, and the more it tells frames apart, the larger errors get.
+
+use repscope_core::random;
+use repscope_core::run::Progress;
+
+use super::blocks;
+use super::spread::spread;
+use super::{AdamW, Batches, Curve, Fit, LATENT, Lessons, fit, rate};
+use crate::layers::{Parameters, zeros_like};
+use crate::networks::{Encoder, Predictor, encode};
+use crate::world::Frame;
+
+/// Frames that the predictor sees. Two, because one does not show where things go.
+pub(super) const HISTORY: usize = 2;
+const RATE: f32 = 1e-3;
+/// How much of itself the target keeps in a step.
+const KEPT: f32 = 0.99;
+const VALIDATED: usize = 96;
+
+#[derive(Clone)]
+struct Jepa {
+    encoder: Encoder,
+    predictor: Predictor,
+    target: Encoder,
+}
+
+/// Trains from this encoder on.
+pub(crate) fn train(start: &Encoder, lessons: &Lessons, plan: Fit, progress: &dyn Progress) -> (Encoder, Curve) {
+    let windows = lessons.train.windows(HISTORY + 1);
+    let held_out = blocks::spread_out(&lessons.validation.windows(HISTORY + 1), VALIDATED);
+    let mut rng = random::stream(lessons.seed, "jepa/predictor", 0);
+    let jepa = Jepa {
+        encoder: start.clone(),
+        predictor: Predictor::new(HISTORY * LATENT, LATENT, &mut rng),
+        target: start.clone(),
+    };
+    let mut batches = Batches::new(lessons.seed, "jepa/batches", windows.len(), plan.batch);
+    let mut of_encoder = AdamW::new(&jepa.encoder);
+    let mut of_predictor = AdamW::new(&jepa.predictor);
+    let step = |jepa: &mut Jepa, at: usize| {
+        let batch: Vec<&[Frame]> = batches.next().into_iter().map(|sample| windows[sample]).collect();
+        let (history, next) = split(&batch);
+        let (codes, traces) = blocks::forward(&jepa.encoder, &history);
+        let target = encode(&jepa.target, &next);
+        let (predicted, trace) = jepa.predictor.forward(&codes);
+        let (error, slopes) = absolute_error(&predicted, &target);
+        let mut gradient = zeros_like(&jepa.predictor);
+        let mut slopes = jepa.predictor.backward(&trace, &slopes, &mut gradient);
+        let loss = error + spread(&codes, LATENT, &mut slopes);
+        let rate = rate(at, plan.steps, RATE);
+        let of_all = blocks::backward(&jepa.encoder, &traces, &slopes);
+        of_encoder.step(&mut jepa.encoder, &of_all, rate);
+        of_predictor.step(&mut jepa.predictor, &gradient, rate);
+        follow(&mut jepa.target, &jepa.encoder);
+        loss
+    };
+    let validate = |jepa: &Jepa| {
+        let (history, next) = split(&held_out);
+        let codes = encode(&jepa.encoder, &history);
+        let (predicted, _) = jepa.predictor.forward(&codes);
+        let target = encode(&jepa.target, &next);
+        let (error, _) = absolute_error(&predicted, &target);
+        let (of_mean, _) = absolute_error(&mean_rows(&target), &target);
+        error / of_mean + spread(&codes, LATENT, &mut vec![0.0; codes.len()])
+    };
+    let (best, curve) = fit(jepa, plan, progress, step, validate);
+    (best.encoder, curve)
+}
+
+/// The frames that are seen, sample after sample, and those that are to be told.
+fn split<'a>(windows: &[&'a [Frame]]) -> (Vec<&'a Frame>, Vec<&'a Frame>) {
+    let seen = windows.iter().flat_map(|window| &window[..HISTORY]).collect();
+    let next = windows.iter().map(|window| &window[HISTORY]).collect();
+    (seen, next)
+}
+
+/// Mean absolute error, and its slope by the prediction.
+pub(super) fn absolute_error(predicted: &[f32], target: &[f32]) -> (f64, Vec<f32>) {
+    let share = 1.0 / predicted.len() as f32;
+    let pairs = || predicted.iter().zip(target);
+    let loss: f64 = pairs().map(|(p, t)| f64::from((p - t).abs())).sum();
+    let slopes = pairs().map(|(p, t)| share * (p - t).signum()).collect();
+    (loss / predicted.len() as f64, slopes)
+}
+
+/// The mean row, as often as there are rows.
+fn mean_rows(codes: &[f32]) -> Vec<f32> {
+    let count = codes.len() / LATENT;
+    let mut mean = vec![0.0; LATENT];
+    for row in codes.chunks_exact(LATENT) {
+        mean.iter_mut().zip(row).for_each(|(mean, z)| *mean += z / count as f32);
+    }
+    mean.repeat(count)
+}
+
+/// The target becomes a little more like the encoder.
+fn follow(target: &mut Encoder, encoder: &Encoder) {
+    for (target, own) in target.arrays_mut().into_iter().zip(encoder.arrays()) {
+        for (target, own) in target.iter_mut().zip(own) {
+            *target = KEPT * *target + (1.0 - KEPT) * own;
+        }
+    }
+}
