@@ -13,7 +13,7 @@ from repscope import _functions
 
 PATH = Path(__file__).parent / "python" / "repscope" / "__init__.pyi"
 
-HEAD = '''\
+HEAD = """\
 # SPDX-License-Identifier: MIT
 # Written by stubs.py from what metrics declare.
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ ArrayLike = Any
 __version__: str
 
 def metrics() -> list[str]: ...
-'''
+"""
 
 
 def stubs() -> str:

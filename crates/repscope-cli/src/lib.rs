@@ -76,6 +76,8 @@ fn run(command: Command, words: Vec<OsString>) -> Result<ExitCode> {
         Command::Validate(options) => commands::validate::run(&options),
         Command::Metrics(options) => commands::metrics::run(&options),
         Command::Explain(options) => commands::explain::run(&options),
+        Command::Demo(options) => commands::demo::run(&options),
+        Command::Manual(options) => commands::manual::run(&options),
         Command::Bench(options) => commands::bench::run(&options.job),
     }
 }

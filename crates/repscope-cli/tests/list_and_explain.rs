@@ -163,10 +163,61 @@ fn the_examples_of_the_help_work() {
         folder.write(name, &codes);
     }
     folder.write("labels.npy", &labels);
-    let help = folder.good("--help").stdout;
-    let examples: Vec<&str> = help.lines().filter_map(|l| l.strip_prefix("  repscope ")).collect();
-    assert!(examples.len() >= 6, "{help}");
-    for example in examples {
-        folder.good(example);
+    for name in ["s.npy", "s1.npy", "z1.npy"] {
+        folder.write(name, &codes);
+    }
+    // Those that take minutes, or a model, are run elsewhere.
+    let is_run_here = |example: &&str| !example.starts_with("demo") && !example.contains(".onnx");
+    let mut run = 0;
+    for command in [
+        "",
+        "smoothness",
+        "neighborhood",
+        "manifold",
+        "rankme",
+        "geometry",
+        "report",
+        "check",
+        "metrics",
+        "explain",
+    ] {
+        let help = folder.good(&format!("{command} --help")).stdout;
+        for example in help
+            .lines()
+            .filter_map(|l| l.strip_prefix("  repscope "))
+            .filter(is_run_here)
+        {
+            folder.good(example);
+            run += 1;
+        }
+    }
+    assert!(run >= 15, "{run} examples");
+}
+
+#[test]
+fn the_help_fits_a_screen_and_points_on() {
+    let help = Folder::new().good("--help").stdout;
+    assert!(help.lines().count() <= 45, "{} lines", help.lines().count());
+    assert!(help.contains("repscope COMMAND --help"), "{help}");
+}
+
+#[test]
+fn every_command_shows_an_example() {
+    let all = Folder::new().good("--help").stdout;
+    let commands = all.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let commands = commands.take_while(|line| !line.is_empty());
+    let names: Vec<&str> = commands
+        .filter_map(|line| {
+            line.strip_prefix("  ")?
+                .split_whitespace()
+                .next()
+                .filter(|_| !line.starts_with("   "))
+        })
+        .filter(|name| *name != "help")
+        .collect();
+    assert!(names.len() > 18, "{names:?}");
+    for name in names {
+        let help = Folder::new().good(&format!("{name} --help")).stdout;
+        assert!(help.contains(&format!("\n  repscope {name} ")), "{name}\n{help}");
     }
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 import repscope
 from repscope._arrays import lend
 
@@ -37,7 +36,9 @@ def test_a_lent_array_is_the_memory_that_is_read():
         pytest.param(lambda z: z.astype("longdouble"), id="long double"),
         pytest.param(lambda z: z.tolist(), id="lists"),
         pytest.param(lambda z: [row for row in z], id="list of arrays"),
-        pytest.param(lambda z: np.frombuffer(b"\0" + z.tobytes(), dtype="u1")[1:].view("f8").reshape(z.shape), id="unaligned"),
+        pytest.param(
+            lambda z: np.frombuffer(b"\0" + z.tobytes(), dtype="u1")[1:].view("f8").reshape(z.shape), id="unaligned"
+        ),
         pytest.param(lambda z: z.astype(object), id="objects"),
     ],
 )

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 import repscope
 from repscope.etes import ETESEvaluator
 

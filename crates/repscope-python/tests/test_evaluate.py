@@ -9,7 +9,6 @@ import sys
 
 import numpy as np
 import pytest
-
 import repscope
 
 WEIGHTS = np.random.default_rng(0).normal(size=(64, 8)).astype("f4") / 16
@@ -89,9 +88,10 @@ def test_saved_results_load_as_they_were(results, tmp_path):
     assert (tmp_path / "out" / "report.html").exists()
     again = repscope.load(tmp_path / "out")
     assert again.to_dict() == results.to_dict()
-    assert again.report(tmp_path / "again.html") and (tmp_path / "again.html").read_bytes() == (
-        tmp_path / "out" / "report.html"
-    ).read_bytes()
+    assert (
+        again.report(tmp_path / "again.html")
+        and (tmp_path / "again.html").read_bytes() == (tmp_path / "out" / "report.html").read_bytes()
+    )
 
 
 def test_batches_do_not_change_the_codes(digits):
@@ -126,7 +126,10 @@ def test_robustness_of_a_callable_is_that_of_its_stored_codes(digits):
     expected = 0.5 * np.sqrt((WEIGHTS**2).sum())
     assert flat["model", "robustness@0.5"] == pytest.approx(expected, rel=0.05)
     cut = repscope.robustness(encode, digits.states, noise=5.0, clamp="data")
-    assert cut["model", "robustness@5.0"] < repscope.robustness(encode, digits.states, noise=5.0)["model", "robustness@5.0"]
+    assert (
+        cut["model", "robustness@5.0"]
+        < repscope.robustness(encode, digits.states, noise=5.0)["model", "robustness@5.0"]
+    )
 
 
 def test_a_model_may_be_a_path(digits, folder):

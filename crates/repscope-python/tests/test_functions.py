@@ -11,13 +11,12 @@ import sys
 
 import numpy as np
 import pytest
-from sklearn import manifold
-from sklearn import metrics as sk
-
 import repscope
 from repscope import _functions, _repscope
 from repscope._call import Call
 from repscope._results import Results
+from sklearn import manifold
+from sklearn import metrics as sk
 
 METRICS = _functions.declared()
 OF_CODES = [metric for metric in METRICS if _functions.is_of_codes(metric)]

@@ -12,7 +12,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
 import repscope
 from repscope import _repscope
 from repscope.retrieval import (

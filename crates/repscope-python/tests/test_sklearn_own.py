@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """scikit-learn's own tests of three functions, run against the shims.
 
-The tests are those of the installed scikit-learn; none is copied. A pytest of its own runs them, in another process, with
-this file as a plugin: it puts the shims in the places that the test modules import from, keeps the tests that use one, and
-writes down how each ended and how often it called a shim. With deliberately wrong shims the same tests have to fail.
+The tests are those of the installed scikit-learn; none is copied. A pytest of its own runs them, in another process,
+with this file as a plugin: it puts the shims in the places that the test modules import from, keeps the tests that use
+one, and writes down how each ended and which shims it called. With deliberately wrong shims the same tests must fail.
 """
 
 import functools

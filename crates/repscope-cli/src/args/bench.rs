@@ -37,6 +37,18 @@ pub enum BenchJob {
         #[command(flatten)]
         machine: Machine,
     },
+    /// One metric of codes, without reading and writing
+    Metric {
+        metric: String,
+        #[arg(long)]
+        states: Option<String>,
+        #[arg(long)]
+        labels: Option<String>,
+        #[command(flatten)]
+        models: Box<Models>,
+        #[command(flatten)]
+        machine: Machine,
+    },
     /// An encoder over an array or texts, without loading either
     Encode {
         #[arg(long)]

@@ -7,12 +7,14 @@ mod choice;
 mod clid;
 mod compare;
 mod data;
+mod demo;
 mod encode;
 mod encoders;
 mod etes;
 mod evaluate;
 mod figures;
 mod looking;
+mod manual;
 mod models;
 mod outputs;
 mod perturb;
@@ -28,6 +30,7 @@ pub use choice::{AnalysisChoice, Choice};
 pub use clid::{Clid, IdNormChoice, PresetChoice, UnitLengthChoice, YesNo};
 pub use compare::Compare;
 pub use data::{Data, Episodes, SeenOption};
+pub use demo::Demo;
 pub use encode::Encode;
 pub use encoders::{
     ActivationChoice, ENCODER_HEADING, EncoderOptions, LayoutChoice, NumberEncoderOptions, ProviderChoice,
@@ -37,6 +40,7 @@ pub use etes::{Etes, FluencyKind};
 pub use evaluate::Evaluate;
 pub use figures::{FigureFormat, FigureOptions};
 pub use looking::{Check, Explain, Metrics, Validate};
+pub use manual::{Manual, ManualPart};
 pub use models::{Models, PoolChoice};
 pub use outputs::{FormatChoice, Machine, Outputs};
 pub use perturb::{MaskOptions, Perturb, PerturbEvaluate, PerturbGenerate};
@@ -46,32 +50,26 @@ pub use robustness::Robustness;
 
 use clid::CLID_EXAMPLES;
 use compare::COMPARE_EXAMPLES;
+use demo::DEMO_EXAMPLES;
 use encode::ENCODE_EXAMPLES;
 use etes::ETES_EXAMPLES;
 use evaluate::EVALUATE_EXAMPLES;
+use manual::MANUAL_EXAMPLES;
 use perturb::PERTURB_EXAMPLES;
 use retrieval::RETRIEVAL_EXAMPLES;
 use robustness::ROBUSTNESS_EXAMPLES;
 
 const EXAMPLES: &str = "\
 Examples:
-  repscope manifold --model jepa=z_jepa.npy --model autoencoder=z_ae.npy
-  repscope geometry --model jepa=z.npz#codes --labels labels.npy
-  repscope neighborhood --states frames.npy --model jepa=z.npy --k 5 10 15
-  repscope smoothness --states frames.npy --episodes episode.npy --model jepa=z.npy
-  repscope retrieval --sensor_embeddings sensor.npy --text_embeddings text.npy --labels labels.npy
-  repscope etes --signal eeg.npy --generated beam.npy --reference true.npy
-  repscope rankme --model jepa=z_jepa.npy --model autoencoder=z_ae.npy
-  repscope clid --model jepa=z_jepa.npy --model autoencoder=z_ae.npy --preset paper
+  repscope demo --quick
   repscope evaluate z.npy --labels labels.npy
-  repscope report evaluation_plots/results.json
+  repscope evaluate --states frames.npy --model jepa=jepa.onnx autoencoder=best_encoder.pth
   repscope compare --model jepa=z_jepa.npy --model autoencoder=z_ae.npy --labels labels.npy
-  repscope check z.npy labels.npy
   repscope explain two_nn
 
-Paths: file.npy, file.npz#key, file.safetensors#tensor, file.parquet#column, file.csv#column, file.jsonl#field,
-file.pth#path.to.tensor, a folder of images. --model also takes a folder of .npy files, a pattern ('checkpoints/*.npy'),
-or an encoder (.onnx, weights of a known network, a folder of a text model), which is then run on --states";
+`repscope COMMAND --help` has a command's options and examples. Paths: file.npy, file.npz#key,
+file.safetensors#tensor, file.parquet#column, file.csv#column, file.jsonl#field,
+file.pth#path.to.tensor, a folder of images.";
 
 /// Measures how good learned representations are.
 #[derive(Debug, Parser)]
@@ -83,52 +81,77 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Trains a JEPA and an Encoder-Decoder on a small world, and evaluates both
+    #[command(after_help = DEMO_EXAMPLES)]
+    Demo(Demo),
+    /// Every analysis whose inputs are there, and one report of all
+    #[command(after_help = EVALUATE_EXAMPLES)]
+    Evaluate(Box<Evaluate>),
+    /// Which model is better, in what, and how sure is that? (p-values; gates for CI)
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(Box<Compare>),
+    /// Draws tables, figures and the page of a results.json anew, without computing
+    #[command(
+        after_help = "Examples:\n  repscope report evaluation_plots/results.json\n  repscope report evaluation_plots --output-dir paper --figure-width one --figure-format pdf"
+    )]
+    Report(Report),
     /// Do small steps of the input make small steps of the code?
+    #[command(
+        after_help = "Examples:\n  repscope smoothness --states frames.npy --episodes episode.npy --model jepa=z.npy\n  repscope smoothness --states s.npy --next-states s1.npy --model jepa=z.npy,z1.npy"
+    )]
     Smoothness(Smoothness),
     /// How far does noise in the input move the code?
     #[command(after_help = ROBUSTNESS_EXAMPLES)]
     Robustness(Box<Robustness>),
     /// Are neighbours of the input neighbours of the code? (trustworthiness, continuity)
     #[command(alias = "neighbourhood")]
+    #[command(
+        after_help = "Examples:\n  repscope neighborhood --states frames.npy --model jepa=z.npy --k 5 10 15\n  repscope neighborhood --states frames.npy --model z.npy --sample 2000"
+    )]
     Neighborhood(Neighborhood),
     /// How many dimensions do the codes use? (participation ratio, TwoNN, spectrum)
+    #[command(
+        after_help = "Examples:\n  repscope manifold --model jepa=z_jepa.npy --model autoencoder=z_ae.npy\n  repscope manifold --model z.npz#codes --discard 0.05"
+    )]
     Manifold(Manifold),
-    /// How many directions do the codes really fill? (RankMe as document 002 and as its paper define it, other ranks)
+    /// How many directions do the codes really fill? (both RankMe, other ranks)
+    #[command(after_help = "Examples:\n  repscope rankme --model jepa=z_jepa.npy --model autoencoder=z_ae.npy")]
     Rankme(Rankme),
-    /// Are clusters of the codes easy to learn, and how many dimensions are there? (CLID, MCR², alignment; which score
-    /// predicts accuracy)
+    /// Are clusters of the codes easy to learn? Which score predicts accuracy? (CLID, MCR²)
     #[command(after_help = CLID_EXAMPLES, allow_negative_numbers = true)]
     Clid(Box<Clid>),
-    /// How are the codes spread, and do they fall into classes? (uniformity, silhouette, k-means, k-NN)
+    /// How are the codes spread, and do they fall into classes? (silhouette, k-means, k-NN)
+    #[command(
+        after_help = "Examples:\n  repscope geometry --model jepa=z.npy --labels labels.npy\n  repscope geometry --model z.npy --clusters 10 --format latex"
+    )]
     Geometry(Geometry),
-    /// Do the targets nearest to a query have its label? (precision@K between spaces, or from label prototypes)
+    /// Do the targets nearest to a query have its label? (precision@K, prototypes)
     #[command(after_help = RETRIEVAL_EXAMPLES)]
     Retrieval(Box<Retrieval>),
-    /// How near are generated texts to the signals they were made from? (ETES, document 004; lower is better)
+    /// How near are generated texts to the signals they were made from?
     #[command(after_help = ETES_EXAMPLES)]
     Etes(Box<Etes>),
-    /// What does masking parts of its images cost a classifier? (perturbation impact score)
+    /// What does masking parts of its images cost a classifier? (perturbation impact)
     #[command(subcommand, after_help = PERTURB_EXAMPLES)]
     Perturb(Perturb),
     /// Runs an encoder over arrays, images or texts and writes the codes
     #[command(after_help = ENCODE_EXAMPLES)]
     Encode(Box<Encode>),
-    /// Every analysis whose inputs are there, and one report of all
-    #[command(after_help = EVALUATE_EXAMPLES)]
-    Evaluate(Box<Evaluate>),
-    /// Draws tables, figures, CSV files and the HTML report of a results.json anew, without computing
-    Report(Report),
-    /// Which model is better, in what, and how sure is that? (paired differences, p-values, ranking; gates for CI)
-    #[command(after_help = COMPARE_EXAMPLES)]
-    Compare(Box<Compare>),
-    /// Looks at input files: shapes, NaN, duplicates, zero rows, constant columns, class sizes
+    /// Looks at input files: shapes, NaN, duplicates, constant columns, class sizes
+    #[command(after_help = "Examples:\n  repscope check z.npy labels.npy")]
     Check(Check),
-    /// Evidence that CLID and RankMe are right: examples with known answers, computed anew
+    /// Evidence that CLID and RankMe are right: known answers, computed anew
+    #[command(after_help = "Examples:\n  repscope validate --output evidence.md")]
     Validate(Validate),
     /// Lists every metric
+    #[command(after_help = "Examples:\n  repscope metrics --json")]
     Metrics(Metrics),
     /// Shows the definition of a metric
+    #[command(after_help = "Examples:\n  repscope explain trustworthiness@10 two_nn")]
     Explain(Explain),
+    /// Completions for shells, manual pages, documentation
+    #[command(after_help = MANUAL_EXAMPLES)]
+    Manual(Manual),
     /// Timings for the benchmark scripts
     #[command(hide = true)]
     Bench(Bench),
@@ -182,5 +205,41 @@ mod tests {
     fn the_command_line_is_well_formed() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
+    }
+
+    /// Words as a shell splits them: quotes hold words together, and what is sent elsewhere with `>` is no argument.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        for (i, part) in line.split('\'').enumerate() {
+            match i % 2 {
+                0 => words.extend(part.split_whitespace().map(str::to_string)),
+                _ => words.push(part.to_string()),
+            }
+        }
+        words.into_iter().take_while(|word| word != ">").collect()
+    }
+
+    #[test]
+    fn every_example_of_every_help_is_a_command_line() {
+        use clap::CommandFactory;
+        let mut all = Cli::command();
+        all.build();
+        let helps = std::iter::once(&all).chain(all.get_subcommands());
+        let mut parsed = 0;
+        for command in helps.filter(|command| !command.is_hide_set()) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in help
+                .replace("\\\n", " ")
+                .lines()
+                .filter(|line| line.starts_with("  repscope "))
+            {
+                let words = with_dashes(words(line).into_iter().map(Into::into));
+                if let Err(error) = Cli::try_parse_from(words) {
+                    panic!("{line}\n{error}");
+                }
+                parsed += 1;
+            }
+        }
+        assert!(parsed > 40, "{parsed} examples");
     }
 }

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use repscope_core::masking::show_all;
+use repscope_core::metrics::find;
 use repscope_core::run::{Driver, Order};
 use repscope_core::{Analysis, Direction, LabelSet, Metric, Retrieval, Space, Spec, nearest_neighbors, retrieve};
 use repscope_io::{Data, InputPath, Pool, read_array, write_whole};
@@ -37,6 +38,35 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
             let line = serde_json::json!({
                 "case": "knn", "n": space.rows(), "d": space.columns(), "k": k, "seconds": seconds,
             });
+            outputs::print(&line.to_string())?;
+        }
+        BenchJob::Metric {
+            metric,
+            states,
+            labels,
+            models,
+            machine,
+        } => {
+            start_threads(machine)?;
+            let paths = Paths {
+                states: states.as_deref(),
+                are_points: true,
+                labels: labels.as_deref(),
+                ..Paths::default()
+            };
+            let inputs = inputs::read(&paths, models, machine)?;
+            let Some((found, _)) = find(metric) else {
+                bail!("there is no metric `{metric}`");
+            };
+            let spec = Spec {
+                k: vec![10],
+                ..Spec::default()
+            };
+            let start = Instant::now();
+            let results = compute(&inputs.studies, &[found], &spec, machine)?;
+            let seconds = start.elapsed().as_secs_f64();
+            let value = results.scores.first().and_then(|score| score.value);
+            let line = serde_json::json!({"case": metric, "seconds": seconds, "answer": {metric: value}});
             outputs::print(&line.to_string())?;
         }
         BenchJob::All {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! What document 003 asks for: `pis_summary.json`, `detailed_results.json`, LaTeX, charts and examples.
 
+use std::path::Path;
+
 use anyhow::Result;
 use repscope_core::{Masking, Results};
 use repscope_io::{ResultsDocument, write_grey_png, write_whole};
@@ -11,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::pictures::masked;
 use super::tree::Tree;
-use crate::args::Outputs;
-use crate::outputs::{self, Finished, advise};
+use crate::args::{FigureOptions, Outputs};
+use crate::outputs::{self, Finished, Written, advise};
 
 /// The folder of its files.
 pub const FOLDER: &str = "perturbation_analysis";
@@ -80,9 +82,35 @@ impl Checks {
 
 /// Prints the results and writes all files.
 pub fn deliver(finished: &Finished, checks: &Checks, examples: &[Example], to: &Outputs) -> Result<()> {
+    let written = write(finished, checks, examples, &to.output_dir, &to.figures)?;
+    finished.write_document(&to.output_dir)?;
+    if !to.machine.quiet {
+        outputs::warn(&finished.results.warnings);
+    }
+    outputs::show(finished, to.json, to.format, &|results, format| {
+        checks.table(results, format)
+    })?;
+    if !to.machine.quiet {
+        advise(&format!(
+            "pis_summary.json, detailed_results.json, {} are in {}",
+            written.in_words("results.json"),
+            to.output_dir.join(FOLDER).display()
+        ));
+    }
+    Ok(())
+}
+
+/// Writes all files into the folder of the analysis.
+pub fn write(
+    finished: &Finished,
+    checks: &Checks,
+    examples: &[Example],
+    root: &Path,
+    figures: &FigureOptions,
+) -> Result<Written> {
     let results = &finished.results;
-    let folder = to.output_dir.join(FOLDER);
-    let written = finished.write_files(&to.output_dir, &to.figures)?;
+    let folder = root.join(FOLDER);
+    let written = finished.write_files(root, figures)?;
     let text = |name: &str, contents: &str| write_whole(&folder.join(name), contents.as_bytes());
     text(
         "pis_summary.json",
@@ -104,19 +132,5 @@ pub fn deliver(finished: &Finished, checks: &Checks, examples: &[Example], to: &
         write_grey_png(&path, example.size, &example.pixels)?;
     }
     finished.write_document(&folder)?;
-    finished.write_document(&to.output_dir)?;
-    if !to.machine.quiet {
-        outputs::warn(&results.warnings);
-    }
-    outputs::show(finished, to.json, to.format, &|results, format| {
-        checks.table(results, format)
-    })?;
-    if !to.machine.quiet {
-        advise(&format!(
-            "pis_summary.json, detailed_results.json, {} are in {}",
-            written.in_words("results.json"),
-            folder.display()
-        ));
-    }
-    Ok(())
+    Ok(written)
 }

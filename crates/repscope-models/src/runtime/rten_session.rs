@@ -2,7 +2,7 @@
 //! Graphs run by rten, the runtime in pure Rust.
 
 use std::error::Error as _;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rten::{
     DataType, Dimension, LoadError, LoadErrorKind, Model, ModelOptions, NodeId, RunOptions, ThreadPool, ValueOrView,
@@ -19,6 +19,20 @@ use crate::error::{Error, Result};
 /// Where to go when rten cannot.
 const WAY_OUT: &str = "--runtime onnxruntime runs it with an installed ONNX Runtime";
 
+/// Refuses to run in a process that was forked from one that ran a model: rten keeps threads for the whole process, a fork
+/// has none of them, and waiting for them would never end.
+fn refuse_after_fork() -> Result<()> {
+    static FIRST: OnceLock<u32> = OnceLock::new();
+    let (first, own) = (*FIRST.get_or_init(std::process::id), std::process::id());
+    if first == own {
+        return Ok(());
+    }
+    Err(Error::Model(format!(
+        "process {own} was forked from process {first} after that had run a model, and the threads of the runtime do not come \
+         along; start processes with `spawn` instead of `fork`, or run the first model in the child"
+    )))
+}
+
 pub(super) struct RtenSession {
     model: Model,
     pool: Arc<ThreadPool>,
@@ -29,6 +43,7 @@ pub(super) struct RtenSession {
 impl RtenSession {
     pub(super) fn load(model: ModelBytes, threads: usize) -> Result<Self> {
         let source = model.to_string();
+        refuse_after_fork()?;
         let mut options = ModelOptions::with_all_ops();
         let bytes = match model {
             ModelBytes::Memory(bytes) => bytes,

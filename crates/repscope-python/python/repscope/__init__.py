@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import _functions, _others
+from . import _functions, _others, retrieval
 from . import etes as _etes
-from . import retrieval
 from ._evaluate import compare, encode, evaluate, robustness
 from ._repscope import InputError, InternalError, __version__
 from ._results import Figure, Results, load

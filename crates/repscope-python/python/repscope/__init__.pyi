@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Written by stubs.py from what metrics declare.
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from ._evaluate import compare as compare
@@ -21,7 +21,6 @@ ArrayLike = Any
 __version__: str
 
 def metrics() -> list[str]: ...
-
 def smoothness(
     X: ArrayLike,
     Z: ArrayLike,
@@ -35,13 +34,12 @@ def smoothness(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Scores: ...
-
 def trustworthiness(
     X: ArrayLike,
     Z: ArrayLike,
     *,
     k: int | Sequence[int] = 10,
-    distance: Literal['euclidean', 'cosine'] = 'euclidean',
+    distance: Literal["euclidean", "cosine"] = "euclidean",
     sample: int | None = None,
     episodes: ArrayLike | None = None,
     seed: int = 42,
@@ -50,13 +48,12 @@ def trustworthiness(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined | Scores: ...
-
 def continuity(
     X: ArrayLike,
     Z: ArrayLike,
     *,
     k: int | Sequence[int] = 10,
-    distance: Literal['euclidean', 'cosine'] = 'euclidean',
+    distance: Literal["euclidean", "cosine"] = "euclidean",
     sample: int | None = None,
     episodes: ArrayLike | None = None,
     seed: int = 42,
@@ -65,7 +62,6 @@ def continuity(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined | Scores: ...
-
 def participation_ratio(
     Z: ArrayLike,
     *,
@@ -76,7 +72,6 @@ def participation_ratio(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
-
 def dimension_usage(
     Z: ArrayLike,
     *,
@@ -87,7 +82,6 @@ def dimension_usage(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
-
 def spectrum(
     Z: ArrayLike,
     *,
@@ -98,11 +92,10 @@ def spectrum(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Scores: ...
-
 def two_nn(
     Z: ArrayLike,
     *,
-    fit: Literal[None, 'mle'] = None,
+    fit: Literal[None, "mle"] = None,
     sample: int | None = None,
     discard: float = 0.1,
     episodes: ArrayLike | None = None,
@@ -112,7 +105,6 @@ def two_nn(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
-
 def uniformity(
     Z: ArrayLike,
     *,
@@ -125,7 +117,6 @@ def uniformity(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
-
 def silhouette(
     Z: ArrayLike,
     labels: ArrayLike | None = None,
@@ -140,7 +131,6 @@ def silhouette(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
-
 def nmi(
     Z: ArrayLike,
     labels: ArrayLike,
@@ -154,7 +144,6 @@ def nmi(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
-
 def ami(
     Z: ArrayLike,
     labels: ArrayLike,
@@ -168,7 +157,6 @@ def ami(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
-
 def inertia(
     Z: ArrayLike,
     *,
@@ -181,7 +169,6 @@ def inertia(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
-
 def cluster_balance(
     Z: ArrayLike,
     *,
@@ -194,7 +181,6 @@ def cluster_balance(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
-
 def knn_accuracy(
     Z: ArrayLike,
     labels: ArrayLike,
@@ -209,11 +195,10 @@ def knn_accuracy(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
-
 def rankme(
     Z: ArrayLike,
     *,
-    variant: Literal['spec', 'paper'] = 'spec',
+    variant: Literal["spec", "paper"] = "spec",
     episodes: ArrayLike | None = None,
     seed: int = 42,
     level: float = 0.95,
@@ -221,7 +206,6 @@ def rankme(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
-
 def numerical_rank(
     Z: ArrayLike,
     *,
@@ -232,7 +216,6 @@ def numerical_rank(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
-
 def stable_rank(
     Z: ArrayLike,
     *,
@@ -243,7 +226,6 @@ def stable_rank(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
-
 def alpha_req(
     Z: ArrayLike,
     *,
@@ -254,7 +236,6 @@ def alpha_req(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
-
 def condition_number(
     Z: ArrayLike,
     *,
@@ -265,7 +246,6 @@ def condition_number(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
-
 def std_collapse(
     Z: ArrayLike,
     *,
@@ -276,19 +256,18 @@ def std_collapse(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
-
 def clid(
     Z: ArrayLike,
     *,
-    preset: Literal['spec', 'paper'] = 'spec',
+    preset: Literal["spec", "paper"] = "spec",
     standardize: bool | None = None,
-    unit_length: Literal['none', 'vote', 'all'] | None = None,
+    unit_length: Literal["none", "vote", "all"] | None = None,
     clusters: int | str | None = None,
     restarts: int | None = None,
     k: int | None = None,
     repeats: int | None = None,
     splits: int | None = None,
-    id_norm: Literal['dim', 'pool'] | None = None,
+    id_norm: Literal["dim", "pool"] | None = None,
     episodes: ArrayLike | None = None,
     seed: int = 42,
     level: float = 0.95,
@@ -296,7 +275,6 @@ def clid(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
-
 def mcr2(
     Z: ArrayLike,
     labels: ArrayLike | None = None,
@@ -313,7 +291,6 @@ def mcr2(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Scores: ...
-
 def alignment(
     Z: ArrayLike,
     view: ArrayLike,
@@ -327,7 +304,6 @@ def alignment(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
-
 def weighted_clid(
     models: Any,
     performance: Any,
@@ -337,7 +313,6 @@ def weighted_clid(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
-
 def performance(
     models: Any,
     performance: Any,
@@ -347,7 +322,6 @@ def performance(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
-
 def label_precision(
     queries: Any,
     targets: Any,
@@ -361,7 +335,6 @@ def label_precision(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
-
 def label_recall(
     queries: Any,
     targets: Any,
@@ -375,7 +348,6 @@ def label_recall(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
-
 def label_hit(
     queries: Any,
     targets: Any,
@@ -389,7 +361,6 @@ def label_hit(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
-
 def label_ndcg(
     queries: Any,
     targets: Any,
@@ -403,7 +374,6 @@ def label_ndcg(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
-
 def r_precision(
     queries: Any,
     targets: Any,
@@ -416,7 +386,6 @@ def r_precision(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
-
 def map_at_r(
     queries: Any,
     targets: Any,
@@ -429,7 +398,6 @@ def map_at_r(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
-
 def mrr(
     queries: Any,
     targets: Any,
@@ -442,7 +410,6 @@ def mrr(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
-
 def pair_recall(
     queries: Any,
     targets: Any,
@@ -454,7 +421,6 @@ def pair_recall(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
-
 def hubness(
     queries: Any,
     targets: Any,
@@ -466,7 +432,6 @@ def hubness(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
-
 def modality_gap(
     queries: Any,
     targets: Any,
@@ -476,7 +441,6 @@ def modality_gap(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
-
 def accuracy(
     labels: Any,
     baseline: Any,
@@ -487,7 +451,6 @@ def accuracy(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
-
 def pis(
     labels: Any,
     baseline: Any,
@@ -498,7 +461,6 @@ def pis(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
-
 def bleu(
     generated: Any,
     references: Any,
@@ -508,7 +470,6 @@ def bleu(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
-
 def rouge(
     generated: Any,
     references: Any,
@@ -518,7 +479,6 @@ def rouge(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
-
 def wer(
     generated: Any,
     references: Any,

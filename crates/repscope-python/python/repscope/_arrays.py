@@ -62,7 +62,9 @@ def lend(value: Any, name: str) -> tuple[np.ndarray | list, str]:
             numbers = _numbers(array)
             if numbers is not None:
                 return _contiguous(numbers), "f64"
-            raise ValueError(f"`{name}` holds Python objects in shape {array.shape}; give numbers, or one label per row")
+            raise ValueError(
+                f"`{name}` holds Python objects in shape {array.shape}; give numbers, or one label per row"
+            )
         return [_plain(item) for item in array.tolist()], "object"
     if kind in "Mm":
         return [str(item) for item in array.ravel()], "str"

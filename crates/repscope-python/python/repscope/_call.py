@@ -69,7 +69,9 @@ class Call:
         """Runs the command and keeps its results; none of its files are written."""
         return _watched(
             progress,
-            lambda bar: _repscope.compute(self._words, self._arrays, self._encoders, list(metrics), _count(threads), bar),
+            lambda bar: _repscope.compute(
+                self._words, self._arrays, self._encoders, list(metrics), _count(threads), bar
+            ),
         )
 
     def encode(self, *, threads: int | None = None, progress: bool | None = None) -> list[tuple[str, Any]]:

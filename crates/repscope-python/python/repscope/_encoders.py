@@ -82,8 +82,15 @@ class Encoder:
         return self._function(batch)
 
     def _checked(self, codes: Any, count: int) -> np.ndarray:
-        if isinstance(codes, (tuple, list)) and codes and not isinstance(codes[0], (int, float)) and len(codes) != count:
-            raise TypeError(f"`{self.name}` gave {len(codes)} outputs; wrap it in a function that gives the codes alone")
+        if (
+            isinstance(codes, (tuple, list))
+            and codes
+            and not isinstance(codes[0], (int, float))
+            and len(codes) != count
+        ):
+            raise TypeError(
+                f"`{self.name}` gave {len(codes)} outputs; wrap it in a function that gives the codes alone"
+            )
         array = to_numpy(codes, f"codes of {self.name}")
         if not isinstance(array, np.ndarray) or array.ndim == 0 or len(array) != count:
             shape = array.shape if isinstance(array, np.ndarray) else (len(array),)

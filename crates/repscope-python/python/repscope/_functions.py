@@ -167,7 +167,9 @@ def _compute(metric: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
 def pick(metric: Mapping[str, Any], results: Results, given: Mapping[str, Any]) -> Score | Undefined | Scores:
     """What a function gives of the scores of its metric: the one of its name, one for each K, or all by name."""
     identity = metric["id"]
-    own = {s.metric: s for s in results.scores if s.metric.partition("(")[0].partition("@")[0].split(".")[0] == identity}
+    own = {
+        s.metric: s for s in results.scores if s.metric.partition("(")[0].partition("@")[0].split(".")[0] == identity
+    }
     everything = Scores(own, results.warnings)
     chosen: Score | Undefined | Scores | None = None
     variants = variants_of(metric)

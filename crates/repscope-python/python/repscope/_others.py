@@ -56,7 +56,9 @@ def search(
     if k is not None:
         call.option("k_values", list(k) if several else k)
     results = _run(call, identity, options)
-    own = {s.metric.replace(f".queries2{name}", "", 1): s for s in results.scores if s.metric.startswith(identity + ".")}
+    own = {
+        s.metric.replace(f".queries2{name}", "", 1): s for s in results.scores if s.metric.startswith(identity + ".")
+    }
     everything = Scores(own, results.warnings)
     plain = {key: s for key, s in own.items() if key.partition("@")[0] == identity}
     if several:
@@ -93,10 +95,17 @@ def _ranked(metric: Mapping[str, Any]) -> Callable:
 
     about = [
         ("queries", "ArrayLike", _EMPTY, "Rows that search."),
-        ("targets", "ArrayLike | None", _EMPTY, "Rows that are found; None: the queries themselves, never the own row."),
+        (
+            "targets",
+            "ArrayLike | None",
+            _EMPTY,
+            "Rows that are found; None: the queries themselves, never the own row.",
+        ),
     ]
     if needs_labels:
-        about.append(("labels", "ArrayLike", _EMPTY, "A label per query, and per target where both have the same rows."))
+        about.append(
+            ("labels", "ArrayLike", _EMPTY, "A label per query, and per target where both have the same rows.")
+        )
         about.append(("target_labels", "ArrayLike | None", None, "A label per target, where targets have other rows."))
     if has_k:
         about.append(("k", "int | Sequence[int]", 10, "How many of the first targets to look at."))
@@ -123,7 +132,12 @@ def _texts(metric: Mapping[str, Any]) -> Callable:
         if identity in own:
             own[identity].all = Scores(own)
             return own[identity]
-        return Scores({int(key.partition("@")[2]) if "@" in key else key.removeprefix(identity + "."): s for key, s in own.items()})
+        return Scores(
+            {
+                int(key.partition("@")[2]) if "@" in key else key.removeprefix(identity + "."): s
+                for key, s in own.items()
+            }
+        )
 
     about = [
         ("generated", "Sequence[str]", _EMPTY, "A generated text per sample."),

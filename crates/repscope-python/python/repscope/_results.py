@@ -167,9 +167,7 @@ class Results:
             chance = "" if first.chance is None else f"{first.chance:.3g}"
             rows.append(f"<tr><th style='text-align:left'>{escape(metric)} {arrow}</th>{cells}<td>{chance}</td></tr>")
         notes = "".join(f"<div>⚠ {escape(warning)}</div>" for warning in self.warnings)
-        return (
-            f"<table><thead><tr><th></th>{head}<th>chance</th></tr></thead><tbody>{''.join(rows)}</tbody></table>{notes}"
-        )
+        return f"<table><thead><tr><th></th>{head}<th>chance</th></tr></thead><tbody>{''.join(rows)}</tbody></table>{notes}"
 
 
 class Figure:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Metrics during training: batches in, scores out, in bounded memory, mergeable over processes.
 
-A monitor keeps at most ``rows`` rows. While it has seen no more than that it has all of them, and scores are exact. Beyond,
-it has a uniform random sample: every row gets a 64-bit key, and the rows with the smallest keys stay. The key is a hash of
-the seed, of the row's numbers, of its place in its own monitor and of the monitor's ``stream``. So
+A monitor keeps at most ``rows`` rows. While it has seen no more than that it has all of them, and scores are exact.
+Beyond, it has a uniform random sample: every row gets a 64-bit key, and the rows with the smallest keys stay. The key
+is a hash of the seed, of the row's numbers, of its place in its own monitor and of the monitor's ``stream``. So
 
-- a row's key does not depend on how rows come in batches, nor on what else was seen or merged: the rows that stay are the
-  same for every order and bracketing of merges, and so is every bit of the scores;
-- copies of a row get keys of their own, so that the share of equal rows in the sample is that in the data (a collapse is
-  seen). Were rows drawn by their numbers alone, copies would all stay or all go;
+- a row's key does not depend on how rows come in batches, nor on what else was seen or merged: the rows that stay are
+  the same for every order and bracketing of merges, and so is every bit of the scores;
+- copies of a row get keys of their own, so that the share of equal rows in the sample is that in the data (a collapse
+  is seen). Were rows drawn by their numbers alone, copies would all stay or all go;
 - monitors of several processes do not draw alike: their rows differ. Only rows that are the same, at the same place of
   monitors of the same ``stream``, stay or go together; with a ``stream`` for each process none do.
 
@@ -198,9 +198,9 @@ class Monitor:
         if self._codes is None:
             self._codes = np.empty((min(self._rows, count), codes.shape[1]), dtype=codes.dtype)
         dtype = np.promote_types(self._codes.dtype, codes.dtype)
-        needed = min(self._rows, held + count)
-        if needed > len(self._codes) or dtype != self._codes.dtype:
-            room = len(self._codes) if needed <= len(self._codes) else min(self._rows, max(needed, 2 * len(self._codes)))
+        room, needed = len(self._codes), min(self._rows, held + count)
+        if needed > room or dtype != self._codes.dtype:
+            room = room if needed <= room else min(self._rows, max(needed, 2 * room))
             larger = np.empty((room, codes.shape[1]), dtype=dtype)
             larger[:held] = self._codes[:held]
             self._codes = larger
@@ -216,7 +216,9 @@ class Monitor:
         known = {name for metric in metrics.values() for name in _options_of(metric)}
         for name in self._options:
             if name not in known:
-                raise TypeError(f"none of {', '.join(metrics)} has an option {name!r}; there are {', '.join(sorted(known))}")
+                raise TypeError(
+                    f"none of {', '.join(metrics)} has an option {name!r}; there are {', '.join(sorted(known))}"
+                )
 
     def _ask(self, metric: Mapping[str, Any], codes: np.ndarray) -> Score | Undefined | Scores:
         own = {name: value for name, value in self._options.items() if name in _options_of(metric)}
@@ -237,7 +239,8 @@ def _codes_of(batch: Any) -> np.ndarray:
     if not is_finite.all():
         wrong = np.flatnonzero(~is_finite)
         raise ValueError(
-            f"`batch` holds NaN or infinity in {len(wrong)} of {len(codes)} rows, row {wrong[0]} first; none of it was taken"
+            f"`batch` holds NaN or infinity in {len(wrong)} of {len(codes)} rows, row {wrong[0]} first; none of it was "
+            "taken"
         )
     return codes
 

@@ -8,7 +8,6 @@ queries. ``results["text2sensor"][10]`` is a float that knows its interval.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import json
 import math
@@ -16,7 +15,7 @@ import operator
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from ._arrays import to_numpy
 from ._call import Call
 from ._encoders import Encoder
 from ._evaluate import _options, encode
-from ._repscope import InputError, prototype_texts
+from ._repscope import prototype_texts
 from ._results import Results
 from ._scores import Score, Scores, Undefined
 

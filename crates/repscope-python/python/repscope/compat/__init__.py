@@ -25,9 +25,10 @@ def check_rows(value: Any, name: str, *, columns: int = 1) -> np.ndarray:
     value = value.toarray() if hasattr(value, "toarray") else to_numpy(value, name)
     array = np.asarray(value)
     if array.ndim != 2:
+        kind = "scalar" if array.ndim == 0 else f"{array.ndim}D"
         raise ValueError(
-            f"Expected 2D array, got {'scalar' if array.ndim == 0 else f'{array.ndim}D'} array instead: `{name}` has shape "
-            f"{array.shape}; give one row per sample, such as {name}.reshape(-1, 1) for samples of one number"
+            f"Expected 2D array, got {kind} array instead: `{name}` has shape {array.shape}; give one row per sample, "
+            f"such as {name}.reshape(-1, 1) for samples of one number"
         )
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: `{name}` has dtype {array.dtype}")
@@ -36,7 +37,9 @@ def check_rows(value: Any, name: str, *, columns: int = 1) -> np.ndarray:
     if array.shape[0] < 1 or array.shape[1] < columns:
         few, least = ("sample", 1) if array.shape[0] < 1 else ("feature", columns)
         count = array.shape[0 if few == "sample" else 1]
-        raise ValueError(f"Found array with {count} {few}(s) (shape={array.shape}) while a minimum of {least} is required.")
+        raise ValueError(
+            f"Found array with {count} {few}(s) (shape={array.shape}) while a minimum of {least} is required."
+        )
     check_finite(array, name)
     return array
 

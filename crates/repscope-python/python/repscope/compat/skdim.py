@@ -2,8 +2,8 @@
 """scikit-dimension's ``skdim.id.TwoNN``, computed by repscope.
 
 ``TwoNN().fit(X).dimension_`` and the other methods of scikit-dimension 0.5 are here, without scikit-learn, numba and
-joblib. Numbers differ from scikit-dimension's only by rounding: repscope takes distances from differences, scikit-dimension
-above 25 columns from inner products, in which rows that are equal may come out apart.
+joblib. Numbers differ from scikit-dimension's only by rounding: repscope takes distances from differences,
+scikit-dimension above 25 columns from inner products, in which rows that are equal may come out apart.
 
 Where scikit-dimension gives a slope of 0, because both neighbours are equally far everywhere as on a grid, there is a
 ValueError that says so.
@@ -95,8 +95,9 @@ class TwoNN:
         """
         rows = self._checked(X)
         if len(rows) < n_neighbors + 1:
+            least = n_neighbors + 1
             raise ValueError(
-                f"Found array with {len(rows)} sample(s) (shape={rows.shape}) while a minimum of {n_neighbors + 1} is required."
+                f"Found array with {len(rows)} sample(s) (shape={rows.shape}) while a minimum of {least} is required."
             )
         self.n_features_in_ = rows.shape[1]
         lists = nearest(rows, n_neighbors)[0] if precomputed_knn is None else np.asarray(precomputed_knn)
@@ -133,8 +134,8 @@ class TwoNN:
         """Changes parameters."""
         for name, value in params.items():
             if name not in self.get_params():
-                raise ValueError(f"Invalid parameter {name!r} for estimator {self!r}. Valid parameters are: "
-                                 f"{sorted(self.get_params())}.")  # fmt: skip
+                valid = sorted(self.get_params())
+                raise ValueError(f"Invalid parameter {name!r} for estimator {self!r}. Valid parameters are: {valid}.")
             setattr(self, name, value)
         return self
 
@@ -160,7 +161,8 @@ class TwoNN:
             raise ValueError(f"discard_fraction = {self.discard_fraction} must be at least 0 and below 1")
         if self.discard_fraction == 0 and self.method == "linear":
             raise ValueError(
-                "discard_fraction = 0 leaves the largest ratio in, whose −ln(1 − F) is infinite; use method='mle' or leave some out"
+                "discard_fraction = 0 leaves the largest ratio in, whose −ln(1 − F) is infinite; leave some out, or "
+                "use method='mle'"
             )
         rows = check_rows(X, "X", columns=2)
         if len(rows) < (2 if self.dist else 3):

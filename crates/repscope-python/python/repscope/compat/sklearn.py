@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """scikit-learn's ``trustworthiness``, ``silhouette_score`` and ``normalized_mutual_info_score``, computed by repscope.
 
-Signatures, results (plain floats) and errors are those of scikit-learn 1.9, which is not imported. Euclidean distances are
-repscope's own work, without a matrix of all distances. ``metric="cosine"`` and ``metric="precomputed"`` go through such a
-matrix here; for every other metric, and for extra arguments of a metric, scikit-learn makes the matrix if it is installed.
+Signatures, results (plain floats) and errors are those of scikit-learn 1.9, which is not imported. Euclidean distances
+are repscope's own work, without a matrix of all distances. ``metric="cosine"`` and ``metric="precomputed"`` go through
+such a matrix here; for every other metric, and for extra arguments of a metric, scikit-learn makes the matrix if it is
+installed.
 
 Where distances tie, trustworthiness ranks the smaller row number first; scikit-learn leaves that to its sort.
 """
@@ -146,7 +147,9 @@ def normalized_mutual_info_score(labels_true: Any, labels_pred: Any, *, average_
     kinds = [_kind(true), _kind(pred)]
     if "continuous" in kinds:
         message = "Clustering metrics expects discrete values but received"
-        warnings.warn(f"{message} {kinds[0]} values for label, and {kinds[1]} values for target", UserWarning, stacklevel=2)
+        warnings.warn(
+            f"{message} {kinds[0]} values for label, and {kinds[1]} values for target", UserWarning, stacklevel=2
+        )
     for name, labels in (("labels_true", true), ("labels_pred", pred)):
         if labels.ndim != 1:
             raise ValueError(f"{name} must be 1D: shape is {labels.shape!r}")
@@ -203,7 +206,9 @@ def _distances(X: Any, metric: str | Callable, kwds: dict[str, Any], function: s
             shape = f"Got {given.shape} for {given.shape[0]} indexed."
             raise ValueError(f"Precomputed metric requires shape (n_queries, n_indexed). {shape}")
         if given.min() < 0:
-            raise ValueError(f"Negative values in data passed to {function}. Precomputed distances must not be negative.")
+            raise ValueError(
+                f"Negative values in data passed to {function}. Precomputed distances must not be negative."
+            )
         return given
     if metric == "cosine" and not kwds:
         rows = check_rows(X, "X").astype("f8")
@@ -218,8 +223,8 @@ def _distances(X: Any, metric: str | Callable, kwds: dict[str, Any], function: s
     except ImportError:
         asked = f"metric = {metric!r}" + (f" with {', '.join(kwds)}" if kwds else "")
         raise ValueError(
-            f"{asked} needs scikit-learn, which is not installed; without it {function} takes 'euclidean', 'cosine' and "
-            "'precomputed'"
+            f"{asked} needs scikit-learn, which is not installed; without it {function} takes 'euclidean', 'cosine' "
+            "and 'precomputed'"
         ) from None
     return np.asarray(pairwise_distances(X, metric=metric, **kwds))
 

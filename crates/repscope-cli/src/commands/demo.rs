@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+//! `repscope demo`: a world is generated, encoders are trained on it, and every analysis is run on them.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use repscope_core::Results;
+use repscope_core::run::{Progress, Silent};
+use repscope_demo::{Learned, Made, Plan, Size, make};
+use repscope_report::{Format, render};
+
+use super::analyses::{start_threads, watched};
+use crate::args::{Demo, FigureFormat, FigureOptions};
+use crate::call::{Answer, Call, answer};
+use crate::outputs::{self, Finished, advise};
+use crate::perturbation::deliver::{self, Checks};
+use crate::progress::Bars;
+
+/// The scores that are shown of each encoder; the page has all.
+const SHOWN: [&str; 9] = [
+    "smoothness.unit.r",
+    "trustworthiness@10",
+    "continuity@10",
+    "participation_ratio",
+    "two_nn",
+    "rankme(variant=paper)",
+    "uniformity",
+    "knn_accuracy@5",
+    "robustness.scaled@10",
+];
+/// Where results go, as the study says.
+const PLOTS: &str = "evaluation_plots";
+
+pub fn run(options: &Demo) -> Result<ExitCode> {
+    let folder = &options.output_dir;
+    refuse_strangers(folder)?;
+    start_threads(&options.machine)?;
+    let say = |text: &str| {
+        if !options.machine.quiet {
+            advise(text);
+        }
+    };
+    let plan = Plan {
+        size: match (options.tiny, options.full) {
+            (true, _) => Size::Tiny,
+            (_, true) => Size::Full,
+            _ => Size::Quick,
+        },
+        seed: options.seed,
+    };
+    say("generating a world and training on it");
+    let made = watched(&options.machine, |driver| Ok(make(&plan, folder, driver.progress())?))?;
+    say("running every analysis");
+    let study = folder.join("study.toml").display().to_string();
+    let evaluated = ask(&["evaluate", &study, "--no-cache", "--quiet"], options)?;
+    let predictions = folder.join("predictions").display().to_string();
+    let words = [
+        "perturb",
+        "evaluate",
+        "--predictions",
+        &predictions,
+        "--name",
+        "classifier",
+        "--quiet",
+    ];
+    let perturbed = ask(&words, options)?;
+
+    let plots = folder.join(PLOTS);
+    if let Some(checks) = Checks::of(&perturbed.document) {
+        deliver::write(&perturbed, &checks, &[], &plots, &figures(options))?;
+    }
+    evaluated.save(&plots, !options.no_figures)?;
+    outputs::print(&summary(&made, &evaluated.results, &perturbed.results))?;
+    say(&format!(
+        "{} has everything; {study} can be changed and run again",
+        plots.join("report.html").display()
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs an analysis and keeps its results.
+fn ask(words: &[&str], options: &Demo) -> Result<Finished> {
+    let watcher: Arc<dyn Progress + Send + Sync> = match options.machine.quiet {
+        true => Arc::new(Silent),
+        false => Arc::new(Bars::new()),
+    };
+    let call = Call {
+        words: words.iter().map(ToString::to_string).collect(),
+        arrays: Default::default(),
+        encoders: Default::default(),
+        metrics: Vec::new(),
+        watcher,
+    };
+    match answer(call)? {
+        Answer::Results(finished) => Ok(*finished),
+        Answer::Codes(_) => bail!("internal error: an analysis gave codes. Please report this"),
+    }
+}
+
+/// A folder with something else in it is not written into.
+fn refuse_strangers(folder: &Path) -> Result<()> {
+    let is_empty = std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+    if !is_empty && !folder.join("study.toml").is_file() {
+        bail!(
+            "{} holds something else; choose another folder with --output-dir",
+            folder.display()
+        );
+    }
+    Ok(())
+}
+
+fn figures(options: &Demo) -> FigureOptions {
+    FigureOptions {
+        no_figures: options.no_figures,
+        figure_format: vec![FigureFormat::Png, FigureFormat::Svg, FigureFormat::Pdf],
+        figure_width: repscope_figures::Width::TwoColumns,
+    }
+}
+
+/// What was trained, the scores of the encoders, and what is known to be true of this world.
+fn summary(made: &Made, evaluated: &Results, perturbed: &Results) -> String {
+    let mut shown = Results {
+        scores: evaluated.scores.clone(),
+        ..Results::default()
+    };
+    shown.scores.retain(|score| SHOWN.contains(&score.metric.as_str()));
+    let table = render(&shown, Format::Table, outputs::width(), outputs::color());
+    let mut lines = vec![table.trim_end().to_string(), String::new()];
+    lines.push(format!(
+        "{} frames of {} episodes that no encoder was trained on. Known of this world:",
+        made.states, made.episodes
+    ));
+    lines.extend(made.encoders.iter().map(|encoder| of_encoder(encoder, evaluated)));
+    let score = |results: &Results, model: &str, metric: &str| results.score(model, metric).and_then(|s| s.value);
+    let searched = evaluated
+        .scores
+        .iter()
+        .find(|s| s.metric == "label_precision.text2sensor@10");
+    if let Some((value, chance)) = searched.and_then(|s| Some((s.value?, s.chance?))) {
+        lines.push(format!(
+            "- of the 10 frames nearest to a description a share of {value:.2} has its label, by chance {chance:.2}"
+        ));
+    }
+    let auc = |system: &str| score(evaluated, system, "etes.auc");
+    if let (Some(captioner), Some(constant)) = (auc("captioner"), auc("constant")) {
+        lines.push(format!(
+            "- captions made from the JEPA's codes are nearer to their own frame than to another with probability {captioner:.2}; \
+             those of a system that always says the same, {constant:.2}"
+        ));
+    }
+    let impact = |family: &str| score(perturbed, "classifier", &format!("pis.combined.mean@{family}"));
+    if let (Some(top), Some(random)) = (impact("top"), impact("random")) {
+        lines.push(format!(
+            "- perturbation impact on a classifier of shape and quadrant: {top:.2} by the brightest pixels, {random:.2} by random ones"
+        ));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// What a linear map of the codes tells, and in how many directions they differ.
+fn of_encoder(encoder: &Learned, evaluated: &Results) -> String {
+    let rank = evaluated.score(&encoder.name, "rankme(variant=paper)");
+    let rank = rank
+        .and_then(|score| score.value)
+        .map_or("—".to_string(), |v| format!("{v:.1}"));
+    format!(
+        "- {}: a linear map of its codes tells x and y with R² {:.2} and {:.2}; standard deviation {}, effective rank {rank} of 64",
+        encoder.name,
+        encoder.place[0],
+        encoder.place[1],
+        repscope_report::number(encoder.deviation)
+    )
+}
