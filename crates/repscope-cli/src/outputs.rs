@@ -249,7 +249,10 @@ impl Written {
 
     /// `3 CSV files, 2 figures (png, svg, pdf)`.
     pub fn files(&self) -> String {
-        let mut parts = vec![counted(self.csv, "CSV file")];
+        let mut parts = Vec::new();
+        if self.csv > 0 || self.figures == 0 {
+            parts.push(counted(self.csv, "CSV file"));
+        }
         if self.figures > 0 {
             parts.push(format!("{} ({})", counted(self.figures, "figure"), self.formats));
         }

@@ -125,7 +125,7 @@ def test_samples_have_their_text_energy_and_quality(signals):
 def test_samples_with_references_have_their_energy_and_the_gap(signals):
     samples = ETESEvaluator(text_encoder).get_sample_scores(signals, GENERATED, REFERENCES)
     energy, of_references = (energies(signals, text_encoder(texts)) for texts in (GENERATED, REFERENCES))
-    assert [own["reference"] for own in samples] == pytest.approx(of_references, abs=1e-12)
+    assert [own["reference_energy"] for own in samples] == pytest.approx(of_references, abs=1e-12)
     assert [own["gap"] for own in samples] == pytest.approx(energy - of_references, abs=1e-12)
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "Score",
     "Scores",
     "Undefined",
+    "__version__",
     "compare",
     "encode",
     "evaluate",

@@ -204,8 +204,6 @@ def _predictions(metric: Mapping[str, Any]) -> Callable:
 
 
 def _pools(metric: Mapping[str, Any]) -> Callable:
-    identity = metric["id"]
-
     def function(models, performance, *, seed=42, level=0.95, threads=None, progress=None, **options):
         shared = {"seed": seed, "level": level, "threads": threads, "progress": progress}
         with tempfile.TemporaryDirectory(prefix="repscope-") as folder:

@@ -179,7 +179,7 @@ class ETESEvaluator:
         results = self._run(eeg_embeddings, generated_texts, reference_texts, None)
         columns = {"etes": _column(results, "energy")}
         if reference_texts is not None:
-            columns |= {"reference": _column(results, "reference_energy"), "gap": _column(results, "gap")}
+            columns |= {"reference_energy": _column(results, "reference_energy"), "gap": _column(results, "gap")}
         if self.fluency is not None:
             columns["total"] = _column(results, "total")
         band = _column(results, "band")
