@@ -167,8 +167,11 @@ def main():
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--rows", type=int, nargs="+", default=[10000, 60000])
     parser.add_argument("--views", type=int, default=30000)
+    parser.add_argument("--arrays-only", action="store_true", help="only the arrays of Fashion-MNIST")
     args = parser.parse_args()
     build(args.fashion_mnist, args.out, args.rows)
+    if args.arrays_only:
+        return
     build_views(args.out, args.views)
     build_encoders(args.out)
     build_perturbations(args.out)

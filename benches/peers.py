@@ -9,6 +9,7 @@
     python benches/peers.py retrieval numpy QUERIES TARGETS LABELS --k 10 50 100   also faiss
     python benches/peers.py encode onnxruntime MODEL.onnx ROWS.npy         also a folder beside MODEL.onnx and TEXTS.txt
     python benches/peers.py masks numpy IMAGES.npy                         top, bottom and random 1 to 5 %, as document 003
+    python benches/peers.py python METRIC CODES [STATES [LABELS]]          a call of the Python package, `-` for none
     python benches/peers.py gemm                            GF/s of a short matrix product: the machine's state
 
 `seconds` is the computation alone, without imports and loading. The process may allocate --memory GiB, so that a
@@ -22,7 +23,7 @@ import sys
 import time
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("case", choices=["knn", "recall", "trust+cont", "retrieval", "encode", "masks", "gemm"])
+parser.add_argument("case", choices=["knn", "recall", "trust+cont", "retrieval", "encode", "masks", "python", "gemm"])
 parser.add_argument("peer", nargs="?")
 parser.add_argument("files", nargs="*")
 parser.add_argument("--k", type=int, nargs="+", default=[10], help="several for retrieval, else one")
@@ -200,6 +201,17 @@ def retrieval():
     return {"n": len(queries), "d": queries.shape[1], "k": ks, "seconds": seconds, "answer": answer}
 
 
+def python():
+    """A call from Python of what `repscope bench metric` computes, without reading the arrays."""
+    import repscope
+    codes, *others = [None if file == "-" else np.load(file) for file in args.files]
+    others = [array for array in others if array is not None]
+    ask = getattr(repscope, args.peer)
+    given = [others[0], codes] if args.peer == "trustworthiness" else [codes, *others]
+    value, seconds = timed(lambda: ask(*given, threads=args.threads))
+    return {"n": len(codes), "d": codes.shape[1], "seconds": seconds, "answer": {args.peer: float(value)}}
+
+
 def gemm():
     a = np.ones((2048, 784), np.float32)
     best = min(timed(lambda: a @ a.T)[1] for _ in range(6))
@@ -208,7 +220,7 @@ def gemm():
 
 def main():
     work = {"knn": knn, "recall": recall, "trust+cont": trust_and_cont, "retrieval": retrieval,
-            "encode": encode, "masks": masks, "gemm": gemm}[args.case]
+            "encode": encode, "masks": masks, "python": python, "gemm": gemm}[args.case]
     try:
         measured = work()
     except (MemoryError, RuntimeError) as error:  # torch reports a failed allocation as a RuntimeError

@@ -11,6 +11,19 @@ use crate::plan::{Key, Need, Shared};
 use crate::score::{Better, Breakdown, Interval, NameColumn, NumberColumn, Results, Score};
 use crate::spec::{IdNorm, Spec, UnitLength};
 
+/// The options that are steps of CLID.
+pub(super) static STEPS: &[&str] = &[
+    "preset",
+    "standardize",
+    "unit-length",
+    "clusters",
+    "restarts",
+    "k",
+    "repeats",
+    "splits",
+    "id-norm",
+];
+
 pub(super) static METRIC: Metric = Metric {
     id: "clid",
     title: "CLID",
@@ -51,17 +64,7 @@ pub(super) static METRIC: Metric = Metric {
     // Document 002 standardises single columns, so turning the space changes it; halves go by row number.
     invariances: &[Invariance::Shift, Invariance::Scale],
     takes: &[Takes::Codes],
-    options: &[
-        "preset",
-        "standardize",
-        "unit-length",
-        "clusters",
-        "restarts",
-        "k",
-        "repeats",
-        "splits",
-        "id-norm",
-    ],
+    options: STEPS,
     work: Work::Pool { needs, compute, across },
 };
 

@@ -32,17 +32,7 @@ pub(super) static METRIC: Metric = Metric {
     page: include_str!("performance.md"),
     invariances: &[],
     takes: &[Takes::Codes, Takes::Performance],
-    options: &[
-        "preset",
-        "standardize",
-        "unit-length",
-        "clusters",
-        "restarts",
-        "k",
-        "repeats",
-        "splits",
-        "id-norm",
-    ],
+    options: super::clid::STEPS,
     work: Work::Performance { compute },
 };
 
