@@ -30,7 +30,12 @@ def test_an_example_runs(name, tmp_path):
     command = tmp_path / "repscope"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m repscope "$@"\n')
     command.chmod(0o755)
-    environment = {**os.environ, "REPSCOPE": str(command), "PYTHON": sys.executable, "REPSCOPE_CACHE": str(tmp_path / "c")}
+    environment = {
+        **os.environ,
+        "REPSCOPE": str(command),
+        "PYTHON": sys.executable,
+        "REPSCOPE_CACHE": str(tmp_path / "c"),
+    }
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     ran = subprocess.run(
         ["bash", str(tmp_path / "examples" / name / "run.sh")],

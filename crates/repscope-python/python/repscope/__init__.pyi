@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Written by stubs.py from what metrics declare.
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from ._evaluate import compare as compare
@@ -21,6 +21,7 @@ ArrayLike = Any
 __version__: str
 
 def metrics() -> list[str]: ...
+
 def smoothness(
     X: ArrayLike,
     Z: ArrayLike,
@@ -34,12 +35,13 @@ def smoothness(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Scores: ...
+
 def trustworthiness(
     X: ArrayLike,
     Z: ArrayLike,
     *,
     k: int | Sequence[int] = 10,
-    distance: Literal["euclidean", "cosine"] = "euclidean",
+    distance: Literal['euclidean', 'cosine'] = 'euclidean',
     sample: int | None = None,
     episodes: ArrayLike | None = None,
     seed: int = 42,
@@ -48,12 +50,13 @@ def trustworthiness(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined | Scores: ...
+
 def continuity(
     X: ArrayLike,
     Z: ArrayLike,
     *,
     k: int | Sequence[int] = 10,
-    distance: Literal["euclidean", "cosine"] = "euclidean",
+    distance: Literal['euclidean', 'cosine'] = 'euclidean',
     sample: int | None = None,
     episodes: ArrayLike | None = None,
     seed: int = 42,
@@ -62,6 +65,7 @@ def continuity(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined | Scores: ...
+
 def participation_ratio(
     Z: ArrayLike,
     *,
@@ -72,6 +76,7 @@ def participation_ratio(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
+
 def dimension_usage(
     Z: ArrayLike,
     *,
@@ -82,6 +87,7 @@ def dimension_usage(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
+
 def spectrum(
     Z: ArrayLike,
     *,
@@ -92,10 +98,11 @@ def spectrum(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Scores: ...
+
 def two_nn(
     Z: ArrayLike,
     *,
-    fit: Literal[None, "mle"] = None,
+    fit: Literal[None, 'mle'] = None,
     sample: int | None = None,
     discard: float = 0.1,
     episodes: ArrayLike | None = None,
@@ -105,6 +112,7 @@ def two_nn(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
+
 def uniformity(
     Z: ArrayLike,
     *,
@@ -117,6 +125,7 @@ def uniformity(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
+
 def silhouette(
     Z: ArrayLike,
     labels: ArrayLike | None = None,
@@ -131,6 +140,7 @@ def silhouette(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
+
 def nmi(
     Z: ArrayLike,
     labels: ArrayLike,
@@ -144,6 +154,7 @@ def nmi(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
+
 def ami(
     Z: ArrayLike,
     labels: ArrayLike,
@@ -157,6 +168,7 @@ def ami(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
+
 def inertia(
     Z: ArrayLike,
     *,
@@ -169,6 +181,7 @@ def inertia(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
+
 def cluster_balance(
     Z: ArrayLike,
     *,
@@ -181,6 +194,7 @@ def cluster_balance(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
+
 def knn_accuracy(
     Z: ArrayLike,
     labels: ArrayLike,
@@ -195,10 +209,11 @@ def knn_accuracy(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
+
 def rankme(
     Z: ArrayLike,
     *,
-    variant: Literal["spec", "paper"] = "spec",
+    variant: Literal['spec', 'paper'] = 'spec',
     episodes: ArrayLike | None = None,
     seed: int = 42,
     level: float = 0.95,
@@ -206,6 +221,7 @@ def rankme(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
+
 def numerical_rank(
     Z: ArrayLike,
     *,
@@ -216,6 +232,7 @@ def numerical_rank(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
+
 def stable_rank(
     Z: ArrayLike,
     *,
@@ -226,6 +243,7 @@ def stable_rank(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
+
 def alpha_req(
     Z: ArrayLike,
     *,
@@ -236,6 +254,7 @@ def alpha_req(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
+
 def condition_number(
     Z: ArrayLike,
     *,
@@ -246,6 +265,7 @@ def condition_number(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
+
 def std_collapse(
     Z: ArrayLike,
     *,
@@ -256,18 +276,19 @@ def std_collapse(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
+
 def clid(
     Z: ArrayLike,
     *,
-    preset: Literal["spec", "paper"] = "spec",
+    preset: Literal['spec', 'paper'] = 'spec',
     standardize: bool | None = None,
-    unit_length: Literal["none", "vote", "all"] | None = None,
+    unit_length: Literal['none', 'vote', 'all'] | None = None,
     clusters: int | str | None = None,
     restarts: int | None = None,
     k: int | None = None,
     repeats: int | None = None,
     splits: int | None = None,
-    id_norm: Literal["dim", "pool"] | None = None,
+    id_norm: Literal['dim', 'pool'] | None = None,
     episodes: ArrayLike | None = None,
     seed: int = 42,
     level: float = 0.95,
@@ -275,6 +296,7 @@ def clid(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
+
 def mcr2(
     Z: ArrayLike,
     labels: ArrayLike | None = None,
@@ -291,6 +313,7 @@ def mcr2(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Scores: ...
+
 def alignment(
     Z: ArrayLike,
     view: ArrayLike,
@@ -304,6 +327,7 @@ def alignment(
     memory: str | None = None,
     progress: bool | None = None,
 ) -> Score | Undefined: ...
+
 def weighted_clid(
     models: Any,
     performance: Any,
@@ -313,6 +337,7 @@ def weighted_clid(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
+
 def performance(
     models: Any,
     performance: Any,
@@ -322,6 +347,7 @@ def performance(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
+
 def label_precision(
     queries: Any,
     targets: Any,
@@ -335,6 +361,7 @@ def label_precision(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
+
 def label_recall(
     queries: Any,
     targets: Any,
@@ -348,6 +375,7 @@ def label_recall(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
+
 def label_hit(
     queries: Any,
     targets: Any,
@@ -361,6 +389,7 @@ def label_hit(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
+
 def label_ndcg(
     queries: Any,
     targets: Any,
@@ -374,6 +403,7 @@ def label_ndcg(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
+
 def r_precision(
     queries: Any,
     targets: Any,
@@ -386,6 +416,7 @@ def r_precision(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
+
 def map_at_r(
     queries: Any,
     targets: Any,
@@ -398,6 +429,7 @@ def map_at_r(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
+
 def mrr(
     queries: Any,
     targets: Any,
@@ -410,6 +442,7 @@ def mrr(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
+
 def pair_recall(
     queries: Any,
     targets: Any,
@@ -421,6 +454,7 @@ def pair_recall(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
+
 def hubness(
     queries: Any,
     targets: Any,
@@ -432,6 +466,7 @@ def hubness(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
+
 def modality_gap(
     queries: Any,
     targets: Any,
@@ -441,6 +476,7 @@ def modality_gap(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
+
 def accuracy(
     labels: Any,
     baseline: Any,
@@ -451,6 +487,7 @@ def accuracy(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
+
 def pis(
     labels: Any,
     baseline: Any,
@@ -461,6 +498,7 @@ def pis(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
+
 def bleu(
     generated: Any,
     references: Any,
@@ -470,6 +508,7 @@ def bleu(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
+
 def rouge(
     generated: Any,
     references: Any,
@@ -479,6 +518,7 @@ def rouge(
     threads: Any = None,
     progress: Any = None,
 ) -> Any: ...
+
 def wer(
     generated: Any,
     references: Any,
