@@ -220,6 +220,38 @@ mod tests {
     }
 
     #[test]
+    fn every_command_that_the_pages_show_is_a_command_line() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut pages = vec![root.join("README.md")];
+        for folder in ["docs/guides", "examples"] {
+            for entry in std::fs::read_dir(root.join(folder)).expect("a folder").flatten() {
+                let path = entry.path();
+                pages.push(if path.is_dir() { path.join("README.md") } else { path });
+            }
+        }
+        let mut parsed = 0;
+        for page in pages.iter().filter(|page| page.extension().is_some_and(|e| e == "md")) {
+            let text = std::fs::read_to_string(page).unwrap_or_default().replace("\\\n", " ");
+            let shown = text.lines().filter_map(|line| {
+                let line = line.strip_prefix("$ ")?;
+                line.strip_prefix("repscope ")
+                    .or(line.strip_prefix("cargo run --release -- "))
+            });
+            for line in shown {
+                let line = format!(
+                    "repscope {}",
+                    line.split(" # ").next().unwrap_or(line).replace('"', "'")
+                );
+                if let Err(error) = Cli::try_parse_from(with_dashes(words(&line).into_iter().map(Into::into))) {
+                    panic!("{}: {line}\n{error}", page.display());
+                }
+                parsed += 1;
+            }
+        }
+        assert!(parsed > 40, "{parsed} commands");
+    }
+
+    #[test]
     fn every_example_of_every_help_is_a_command_line() {
         use clap::CommandFactory;
         let mut all = Cli::command();

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from . import _repscope
-from ._arrays import lend
+from ._arrays import to_numpy
 from ._call import Call, models_of
 from ._encoders import Encoder, is_encoder
 from ._results import Results
@@ -224,7 +224,8 @@ def _model(
 
 
 def _are_numbers(states: Any) -> bool:
-    return not isinstance(lend(states, "states")[0], list)
+    array = to_numpy(states, "states")
+    return not isinstance(array, list) and array.dtype.kind in "fiub"
 
 
 def _names(names: str | Iterable[str] | None) -> list[str] | None:
