@@ -28,6 +28,8 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads_and_a_page_of_all
                 .is_file()
         );
     }
+    // What an interrupted demo left behind is no hindrance.
+    folder.write("two/data/states.npy", b"cut");
     folder.good("demo --tiny --no-figures --quiet --threads 2 --output-dir two");
     let scores = |name: &str| folder.json(&format!("{name}/evaluation_plots/results.json"))["scores"].clone();
     assert_eq!(scores("one"), scores("two"));
@@ -93,7 +95,8 @@ fn a_folder_with_something_else_in_it_is_left_alone() {
     let run = folder.run("demo --tiny --output-dir mine");
     assert_eq!(run.code, 2);
     assert!(
-        run.stderr.contains("mine holds something else; choose another folder"),
+        run.stderr
+            .contains("mine holds notes.txt, which is not of a demo; choose another folder"),
         "{}",
         run.stderr
     );

@@ -30,6 +30,17 @@ const SHOWN: [&str; 9] = [
     "knn_accuracy@5",
     "robustness.scaled@10",
 ];
+/// What a demo puts into its folder.
+const PARTS: [&str; 8] = [
+    "data",
+    "weights",
+    "losses",
+    "retrieval",
+    "etes",
+    "predictions",
+    "study.toml",
+    PLOTS,
+];
 /// Where results go, as the study says.
 const PLOTS: &str = "evaluation_plots";
 
@@ -99,13 +110,17 @@ fn ask(words: &[&str], options: &Demo) -> Result<Finished> {
     }
 }
 
-/// A folder with something else in it is not written into.
+/// A folder with something else in it than a demo, whole or interrupted, is not written into.
 fn refuse_strangers(folder: &Path) -> Result<()> {
-    let is_empty = std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
-    if !is_empty && !folder.join("study.toml").is_file() {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let stranger = entries
+        .map(|entry| entry.file_name())
+        .find(|name| !PARTS.iter().any(|own| name == own));
+    if let Some(name) = stranger {
         bail!(
-            "{} holds something else; choose another folder with --output-dir",
-            folder.display()
+            "{} holds {}, which is not of a demo; choose another folder with --output-dir",
+            folder.display(),
+            name.to_string_lossy()
         );
     }
     Ok(())
