@@ -89,6 +89,128 @@ impl Panels {
     }
 }
 
+/// Who is told of the large products of some queries and some targets, both counted from 0.
+pub(crate) trait Meets {
+    /// Whether targets have limits of their own.
+    const BOTH: bool;
+    /// The limits of the queries from `first` on, six at least; they may rise on the way.
+    fn query_limits(&self, first: usize) -> &[f32];
+    /// The limits of the targets from `first` on, as many as a panel is wide; asked for where there are any.
+    fn target_limits(&self, first: usize) -> &[f32];
+    /// A product that is not below one of its limits.
+    fn found(&mut self, query: usize, target: usize, product: f32);
+}
+
+/// Some panels of queries and of targets that meet.
+pub(crate) struct Meeting<'a, M> {
+    pub(crate) queries: (&'a Panels, Range<usize>),
+    pub(crate) targets: (&'a Panels, Range<usize>),
+    pub(crate) meets: &'a mut M,
+    /// Where all products go, a row of so many for each query; empty where they go nowhere.
+    pub(crate) products: (&'a mut [f32], usize),
+}
+
+/// Bytes of targets that stay in a core's second-level cache while the queries pass by.
+const CACHED: usize = 320 << 10;
+
+impl<M: Meets> Meeting<'_, M> {
+    /// Lets them meet, by the instructions of this machine. Each product is summed in the order of the coordinates by
+    /// fused operations, so its bits are the same on every machine.
+    pub(crate) fn run(self) {
+        pulp::Arch::new().dispatch(self);
+    }
+}
+
+impl<M: Meets> pulp::WithSimd for Meeting<'_, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let (queries, targets) = (self.queries.0, self.targets.0);
+        let (first_query, first_target) = (self.queries.1.start, self.targets.1.start);
+        let at_once = (CACHED / (targets.width * targets.columns * size_of::<f32>())).max(1);
+        for start in self.targets.1.clone().step_by(at_once) {
+            for q in self.queries.1.clone() {
+                let rows = queries.panel(q).as_chunks::<QUERIES>().0;
+                let query = (q - first_query) * QUERIES;
+                for t in start..self.targets.1.end.min(start + at_once) {
+                    let columns: &[S::f32s] = pulp::bytemuck::cast_slice(targets.panel(t));
+                    let products = multiply(simd, rows, columns.as_chunks::<2>().0);
+                    self.hand_out(simd, query, (t - first_target) * targets.width, &products);
+                }
+            }
+        }
+    }
+}
+
+impl<M: Meets> Meeting<'_, M> {
+    #[inline(always)]
+    fn hand_out<S: Simd>(&mut self, simd: S, query: usize, target: usize, products: &Products<S>) {
+        let width = 2 * S::F32_LANES;
+        let (out, stride) = (&mut *self.products.0, self.products.1);
+        if !out.is_empty() {
+            let rows = out[query * stride..].chunks_mut(stride);
+            for (row, products) in rows.zip(products) {
+                row[target..target + width].copy_from_slice(pulp::bytemuck::cast_slice(products));
+            }
+        }
+        let limits = &self.meets.query_limits(query)[..QUERIES];
+        let mut of_targets = [simd.splat_f32s(f32::INFINITY); 2];
+        if M::BOTH {
+            of_targets = read(simd, &self.meets.target_limits(target)[..width]);
+        }
+        let mut lower = [[of_targets[0]; 2]; QUERIES];
+        let mut is_any = simd.less_than_f32s(of_targets[0], of_targets[0]);
+        for ((products, lower), &limit) in products.iter().zip(&mut lower).zip(limits) {
+            let limit = simd.splat_f32s(limit);
+            for half in 0..2 {
+                lower[half] = simd.min_f32s(limit, of_targets[half]);
+                is_any = simd.or_m32s(is_any, simd.greater_than_or_equal_f32s(products[half], lower[half]));
+            }
+        }
+        if simd.first_true_m32s(is_any) < S::F32_LANES {
+            for (row, (products, lower)) in products.iter().zip(&lower).enumerate() {
+                self.tell(simd, query + row, target, products, lower);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn tell<S: Simd>(&mut self, simd: S, query: usize, target: usize, products: &[S::f32s; 2], limits: &[S::f32s; 2]) {
+        let mut hits = hits(simd, products[0], limits[0]) | hits(simd, products[1], limits[1]) << S::F32_LANES;
+        let values: &[f32] = pulp::bytemuck::cast_slice(products);
+        while hits != 0 {
+            let lane = hits.trailing_zeros() as usize;
+            self.meets.found(query, target + lane, values[lane]);
+            hits &= hits - 1;
+        }
+    }
+}
+
+/// Two vectors of values.
+#[inline(always)]
+fn read<S: Simd>(simd: S, values: &[f32]) -> [S::f32s; 2] {
+    let (first, second) = values.split_at(S::F32_LANES);
+    [simd.partial_load_f32s(first), simd.partial_load_f32s(second)]
+}
+
+/// A bit for each value of a vector that is not below its limit.
+#[inline(always)]
+fn hits<S: Simd>(simd: S, values: S::f32s, limits: S::f32s) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx2) = (&simd as &dyn std::any::Any).downcast_ref::<pulp::x86::V3>()
+        && let (Ok(values), Ok(limits)) = (pulp::bytemuck::try_cast(values), pulp::bytemuck::try_cast(limits))
+    {
+        // The compiler finds this instruction for four values, but not for eight.
+        let is_hit = avx2.cmp_ge_f32x8(values, limits);
+        return avx2.avx._mm256_movemask_ps(pulp::cast(is_hit)) as u32;
+    }
+    let (values, limits) = (std::slice::from_ref(&values), std::slice::from_ref(&limits));
+    let (values, limits): (&[f32], &[f32]) = (pulp::bytemuck::cast_slice(values), pulp::bytemuck::cast_slice(limits));
+    let pairs = values.iter().zip(limits).enumerate();
+    pairs.fold(0, |bits, (lane, (v, l))| bits | u32::from(v >= l) << lane)
+}
+
 /// Lets all queries meet the targets of some panels. `found` gets the numbers of a query and a target, and their product,
 /// where it is at least the query's limit.
 pub(crate) fn meet(
@@ -98,84 +220,58 @@ pub(crate) fn meet(
     limits: &[f32],
     found: impl FnMut(usize, usize, f32),
 ) {
-    pulp::Arch::new().dispatch(Meeting {
-        queries,
-        targets,
-        panels,
-        limits,
+    let mut padded = limits.to_vec();
+    padded.resize(queries.count() * QUERIES, f32::INFINITY);
+    let first = panels.start * targets.width;
+    let mut meets = OneSided {
+        limits: padded,
+        first,
+        targets: targets.rows,
         found,
-    });
+    };
+    let meeting = Meeting {
+        queries: (queries, 0..queries.count()),
+        targets: (targets, panels),
+        meets: &mut meets,
+        products: (&mut [], 0),
+    };
+    meeting.run();
 }
 
-struct Meeting<'a, F> {
-    queries: &'a Panels,
-    targets: &'a Panels,
-    panels: Range<usize>,
-    limits: &'a [f32],
+struct OneSided<F> {
+    limits: Vec<f32>,
+    first: usize,
+    targets: usize,
     found: F,
 }
 
-impl<F: FnMut(usize, usize, f32)> pulp::WithSimd for Meeting<'_, F> {
-    type Output = ();
+impl<F: FnMut(usize, usize, f32)> Meets for OneSided<F> {
+    const BOTH: bool = false;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
-        for t in self.panels.clone() {
-            let columns: &[S::f32s] = pulp::bytemuck::cast_slice(self.targets.panel(t));
-            let columns = columns.as_chunks::<2>().0;
-            for q in 0..self.queries.count() {
-                let rows = self.queries.panel(q).as_chunks::<QUERIES>().0;
-                let sums = multiply(simd, rows, columns);
-                self.hand_out(simd, q * QUERIES, t * self.targets.width, &sums);
-            }
+    fn query_limits(&self, first: usize) -> &[f32] {
+        &self.limits[first..]
+    }
+
+    #[inline(always)]
+    fn target_limits(&self, _: usize) -> &[f32] {
+        &[]
+    }
+
+    #[inline(always)]
+    fn found(&mut self, query: usize, target: usize, product: f32) {
+        if self.first + target < self.targets {
+            (self.found)(query, self.first + target, product);
         }
     }
 }
 
-impl<F: FnMut(usize, usize, f32)> Meeting<'_, F> {
-    #[inline(always)]
-    fn hand_out<S: Simd>(&mut self, simd: S, query: usize, target: usize, sums: &Sums<S>) {
-        let limits = &self.limits[query..self.limits.len().min(query + QUERIES)];
-        for (row, (sums, &limit)) in sums.iter().zip(limits).enumerate() {
-            let mut hits = hits(simd, sums[0], limit) | hits(simd, sums[1], limit) << S::F32_LANES;
-            if hits != 0 {
-                let values: &[f32] = pulp::bytemuck::cast_slice(sums);
-                while hits != 0 {
-                    let lane = hits.trailing_zeros() as usize;
-                    if target + lane < self.targets.rows {
-                        (self.found)(query + row, target + lane, values[lane]);
-                    }
-                    hits &= hits - 1;
-                }
-            }
-        }
-    }
-}
-
-/// A bit for each value of a vector that is at least `limit`.
-#[inline(always)]
-fn hits<S: Simd>(simd: S, values: S::f32s, limit: f32) -> u32 {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(avx2) = (&simd as &dyn std::any::Any).downcast_ref::<pulp::x86::V3>()
-        && let Ok(values) = pulp::bytemuck::try_cast::<_, pulp::f32x8>(values)
-    {
-        // The compiler finds this instruction for four values, but not for eight.
-        let is_hit = avx2.cmp_ge_f32x8(values, avx2.splat_f32x8(limit));
-        return avx2.avx._mm256_movemask_ps(pulp::cast(is_hit)) as u32;
-    }
-    let values: &[f32] = pulp::bytemuck::cast_slice(std::slice::from_ref(&values));
-    values
-        .iter()
-        .enumerate()
-        .fold(0, |bits, (lane, &v)| bits | u32::from(v >= limit) << lane)
-}
-
-/// The sums of twelve vectors of products.
-type Sums<S> = [[<S as Simd>::f32s; 2]; QUERIES];
+/// Six queries times two vectors of targets.
+type Products<S> = [[<S as Simd>::f32s; 2]; QUERIES];
 
 /// Six queries times two vectors of targets, over all coordinates.
 #[inline(always)]
-fn multiply<S: Simd>(simd: S, rows: &[[f32; QUERIES]], columns: &[[S::f32s; 2]]) -> Sums<S> {
+fn multiply<S: Simd>(simd: S, rows: &[[f32; QUERIES]], columns: &[[S::f32s; 2]]) -> Products<S> {
     let mut sums = [[simd.splat_f32s(0.0); 2]; QUERIES];
     // Four coordinates at a time keep the loop itself out of the way.
     let (rows, last_rows) = rows.as_chunks::<4>();
@@ -192,11 +288,11 @@ fn multiply<S: Simd>(simd: S, rows: &[[f32; QUERIES]], columns: &[[S::f32s; 2]])
 }
 
 #[inline(always)]
-fn add_products<S: Simd>(simd: S, row: &[f32; QUERIES], column: &[S::f32s; 2], sums: &mut Sums<S>) {
+fn add_products<S: Simd>(simd: S, row: &[f32; QUERIES], column: &[S::f32s; 2], sums: &mut Products<S>) {
     for (sum, &x) in sums.iter_mut().zip(row) {
         let x = simd.splat_f32s(x);
-        sum[0] = simd.mul_add_e_f32s(x, column[0], sum[0]);
-        sum[1] = simd.mul_add_e_f32s(x, column[1], sum[1]);
+        sum[0] = simd.mul_add_f32s(x, column[0], sum[0]);
+        sum[1] = simd.mul_add_f32s(x, column[1], sum[1]);
     }
 }
 
