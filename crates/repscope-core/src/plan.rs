@@ -26,7 +26,7 @@ use crate::passes::prepared::{Preparation, Prepared, unit_factors};
 use crate::passes::ranks::Ranks;
 use crate::passes::singular::Singular;
 use crate::passes::spectrum::Spectrum;
-use crate::passes::tiles::{Anchors, Ask, sweep};
+use crate::passes::tiles::{self, Anchors, Ask, sweep};
 use crate::passes::views::Views;
 use crate::random;
 use crate::run::Driver;
@@ -430,12 +430,7 @@ fn sweep_codes(shared: &mut Shared, needs: &[Need], driver: &Driver) -> Result<(
             (None, None) => return Err(undeclared("clusters")),
         };
         let classes = labels.as_ref().map(|(labels, _)| labels.as_ref());
-        let prepared = Prepared::new(
-            &shared.study.latent,
-            key.preparation,
-            classes.map(Labels::codes),
-            driver,
-        )?;
+        let prepared = Prepared::new(&shared.study.latent, key.preparation, driver)?;
         let ask = Ask {
             k,
             ranks_of: Vec::new(),
@@ -489,7 +484,7 @@ fn sweep_inputs(planned: &mut [(Shared, Vec<Need>)], driver: &Driver) -> Result<
                 }
             }
         }
-        let prepared = Prepared::new(&input, Preparation::Raw, None, driver)?;
+        let prepared = Prepared::new(&input, Preparation::Raw, driver)?;
         let ask = Ask {
             k,
             ranks_of: ranked.iter().map(|r| &r.2).collect(),
@@ -515,7 +510,7 @@ fn rank_within_codes(shared: &mut Shared, needs: &[Need], driver: &Driver) -> Re
             continue;
         }
         let others = shared.neighbors(Key::INPUT, k)?.truncated(k);
-        let prepared = Prepared::new(&shared.study.latent, key.preparation, None, driver)?;
+        let prepared = Prepared::new(&shared.study.latent, key.preparation, driver)?;
         let ask = Ask {
             k: 0,
             ranks_of: vec![&others],
@@ -548,7 +543,7 @@ fn check_memory(spec: &Spec, study: &Study, needs: &[Need], queries: usize) -> R
         } else {
             0
         };
-        n * d * 4 + queries as u64 * (k * 60 + 256 + sums)
+        tiles::memory(n, d, queries as u64) + queries as u64 * (k * 60 + 256 + sums)
     };
     let of_learnability = if needs.contains(&Need::Learnability) {
         learnability::memory(&study.latent, spec)

@@ -182,7 +182,7 @@ pub fn accuracy_of_split(space: &Space, labels: &Labels, trains: &[bool], k: usi
         )));
     }
     let driver = Driver::silent(Order::Serial);
-    let prepared = Prepared::new(space, Preparation::Raw, None, &driver)?;
+    let prepared = Prepared::new(space, Preparation::Raw, &driver)?;
     let ask = Ask {
         k: (3 * k + 12).min(space.rows() - 1),
         ..Ask::default()

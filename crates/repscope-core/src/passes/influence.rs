@@ -156,7 +156,7 @@ pub(crate) fn on_silhouettes(
         .collect();
     let queries = nearness.len();
     let mut sample = random::permutation(queries, &mut random::stream(seed, "silhouette", 0));
-    sample.truncate((COORDINATES / (queries * prepared.packed.columns).max(1)).clamp(32, 256));
+    sample.truncate((COORDINATES / (queries * prepared.columns()).max(1)).clamp(32, 256));
     sample.sort_unstable();
     let effects = driver.map(sample.len(), |s| {
         let u = anchors.row(sample[s] as usize);
@@ -216,7 +216,7 @@ mod tests {
         let labels = Labels::from_codes(vec![0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 0, 1], 3);
         let space = Space::from_f64("latent", 12, 2, points.clone()).unwrap();
         let driver = Driver::silent(Order::Serial);
-        let prepared = Prepared::new(&space, Preparation::Raw, None, &driver).unwrap();
+        let prepared = Prepared::new(&space, Preparation::Raw, &driver).unwrap();
         let distance =
             |i: usize, j: usize| (points[2 * i] - points[2 * j]).hypot(points[2 * i + 1] - points[2 * j + 1]);
         let sums: Vec<f64> = (0..36)

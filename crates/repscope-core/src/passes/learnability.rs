@@ -71,7 +71,7 @@ impl Learnability {
             k: lookup(steps.k, HALF, rows).max(2.min(rows - 1)),
             ..Ask::default()
         };
-        let prepared = Prepared::new(&voting, Preparation::Raw, None, driver)?;
+        let prepared = Prepared::new(&voting, Preparation::Raw, driver)?;
         let neighbors = sweep(&prepared, Anchors::All, &ask, driver).neighbors;
         let neighbors = neighbors.ok_or_else(|| Error::Internal("a sweep without its neighbours".to_string()))?;
         let mut runs = Vec::with_capacity(steps.repeats * steps.splits);

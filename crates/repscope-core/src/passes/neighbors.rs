@@ -56,7 +56,7 @@ impl Neighbors {
 }
 
 /// The candidates of one block of queries. A candidate is the bits of its f32 squared distance (which
-/// order like the number, as it is not negative) above its packed position.
+/// order like the number, as it is not negative) above its row number.
 pub(crate) struct Candidates {
     k: usize,
     capacity: usize,
@@ -73,9 +73,10 @@ pub(crate) struct Candidates {
 }
 
 impl Candidates {
-    pub(crate) fn new(k: usize, prepared: &Prepared, squared_lengths: &[f32]) -> Self {
+    /// None yet, for queries with these error bounds.
+    pub(crate) fn new(k: usize, errors: Vec<f64>) -> Self {
         let capacity = 2 * k + 64;
-        let rows = squared_lengths.len();
+        let rows = errors.len();
         Candidates {
             k,
             capacity,
@@ -83,7 +84,7 @@ impl Candidates {
             keys: vec![0; rows * capacity],
             counts: vec![0; rows],
             full: vec![capacity as u32; rows],
-            errors: squared_lengths.iter().map(|&s| prepared.error_bound(s)).collect(),
+            errors,
             reach: vec![f32::MAX; rows],
         }
     }
@@ -94,11 +95,11 @@ impl Candidates {
         self.wanted = ((share + 6.0 * share.sqrt() + 10.0) as usize).min(self.k);
     }
 
-    /// Query `q` of the block, which is `row`, met the row at packed `position`. Returns its new reach.
+    /// Query `q` of the block, which is `row`, met `other`. Returns its new reach.
     #[inline(always)]
-    pub(crate) fn take(&mut self, q: usize, row: u32, position: u32, squared: f32, prepared: &Prepared) -> f32 {
+    pub(crate) fn take(&mut self, q: usize, row: u32, other: u32, squared: f32, prepared: &Prepared) -> f32 {
         let count = self.counts[q];
-        self.keys[q * self.capacity + count as usize] = u64::from(squared.to_bits()) << 32 | u64::from(position);
+        self.keys[q * self.capacity + count as usize] = u64::from(squared.to_bits()) << 32 | u64::from(other);
         self.counts[q] = count + 1;
         if count + 1 >= self.full[q] {
             self.drop_far(q, row, prepared);
@@ -138,7 +139,7 @@ impl Candidates {
             let (_, kth, _) = keys.select_nth_unstable(self.k - 1);
             let limit = f64::from(squared_of(*kth)) + 2.0 * self.errors[q];
             let near = keys.iter().filter(|key| f64::from(squared_of(**key)) <= limit);
-            let found = near.map(|&key| measure(prepared.order[position_of(key)])).collect();
+            let found = near.map(|&key| measure(row_of(key))).collect();
             let found = nearest(found, self.k);
             if found[self.k - 1].0 <= f64::from(self.reach[q]) - self.errors[q] {
                 return found;
@@ -181,12 +182,11 @@ impl Ord for Sortable {
 
 /// The exact squared distance of a candidate to `row`, then its row.
 fn exactly(key: u64, row: u32, prepared: &Prepared) -> (Sortable, u32) {
-    let other = prepared.order[position_of(key)];
-    (Sortable(prepared.squared_distance(row, other)), other)
+    (Sortable(prepared.squared_distance(row, row_of(key))), row_of(key))
 }
 
-fn position_of(key: u64) -> usize {
-    (key & 0xFFFF_FFFF) as usize
+fn row_of(key: u64) -> u32 {
+    key as u32
 }
 
 fn squared_of(key: u64) -> f32 {

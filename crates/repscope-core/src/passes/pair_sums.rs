@@ -66,11 +66,11 @@ impl KernelSums {
 
     /// Adds a tile to its rows and, if given, to its columns.
     #[inline(always)]
-    pub(crate) fn add(&mut self, mut columns: Option<&mut KernelSums>, tile: &[f32], width: usize) {
+    pub(crate) fn add(&mut self, mut columns: Option<&mut KernelSums>, tile: &[f32], width: usize, stride: usize) {
         let exponent = self.exponent;
         let mut values = vec![0.0f32; width];
         let mut below = vec![0.0f32; width];
-        for (r, row) in tile.chunks_exact(width).enumerate() {
+        for (r, row) in tile.chunks_exact(stride).enumerate() {
             for (v, &squared) in values.iter_mut().zip(row) {
                 *v = exp(exponent * squared);
             }
@@ -129,14 +129,14 @@ impl ClassSums {
         &mut self,
         columns: Option<&mut ClassSums>,
         tile: &mut [f32],
-        width: usize,
+        (width, stride): (usize, usize),
         row_runs: &[Run],
         column_runs: &[Run],
     ) {
         for squared in tile.iter_mut() {
             *squared = squared.sqrt();
         }
-        for (r, row) in tile.chunks_exact(width).enumerate() {
+        for (r, row) in tile.chunks_exact(stride).enumerate() {
             for &(class, first, last) in column_runs {
                 self.sums[class as usize * self.rows + r] += sum(&row[first..last]);
             }
@@ -147,7 +147,7 @@ impl ClassSums {
         let mut below = vec![0.0f32; width];
         for &(class, first, last) in row_runs {
             let start = class as usize * columns.rows;
-            for (r, row) in tile[first * width..last * width].chunks_exact(width).enumerate() {
+            for (r, row) in tile[first * stride..last * stride].chunks_exact(stride).enumerate() {
                 for (b, v) in below.iter_mut().zip(row) {
                     *b += v;
                 }

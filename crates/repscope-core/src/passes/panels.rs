@@ -74,6 +74,11 @@ impl Panels {
         self.rows.div_ceil(self.width)
     }
 
+    /// The panels that hold some rows.
+    pub(crate) fn holding(&self, rows: Range<usize>) -> Range<usize> {
+        rows.start / self.width..rows.end.div_ceil(self.width)
+    }
+
     fn span(&self, number: usize) -> Range<usize> {
         let size = self.columns * self.width;
         self.start + number * size..self.start + (number + 1) * size
@@ -157,7 +162,7 @@ impl<M: Meets> Meeting<'_, M> {
         let limits = &self.meets.query_limits(query)[..QUERIES];
         let mut of_targets = [simd.splat_f32s(f32::INFINITY); 2];
         if M::BOTH {
-            of_targets = read(simd, &self.meets.target_limits(target)[..width]);
+            of_targets = read::<S>(&self.meets.target_limits(target)[..width]);
         }
         let mut lower = [[of_targets[0]; 2]; QUERIES];
         let mut is_any = simd.less_than_f32s(of_targets[0], of_targets[0]);
@@ -189,9 +194,9 @@ impl<M: Meets> Meeting<'_, M> {
 
 /// Two vectors of values.
 #[inline(always)]
-fn read<S: Simd>(simd: S, values: &[f32]) -> [S::f32s; 2] {
-    let (first, second) = values.split_at(S::F32_LANES);
-    [simd.partial_load_f32s(first), simd.partial_load_f32s(second)]
+fn read<S: Simd>(values: &[f32]) -> [S::f32s; 2] {
+    let vectors = S::as_simd_f32s(values).0;
+    [vectors[0], vectors[1]]
 }
 
 /// A bit for each value of a vector that is not below its limit.
@@ -305,5 +310,106 @@ impl pulp::WithSimd for Lanes {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> usize {
         S::F32_LANES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::stream;
+    use rand::RngExt;
+
+    /// Keeps every product, by query and target.
+    struct Keep(Vec<(usize, usize, f32)>, [f32; 64]);
+
+    impl Meets for Keep {
+        const BOTH: bool = true;
+
+        fn query_limits(&self, first: usize) -> &[f32] {
+            &self.1[first..]
+        }
+
+        fn target_limits(&self, first: usize) -> &[f32] {
+            &self.1[first..]
+        }
+
+        fn found(&mut self, query: usize, target: usize, product: f32) {
+            self.0.push((query, target, product));
+        }
+    }
+
+    #[test]
+    fn products_are_fused_sums_in_the_order_of_the_coordinates() {
+        // What a machine without vectors computes: so all machines report the same bits.
+        for columns in [1, 3, 4, 7, 64, 130] {
+            let mut rng = stream(1, "panels", columns as u64);
+            let mut draw = |rows: usize| -> Vec<Vec<f64>> {
+                let mut row = || (0..columns).map(|_| rng.random::<f64>() - 0.5).collect();
+                (0..rows).map(|_| row()).collect()
+            };
+            let (queries, targets) = (draw(8), draw(33));
+            let (mut left, mut right) = (Panels::of_queries(columns, 8), Panels::of_targets(columns, 33));
+            queries.iter().for_each(|row| left.push(row));
+            targets.iter().for_each(|row| right.push(row));
+            let mut keep = Keep(Vec::new(), [f32::NEG_INFINITY; 64]);
+            let (panels, stride) = (right.count(), right.count() * right.width);
+            let mut products = vec![0.0; 12 * stride];
+            Meeting {
+                queries: (&left, 0..2),
+                targets: (&right, 0..panels),
+                meets: &mut keep,
+                products: (&mut products, stride),
+            }
+            .run();
+            let mut found = 0;
+            for (q, t, product) in keep.0.into_iter().filter(|(q, t, _)| *q < 8 && *t < 33) {
+                let pairs = queries[q].iter().zip(&targets[t]);
+                let expected = pairs.fold(0.0f32, |sum, (&x, &y)| (x as f32).mul_add(y as f32, sum));
+                assert_eq!(product.to_bits(), expected.to_bits(), "{columns}: {q} {t}");
+                assert_eq!(products[q * stride + t].to_bits(), expected.to_bits());
+                found += 1;
+            }
+            assert_eq!(found, 8 * 33);
+        }
+    }
+
+    #[test]
+    fn only_products_that_reach_a_limit_of_either_side_are_told() {
+        let (mut left, mut right) = (Panels::of_queries(1, 6), Panels::of_targets(1, 40));
+        (0..6).for_each(|q| left.push(&[f64::from(q)]));
+        (0..40).for_each(|t| right.push(&[f64::from(t)]));
+        struct Some40(Vec<(usize, usize)>, Vec<f32>, Vec<f32>);
+        impl Meets for Some40 {
+            const BOTH: bool = true;
+            fn query_limits(&self, first: usize) -> &[f32] {
+                &self.1[first..]
+            }
+            fn target_limits(&self, first: usize) -> &[f32] {
+                &self.2[first..]
+            }
+            fn found(&mut self, query: usize, target: usize, _: f32) {
+                self.0.push((query, target));
+            }
+        }
+        let mut of_targets = vec![f32::INFINITY; 64];
+        of_targets[7] = 14.0;
+        let mut keep = Some40(
+            Vec::new(),
+            vec![f32::INFINITY, 30.0, f32::INFINITY, 110.0, 999.0, 190.0],
+            of_targets,
+        );
+        Meeting {
+            queries: (&left, 0..1),
+            targets: (&right, 0..right.count()),
+            meets: &mut keep,
+            products: (&mut [], 0),
+        }
+        .run();
+        keep.0.sort_unstable();
+        let of_queries = [1usize, 3, 5].into_iter().zip([30, 110, 190]);
+        let expected = of_queries.flat_map(|(q, limit)| (0..40).filter(move |t| q * t >= limit).map(move |t| (q, t)));
+        let mut expected: Vec<(usize, usize)> = expected.chain((2..6).map(|q| (q, 7))).collect();
+        expected.sort_unstable();
+        assert_eq!(keep.0, expected);
     }
 }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-//! A space made ready for pairwise work: exact distances in f64, fast ones in f32, and a proven bound
+//! A space made ready for pairwise work: exact distances in f64, rows for fast ones in f32, and a proven bound
 //! between the two.
 //!
-//! The fast copy holds centred rows (distances do not change, lengths shrink), multiplied by a power of
-//! two so that the longest row has a length of about 1 (no overflow or underflow whatever the units),
-//! in a fixed random order (so that no arrangement of the file is slow). All squared distances of the
+//! Fast rows are centred (distances do not change, lengths shrink) and multiplied by a power of two so that the
+//! longest has a length of about 1 (no overflow or underflow whatever the units). All squared distances of the
 //! passes are in these scaled units; [`Prepared::distance`] takes them back.
 //!
-//! **Error bound.** With u = 2⁻²⁴, packed rows a, b and the squared distance (‖a‖² + ‖b‖²) − 2⟨a, b⟩
-//! evaluated in f32: rounding the coordinates moves it by at most 4u(‖a‖² + ‖b‖²), the lengths and the
-//! two additions by 4u(‖a‖² + ‖b‖²), the dot product by 2·γ·‖a‖‖b‖ with γ = Du / (1 − Du), in any order
-//! of summation. [`Prepared::error_bound`] is the sum of these, with slack.
+//! **Error bound.** Let u = 2⁻²⁴, a and b such rows, and their squared distance be either
+//! −2·(⟨a, b⟩ − ‖b‖²/2 − ‖a‖²/2), summed in f32 in this order by fused operations, or Σ (a − b)² in f32, in L
+//! lanes. Rounding the coordinates moves it by at most 4u(‖a‖² + ‖b‖²). In the first form the lengths and
+//! their two additions move it by 6u(‖a‖² + ‖b‖²) and the dot product by 2·γ·‖a‖‖b‖ with γ = Du / (1 − Du); in the
+//! second, L sums of D/L squares move it by (D/L + 8)·u·2(‖a‖² + ‖b‖²). [`Prepared::error_bound`] is more than each of both.
 
 use rayon::prelude::*;
 
 use crate::data::{Slice, Space};
 use crate::error::{Error, Result};
 use crate::passes::moments::scaled_column_means;
-use crate::random;
+use crate::passes::panels::Panels;
 use crate::run::Driver;
 
 /// What is done to each row before distances are taken.
@@ -29,7 +29,7 @@ pub(crate) enum Preparation {
     Unit,
 }
 
-/// Rows per block of the tile grid. A tile of 256 × 256 f32 stays in a core's second-level cache.
+/// Rows per block where rows are worked on one by one.
 pub(crate) const BLOCK: usize = 256;
 
 /// Unit roundoff of f32.
@@ -41,117 +41,65 @@ pub(crate) struct Prepared<'a> {
     factors: Option<Vec<f64>>,
     scale: f64,
     mean: Vec<f64>,
-    /// Which row stands at each packed position.
-    pub(crate) order: Vec<u32>,
-    /// The packed rows.
-    pub(crate) packed: Packed,
-}
-
-/// Centred, scaled rows in f32, with their squared lengths.
-pub(crate) struct Packed {
-    pub(crate) columns: usize,
-    pub(crate) values: Vec<f32>,
-    pub(crate) squared_lengths: Vec<f32>,
+    /// The length of the longest centred row, in scaled units.
     longest: f64,
 }
 
-impl Packed {
-    /// The values of the packed rows `first..first + rows`.
-    pub(crate) fn block(&self, first: usize, rows: usize) -> &[f32] {
-        &self.values[first * self.columns..(first + rows) * self.columns]
-    }
-}
-
 impl<'a> Prepared<'a> {
-    /// Centres, scales, shuffles and packs a space. `group` sorts the rows of each block by that code,
-    /// so that rows of one class stand together.
-    pub(crate) fn new(
-        space: &'a Space,
-        preparation: Preparation,
-        group: Option<&[u32]>,
-        driver: &Driver,
-    ) -> Result<Self> {
+    /// Finds the centre and the scale of a space.
+    pub(crate) fn new(space: &'a Space, preparation: Preparation, driver: &Driver) -> Result<Self> {
         let factors = match preparation {
             Preparation::Raw => None,
             Preparation::Unit => Some(unit_factors(space)?),
         };
-        let mean = scaled_column_means(space, factors.as_deref(), driver);
         let mut prepared = Prepared {
+            mean: scaled_column_means(space, factors.as_deref(), driver),
             space,
             factors,
             scale: 1.0,
-            mean,
-            order: block_order(space.rows(), group),
-            packed: Packed {
-                columns: space.columns(),
-                values: Vec::new(),
-                squared_lengths: Vec::new(),
-                longest: 0.0,
-            },
+            longest: 0.0,
         };
         let longest = driver
             .map(space.rows().div_ceil(BLOCK), |b| prepared.longest_of_block(b))
             .into_iter()
             .fold(0.0, f64::max);
         prepared.scale = power_of_two_near(longest);
-        let order = std::mem::take(&mut prepared.order);
-        prepared.packed = prepared.pack(&order, driver);
-        prepared.order = order;
+        prepared.longest = longest * prepared.scale;
         Ok(prepared)
     }
 
-    /// Packs the rows named by `rows`, in that order.
-    pub(crate) fn pack(&self, rows: &[u32], driver: &Driver) -> Packed {
-        let d = self.space.columns();
-        let start = Packed {
-            columns: d,
-            values: Vec::with_capacity(rows.len() * d),
-            squared_lengths: Vec::with_capacity(rows.len()),
-            longest: 0.0,
-        };
-        driver.fold(
-            rows.len().div_ceil(BLOCK),
-            |b| {
-                let members = &rows[b * BLOCK..rows.len().min((b + 1) * BLOCK)];
-                let mut values: Vec<f32> = Vec::with_capacity(members.len() * d);
-                let mut row = vec![0.0; d];
-                for &i in members {
-                    self.read_centred(i as usize, &mut row);
-                    values.extend(row.iter().map(|x| (x * self.scale) as f32));
-                }
-                values
-            },
-            start,
-            |mut packed, values| {
-                for row in values.chunks_exact(d) {
-                    let squared = row.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>();
-                    packed.longest = packed.longest.max(squared.sqrt());
-                    packed.squared_lengths.push(squared as f32);
-                }
-                packed.values.extend_from_slice(&values);
-                packed
-            },
-        )
+    pub(crate) fn columns(&self) -> usize {
+        self.space.columns()
     }
 
     pub(crate) fn rows(&self) -> usize {
         self.space.rows()
     }
 
-    /// How far the f32 squared distance of a packed row of this squared length to any packed row can be
-    /// from the exact one.
-    pub(crate) fn error_bound(&self, squared_length: f32) -> f64 {
-        let d = self.space.columns() as f64 + 16.0;
+    /// How far the f32 squared distance of a row of this squared length to any row can be from the exact one.
+    pub(crate) fn error_bound(&self, squared_length: f64) -> f64 {
+        self.error_of_products(squared_length, self.columns())
+    }
+
+    /// The squared length of the longest row.
+    pub(crate) fn longest_squared(&self) -> f64 {
+        self.longest * self.longest
+    }
+
+    /// The same for rows of so many coordinates whose lengths are no larger.
+    pub(crate) fn error_of_products(&self, squared_length: f64, columns: usize) -> f64 {
+        let d = columns as f64 + 16.0;
         let gamma = d * U / (1.0 - (d * U).min(0.5));
-        let (a2, b) = (f64::from(squared_length) * (1.0 + 4.0 * U), self.packed.longest);
-        2.0 * gamma * a2.sqrt() * b + 10.0 * U * (a2 + b * b) + f64::from(f32::MIN_POSITIVE)
+        let (a2, b) = (squared_length * (1.0 + 8.0 * U), self.longest * (1.0 + 4.0 * U));
+        let direct = 2.0 * d / (Panels::targets_at_once() / 2) as f64 + 32.0;
+        2.0 * gamma * a2.sqrt() * b + (14.0 + direct) * U * (a2 + b * b) + f64::from(f32::MIN_POSITIVE)
     }
 
     /// Below this f32 squared distance rounding would be felt in a distance (its square root), so sums
     /// of distances take the exact one. Not a bound: rounding errors of a dot product grow with √D.
-    pub(crate) fn near(&self, squared_length: f32) -> f32 {
-        let spread = f64::from(squared_length) + self.packed.longest.powi(2);
-        (4096.0 * U * (1.0 + (self.space.columns() as f64).sqrt() / 8.0) * spread) as f32
+    pub(crate) fn near(&self, squared_length: f64) -> f32 {
+        let spread = squared_length + self.longest.powi(2);
+        (4096.0 * U * (1.0 + (self.columns() as f64).sqrt() / 8.0) * spread) as f32
     }
 
     /// The exact squared distance of two rows, in scaled units. Symmetric to the last bit, and the same
@@ -160,27 +108,23 @@ impl<'a> Prepared<'a> {
     pub(crate) fn squared_distance(&self, i: u32, j: u32) -> f64 {
         let d = self.space.columns();
         let (i, j) = (i as usize, j as usize);
+        let (a, b) = (i * d..(i + 1) * d, j * d..(j + 1) * d);
+        let scale = self.scale;
+        let square = |w: f64| (w * scale) * (w * scale);
         match (self.space.slice(), &self.factors) {
-            (Slice::F32(v), None) => lanes(
-                &v[i * d..(i + 1) * d],
-                &v[j * d..(j + 1) * d],
-                |x, y| f64::from(x) - f64::from(y),
-                self.scale,
-            ),
-            (Slice::F64(v), None) => lanes(&v[i * d..(i + 1) * d], &v[j * d..(j + 1) * d], |x, y| x - y, self.scale),
+            // Squares of f32 are far from the ends of f64, so the scale, a power of two, can wait until they are added up.
+            (Slice::F32(v), None) => {
+                let square = |x: f32, y: f32| (f64::from(x) - f64::from(y)) * (f64::from(x) - f64::from(y));
+                lanes(&v[a], &v[b], square) * (scale * scale)
+            }
+            (Slice::F64(v), None) => lanes(&v[a], &v[b], |x, y| square(x - y)),
             (Slice::F32(v), Some(f)) => {
                 let (s, t) = (f[i], f[j]);
-                let difference = |x: f32, y: f32| f64::from(x) * s - f64::from(y) * t;
-                lanes(&v[i * d..(i + 1) * d], &v[j * d..(j + 1) * d], difference, self.scale)
+                lanes(&v[a], &v[b], |x, y| square(f64::from(x) * s - f64::from(y) * t))
             }
             (Slice::F64(v), Some(f)) => {
                 let (s, t) = (f[i], f[j]);
-                lanes(
-                    &v[i * d..(i + 1) * d],
-                    &v[j * d..(j + 1) * d],
-                    |x, y| x * s - y * t,
-                    self.scale,
-                )
+                lanes(&v[a], &v[b], |x, y| square(x * s - y * t))
             }
         }
     }
@@ -193,6 +137,12 @@ impl<'a> Prepared<'a> {
     /// Squared distances in the space's own units per squared distance in scaled units.
     pub(crate) fn squared_unit(&self) -> f64 {
         1.0 / (self.scale * self.scale)
+    }
+
+    /// Row `i`, centred and scaled.
+    pub(crate) fn read(&self, i: usize, row: &mut [f64]) {
+        self.read_centred(i, row);
+        row.iter_mut().for_each(|x| *x *= self.scale);
     }
 
     fn read_centred(&self, i: usize, row: &mut [f64]) {
@@ -250,34 +200,16 @@ pub(crate) fn power_of_two_near(length: f64) -> f64 {
     2f64.powi((-length.log2().ceil() as i32).clamp(-500, 500))
 }
 
-/// A fixed shuffle of the rows; rows of one block are ordered by `group`, then by row.
-fn block_order(rows: usize, group: Option<&[u32]>) -> Vec<u32> {
-    let mut order = random::permutation(rows, &mut random::stream(0, "block order", 0));
-    for block in order.chunks_mut(BLOCK) {
-        match group {
-            None => block.sort_unstable(),
-            Some(group) => block.sort_unstable_by_key(|&i| (group[i as usize], i)),
-        }
-    }
-    order
-}
-
-/// Σ ((x − y)·scale)², in sixteen lanes.
+/// Σ square(x, y), in sixteen lanes.
 #[inline(always)]
-fn lanes<T: Copy>(a: &[T], b: &[T], difference: impl Fn(T, T) -> f64 + Copy, scale: f64) -> f64 {
-    pulp::Arch::new().dispatch(Lanes {
-        a,
-        b,
-        difference,
-        scale,
-    })
+fn lanes<T: Copy>(a: &[T], b: &[T], square: impl Fn(T, T) -> f64 + Copy) -> f64 {
+    pulp::Arch::new().dispatch(Lanes { a, b, square })
 }
 
 struct Lanes<'a, T, F> {
     a: &'a [T],
     b: &'a [T],
-    difference: F,
-    scale: f64,
+    square: F,
 }
 
 impl<T: Copy, F: Fn(T, T) -> f64 + Copy> pulp::WithSimd for Lanes<'_, T, F> {
@@ -286,18 +218,14 @@ impl<T: Copy, F: Fn(T, T) -> f64 + Copy> pulp::WithSimd for Lanes<'_, T, F> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) -> f64 {
         let (a16, b16) = (self.a.chunks_exact(16), self.b.chunks_exact(16));
-        let square = |x: T, y: T| {
-            let w = (self.difference)(x, y) * self.scale;
-            w * w
-        };
         let mut rest = 0.0;
         for (&x, &y) in a16.remainder().iter().zip(b16.remainder()) {
-            rest += square(x, y);
+            rest += (self.square)(x, y);
         }
         let mut sums = [0.0f64; 16];
         for (x, y) in a16.zip(b16) {
             for l in 0..16 {
-                sums[l] += square(x[l], y[l]);
+                sums[l] += (self.square)(x[l], y[l]);
             }
         }
         rest + sums.iter().sum::<f64>()

@@ -2,8 +2,8 @@
 //! Ranks: how far down the list of this space a query's neighbours of another space stand.
 //!
 //! The rank of row j seen from query i is 1 + the number of rows that come before j, by distance and
-//! then by row number, self excluded. Each query has k such rows, so k thresholds; every pair of a tile
-//! is counted into the first threshold it comes before. A pair whose f32 distance is within the error
+//! then by row number, self excluded. Each query has k such rows, so k thresholds; every pair that may come before
+//! one of them is compared with all, many pairs at a time. A pair whose f32 distance is within the error
 //! bound of a threshold is measured in f64. Memory is O(N·k), never N × N.
 
 use super::neighbors::Neighbors;
@@ -25,49 +25,55 @@ impl Ranks {
     }
 }
 
-/// Lanes in which thresholds are compared; the rows of `low` and `high` are padded to a multiple.
-const LANES: usize = 8;
+/// Pairs that wait for a query until they are compared with its thresholds together.
+const WAITING: usize = 32;
 
 /// The counts of one block of queries.
 pub(crate) struct Counts {
     k: usize,
-    stride: usize,
+    rows: Vec<u32>,
     /// Thresholds of each query in ascending order: exact squared distance and row.
     exact: Vec<(f64, u32)>,
     /// For each threshold, which neighbour of the query it came from.
     slot: Vec<u32>,
-    /// Below this a pair is surely before the threshold.
-    low: Vec<f32>,
-    /// Above this a pair is surely after the threshold.
-    high: Vec<f32>,
-    /// How many pairs come before this threshold and not before the one below it.
-    counts: Vec<u32>,
+    /// Below the first a pair is surely before the threshold, above the second surely after it.
+    bands: Vec<[f32; 2]>,
+    /// How many pairs come before each threshold.
+    before: Vec<u32>,
     /// Up to which f32 squared distance a pair can matter to each query.
     pub(crate) reach: Vec<f32>,
+    /// The pairs that wait, and how many of each query.
+    squared: Vec<[f32; WAITING]>,
+    others: Vec<[u32; WAITING]>,
+    waiting: Vec<u32>,
+    /// Room for thresholds that some pair is too near to.
+    unclear: Vec<usize>,
 }
 
 impl Counts {
-    /// Thresholds for the queries `rows` (with their places in `others`) of one block.
+    /// Thresholds for the queries `rows` (with their places in `others`) of one block, and their error bounds.
     pub(crate) fn new(
         rows: &[u32],
         place: impl Fn(u32) -> usize,
         others: &Neighbors,
         prepared: &Prepared,
-        squared_lengths: &[f32],
+        errors: &[f64],
     ) -> Self {
         let k = others.k;
-        let stride = k.div_ceil(LANES) * LANES;
         let mut counts = Counts {
             k,
-            stride,
+            rows: rows.to_vec(),
             exact: Vec::with_capacity(rows.len() * k),
             slot: Vec::with_capacity(rows.len() * k),
-            low: vec![f32::INFINITY; rows.len() * stride],
-            high: vec![f32::INFINITY; rows.len() * stride],
-            counts: vec![0; rows.len() * k],
+            bands: Vec::with_capacity(rows.len() * k),
+            before: vec![0; rows.len() * k],
             reach: Vec::with_capacity(rows.len()),
+            squared: vec![[0.0; WAITING]; rows.len()],
+            others: vec![[0; WAITING]; rows.len()],
+            waiting: vec![0; rows.len()],
+            unclear: Vec::new(),
         };
-        for (q, &row) in rows.iter().enumerate() {
+        for (&row, error) in rows.iter().zip(errors) {
             let mut list: Vec<((f64, u32), u32)> = others
                 .of(place(row))
                 .iter()
@@ -75,56 +81,116 @@ impl Counts {
                 .map(|(slot, &j)| ((prepared.squared_distance(row, j), j), slot as u32))
                 .collect();
             list.sort_unstable_by(|((d, j), _), ((e, l), _)| d.total_cmp(e).then(j.cmp(l)));
-            let error = prepared.error_bound(squared_lengths[q]);
-            for (s, (threshold, slot)) in list.into_iter().enumerate() {
-                counts.low[q * stride + s] = ((threshold.0 - error) as f32).next_down();
-                counts.high[q * stride + s] = ((threshold.0 + error) as f32).next_up();
+            let mut reach = -1.0;
+            for (threshold, slot) in list {
+                reach = ((threshold.0 + error) as f32).next_up();
+                counts.bands.push([((threshold.0 - error) as f32).next_down(), reach]);
                 counts.exact.push(threshold);
                 counts.slot.push(slot);
             }
-            counts.reach.push(counts.high[q * stride + k - 1]);
+            counts.reach.push(reach);
         }
         counts
     }
 
-    /// Query `q` of the block, which is `row`, met row `other` at this f32 squared distance.
+    /// Query `q` of the block met row `other` at this f32 squared distance.
     #[inline(always)]
-    pub(crate) fn take(&mut self, q: usize, row: u32, other: u32, squared: f32, prepared: &Prepared) {
-        let high = &self.high[q * self.stride..(q + 1) * self.stride];
-        let mut first = 0usize;
-        for lane in high.chunks_exact(LANES) {
-            let mut passed = 0u32;
-            for &h in lane {
-                passed += u32::from(h < squared);
-            }
-            first += passed as usize;
-        }
-        if first >= self.k {
-            return;
-        }
-        if squared < self.low[q * self.stride + first] {
-            self.counts[q * self.k + first] += 1;
-        } else {
-            self.decide(q, row, other, first, prepared);
+    pub(crate) fn take(&mut self, q: usize, other: u32, squared: f32, prepared: &Prepared) {
+        let place = self.waiting[q] as usize;
+        self.squared[q][place] = squared;
+        self.others[q][place] = other;
+        self.waiting[q] = place as u32 + 1;
+        if place + 1 == WAITING {
+            self.settle(q, prepared);
         }
     }
 
+    /// Compares the waiting pairs of a query with its thresholds.
     #[inline(never)]
-    fn decide(&mut self, q: usize, row: u32, other: u32, first: usize, prepared: &Prepared) {
-        let squared = prepared.squared_distance(row, other);
-        let thresholds = &self.exact[q * self.k..(q + 1) * self.k];
-        let before = |&(d, j): &(f64, u32)| squared < d || (squared == d && other < j);
-        if let Some(s) = thresholds[first..].iter().position(before) {
-            self.counts[q * self.k + first + s] += 1;
+    fn settle(&mut self, q: usize, prepared: &Prepared) {
+        let waiting = std::mem::take(&mut self.waiting[q]) as usize;
+        self.squared[q][waiting..].fill(f32::INFINITY);
+        let thresholds = q * self.k..(q + 1) * self.k;
+        let (squared, bands) = (&self.squared[q], &self.bands[thresholds.clone()]);
+        let before = &mut self.before[thresholds.clone()];
+        let mut unclear = std::mem::take(&mut self.unclear);
+        unclear.clear();
+        pulp::Arch::new().dispatch(Count {
+            squared,
+            bands,
+            before,
+            unclear: &mut unclear,
+        });
+        let mut decide = Decide {
+            row: self.rows[q],
+            others: &self.others[q],
+            measured: [f64::NAN; WAITING],
+            prepared,
+        };
+        for &threshold in &unclear {
+            let (band, exact) = (&bands[threshold], &self.exact[q * self.k + threshold]);
+            for (place, _) in squared
+                .iter()
+                .enumerate()
+                .filter(|(_, d)| (band[0]..=band[1]).contains(d))
+            {
+                before[threshold] += u32::from(decide.is_before(place, exact));
+            }
         }
+        self.unclear = unclear;
     }
 
     /// Writes the ranks of query `q` in the order of its neighbours.
-    pub(crate) fn finish(&self, q: usize, out: &mut [u32]) {
-        let mut before = 0;
-        for s in 0..self.k {
-            before += self.counts[q * self.k + s];
-            out[self.slot[q * self.k + s] as usize] = before + 1;
+    pub(crate) fn finish(&mut self, q: usize, out: &mut [u32], prepared: &Prepared) {
+        self.settle(q, prepared);
+        for threshold in q * self.k..(q + 1) * self.k {
+            out[self.slot[threshold] as usize] = self.before[threshold] + 1;
         }
+    }
+}
+
+/// Adds the pairs that are surely before each threshold, and lists the thresholds before which others may be.
+struct Count<'a> {
+    squared: &'a [f32; WAITING],
+    bands: &'a [[f32; 2]],
+    before: &'a mut [u32],
+    unclear: &'a mut Vec<usize>,
+}
+
+impl pulp::WithSimd for Count<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        for (threshold, (band, before)) in self.bands.iter().zip(self.before).enumerate() {
+            let (mut sure, mut possible) = (0u32, 0u32);
+            for d in self.squared {
+                sure += u32::from(*d < band[0]);
+                possible += u32::from(*d <= band[1]);
+            }
+            *before += sure;
+            if possible != sure {
+                self.unclear.push(threshold);
+            }
+        }
+    }
+}
+
+/// Pairs of one query that are measured in f64 where they must be, each once.
+struct Decide<'a> {
+    row: u32,
+    others: &'a [u32; WAITING],
+    measured: [f64; WAITING],
+    prepared: &'a Prepared<'a>,
+}
+
+impl Decide<'_> {
+    fn is_before(&mut self, place: usize, threshold: &(f64, u32)) -> bool {
+        let other = self.others[place];
+        if self.measured[place].is_nan() {
+            self.measured[place] = self.prepared.squared_distance(self.row, other);
+        }
+        let squared = self.measured[place];
+        squared < threshold.0 || (squared == threshold.0 && other < threshold.1)
     }
 }

@@ -1,31 +1,53 @@
 // SPDX-License-Identifier: MIT
 //! The tile engine: every pair of rows is looked at once, and each pass takes what it needs.
 //!
-//! Rows are cut into blocks. A tile holds the squared distances of one block to another, made by one
-//! matrix product in f32; it stays in cache and is handed to all absorbers at once: candidates for
-//! nearest neighbours, rank counts, kernel sums, class sums. No N × N array ever exists.
+//! Rows are cut into blocks. A tile is one block of rows, the queries, that meets another, the targets: a fused kernel
+//! multiplies them in f32 (see [`panels`](super::panels)) and hands out the pairs that are near enough to matter, to all
+//! absorbers at once: candidates for nearest neighbours, rank counts. Only where sums over all pairs are asked for
+//! (kernels, distances to classes), the tile's squared distances are written, into a buffer that stays in cache.
+//! No N × N array ever exists. Where neither needs all distances, most pairs are decided by a few coordinates
+//! ([`prefix`]).
 //!
 //! Where all rows are queries, d(i, j) = d(j, i): each tile serves its rows and its columns. The pairs
 //! of blocks are played as a round-robin tournament (circle method). Within a round no block appears
 //! twice, so the tiles of a round run in parallel without sharing anything; every block meets the others
-//! in the same order whatever the number of threads, so sums have the same bits.
-//! Where only some rows are queries ([`Anchors::Some`]), each block of queries meets all blocks in turn.
+//! in the same order whatever the number of threads, so sums have the same bits. Rows come in a fixed random order,
+//! so that no arrangement of the file is slow.
+//! Where only some rows are queries ([`Anchors::Some`]), all rows are read and packed in waves and meet each block of
+//! queries: a random sample first, from which each query learns how near is near, then the others in the order of the
+//! file. Memory does not grow with the number of rows.
 
+mod axes;
+mod cells;
+mod packed;
+mod prefix;
 mod tile;
 
+use std::collections::HashSet;
 use std::sync::Mutex;
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use cells::Cells;
+use packed::{As, Packed};
+use prefix::Prefix;
 use tile::{Block, Tile};
 
 use super::neighbors::{self, Neighbors};
-use super::pair_sums::{self, Run, runs};
-use super::prepared::{BLOCK, Packed, Preparation, Prepared};
+use super::pair_sums::{self, runs};
+use super::panels::{Meeting, Panels};
+use super::prepared::{Preparation, Prepared};
 use super::ranks::Ranks;
 use crate::data::{Labels, Space};
 use crate::error::{Error, Result};
-use crate::run::Driver;
+use crate::random;
+use crate::run::{Driver, Order};
+
+/// Rows of a block. A tile of 288 × 288 f32 stays in a core's second-level cache, and panels of all widths fit.
+const SIDE: usize = 288;
+/// Blocks of targets that are packed at a time where only some rows ask.
+const WAVE: usize = 16;
+
+/// From this many coordinates over all pairs on, blocks are cells of space.
+const CELLS: u64 = 1 << 32;
 
 /// Which rows ask.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,7 +93,7 @@ pub(crate) struct Ask<'a> {
     pub(crate) ranks_of: Vec<&'a Neighbors>,
     /// Σ exp(−t·d²) for this t, with d in the space's own units.
     pub(crate) kernel: Option<f64>,
-    /// Σ of the distances to each class. The space must be prepared with these codes as its group.
+    /// Σ of the distances to each class.
     pub(crate) classes: Option<&'a Labels>,
 }
 
@@ -88,10 +110,19 @@ pub(crate) struct Answer {
 /// Up to this many coordinates over all pairs (a second of work), sums are taken in f64 throughout.
 const DIRECT: u64 = 1 << 32;
 
+/// Bytes of packed rows that a sweep needs.
+pub(crate) fn memory(rows: u64, columns: u64, queries: u64) -> u64 {
+    let packed = (columns + 2) * 4;
+    match queries == rows {
+        true => rows * (2 * packed + 16),
+        false => (queries + 2 * (WAVE * SIDE) as u64) * packed + rows * 16,
+    }
+}
+
 /// Looks at every pair of a query and another row.
 pub(crate) fn sweep(prepared: &Prepared, anchors: Anchors, ask: &Ask, driver: &Driver) -> Answer {
     let rows = prepared.rows() as u64;
-    let coordinates = anchors.count(prepared.rows()) as u64 * rows * prepared.packed.columns as u64;
+    let coordinates = anchors.count(prepared.rows()) as u64 * rows * prepared.columns() as u64;
     if (ask.kernel.is_none() && ask.classes.is_none()) || coordinates > DIRECT {
         return sweep_tiles(prepared, anchors, ask, driver);
     }
@@ -119,140 +150,254 @@ pub(crate) fn sweep(prepared: &Prepared, anchors: Anchors, ask: &Ask, driver: &D
 }
 
 fn sweep_tiles(prepared: &Prepared, anchors: Anchors, ask: &Ask, driver: &Driver) -> Answer {
-    let targets = Targets::new(prepared, ask);
-    match anchors {
+    let sweep = Sweep {
+        prepared,
+        anchors,
+        ask,
+        buffers: Mutex::new(Vec::new()),
+        driver,
+    };
+    let blocks = match anchors {
         Anchors::All => {
-            let blocks = start_blocks(&prepared.order, &prepared.packed, anchors, ask, prepared, driver);
-            tournament(&targets, &blocks, driver);
-            collect(blocks, anchors, ask, prepared, driver)
+            let shuffled = random::permutation(prepared.rows(), &mut random::stream(0, "block order", 0));
+            let prefix = Prefix::choose(prepared, &shuffled, ask, driver);
+            let cells = sweep.pays_cells().then(|| Cells::new(prepared, &shuffled, driver));
+            sweep.tournament(shuffled, prefix, cells)
         }
-        Anchors::Some(rows) => {
-            let packed = prepared.pack(rows, driver);
-            let blocks = start_blocks(rows, &packed, anchors, ask, prepared, driver);
-            each_against_all(&targets, &packed, &blocks, driver);
-            collect(blocks, anchors, ask, prepared, driver)
-        }
-    }
+        Anchors::Some(rows) => sweep.some_against_all(rows),
+    };
+    sweep.collect(blocks)
 }
 
-/// The side of a tile that is only looked at.
-struct Targets<'a> {
+/// One sweep, and buffers for tiles that wait to be used again.
+struct Sweep<'a> {
     prepared: &'a Prepared<'a>,
-    /// Runs of one class in each block; empty where classes are not asked for.
-    runs: Vec<Vec<Run>>,
-    /// The packed position of each row.
-    positions: Vec<u32>,
+    anchors: Anchors<'a>,
+    ask: &'a Ask<'a>,
     buffers: Mutex<Vec<Vec<f32>>>,
-}
-
-impl<'a> Targets<'a> {
-    fn new(prepared: &'a Prepared<'a>, ask: &Ask) -> Self {
-        let runs_of = |labels: &Labels| {
-            let block_runs = |rows: &[u32]| runs(&rows.iter().map(|&i| labels.codes()[i as usize]).collect::<Vec<_>>());
-            prepared.order.chunks(BLOCK).map(block_runs).collect()
-        };
-        let mut positions = vec![0; prepared.rows()];
-        for (position, &row) in prepared.order.iter().enumerate() {
-            positions[row as usize] = position as u32;
-        }
-        let runs = ask.classes.map_or_else(Vec::new, runs_of);
-        Targets {
-            prepared,
-            runs,
-            positions,
-            buffers: Mutex::new(Vec::new()),
-        }
-    }
-
-    fn blocks(&self) -> usize {
-        self.prepared.rows().div_ceil(BLOCK)
-    }
-
-    fn span(&self, block: usize) -> (usize, usize) {
-        let first = block * BLOCK;
-        (first, BLOCK.min(self.prepared.rows() - first))
-    }
-
-    /// Computes the tile of a block of queries, packed from position `first` on, against block `column`,
-    /// and hands it out. `other` is that block where its rows ask too and are other rows.
-    fn tile(&self, packed: &Packed, first: usize, block: &mut Block, column: usize, mut other: Option<&mut Block>) {
-        let (start, width) = self.span(column);
-        let height = block.rows.len();
-        let d = packed.columns;
-        let pool = || self.buffers.lock().expect("the pool of buffers is never poisoned");
-        let mut buffer = pool().pop().unwrap_or_else(|| vec![0.0; BLOCK * BLOCK]);
-        let tile = &mut buffer[..height * width];
-        matmul(
-            MatMut::from_row_major_slice_mut(tile, height, width),
-            Accum::Replace,
-            MatRef::from_row_major_slice(packed.block(first, height), height, d),
-            MatRef::from_row_major_slice(self.prepared.packed.block(start, width), width, d).transpose(),
-            -2.0,
-            Par::Seq,
-        );
-        block.expect(width, self.prepared.rows());
-        if let Some(other) = &mut other {
-            other.expect(height, self.prepared.rows());
-        }
-        let mut view = Tile {
-            values: tile,
-            width,
-            start,
-            row_start: first,
-            lengths: &self.prepared.packed.squared_lengths[start..start + width],
-            rows: &self.prepared.order[start..start + width],
-            positions: &self.positions,
-            runs: self.runs.get(column).map_or(&[], Vec::as_slice),
-            prepared: self.prepared,
-        };
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || view.absorb(block, other),
-        );
-        pool().push(buffer);
-    }
-}
-
-fn start_blocks(
-    rows: &[u32],
-    packed: &Packed,
-    anchors: Anchors,
-    ask: &Ask,
-    prepared: &Prepared,
-    driver: &Driver,
-) -> Vec<Mutex<Block>> {
-    driver.map(rows.len().div_ceil(BLOCK), |b| {
-        let span = b * BLOCK..rows.len().min((b + 1) * BLOCK);
-        Mutex::new(Block::new(
-            &rows[span.clone()],
-            &packed.squared_lengths[span],
-            anchors,
-            ask,
-            prepared,
-        ))
-    })
+    driver: &'a Driver<'a>,
 }
 
 const UNSHARED: &str = "a block is in one tile at a time, and no tile panics";
 
-/// Every block against itself, then against every other, in rounds.
-fn tournament(targets: &Targets, blocks: &[Mutex<Block>], driver: &Driver) {
-    let count = targets.blocks();
-    let packed = &targets.prepared.packed;
-    driver.progress().begin("pairs", (count * (count + 1) / 2) as u64);
-    driver.map(count, |i| {
-        let mut block = blocks[i].lock().expect(UNSHARED);
-        targets.tile(packed, i * BLOCK, &mut block, i, None);
-        driver.progress().advance(1);
-    });
-    for round in rounds(count) {
-        driver.map(round.len(), |p| {
-            let (i, j) = round[p];
-            let (mut rows, mut columns) = (blocks[i].lock().expect(UNSHARED), blocks[j].lock().expect(UNSHARED));
-            targets.tile(packed, i * BLOCK, &mut rows, j, Some(&mut columns));
+impl Sweep<'_> {
+    /// Every block against itself, then against every other, in rounds.
+    fn tournament(&self, shuffled: Vec<u32>, prefix: Option<Prefix>, cells: Option<Cells>) -> Vec<Mutex<Block>> {
+        let (prepared, driver) = (self.prepared, self.driver);
+        let order = match &cells {
+            Some(cells) => cells.order.clone(),
+            None => self.grouped(shuffled),
+        };
+        let packed = Packed::new(prepared, &order, As::Both, prefix.as_ref(), driver);
+        let blocks = self.start(&packed, prefix.as_ref());
+        if cells.is_some() {
+            // Near rows come first, so those met say nothing about those to come.
+            blocks
+                .iter()
+                .for_each(|b| b.lock().expect(UNSHARED).expect_no_more(prepared.rows()));
+        }
+        let count = packed.blocks();
+        driver.progress().begin("pairs", (count * (count + 1) / 2) as u64);
+        driver.map(count, |i| {
+            let mut block = blocks[i].lock().expect(UNSHARED);
+            match prefix {
+                // Nothing is known yet of how near is near, so a prefix would decide nothing.
+                Some(_) => {
+                    let rows = &packed.order[packed.span(i)];
+                    let whole = Packed::new(prepared, rows, As::Both, None, &Driver::silent(Order::Serial));
+                    self.tile::<false>(&whole, 0, &mut block, &whole, 0, None);
+                }
+                None => self.tile::<false>(&packed, i, &mut block, &packed, i, None),
+            }
             driver.progress().advance(1);
         });
+        let mut rounds = rounds(count);
+        if let Some(cells) = &cells {
+            let first = cells.first_rounds();
+            let met: HashSet<(usize, usize)> = first.iter().flatten().copied().collect();
+            rounds
+                .iter_mut()
+                .for_each(|round| round.retain(|pair| !met.contains(pair)));
+            rounds.splice(0..0, first);
+        }
+        for round in rounds {
+            driver.map(round.len(), |p| {
+                let (i, j) = round[p];
+                let (mut rows, mut columns) = (blocks[i].lock().expect(UNSHARED), blocks[j].lock().expect(UNSHARED));
+                self.tile::<true>(&packed, i, &mut rows, &packed, j, Some(&mut columns));
+                driver.progress().advance(1);
+            });
+        }
+        blocks
     }
+
+    /// Whether only near pairs matter and there are many.
+    fn pays_cells(&self) -> bool {
+        let (n, d) = (self.prepared.rows() as u64, self.prepared.columns() as u64);
+        !self.wants_sums() && n > 8 * SIDE as u64 && n * n * d >= CELLS
+    }
+
+    fn wants_sums(&self) -> bool {
+        self.ask.kernel.is_some() || self.ask.classes.is_some()
+    }
+
+    /// Each block of queries against all rows.
+    fn some_against_all(&self, queries: &[u32]) -> Vec<Mutex<Block>> {
+        let (prepared, driver) = (self.prepared, self.driver);
+        let packed = Packed::new(prepared, queries, As::Queries, None, driver);
+        let blocks = self.start(&packed, None);
+        let (order, sampled) = sample_first(prepared.rows());
+        let waves: Vec<&[u32]> = order.chunks(WAVE * SIDE).collect();
+        driver.progress().begin("anchors", (waves.len() * blocks.len()) as u64);
+        let mut met = 0;
+        for wave in waves {
+            let targets = Packed::new(prepared, &self.grouped(wave.to_vec()), As::Targets, None, driver);
+            driver.map(blocks.len(), |b| {
+                let mut block = blocks[b].lock().expect(UNSHARED);
+                for t in 0..targets.blocks() {
+                    self.tile::<false>(&packed, b, &mut block, &targets, t, None);
+                }
+                driver.progress().advance(1);
+            });
+            met += wave.len();
+            if met >= sampled {
+                // The others come in the order of the file, which tells nothing about what is still to come.
+                blocks
+                    .iter()
+                    .for_each(|b| b.lock().expect(UNSHARED).expect_no_more(prepared.rows()));
+            }
+        }
+        blocks
+    }
+
+    /// Sorts the rows of each block, by class where distances to classes are asked for, so that a class stands together.
+    fn grouped(&self, mut order: Vec<u32>) -> Vec<u32> {
+        for block in order.chunks_mut(SIDE) {
+            match self.ask.classes {
+                None => block.sort_unstable(),
+                Some(labels) => block.sort_unstable_by_key(|&i| (labels.codes()[i as usize], i)),
+            }
+        }
+        order
+    }
+
+    fn start(&self, packed: &Packed, prefix: Option<&Prefix>) -> Vec<Mutex<Block>> {
+        self.driver.map(packed.blocks(), |b| {
+            let span = packed.span(b);
+            let (rows, lengths) = (&packed.order[span.clone()], &packed.squared_lengths[span]);
+            Mutex::new(Block::new(rows, lengths, self.anchors, self.ask, prefix, self.prepared))
+        })
+    }
+
+    /// Lets block `q` of some packed queries meet block `t` of some packed targets. `other` is that block where its rows ask,
+    /// too, and are other rows.
+    fn tile<const BOTH: bool>(
+        &self,
+        queries: &Packed,
+        q: usize,
+        block: &mut Block,
+        targets: &Packed,
+        t: usize,
+        mut other: Option<&mut Block>,
+    ) {
+        let rows = &targets.order[targets.span(t)];
+        block.expect(rows.len(), self.prepared.rows());
+        if let Some(other) = &mut other {
+            other.expect(block.rows.len(), self.prepared.rows());
+        }
+        let mut tile: Tile<BOTH> = Tile {
+            block,
+            other,
+            targets: rows,
+            rest: targets
+                .rest
+                .as_ref()
+                .map(|rest| (rest, queries.span(q).start, targets.span(t).start)),
+            prepared: self.prepared,
+            waiting: Vec::new(),
+            corrected: Vec::new(),
+        };
+        let (queries, targets) = (queries.queries(q), targets.targets(t));
+        let stride = rows.len().next_multiple_of(Panels::targets_at_once());
+        let pool = || self.buffers.lock().expect("the pool of buffers is never poisoned");
+        let mut buffer = match self.wants_sums() {
+            true => pool().pop().unwrap_or_else(|| vec![0.0; SIDE * SIDE]),
+            false => Vec::new(),
+        };
+        let meeting = Meeting {
+            queries,
+            targets,
+            meets: &mut tile,
+            products: (&mut buffer, stride),
+        };
+        meeting.run();
+        tile.finish_waiting();
+        if self.wants_sums() {
+            let codes = |labels: &Labels| -> Vec<u32> { rows.iter().map(|&i| labels.codes()[i as usize]).collect() };
+            let runs = self.ask.classes.map_or_else(Vec::new, |labels| runs(&codes(labels)));
+            pulp::Arch::new().dispatch(tile::Sums {
+                tile: &mut tile,
+                products: &mut buffer,
+                stride,
+                runs: &runs,
+            });
+            pool().push(buffer);
+        }
+    }
+
+    /// Takes the answers out of the blocks and puts them into the order of the queries.
+    fn collect(&self, blocks: Vec<Mutex<Block>>) -> Answer {
+        let (prepared, anchors, ask) = (self.prepared, self.anchors, self.ask);
+        let mut blocks: Vec<Block> = blocks.into_iter().map(|b| b.into_inner().expect(UNSHARED)).collect();
+        let queries = anchors.count(prepared.rows());
+        let classes = ask.classes.map_or(0, Labels::classes);
+        let ranks = |others: &&Neighbors| Ranks {
+            k: others.k,
+            ranks: vec![0; queries * others.k],
+        };
+        let mut answer = Answer {
+            neighbors: None,
+            ranks: ask.ranks_of.iter().map(ranks).collect(),
+            kernel: ask.kernel.map(|_| vec![0.0; queries]),
+            classes: ask.classes.map(|_| vec![0.0; queries * classes]),
+        };
+        for block in &mut blocks {
+            for (q, &row) in block.rows.iter().enumerate() {
+                let place = anchors.place(row);
+                for (counts, ranks) in block.counts.iter_mut().zip(&mut answer.ranks) {
+                    counts.finish(q, &mut ranks.ranks[place * ranks.k..(place + 1) * ranks.k], prepared);
+                }
+                if let (Some(sums), Some(kernel)) = (&mut answer.kernel, &block.kernel) {
+                    sums[place] = kernel.sums[q];
+                }
+                if let (Some(sums), Some(of_class)) = (&mut answer.classes, &block.classes) {
+                    for class in 0..classes {
+                        let sum = of_class.sums[class * block.rows.len() + q];
+                        sums[place * classes + class] = sum * prepared.squared_unit().sqrt();
+                    }
+                }
+            }
+        }
+        if ask.k > 0 {
+            let candidates = blocks
+                .iter_mut()
+                .filter_map(|b| Some((std::mem::take(&mut b.rows), b.candidates.take()?)));
+            let (candidates, place) = (candidates.collect(), |row| anchors.place(row));
+            answer.neighbors = Some(neighbors::finish(ask.k, candidates, place, prepared, self.driver));
+        }
+        answer
+    }
+}
+
+/// All rows, a random sample of them first, and how many are in the sample.
+fn sample_first(rows: usize) -> (Vec<u32>, usize) {
+    let count = rows.min(WAVE * SIDE);
+    let mut is_drawn = vec![false; rows];
+    let drawn = random::permutation(rows, &mut random::stream(0, "block order", 0));
+    let mut order = drawn[..count].to_vec();
+    order.iter().for_each(|&i| is_drawn[i as usize] = true);
+    order.extend((0..rows as u32).filter(|&i| !is_drawn[i as usize]));
+    (order, count)
 }
 
 /// The rounds of a tournament of `count` players: in each round no player twice, over all rounds each
@@ -269,71 +414,6 @@ fn rounds(count: usize) -> Vec<Vec<(usize, usize)>> {
         .collect()
 }
 
-/// Each block of queries against every block of rows, in order.
-fn each_against_all(targets: &Targets, packed: &Packed, blocks: &[Mutex<Block>], driver: &Driver) {
-    driver
-        .progress()
-        .begin("anchors", (blocks.len() * targets.blocks()) as u64);
-    driver.map(blocks.len(), |b| {
-        let mut block = blocks[b].lock().expect(UNSHARED);
-        for column in 0..targets.blocks() {
-            targets.tile(packed, b * BLOCK, &mut block, column, None);
-            driver.progress().advance(1);
-        }
-    });
-}
-
-/// Takes the answers out of the blocks and puts them into the order of the queries.
-fn collect(blocks: Vec<Mutex<Block>>, anchors: Anchors, ask: &Ask, prepared: &Prepared, driver: &Driver) -> Answer {
-    let mut blocks: Vec<Block> = blocks.into_iter().map(|b| b.into_inner().expect(UNSHARED)).collect();
-    let queries = anchors.count(prepared.rows());
-    let classes = ask.classes.map_or(0, Labels::classes);
-    let mut answer = Answer {
-        neighbors: None,
-        ranks: ask
-            .ranks_of
-            .iter()
-            .map(|o| Ranks {
-                k: o.k,
-                ranks: vec![0; queries * o.k],
-            })
-            .collect(),
-        kernel: ask.kernel.map(|_| vec![0.0; queries]),
-        classes: ask.classes.map(|_| vec![0.0; queries * classes]),
-    };
-    for block in &blocks {
-        for (q, &row) in block.rows.iter().enumerate() {
-            let place = anchors.place(row);
-            for (counts, ranks) in block.counts.iter().zip(&mut answer.ranks) {
-                counts.finish(q, &mut ranks.ranks[place * ranks.k..(place + 1) * ranks.k]);
-            }
-            if let (Some(sums), Some(kernel)) = (&mut answer.kernel, &block.kernel) {
-                sums[place] = kernel.sums[q];
-            }
-            if let (Some(sums), Some(of_class)) = (&mut answer.classes, &block.classes) {
-                for class in 0..classes {
-                    let sum = of_class.sums[class * block.rows.len() + q];
-                    sums[place * classes + class] = sum * prepared.squared_unit().sqrt();
-                }
-            }
-        }
-    }
-    if ask.k > 0 {
-        let candidates = blocks
-            .iter_mut()
-            .filter_map(|b| Some((std::mem::take(&mut b.rows), b.candidates.take()?)));
-        let candidates = candidates.collect();
-        answer.neighbors = Some(neighbors::finish(
-            ask.k,
-            candidates,
-            |row| anchors.place(row),
-            prepared,
-            driver,
-        ));
-    }
-    answer
-}
-
 /// The exact `k` nearest rows of every row (row numbers and distances, `k` per row, nearest first; ties go
 /// to the smaller row number; a row is never its own neighbour).
 pub fn nearest_neighbors(space: &Space, k: usize, driver: &Driver) -> Result<(Vec<u32>, Vec<f64>)> {
@@ -344,7 +424,7 @@ pub fn nearest_neighbors(space: &Space, k: usize, driver: &Driver) -> Result<(Ve
             space.rows()
         )));
     }
-    let prepared = Prepared::new(space, Preparation::Raw, None, driver)?;
+    let prepared = Prepared::new(space, Preparation::Raw, driver)?;
     let ask = Ask { k, ..Ask::default() };
     let found = sweep(&prepared, Anchors::All, &ask, driver).neighbors;
     let found = found.ok_or_else(|| Error::Internal("a sweep without its neighbours".to_string()))?;

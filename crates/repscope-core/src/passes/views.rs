@@ -50,7 +50,7 @@ impl Views {
             let drawn = self::powers(&x, &y, |i| partners[i] as usize, spec.alpha, driver);
             drawn.iter().sum::<f64>() / rows as f64
         };
-        let prepared = Prepared::new(view, Preparation::Unit, None, driver)?;
+        let prepared = Prepared::new(view, Preparation::Unit, driver)?;
         let ask = Ask {
             kernel: Some(spec.t),
             ..Ask::default()

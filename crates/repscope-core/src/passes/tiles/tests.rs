@@ -29,12 +29,14 @@ fn data(kind: &str, n: usize, d: usize, seed: u64) -> Space {
         "huge" => (0..n * d).map(|_| noise() * 1e149).collect(),
         "tiny" => (0..n * d).map(|_| noise() * 1e-200).collect(),
         "sorted" => (0..n * d).map(|x| (x / d) as f64 + 1e-3 * noise()).collect(),
+        // A few directions hold most of the variance.
+        "decaying" => (0..n * d).map(|x| noise() / (1 + x % d) as f64).collect(),
         other => panic!("no data called {other}"),
     };
     Space::from_f64(kind, n, d, values).unwrap()
 }
 
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 10] = [
     "noise",
     "offset",
     "duplicates",
@@ -44,6 +46,7 @@ const KINDS: [&str; 9] = [
     "huge",
     "tiny",
     "sorted",
+    "decaying",
 ];
 
 /// All rows but `i`, by exact distance and then by row.
@@ -76,7 +79,7 @@ fn a_tournament_pairs_everyone_once_and_nobody_twice_in_a_round() {
 #[test]
 fn exact_distances_are_those_of_plain_arithmetic() {
     let space = data("noise", 3, 37, 1);
-    let prepared = Prepared::new(&space, Preparation::Raw, None, &Driver::silent(Order::Serial)).unwrap();
+    let prepared = Prepared::new(&space, Preparation::Raw, &Driver::silent(Order::Serial)).unwrap();
     let (mut a, mut b) = (vec![0.0; 37], vec![0.0; 37]);
     space.read_row(0, &mut a);
     space.read_row(2, &mut b);
@@ -90,7 +93,7 @@ fn neighbours_equal_brute_force_on_adversarial_data() {
     for kind in KINDS {
         for (n, d) in [(2, 1), (5, 3), (97, 17), (256, 2), (300, 40), (601, 5)] {
             let space = data(kind, n, d, 7);
-            let prepared = Prepared::new(&space, Preparation::Raw, None, &driver).unwrap();
+            let prepared = Prepared::new(&space, Preparation::Raw, &driver).unwrap();
             for k in [1, 2, 10, n / 2, n - 1] {
                 if k == 0 || k >= n {
                     continue;
@@ -112,8 +115,8 @@ fn ranks_equal_brute_force_on_adversarial_data() {
     for kind in KINDS {
         for (n, d) in [(5, 3), (300, 17), (530, 4)] {
             let (space, other) = (data(kind, n, d, 3), data("noise", n, 2, 9));
-            let prepared = Prepared::new(&space, Preparation::Raw, None, &driver).unwrap();
-            let elsewhere = Prepared::new(&other, Preparation::Raw, None, &driver).unwrap();
+            let prepared = Prepared::new(&space, Preparation::Raw, &driver).unwrap();
+            let elsewhere = Prepared::new(&other, Preparation::Raw, &driver).unwrap();
             for k in [1, 4, 20.min(n - 1), n - 1] {
                 let ask = Ask { k, ..Ask::default() };
                 let neighbors = sweep(&elsewhere, Anchors::All, &ask, &driver).neighbors.unwrap();
@@ -140,7 +143,7 @@ fn sums_equal_brute_force() {
         for (n, d) in [(3, 2), (300, 17), (600, 64)] {
             let space = data(kind, n, d, 3);
             let labels = Labels::from_codes((0..n as u32).map(|i| i * i % 5).collect(), 5);
-            let prepared = Prepared::new(&space, Preparation::Raw, Some(labels.codes()), &driver).unwrap();
+            let prepared = Prepared::new(&space, Preparation::Raw, &driver).unwrap();
             let scale = prepared.squared_unit();
             let t = 1.0 / (scale * 2.0);
             let ask = Ask {
@@ -191,7 +194,7 @@ fn anchors_get_the_same_answers_as_all_rows() {
     for kind in ["noise", "duplicates", "ties"] {
         let space = data(kind, n, d, 5);
         let labels = Labels::from_codes((0..n as u32).map(|i| i % 3).collect(), 3);
-        let prepared = Prepared::new(&space, Preparation::Raw, Some(labels.codes()), &driver).unwrap();
+        let prepared = Prepared::new(&space, Preparation::Raw, &driver).unwrap();
         let ask = Ask {
             k: 6,
             kernel: Some(1.0),
@@ -218,7 +221,7 @@ fn the_same_bits_come_out_whatever_runs_the_tasks() {
     let space = data("noise", 1500, 33, 11);
     let labels = Labels::from_codes((0..1500).map(|i| i % 4).collect(), 4);
     let answer = |driver: &Driver| {
-        let prepared = Prepared::new(&space, Preparation::Unit, Some(labels.codes()), driver).unwrap();
+        let prepared = Prepared::new(&space, Preparation::Unit, driver).unwrap();
         let ask = Ask {
             k: 7,
             kernel: Some(2.0),
@@ -249,4 +252,72 @@ fn the_same_bits_come_out_whatever_runs_the_tasks() {
             "{threads} threads"
         );
     }
+}
+
+#[test]
+fn a_prefix_and_cells_change_nothing() {
+    let driver = Driver::silent(Order::Parallel);
+    let (n, d, k) = (4 * SIDE + 77, 100, 12);
+    let other = data("noise", n, 3, 9);
+    let elsewhere = Prepared::new(&other, Preparation::Raw, &driver).unwrap();
+    let far = sweep(&elsewhere, Anchors::All, &Ask { k: 5, ..Ask::default() }, &driver)
+        .neighbors
+        .unwrap();
+    for kind in KINDS {
+        let space = data(kind, n, d, 21);
+        let prepared = Prepared::new(&space, Preparation::Raw, &driver).unwrap();
+        let ask = Ask {
+            k,
+            ranks_of: vec![&far],
+            ..Ask::default()
+        };
+        let run = |prefix: Option<(usize, usize)>, has_cells: bool| {
+            let sweep = Sweep {
+                prepared: &prepared,
+                anchors: Anchors::All,
+                ask: &ask,
+                buffers: Mutex::new(Vec::new()),
+                driver: &driver,
+            };
+            let shuffled = random::permutation(n, &mut random::stream(0, "block order", 0));
+            let prefix = prefix.map(|(first, width)| {
+                let mut prefix = Prefix::of_sample(&prepared, &shuffled[..300], 96);
+                prefix.keep(first, width);
+                prefix
+            });
+            let cells = has_cells.then(|| Cells::new(&prepared, &shuffled, &driver));
+            let answer = sweep.collect(sweep.tournament(shuffled, prefix, cells));
+            let found = answer.neighbors.unwrap();
+            (found.rows, found.distances, answer.ranks[0].ranks.clone())
+        };
+        let plain = run(None, false);
+        for (prefix, has_cells) in [
+            (None, true),
+            (Some((16, 16)), false),
+            (Some((16, 80)), true),
+            (Some((32, 96)), true),
+        ] {
+            assert!(run(prefix, has_cells) == plain, "{kind} {prefix:?} {has_cells}");
+        }
+    }
+}
+
+#[test]
+fn cells_hold_every_row_once_and_meet_their_neighbours_once() {
+    let driver = Driver::silent(Order::Parallel);
+    let space = data("noise", 9 * SIDE + 5, 4, 2);
+    let prepared = Prepared::new(&space, Preparation::Raw, &driver).unwrap();
+    let shuffled = random::permutation(space.rows(), &mut random::stream(0, "block order", 0));
+    let cells = Cells::new(&prepared, &shuffled, &driver);
+    let mut rows = cells.order.clone();
+    rows.sort_unstable();
+    assert_eq!(rows, (0..space.rows() as u32).collect::<Vec<u32>>());
+    let mut seen = HashSet::new();
+    for round in cells.first_rounds() {
+        let mut busy = HashSet::new();
+        for (i, j) in round {
+            assert!(i < j && j < 10 && busy.insert(i) && busy.insert(j) && seen.insert((i, j)));
+        }
+    }
+    assert!(seen.len() >= 10 * 5 / 2);
 }

@@ -1,115 +1,141 @@
 // SPDX-License-Identifier: MIT
-//! What happens inside a tile: dot products become squared distances, and every absorber takes its share.
+//! What happens inside a tile: a block of queries meets a block of targets, and every absorber takes its share.
 
-use std::ops::Range;
-
-use super::{Anchors, Ask};
+use super::prefix::{Pair, Prefix, Rest};
+use super::{Anchors, Ask, SIDE};
 use crate::data::Labels;
 use crate::passes::neighbors::Candidates;
 use crate::passes::pair_sums::{ClassSums, KernelSums, Run, runs};
-use crate::passes::prepared::{BLOCK, Prepared};
+use crate::passes::panels::Meets;
+use crate::passes::prepared::Prepared;
 use crate::passes::ranks::Counts;
 
-/// A tile of squared distances, before they are finished: its rows belong to a block of queries.
-pub(super) struct Tile<'t> {
-    /// −2⟨a, b⟩, row by row; becomes ‖a − b‖².
-    pub(super) values: &'t mut [f32],
-    /// The number of columns.
-    pub(super) width: usize,
-    /// Packed position of the first column, and of the first row.
-    pub(super) start: usize,
-    pub(super) row_start: usize,
-    /// Squared length and row number of each column, and its runs of one class.
-    pub(super) lengths: &'t [f32],
-    pub(super) rows: &'t [u32],
-    pub(super) runs: &'t [Run],
-    /// Packed position of every row of the space.
-    pub(super) positions: &'t [u32],
+/// A block of queries and a block of targets. `BOTH`: the targets ask, too, and are other rows.
+pub(super) struct Tile<'t, const BOTH: bool> {
+    pub(super) block: &'t mut Block,
+    pub(super) other: Option<&'t mut Block>,
+    /// The row number of each target.
+    pub(super) targets: &'t [u32],
+    /// What a prefix left out, and the packed positions of the first query and target.
+    pub(super) rest: Option<(&'t Rest, usize, usize)>,
     pub(super) prepared: &'t Prepared<'t>,
+    /// Pairs that the first coordinates left undecided.
+    pub(super) waiting: Vec<Pair>,
+    /// Squared distances that sums shall use in place of those of the tile.
+    pub(super) corrected: Vec<(usize, usize, f32)>,
 }
 
-/// Columns looked at together before any of them is looked at alone.
-const LANES: usize = 8;
+impl<const BOTH: bool> Meets for Tile<'_, BOTH> {
+    const BOTH: bool = BOTH;
 
-impl Tile<'_> {
-    /// Turns −2⟨a, b⟩ into squared distances and gives them to the absorbers of both sides.
     #[inline(always)]
-    pub(super) fn absorb(&mut self, block: &mut Block, mut other: Option<&mut Block>) {
-        let width = self.width;
-        let mut reaches = [f32::NEG_INFINITY; BLOCK];
-        if let Some(other) = &other {
-            reaches[..width].copy_from_slice(&other.reach);
+    fn query_limits(&self, first: usize) -> &[f32] {
+        &self.block.limits[first..]
+    }
+
+    #[inline(always)]
+    fn target_limits(&self, first: usize) -> &[f32] {
+        self.other.as_ref().map_or(&[], |other| &other.limits[first..])
+    }
+
+    #[inline(always)]
+    fn found(&mut self, query: usize, target: usize, product: f32) {
+        let (Some(&row), Some(&of_target)) = (self.block.rows.get(query), self.targets.get(target)) else {
+            return;
+        };
+        if row == of_target {
+            return;
         }
-        let mut hits = [0; BLOCK / LANES + 1];
-        for r in 0..block.rows.len() {
-            let length = block.lengths[r];
-            let row = &mut self.values[r * width..(r + 1) * width];
-            for (v, &l) in row.iter_mut().zip(self.lengths) {
-                let squared = *v + (length + l);
+        match self.rest {
+            None => self.meet(query, target, (-2.0 * product).max(0.0)),
+            Some((_, first_query, first_target)) => {
+                let of_other = self.other.as_ref().map_or(f32::INFINITY, |other| other.limits[target]);
+                self.waiting.push(Pair {
+                    query: first_query + query,
+                    target: first_target + target,
+                    product,
+                    limit: self.block.limits[query].min(of_other),
+                });
+            }
+        }
+    }
+}
+
+impl<const BOTH: bool> Tile<'_, BOTH> {
+    /// A query and a target at this squared distance meet.
+    #[inline(always)]
+    fn meet(&mut self, query: usize, target: usize, squared: f32) {
+        let (row, of_target) = (self.block.rows[query], self.targets[target]);
+        let mut seen = squared;
+        if squared <= self.block.reach[query] {
+            seen = self.block.meet(query, of_target, squared, self.prepared);
+        }
+        if let Some(other) = self.other.as_deref_mut().filter(|other| squared <= other.reach[target]) {
+            let by_other = other.meet(target, row, squared, self.prepared);
+            seen = if by_other != squared { by_other } else { seen };
+        }
+        if seen != squared {
+            self.corrected.push((query, target, seen));
+        }
+    }
+
+    /// Lets the pairs that the first coordinates left undecided meet, as far as they are near enough.
+    #[inline(always)]
+    pub(super) fn finish_waiting(&mut self) {
+        let Some((rest, first_query, first_target)) = self.rest else {
+            return;
+        };
+        let mut waiting = std::mem::take(&mut self.waiting);
+        let squared = rest.sift(&mut waiting);
+        for (pair, squared) in waiting.iter().zip(squared) {
+            self.meet(pair.query - first_query, pair.target - first_target, squared);
+        }
+    }
+
+    /// Adds a tile of products, `stride` per query, to the sums of both sides. Self adds nothing.
+    #[inline(always)]
+    fn add_sums(&mut self, products: &mut [f32], stride: usize, target_runs: &[Run]) {
+        let width = self.targets.len();
+        let products = &mut products[..self.block.rows.len() * stride];
+        for row in products.chunks_exact_mut(stride) {
+            for v in &mut row[..width] {
+                let squared = -2.0 * *v;
                 *v = if squared > 0.0 { squared } else { 0.0 };
             }
-            if other.is_none() {
-                let own = self.positions[block.rows[r] as usize] as usize;
-                if (self.start..self.start + width).contains(&own) {
-                    row[own - self.start] = f32::INFINITY;
-                }
-            }
-            // Which groups of columns hold something within reach: found without a branch, met afterwards.
-            // A column's reach may have shrunk since it was copied, so the meeting looks again.
-            let reach = block.reach[r];
-            let (groups, rest) = row.as_chunks::<LANES>();
-            let mut found = 0;
-            for (g, (values, reaches)) in groups.iter().zip(reaches.as_chunks::<LANES>().0).enumerate() {
-                let mut any = 0u32;
-                for (v, o) in values.iter().zip(reaches) {
-                    any |= u32::from(*v <= reach) | u32::from(*v <= *o);
-                }
-                hits[found] = g;
-                found += usize::from(any != 0);
-            }
-            let last = width - rest.len();
-            for &g in &hits[..found] {
-                self.meet(block, other.as_deref_mut(), r, g * LANES..(g + 1) * LANES);
-            }
-            self.meet(block, other.as_deref_mut(), r, last..width);
         }
-        self.add_sums(block, other);
-    }
-
-    /// Hands some columns of row `r` out one by one.
-    #[inline(always)]
-    fn meet(&mut self, block: &mut Block, mut other: Option<&mut Block>, r: usize, columns: Range<usize>) {
-        for c in columns {
-            let value = &mut self.values[r * self.width + c];
-            let squared = *value;
-            if squared <= block.reach[r] {
-                *value = block.meet(r, (self.start + c) as u32, self.rows[c], squared, self.prepared);
-            }
-            if let Some(other) = other.as_deref_mut().filter(|o| squared <= o.reach[c]) {
-                let seen = other.meet(c, (self.row_start + r) as u32, block.rows[r], squared, self.prepared);
-                if seen != squared {
-                    *value = seen;
-                }
-            }
+        for (query, target, squared) in self.corrected.drain(..) {
+            products[query * stride + target] = squared;
+        }
+        let own = if BOTH { Vec::new() } else { self.block.own(self.targets) };
+        let other = &mut self.other;
+        if let Some(kernel) = &mut self.block.kernel {
+            own.iter().for_each(|(q, t)| products[q * stride + t] = f32::INFINITY);
+            let below = other.as_deref_mut().and_then(|o| o.kernel.as_mut());
+            kernel.add(below, products, width, stride);
+        }
+        if let Some(classes) = &mut self.block.classes {
+            own.iter().for_each(|(q, t)| products[q * stride + t] = 0.0);
+            let below = other.as_deref_mut().and_then(|o| o.classes.as_mut());
+            classes.add(below, products, (width, stride), &self.block.runs, target_runs);
         }
     }
+}
+
+/// A tile of products that is added to the sums of both sides, by the instructions of this machine.
+pub(super) struct Sums<'s, 't, const BOTH: bool> {
+    pub(super) tile: &'s mut Tile<'t, BOTH>,
+    pub(super) products: &'s mut [f32],
+    pub(super) stride: usize,
+    /// The classes of the targets.
+    pub(super) runs: &'s [Run],
+}
+
+impl<const BOTH: bool> pulp::WithSimd for Sums<'_, '_, BOTH> {
+    type Output = ();
 
     #[inline(always)]
-    fn add_sums(&mut self, block: &mut Block, mut other: Option<&mut Block>) {
-        let width = self.width;
-        if let Some(kernel) = &mut block.kernel {
-            kernel.add(other.as_deref_mut().and_then(|o| o.kernel.as_mut()), self.values, width);
-        }
-        if let Some(classes) = &mut block.classes {
-            if other.is_none() {
-                // Self is at no distance: it adds nothing to a sum of distances.
-                for v in self.values.iter_mut().filter(|v| **v == f32::INFINITY) {
-                    *v = 0.0;
-                }
-            }
-            let below = other.and_then(|o| o.classes.as_mut());
-            classes.add(below, self.values, width, &block.runs, self.runs);
-        }
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        self.tile.add_sums(self.products, self.stride, self.runs);
     }
 }
 
@@ -117,11 +143,14 @@ impl Tile<'_> {
 pub(super) struct Block {
     pub(super) rows: Vec<u32>,
     /// How many rows each query has met.
-    pub(super) met: usize,
-    pub(super) lengths: Vec<f32>,
+    met: usize,
     pub(super) runs: Vec<Run>,
     /// The largest f32 squared distance that any absorber of each query must see one by one.
-    pub(super) reach: Vec<f32>,
+    reach: Vec<f32>,
+    /// The product from which on a pair may be within reach; infinite behind the last query.
+    limits: Vec<f32>,
+    /// How far a bound of a squared distance can be too large.
+    slack: Vec<f32>,
     pub(super) candidates: Option<Candidates>,
     pub(super) counts: Vec<Counts>,
     pub(super) kernel: Option<KernelSums>,
@@ -129,25 +158,35 @@ pub(super) struct Block {
 }
 
 impl Block {
-    pub(super) fn new(rows: &[u32], lengths: &[f32], anchors: Anchors, ask: &Ask, prepared: &Prepared) -> Self {
+    pub(super) fn new(
+        rows: &[u32],
+        squared_lengths: &[f64],
+        anchors: Anchors,
+        ask: &Ask,
+        prefix: Option<&Prefix>,
+        prepared: &Prepared,
+    ) -> Self {
         let codes = |labels: &Labels| -> Vec<u32> { rows.iter().map(|&i| labels.codes()[i as usize]).collect() };
+        let errors: Vec<f64> = squared_lengths.iter().map(|&l| prepared.error_bound(l)).collect();
+        let slack = |&l: &f64| prefix.map_or(0.0, |p| (p.error_bound(prepared, l) as f32).next_up());
         let mut block = Block {
             rows: rows.to_vec(),
             met: 0,
-            lengths: lengths.to_vec(),
             runs: ask.classes.map_or_else(Vec::new, |labels| runs(&codes(labels))),
             reach: vec![-1.0; rows.len()],
-            candidates: (ask.k > 0).then(|| Candidates::new(ask.k, prepared, lengths)),
+            limits: vec![f32::INFINITY; SIDE],
+            slack: squared_lengths.iter().map(slack).collect(),
             counts: ask
                 .ranks_of
                 .iter()
-                .map(|others| Counts::new(rows, |row| anchors.place(row), others, prepared, lengths))
+                .map(|others| Counts::new(rows, |row| anchors.place(row), others, prepared, &errors))
                 .collect(),
+            candidates: (ask.k > 0).then(|| Candidates::new(ask.k, errors)),
             kernel: ask
                 .kernel
                 .map(|t| KernelSums::new(rows.len(), -t * prepared.squared_unit())),
             classes: ask.classes.map(|labels| {
-                let near = lengths.iter().map(|&l| prepared.near(l)).collect();
+                let near = squared_lengths.iter().map(|&l| prepared.near(l)).collect();
                 ClassSums::new(rows.len(), labels.classes(), near)
             }),
         };
@@ -161,8 +200,13 @@ impl Block {
     pub(super) fn expect(&mut self, more: usize, all: usize) {
         self.met += more;
         if let Some(candidates) = &mut self.candidates {
-            candidates.expect(self.met, all);
+            candidates.expect(self.met.min(all), all);
         }
+    }
+
+    /// From now on the rows met so far say nothing about those to come.
+    pub(super) fn expect_no_more(&mut self, all: usize) {
+        self.met = all;
     }
 
     #[inline(always)]
@@ -175,25 +219,39 @@ impl Block {
             reach = reach.max(classes.near[q]);
         }
         self.reach[q] = reach;
+        self.limits[q] = match (reach < 0.0, self.slack[q] > 0.0) {
+            (true, _) => f32::INFINITY,
+            (_, false) => -0.5 * reach,
+            (_, true) => -0.5 * (reach + self.slack[q]).next_up(),
+        };
     }
 
     /// Query `q` meets a row within its reach. Returns the squared distance that sums shall use.
     #[inline(always)]
-    fn meet(&mut self, q: usize, position: u32, other: u32, squared: f32, prepared: &Prepared) -> f32 {
+    fn meet(&mut self, q: usize, other: u32, squared: f32, prepared: &Prepared) -> f32 {
         if let Some(candidates) = &mut self.candidates {
             let before = candidates.reach[q];
-            if squared <= before && candidates.take(q, self.rows[q], position, squared, prepared) != before {
+            if squared <= before && candidates.take(q, self.rows[q], other, squared, prepared) != before {
                 self.update_reach(q);
             }
         }
         for counts in &mut self.counts {
             if squared <= counts.reach[q] {
-                counts.take(q, self.rows[q], other, squared, prepared);
+                counts.take(q, other, squared, prepared);
             }
         }
         match &self.classes {
             Some(classes) if squared <= classes.near[q] => prepared.squared_distance(self.rows[q], other) as f32,
             _ => squared,
         }
+    }
+
+    /// Which query is which of these targets.
+    fn own(&self, targets: &[u32]) -> Vec<(usize, usize)> {
+        let mut places: Vec<(u32, usize)> = self.rows.iter().copied().zip(0..).collect();
+        places.sort_unstable();
+        let place = |row: &u32| places.binary_search_by_key(row, |p| p.0).ok();
+        let both = targets.iter().enumerate();
+        both.filter_map(|(t, row)| Some((places[place(row)?].1, t))).collect()
     }
 }

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: MIT
+//! Less work, exactly: most pairs are too far apart to matter, and a few coordinates show it.
+//!
+//! Rows are turned so that their first coordinates hold most of the variance (the principal axes of a sample; distances
+//! do not change). With a and b the first p coordinates of two rows and r, s the lengths of what is behind them, the
+//! triangle inequality gives ‖a − b‖² + (r − s)² ≤ d². This is the squared distance of (a, r) and (b, s): the same tiles,
+//! with p + 1 coordinates in place of D, tell which pairs may matter. For those, more coordinates follow, some at a time, and
+//! the few that are left are measured with all. What is reported is the same to the last bit.
+//!
+//! **Rounding.** The axes Q are orthonormal up to δ = ‖QᵀQ − 1‖, and all of this is done in f64 before it is rounded to f32, so
+//! lengths behind a prefix are off by at most η times the row's length, with η² = (8D + 64)·2⁻⁵³ + 4δ. That moves the bound by at
+//! most 4η(‖a‖² + ‖b‖²), besides the rounding of products of p + 1 coordinates; [`Prefix::error_bound`] is the sum.
+//!
+//! Whether this pays, and how many coordinates come first, is told by counting, for a sample of pairs, how many remain after
+//! each number of coordinates. Where it does not pay (isotropic data), the plain tiles are used.
+
+use pulp::Simd;
+
+use super::axes::Axes;
+use super::{Anchors, Ask};
+use crate::passes::prepared::Prepared;
+use crate::run::Driver;
+
+/// Coordinates that are added at a time behind the first ones.
+pub(super) const STEP: usize = 64;
+/// Room for the lengths of what is behind each step.
+const LENGTHS: usize = 8;
+/// Prefixes are a multiple of this long.
+const GRAIN: usize = 16;
+/// The most first coordinates, and the most in all.
+const MOST_FIRST: usize = 128;
+const MOST: usize = 384;
+/// Below this many coordinates over all pairs (a fraction of a second), nothing is gained.
+const LEAST: u64 = 1 << 34;
+/// Below this many columns, plain tiles are as good.
+const NARROW: usize = 128;
+/// Fewest and most rows that the axes are found from.
+const ROWS: (usize, usize) = (512, 2048);
+/// Rows that ask and rows that are asked in the sample of pairs.
+const ASKING: usize = 64;
+const ASKED: usize = 2048;
+/// How far candidates reach on average while a sweep goes on, in units of the rank that they reach at its end.
+const LOOSENESS: f64 = 1.3;
+
+/// What one pair costs in units of one coordinate in a tile, as measured: to hand it out, and each coordinate of a step or of
+/// the whole row.
+const COST_FOUND: f64 = 170.0;
+const COST_STEP: f64 = 6.0;
+const COST_WHOLE: f64 = 5.5;
+/// What a tile costs beside its products, per pair.
+const COST_TILE: f64 = 10.0;
+
+/// Axes, and how many coordinates along them are looked at first.
+pub(super) struct Prefix {
+    axes: Axes,
+    /// The coordinates that are looked at first.
+    pub(super) first: usize,
+}
+
+impl Prefix {
+    /// The prefix that makes this sweep over all pairs cheapest; none where plain tiles are as good.
+    pub(super) fn choose(prepared: &Prepared, shuffled: &[u32], ask: &Ask, driver: &Driver) -> Option<Prefix> {
+        let (n, d) = (shuffled.len(), prepared.columns());
+        let coordinates = (n as u64).saturating_mul(n as u64).saturating_mul(d as u64);
+        let is_off = std::env::var_os("REPSCOPE_PRUNING").is_some_and(|value| value == "off");
+        if ask.kernel.is_some() || ask.classes.is_some() || coordinates < LEAST || d < NARROW || is_off {
+            return None;
+        }
+        let rows = (n / 16).clamp(ROWS.0, ROWS.1).min(n);
+        let width = MOST.min(d / 2).min(rows) / GRAIN * GRAIN;
+        let mut prefix = Prefix::of_sample(prepared, &shuffled[..rows], width);
+        let shares = prefix.undecided(prepared, shuffled, ask, driver);
+        let best = cheapest(&shares, n, d)?;
+        prefix.keep(best.0, best.1);
+        Some(prefix)
+    }
+
+    /// So many axes of some rows.
+    pub(super) fn of_sample(prepared: &Prepared, rows: &[u32], width: usize) -> Prefix {
+        Prefix {
+            axes: Axes::of_sample(prepared, rows, width),
+            first: width,
+        }
+    }
+
+    /// Only so many axes, of which so many come first.
+    pub(super) fn keep(&mut self, first: usize, width: usize) {
+        self.first = first;
+        self.axes.truncate(width);
+    }
+
+    /// The coordinates of some rows along the axes, row by row.
+    pub(super) fn turn(&self, rows: &[f64]) -> Vec<f64> {
+        self.axes.turn(rows)
+    }
+
+    /// All axes.
+    pub(super) fn width(&self) -> usize {
+        self.axes.width
+    }
+
+    /// How far the f32 bound of a row of this squared length and any row can be above their squared distance.
+    pub(super) fn error_bound(&self, prepared: &Prepared, squared_length: f64) -> f64 {
+        let loss = ((8 * self.axes.columns + 64) as f64 * f64::EPSILON / 2.0 + 4.0 * self.axes.skew).sqrt();
+        let products = prepared.error_of_products(squared_length, self.axes.width + 8);
+        products + 4.0 * loss * (squared_length + prepared.longest_squared())
+    }
+
+    /// The share of a sample of pairs that remain undecided after 16, 32, … coordinates, seen from one side.
+    fn undecided(&self, prepared: &Prepared, order: &[u32], ask: &Ask, driver: &Driver) -> Vec<f64> {
+        let (asking, asked) = order.split_at(ASKING);
+        let asked = &asked[..asked.len().min(ASKED)];
+        let read = |rows: &[u32]| {
+            let mut values = vec![0.0; rows.len() * self.axes.columns];
+            let places = rows.iter().zip(values.chunks_exact_mut(self.axes.columns));
+            places.for_each(|(&i, row)| prepared.read(i as usize, row));
+            let turned = self.turn(&values);
+            let rows = values
+                .chunks_exact(self.axes.columns)
+                .zip(turned.chunks_exact(self.axes.width));
+            rows.map(|(row, turned)| self.staged(row, turned))
+                .collect::<Vec<Staged>>()
+        };
+        let (of_asking, of_asked) = (read(asking), read(asked));
+        let share = asked.len() as f64 / order.len() as f64;
+        let rank = ((LOOSENESS * ask.k as f64 * share).ceil() as usize).clamp(1, asked.len());
+        let counts = driver.map(asking.len(), |a| {
+            let mut squared: Vec<f64> = asked.iter().map(|&j| prepared.squared_distance(asking[a], j)).collect();
+            let mut reach: f64 = 0.0;
+            if ask.k > 0 {
+                reach = *squared.select_nth_unstable_by(rank - 1, f64::total_cmp).1;
+            }
+            for others in &ask.ranks_of {
+                let place = Anchors::All.place(asking[a]);
+                let thresholds = others
+                    .of(place)
+                    .iter()
+                    .map(|&j| prepared.squared_distance(asking[a], j));
+                reach = thresholds.fold(reach, f64::max);
+            }
+            let mut counts = vec![0usize; self.axes.width / GRAIN];
+            for other in &of_asked {
+                of_asking[a].count_within(other, reach, &mut counts);
+            }
+            counts
+        });
+        let pairs = (asking.len() * asked.len()) as f64;
+        let total = |stage: usize| counts.iter().map(|c| c[stage]).sum::<usize>() as f64 / pairs;
+        (0..self.axes.width / GRAIN).map(total).collect()
+    }
+
+    fn staged<'t>(&self, row: &[f64], turned: &'t [f64]) -> Staged {
+        let mut left: f64 = row.iter().map(|x| x * x).sum();
+        let behind = turned.chunks_exact(GRAIN).map(|some| {
+            left -= some.iter().map(|x| x * x).sum::<f64>();
+            left.max(0.0).sqrt()
+        });
+        Staged {
+            behind: behind.collect(),
+            turned: turned.to_vec(),
+        }
+    }
+}
+
+/// A row of the sample: its coordinates, and the length of what is behind each sixteen of them.
+struct Staged {
+    turned: Vec<f64>,
+    behind: Vec<f64>,
+}
+
+impl Staged {
+    fn count_within(&self, other: &Staged, reach: f64, counts: &mut [usize]) {
+        let mut squared = 0.0;
+        let stages = self.turned.chunks_exact(GRAIN).zip(other.turned.chunks_exact(GRAIN));
+        let behind = self.behind.iter().zip(&other.behind);
+        for (((a, b), (r, s)), count) in stages.zip(behind).zip(counts) {
+            squared += a.iter().zip(b).map(|(x, y)| (x - y).powi(2)).sum::<f64>();
+            if squared + (r - s).powi(2) > reach {
+                return;
+            }
+            *count += 1;
+        }
+    }
+}
+
+/// How many coordinates to look at first and in all, if that is at least a fifth cheaper than plain tiles.
+fn cheapest(shares: &[f64], rows: usize, columns: usize) -> Option<(usize, usize)> {
+    // A pair is finished if either side wants it.
+    let undecided = |length: usize| {
+        let one = shares[length / GRAIN - 1];
+        one * (2.0 - one)
+    };
+    let mut best = (0.8 * (columns as f64 + COST_TILE), None);
+    for first in (GRAIN..=MOST_FIRST.min(shares.len() * GRAIN)).step_by(GRAIN) {
+        let mut cost = first as f64 + COST_TILE + undecided(first) * COST_FOUND;
+        let mut width = first;
+        loop {
+            // Turning a row costs twice in f64, and is shared by the pairs of the row.
+            let turning = 4.0 * (columns * width) as f64 / rows as f64;
+            let all = cost + turning + undecided(width) * COST_WHOLE * columns as f64;
+            if all < best.0 {
+                best = (all, Some((first, width)));
+            }
+            if width + STEP > shares.len() * GRAIN {
+                break;
+            }
+            cost += undecided(width) * COST_STEP * STEP as f64;
+            width += STEP;
+        }
+    }
+    best.1
+}
+
+/// What the first coordinates of packed rows leave out.
+pub(super) struct Rest {
+    steps: usize,
+    columns: usize,
+    /// Of each row the lengths of what is behind its first coordinates and behind each step, and the coordinates of the steps.
+    between: Vec<f32>,
+    /// All coordinates, not turned.
+    whole: Vec<f32>,
+}
+
+impl Rest {
+    pub(super) fn with_room(prefix: &Prefix, rows: usize) -> Self {
+        let steps = (prefix.width() - prefix.first) / STEP;
+        Rest {
+            steps,
+            columns: prefix.axes.columns,
+            between: Vec::with_capacity(rows * (LENGTHS + steps * STEP)),
+            whole: Vec::with_capacity(rows * prefix.axes.columns),
+        }
+    }
+
+    /// Adds a row. Returns the length of what is behind its first coordinates.
+    pub(super) fn push(&mut self, prefix: &Prefix, turned: &[f64], row: &[f64]) -> f64 {
+        let (first, between) = turned.split_at(prefix.first);
+        let squared = |values: &[f64]| values.iter().map(|x| x * x).sum::<f64>();
+        let mut left = squared(row) - squared(first);
+        let behind_first = left.max(0.0).sqrt();
+        let mut behind = [0.0; LENGTHS];
+        behind[0] = behind_first as f32;
+        for (step, behind) in between.chunks_exact(STEP).zip(&mut behind[1..]) {
+            left -= squared(step);
+            *behind = left.max(0.0).sqrt() as f32;
+        }
+        self.between.extend(behind);
+        self.between.extend(between.iter().map(|&x| x as f32));
+        self.whole.extend(row.iter().map(|&x| x as f32));
+        behind_first
+    }
+
+    pub(super) fn append(&mut self, other: Rest) {
+        self.between.extend(other.between);
+        self.whole.extend(other.whole);
+    }
+
+    /// Adds the coordinates of each step to the products of some pairs, drops those that cannot reach their limit any more,
+    /// and returns the squared distances of the others.
+    pub(super) fn sift(&self, pairs: &mut Vec<Pair>) -> Vec<f32> {
+        pulp::Arch::new().dispatch(Sift { rest: self, pairs })
+    }
+
+    #[inline(always)]
+    fn between_width(&self) -> usize {
+        LENGTHS + self.steps * STEP
+    }
+
+    #[inline(always)]
+    fn between_of(&self, position: usize) -> &[f32] {
+        let width = self.between_width();
+        &self.between[position * width..(position + 1) * width]
+    }
+}
+
+/// Two packed positions, what is known of their product, and from where on it matters.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pair {
+    pub(super) query: usize,
+    pub(super) target: usize,
+    pub(super) product: f32,
+    pub(super) limit: f32,
+}
+
+struct Sift<'a> {
+    rest: &'a Rest,
+    pairs: &'a mut Vec<Pair>,
+}
+
+impl pulp::WithSimd for Sift<'_> {
+    type Output = Vec<f32>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<f32> {
+        let Sift { rest, pairs } = self;
+        for pair in &mut *pairs {
+            pair.product -= rest.between_of(pair.query)[0] * rest.between_of(pair.target)[0];
+        }
+        for step in 0..rest.steps {
+            let (mut kept, mut first) = (0, 0);
+            while first < pairs.len() {
+                let some = Four::new(pairs, first);
+                let sums = some.add::<S, false>(simd, &rest.between, rest.between_width(), LENGTHS + step * STEP, STEP);
+                for (pair, sum) in some.0.iter().zip(sums).take(pairs.len() - first) {
+                    let product = pair.product + sum;
+                    let behind = rest.between_of(pair.query)[step + 1] * rest.between_of(pair.target)[step + 1];
+                    // Written in any case, so that nothing hangs on a guess.
+                    pairs[kept] = Pair { product, ..*pair };
+                    kept += usize::from(product + behind >= pair.limit);
+                }
+                first += 4;
+            }
+            pairs.truncate(kept);
+        }
+        let mut squared = Vec::with_capacity(pairs.len() + 4);
+        for first in (0..pairs.len()).step_by(4) {
+            let some = Four::new(pairs, first);
+            squared.extend(some.add::<S, true>(simd, &rest.whole, rest.columns, 0, rest.columns));
+        }
+        squared
+    }
+}
+
+/// Four pairs: four sums do not wait for each other.
+struct Four([Pair; 4]);
+
+impl Four {
+    /// The pairs from `first` on; beyond the last, the last.
+    #[inline(always)]
+    fn new(pairs: &[Pair], first: usize) -> Self {
+        let last = pairs.len() - 1;
+        let at = [first, last.min(first + 1), last.min(first + 2), last.min(first + 3)];
+        Four([pairs[at[0]], pairs[at[1]], pairs[at[2]], pairs[at[3]]])
+    }
+
+    /// Of each pair the sum of the products, or of the squared differences, of some coordinates of rows of this width.
+    #[inline(always)]
+    fn add<S: Simd, const SQUARES: bool>(
+        &self,
+        simd: S,
+        values: &[f32],
+        width: usize,
+        start: usize,
+        count: usize,
+    ) -> [f32; 4] {
+        let zero = simd.splat_f32s(0.0);
+        let (mut sums, mut rests) = ([zero; 4], [0.0; 4]);
+        let empty: (&[S::f32s], &[f32]) = (&[], &[]);
+        let (mut xs, mut ys) = ([empty; 4], [empty; 4]);
+        for (p, pair) in self.0.iter().enumerate() {
+            let (x, y) = (pair.query * width + start, pair.target * width + start);
+            (xs[p], ys[p]) = (
+                S::as_simd_f32s(&values[x..x + count]),
+                S::as_simd_f32s(&values[y..y + count]),
+            );
+        }
+        let vectors = count / S::F32_LANES;
+        let (x, y) = (
+            [
+                &xs[0].0[..vectors],
+                &xs[1].0[..vectors],
+                &xs[2].0[..vectors],
+                &xs[3].0[..vectors],
+            ],
+            [
+                &ys[0].0[..vectors],
+                &ys[1].0[..vectors],
+                &ys[2].0[..vectors],
+                &ys[3].0[..vectors],
+            ],
+        );
+        for i in 0..vectors {
+            for p in 0..4 {
+                let (mut a, mut b) = (x[p][i], y[p][i]);
+                if SQUARES {
+                    a = simd.sub_f32s(a, b);
+                    b = a;
+                }
+                sums[p] = simd.mul_add_f32s(a, b, sums[p]);
+            }
+        }
+        for p in 0..4 {
+            for (a, b) in xs[p].1.iter().zip(ys[p].1) {
+                rests[p] += if SQUARES { (a - b) * (a - b) } else { a * b };
+            }
+            rests[p] += simd.reduce_sum_f32s(sums[p]);
+        }
+        rests
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_is_chosen_where_it_decides_and_not_where_it_does_not() {
+        // After 16, 32, … 384 of 784 coordinates: as measured on pictures, and for rows that are alike in all directions.
+        let of_pictures: Vec<f64> = (1..=24).map(|stage| 0.1 / f64::from(stage).powf(1.1)).collect();
+        let (first, width) = cheapest(&of_pictures, 60_000, 784).unwrap();
+        assert!((32..=96).contains(&first) && width > first && (width - first) % STEP == 0);
+        let alike: Vec<f64> = (1..=24).map(|stage| 1.0 - 0.01 * f64::from(stage)).collect();
+        assert_eq!(cheapest(&alike, 60_000, 784), None);
+        // Few rows do not pay for turning them.
+        assert_eq!(cheapest(&of_pictures, 300, 784), None);
+    }
+}
