@@ -195,8 +195,8 @@ fn plain_lloyd(search: &Search, mut centers: Vec<f64>) -> (Vec<u32>, usize) {
 #[test]
 fn bounds_give_the_path_of_plain_lloyd() {
     // Overlapping rows, more than one chunk; as many groups of centres as centres, and fewer.
-    for (n, d, k) in [(3000, 5, 7), (2500, 40, 10), (2500, 3, 40)] {
-        let space = Space::from_f64("z", n, d, blobs(n, d, 3, 0.0)).unwrap();
+    for (n, d, k) in [(3000, 5, 7), (1500, 12, 10), (2500, 3, 40)] {
+        let space = Space::from_f64("z", n, d, blobs(n, d, 1, 0.0)).unwrap();
         let driver = Driver::silent(Order::Serial);
         let search = Search::new(&space, None, k, &driver);
         let seeds = search.seeds(&mut [random::stream(1, "test", 0)]).remove(0);
@@ -237,8 +237,8 @@ fn starts_seeded_together_are_those_seeded_alone() {
 
 #[test]
 fn many_copies_of_a_few_rows_are_told_apart() {
-    // Seven distinct rows, two of them near each other and far from the mean: k above and below seven.
-    let distinct = [-90.0, 1.0, 2.0, 4.0, 8.0, 1000.0, 1000.001];
+    // Seven distinct rows, two of them near each other and far from the mean.
+    let distinct = [-90.0, 1.0, 3.0, 6.0, 10.0, 1000.0, 1002.0];
     let values: Vec<f64> = (0..5000).flat_map(|i| [distinct[i % 7], 3.0]).collect();
     for k in [7, 12] {
         let c = cluster(5000, 2, values.clone(), k);
