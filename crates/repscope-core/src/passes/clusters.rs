@@ -11,6 +11,7 @@
 //! values in double precision.
 
 mod bounds;
+mod candidates;
 mod exact;
 mod lloyd;
 mod rows;
