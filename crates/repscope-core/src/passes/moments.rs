@@ -64,6 +64,14 @@ impl Moments {
             side,
         }
     }
+
+    /// The number of rows of the scatter matrix.
+    pub fn size(&self) -> usize {
+        match self.side {
+            Side::Columns => self.d,
+            Side::Rows => self.n,
+        }
+    }
 }
 
 /// The mean of each column.

@@ -4,7 +4,8 @@
 //! Eigenvalues of a scatter matrix are squares: a singular value below 10⁻⁸ of the largest drowns in their rounding, and
 //! entropies of singular values see that. So the rows are reduced to a triangular matrix with the same singular
 //! values, block by block (QR of each block, then of two triangles on top of each other), and its singular values are
-//! taken directly.
+//! taken directly. The rows as they are have the singular values of the triangle of the centred rows with √N times their
+//! mean below it, since the centred rows add up to zero.
 //!
 //! With X = U Σ Vᵀ, leaving out row i takes (v_j·x_i)² = σ_j² U_ij² from σ_j², to first order. So a function f of the
 //! singular values changes by Σ_j ∂f/∂ln σ_j² · U_ij²: one more product of all rows with V tells what every row does to
@@ -57,16 +58,28 @@ pub(crate) struct Values {
 impl Singular {
     /// With what each row does to functions of the centred and of the raw values.
     pub(crate) fn new(space: &Space, of_centred: &[Function], of_raw: &[Function], driver: &Driver) -> Self {
+        let (n, d) = (space.rows(), space.columns());
         let mean = column_means(space, driver);
+        let (scale, centred) = triangle(space, &mean, driver);
+        let below = Mat::from_fn(1, d, |_, j| (n as f64).sqrt() * mean[j] * scale);
+        let raw = triangle_of(stacked(&centred, &below));
         Singular {
-            centred: Values::new(space, &mean, of_centred, driver),
-            raw: Values::new(space, &vec![0.0; space.columns()], of_raw, driver),
+            centred: Values::new(space, &mean, scale, &centred, of_centred, driver),
+            raw: Values::new(space, &vec![0.0; d], scale, &raw, of_raw, driver),
         }
     }
 }
 
 impl Values {
-    fn new(space: &Space, mean: &[f64], functions: &[Function], driver: &Driver) -> Self {
+    /// From a matrix with the singular values and V of the rows less `mean`, times `scale`.
+    fn new(
+        space: &Space,
+        mean: &[f64],
+        scale: f64,
+        matrix: &Mat<f64>,
+        functions: &[Function],
+        driver: &Driver,
+    ) -> Self {
         let (n, d) = (space.rows(), space.columns());
         let mut found = Values {
             n,
@@ -74,8 +87,9 @@ impl Values {
             values: vec![0.0; n.min(d)],
             effects: Vec::new(),
         };
-        let (scale, triangle) = triangle(space, mean, driver);
-        let (values, vectors) = decompose(&triangle);
+        let (mut values, vectors) = decompose(matrix);
+        // With fewer rows than columns the mean below them adds a row but no direction.
+        values.truncate(n.min(d));
         let squares: f64 = values.iter().map(|s| (s / scale).powi(2)).sum();
         if squares > rounding_floor(n, mean) {
             found.values = values;
@@ -139,7 +153,8 @@ impl Values {
             let block = MatRef::from_row_major_slice(&block, rows.len(), d);
             let mut along = vec![0.0; rows.len() * rank];
             let out = MatMut::from_row_major_slice_mut(&mut along, rows.len(), rank);
-            matmul::matmul(out, Accum::Replace, block, vectors.as_ref(), scale, Par::Seq);
+            let vectors = vectors.as_ref().subcols(0, rank);
+            matmul::matmul(out, Accum::Replace, block, vectors, scale, Par::Seq);
             let effects = |slopes: &Vec<f64>| {
                 let of_row = |along: &[f64]| {
                     let known = self
@@ -291,6 +306,24 @@ mod tests {
         let (whole, _) = decompose(&MatRef::from_row_major_slice(&rows, 5000, 7).to_owned());
         for (a, b) in found.iter().zip(&whole) {
             assert!((a / found[0] - b / whole[0]).abs() < 1e-14, "{found:?} {whole:?}");
+        }
+    }
+
+    #[test]
+    fn the_rows_as_they_are_have_the_singular_values_of_the_rows() {
+        // An offset that dominates, with more rows than columns and with fewer.
+        for (n, d) in [(40, 6), (6, 40), (6, 6), (1, 3)] {
+            let mut rng = stream(2, "singular", 0);
+            let rows: Vec<f64> = (0..n * d).map(|_| 50.0 + rng.random::<f64>()).collect();
+            let (direct, _) = decompose(&MatRef::from_row_major_slice(&rows, n, d).to_owned());
+            let space = Space::from_f64("x", n, d, rows).unwrap();
+            let found = Singular::new(&space, &[], &[], &Driver::silent(Order::Serial))
+                .raw
+                .values;
+            assert_eq!(found.len(), n.min(d));
+            for (a, b) in found.iter().zip(&direct) {
+                assert!((a / found[0] - b / direct[0]).abs() < 1e-14, "{found:?} {direct:?}");
+            }
         }
     }
 

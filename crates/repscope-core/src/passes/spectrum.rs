@@ -4,15 +4,20 @@
 //! With δ_i = x_i − mean, C = Σ_i δ_i δ_iᵀ / (N − 1) has eigenvalues λ, and the participation ratio is
 //! (Σ λ)² / Σ λ² = (tr C)² / ‖C‖²_F. Leaving out row i changes the scatter matrix S = (N − 1) C by one
 //! rank, S₋ᵢ = S − N/(N−1) δ_i δ_iᵀ, so with ‖δ_i‖² and δ_iᵀ C δ_i at hand the ratio without row i costs
-//! a few operations: an exact delete-one jackknife.
+//! a few operations: an exact delete-one jackknife. No eigenvalue is needed for it, so they are found only where
+//! somebody asks for them.
+
+use std::sync::LazyLock;
 
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::traits::RealField;
 use faer::{Accum, MatMut, MatRef, Par};
 
 use super::moments::{self, Moments, Side, rounding_floor};
+use super::prepared::power_of_two_near;
 use crate::data::Space;
 use crate::run::Driver;
 
@@ -22,6 +27,10 @@ const ROWS: usize = 256;
 /// Below this share of the whole variance, what is left without a row is rounding.
 const ROUNDING_SHARE: f64 = 1e-12;
 
+/// From this many rows on, δ_iᵀ C δ_i is computed in single precision: a row changes the ratio by about 1/N of it,
+/// and of that change six digits are kept.
+const MANY: usize = 4096;
+
 /// Eigenvalues of the covariance matrix and the contribution of each row.
 pub(crate) struct Spectrum {
     /// N.
@@ -30,49 +39,61 @@ pub(crate) struct Spectrum {
     pub d: usize,
     /// Eigenvalues of the covariance matrix (ddof 1), largest first: min(N, D) of them, none if N = 1.
     /// Negative ones, which only rounding can cause, are 0; so are all of them if all rows are equal.
-    pub eigenvalues: Vec<f64>,
+    pub eigenvalues: LazyLock<Vec<f64>, Box<dyn FnOnce() -> Vec<f64> + Send>>,
     /// ‖δ_i‖² of each row.
     pub squared_lengths: Vec<f64>,
     /// δ_iᵀ C δ_i of each row.
     pub quadratic: Vec<f64>,
+    /// Σ λ; 0 if all rows are equal.
+    trace: f64,
+    /// Σ λ² / (Σ λ)².
+    concentration: f64,
 }
 
 impl Spectrum {
-    /// Computes the moments of the space and from them its spectrum.
+    /// Computes the moments of the space and what each row adds to them.
     pub fn new(space: &Space, driver: &Driver) -> Self {
         let (n, d) = (space.rows(), space.columns());
         if n < 2 {
             return Spectrum {
                 n,
                 d,
-                eigenvalues: Vec::new(),
+                eigenvalues: LazyLock::new(Box::new(Vec::new)),
                 squared_lengths: vec![0.0; n],
                 quadratic: vec![0.0; n],
+                trace: 0.0,
+                concentration: 0.0,
             };
         }
         let moments = Moments::new(space, driver);
         let (squared_lengths, quadratic) = match moments.side {
-            Side::Columns => forms_by_columns(space, &moments, driver),
+            Side::Columns if n < MANY => forms_by_columns(space, &moments, |x| x, driver),
+            Side::Columns => forms_by_columns(space, &moments, |x| x as f32, driver),
             Side::Rows => forms_by_rows(&moments),
         };
         let all_equal = squared_lengths.iter().sum::<f64>() <= rounding_floor(n, &moments.mean);
-        let eigenvalues = if all_equal {
-            vec![0.0; n.min(d)]
-        } else {
-            eigenvalues(moments)
-        };
+        let (trace, concentration) = if all_equal { (0.0, 0.0) } else { sums(&moments) };
         Spectrum {
             n,
             d,
-            eigenvalues,
+            eigenvalues: LazyLock::new(Box::new(move || {
+                if all_equal {
+                    vec![0.0; n.min(d)]
+                } else {
+                    eigenvalues(&moments)
+                }
+            })),
             squared_lengths,
             quadratic,
+            trace,
+            concentration,
         }
     }
 
     /// The participation ratio, between 1 and min(N − 1, D); `None` if all rows are equal.
     pub fn participation_ratio(&self) -> Option<f64> {
-        participation_ratio(&self.eigenvalues)
+        let most = self.n.saturating_sub(1).min(self.d) as f64;
+        (self.trace > 0.0).then(|| (1.0 / self.concentration).clamp(1.0, most))
     }
 
     /// The participation ratio of the same data without row `row`; `None` if the other rows are equal or
@@ -87,13 +108,13 @@ impl Spectrum {
         // In units of C = S / (N − 1): the common factor of S₋ᵢ cancels in the ratio.
         let n = self.n as f64;
         let weight = n / (n - 1.0).powi(2);
-        let trace: f64 = self.eigenvalues.iter().sum();
-        let squares: f64 = self.eigenvalues.iter().map(|l| l * l).sum();
+        let trace = self.trace;
         let length = self.squared_lengths[row];
         let trace_left = trace - weight * length;
         if trace_left <= ROUNDING_SHARE * trace {
             return None;
         }
+        let squares = self.concentration * trace.powi(2);
         let squares_left = squares - 2.0 * weight * self.quadratic[row] + (weight * length).powi(2);
         let most = (self.n - 2).min(self.d) as f64;
         // Written so that squares lost to rounding (0 or less) give the lower end and not a wild ratio.
@@ -103,23 +124,26 @@ impl Spectrum {
     }
 }
 
-/// (Σ λ)² / Σ λ², or `None` if every eigenvalue is 0.
-pub(crate) fn participation_ratio(eigenvalues: &[f64]) -> Option<f64> {
+/// Σ λ and Σ λ² / (Σ λ)²: the trace and the squared entries of the covariance matrix.
+fn sums(moments: &Moments) -> (f64, f64) {
+    let size = moments.size();
     // Divided by the largest, so that squares of very small or large numbers stay in range.
-    let largest = eigenvalues.iter().copied().fold(0.0, f64::max);
-    if largest == 0.0 {
-        return None;
-    }
-    let sum: f64 = eigenvalues.iter().map(|l| l / largest).sum();
-    let squares: f64 = eigenvalues.iter().map(|l| (l / largest).powi(2)).sum();
-    Some(sum * sum / squares)
+    let largest = largest_diagonal(moments);
+    let trace: f64 = (0..size).map(|a| moments.scatter[a * size + a] / largest).sum();
+    let rows = moments.scatter.chunks_exact(size);
+    let squares: f64 = rows
+        .map(|row| row.iter().map(|s| (s / largest).powi(2)).sum::<f64>())
+        .sum();
+    (trace * largest / (moments.n as f64 - 1.0), squares / trace.powi(2))
 }
 
-fn eigenvalues(moments: Moments) -> Vec<f64> {
-    let size = match moments.side {
-        Side::Columns => moments.d,
-        Side::Rows => moments.n,
-    };
+fn largest_diagonal(moments: &Moments) -> f64 {
+    let diagonal = moments.scatter.iter().step_by(moments.size() + 1);
+    diagonal.copied().fold(0.0, f64::max)
+}
+
+fn eigenvalues(moments: &Moments) -> Vec<f64> {
+    let size = moments.size();
     let scatter = MatRef::from_row_major_slice(&moments.scatter, size, size);
     let mut values = vec![0.0; size];
     let scratch = self_adjoint_evd_scratch::<f64>(size, ComputeEigenvectors::No, Par::Seq, Default::default());
@@ -136,39 +160,53 @@ fn eigenvalues(moments: Moments) -> Vec<f64> {
     values.iter().map(|l| l.max(0.0) / (moments.n as f64 - 1.0)).collect()
 }
 
-/// ‖δ_i‖² and δ_iᵀ C δ_i from the D × D scatter matrix.
-fn forms_by_columns(space: &Space, moments: &Moments, driver: &Driver) -> (Vec<f64>, Vec<f64>) {
+/// ‖δ_i‖² and δ_iᵀ C δ_i from the D × D scatter matrix, the latter from rounded numbers.
+fn forms_by_columns<T: RealField + Copy + Into<f64>>(
+    space: &Space,
+    moments: &Moments,
+    round: fn(f64) -> T,
+    driver: &Driver,
+) -> (Vec<f64>, Vec<f64>) {
     let (n, d) = (moments.n, moments.d);
-    let scatter = MatRef::from_row_major_slice(&moments.scatter, d, d);
+    // Powers of two bring the columns and the matrix to near 1 before they are rounded.
+    let largest = largest_diagonal(moments);
+    let (unit, scale) = (
+        power_of_two_near((largest / n as f64).sqrt()),
+        power_of_two_near(largest),
+    );
+    let back = 1.0 / unit / unit / scale / (n as f64 - 1.0);
+    let scatter: Vec<T> = moments.scatter.iter().map(|s| round(s * scale)).collect();
+    let scatter = MatRef::from_row_major_slice(&scatter, d, d);
     let parts = driver.map(n.div_ceil(ROWS), |task| {
         let rows = task * ROWS..n.min((task + 1) * ROWS);
         let count = rows.len();
         let mut centered = vec![0.0; count * d];
         moments::centered(space, None, &moments.mean, rows, 0..d, &mut centered);
+        let rounded: Vec<T> = centered.iter().map(|x| round(x * unit)).collect();
         // δᵀ S δ = 2 δᵀ L δ + Σ_a S_aa δ_a², with L the part of S below the diagonal: half the work of S δ.
-        let mut below = vec![0.0; count * d];
+        let mut below = vec![round(0.0); count * d];
         triangular::matmul(
             MatMut::from_row_major_slice_mut(&mut below, count, d),
             BlockStructure::Rectangular,
             Accum::Replace,
-            MatRef::from_row_major_slice(&centered, count, d),
+            MatRef::from_row_major_slice(&rounded, count, d),
             BlockStructure::Rectangular,
             scatter,
             BlockStructure::StrictTriangularLower,
-            1.0,
+            round(1.0),
             Par::Seq,
         );
-        let mut forms = Vec::with_capacity(count);
-        for (delta, below) in centered.chunks_exact(d).zip(below.chunks_exact(d)) {
-            let mut length = 0.0;
-            let mut form = 0.0;
-            for a in 0..d {
-                length += delta[a] * delta[a];
-                form += delta[a] * (2.0 * below[a] + scatter[(a, a)] * delta[a]);
-            }
-            forms.push((length, form / (n as f64 - 1.0)));
-        }
-        forms
+        let length = |delta: &[f64]| delta.iter().map(|x| x * x).sum::<f64>();
+        let form = |(delta, below): (&[T], &[T])| {
+            let term = |a: usize| {
+                let (delta, below, own): (f64, f64, f64) = (delta[a].into(), below[a].into(), scatter[(a, a)].into());
+                delta * (2.0 * below + own * delta)
+            };
+            (0..d).map(term).sum::<f64>() * back
+        };
+        let lengths = centered.chunks_exact(d).map(length);
+        let forms = rounded.chunks_exact(d).zip(below.chunks_exact(d)).map(form);
+        lengths.zip(forms).collect::<Vec<_>>()
     });
     parts.into_iter().flatten().unzip()
 }
@@ -231,19 +269,54 @@ mod tests {
         assert_close(s.quadratic[3], 32.0 / 3.0, 1e-14);
     }
 
+    /// Rows ±√λ_a on the axes, so that the covariance matrix has eigenvalues in proportion to λ.
+    fn on_the_axes(eigenvalues: &[f64]) -> Spectrum {
+        let d = eigenvalues.len();
+        let mut values = vec![0.0; 2 * d * d];
+        for (a, l) in eigenvalues.iter().enumerate() {
+            values[2 * a * d + a] = l.sqrt();
+            values[(2 * a + 1) * d + a] = -l.sqrt();
+        }
+        spectrum(2 * d, d, values)
+    }
+
     #[test]
     fn a_spectrum_falling_like_1_over_i_has_a_participation_ratio_of_28_3() {
         // (Σ 1/i)² / Σ 1/i², i = 1…512: 6.8165165…² / 1.6429828… = 28.28082
         let harmonic: Vec<f64> = (1..=512).map(|i| 1.0 / f64::from(i)).collect();
-        assert!((participation_ratio(&harmonic).unwrap() - 28.28082).abs() < 1e-5);
+        assert!((on_the_axes(&harmonic).participation_ratio().unwrap() - 28.28082).abs() < 1e-5);
     }
 
     #[test]
     fn equal_eigenvalues_have_a_participation_ratio_of_their_number() {
-        assert_eq!(participation_ratio(&[0.25; 64]), Some(64.0));
-        assert_eq!(participation_ratio(&[3e-200, 0.0, 0.0]), Some(1.0));
-        assert_eq!(participation_ratio(&[0.0; 3]), None);
-        assert_eq!(participation_ratio(&[]), None);
+        assert_eq!(on_the_axes(&[0.25; 64]).participation_ratio(), Some(64.0));
+        assert_eq!(on_the_axes(&[4e-200, 0.0, 0.0]).participation_ratio(), Some(1.0));
+    }
+
+    #[test]
+    fn the_ratio_is_that_of_the_eigenvalues() {
+        for (n, d) in [(20, 30), (30, 20), (5000, 12)] {
+            let s = spectrum(n, d, correlated(n, d, 5.0));
+            let sum: f64 = s.eigenvalues.iter().sum();
+            let squares: f64 = s.eigenvalues.iter().map(|l| l * l).sum();
+            assert_close(s.participation_ratio().unwrap(), sum * sum / squares, 1e-13);
+        }
+    }
+
+    #[test]
+    fn single_precision_keeps_six_digits_of_what_a_row_does() {
+        let (n, d) = (MANY, 30);
+        let space = Space::from_f64("z", n, d, correlated(n, d, 100.0)).unwrap();
+        let moments = Moments::new(&space, &serial());
+        let (_, double) = forms_by_columns(&space, &moments, |x| x, &serial());
+        let (_, single) = forms_by_columns(&space, &moments, |x| x as f32, &serial());
+        let mean = double.iter().sum::<f64>() / n as f64;
+        for (single, double) in single.iter().zip(&double) {
+            assert!(
+                (single - double).abs() < 1e-6 * (mean + double),
+                "{single} and {double}"
+            );
+        }
     }
 
     #[test]
@@ -302,7 +375,10 @@ mod tests {
         }
         // Equal up to the last digit.
         let s = spectrum(2, 1, vec![1e6, 1e6_f64.next_up()]);
-        assert_eq!((s.participation_ratio(), s.eigenvalues), (None, vec![0.0]));
+        assert_eq!(
+            (s.participation_ratio(), s.eigenvalues.as_slice()),
+            (None, [0.0].as_slice())
+        );
     }
 
     #[test]

@@ -1,72 +1,127 @@
 // SPDX-License-Identifier: MIT
 //! The first centres: greedy k-means++ (Arthur and Vassilvitskii 2007, with the trials of scikit-learn).
+//!
+//! Each next centre is a row drawn with probability proportional to its squared distance from the nearest centre
+//! so far; of a few such draws the one that helps most is kept. Several starts are seeded together, so that all
+//! their draws are compared with the rows by one matrix product.
 
 use pulp::Arch;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use super::Search;
+use super::candidates::Candidates;
+
+/// A start that is not complete yet.
+struct Start<'a> {
+    rng: &'a mut ChaCha8Rng,
+    /// The rows that are centres.
+    chosen: Vec<usize>,
+    /// The squared distance of each row to the nearest of them.
+    closest: Vec<f32>,
+    /// Its sum over each chunk.
+    totals: Vec<f64>,
+    /// Rows that may become the next.
+    candidates: Vec<usize>,
+}
 
 impl Search<'_> {
-    /// Greedy k-means++: each next centre is a row drawn with probability proportional to its squared
-    /// distance from the nearest centre so far; of a few such draws the one that helps most is kept.
-    pub(super) fn seeds(&self, rng: &mut ChaCha8Rng) -> Vec<f64> {
-        let n = self.space.rows();
+    /// The first centres of several starts.
+    pub(super) fn seeds(&self, rngs: &mut [ChaCha8Rng]) -> Vec<Vec<f64>> {
         let trials = 2 + (self.k as f64).ln() as usize;
-        let mut chosen = vec![((uniform(rng) * n as f64) as usize).min(n - 1)];
-        let mut closest = vec![f32::INFINITY; n];
-        let mut totals = self.try_seeds(&chosen, &mut closest).1;
-        while chosen.len() < self.k {
-            let potential: f64 = totals.iter().sum();
-            if potential == 0.0 {
-                // Every row is a centre already: the clusters left over will be empty.
-                chosen.resize(self.k, chosen[0]);
-                break;
-            }
-            let mut candidates = Vec::with_capacity(trials);
-            for _ in 0..trials {
-                candidates.push(self.draw(&closest, &totals, uniform(rng) * potential));
-            }
-            let (best, new_totals) = self.try_seeds(&candidates, &mut closest);
-            chosen.push(candidates[best]);
-            totals = new_totals;
-        }
-        let rows = chosen.iter().flat_map(|&i| self.packed_row(i));
-        rows.map(|x| f64::from(*x)).collect()
+        // Distances are held for each trial: never more than half of what the packed rows take.
+        let at_once = (self.d / (2 * trials)).max(1);
+        rngs.chunks_mut(at_once)
+            .flat_map(|rngs| self.seeds_together(rngs, trials))
+            .collect()
     }
 
-    /// Chooses the candidate that lowers the sum of `closest` most, updates `closest` with it, and returns its
-    /// number and the new sum of each chunk.
-    fn try_seeds(&self, candidates: &[usize], closest: &mut [f32]) -> (usize, Vec<f64>) {
-        let old: &[f32] = closest;
-        let parts = self.each_chunk(|search, rows| {
-            let mut tried = Vec::with_capacity(candidates.len());
-            for &candidate in candidates {
-                let center = search.packed_row(candidate);
-                let mut distances = old[rows.clone()].to_vec();
-                let x = &search.packed[rows.start * search.d..rows.end * search.d];
-                Arch::new().dispatch(|| shorten(&mut distances, x, center));
-                let sum: f64 = distances.iter().map(|x| f64::from(*x)).sum();
-                tried.push((sum, distances));
+    fn seeds_together(&self, rngs: &mut [ChaCha8Rng], trials: usize) -> Vec<Vec<f64>> {
+        let n = self.space.rows();
+        let start = |rng| Start {
+            rng,
+            chosen: Vec::with_capacity(self.k),
+            closest: vec![f32::INFINITY; n],
+            totals: Vec::new(),
+            candidates: Vec::new(),
+        };
+        let mut starts: Vec<Start> = rngs.iter_mut().map(start).collect();
+        for start in &mut starts {
+            start
+                .candidates
+                .push(((uniform(start.rng) * n as f64) as usize).min(n - 1));
+        }
+        for _ in 0..self.k {
+            self.choose(&mut starts);
+            for start in &mut starts {
+                self.draw(start, trials);
+            }
+        }
+        let rows = |start: &Start| {
+            start
+                .chosen
+                .iter()
+                .flat_map(|&i| self.packed_row(i))
+                .map(|x| f64::from(*x))
+                .collect()
+        };
+        starts.iter().map(rows).collect()
+    }
+
+    /// Chooses for each start the candidate that lowers the sum of `closest` most.
+    fn choose(&self, starts: &mut [Start]) {
+        let shared: &[Start] = starts;
+        let candidates = Candidates::new(self, shared.iter().flat_map(|start| start.candidates.iter().copied()));
+        let parts = self.each_chunk(|task, chunk| {
+            let mut tried = candidates.distances(chunk);
+            let mut left = tried.as_mut_slice();
+            for start in shared {
+                let (own, rest) = left.split_at_mut(start.candidates.len());
+                let closest = &start.closest[task * self.chunk..][..chunk.rows()];
+                for (distances, sum) in own {
+                    *sum = Arch::new().dispatch(|| shorten(distances, closest));
+                }
+                left = rest;
             }
             tried
         });
-        let potential = |c: usize| parts.iter().map(|tried| tried[c].0).sum::<f64>();
-        let mut best = (0, potential(0));
-        for c in 1..candidates.len() {
-            let p = potential(c);
-            if p < best.1 {
-                best = (c, p);
+        let mut first = 0;
+        for start in starts {
+            let potential = |c: usize| parts.iter().map(|tried| tried[first + c].1).sum::<f64>();
+            let mut best = (0, potential(0));
+            for c in 1..start.candidates.len() {
+                let p = potential(c);
+                if p < best.1 {
+                    best = (c, p);
+                }
             }
+            for (closest, tried) in start.closest.chunks_mut(self.chunk).zip(&parts) {
+                closest.copy_from_slice(&tried[first + best.0].0);
+            }
+            start.totals = parts.iter().map(|tried| tried[first + best.0].1).collect();
+            start.chosen.push(start.candidates[best.0]);
+            first += start.candidates.len();
         }
-        for (closest, tried) in closest.chunks_mut(self.chunk).zip(&parts) {
-            closest.copy_from_slice(&tried[best.0].1);
+    }
+
+    /// Draws the next candidates.
+    fn draw(&self, start: &mut Start, trials: usize) {
+        let potential: f64 = start.totals.iter().sum();
+        if potential == 0.0 {
+            // Every row is a centre already: the clusters left over will be empty.
+            start.candidates = vec![start.chosen[0]];
+            return;
         }
-        (best.0, parts.iter().map(|tried| tried[best.0].0).collect())
+        start.candidates = (0..trials)
+            .map(|_| {
+                let target = uniform(start.rng) * potential;
+                self.row_at(&start.closest, &start.totals, target)
+            })
+            .collect();
     }
 
     /// The row at which the running sum of `closest` passes `target`.
-    fn draw(&self, closest: &[f32], totals: &[f64], target: f64) -> usize {
+    fn row_at(&self, closest: &[f32], totals: &[f64], target: f64) -> usize {
         let mut left = target;
         for (c, total) in totals.iter().enumerate() {
             if left >= *total {
@@ -86,28 +141,23 @@ impl Search<'_> {
     }
 }
 
-/// Replaces each distance by that to `center` if it is smaller; `rows` are packed one after the other.
+/// Replaces each distance by `closest` if that is smaller, and returns the sum.
 #[inline(always)]
-fn shorten(distances: &mut [f32], rows: &[f32], center: &[f32]) {
-    for (distance, row) in distances.iter_mut().zip(rows.chunks_exact(center.len())) {
-        *distance = distance.min(squared_distance(row, center));
-    }
-}
-
-/// ‖x − y‖² by differences, so that it is 0 for equal rows; in 16 running sums, for vector instructions.
-#[inline(always)]
-pub(super) fn squared_distance(x: &[f32], y: &[f32]) -> f32 {
-    let mut sums = [0.0f32; 16];
-    let (x, x_rest) = x.as_chunks::<16>();
-    let (y, y_rest) = y.as_chunks::<16>();
-    for (x, y) in x.iter().zip(y) {
-        for lane in 0..16 {
-            let difference = x[lane] - y[lane];
-            sums[lane] += difference * difference;
+fn shorten(distances: &mut [f32], closest: &[f32]) -> f64 {
+    let mut sums = [0.0f64; 8];
+    let (distances, rest) = distances.as_chunks_mut::<8>();
+    let (closest, closest_rest) = closest.as_chunks::<8>();
+    for (distances, closest) in distances.iter_mut().zip(closest) {
+        for lane in 0..8 {
+            distances[lane] = distances[lane].min(closest[lane]);
+            sums[lane] += f64::from(distances[lane]);
         }
     }
-    let rest: f32 = x_rest.iter().zip(y_rest).map(|(x, y)| (x - y) * (x - y)).sum();
-    sums.iter().sum::<f32>() + rest
+    for (lane, (distance, closest)) in rest.iter_mut().zip(closest_rest).enumerate() {
+        *distance = distance.min(*closest);
+        sums[lane] += f64::from(*distance);
+    }
+    sums.iter().sum()
 }
 
 /// A number in 0..1 with 53 random bits.

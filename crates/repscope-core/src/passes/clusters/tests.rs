@@ -156,8 +156,96 @@ fn an_empty_cluster_takes_the_farthest_row() {
     let space = Space::from_f64("z", 5, 1, vec![0.0, 1.0, 2.0, 3.0, 100.0]).unwrap();
     let driver = Driver::silent(Order::Serial);
     let search = Search::new(&space, None, 2, &driver);
-    let (labels, _) = search.lloyd(vec![0.0, 0.0]);
-    assert_eq!(labels, [0, 0, 0, 0, 1]);
+    let found = search.lloyd(vec![0.0, 0.0]);
+    assert_eq!(found.labels, [0, 0, 0, 0, 1]);
+}
+
+/// Lloyd's algorithm on the packed rows by its definition: every distance in every step, in double precision.
+fn plain_lloyd(search: &Search, mut centers: Vec<f64>) -> (Vec<u32>, usize) {
+    let (n, d, k) = (search.space.rows(), search.d, search.k);
+    let tolerance = TOLERANCE * search.total * search.unit.powi(2) / (n * d) as f64;
+    let mut labels = vec![UNASSIGNED; n];
+    for iteration in 1.. {
+        let old = labels.clone();
+        let mut sums = vec![0.0; k * d];
+        let mut counts = vec![0.0; k];
+        for (i, label) in labels.iter_mut().enumerate() {
+            let row = search.packed_row(i);
+            let cost = |c: usize| -> f64 {
+                let pairs = row.iter().zip(&centers[c * d..(c + 1) * d]);
+                pairs.map(|(x, c)| (f64::from(*x) - c).powi(2)).sum()
+            };
+            let nearest = (0..k).min_by(|a, b| cost(*a).total_cmp(&cost(*b))).unwrap();
+            *label = nearest as u32;
+            counts[nearest] += 1.0;
+            let sums = sums[nearest * d..].iter_mut();
+            sums.zip(row).for_each(|(s, x)| *s += f64::from(*x));
+        }
+        let means = sums.iter().enumerate().map(|(at, s)| s / counts[at / d]);
+        let means: Vec<f64> = means.collect();
+        let moved: f64 = means.iter().zip(&centers).map(|(m, c)| (m - c).powi(2)).sum();
+        centers = means;
+        if old == labels || moved <= tolerance {
+            return (labels, iteration);
+        }
+    }
+    unreachable!("a step is the last one")
+}
+
+#[test]
+fn bounds_give_the_path_of_plain_lloyd() {
+    // Overlapping rows, more than one chunk; as many groups of centres as centres, and fewer.
+    for (n, d, k) in [(3000, 5, 7), (1500, 12, 10), (2500, 3, 40)] {
+        let space = Space::from_f64("z", n, d, blobs(n, d, 1, 0.0)).unwrap();
+        let driver = Driver::silent(Order::Serial);
+        let search = Search::new(&space, None, k, &driver);
+        let seeds = search.seeds(&mut [random::stream(1, "test", 0)]).remove(0);
+        let (labels, iterations) = plain_lloyd(&search, seeds.clone());
+        let found = search.lloyd(seeds);
+        assert_eq!((found.labels, found.iterations), (labels, iterations), "{n} × {d}, {k}");
+        assert!(iterations > 5, "{iterations} steps say little");
+    }
+}
+
+#[test]
+fn the_inertia_starts_are_compared_by_is_that_of_the_result() {
+    let space = Space::from_f64("z", 2500, 6, blobs(2500, 6, 1, 3.0)).unwrap();
+    let driver = Driver::silent(Order::Serial);
+    let search = Search::new(&space, None, 5, &driver);
+    let seeds = search.seeds(&mut [random::stream(1, "test", 0)]).remove(0);
+    let found = search.lloyd(seeds);
+    let exact = search.exact(&found.labels, found.iterations, 0).inertia;
+    // The result has taken one more half step, and the packed rows have 24 bits.
+    let packed = found.inertia / search.unit.powi(2);
+    assert!(
+        exact <= packed * (1.0 + 1e-6) && exact > packed * (1.0 - 1e-3),
+        "{exact} {packed}"
+    );
+}
+
+#[test]
+fn starts_seeded_together_are_those_seeded_alone() {
+    let space = Space::from_f64("z", 3000, 40, blobs(3000, 40, 6, 0.0)).unwrap();
+    let driver = Driver::silent(Order::Serial);
+    let search = Search::new(&space, None, 6, &driver);
+    let stream = |start: u64| random::stream(9, "test", start);
+    let together = search.seeds(&mut [stream(0), stream(1), stream(2)]);
+    for (start, seeds) in together.into_iter().enumerate() {
+        assert_eq!(search.seeds(&mut [stream(start as u64)]), [seeds]);
+    }
+}
+
+#[test]
+fn many_copies_of_a_few_rows_are_told_apart() {
+    // Seven distinct rows, two of them near each other and far from the mean.
+    let distinct = [-90.0, 1.0, 3.0, 6.0, 10.0, 1000.0, 1002.0];
+    let values: Vec<f64> = (0..5000).flat_map(|i| [distinct[i % 7], 3.0]).collect();
+    for k in [7, 12] {
+        let c = cluster(5000, 2, values.clone(), k);
+        assert_eq!(c.labels, (0..5000).map(|i| i % 7).collect::<Vec<u32>>(), "{k}");
+        assert_eq!(c.counts.iter().filter(|n| **n > 0).count(), 7);
+        assert!(c.inertia < 1e-15 * c.total, "{}", c.inertia);
+    }
 }
 
 #[test]

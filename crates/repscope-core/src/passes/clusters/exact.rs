@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+//! Centres, labels and costs in double precision, from the original values.
+
+use super::scorer::{STRIP, Scorer, Strip};
+use super::{Clusters, Search};
+
+impl Search<'_> {
+    /// The means of the labelled rows, and labels and costs with respect to them, all in double precision.
+    pub(super) fn exact(&self, labels: &[u32], iterations: usize, restart: usize) -> Clusters {
+        let (k, d) = (self.k, self.d);
+        let mut centers = vec![0.0; k * d];
+        let mut members = vec![0usize; k];
+        let sums = self.each_range(|search, rows| {
+            let mut row = vec![0.0; d];
+            let mut sums = vec![0.0; k * d];
+            for i in rows {
+                search.read(i, &mut row);
+                for (s, x) in sums[labels[i] as usize * d..].iter_mut().zip(&row) {
+                    *s += x;
+                }
+            }
+            sums
+        });
+        for sums in sums {
+            centers.iter_mut().zip(&sums).for_each(|(c, s)| *c += s);
+        }
+        for &label in labels {
+            members[label as usize] += 1;
+        }
+        for (center, members) in centers.chunks_exact_mut(d).zip(&members) {
+            center.iter_mut().for_each(|c| *c /= (*members).max(1) as f64);
+        }
+
+        let parts = self.nearest_exact(&centers, &members);
+        let mut found = Clusters {
+            k,
+            labels: Vec::with_capacity(labels.len()),
+            centers,
+            counts: vec![0; k],
+            costs: Vec::with_capacity(labels.len()),
+            inertia: 0.0,
+            total: self.total,
+            iterations,
+            restart,
+        };
+        for (labels, costs) in parts {
+            labels.iter().for_each(|l| found.counts[*l as usize] += 1);
+            found.inertia += costs.iter().sum::<f64>();
+            found.labels.extend(labels);
+            found.costs.extend(costs);
+        }
+        found
+    }
+
+    /// The nearest centre with members and the squared distance to it, for each row.
+    ///
+    /// Single precision picks the centres that may be the nearest, with a margin for its error; double
+    /// precision decides among them.
+    fn nearest_exact(&self, centers: &[f64], members: &[usize]) -> Vec<(Vec<u32>, Vec<f64>)> {
+        let d = self.d;
+        let mut scorer = Scorer::new(centers, self.unit, d);
+        for (half, members) in scorer.half_lengths.iter_mut().zip(members) {
+            if *members == 0 {
+                *half = f32::INFINITY;
+            }
+        }
+        self.each_chunk(|task, chunk| {
+            let mut row = vec![0.0; d];
+            let mut labels = Vec::with_capacity(chunk.rows());
+            let mut costs = Vec::with_capacity(chunk.rows());
+            let mut strip = Strip::default();
+            let rows: Vec<u32> = (0..chunk.rows() as u32).collect();
+            for rows in rows.chunks(STRIP) {
+                scorer.score(chunk, rows, &mut strip);
+                for (at, &i) in rows.iter().enumerate() {
+                    self.read(task * self.chunk + i as usize, &mut row);
+                    let limit = strip.lowest[at] + scorer.error(chunk.squared_lengths[i as usize]);
+                    let mut best = (0, f64::INFINITY);
+                    for (c, center) in centers.chunks_exact(d).enumerate() {
+                        if strip.scores[c * rows.len() + at] <= limit {
+                            let cost: f64 = row.iter().zip(center).map(|(x, c)| (x - c).powi(2)).sum();
+                            if cost < best.1 {
+                                best = (c as u32, cost);
+                            }
+                        }
+                    }
+                    labels.push(best.0);
+                    costs.push(best.1);
+                }
+            }
+            (labels, costs)
+        })
+    }
+}
