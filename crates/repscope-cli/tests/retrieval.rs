@@ -654,7 +654,7 @@ fn the_benchmark_of_both_directions_gives_the_scores_of_the_command() {
     let folder = circle();
     let run = folder.good("bench retrieval --queries text.npy --targets sensor.npy --labels labels.npy --k 1 --both");
     let line: Value = serde_json::from_str(&run.stdout).expect("one JSON document");
-    let results = folder.results(&format!("{INSTANCE} --k 1 --directions both"));
+    let results = folder.results(&format!("{INSTANCE} --k_values 1 --directions both"));
     for direction in ["text2sensor", "sensor2text"] {
         let id = format!("label_precision.{direction}@1");
         assert_eq!(line["answer"][&id], score(&results, "embeddings", &id)["value"]);
