@@ -13,7 +13,7 @@ TARGET = HERE.parent / "target"
 VENV = TARGET / "bench-venv"
 DADAPY_VENV = TARGET / "bench-venv-dadapy"
 K = ["5", "10", "15"]  # of trustworthiness and continuity
-LARGE_MEMORY = "1G"  # what a sample of a million rows may use
+LARGE_MIB = 1024  # what a sample of a million rows may use
 
 
 def python_of(venv):
@@ -53,7 +53,7 @@ class Comparison:
     ours: str
     peer: tuple  # names; the slowest counts
     target: tuple = ()  # such as (">=", 2.3)
-    most_mib: float = None  # what `ours` may use
+    most_mib: float = None  # what repscope may use
     is_mapped: bool = False  # pages of the file itself do not count as memory used
     has_same_answer: bool = True
 
@@ -260,10 +260,10 @@ def everything(make, scratch):
 def large(make):
     """TwoNN of M random rows against all rows of a mapped file: the work is M·N·D."""
     rows, counts = 1_000_000, (1000, 2000, 4000)
-    words = ["two_nn", "--model", f"z={make.file('large', rows)}", "--memory", LARGE_MEMORY]
+    words = ["two_nn", "--model", f"z={make.file('large', rows)}", "--memory", f"{LARGE_MIB}M"]
     contestants = [make.metric(*words, "--sample", str(m), name=f"repscope --sample {m}") for m in counts]
     comparisons = [Comparison(f"--sample {m} of {rows} x 256, against --sample {counts[0]}", contestants[0].name, (one.name,),
-                              ("<=", 1.05 * m / counts[0]), most_mib=1024, is_mapped=True, has_same_answer=False)
+                              ("<=", 1.05 * m / counts[0]), most_mib=LARGE_MIB, is_mapped=True, has_same_answer=False)
                    for m, one in zip(counts[1:], contestants[1:])]
     return Job(f"--sample of {rows} rows", [f"large:{rows}"], contestants, comparisons)
 

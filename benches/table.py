@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the runs of benches/compare come to: lines of a table, and what got slower."""
+import re
 import statistics
 
 from jobs import is_met
@@ -25,8 +26,9 @@ def line_of(job, comparison):
     memory = ours.peak("own_mib" if comparison.is_mapped else "rss_mib")
     peer_memory = peer.peak("own_mib" if comparison.is_mapped else "rss_mib")
     checks = [is_met(comparison.target, ratio)] if comparison.target and ratio else []
-    if comparison.most_mib and memory:
-        checks.append(memory <= comparison.most_mib)
+    if comparison.most_mib:
+        used = [memory, peer_memory if peer.is_ours() else None]
+        checks += [mib <= comparison.most_mib for mib in used if mib is not None]
     same = job.agrees(ours.answer(), peer.answer()) if comparison.has_same_answer else None
     target = f"{SIGNS[comparison.target[0]]} {comparison.target[1]:.3g}" if comparison.target else ""
     limit = f"≤ {comparison.most_mib:.0f} MiB" if comparison.most_mib else ""
@@ -83,14 +85,20 @@ def slowest_gemm(run):
 
 
 def readme_table(stored):
-    """Markdown, of stored results: only what has a target or a peer."""
-    lines = [row(["", "repscope", "peer", "times as fast", "target"]), "|---" * 5 + "|"]
+    """Markdown, of stored results: the lines that have a peer."""
+    lines = [row(["", "repscope", "peer", "ratio", "target"]), "|---" * 5 + "|"]
     for job in stored["jobs"]:
         for line in job.get("comparisons", []):
             ours = f"**{number(line['seconds'])} s**, {number(line['mib'])} MiB"
             theirs = f"{line['peer']} {number(line['peer_seconds'])} s, {number(line['peer_mib'])} MiB"
-            lines.append(row([line["name"], ours, theirs, number(line["ratio"]), line["target"] or "-"]))
+            lines.append(row([in_prose(line["name"]), ours, theirs, f"{number(line['ratio'])} ×", line["target"] or "–"]))
     return lines
+
+
+def in_prose(name):
+    """`60000 x 64` as `60,000 × 64`."""
+    name = re.sub(r"\d{5,}", lambda found: f"{int(found[0]):,}", name)
+    return re.sub(r"(?<=\d) x (?=\d)", " × ", name)
 
 
 def slower(stored, jobs):

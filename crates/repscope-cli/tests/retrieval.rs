@@ -645,7 +645,7 @@ fn the_benchmark_prints_one_line_with_its_answer() {
     assert_eq!(line["case"], "retrieval");
     assert_eq!((line["n"].as_u64(), line["d"].as_u64()), (Some(4), Some(2)));
     assert_eq!(line["answer"]["label_precision.text2sensor@2"], 0.75);
-    assert_eq!(line["answer"].as_object().map(|a| a.len()), Some(2));
+    assert_eq!(line["answer"].as_object().map(serde_json::Map::len), Some(2));
     assert!(line["seconds"].as_f64().is_some());
 }
 
