@@ -26,17 +26,6 @@ pub enum BenchJob {
         #[command(flatten)]
         machine: Machine,
     },
-    /// Neighbourhood, manifold and geometry in one run
-    All {
-        #[arg(long)]
-        states: String,
-        #[arg(long)]
-        labels: Option<String>,
-        #[command(flatten)]
-        models: Box<Models>,
-        #[command(flatten)]
-        machine: Machine,
-    },
     /// Metrics of codes in one run, without reading and writing
     Metric {
         #[arg(required = true)]

@@ -86,29 +86,6 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
             let line = serde_json::json!({"case": metrics.join("+"), "seconds": seconds, "answer": answer});
             outputs::print(&line.to_string())?;
         }
-        BenchJob::All {
-            states,
-            labels,
-            models,
-            machine,
-        } => {
-            start_threads(machine)?;
-            let paths = Paths {
-                states: Some(states),
-                are_points: true,
-                labels: labels.as_deref(),
-                ..Paths::default()
-            };
-            let inputs = inputs::read(&paths, models, machine)?;
-            let analyses = [Analysis::Neighborhood, Analysis::Manifold, Analysis::Geometry];
-            let metrics: Vec<_> = analyses.iter().flat_map(|a| a.metrics()).collect();
-            let start = Instant::now();
-            let results = compute(&inputs.studies, &metrics, &Spec::default(), machine)?;
-            let line = serde_json::json!({
-                "case": "all", "count": results.scores.len(), "seconds": start.elapsed().as_secs_f64(),
-            });
-            outputs::print(&line.to_string())?;
-        }
         BenchJob::Encode {
             encoder,
             input,
