@@ -1,27 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Builds the benchmark arrays, from Fashion-MNIST's training set, 60000 images of 28×28 pixels, and from a seed.
+"""Builds the arrays of the benchmark, from Fashion-MNIST's training set, 60000 images of 28×28 pixels, and from a seed.
 
-    python benches/data.py [--fashion-mnist DIR] [--out DIR] [--rows 10000 60000] [--views 30000]
+    python benches/data.py [--fashion-mnist DIR] [--out DIR] rows:10000 rows:60000 views:30000
 
-Per number of rows N (a prefix of the set):
-    pixels-N.npy         N×784 f32, 0..1
-    code-N.npy           N×64 f32, the principal components of all 60000 images
-    pixels-offset-N.npy  pixels + 1000, and code-offset-N.npy likewise: the same neighbours up to f32 rounding
-    labels-N.npy         N int64 classes
-
-Per number of views N, made up: two noisy views of the same rows, as two encoders of one sample give them
-    view-a-N.npy, view-b-N.npy   N×512 f32
-    view-labels-N.npy            N int64 classes, 20 of unequal size
-
-Perturbation: histograms.npy, 500 grey images of 224×224, and predictions/, two heads for 16 sets of 111412 samples
-
-Encoders: cnn.onnx and resnet50.onnx with random weights and images, minilm/ (all-MiniLM-L6-v2) with sentences.txt
+What can be asked for; files that are there already stay.
+    rows:N         pixels-N.npy (N×784 f32, 0..1), code-N.npy (N×64 f32, the principal components of all 60000 images),
+                   code2-N.npy (its first two columns: a poor embedding), code-offset-N.npy (the code + 1000: the same
+                   neighbours up to f32 rounding), labels-N.npy (int64 classes); a prefix of the set
+    views:N        view-a-N.npy and view-b-N.npy (N×512 f32), two noisy views of the same made-up rows, as two encoders of
+                   one sample give them; view-labels-N.npy, 20 classes of unequal size
+    gaussian:N     gaussian-N.npy, N×2048 f32
+    large:N        large-N.npy, N×256 f32, of 1000 overlapping clusters
+    perturbations  histograms.npy, 500 grey images of 224×224, and predictions/, two heads for 16 sets of 111412 samples
+    encoders       cnn.onnx and resnet50.onnx with random weights and images, minilm/ (all-MiniLM-L6-v2), sentences.txt
 """
 import argparse
 import gzip
 import importlib.util
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +31,8 @@ OFFSET = 1000
 VIEW_WIDTH = 512
 VIEW_CLASSES = 20
 VIEW_PULL = 0.35  # distance of the classes: they overlap
+GAUSSIAN_WIDTH = 2048
+LARGE_WIDTH = 256
 
 
 def read_idx(path):
@@ -56,21 +56,49 @@ def principal_codes(pixels):
     return (centred @ axes).astype(np.float32)
 
 
-def build(source, out, rows):
-    """Writes what is missing in `out`."""
-    spaces = ("pixels", "code", "pixels-offset", "code-offset", "labels")
-    if all((out / f"{space}-{n}.npy").exists() for space in spaces for n in rows):
-        return
+@cache
+def fashion_mnist(source):
+    """Pixels, codes and labels of the whole set."""
     images = read_idx(source / "train-images-idx3-ubyte.gz")
     pixels = images.reshape(len(images), -1).astype(np.float32) / 255
-    arrays = {"pixels": pixels, "code": principal_codes(pixels),
-              "labels": read_idx(source / "train-labels-idx1-ubyte.gz").astype(np.int64)}
-    out.mkdir(parents=True, exist_ok=True)
-    for n in rows:
-        for space, array in arrays.items():
-            np.save(out / f"{space}-{n}.npy", array[:n])
-            if space != "labels":
-                np.save(out / f"{space}-offset-{n}.npy", array[:n] + np.float32(OFFSET))
+    labels = read_idx(source / "train-labels-idx1-ubyte.gz")
+    return {"pixels": pixels, "code": principal_codes(pixels), "labels": labels.astype(np.int64)}
+
+
+def build_rows(source, out, rows):
+    """The prefix of Fashion-MNIST with its codes."""
+    if not all((out / f"{space}-{rows}.npy").exists() for space in ("pixels", "code", "labels")):
+        for space, array in fashion_mnist(source).items():
+            if rows > len(array):
+                sys.exit(f"{rows} rows are asked for; Fashion-MNIST has {len(array)}")
+            np.save(out / f"{space}-{rows}.npy", array[:rows])
+    if not all((out / f"{space}-{rows}.npy").exists() for space in ("code2", "code-offset")):
+        code = np.load(out / f"code-{rows}.npy")
+        np.save(out / f"code2-{rows}.npy", np.ascontiguousarray(code[:, :2]))
+        np.save(out / f"code-offset-{rows}.npy", code + np.float32(OFFSET))
+
+
+def build_gaussian(out, rows):
+    path = out / f"gaussian-{rows}.npy"
+    if not path.exists():
+        np.save(path, np.random.default_rng(2048).standard_normal((rows, GAUSSIAN_WIDTH), dtype=np.float32))
+
+
+def build_large(out, rows):
+    """Written block by block: the file is larger than what a small machine holds."""
+    path = out / f"large-{rows}.npy"
+    if path.exists():
+        return
+    rng = np.random.default_rng(256)
+    centres = rng.standard_normal((1000, LARGE_WIDTH), dtype=np.float32)
+    unfinished = path.with_suffix(".part")
+    array = np.lib.format.open_memmap(unfinished, "w+", np.float32, (rows, LARGE_WIDTH))
+    for start in range(0, rows, 10000):
+        block = array[start:start + 10000]
+        block[:] = centres[rng.integers(0, len(centres), len(block))]
+        block += rng.standard_normal(block.shape, dtype=np.float32)
+    array.flush()
+    unfinished.rename(path)
 
 
 def build_views(out, rows):
@@ -83,7 +111,6 @@ def build_views(out, rows):
     labels = rng.choice(VIEW_CLASSES, rows, p=share)
     centres = VIEW_PULL * rng.standard_normal((VIEW_CLASSES, VIEW_WIDTH), dtype=np.float32)
     samples = centres[labels] + rng.standard_normal((rows, VIEW_WIDTH), dtype=np.float32)
-    out.mkdir(parents=True, exist_ok=True)
     for name in names[:2]:
         np.save(name, samples + rng.standard_normal(samples.shape, dtype=np.float32))
     np.save(names[2], labels)
@@ -163,18 +190,22 @@ def build_perturbations(out):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="+", metavar="PART", help="what to build, as above")
     parser.add_argument("--fashion-mnist", type=Path, default=DEBIAN, help="folder of the idx.gz files")
     parser.add_argument("--out", type=Path, default=OUT)
-    parser.add_argument("--rows", type=int, nargs="+", default=[10000, 60000])
-    parser.add_argument("--views", type=int, default=30000)
-    parser.add_argument("--arrays-only", action="store_true", help="only the arrays of Fashion-MNIST")
     args = parser.parse_args()
-    build(args.fashion_mnist, args.out, args.rows)
-    if args.arrays_only:
-        return
-    build_views(args.out, args.views)
-    build_encoders(args.out)
-    build_perturbations(args.out)
+    args.out.mkdir(parents=True, exist_ok=True)
+    builders = {"rows": lambda rows: build_rows(args.fashion_mnist, args.out, rows),
+                "views": lambda rows: build_views(args.out, rows),
+                "gaussian": lambda rows: build_gaussian(args.out, rows),
+                "large": lambda rows: build_large(args.out, rows),
+                "perturbations": lambda _: build_perturbations(args.out),
+                "encoders": lambda _: build_encoders(args.out)}
+    for part in args.parts:
+        kind, _, rows = part.partition(":")
+        if kind not in builders:
+            sys.exit(f"there is no part `{kind}`; there are {', '.join(builders)}")
+        builders[kind](int(rows or 0))
 
 
 if __name__ == "__main__":

@@ -2,11 +2,16 @@
 # SPDX-License-Identifier: MIT
 """One measurement of one peer, in this process; prints one JSON line.
 
-    python benches/peers.py knn faiss FILE --k 100          also torch, sklearn
+    python benches/peers.py knn faiss FILE --k 100          also sklearn
     python benches/peers.py recall faiss FILE --k 100       recall@k on 300 random rows against f64 distances
     python benches/peers.py recall ids.npy FILE --k 100     the same of a stored table of neighbours (N×k)
     python benches/peers.py trust+cont sklearn STATES CODES --k 10
-    python benches/peers.py retrieval numpy QUERIES TARGETS LABELS --k 10 50 100   also faiss
+    python benches/peers.py two_nn skdim FILE               also dadapy
+    python benches/peers.py silhouette sklearn FILE LABELS
+    python benches/peers.py uniformity numpy FILE
+    python benches/peers.py kmeans sklearn FILE             10 clusters, 10 restarts
+    python benches/peers.py spectrum numpy FILE             covariance and its eigenvalues
+    python benches/peers.py retrieval faiss QUERIES TARGETS LABELS --k 10 50 100   also numpy
     python benches/peers.py encode onnxruntime MODEL.onnx ROWS.npy         also a folder beside MODEL.onnx and TEXTS.txt
     python benches/peers.py masks numpy IMAGES.npy                         top, bottom and random 1 to 5 %, as document 003
     python benches/peers.py python METRIC CODES [STATES [LABELS]]          a call of the Python package, `-` for none
@@ -23,7 +28,7 @@ import sys
 import time
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("case", choices=["knn", "recall", "trust+cont", "retrieval", "encode", "masks", "python", "gemm"])
+parser.add_argument("case")
 parser.add_argument("peer", nargs="?")
 parser.add_argument("files", nargs="*")
 parser.add_argument("--k", type=int, nargs="+", default=[10], help="several for retrieval, else one")
@@ -32,11 +37,11 @@ parser.add_argument("--threads", type=int, default=2)
 parser.add_argument("--memory", type=float, default=21.0, help="GiB of private memory")
 args = parser.parse_args()
 ks, args.k = args.k, args.k[0]
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[variable] = str(args.threads)  # read when the libraries are imported, hence before
 resource.setrlimit(resource.RLIMIT_DATA, (int(args.memory * 2**30), resource.RLIM_INFINITY))
 
-import numpy as np
+import numpy as np  # noqa: E402
 
 
 def load(path):
@@ -44,7 +49,7 @@ def load(path):
 
 
 def knn_with(peer, rows, k):
-    """A function that returns the ids of the k nearest rows of each row, which include the row itself."""
+    """A function that returns squared distances and ids of the k nearest rows of each row, which include the row itself."""
     if peer == "faiss":
         import faiss
         faiss.omp_set_num_threads(args.threads)
@@ -52,23 +57,16 @@ def knn_with(peer, rows, k):
         def search():
             index = faiss.IndexFlatL2(rows.shape[1])
             index.add(rows)
-            return index.search(rows, k)[1]
-    elif peer == "torch":
-        import torch
-        torch.set_num_threads(args.threads)
-        tensor = torch.from_numpy(rows)
-
-        def search():
-            blocks = (torch.cdist(tensor[start:start + 1024], tensor) for start in range(0, len(tensor), 1024))
-            return torch.cat([torch.topk(block, k, largest=False).indices for block in blocks]).numpy()
+            return index.search(rows, k)
     elif peer == "sklearn":
         from sklearn.neighbors import NearestNeighbors
 
         def search():
             fitted = NearestNeighbors(n_neighbors=k, algorithm="brute", n_jobs=args.threads).fit(rows)
-            return fitted.kneighbors(rows)[1]
+            distances, ids = fitted.kneighbors(rows)
+            return distances ** 2, ids
     else:
-        sys.exit(f"no peer `{peer}` for kNN; there are faiss, torch, sklearn")
+        sys.exit(f"no peer `{peer}` for kNN; there are faiss, sklearn")
     return search
 
 
@@ -80,8 +78,10 @@ def timed(work):
 
 def knn():
     rows = load(args.files[0])
-    seconds = timed(knn_with(args.peer, rows, args.k))[1]
-    return {"n": len(rows), "d": rows.shape[1], "k": args.k, "seconds": seconds}
+    (squared, _), seconds = timed(knn_with(args.peer, rows, args.k + 1))
+    farthest = np.sqrt(np.maximum(squared[:, -1].astype(np.float64), 0)).mean()
+    return {"n": len(rows), "d": rows.shape[1], "k": args.k, "seconds": seconds,
+            "answer": {"mean k-th distance": float(farthest)}}
 
 
 def recall():
@@ -89,7 +89,7 @@ def recall():
     if args.peer.endswith(".npy"):
         ids, seconds = np.load(args.peer), None
     else:
-        ids, seconds = timed(knn_with(args.peer, rows, args.k + 1))
+        (_, ids), seconds = timed(knn_with(args.peer, rows, args.k + 1))
     found = 0
     queries = np.random.default_rng(1).choice(len(rows), min(300, len(rows)), replace=False)
     for query in queries:
@@ -110,6 +110,72 @@ def trust_and_cont():
     cont, second = timed(lambda: trustworthiness(codes, states, n_neighbors=args.k))
     return {"n": len(states), "k": args.k, "seconds": first + second,
             "answer": {f"trustworthiness@{args.k}": float(trust), f"continuity@{args.k}": float(cont)}}
+
+
+def two_nn():
+    rows = load(args.files[0])
+    if args.peer == "skdim":
+        from skdim.id import TwoNN
+
+        def estimate():
+            return TwoNN().fit(rows).dimension_
+    elif args.peer == "dadapy":
+        from dadapy import Data
+
+        def estimate():  # it computes in f64
+            return Data(rows.astype(np.float64), verbose=False, n_jobs=args.threads).compute_id_2NN()[0]
+    else:
+        sys.exit(f"no peer `{args.peer}` for two_nn; there are skdim, dadapy")
+    value, seconds = timed(estimate)
+    return {"n": len(rows), "d": rows.shape[1], "seconds": seconds, "answer": {"two_nn": float(value)}}
+
+
+def silhouette():
+    from sklearn.metrics import silhouette_score
+    rows, labels = load(args.files[0]), load(args.files[1])
+    value, seconds = timed(lambda: silhouette_score(rows, labels))
+    return {"n": len(rows), "d": rows.shape[1], "seconds": seconds, "answer": {"silhouette": float(value)}}
+
+
+def uniformity():
+    """Blocks of 1024 rows against the rows after them, in f32; with unit rows |x − y|² = 2 − 2x·y, so exp(−2|x − y|²) is
+    exp(4x·y − 4)."""
+    rows = load(args.files[0])
+
+    def log_mean():
+        unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        total = 0.0
+        for start in range(0, len(unit), 1024):
+            kernel = unit[start:start + 1024] @ unit[start:].T
+            kernel *= 4
+            kernel -= 4
+            np.exp(kernel, out=kernel)
+            block = len(kernel)
+            total += kernel[:, block:].sum(dtype=np.float64)
+            total += np.triu(kernel[:, :block], 1).sum(dtype=np.float64)
+        return np.log(total / (len(unit) * (len(unit) - 1) / 2))
+
+    value, seconds = timed(log_mean)
+    return {"n": len(rows), "d": rows.shape[1], "seconds": seconds, "answer": {"uniformity": float(value)}}
+
+
+def kmeans():
+    from sklearn.cluster import KMeans
+    rows = load(args.files[0])
+    fitted, seconds = timed(lambda: KMeans(n_clusters=10, n_init=10, random_state=0).fit(rows))
+    return {"n": len(rows), "d": rows.shape[1], "seconds": seconds, "answer": {"inertia": float(fitted.inertia_)}}
+
+
+def spectrum():
+    """The product in f32, as the rows are; the eigenvalues in f64."""
+    rows = load(args.files[0])
+
+    def eigenvalues():
+        centred = rows - rows.mean(axis=0)
+        return np.linalg.eigvalsh((centred.T @ centred).astype(np.float64) / (len(rows) - 1))
+
+    values, seconds = timed(eigenvalues)
+    return {"n": len(rows), "d": rows.shape[1], "seconds": seconds, "answer": {"spectrum.max": float(values[-1])}}
 
 
 def encode():
@@ -162,7 +228,7 @@ def masks():
                 np.random.seed(42)
                 random.flat[np.random.choice(image.size, image.size * percent // 100, replace=False)] = 0
                 if percent == 5:
-                    for name, masked in (("top5", top), ("bottom5", bottom), ("random5", random)):
+                    for name, masked in (("top5", top), ("bottom5", bottom)):  # random ones share a seed
                         shares[name] = shares.get(name, 0) + len(lit) - np.count_nonzero(masked)
         return lit_pixels
 
@@ -209,7 +275,8 @@ def python():
     ask = getattr(repscope, args.peer)
     given = [others[0], codes] if args.peer == "trustworthiness" else [codes, *others]
     value, seconds = timed(lambda: ask(*given, threads=args.threads))
-    return {"n": len(codes), "d": codes.shape[1], "seconds": seconds, "answer": {args.peer: float(value)}}
+    name = f"{args.peer}@10" if args.peer == "trustworthiness" else args.peer
+    return {"n": len(codes), "d": codes.shape[1], "seconds": seconds, "answer": {name: float(value)}}
 
 
 def gemm():
@@ -219,11 +286,14 @@ def gemm():
 
 
 def main():
-    work = {"knn": knn, "recall": recall, "trust+cont": trust_and_cont, "retrieval": retrieval,
-            "encode": encode, "masks": masks, "python": python, "gemm": gemm}[args.case]
+    cases = {"knn": knn, "recall": recall, "trust+cont": trust_and_cont, "two_nn": two_nn, "silhouette": silhouette,
+             "uniformity": uniformity, "kmeans": kmeans, "spectrum": spectrum, "retrieval": retrieval, "encode": encode,
+             "masks": masks, "python": python, "gemm": gemm}
+    if args.case not in cases:
+        sys.exit(f"there is no case `{args.case}`; there are {', '.join(cases)}")
     try:
-        measured = work()
-    except (MemoryError, RuntimeError) as error:  # torch reports a failed allocation as a RuntimeError
+        measured = cases[args.case]()
+    except MemoryError as error:
         measured = {"error": f"{type(error).__name__}: {error}"[:200]}
     print(json.dumps({"case": args.case, "peer": args.peer} | measured))
 

@@ -645,7 +645,31 @@ fn the_benchmark_prints_one_line_with_its_answer() {
     assert_eq!(line["case"], "retrieval");
     assert_eq!((line["n"].as_u64(), line["d"].as_u64()), (Some(4), Some(2)));
     assert_eq!(line["answer"]["label_precision.text2sensor@2"], 0.75);
+    assert_eq!(line["answer"].as_object().map(serde_json::Map::len), Some(2));
     assert!(line["seconds"].as_f64().is_some());
+}
+
+#[test]
+fn the_benchmark_of_both_directions_gives_the_scores_of_the_command() {
+    let folder = circle();
+    let run = folder.good("bench retrieval --queries text.npy --targets sensor.npy --labels labels.npy --k 1 --both");
+    let line: Value = serde_json::from_str(&run.stdout).expect("one JSON document");
+    let results = folder.results(&format!("{INSTANCE} --k_values 1 --directions both"));
+    for direction in ["text2sensor", "sensor2text"] {
+        let id = format!("label_precision.{direction}@1");
+        assert_eq!(line["answer"][&id], score(&results, "embeddings", &id)["value"]);
+    }
+}
+
+#[test]
+fn the_benchmark_of_metrics_gives_the_scores_of_the_command() {
+    let folder = circle();
+    let run = folder.good("bench metric trustworthiness continuity --states text.npy --model z=sensor.npy --k 1");
+    let line: Value = serde_json::from_str(&run.stdout).expect("one JSON document");
+    let results = folder.results("neighborhood --states text.npy --model z=sensor.npy --k 1");
+    for id in ["trustworthiness@1", "continuity@1"] {
+        assert_eq!(line["answer"][id], score(&results, "z", id)["value"]);
+    }
 }
 
 #[test]

@@ -26,24 +26,24 @@ pub enum BenchJob {
         #[command(flatten)]
         machine: Machine,
     },
-    /// Neighbourhood, manifold and geometry in one run
-    All {
-        #[arg(long)]
-        states: String,
-        #[arg(long)]
-        labels: Option<String>,
-        #[command(flatten)]
-        models: Box<Models>,
-        #[command(flatten)]
-        machine: Machine,
-    },
-    /// One metric of codes, without reading and writing
+    /// Metrics of codes in one run, without reading and writing
     Metric {
-        metric: String,
+        #[arg(required = true)]
+        metrics: Vec<String>,
         #[arg(long)]
         states: Option<String>,
         #[arg(long)]
         labels: Option<String>,
+        /// Neighbourhood sizes of trustworthiness and continuity
+        #[arg(long, num_args = 1.., default_values_t = [10])]
+        k: Vec<usize>,
+        #[arg(long, default_value_t = 10)]
+        clusters: usize,
+        #[arg(long, default_value_t = 10)]
+        restarts: usize,
+        /// Random rows that are compared with all rows
+        #[arg(long)]
+        sample: Option<usize>,
         #[command(flatten)]
         models: Box<Models>,
         #[command(flatten)]
@@ -68,7 +68,7 @@ pub enum BenchJob {
         #[command(flatten)]
         machine: Machine,
     },
-    /// Retrieval in one direction, text2sensor
+    /// Retrieval text2sensor, and sensor2text with --both
     Retrieval {
         #[arg(long)]
         queries: String,
@@ -80,6 +80,8 @@ pub enum BenchJob {
         k: Vec<usize>,
         #[arg(long)]
         first_only: bool,
+        #[arg(long)]
+        both: bool,
         #[command(flatten)]
         machine: Machine,
     },

@@ -277,7 +277,7 @@ pub fn sample(count: Option<usize>) -> Result<Option<usize>> {
 }
 
 /// `4G`, `512M`, `2GiB`, `1000000`: bytes in powers of 1024.
-fn parse_size(text: &str) -> Result<u64> {
+pub(super) fn parse_size(text: &str) -> Result<u64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let shift = match text[digits.len()..]
         .to_ascii_uppercase()

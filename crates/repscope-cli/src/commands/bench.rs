@@ -12,7 +12,7 @@ use repscope_core::run::{Driver, Order};
 use repscope_core::{Analysis, Direction, LabelSet, Metric, Retrieval, Space, Spec, nearest_neighbors, retrieve};
 use repscope_io::{Data, InputPath, Pool, read_array, write_whole};
 
-use super::analyses::{compute, start_threads};
+use super::analyses::{compute, parse_size, start_threads};
 use crate::args::{BenchJob, MaskOptions};
 use crate::encoding::{Model, Seen};
 use crate::inputs::{self, Paths};
@@ -30,20 +30,26 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
             start_threads(machine)?;
             let space = read_array(&InputPath::parse(path))?.into_space(path, Pool::Flatten)?;
             let start = Instant::now();
-            let (rows, _) = nearest_neighbors(&space, *k, &Driver::silent(Order::Parallel))?;
+            let (rows, distances) = nearest_neighbors(&space, *k, &Driver::silent(Order::Parallel))?;
             let seconds = start.elapsed().as_secs_f64();
+            let farthest: f64 = distances.iter().skip(k - 1).step_by(*k).sum();
             if let Some(output) = output {
                 write_whole(output, &npy(&rows, space.rows(), *k))?;
             }
             let line = serde_json::json!({
                 "case": "knn", "n": space.rows(), "d": space.columns(), "k": k, "seconds": seconds,
+                "answer": {"mean k-th distance": farthest / space.rows() as f64},
             });
             outputs::print(&line.to_string())?;
         }
         BenchJob::Metric {
-            metric,
+            metrics,
             states,
             labels,
+            k,
+            clusters,
+            restarts,
+            sample,
             models,
             machine,
         } => {
@@ -55,41 +61,29 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
                 ..Paths::default()
             };
             let inputs = inputs::read(&paths, models, machine)?;
-            let Some((found, _)) = find(metric) else {
-                bail!("there is no metric `{metric}`");
-            };
+            let mut found = Vec::new();
+            for metric in metrics {
+                let Some((metric, _)) = find(metric) else {
+                    bail!("there is no metric `{metric}`");
+                };
+                found.push(metric);
+            }
             let spec = Spec {
-                k: vec![10],
+                k: k.clone(),
+                clusters: *clusters,
+                restarts: *restarts,
+                sample: *sample,
+                memory: machine.memory.as_deref().map(parse_size).transpose()?,
                 ..Spec::default()
             };
             let start = Instant::now();
-            let results = compute(&inputs.studies, &[found], &spec, machine)?;
+            let results = compute(&inputs.studies, &found, &spec, machine)?;
             let seconds = start.elapsed().as_secs_f64();
-            let value = results.scores.first().and_then(|score| score.value);
-            let line = serde_json::json!({"case": metric, "seconds": seconds, "answer": {metric: value}});
-            outputs::print(&line.to_string())?;
-        }
-        BenchJob::All {
-            states,
-            labels,
-            models,
-            machine,
-        } => {
-            start_threads(machine)?;
-            let paths = Paths {
-                states: Some(states),
-                are_points: true,
-                labels: labels.as_deref(),
-                ..Paths::default()
-            };
-            let inputs = inputs::read(&paths, models, machine)?;
-            let analyses = [Analysis::Neighborhood, Analysis::Manifold, Analysis::Geometry];
-            let metrics: Vec<_> = analyses.iter().flat_map(|a| a.metrics()).collect();
-            let start = Instant::now();
-            let results = compute(&inputs.studies, &metrics, &Spec::default(), machine)?;
-            let line = serde_json::json!({
-                "case": "all", "count": results.scores.len(), "seconds": start.elapsed().as_secs_f64(),
-            });
+            let scores = results.scores.iter();
+            let answer: serde_json::Map<_, _> = scores
+                .map(|score| (score.metric.clone(), serde_json::json!(score.value)))
+                .collect();
+            let line = serde_json::json!({"case": metrics.join("+"), "seconds": seconds, "answer": answer});
             outputs::print(&line.to_string())?;
         }
         BenchJob::Encode {
@@ -128,12 +122,16 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
             labels,
             k,
             first_only,
+            both,
             machine,
         } => {
             start_threads(machine)?;
             let mut metrics = Analysis::Retrieval.metrics();
             metrics.retain(|m| !(*first_only && m.reads_whole_ranking()));
-            retrieval(queries, targets, labels, k, &metrics)?;
+            let there = Direction { query: 0, target: 1 };
+            let back = Direction { query: 1, target: 0 };
+            let directions = if *both { vec![there, back] } else { vec![there] };
+            retrieval([queries, targets, labels], k, &metrics, directions)?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -173,8 +171,13 @@ fn masks_of(path: &str, options: &MaskOptions) -> Result<()> {
     outputs::print(&line.to_string())
 }
 
-/// Times one direction, without reading.
-fn retrieval(queries: &str, targets: &str, labels: &str, k: &[usize], metrics: &[&Metric]) -> Result<()> {
+/// Times the search from texts to sensors, from sensors to texts or both, without reading.
+fn retrieval(
+    [queries, targets, labels]: [&String; 3],
+    k: &[usize],
+    metrics: &[&Metric],
+    directions: Vec<Direction>,
+) -> Result<()> {
     let space = |path: &str, name: &str| -> Result<Arc<Space>> {
         Ok(Arc::new(
             read_array(&InputPath::parse(path))?.into_space(name, Pool::Flatten)?,
@@ -191,7 +194,7 @@ fn retrieval(queries: &str, targets: &str, labels: &str, k: &[usize], metrics: &
             name: None,
             of_space: vec![labels.clone(), labels],
         }],
-        directions: vec![Direction { query: 0, target: 1 }],
+        directions,
     };
     let spec = Spec {
         retrieval_k: k.to_vec(),
@@ -200,12 +203,12 @@ fn retrieval(queries: &str, targets: &str, labels: &str, k: &[usize], metrics: &
     let start = Instant::now();
     let results = retrieve(&[retrieval], metrics, &spec, &Driver::silent(Order::Parallel))?;
     let seconds = start.elapsed().as_secs_f64();
-    let precision = |k: &usize| {
-        let id = format!("label_precision.text2sensor@{k}");
-        let value = results.score("bench", &id).and_then(|s| s.value);
-        (id, serde_json::json!(value))
-    };
-    let answer: serde_json::Map<String, serde_json::Value> = k.iter().map(precision).collect();
+    // Not its ceiling and lift, which have a second dot.
+    let is_precision = |id: &str| id.starts_with("label_precision.") && id.matches('.').count() == 1;
+    let precisions = results.scores.iter().filter(|score| is_precision(&score.metric));
+    let answer: serde_json::Map<String, serde_json::Value> = precisions
+        .map(|score| (score.metric.clone(), serde_json::json!(score.value)))
+        .collect();
     let line = serde_json::json!({
         "case": "retrieval", "n": n, "d": d, "k": k, "seconds": seconds, "answer": answer,
     });
