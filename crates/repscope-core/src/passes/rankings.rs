@@ -159,7 +159,7 @@ impl Rankings {
 pub(crate) fn memory(queries: usize, space: &Space, depth: usize, needed: usize, threads: usize) -> u64 {
     let (n, d) = (space.rows(), space.columns());
     let at_once = one_way::queries_at_once(needed);
-    let of_thread = at_once * (needed * 16 + d * 4);
+    let of_thread = at_once * (needed * 16 + 512 + d * 4);
     (n * (d * 4 + 28) + queries * (depth * 4 + 16) + threads * of_thread) as u64
 }
 

@@ -41,7 +41,7 @@ impl Members {
 pub(super) enum Room {
     /// As many as there are near ties.
     Any,
-    /// So many for one that needs `needed`; where near ties need more, it gives up.
+    /// [`most_kept`]; where near ties need more, it gives up.
     Bounded,
 }
 
@@ -85,7 +85,10 @@ impl<'a> Kept<'a> {
             errors,
             told,
             limits: vec![f32::MIN; count],
-            keys: vec![Vec::new(); count],
+            keys: rows
+                .iter()
+                .map(|&q| Vec::with_capacity(most_kept(job.needed(q as usize))))
+                .collect(),
             full: vec![SPARE; count],
             room,
             best: vec![vec![f32::INFINITY; count]; sets],
@@ -170,14 +173,13 @@ impl<'a> Kept<'a> {
 
     /// At how many targets the low ones are dropped next.
     fn make_room(&mut self, place: usize, wanted: usize, needed: usize) {
-        let keys = &mut self.keys[place];
-        let full = (wanted + wanted / 2 + 32).max(keys.len() + keys.len() / 4 + 16);
+        let kept = self.keys[place].len();
+        let full = (wanted + wanted / 2 + 32).max(kept + kept / 4 + 16);
         if self.room == Room::Bounded && full > most_kept(needed) {
             self.keys[place] = Vec::new();
             self.raise(place, f32::INFINITY);
             return;
         }
-        keys.reserve_exact(full - keys.len());
         self.full[place] = full;
     }
 

@@ -3,7 +3,8 @@
 
 use super::keys::{key_of, row_of, value_of};
 use super::*;
-use crate::passes::similarity::Side;
+use crate::passes::panels::meet;
+use crate::passes::similarity::{PackedTargets, Side};
 use crate::random::stream;
 use crate::run::Order;
 use crate::spec::Similarity;
@@ -115,7 +116,7 @@ fn three_ways(spaces: [&Space; 2], similarity: Similarity, depth: usize, order: 
 fn one_sweep_finds_what_two_find_on_every_kind_of_data() {
     for kind in KINDS {
         for similarity in [Similarity::Cosine, Similarity::Dot] {
-            let spaces = [data(kind, 709, 19, 1), data(kind, 1500, 19, 2)];
+            let spaces = [data(kind, 461, 19, 1), data(kind, 1000, 19, 2)];
             for [a, b] in [[0, 1], [1, 0]] {
                 let [slow, alone, both] = three_ways([&spaces[a], &spaces[b]], similarity, 30, Order::Parallel);
                 let lists = |rankings: &[Rankings; 2]| [0, 1].map(|way| rankings[way].targets.clone());
@@ -125,6 +126,49 @@ fn one_sweep_finds_what_two_find_on_every_kind_of_data() {
             }
         }
     }
+}
+
+#[test]
+fn a_product_is_within_its_bound_and_the_same_in_both_directions() {
+    let driver = Driver::silent(Order::Serial);
+    for kind in KINDS {
+        for similarity in [Similarity::Cosine, Similarity::Dot] {
+            let spaces = [data(kind, 50, 70, 1), data("cone", 40, 70, 2)];
+            let sides = [0, 1].map(|s| Side::new(&spaces[s], similarity, &driver));
+            let there = products_of([&sides[0], &sides[1]], Way::There, &driver);
+            let back = products_of([&sides[1], &sides[0]], Way::Back, &driver);
+            for (i, row) in there.iter().enumerate() {
+                for (j, (value, error)) in row.iter().enumerate() {
+                    assert!(
+                        *error <= 0.0,
+                        "{kind} {similarity:?} {i} {j}: beyond the bound by {error}"
+                    );
+                    assert_eq!(value.to_bits(), back[j][i].0.to_bits(), "{kind} {similarity:?} {i} {j}");
+                }
+            }
+        }
+    }
+}
+
+/// The product of every query and every target, and by how much its error exceeds the query's bound.
+fn products_of(sides: [&Side; 2], way: Way, driver: &Driver) -> Vec<Vec<(f32, f64)>> {
+    let products = Products {
+        query: sides[0],
+        target: sides[1],
+    };
+    let rows: Vec<u32> = (0..sides[0].space.rows() as u32).collect();
+    let targets = PackedTargets::new(&products, way, driver);
+    let (queries, errors) = targets.queries(&rows);
+    let mut found = vec![vec![(0.0, 1.0); sides[1].space.rows()]; rows.len()];
+    for block in &targets.blocks {
+        let (all, limits) = (0..block.panels.count(), vec![f32::NEG_INFINITY; rows.len()]);
+        meet(&queries.panels, &block.panels, all, &limits, |i, t, value| {
+            let j = block.rows[t] as usize;
+            let error = f64::from(value) + targets.centring.shared - products.exact(i, j);
+            found[i][j] = (value, error.abs() - errors[i]);
+        });
+    }
+    found
 }
 
 #[test]
