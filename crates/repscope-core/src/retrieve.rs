@@ -4,8 +4,8 @@
 use crate::data::{Direction, LabelSet, Labels, Retrieval};
 use crate::error::{Error, Result};
 use crate::metrics::{Answer, Metric, Part, Work};
-use crate::passes::rankings::{self, Rankings, Relevance, Standing, rank};
-use crate::passes::similarity::{Products, Side};
+use crate::passes::rankings::{self, Job, Rankings, Relevance, Standing, rank, rank_both};
+use crate::passes::similarity::{Products, Side, Way};
 use crate::plan::in_words;
 use crate::run::Driver;
 use crate::score::Results;
@@ -101,8 +101,21 @@ pub fn retrieve(retrievals: &[Retrieval], metrics: &[&Metric], spec: &Spec, driv
             .collect();
         let mut warnings = zero_rows(&sides, spec);
         warnings.extend(repeated_rows(retrieval, &sides));
-        for &direction in &retrieval.directions {
-            let ranked = search(retrieval, direction, part, &sides, spec, driver);
+        let search = Search {
+            retrieval,
+            part,
+            sides: &sides,
+            spec,
+            driver,
+        };
+        // What the opposite of an earlier direction found already.
+        let mut found: Vec<(usize, Rankings)> = Vec::new();
+        for number in 0..retrieval.directions.len() {
+            let rankings = match found.iter().position(|(n, _)| *n == number) {
+                Some(place) => found.swap_remove(place).1,
+                None => search.rank(number, &mut found),
+            };
+            let ranked = search.ranked(retrieval.directions[number], rankings);
             warnings.extend(advice(&ranked));
             for metric in metrics {
                 let Work::Ranking { compute, .. } = metric.work else {
@@ -136,57 +149,105 @@ fn take(answer: Answer, model: &str, results: &mut Results) {
         }));
 }
 
-fn search<'a>(
-    retrieval: &Retrieval,
-    direction: Direction,
+/// The search of one retrieval.
+struct Search<'a> {
+    retrieval: &'a Retrieval,
     part: Part,
-    sides: &[Side],
+    sides: &'a [Side<'a>],
     spec: &'a Spec,
-    driver: &Driver,
-) -> Ranked<'a> {
-    let (query, target) = (&sides[direction.query], &sides[direction.target]);
-    let is_self = direction.query == direction.target;
-    let findable = target.space.rows() - usize::from(is_self);
-    let largest = spec.retrieval_k.iter().copied().max().unwrap_or(1);
-    let relevances: Vec<Relevance> = retrieval
-        .label_sets
-        .iter()
-        .map(|set| relevance(set, direction, is_self))
-        .collect();
-    let products = Products { query, target };
-    let read = match part {
-        Part::Whole => relevances.as_slice(),
-        Part::First => &[],
-    };
-    let mut rankings = rank(products, read, is_self, largest.min(findable), driver);
-    let mut standings = std::mem::take(&mut rankings.standings);
-    standings.resize(relevances.len(), Vec::new());
-    let mut ranked = Ranked {
-        spec,
-        direction: retrieval.direction_name(direction),
-        queries: query.space.rows(),
-        targets: target.space.rows(),
-        findable,
-        is_self,
-        is_paired: retrieval.is_paired(direction),
-        gap: if is_self { 0.0 } else { gap(query, target, spec, driver) },
-        rankings,
-        sets: Vec::new(),
-    };
-    for ((relevance, standings), set) in relevances.into_iter().zip(standings).zip(&retrieval.label_sets) {
-        let counted = (0..ranked.queries).filter(|&q| relevance.relevant(relevance.queries[q] as usize) > 0);
-        let mut set = RankedSet {
-            name: set.name.clone(),
-            counted: counted.collect(),
-            relevance,
-            standings,
-            hits: Vec::new(),
-            gains: Vec::new(),
+    driver: &'a Driver<'a>,
+}
+
+impl<'a> Search<'a> {
+    /// Ranks the targets of a direction. Where its opposite is asked too, that is found as well and put aside.
+    fn rank(&self, number: usize, found: &mut Vec<(usize, Rankings)>) -> Rankings {
+        let directions = &self.retrieval.directions;
+        let direction = directions[number];
+        let is_opposite = |d: &Direction| d.query == direction.target && d.target == direction.query;
+        let later = (number + 1..directions.len()).find(|&n| is_opposite(&directions[n]));
+        let relevances = self.read(direction);
+        let job = self.job(direction, &relevances);
+        let Some(later) = later.filter(|_| !job.is_self) else {
+            return rank(&job, self.driver);
         };
-        count_hits(&ranked, &mut set);
-        ranked.sets.push(set);
+        let of_opposite = self.read(directions[later]);
+        let opposite = self.job(directions[later], &of_opposite);
+        let memory = self.spec.memory.unwrap_or(u64::MAX);
+        let [rankings, others] = rank_both([&job, &opposite], memory, self.driver);
+        found.push((later, others));
+        rankings
     }
-    ranked
+
+    fn job<'b>(&'b self, direction: Direction, relevances: &'b [Relevance]) -> Job<'b> {
+        let products = Products {
+            query: &self.sides[direction.query],
+            target: &self.sides[direction.target],
+        };
+        let is_self = direction.query == direction.target;
+        let largest = self.spec.retrieval_k.iter().copied().max().unwrap_or(1);
+        Job {
+            products,
+            way: match direction.query <= direction.target {
+                true => Way::There,
+                false => Way::Back,
+            },
+            relevances,
+            is_self,
+            depth: largest.min(products.target.space.rows() - usize::from(is_self)),
+        }
+    }
+
+    fn relevances(&self, direction: Direction) -> Vec<Relevance> {
+        let is_self = direction.query == direction.target;
+        let sets = self.retrieval.label_sets.iter();
+        sets.map(|set| relevance(set, direction, is_self)).collect()
+    }
+
+    /// The sets of labels whose standings are read.
+    fn read(&self, direction: Direction) -> Vec<Relevance> {
+        match self.part {
+            Part::Whole => self.relevances(direction),
+            Part::First => Vec::new(),
+        }
+    }
+
+    /// A direction with what its queries found.
+    fn ranked(&self, direction: Direction, mut rankings: Rankings) -> Ranked<'a> {
+        let (query, target) = (&self.sides[direction.query], &self.sides[direction.target]);
+        let is_self = direction.query == direction.target;
+        let relevances = self.relevances(direction);
+        let mut standings = std::mem::take(&mut rankings.standings);
+        standings.resize(relevances.len(), Vec::new());
+        let mut ranked = Ranked {
+            spec: self.spec,
+            direction: self.retrieval.direction_name(direction),
+            queries: query.space.rows(),
+            targets: target.space.rows(),
+            findable: target.space.rows() - usize::from(is_self),
+            is_self,
+            is_paired: self.retrieval.is_paired(direction),
+            gap: match is_self {
+                true => 0.0,
+                false => gap(query, target, self.spec, self.driver),
+            },
+            rankings,
+            sets: Vec::new(),
+        };
+        for ((relevance, standings), set) in relevances.into_iter().zip(standings).zip(&self.retrieval.label_sets) {
+            let counted = (0..ranked.queries).filter(|&q| relevance.relevant(relevance.queries[q] as usize) > 0);
+            let mut set = RankedSet {
+                name: set.name.clone(),
+                counted: counted.collect(),
+                relevance,
+                standings,
+                hits: Vec::new(),
+                gains: Vec::new(),
+            };
+            count_hits(&ranked, &mut set);
+            ranked.sets.push(set);
+        }
+        ranked
+    }
 }
 
 /// The labels of both sides under common codes: a label is the same where its name is.

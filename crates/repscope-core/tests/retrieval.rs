@@ -81,6 +81,33 @@ fn changed(retrieval: &Retrieval, change: impl Fn(&Space) -> Vec<f64>) -> Retrie
 }
 
 #[test]
+fn a_direction_scores_the_same_whether_or_not_its_opposite_is_asked() {
+    // Large enough for one sweep that serves both directions.
+    let both = Retrieval {
+        directions: vec![
+            Direction { query: 1, target: 0 },
+            Direction { query: 0, target: 0 },
+            Direction { query: 0, target: 1 },
+        ],
+        ..two_views(1601, 430, 5)
+    };
+    let together = run(&both, &spec(&[3, 20]));
+    let mut alone = Vec::new();
+    for &direction in &both.directions {
+        let one = Retrieval {
+            directions: vec![direction],
+            ..both.clone()
+        };
+        alone.extend(run(&one, &spec(&[3, 20])).scores);
+    }
+    let bits = |scores: &[Score]| -> Vec<(String, Option<u64>)> {
+        let of_score = |s: &Score| (s.metric.to_string(), s.value.map(f64::to_bits));
+        scores.iter().map(of_score).collect()
+    };
+    assert_eq!(bits(&together.scores), bits(&alone));
+}
+
+#[test]
 fn every_declared_invariance_holds() {
     let retrieval = two_views(150, 7, 1);
     let before = run(&retrieval, &spec(&[3, 20]));

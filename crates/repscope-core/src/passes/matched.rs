@@ -16,7 +16,7 @@ use counts::Counts;
 use places::Places;
 
 use super::panels::meet;
-use super::similarity::{PackedQueries, PackedTargets, Products};
+use super::similarity::{PackedTargets, Products, Way};
 use super::unit_matrix::UnitMatrix;
 use crate::run::Driver;
 
@@ -69,15 +69,15 @@ pub(crate) fn meet_all(products: &Products, driver: &Driver) -> Matched {
 
 struct Meeting<'a> {
     products: &'a Products<'a>,
-    rows: Rows,
+    rows: Rows<'a>,
     own: Vec<f64>,
     places: Places,
 }
 
 /// The rows of both sides as they are multiplied.
-enum Rows {
+enum Rows<'a> {
     Exact { signals: UnitMatrix, texts: UnitMatrix },
-    Packed(PackedTargets),
+    Packed(PackedTargets<'a>),
 }
 
 impl<'a> Meeting<'a> {
@@ -87,7 +87,7 @@ impl<'a> Meeting<'a> {
                 signals: UnitMatrix::new(products.query, driver),
                 texts: UnitMatrix::new(products.target, driver),
             },
-            false => Rows::Packed(PackedTargets::new(products.target, driver)),
+            false => Rows::Packed(PackedTargets::new(products, Way::There, driver)),
         };
         let own = |i: usize| match &rows {
             Rows::Exact { signals, texts } => texts.cosine(signals.row(i), i),
@@ -140,31 +140,34 @@ impl<'a> Meeting<'a> {
     }
 
     /// Cosines in f32, and in f64 where a text is too near to the own one.
-    fn by_panels(&self, rows: &[usize], packed: &PackedTargets) -> Counts {
+    fn by_panels(&self, rows: &[usize], texts: &PackedTargets) -> Counts {
         let mut counts = Counts::new(rows.len(), self);
-        let queries = PackedQueries::new(self.products.query, rows, packed);
+        let numbers: Vec<u32> = rows.iter().map(|&i| i as u32).collect();
+        let (signals, errors) = texts.queries(&numbers);
         let firsts = &self.products.target.firsts;
-        // What adding up the part that all texts share can lose beside the bound of the products.
+        // What adding up the part that all pairs share can lose beside the bound of the products.
         let lost = (self.products.query.space.columns() + 16) as f64 * f64::EPSILON;
         let limits = vec![f32::NEG_INFINITY; rows.len()];
-        let all = 0..packed.panels.count();
-        meet(&queries.panels, &packed.panels, all, &limits, |place, t, value| {
-            let (i, j) = (rows[place], packed.order[t] as usize);
-            if i == j {
-                return;
-            }
-            let cosine = if firsts[i] == firsts[j] {
-                self.own[i]
-            } else {
-                let near = f64::from(value) + queries.shared[place];
-                match (near - self.own[i]).abs() > queries.errors[place] + lost {
-                    true => near.clamp(-1.0, 1.0),
-                    false => self::cosine(self.products, i, j),
+        for block in &texts.blocks {
+            let all = 0..block.panels.count();
+            meet(&signals.panels, &block.panels, all, &limits, |place, t, value| {
+                let (i, j) = (rows[place], block.rows[t] as usize);
+                if i == j {
+                    return;
                 }
-            };
-            counts.see(place, j, cosine, &self.places);
-            counts.stand(place, self.own[i], cosine);
-        });
+                let cosine = if firsts[i] == firsts[j] {
+                    self.own[i]
+                } else {
+                    let near = f64::from(value) + texts.centring.shared;
+                    match (near - self.own[i]).abs() > errors[place] + lost {
+                        true => near.clamp(-1.0, 1.0),
+                        false => self::cosine(self.products, i, j),
+                    }
+                };
+                counts.see(place, j, cosine, &self.places);
+                counts.stand(place, self.own[i], cosine);
+            });
+        }
         counts
     }
 

@@ -60,15 +60,6 @@ impl Panels {
         self.rows += 1;
     }
 
-    /// Adds panels packed elsewhere; all but the last must be full.
-    pub(crate) fn append(&mut self, other: &Panels) {
-        for number in 0..other.count() {
-            let panel = self.panel_mut(self.rows / self.width + number);
-            panel.copy_from_slice(other.panel(number));
-        }
-        self.rows += other.rows;
-    }
-
     /// The number of panels.
     pub(crate) fn count(&self) -> usize {
         self.rows.div_ceil(self.width)

@@ -2,21 +2,24 @@
 //! The order in which each query of a retrieval finds its targets: similarity descending, then row number ascending;
 //! in a self-direction the query itself is excluded by its number.
 //!
-//! Some queries at a time meet all targets, by f32 products that never leave the registers unless they are large.
-//! Targets come in random order, so the first of them tell how similar a target must be to matter to each query; of
-//! the others only those are kept. From them come the first `depth` targets of each query and how its relevant targets
-//! stand in the whole ranking, for every set of labels. Memory is O(queries · depth), plus what the queries at hand keep.
+//! Queries meet all targets, by f32 products that never leave the registers unless they are large. Targets come in random
+//! order, so the first of them tell how similar a target must be to matter to each query; of the others only those are kept.
+//! From them come the first `depth` targets of each query and how its relevant targets stand in the whole ranking, for every
+//! set of labels. One direction takes some queries at a time and needs O(queries · depth) of memory, plus what those at hand
+//! keep. Two opposite directions share one sweep where what all queries keep fits into memory; the results are the same.
 //!
 //! The first `depth` are exact. Let v be the depth-th largest f32 value and E the error bound of the query: every one of
 //! the true first `depth` has an f32 value of at least v − 2E, and targets whose f32 values are more than 2E apart are
 //! in their true order. The others are measured in f64. Ranks behind `depth` are those of the f32 values. Small
 //! retrievals are measured in f64 throughout.
 
-mod meeting;
+mod both_ways;
+mod finish;
+mod kept;
+mod keys;
+mod one_way;
 
-use meeting::{Meeting, Members, down, row_of, value_of};
-
-use super::similarity::{PackedTargets, Products};
+use super::similarity::{Products, Way};
 use crate::data::Space;
 use crate::run::Driver;
 
@@ -26,6 +29,8 @@ const DIRECT: u64 = 1 << 30;
 const KEPT: usize = 1 << 24;
 const FEWEST: usize = 48;
 const MOST: usize = 384;
+/// Bytes that the rows of both sides may keep in one sweep.
+const KEPT_BY_BOTH: u64 = 512 << 20;
 /// Up to a share of 1 in this many targets, the relevant ones are measured first: that costs little, and otherwise the
 /// first of them might be far behind those that are kept.
 const SEEK: usize = 200;
@@ -102,50 +107,76 @@ impl Rankings {
     }
 }
 
-/// What is asked.
-struct Job<'a> {
-    products: Products<'a>,
-    relevances: &'a [Relevance],
-    is_self: bool,
-    depth: usize,
+/// What is asked in one direction.
+pub(crate) struct Job<'a> {
+    pub(crate) products: Products<'a>,
+    /// Which of its two sides is the first; opposite directions differ in it.
+    pub(crate) way: Way,
+    pub(crate) relevances: &'a [Relevance],
+    pub(crate) is_self: bool,
+    /// How many targets are listed. Must not exceed the number of targets that a query can find.
+    pub(crate) depth: usize,
 }
 
-/// What the queries of one task found: their first targets, and their standings by set of labels.
-type Found = (Vec<u32>, Vec<Vec<Standing>>);
+/// What some queries found: their first targets, and their standings by set of labels.
+struct Found {
+    rows: Vec<u32>,
+    targets: Vec<u32>,
+    standings: Vec<Vec<Standing>>,
+}
 
-/// Queries that are ranked together, where each keeps about this many targets.
-fn queries_at_once(needed: usize) -> usize {
-    (KEPT / needed.max(1)).clamp(FEWEST, MOST)
+impl Found {
+    fn new(sets: usize) -> Self {
+        Found {
+            rows: Vec::new(),
+            targets: Vec::new(),
+            standings: vec![Vec::new(); sets],
+        }
+    }
+}
+
+impl Rankings {
+    fn new(job: &Job) -> Self {
+        Rankings {
+            depth: job.depth,
+            targets: vec![0; job.queries() * job.depth],
+            standings: vec![vec![Standing::default(); job.queries()]; job.relevances.len()],
+        }
+    }
+
+    fn put(&mut self, found: Found) {
+        for (place, &q) in found.rows.iter().enumerate() {
+            let list = &found.targets[place * self.depth..(place + 1) * self.depth];
+            self.targets[q as usize * self.depth..][..self.depth].copy_from_slice(list);
+            for (all, some) in self.standings.iter_mut().zip(&found.standings) {
+                all[q as usize] = some[place];
+            }
+        }
+    }
 }
 
 /// Bytes that [`rank`] needs beside its input, where at most `needed` targets matter to a query.
 pub(crate) fn memory(queries: usize, space: &Space, depth: usize, needed: usize, threads: usize) -> u64 {
     let (n, d) = (space.rows(), space.columns());
-    let at_once = queries_at_once(needed);
-    let of_thread = at_once * (needed * 16 + d * 4) + n * 4;
-    (n * (d * 4 + 16) + queries * (depth * 4 + 16) + threads * of_thread) as u64
+    let at_once = one_way::queries_at_once(needed);
+    let of_thread = at_once * (needed * 16 + 512 + d * 4);
+    (n * (d * 4 + 28) + queries * (depth * 4 + 16) + threads * of_thread) as u64
 }
 
-/// Ranks the targets of every query. `depth` must not exceed the number of targets it can find.
-pub(crate) fn rank(
-    products: Products,
-    relevances: &[Relevance],
-    is_self: bool,
-    depth: usize,
-    driver: &Driver,
-) -> Rankings {
-    let (queries, targets) = (products.query.space.rows(), products.target.space.rows());
-    let coordinates = queries as u64 * targets as u64 * products.query.space.columns() as u64;
-    let job = Job {
-        products,
-        relevances,
-        is_self,
-        depth,
-    };
-    if coordinates <= DIRECT {
-        job.directly(driver)
-    } else {
-        job.by_panels(driver)
+/// Ranks the targets of every query.
+pub(crate) fn rank(job: &Job, driver: &Driver) -> Rankings {
+    match job.is_direct() {
+        true => job.directly(driver),
+        false => job.by_panels(driver),
+    }
+}
+
+/// Ranks the targets of every query of two opposite directions: in one sweep, unless it would need more than `memory`
+/// bytes.
+pub(crate) fn rank_both(jobs: [&Job; 2], memory: u64, driver: &Driver) -> [Rankings; 2] {
+    match !jobs[0].is_direct() && both_ways::is_worthwhile(jobs, memory) {
+        true => both_ways::rank_both(jobs, driver),
+        false => jobs.map(|job| rank(job, driver)),
     }
 }
 
@@ -158,25 +189,8 @@ impl Job<'_> {
         self.products.target.space.rows()
     }
 
-    fn collect(&self, tasks: usize, driver: &Driver, run: impl Fn(usize) -> Found + Sync) -> Rankings {
-        driver.progress().begin("queries", tasks as u64);
-        let found = driver.map(tasks, |task| {
-            let found = run(task);
-            driver.progress().advance(1);
-            found
-        });
-        let mut all = Rankings {
-            depth: self.depth,
-            targets: Vec::with_capacity(self.queries() * self.depth),
-            standings: vec![Vec::with_capacity(self.queries()); self.relevances.len()],
-        };
-        for (targets, standings) in found {
-            all.targets.extend(targets);
-            for (all, some) in all.standings.iter_mut().zip(standings) {
-                all.extend(some);
-            }
-        }
-        all
+    fn is_direct(&self) -> bool {
+        self.queries() as u64 * self.targets() as u64 * self.products.query.space.columns() as u64 <= DIRECT
     }
 
     /// How much of the ranking query `q` needs.
@@ -187,141 +201,47 @@ impl Job<'_> {
 
     /// All similarities in f64.
     fn directly(&self, driver: &Driver) -> Rankings {
-        let at_once = FEWEST;
-        self.collect(self.queries().div_ceil(at_once), driver, |task| {
-            let mut found: Found = (Vec::new(), vec![Vec::new(); self.relevances.len()]);
-            for q in task * at_once..self.queries().min((task + 1) * at_once) {
-                let values: Vec<f64> = (0..self.targets()).map(|j| self.products.exact(q, j)).collect();
-                let before = |a: &u32, b: &u32| {
-                    let (x, y) = (values[*a as usize], values[*b as usize]);
-                    // −0 and 0 are the same similarity.
-                    (y + 0.0).total_cmp(&(x + 0.0)).then(a.cmp(b))
-                };
-                let mut order: Vec<u32> = (0..self.targets() as u32)
-                    .filter(|&j| !(self.is_self && j as usize == q))
-                    .collect();
-                order.sort_unstable_by(before);
-                found.0.extend_from_slice(&order[..self.depth]);
-                for (relevance, standings) in self.relevances.iter().zip(&mut found.1) {
-                    standings.push(standing(relevance, q, &order));
-                }
+        let tasks = self.queries().div_ceil(FEWEST);
+        driver.progress().begin("queries", tasks as u64);
+        let found = driver.map(tasks, |task| {
+            let mut found = Found::new(self.relevances.len());
+            for q in task * FEWEST..self.queries().min((task + 1) * FEWEST) {
+                self.rank_directly(q, &mut found);
             }
+            driver.progress().advance(1);
             found
-        })
+        });
+        let mut all = Rankings::new(self);
+        found.into_iter().for_each(|found| all.put(found));
+        all
+    }
+
+    fn rank_directly(&self, q: usize, found: &mut Found) {
+        let values: Vec<f64> = (0..self.targets()).map(|j| self.products.exact(q, j)).collect();
+        let before = |a: &u32, b: &u32| {
+            let (x, y) = (values[*a as usize], values[*b as usize]);
+            // −0 and 0 are the same similarity.
+            (y + 0.0).total_cmp(&(x + 0.0)).then(a.cmp(b))
+        };
+        let mut order: Vec<u32> = (0..self.targets() as u32)
+            .filter(|&j| !(self.is_self && j as usize == q))
+            .collect();
+        order.sort_unstable_by(before);
+        found.rows.push(q as u32);
+        found.targets.extend_from_slice(&order[..self.depth]);
+        for (relevance, standings) in self.relevances.iter().zip(&mut found.standings) {
+            standings.push(standing(relevance, q, &order));
+        }
     }
 
     /// Products in f32, with f64 where they cannot tell.
     fn by_panels(&self, driver: &Driver) -> Rankings {
-        let packed = PackedTargets::new(self.products.target, driver);
-        let members: Vec<Members> = self.relevances.iter().map(Members::new).collect();
-        let most = (0..self.queries()).map(|q| self.needed(q)).max().unwrap_or(0);
-        let all: Vec<usize> = (0..self.queries()).collect();
-        let groups: Vec<&[usize]> = all.chunks(queries_at_once(most)).collect();
-        let mut rankings = self.collect(groups.len(), driver, |task| {
-            let mut meeting = Meeting::new(self, groups[task], &packed);
-            for (set, members) in members.iter().enumerate() {
-                meeting.seek_first(set, members, self.targets() / SEEK);
-            }
-            meeting.meet_and_learn();
-            let mut found: Found = (Vec::new(), vec![Vec::new(); self.relevances.len()]);
-            for place in 0..groups[task].len() {
-                self.finish(&mut meeting, place, &mut found);
-            }
-            found
-        });
-        self.find_far_firsts(&mut rankings, &members, &packed, driver);
-        rankings
-    }
-
-    /// Ranks the targets of one query from those it kept.
-    fn finish(&self, meeting: &mut Meeting, place: usize, found: &mut Found) {
-        let q = meeting.queries[place];
-        let (needed, error) = (self.needed(q), meeting.packed.errors[place]);
-        let mut keys = std::mem::take(&mut meeting.keys[place]);
-        if !meeting.is_enough(&keys, place, needed) {
-            // The sample was unlucky: all targets are met once more, by this query alone.
-            let mut alone = Meeting::new(self, &meeting.queries[place..=place], meeting.targets);
-            alone.meet_rest();
-            keys = alone.keys.remove(0);
-        }
-        let (_, kth, _) = keys.select_nth_unstable(self.depth - 1);
-        let tied = down(f64::from(value_of(*kth)) - 2.0 * error);
-        let wanted = keys.iter().filter(|&&key| value_of(key) >= tied).count().max(needed);
-        if keys.len() > wanted {
-            keys.select_nth_unstable(wanted - 1);
-            keys.truncate(wanted);
-        }
-        keys.sort_unstable();
-        let near = keys.partition_point(|&key| value_of(key) >= tied);
-        let mut order: Vec<u32> = keys.iter().map(|&key| row_of(key)).collect();
-        self.settle(q, error, &keys[..near], &mut order[..near]);
-        found.0.extend_from_slice(&order[..self.depth]);
-        for (set, (relevance, standings)) in self.relevances.iter().zip(&mut found.1).enumerate() {
-            let mut standing = standing(relevance, q, &order);
-            if standing.first == 0 && relevance.relevant_to(q) > 0 {
-                standing.first = meeting.rank_of_first(set, place, order.len());
-            }
-            standings.push(standing);
-        }
-    }
-
-    /// Finds the rank of the first relevant target of the queries that have none among those they kept.
-    fn find_far_firsts(&self, rankings: &mut Rankings, members: &[Members], packed: &PackedTargets, driver: &Driver) {
-        for (set, (relevance, members)) in self.relevances.iter().zip(members).enumerate() {
-            let standings = &mut rankings.standings[set];
-            let is_open = |&q: &usize| standings[q].first == 0 && relevance.relevant_to(q) > 0;
-            let open: Vec<usize> = (0..self.queries()).filter(is_open).collect();
-            let groups: Vec<&[usize]> = open.chunks(MOST).collect();
-            let firsts = driver.map(groups.len(), |task| {
-                let mut meeting = Meeting::new(self, groups[task], packed);
-                meeting.seek_first(set, members, usize::MAX);
-                meeting.limits.fill(f32::MAX);
-                meeting.meet_rest();
-                let places = groups[task].iter().enumerate();
-                let first = |(place, &q): (usize, &usize)| meeting.rank_of_first(set, place, self.needed(q));
-                places.map(first).collect::<Vec<u32>>()
-            });
-            for (&q, first) in open.iter().zip(firsts.concat()) {
-                standings[q].first = first;
-            }
-        }
-    }
-
-    /// Puts targets that f32 cannot tell apart into their true order; `order` holds the rows of `keys`.
-    fn settle(&self, q: usize, error: f64, keys: &[u64], order: &mut [u32]) {
-        let is_apart = |a: &u64, b: &u64| f64::from(value_of(*a)) - f64::from(value_of(*b)) > 2.0 * error;
-        let mut first = 0;
-        for group in keys.chunk_by(|a, b| !is_apart(a, b)) {
-            let end = first + group.len();
-            // What comes behind the first `depth` is not promised to be exact.
-            if group.len() > 1 && first < self.depth {
-                let mut measured = self.measure(q, group);
-                measured.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-                for (slot, (_, row)) in order[first..end].iter_mut().zip(measured) {
-                    *slot = row;
-                }
-            }
-            first = end;
-        }
-    }
-
-    /// The f64 similarities of some targets; equal targets are measured once.
-    fn measure(&self, q: usize, keys: &[u64]) -> Vec<(f64, u32)> {
-        let firsts = &self.products.target.firsts;
-        let mut members: Vec<(u32, u32)> = keys
-            .iter()
-            .map(|&key| (firsts[row_of(key) as usize], row_of(key)))
-            .collect();
-        members.sort_unstable();
-        let mut last = (u32::MAX, 0.0);
-        let measure = |(first, j): (u32, u32)| {
-            if first != last.0 {
-                // Adding 0 turns −0 into 0: both are the same similarity.
-                last = (first, self.products.exact(q, first as usize) + 0.0);
-            }
-            (last.1, j)
-        };
-        members.into_iter().map(measure).collect()
+        let targets = one_way::Targets::new(self, driver);
+        let queries: Vec<u32> = (0..self.queries() as u32).collect();
+        let mut all = Rankings::new(self);
+        one_way::rank_some(self, &queries, &targets, &mut all, driver);
+        one_way::find_far_firsts(self, &mut all, || &targets, driver);
+        all
     }
 }
 

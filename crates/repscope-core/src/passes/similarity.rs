@@ -2,28 +2,20 @@
 //! Two spaces made ready for inner products: exact ones in f64, fast ones in f32, and a bound between the two.
 //!
 //! Each row is multiplied by a factor: 1 / ‖row‖ for the cosine (0 for a row of length zero), else one power of two for
-//! the whole space, which brings its longest row to about 1 and changes no order. The fast copy of the targets is
-//! centred: ⟨a, b⟩ = ⟨a, b − m⟩ + ⟨a, m⟩, and ⟨a, m⟩ is the same for all targets of a query, so the order stays
-//! while the rounding errors shrink with the length of b − m.
-//!
-//! **Error bound.** With u = 2⁻²⁴ the f32 value differs from the exact ⟨a, b − m⟩ by at most γ·‖a‖·‖b − m‖, γ = (D + 16)·u
-//! / (1 − (D + 16)·u), in any order of summation; the 16 covers the rounding of the coordinates. The f64 value of ⟨a, b⟩
-//! and the centring add (2D + 16)·2⁻⁵³·‖a‖·‖b‖.
+//! the whole space, which brings its longest row to about 1 and changes no order.
+
+mod packed;
+
+pub(crate) use packed::{Centring, Packed, PackedTargets, Role, Way};
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 
 use super::moments::scaled_column_means;
-use super::panels::Panels;
 use super::prepared::{BLOCK, length, power_of_two_near};
 use crate::data::{Slice, Space};
-use crate::random;
 use crate::run::Driver;
 use crate::spec::Similarity;
-
-/// Unit roundoff of f32 and of f64.
-const U32: f64 = f32::EPSILON as f64 / 2.0;
-const U64: f64 = f64::EPSILON / 2.0;
 
 /// A space with a factor for each row.
 pub(crate) struct Side<'a> {
@@ -90,6 +82,7 @@ impl<'a> Side<'a> {
 }
 
 /// Inner products of a query's row and a target's row, each times its factor.
+#[derive(Clone, Copy)]
 pub(crate) struct Products<'a> {
     pub(crate) query: &'a Side<'a>,
     pub(crate) target: &'a Side<'a>,
@@ -110,92 +103,6 @@ impl Products<'_> {
             (Slice::F64(x), Slice::F32(y)) => lanes(&x[a], &y[b], |x, y| (x * s) * (f64::from(y) * t)),
             (Slice::F64(x), Slice::F64(y)) => lanes(&x[a], &y[b], |x, y| (x * s) * (y * t)),
         }
-    }
-}
-
-/// The centred targets in f32, in a fixed random order: the first ones are a fair sample of all.
-pub(crate) struct PackedTargets {
-    pub(crate) panels: Panels,
-    /// Which row stands at each place.
-    pub(crate) order: Vec<u32>,
-    mean: Vec<f64>,
-    /// The longest row after centring, and before.
-    longest: f64,
-    longest_whole: f64,
-}
-
-impl PackedTargets {
-    pub(crate) fn new(target: &Side, driver: &Driver) -> Self {
-        let (n, d) = (target.space.rows(), target.space.columns());
-        let mean = target.mean(driver);
-        let order = random::permutation(n, &mut random::stream(0, "target order", 0));
-        let mut packed = PackedTargets {
-            panels: Panels::of_targets(d, n),
-            order: Vec::new(),
-            mean: Vec::new(),
-            longest: 0.0,
-            longest_whole: target.longest,
-        };
-        // A task packs whole panels.
-        let at_once = BLOCK.next_multiple_of(Panels::targets_at_once());
-        let parts = driver.map(n.div_ceil(at_once), |b| {
-            let mut panels = Panels::of_targets(d, at_once);
-            let mut longest = 0.0f64;
-            let mut row = vec![0.0; d];
-            for &i in &order[b * at_once..n.min((b + 1) * at_once)] {
-                target.read(i as usize, &mut row);
-                row.iter_mut().zip(&mean).for_each(|(x, m)| *x -= m);
-                longest = longest.max(length(&row));
-                panels.push(&row);
-            }
-            (panels, longest)
-        });
-        for (panels, longest) in parts {
-            packed.panels.append(&panels);
-            packed.longest = packed.longest.max(longest);
-        }
-        packed.order = order;
-        packed.mean = mean;
-        packed
-    }
-
-    /// How far the f32 product of a query of this length and any target can be from the exact one, up to what all
-    /// targets of the query share.
-    fn error_bound(&self, query_length: f64) -> f64 {
-        let d = self.mean.len() as f64 + 16.0;
-        let gamma = d * U32 / (1.0 - (d * U32).min(0.5));
-        let in_f64 = 2.0 * d * U64 * self.longest_whole;
-        query_length * (gamma * self.longest + in_f64) * 1.01 + f64::from(f32::MIN_POSITIVE)
-    }
-}
-
-/// Some queries in f32.
-pub(crate) struct PackedQueries {
-    pub(crate) panels: Panels,
-    /// The error bound of each.
-    pub(crate) errors: Vec<f64>,
-    /// By how much the product of each with a target exceeds that with the centred target.
-    pub(crate) shared: Vec<f64>,
-}
-
-impl PackedQueries {
-    pub(crate) fn new(query: &Side, rows: &[usize], targets: &PackedTargets) -> Self {
-        let d = targets.mean.len();
-        let mut packed = PackedQueries {
-            panels: Panels::of_queries(d, rows.len()),
-            errors: Vec::with_capacity(rows.len()),
-            shared: Vec::with_capacity(rows.len()),
-        };
-        let mut row = vec![0.0; d];
-        for &i in rows {
-            query.read(i, &mut row);
-            packed.errors.push(targets.error_bound(length(&row)));
-            packed
-                .shared
-                .push(row.iter().zip(&targets.mean).map(|(x, m)| x * m).sum());
-            packed.panels.push(&row);
-        }
-        packed
     }
 }
 
