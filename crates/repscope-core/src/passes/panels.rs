@@ -60,6 +60,15 @@ impl Panels {
         self.rows += 1;
     }
 
+    /// Adds panels packed elsewhere; all but the last must be full.
+    pub(crate) fn append(&mut self, other: &Panels) {
+        for number in 0..other.count() {
+            let panel = self.panel_mut(self.rows / self.width + number);
+            panel.copy_from_slice(other.panel(number));
+        }
+        self.rows += other.rows;
+    }
+
     /// The number of panels.
     pub(crate) fn count(&self) -> usize {
         self.rows.div_ceil(self.width)
@@ -93,6 +102,10 @@ pub(crate) trait Meets {
     fn query_limits(&self, first: usize) -> &[f32];
     /// The limits of the targets from `first` on, as many as a panel is wide; asked for where there are any.
     fn target_limits(&self, first: usize) -> &[f32];
+    /// Bytes beside the panels that are read of a target that is found.
+    fn bytes_of_target(&self) -> usize {
+        0
+    }
     /// A product that is not below one of its limits.
     fn found(&mut self, query: usize, target: usize, product: f32);
 }
@@ -124,7 +137,8 @@ impl<M: Meets> pulp::WithSimd for Meeting<'_, M> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         let (queries, targets) = (self.queries.0, self.targets.0);
         let (first_query, first_target) = (self.queries.1.start, self.targets.1.start);
-        let at_once = (CACHED / (targets.width * targets.columns * size_of::<f32>())).max(1);
+        let of_target = targets.columns * size_of::<f32>() + self.meets.bytes_of_target();
+        let at_once = (CACHED / (targets.width * of_target)).max(1);
         for start in self.targets.1.clone().step_by(at_once) {
             for q in self.queries.1.clone() {
                 let rows = queries.panel(q).as_chunks::<QUERIES>().0;

@@ -15,7 +15,7 @@ const AXES: usize = 16;
 /// Rows that the axes are found from.
 const ROWS: usize = 1024;
 /// Cells that each block meets first.
-const NEAREST: usize = 5;
+const NEAREST: usize = 12;
 
 /// Blocks that are cells of space.
 pub(super) struct Cells {

@@ -261,6 +261,10 @@ impl Rest {
         pulp::Arch::new().dispatch(Sift { rest: self, pairs })
     }
 
+    pub(super) fn bytes_of_row(&self) -> usize {
+        (self.between_width() + self.columns) * size_of::<f32>()
+    }
+
     #[inline(always)]
     fn between_width(&self) -> usize {
         LENGTHS + self.steps * STEP

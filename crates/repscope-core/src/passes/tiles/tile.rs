@@ -39,6 +39,11 @@ impl<const BOTH: bool> Meets for Tile<'_, BOTH> {
     }
 
     #[inline(always)]
+    fn bytes_of_target(&self) -> usize {
+        self.rest.map_or(0, |(rest, _, _)| rest.bytes_of_row())
+    }
+
+    #[inline(always)]
     fn found(&mut self, query: usize, target: usize, product: f32) {
         let (Some(&row), Some(&of_target)) = (self.block.rows.get(query), self.targets.get(target)) else {
             return;
