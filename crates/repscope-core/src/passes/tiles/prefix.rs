@@ -149,7 +149,7 @@ impl Prefix {
         (0..self.axes.width / GRAIN).map(total).collect()
     }
 
-    fn staged<'t>(&self, row: &[f64], turned: &'t [f64]) -> Staged {
+    fn staged(&self, row: &[f64], turned: &[f64]) -> Staged {
         let mut left: f64 = row.iter().map(|x| x * x).sum();
         let behind = turned.chunks_exact(GRAIN).map(|some| {
             left -= some.iter().map(|x| x * x).sum::<f64>();
