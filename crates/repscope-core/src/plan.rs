@@ -543,7 +543,13 @@ fn check_memory(spec: &Spec, study: &Study, needs: &[Need], queries: usize) -> R
         } else {
             0
         };
-        tiles::memory(n, d, queries as u64) + queries as u64 * (k * 60 + 256 + sums)
+        let is_swept = k > 0
+            || (key == Key::UNIT && needs.contains(&Need::Kernel))
+            || (key == Key::RAW && needs.contains(&Need::ClassDistances));
+        match is_swept {
+            true => tiles::memory(n, d, queries as u64) + queries as u64 * (k * 60 + 256 + sums),
+            false => 0,
+        }
     };
     let of_learnability = if needs.contains(&Need::Learnability) {
         learnability::memory(&study.latent, spec)

@@ -2,13 +2,13 @@
 //! The k nearest rows of each query, exactly: distance first, then row number; the query itself is
 //! excluded by its number (a duplicate also has distance 0).
 //!
-//! While tiles go by, each query keeps candidates within a reach that only shrinks. Blocks come in random
-//! order, so after m of N rows about k·m/N of the k nearest have been met: the reach is set to that rank plus
-//! six standard deviations, which keeps few candidates and is almost never too tight. Where near ties fill
-//! the buffer they are measured in f64 at once. At the end the candidates are measured in f64 and ordered,
+//! While tiles go by, each query keeps candidates within a reach that only shrinks. Where rows come in random order, after m
+//! of N of them about k·m/N of the k nearest have been met: the reach is set to that rank plus six standard deviations, which
+//! keeps few candidates and is almost never too tight. Where near rows come first, it is set to the k-th nearest so far. Where
+//! near ties fill the buffer they are measured in f64 at once. At the end the candidates are measured in f64 and ordered,
 //! and the reach is proven not to have been too tight: a row that was turned away has an f32 squared distance
-//! beyond the reach, so its exact one is beyond the reach minus the error bound E; if the k-th nearest
-//! candidate is not beyond that, no row that was turned away can be nearer. Otherwise all rows are measured.
+//! beyond the reach, so its exact one is beyond the reach minus the error bound E (or a lower bound of it was); if the k-th
+//! nearest candidate is not beyond that, no row that was turned away can be nearer. Otherwise all rows are measured.
 
 use super::prepared::Prepared;
 use crate::run::Driver;
@@ -139,27 +139,28 @@ impl Candidates {
             let (_, kth, _) = keys.select_nth_unstable(self.k - 1);
             let limit = f64::from(squared_of(*kth)) + 2.0 * self.errors[q];
             let near = keys.iter().filter(|key| f64::from(squared_of(**key)) <= limit);
-            let found = near.map(|&key| measure(row_of(key))).collect();
-            let found = nearest(found, self.k);
+            let found = nearest(near.map(|&key| measure(row_of(key))), self.k);
             if found[self.k - 1].0 <= f64::from(self.reach[q]) - self.errors[q] {
                 return found;
             }
         }
         let others = (0..prepared.rows() as u32).filter(|&j| j != row);
-        nearest(others.map(measure).collect(), self.k)
+        nearest(others.map(measure), self.k)
     }
 }
 
-/// The k smallest, by distance and then by row.
-fn nearest(mut found: Vec<(f64, u32)>, k: usize) -> Vec<(f64, u32)> {
-    let by_distance_then_row = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+/// The k smallest, by distance and then by row. A distance is not negative, so its bits order like the number.
+fn nearest(found: impl Iterator<Item = (f64, u32)>, k: usize) -> Vec<(f64, u32)> {
+    let mut found: Vec<(u64, u32)> = found.map(|(squared, row)| (squared.to_bits(), row)).collect();
     if found.len() > k {
-        found.select_nth_unstable_by(k - 1, by_distance_then_row);
+        found.select_nth_unstable(k - 1);
         found.truncate(k);
-        found.shrink_to_fit();
     }
-    found.sort_unstable_by(by_distance_then_row);
+    found.sort_unstable();
     found
+        .into_iter()
+        .map(|(bits, row)| (f64::from_bits(bits), row))
+        .collect()
 }
 
 /// A squared distance that can be sorted by.

@@ -21,6 +21,7 @@ mod axes;
 mod cells;
 mod packed;
 mod prefix;
+mod rest;
 mod tile;
 
 use std::collections::HashSet;

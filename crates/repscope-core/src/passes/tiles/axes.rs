@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT
 //! Principal axes of a sample of rows: directions in the order of their variance.
 
+use faer::diag::DiagMut;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::linalg::householder;
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, recommended_block_size};
+use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 
 use crate::passes::prepared::Prepared;
+use crate::run::Driver;
 
 /// Orthonormal directions.
 pub(super) struct Axes {
@@ -17,28 +23,29 @@ pub(super) struct Axes {
     pub(super) skew: f64,
 }
 
+/// Rows of the sample per task.
+const ROWS: usize = 256;
+
 impl Axes {
     /// The first `width` axes of some rows, by subspace iteration.
-    pub(super) fn of_sample(prepared: &Prepared, rows: &[u32], width: usize) -> Axes {
+    pub(super) fn of_sample(prepared: &Prepared, rows: &[u32], width: usize, driver: &Driver) -> Axes {
         let d = prepared.columns();
         let mut row = vec![0.0; d];
-        let mut sample = Mat::<f64>::zeros(rows.len(), d);
-        for (place, &i) in rows.iter().enumerate() {
+        let mut axes = Mat::<f64>::zeros(d, width);
+        for (a, &i) in rows[..width].iter().enumerate() {
             prepared.read(i as usize, &mut row);
-            row.iter().enumerate().for_each(|(k, x)| sample[(place, k)] = *x);
+            row.iter().enumerate().for_each(|(k, x)| axes[(k, a)] = *x);
         }
-        let mut axes = sample.subrows(0, width).transpose().to_owned();
         for _ in 0..2 {
-            axes = (sample.transpose() * (&sample * &axes)).qr().compute_thin_Q();
+            axes = orthonormal(scattered(prepared, rows, &axes, driver));
         }
-        let scores = &sample * &axes;
-        if let Ok(found) = (scores.transpose() * &scores).self_adjoint_eigen(Side::Lower) {
-            // Ascending: the last is the largest.
-            axes = (&axes * found.U()).reverse_cols().to_owned();
+        let variance = product(axes.transpose(), scattered(prepared, rows, &axes, driver).as_ref());
+        if let Some(turned) = eigenvectors(&variance) {
+            axes = product(axes.as_ref(), turned.as_ref());
         }
-        let product = axes.transpose() * &axes;
+        let square = product(axes.transpose(), axes.as_ref());
         let skew = (0..width).flat_map(|a| (0..width).map(move |b| (a, b)));
-        let skew = skew.map(|(a, b)| (product[(a, b)] - f64::from(u8::from(a == b))).powi(2));
+        let skew = skew.map(|(a, b)| (square[(a, b)] - f64::from(u8::from(a == b))).powi(2));
         Axes {
             values: (0..d)
                 .flat_map(|k| (0..width).map(move |a| (k, a)))
@@ -71,4 +78,71 @@ impl Axes {
         self.values = axes.copied().collect();
         self.width = width;
     }
+}
+
+fn product(a: MatRef<f64>, b: MatRef<f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(a.nrows(), b.ncols());
+    matmul(out.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
+    out
+}
+
+/// XᵀX·axes, X some rows.
+fn scattered(prepared: &Prepared, rows: &[u32], axes: &Mat<f64>, driver: &Driver) -> Mat<f64> {
+    let d = prepared.columns();
+    driver.fold(
+        rows.len().div_ceil(ROWS),
+        |task| {
+            let members = &rows[task * ROWS..rows.len().min((task + 1) * ROWS)];
+            let mut values = vec![0.0; members.len() * d];
+            let places = members.iter().zip(values.chunks_exact_mut(d));
+            places.for_each(|(&i, row)| prepared.read(i as usize, row));
+            let some = MatRef::from_row_major_slice(&values, members.len(), d);
+            product(some.transpose(), product(some, axes.as_ref()).as_ref())
+        },
+        Mat::zeros(d, axes.ncols()),
+        |sum, part| sum + part,
+    )
+}
+
+/// An orthonormal basis of what the columns span, by Householder's reflections.
+fn orthonormal(mut columns: Mat<f64>) -> Mat<f64> {
+    let (d, width) = (columns.nrows(), columns.ncols());
+    let block = recommended_block_size::<f64>(d, width);
+    let mut factors = Mat::zeros(block, width);
+    let scratch = qr_in_place_scratch::<f64>(d, width, block, Par::Seq, Default::default());
+    qr_in_place(
+        columns.as_mut(),
+        factors.as_mut(),
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        Default::default(),
+    );
+    let mut basis = Mat::from_fn(d, width, |i, j| f64::from(u8::from(i == j)));
+    let scratch = householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>(d, block, width);
+    householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
+        columns.as_ref(),
+        factors.as_ref(),
+        Conj::No,
+        basis.as_mut(),
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+    );
+    basis
+}
+
+/// The eigenvectors of a symmetric matrix, that of the largest eigenvalue first.
+fn eigenvectors(matrix: &Mat<f64>) -> Option<Mat<f64>> {
+    let size = matrix.nrows();
+    let (mut values, mut vectors) = (vec![0.0; size], Mat::zeros(size, size));
+    let scratch = self_adjoint_evd_scratch::<f64>(size, ComputeEigenvectors::Yes, Par::Seq, Default::default());
+    let found = self_adjoint_evd(
+        matrix.as_ref(),
+        DiagMut::from_slice_mut(&mut values),
+        Some(vectors.as_mut()),
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        Default::default(),
+    );
+    // Ascending: the last is the largest.
+    found.ok().map(|()| vectors.reverse_cols().to_owned())
 }

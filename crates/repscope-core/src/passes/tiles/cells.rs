@@ -30,7 +30,7 @@ impl Cells {
     pub(super) fn new(prepared: &Prepared, shuffled: &[u32], driver: &Driver) -> Self {
         let (n, d) = (shuffled.len(), prepared.columns());
         let rows = ROWS.min(n);
-        let axes = Axes::of_sample(prepared, &shuffled[..rows], AXES.min(d).min(rows));
+        let axes = Axes::of_sample(prepared, &shuffled[..rows], AXES.min(d).min(rows), driver);
         let turned = driver.map(n.div_ceil(SIDE), |b| {
             let span = b * SIDE..n.min((b + 1) * SIDE);
             let mut values = vec![0.0; span.len() * d];

@@ -8,7 +8,8 @@
 use std::ops::Range;
 
 use super::SIDE;
-use super::prefix::{Prefix, Rest};
+use super::prefix::Prefix;
+use super::rest::Rest;
 use crate::passes::panels::Panels;
 use crate::passes::prepared::Prepared;
 use crate::run::Driver;

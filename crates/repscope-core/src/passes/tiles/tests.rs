@@ -281,7 +281,7 @@ fn a_prefix_and_cells_change_nothing() {
             };
             let shuffled = random::permutation(n, &mut random::stream(0, "block order", 0));
             let prefix = prefix.map(|(first, width)| {
-                let mut prefix = Prefix::of_sample(&prepared, &shuffled[..300], 96);
+                let mut prefix = Prefix::of_sample(&prepared, &shuffled[..300], 96, &driver);
                 prefix.keep(first, width);
                 prefix
             });

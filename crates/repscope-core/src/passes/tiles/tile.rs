@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! What happens inside a tile: a block of queries meets a block of targets, and every absorber takes its share.
 
-use super::prefix::{Pair, Prefix, Rest};
+use super::prefix::Prefix;
+use super::rest::{Pair, Rest};
 use super::{Anchors, Ask, SIDE};
 use crate::data::Labels;
 use crate::passes::neighbors::Candidates;
