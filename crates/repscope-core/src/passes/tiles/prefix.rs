@@ -32,6 +32,8 @@ const LEAST: u64 = 1 << 34;
 const NARROW: usize = 128;
 /// Fewest and most rows that the axes are found from.
 const ROWS: (usize, usize) = (512, 2048);
+/// Where this share of the pairs is undecided after a step, nothing is gained.
+const HOPELESS: f64 = 0.5;
 /// Rows that ask and rows that are asked in the sample of pairs.
 const ASKING: usize = 64;
 const ASKED: usize = 2048;
@@ -59,11 +61,20 @@ impl Prefix {
         let (n, d) = (shuffled.len(), prepared.columns());
         let coordinates = (n as u64).saturating_mul(n as u64).saturating_mul(d as u64);
         let is_off = std::env::var_os("REPSCOPE_PRUNING").is_some_and(|value| value == "off");
-        if ask.kernel.is_some() || ask.classes.is_some() || coordinates < LEAST || d < NARROW || is_off {
+        if ask.kernel.is_some() || ask.classes.is_some() || coordinates < LEAST || d < NARROW || n < ASKED || is_off {
             return None;
         }
         let rows = (n / 16).clamp(ROWS.0, ROWS.1).min(n);
         let width = MOST.min(d / 2).min(rows) / GRAIN * GRAIN;
+        // A rough look first: where directions are alike, finding many of them would cost more than a twentieth of the sweep.
+        let rough = Prefix::of_sample(prepared, &shuffled[..ROWS.0.min(n)], STEP, driver);
+        if rough
+            .undecided(prepared, shuffled, ask, driver)
+            .last()
+            .is_none_or(|&share| share > HOPELESS)
+        {
+            return None;
+        }
         let mut prefix = Prefix::of_sample(prepared, &shuffled[..rows], width, driver);
         let shares = prefix.undecided(prepared, shuffled, ask, driver);
         let best = cheapest(&shares, n, d)?;
