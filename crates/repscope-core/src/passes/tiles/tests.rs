@@ -321,3 +321,32 @@ fn cells_hold_every_row_once_and_meet_their_neighbours_once() {
     }
     assert!(seen.len() >= 10 * 5 / 2);
 }
+
+#[test]
+fn anchors_meet_all_waves_whatever_the_order_of_the_file() {
+    let driver = Driver::silent(Order::Parallel);
+    let n = 2 * WAVE * SIDE + 77;
+    let anchors: Vec<u32> = (0..n as u32).step_by(211).collect();
+    for kind in ["sorted", "noise", "duplicates"] {
+        let space = data(kind, n, 3, 13);
+        let labels = Labels::from_codes((0..n as u32).map(|i| i % 3).collect(), 3);
+        let prepared = Prepared::new(&space, Preparation::Raw, &driver).unwrap();
+        let ask = Ask {
+            k: 6,
+            classes: Some(&labels),
+            ..Ask::default()
+        };
+        let answer = sweep_tiles(&prepared, Anchors::Some(&anchors), &ask, &driver);
+        let (found, classes) = (answer.neighbors.unwrap(), answer.classes.unwrap());
+        for (q, &i) in anchors.iter().enumerate() {
+            let all = sorted_from(&prepared, i);
+            assert!(
+                found.of(q).iter().zip(&all).all(|(row, other)| *row == other.1),
+                "{kind} row {i}"
+            );
+            let sum: f64 = all.iter().map(|(squared, _)| prepared.distance(*squared)).sum();
+            let got: f64 = classes[q * 3..(q + 1) * 3].iter().sum();
+            assert!((got / sum - 1.0).abs() < 2e-6, "{kind} row {i}: {got} {sum}");
+        }
+    }
+}
