@@ -107,9 +107,15 @@ impl Candidates {
         self.reach[q]
     }
 
+    /// Whether query `q` holds so many candidates beyond the wanted rank that its reach should shrink.
+    #[inline(always)]
+    pub(crate) fn is_loose(&self, q: usize) -> bool {
+        self.counts[q] as usize >= self.wanted + self.wanted / 8 + 8
+    }
+
     /// Shrinks the reach to the wanted rank (with its near ties), and drops what is beyond.
     #[inline(never)]
-    fn drop_far(&mut self, q: usize, row: u32, prepared: &Prepared) {
+    pub(crate) fn drop_far(&mut self, q: usize, row: u32, prepared: &Prepared) {
         let keys = &mut self.keys[q * self.capacity..][..self.counts[q] as usize];
         let wanted = self.wanted.min(keys.len());
         let (_, last, _) = keys.select_nth_unstable(wanted - 1);
@@ -133,19 +139,21 @@ impl Candidates {
 
     /// The exact neighbours of query `q`, which is row `row` of the space.
     fn finish(&mut self, q: usize, row: u32, prepared: &Prepared) -> Vec<(f64, u32)> {
-        let measure = |j: u32| (prepared.squared_distance(row, j), j);
+        let measure = |others: Vec<u32>| {
+            let squared = prepared.squared_distances(row, others.iter().copied());
+            nearest(squared.into_iter().zip(others), self.k)
+        };
         let keys = &mut self.keys[q * self.capacity..][..self.counts[q] as usize];
         if keys.len() >= self.k {
             let (_, kth, _) = keys.select_nth_unstable(self.k - 1);
             let limit = f64::from(squared_of(*kth)) + 2.0 * self.errors[q];
             let near = keys.iter().filter(|key| f64::from(squared_of(**key)) <= limit);
-            let found = nearest(near.map(|&key| measure(row_of(key))), self.k);
+            let found = measure(near.map(|&key| row_of(key)).collect());
             if found[self.k - 1].0 <= f64::from(self.reach[q]) - self.errors[q] {
                 return found;
             }
         }
-        let others = (0..prepared.rows() as u32).filter(|&j| j != row);
-        nearest(others.map(measure), self.k)
+        measure((0..prepared.rows() as u32).filter(|&j| j != row).collect())
     }
 }
 

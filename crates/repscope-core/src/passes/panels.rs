@@ -4,6 +4,10 @@
 //! Rows are packed in panels, coordinate by coordinate. The kernel takes six queries and two vectors' width of targets,
 //! sums all their products in registers, compares the sums with each query's limit, and hands out what is large enough.
 //! No matrix of similarities is ever written. Width and instructions are those of the machine, by `pulp`.
+//!
+//! Panels may be cut into stages, each of which ends with a coordinate that makes the product so far an upper bound of the
+//! whole one. Where no bound reaches its limit, the kernel goes on to the next targets; where few do, these are handed out as
+//! undecided; else the next stage follows.
 
 use std::ops::Range;
 
@@ -60,23 +64,9 @@ impl Panels {
         self.rows += 1;
     }
 
-    /// Adds panels packed elsewhere; all but the last must be full.
-    pub(crate) fn append(&mut self, other: &Panels) {
-        for number in 0..other.count() {
-            let panel = self.panel_mut(self.rows / self.width + number);
-            panel.copy_from_slice(other.panel(number));
-        }
-        self.rows += other.rows;
-    }
-
     /// The number of panels.
     pub(crate) fn count(&self) -> usize {
         self.rows.div_ceil(self.width)
-    }
-
-    /// The panels that hold some rows.
-    pub(crate) fn holding(&self, rows: Range<usize>) -> Range<usize> {
-        rows.start / self.width..rows.end.div_ceil(self.width)
     }
 
     fn span(&self, number: usize) -> Range<usize> {
@@ -106,8 +96,14 @@ pub(crate) trait Meets {
     fn bytes_of_target(&self) -> usize {
         0
     }
+    /// Where stages end, counted in coordinates; none where all coordinates are one.
+    fn stages(&self) -> &[usize] {
+        &[]
+    }
     /// A product that is not below one of its limits.
     fn found(&mut self, query: usize, target: usize, product: f32);
+    /// A pair that this stage, which is not the last, leaves undecided: its product without the coordinate that makes it a bound.
+    fn undecided(&mut self, _query: usize, _target: usize, _stage: usize, _product: f32) {}
 }
 
 /// Some panels of queries and of targets that meet.
@@ -119,6 +115,8 @@ pub(crate) struct Meeting<'a, M> {
     pub(crate) products: (&'a mut [f32], usize),
 }
 
+/// Up to this many undecided pairs of a micro-tile are handed out one by one, rather than that all see the next stage.
+const FEW: u32 = 4;
 /// Bytes of targets that stay in a core's second-level cache while the queries pass by.
 const CACHED: usize = 320 << 10;
 
@@ -145,8 +143,8 @@ impl<M: Meets> pulp::WithSimd for Meeting<'_, M> {
                 let query = (q - first_query) * QUERIES;
                 for t in start..self.targets.1.end.min(start + at_once) {
                     let columns: &[S::f32s] = pulp::bytemuck::cast_slice(targets.panel(t));
-                    let products = multiply(simd, rows, columns.as_chunks::<2>().0);
-                    self.hand_out(simd, query, (t - first_target) * targets.width, &products);
+                    let columns = columns.as_chunks::<2>().0;
+                    self.meet(simd, query, (t - first_target) * targets.width, rows, columns);
                 }
             }
         }
@@ -154,16 +152,64 @@ impl<M: Meets> pulp::WithSimd for Meeting<'_, M> {
 }
 
 impl<M: Meets> Meeting<'_, M> {
+    /// A panel of queries and one of targets, stage by stage.
     #[inline(always)]
-    fn hand_out<S: Simd>(&mut self, simd: S, query: usize, target: usize, products: &Products<S>) {
-        let width = 2 * S::F32_LANES;
+    fn meet<S: Simd>(
+        &mut self,
+        simd: S,
+        query: usize,
+        target: usize,
+        rows: &[[f32; QUERIES]],
+        columns: &[[S::f32s; 2]],
+    ) {
+        let mut sums = [[simd.splat_f32s(0.0); 2]; QUERIES];
+        let stages = self.meets.stages().len().max(1);
+        let mut start = 0;
+        for stage in 0..stages {
+            let end = self.meets.stages().get(stage).map_or(rows.len(), |end| *end);
+            let (rows, columns) = (&rows[start..end], &columns[start..end]);
+            let ((row, rows), (column, columns)) = match (rows.split_last(), columns.split_last()) {
+                (Some(of_rows), Some(of_columns)) => (of_rows, of_columns),
+                _ => return,
+            };
+            sums = add_all(simd, rows, columns, sums);
+            let mut bounds = sums;
+            add_products(simd, row, column, &mut bounds);
+            if stage == 0 {
+                self.write::<S>(query, target, &bounds);
+            }
+            let is_last = stage + 1 == stages;
+            if !self.hand_out(simd, query, target, &sums, &bounds, (stage, is_last)) {
+                return;
+            }
+            start = end;
+        }
+    }
+
+    /// Writes products where they are wanted.
+    #[inline(always)]
+    fn write<S: Simd>(&mut self, query: usize, target: usize, products: &Products<S>) {
         let (out, stride) = (&mut *self.products.0, self.products.1);
         if !out.is_empty() {
             let rows = out[query * stride..].chunks_mut(stride);
             for (row, products) in rows.zip(products) {
-                row[target..target + width].copy_from_slice(pulp::bytemuck::cast_slice(products));
+                row[target..target + 2 * S::F32_LANES].copy_from_slice(pulp::bytemuck::cast_slice(products));
             }
         }
+    }
+
+    /// Hands out the pairs whose bounds reach a limit. Whether all of the micro-tile shall see the next stage instead.
+    #[inline(always)]
+    fn hand_out<S: Simd>(
+        &mut self,
+        simd: S,
+        query: usize,
+        target: usize,
+        sums: &Products<S>,
+        bounds: &Products<S>,
+        (stage, is_last): (usize, bool),
+    ) -> bool {
+        let width = 2 * S::F32_LANES;
         let limits = &self.meets.query_limits(query)[..QUERIES];
         let mut of_targets = [simd.splat_f32s(f32::INFINITY); 2];
         if M::BOTH {
@@ -171,29 +217,38 @@ impl<M: Meets> Meeting<'_, M> {
         }
         let mut lower = [[of_targets[0]; 2]; QUERIES];
         let mut is_any = simd.less_than_f32s(of_targets[0], of_targets[0]);
-        for ((products, lower), &limit) in products.iter().zip(&mut lower).zip(limits) {
+        for ((bounds, lower), &limit) in bounds.iter().zip(&mut lower).zip(limits) {
             let limit = simd.splat_f32s(limit);
             for half in 0..2 {
                 lower[half] = simd.min_f32s(limit, of_targets[half]);
-                is_any = simd.or_m32s(is_any, simd.greater_than_or_equal_f32s(products[half], lower[half]));
+                is_any = simd.or_m32s(is_any, simd.greater_than_or_equal_f32s(bounds[half], lower[half]));
             }
         }
-        if simd.first_true_m32s(is_any) < S::F32_LANES {
-            for (row, (products, lower)) in products.iter().zip(&lower).enumerate() {
-                self.tell(simd, query + row, target, products, lower);
+        if simd.first_true_m32s(is_any) >= S::F32_LANES {
+            return false;
+        }
+        let mut reached = [0u32; QUERIES];
+        let mut count = 0;
+        for ((bounds, lower), reached) in bounds.iter().zip(&lower).zip(&mut reached) {
+            *reached = hits(simd, bounds[0], lower[0]) | hits(simd, bounds[1], lower[1]) << S::F32_LANES;
+            count += reached.count_ones();
+        }
+        if !is_last && count > FEW {
+            return true;
+        }
+        for (row, mut reached) in reached.into_iter().enumerate() {
+            let of_row = if is_last { &bounds[row] } else { &sums[row] };
+            let values: &[f32] = pulp::bytemuck::cast_slice(of_row);
+            while reached != 0 {
+                let lane = reached.trailing_zeros() as usize;
+                match is_last {
+                    true => self.meets.found(query + row, target + lane, values[lane]),
+                    false => self.meets.undecided(query + row, target + lane, stage, values[lane]),
+                }
+                reached &= reached - 1;
             }
         }
-    }
-
-    #[inline(always)]
-    fn tell<S: Simd>(&mut self, simd: S, query: usize, target: usize, products: &[S::f32s; 2], limits: &[S::f32s; 2]) {
-        let mut hits = hits(simd, products[0], limits[0]) | hits(simd, products[1], limits[1]) << S::F32_LANES;
-        let values: &[f32] = pulp::bytemuck::cast_slice(products);
-        while hits != 0 {
-            let lane = hits.trailing_zeros() as usize;
-            self.meets.found(query, target + lane, values[lane]);
-            hits &= hits - 1;
-        }
+        false
     }
 }
 
@@ -279,10 +334,10 @@ impl<F: FnMut(usize, usize, f32)> Meets for OneSided<F> {
 /// Six queries times two vectors of targets.
 type Products<S> = [[<S as Simd>::f32s; 2]; QUERIES];
 
-/// Six queries times two vectors of targets, over all coordinates.
+/// Adds the products of six queries and two vectors of targets over some coordinates. The sums go in and out by value, so that
+/// they are in registers on the way.
 #[inline(always)]
-fn multiply<S: Simd>(simd: S, rows: &[[f32; QUERIES]], columns: &[[S::f32s; 2]]) -> Products<S> {
-    let mut sums = [[simd.splat_f32s(0.0); 2]; QUERIES];
+fn add_all<S: Simd>(simd: S, rows: &[[f32; QUERIES]], columns: &[[S::f32s; 2]], mut sums: Products<S>) -> Products<S> {
     // Four coordinates at a time keep the loop itself out of the way.
     let (rows, last_rows) = rows.as_chunks::<4>();
     let (columns, last_columns) = columns.as_chunks::<4>();

@@ -129,6 +129,20 @@ impl<'a> Prepared<'a> {
         }
     }
 
+    /// The same of one row and several others.
+    pub(crate) fn squared_distances(&self, i: u32, others: impl Iterator<Item = u32>) -> Vec<f64> {
+        let (Slice::F32(values), None) = (self.space.slice(), &self.factors) else {
+            return others.map(|j| self.squared_distance(i, j)).collect();
+        };
+        let d = self.space.columns();
+        let row = |i: u32| &values[i as usize * d..(i as usize + 1) * d];
+        // Widened once, not once for each other.
+        let own: Vec<f64> = row(i).iter().map(|&x| f64::from(x)).collect();
+        let square = |x: f64, y: f32| (x - f64::from(y)) * (x - f64::from(y));
+        let unit = self.scale * self.scale;
+        others.map(|j| lanes(&own, row(j), square) * unit).collect()
+    }
+
     /// The distance, in the space's own units, of a squared distance in scaled units.
     pub(crate) fn distance(&self, squared: f64) -> f64 {
         squared.sqrt() / self.scale
@@ -202,17 +216,17 @@ pub(crate) fn power_of_two_near(length: f64) -> f64 {
 
 /// Σ square(x, y), in sixteen lanes.
 #[inline(always)]
-fn lanes<T: Copy>(a: &[T], b: &[T], square: impl Fn(T, T) -> f64 + Copy) -> f64 {
+fn lanes<T: Copy, U: Copy>(a: &[T], b: &[U], square: impl Fn(T, U) -> f64 + Copy) -> f64 {
     pulp::Arch::new().dispatch(Lanes { a, b, square })
 }
 
-struct Lanes<'a, T, F> {
+struct Lanes<'a, T, U, F> {
     a: &'a [T],
-    b: &'a [T],
+    b: &'a [U],
     square: F,
 }
 
-impl<T: Copy, F: Fn(T, T) -> f64 + Copy> pulp::WithSimd for Lanes<'_, T, F> {
+impl<T: Copy, U: Copy, F: Fn(T, U) -> f64 + Copy> pulp::WithSimd for Lanes<'_, T, U, F> {
     type Output = f64;
 
     #[inline(always)]

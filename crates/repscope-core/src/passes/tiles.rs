@@ -197,15 +197,14 @@ impl Sweep<'_> {
                 .iter()
                 .for_each(|b| b.lock().expect(UNSHARED).expect_no_more(prepared.rows()));
         }
-        let count = packed.blocks();
+        let count = packed.blocks.len();
         driver.progress().begin("pairs", (count * (count + 1) / 2) as u64);
         driver.map(count, |i| {
             let mut block = blocks[i].lock().expect(UNSHARED);
             match prefix {
                 // Nothing is known yet of how near is near, so a prefix would decide nothing.
                 Some(_) => {
-                    let rows = &packed.order[packed.span(i)];
-                    let whole = Packed::new(prepared, rows, As::Both, None, &Driver::silent(Order::Serial));
+                    let whole = Packed::new(prepared, packed.rows(i), As::Both, None, &Driver::silent(Order::Serial));
                     self.tile::<false>(&whole, 0, &mut block, &whole, 0, None);
                 }
                 None => self.tile::<false>(&packed, i, &mut block, &packed, i, None),
@@ -255,7 +254,7 @@ impl Sweep<'_> {
             let targets = Packed::new(prepared, &self.grouped(wave.to_vec()), As::Targets, None, driver);
             driver.map(blocks.len(), |b| {
                 let mut block = blocks[b].lock().expect(UNSHARED);
-                for t in 0..targets.blocks() {
+                for t in 0..targets.blocks.len() {
                     self.tile::<false>(&packed, b, &mut block, &targets, t, None);
                 }
                 driver.progress().advance(1);
@@ -283,10 +282,10 @@ impl Sweep<'_> {
     }
 
     fn start(&self, packed: &Packed, prefix: Option<&Prefix>) -> Vec<Mutex<Block>> {
-        self.driver.map(packed.blocks(), |b| {
-            let span = packed.span(b);
-            let (rows, lengths) = (&packed.order[span.clone()], &packed.squared_lengths[span]);
-            Mutex::new(Block::new(rows, lengths, self.anchors, self.ask, prefix, self.prepared))
+        self.driver.map(packed.blocks.len(), |b| {
+            let lengths = &packed.blocks[b].squared_lengths;
+            let block = Block::new(packed.rows(b), lengths, self.anchors, self.ask, prefix, self.prepared);
+            Mutex::new(block)
         })
     }
 
@@ -301,24 +300,31 @@ impl Sweep<'_> {
         t: usize,
         mut other: Option<&mut Block>,
     ) {
-        let rows = &targets.order[targets.span(t)];
+        let rows = targets.rows(t);
         block.expect(rows.len(), self.prepared.rows());
         if let Some(other) = &mut other {
             other.expect(block.rows.len(), self.prepared.rows());
         }
+        if !targets.stages.is_empty() {
+            // A pair that is looked at in vain costs more than a tight reach.
+            block.tighten(self.prepared);
+            other.iter_mut().for_each(|other| other.tighten(self.prepared));
+        }
+        let mut waiting = vec![Vec::new(); targets.stages.len()];
         let mut tile: Tile<BOTH> = Tile {
             block,
             other,
             targets: rows,
-            rest: targets
-                .rest
-                .as_ref()
-                .map(|rest| (rest, queries.span(q).start, targets.span(t).start)),
+            rest: match (&queries.blocks[q].rest, &targets.blocks[t].rest) {
+                (Some(of_queries), Some(of_targets)) => Some((of_queries, of_targets)),
+                _ => None,
+            },
+            stages: &targets.stages,
             prepared: self.prepared,
-            waiting: Vec::new(),
+            waiting: &mut waiting,
             corrected: Vec::new(),
         };
-        let (queries, targets) = (queries.queries(q), targets.targets(t));
+        let (queries, targets) = (&queries.blocks[q].queries, &targets.blocks[t].targets);
         let stride = rows.len().next_multiple_of(Panels::targets_at_once());
         let pool = || self.buffers.lock().expect("the pool of buffers is never poisoned");
         let mut buffer = match self.wants_sums() {
@@ -326,8 +332,8 @@ impl Sweep<'_> {
             false => Vec::new(),
         };
         let meeting = Meeting {
-            queries,
-            targets,
+            queries: (queries, 0..queries.count()),
+            targets: (targets, 0..targets.count()),
             meets: &mut tile,
             products: (&mut buffer, stride),
         };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! An order of the rows in which each block is a cell of space, and which cells are neighbours.
 //!
-//! Rows are halved at the median of the principal axis along which they spread most, again and again, until a block is left.
+//! Rows are halved at the median of the principal axis along which they spread most, again and again, until a block is left,
+//! and further, until a panel of targets is: what stands together in a tile is near, so a micro-tile is mostly decided at once.
 //! Blocks that meet their own rows and those of the nearest cells first know at once how near is near: few of the pairs that
 //! come later are looked at one by one, and those lie close together in memory.
 
@@ -14,6 +15,8 @@ use crate::run::Driver;
 const AXES: usize = 16;
 /// Rows that the axes are found from.
 const ROWS: usize = 1024;
+/// Rows of the smallest cells, which stand together within a block.
+const LEAF: usize = 16;
 /// Cells that each block meets first.
 const NEAREST: usize = 12;
 
@@ -78,15 +81,16 @@ impl Cells {
     }
 }
 
-/// Sorts rows into blocks by halving them.
+/// Sorts rows into blocks, and blocks into leaves, by halving them.
 fn halve<'t>(order: &mut [u32], coordinates: &impl Fn(u32) -> &'t [f32]) {
-    let blocks = order.len().div_ceil(SIDE);
-    if blocks < 2 {
+    let part = if order.len() > SIDE { SIDE } else { LEAF };
+    let parts = order.len().div_ceil(part);
+    if parts < 2 {
         order.sort_unstable();
         return;
     }
     let axis = widest(order, coordinates);
-    let half = blocks / 2 * SIDE;
+    let half = parts / 2 * part;
     let by_axis = |a: &u32, b: &u32| coordinates(*a)[axis].total_cmp(&coordinates(*b)[axis]).then(a.cmp(b));
     order.select_nth_unstable_by(half, by_axis);
     let (left, right) = order.split_at_mut(half);

@@ -2,13 +2,11 @@
 //! Rows packed for the tiles: in panels, as queries and as targets.
 //!
 //! A packed query is (a, 1, −‖a‖²/2), a packed target (b, −‖b‖²/2, 1), so that their product is −‖a − b‖²/2: the nearer,
-//! the larger. Under a [`Prefix`], a and b are the first coordinates and the length of all others, and −2 times the product
-//! is a lower bound of the squared distance.
-
-use std::ops::Range;
+//! the larger. Under a [`Prefix`], the coordinates are turned and come in stages, each of which ends with the length of all
+//! that is behind it, so that −2 times the product is a lower bound of the squared distance; 1 and −‖a‖²/2 are in the first.
 
 use super::SIDE;
-use super::prefix::Prefix;
+use super::prefix::{Prefix, STAGES};
 use super::rest::Rest;
 use crate::passes::panels::Panels;
 use crate::passes::prepared::Prepared;
@@ -22,15 +20,22 @@ pub(super) enum As {
     Both,
 }
 
-/// Some rows of a space in panels.
+/// Some rows of a space in panels, block by block.
 pub(super) struct Packed {
     /// Which row stands at each position.
     pub(super) order: Vec<u32>,
+    pub(super) blocks: Vec<PackedBlock>,
+    /// Where the stages of a prefix end, counted in packed coordinates.
+    pub(super) stages: Vec<usize>,
+}
+
+/// The rows of a block.
+pub(super) struct PackedBlock {
     /// The squared length of each row.
     pub(super) squared_lengths: Vec<f64>,
-    queries: Panels,
-    targets: Panels,
-    /// What a prefix leaves out.
+    pub(super) queries: Panels,
+    pub(super) targets: Panels,
+    /// Row by row, where a prefix may leave pairs undecided.
     pub(super) rest: Option<Rest>,
 }
 
@@ -38,34 +43,32 @@ impl Packed {
     /// Packs the rows named by `order`.
     pub(super) fn new(prepared: &Prepared, order: &[u32], side: As, prefix: Option<&Prefix>, driver: &Driver) -> Self {
         let n = order.len();
-        let start = Packed::with_room(prepared, n, side, prefix);
-        let mut packed = driver.fold(
-            n.div_ceil(SIDE),
-            |b| {
+        Packed {
+            order: order.to_vec(),
+            blocks: driver.map(n.div_ceil(SIDE), |b| {
                 let rows = &order[b * SIDE..n.min((b + 1) * SIDE)];
-                let mut part = Packed::with_room(prepared, rows.len(), side, prefix);
-                part.fill(prepared, rows, side, prefix);
-                part
-            },
-            start,
-            |mut all, part| {
-                all.queries.append(&part.queries);
-                all.targets.append(&part.targets);
-                all.squared_lengths.extend(part.squared_lengths);
-                if let (Some(all), Some(part)) = (&mut all.rest, part.rest) {
-                    all.append(part);
-                }
-                all
-            },
-        );
-        packed.order = order.to_vec();
-        packed
+                let mut block = PackedBlock::with_room(prepared, rows.len(), side, prefix);
+                block.fill(prepared, rows, side, prefix);
+                block
+            }),
+            stages: prefix.map_or_else(Vec::new, |prefix| {
+                let ends = prefix.stages().enumerate();
+                ends.map(|(stage, coordinates)| coordinates.end + 2 + stage + 1)
+                    .collect()
+            }),
+        }
     }
 
+    /// The rows of a block.
+    pub(super) fn rows(&self, block: usize) -> &[u32] {
+        &self.order[block * SIDE..self.order.len().min((block + 1) * SIDE)]
+    }
+}
+
+impl PackedBlock {
     fn with_room(prepared: &Prepared, rows: usize, side: As, prefix: Option<&Prefix>) -> Self {
-        let columns = 2 + prefix.map_or(prepared.columns(), |prefix| prefix.first + 1);
-        Packed {
-            order: Vec::new(),
+        let columns = 2 + prefix.map_or(prepared.columns(), |prefix| prefix.width() + prefix.stages().count());
+        PackedBlock {
             squared_lengths: Vec::with_capacity(rows),
             queries: Panels::of_queries(columns, if side == As::Targets { 0 } else { rows }),
             targets: Panels::of_targets(columns, if side == As::Queries { 0 } else { rows }),
@@ -84,43 +87,33 @@ impl Packed {
         for (place, row) in values.chunks_exact(d).enumerate() {
             let squared: f64 = row.iter().map(|&x| f64::from(x as f32).powi(2)).sum();
             packed.clear();
-            match (prefix, &turned, &mut self.rest) {
+            let lengths = match (prefix, &turned, &mut self.rest) {
                 (Some(prefix), Some(turned), Some(rest)) => {
                     let turned = &turned[place * prefix.width()..(place + 1) * prefix.width()];
-                    packed.extend_from_slice(&turned[..prefix.first]);
-                    packed.push(rest.push(prefix, turned, row));
+                    let behind = rest.push(prefix, turned, row);
+                    for (coordinates, behind) in prefix.stages().zip(behind) {
+                        packed.extend_from_slice(&turned[coordinates.clone()]);
+                        if coordinates.start == 0 {
+                            packed.extend([1.0, -squared / 2.0]);
+                        }
+                        packed.push(behind);
+                    }
+                    STAGES[0]
                 }
-                _ => packed.extend_from_slice(row),
-            }
-            let (length, last) = (-squared / 2.0, packed.len());
-            packed.extend([1.0, length]);
+                _ => {
+                    packed.extend_from_slice(row);
+                    packed.extend([1.0, -squared / 2.0]);
+                    d
+                }
+            };
             if side != As::Targets {
                 self.queries.push(&packed);
             }
-            packed.swap(last, last + 1);
+            packed.swap(lengths, lengths + 1);
             if side != As::Queries {
                 self.targets.push(&packed);
             }
             self.squared_lengths.push(squared);
         }
-    }
-
-    pub(super) fn blocks(&self) -> usize {
-        self.order.len().div_ceil(SIDE)
-    }
-
-    /// The positions of a block.
-    pub(super) fn span(&self, block: usize) -> Range<usize> {
-        block * SIDE..self.order.len().min((block + 1) * SIDE)
-    }
-
-    /// The panels of queries of a block.
-    pub(super) fn queries(&self, block: usize) -> (&Panels, Range<usize>) {
-        (&self.queries, self.queries.holding(self.span(block)))
-    }
-
-    /// The panels of targets of a block.
-    pub(super) fn targets(&self, block: usize) -> (&Panels, Range<usize>) {
-        (&self.targets, self.targets.holding(self.span(block)))
     }
 }

@@ -4,35 +4,36 @@
 //! Rows are turned so that their first coordinates hold most of the variance (the principal axes of a sample; distances
 //! do not change). With a and b the first p coordinates of two rows and r, s the lengths of what is behind them, the
 //! triangle inequality gives ‖a − b‖² + (r − s)² ≤ d². This is the squared distance of (a, r) and (b, s): the same tiles,
-//! with p + 1 coordinates in place of D, tell which pairs may matter. For those, more coordinates follow, some at a time, and
-//! the few that are left are measured with all. What is reported is the same to the last bit.
+//! with p + 1 coordinates in place of D, tell which pairs may matter. They look at 16 coordinates first, and at more, stage by
+//! stage, where those left pairs undecided. What is undecided after the last stage is measured with all coordinates. What is
+//! reported is the same to the last bit.
 //!
 //! **Rounding.** The axes Q are orthonormal up to δ = ‖QᵀQ − 1‖, and all of this is done in f64 before it is rounded to f32, so
 //! lengths behind a prefix are off by at most η times the row's length, with η² = (8D + 64)·2⁻⁵³ + 4δ. That moves the bound by at
-//! most 4η(‖a‖² + ‖b‖²), besides the rounding of products of p + 1 coordinates; [`Prefix::error_bound`] is the sum.
+//! most 4η(‖a‖² + ‖b‖²). The lengths of the rows are added behind the first stage, so each of the p + 8 sums after it rounds
+//! something of at most ‖a‖² + ‖b‖². [`Prefix::error_bound`] is more than all of this.
 //!
-//! Whether this pays, and how many coordinates come first, is told by counting, for a sample of pairs, how many remain after
+//! Whether this pays, and up to how many coordinates, is told by counting, for a sample of pairs, how many remain after
 //! each number of coordinates. Where it does not pay (isotropic data), the plain tiles are used.
+
+use std::ops::Range;
 
 use super::axes::Axes;
 use super::{Anchors, Ask};
 use crate::passes::prepared::Prepared;
 use crate::run::Driver;
 
-/// Coordinates that are added at a time behind the first ones.
-pub(super) const STEP: usize = 64;
-/// Prefixes are a multiple of this long.
+/// How many coordinates have been looked at after each stage. The first, which all pairs see, is short.
+pub(super) const STAGES: [usize; 8] = [16, 32, 48, 64, 128, 192, 256, 320];
+/// Lengths of prefixes that are counted on a sample are a multiple of this.
 const GRAIN: usize = 16;
-/// The most first coordinates, and the most in all.
-const MOST_FIRST: usize = 128;
-const MOST: usize = 384;
 /// Below this many coordinates over all pairs (a fraction of a second), nothing is gained.
 const LEAST: u64 = 1 << 34;
-/// Below this many columns, plain tiles are as good.
-const NARROW: usize = 128;
+/// Axes for a rough look.
+const ROUGH: usize = 64;
 /// Fewest and most rows that the axes are found from.
 const ROWS: (usize, usize) = (512, 2048);
-/// Where this share of the pairs is undecided after a step, nothing is gained.
+/// Where this share of the pairs is undecided after a rough look, nothing is gained.
 const HOPELESS: f64 = 0.5;
 /// Rows that ask and rows that are asked in the sample of pairs.
 const ASKING: usize = 64;
@@ -40,19 +41,15 @@ const ASKED: usize = 2048;
 /// How far candidates reach on average while a sweep goes on, in units of the rank that they reach at its end.
 const LOOSENESS: f64 = 1.3;
 
-/// What one pair costs in units of one coordinate in a tile, as measured: to hand it out, and each coordinate of a step or of
-/// the whole row.
-const COST_FOUND: f64 = 170.0;
-const COST_STEP: f64 = 6.0;
+/// What costs what, in units of one coordinate of one pair in a tile, as measured: a look at the limits, per pair; and a pair
+/// that is measured by itself, with each of its coordinates.
+const COST_LOOK: f64 = 6.0;
+const COST_FOUND: f64 = 100.0;
 const COST_WHOLE: f64 = 5.5;
-/// What a tile costs beside its products, per pair.
-const COST_TILE: f64 = 10.0;
 
-/// Axes, and how many coordinates along them are looked at first.
+/// Axes, along which rows are looked at in stages.
 pub(super) struct Prefix {
     axes: Axes,
-    /// The coordinates that are looked at first.
-    pub(super) first: usize,
 }
 
 impl Prefix {
@@ -61,13 +58,20 @@ impl Prefix {
         let (n, d) = (shuffled.len(), prepared.columns());
         let coordinates = (n as u64).saturating_mul(n as u64).saturating_mul(d as u64);
         let is_off = std::env::var_os("REPSCOPE_PRUNING").is_some_and(|value| value == "off");
-        if ask.kernel.is_some() || ask.classes.is_some() || coordinates < LEAST || d < NARROW || n < ASKED || is_off {
+        if ask.kernel.is_some()
+            || ask.classes.is_some()
+            || coordinates < LEAST
+            || d < 2 * STAGES[0]
+            || n < ASKED
+            || is_off
+        {
             return None;
         }
         let rows = (n / 16).clamp(ROWS.0, ROWS.1).min(n);
-        let width = MOST.min(d / 2).min(rows) / GRAIN * GRAIN;
+        let fits = |stage: &&usize| **stage <= (d - d / 4).min(rows);
+        let width = *STAGES.iter().rfind(fits)?;
         // A rough look first: where directions are alike, finding many of them would cost more than a twentieth of the sweep.
-        let rough = Prefix::of_sample(prepared, &shuffled[..ROWS.0.min(n)], STEP, driver);
+        let rough = Prefix::of_sample(prepared, &shuffled[..ROWS.0.min(n)], ROUGH.min(width), driver);
         if rough
             .undecided(prepared, shuffled, ask, driver)
             .last()
@@ -77,8 +81,7 @@ impl Prefix {
         }
         let mut prefix = Prefix::of_sample(prepared, &shuffled[..rows], width, driver);
         let shares = prefix.undecided(prepared, shuffled, ask, driver);
-        let best = cheapest(&shares, n, d)?;
-        prefix.keep(best.0, best.1);
+        prefix.keep(cheapest(&shares, n, d)?);
         Some(prefix)
     }
 
@@ -86,14 +89,22 @@ impl Prefix {
     pub(super) fn of_sample(prepared: &Prepared, rows: &[u32], width: usize, driver: &Driver) -> Prefix {
         Prefix {
             axes: Axes::of_sample(prepared, rows, width, driver),
-            first: width,
         }
     }
 
-    /// Only so many axes, of which so many come first.
-    pub(super) fn keep(&mut self, first: usize, width: usize) {
-        self.first = first;
+    /// Only so many axes.
+    pub(super) fn keep(&mut self, width: usize) {
         self.axes.truncate(width);
+    }
+
+    /// Which coordinates each stage adds.
+    pub(super) fn stages(&self) -> impl Iterator<Item = Range<usize>> {
+        let width = self.axes.width;
+        let starts = std::iter::once(0).chain(STAGES);
+        starts
+            .zip(STAGES)
+            .take_while(move |(_, end)| *end <= width)
+            .map(|(start, end)| start..end)
     }
 
     /// The coordinates of some rows along the axes, row by row.
@@ -115,7 +126,8 @@ impl Prefix {
     pub(super) fn error_bound(&self, prepared: &Prepared, squared_length: f64) -> f64 {
         let loss = ((8 * self.axes.columns + 64) as f64 * f64::EPSILON / 2.0 + 4.0 * self.axes.skew).sqrt();
         let products = prepared.error_of_products(squared_length, self.axes.width + 8);
-        products + 4.0 * loss * (squared_length + prepared.longest_squared())
+        let lengths = squared_length + prepared.longest_squared();
+        products + (4.0 * loss + (self.axes.width + 16) as f64 * f64::from(f32::EPSILON)) * lengths
     }
 
     /// The share of a sample of pairs that remain undecided after 16, 32, … coordinates, seen from one side.
@@ -195,29 +207,25 @@ impl Staged {
     }
 }
 
-/// How many coordinates to look at first and in all, if that is at least a fifth cheaper than plain tiles.
-fn cheapest(shares: &[f64], rows: usize, columns: usize) -> Option<(usize, usize)> {
+/// Up to how many coordinates to look, if that is at least a fifth cheaper than plain tiles.
+fn cheapest(shares: &[f64], rows: usize, columns: usize) -> Option<usize> {
     // A pair is finished if either side wants it.
     let undecided = |length: usize| {
         let one = shares[length / GRAIN - 1];
         one * (2.0 - one)
     };
-    let mut best = (0.8 * (columns as f64 + COST_TILE), None);
-    for first in (GRAIN..=MOST_FIRST.min(shares.len() * GRAIN)).step_by(GRAIN) {
-        let mut cost = first as f64 + COST_TILE + undecided(first) * COST_FOUND;
-        let mut width = first;
-        loop {
-            // Turning a row costs twice in f64, and is shared by the pairs of the row.
-            let turning = 4.0 * (columns * width) as f64 / rows as f64;
-            let all = cost + turning + undecided(width) * COST_WHOLE * columns as f64;
-            if all < best.0 {
-                best = (all, Some((first, width)));
-            }
-            if width + STEP > shares.len() * GRAIN {
-                break;
-            }
-            cost += undecided(width) * COST_STEP * STEP as f64;
-            width += STEP;
+    let mut best = (0.8 * (columns as f64 + COST_LOOK), None);
+    let (mut cost, mut width, mut share) = (0.0, 0, 1.0);
+    for stage in STAGES.into_iter().take_while(|stage| stage / GRAIN <= shares.len()) {
+        cost += share * ((stage - width) as f64 + COST_LOOK);
+        width = stage;
+        // Near rows stand together: far fewer micro-tiles than pairs by chance would hold one that is undecided.
+        share = undecided(width).sqrt();
+        // Turning a row costs twice in f64, and is shared by the pairs of the row.
+        let turning = 4.0 * (columns * width) as f64 / rows as f64;
+        let all = cost + turning + undecided(width) * (COST_FOUND + COST_WHOLE * columns as f64);
+        if all < best.0 {
+            best = (all, Some(width));
         }
     }
     best.1
@@ -231,8 +239,7 @@ mod tests {
     fn a_prefix_is_chosen_where_it_decides_and_not_where_it_does_not() {
         // After 16, 32, … 384 of 784 coordinates: as measured on pictures, and for rows that are alike in all directions.
         let of_pictures: Vec<f64> = (1..=24).map(|stage| 0.1 / f64::from(stage).powf(1.1)).collect();
-        let (first, width) = cheapest(&of_pictures, 60_000, 784).unwrap();
-        assert!((32..=96).contains(&first) && width > first && (width - first) % STEP == 0);
+        assert!(cheapest(&of_pictures, 60_000, 784).is_some_and(|width| width >= 128));
         let alike: Vec<f64> = (1..=24).map(|stage| 1.0 - 0.01 * f64::from(stage)).collect();
         assert_eq!(cheapest(&alike, 60_000, 784), None);
         // Few rows do not pay for turning them.

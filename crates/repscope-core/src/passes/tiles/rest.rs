@@ -1,124 +1,134 @@
 // SPDX-License-Identifier: MIT
-//! What is left of rows behind their first coordinates, and the pairs that need it.
+//! The coordinates of rows one row after the other, for the pairs that the stages of a tile leave undecided.
+
+use std::ops::Range;
 
 use pulp::Simd;
 
-use super::prefix::{Prefix, STEP};
+use super::prefix::{Prefix, STAGES};
 
-/// Room for the lengths of what is behind each step.
-const LENGTHS: usize = 8;
+/// Room for the lengths of what is behind each stage.
+const LENGTHS: usize = STAGES.len();
 
-/// What the first coordinates of packed rows leave out.
+/// Packed rows, row by row.
 pub(super) struct Rest {
-    steps: usize,
+    /// Where in `between` the coordinates of each stage but the first are.
+    stages: Vec<Range<usize>>,
     columns: usize,
-    /// Of each row the lengths of what is behind its first coordinates and behind each step, and the coordinates of the steps.
+    /// Of each row the lengths of what is behind each stage, and the coordinates of all stages but the first.
     between: Vec<f32>,
+    between_width: usize,
     /// All coordinates, not turned.
     whole: Vec<f32>,
 }
 
 impl Rest {
     pub(super) fn with_room(prefix: &Prefix, rows: usize) -> Self {
-        let steps = (prefix.width() - prefix.first) / STEP;
+        let stages: Vec<Range<usize>> = prefix.stages().skip(1).collect();
+        let shift = |stage: &Range<usize>| stage.start + LENGTHS - STAGES[0]..stage.end + LENGTHS - STAGES[0];
+        let between_width = LENGTHS + prefix.width() - STAGES[0];
         Rest {
-            steps,
+            stages: stages.iter().map(shift).collect(),
             columns: prefix.columns(),
-            between: Vec::with_capacity(rows * (LENGTHS + steps * STEP)),
+            between: Vec::with_capacity(rows * between_width),
+            between_width,
             whole: Vec::with_capacity(rows * prefix.columns()),
         }
     }
 
-    /// Adds a row. Returns the length of what is behind its first coordinates.
-    pub(super) fn push(&mut self, prefix: &Prefix, turned: &[f64], row: &[f64]) -> f64 {
-        let (first, between) = turned.split_at(prefix.first);
+    /// Adds a row. Returns the lengths of what is behind each stage.
+    pub(super) fn push(&mut self, prefix: &Prefix, turned: &[f64], row: &[f64]) -> [f64; LENGTHS] {
         let squared = |values: &[f64]| values.iter().map(|x| x * x).sum::<f64>();
-        let mut left = squared(row) - squared(first);
-        let behind_first = left.max(0.0).sqrt();
+        let mut left = squared(row);
         let mut behind = [0.0; LENGTHS];
-        behind[0] = behind_first as f32;
-        for (step, behind) in between.chunks_exact(STEP).zip(&mut behind[1..]) {
-            left -= squared(step);
-            *behind = left.max(0.0).sqrt() as f32;
+        for (stage, behind) in prefix.stages().zip(&mut behind) {
+            left -= squared(&turned[stage]);
+            *behind = left.max(0.0).sqrt();
         }
-        self.between.extend(behind);
-        self.between.extend(between.iter().map(|&x| x as f32));
+        self.between.extend(behind.iter().map(|&x| x as f32));
+        self.between.extend(turned[STAGES[0]..].iter().map(|&x| x as f32));
         self.whole.extend(row.iter().map(|&x| x as f32));
-        behind_first
+        behind
     }
 
-    pub(super) fn append(&mut self, other: Rest) {
-        self.between.extend(other.between);
-        self.whole.extend(other.whole);
-    }
-
-    /// Adds the coordinates of each step to the products of some pairs, drops those that cannot reach their limit any more,
-    /// and returns the squared distances of the others.
-    pub(super) fn sift(&self, pairs: &mut Vec<Pair>) -> Vec<f32> {
-        pulp::Arch::new().dispatch(Sift { rest: self, pairs })
+    /// Adds the coordinates of each stage to the products of pairs that the stages before left undecided, drops those that
+    /// cannot reach their limit any more, and returns the others, which no stage decides, with their squared distances.
+    /// `undecided` holds the pairs, of a row of these and a row of `targets`, that each stage left so.
+    pub(super) fn sift(&self, targets: &Rest, undecided: &mut [Vec<Pair>]) -> Vec<(Pair, f32)> {
+        pulp::Arch::new().dispatch(Sift {
+            queries: self,
+            targets,
+            undecided,
+        })
     }
 
     pub(super) fn bytes_of_row(&self) -> usize {
-        (self.between_width() + self.columns) * size_of::<f32>()
+        self.columns * size_of::<f32>()
     }
 
     #[inline(always)]
-    fn between_width(&self) -> usize {
-        LENGTHS + self.steps * STEP
-    }
-
-    #[inline(always)]
-    fn between_of(&self, position: usize) -> &[f32] {
-        let width = self.between_width();
-        &self.between[position * width..(position + 1) * width]
+    fn behind(&self, position: u32, stage: usize) -> f32 {
+        self.between[position as usize * self.between_width + stage]
     }
 }
 
-/// Two packed positions, what is known of their product, and from where on it matters.
+/// Two rows of blocks, what is known of their product, and from where on it matters.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pair {
-    pub(super) query: usize,
-    pub(super) target: usize,
+    pub(super) query: u32,
+    pub(super) target: u32,
     pub(super) product: f32,
     pub(super) limit: f32,
 }
 
 struct Sift<'a> {
-    rest: &'a Rest,
-    pairs: &'a mut Vec<Pair>,
+    queries: &'a Rest,
+    targets: &'a Rest,
+    undecided: &'a mut [Vec<Pair>],
 }
 
 impl pulp::WithSimd for Sift<'_> {
-    type Output = Vec<f32>;
+    type Output = Vec<(Pair, f32)>;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Vec<f32> {
-        let Sift { rest, pairs } = self;
-        for pair in &mut *pairs {
-            pair.product -= rest.between_of(pair.query)[0] * rest.between_of(pair.target)[0];
-        }
-        for step in 0..rest.steps {
-            let (mut kept, mut first) = (0, 0);
-            while first < pairs.len() {
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<(Pair, f32)> {
+        let Sift {
+            queries,
+            targets,
+            undecided,
+        } = self;
+        for (stage, coordinates) in queries.stages.iter().enumerate() {
+            let (before, after) = undecided.split_at_mut(stage + 1);
+            let (pairs, left) = (&mut before[stage], &mut after[0]);
+            left.reserve(pairs.len() + 4);
+            for first in (0..pairs.len()).step_by(4) {
                 let some = Four::new(pairs, first);
-                let sums = some.add::<S, false>(simd, &rest.between, rest.between_width(), LENGTHS + step * STEP, STEP);
+                let sums = some.add::<S, false>(
+                    simd,
+                    [&queries.between, &targets.between],
+                    queries.between_width,
+                    coordinates,
+                );
                 for (pair, sum) in some.0.iter().zip(sums).take(pairs.len() - first) {
                     let product = pair.product + sum;
-                    let behind = rest.between_of(pair.query)[step + 1] * rest.between_of(pair.target)[step + 1];
+                    let behind = queries.behind(pair.query, stage + 1) * targets.behind(pair.target, stage + 1);
                     // Written in any case, so that nothing hangs on a guess.
-                    pairs[kept] = Pair { product, ..*pair };
-                    kept += usize::from(product + behind >= pair.limit);
+                    left.push(Pair { product, ..*pair });
+                    left.truncate(left.len() - usize::from(product + behind < pair.limit));
                 }
-                first += 4;
             }
-            pairs.truncate(kept);
+            pairs.clear();
         }
-        let mut squared = Vec::with_capacity(pairs.len() + 4);
+        let pairs = &mut undecided[queries.stages.len()];
+        let mut measured = Vec::with_capacity(pairs.len() + 4);
         for first in (0..pairs.len()).step_by(4) {
             let some = Four::new(pairs, first);
-            squared.extend(some.add::<S, true>(simd, &rest.whole, rest.columns, 0, rest.columns));
+            let columns = queries.columns;
+            let squared = some.add::<S, true>(simd, [&queries.whole, &targets.whole], columns, &(0..columns));
+            measured.extend(some.0.into_iter().zip(squared).take(pairs.len() - first));
         }
-        squared
+        pairs.clear();
+        measured
     }
 }
 
@@ -139,20 +149,23 @@ impl Four {
     fn add<S: Simd, const SQUARES: bool>(
         &self,
         simd: S,
-        values: &[f32],
+        [of_queries, of_targets]: [&[f32]; 2],
         width: usize,
-        start: usize,
-        count: usize,
+        coordinates: &Range<usize>,
     ) -> [f32; 4] {
+        let (start, count) = (coordinates.start, coordinates.len());
         let zero = simd.splat_f32s(0.0);
         let (mut sums, mut rests) = ([zero; 4], [0.0; 4]);
         let empty: (&[S::f32s], &[f32]) = (&[], &[]);
         let (mut xs, mut ys) = ([empty; 4], [empty; 4]);
         for (p, pair) in self.0.iter().enumerate() {
-            let (x, y) = (pair.query * width + start, pair.target * width + start);
+            let (x, y) = (
+                pair.query as usize * width + start,
+                pair.target as usize * width + start,
+            );
             (xs[p], ys[p]) = (
-                S::as_simd_f32s(&values[x..x + count]),
-                S::as_simd_f32s(&values[y..y + count]),
+                S::as_simd_f32s(&of_queries[x..x + count]),
+                S::as_simd_f32s(&of_targets[y..y + count]),
             );
         }
         let vectors = count / S::F32_LANES;

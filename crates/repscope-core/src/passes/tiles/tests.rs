@@ -271,7 +271,7 @@ fn a_prefix_and_cells_change_nothing() {
             ranks_of: vec![&far],
             ..Ask::default()
         };
-        let run = |prefix: Option<(usize, usize)>, has_cells: bool| {
+        let run = |prefix: Option<usize>, has_cells: bool| {
             let sweep = Sweep {
                 prepared: &prepared,
                 anchors: Anchors::All,
@@ -280,9 +280,9 @@ fn a_prefix_and_cells_change_nothing() {
                 driver: &driver,
             };
             let shuffled = random::permutation(n, &mut random::stream(0, "block order", 0));
-            let prefix = prefix.map(|(first, width)| {
+            let prefix = prefix.map(|width| {
                 let mut prefix = Prefix::of_sample(&prepared, &shuffled[..300], 96, &driver);
-                prefix.keep(first, width);
+                prefix.keep(width);
                 prefix
             });
             let cells = has_cells.then(|| Cells::new(&prepared, &shuffled, &driver));
@@ -291,12 +291,7 @@ fn a_prefix_and_cells_change_nothing() {
             (found.rows, found.distances, answer.ranks[0].ranks.clone())
         };
         let plain = run(None, false);
-        for (prefix, has_cells) in [
-            (None, true),
-            (Some((16, 16)), false),
-            (Some((16, 80)), true),
-            (Some((32, 96)), true),
-        ] {
+        for (prefix, has_cells) in [(None, true), (Some(16), false), (Some(48), true), (Some(64), true)] {
             assert!(run(prefix, has_cells) == plain, "{kind} {prefix:?} {has_cells}");
         }
     }

@@ -17,11 +17,13 @@ pub(super) struct Tile<'t, const BOTH: bool> {
     pub(super) other: Option<&'t mut Block>,
     /// The row number of each target.
     pub(super) targets: &'t [u32],
-    /// What a prefix left out, and the packed positions of the first query and target.
-    pub(super) rest: Option<(&'t Rest, usize, usize)>,
+    /// Where the stages of a prefix end; none without one.
+    pub(super) stages: &'t [usize],
+    /// The queries and the targets row by row, under a prefix.
+    pub(super) rest: Option<(&'t Rest, &'t Rest)>,
     pub(super) prepared: &'t Prepared<'t>,
-    /// Pairs that the first coordinates left undecided.
-    pub(super) waiting: Vec<Pair>,
+    /// Pairs that each stage left undecided.
+    pub(super) waiting: &'t mut [Vec<Pair>],
     /// Squared distances that sums shall use in place of those of the tile.
     pub(super) corrected: Vec<(usize, usize, f32)>,
 }
@@ -41,29 +43,35 @@ impl<const BOTH: bool> Meets for Tile<'_, BOTH> {
 
     #[inline(always)]
     fn bytes_of_target(&self) -> usize {
-        self.rest.map_or(0, |(rest, _, _)| rest.bytes_of_row())
+        self.rest.map_or(0, |(_, rest)| rest.bytes_of_row())
+    }
+
+    #[inline(always)]
+    fn stages(&self) -> &[usize] {
+        self.stages
     }
 
     #[inline(always)]
     fn found(&mut self, query: usize, target: usize, product: f32) {
-        let (Some(&row), Some(&of_target)) = (self.block.rows.get(query), self.targets.get(target)) else {
-            return;
-        };
-        if row == of_target {
-            return;
-        }
         match self.rest {
-            None => self.meet(query, target, (-2.0 * product).max(0.0)),
-            Some((_, first_query, first_target)) => {
-                let of_other = self.other.as_ref().map_or(f32::INFINITY, |other| other.limits[target]);
-                self.waiting.push(Pair {
-                    query: first_query + query,
-                    target: first_target + target,
-                    product,
-                    limit: self.block.limits[query].min(of_other),
-                });
-            }
+            Some(_) => self.undecided(query, target, self.stages.len() - 1, product),
+            None if self.are_others(query, target) => self.meet(query, target, (-2.0 * product).max(0.0)),
+            None => {}
         }
+    }
+
+    #[inline(always)]
+    fn undecided(&mut self, query: usize, target: usize, stage: usize, product: f32) {
+        if !self.are_others(query, target) {
+            return;
+        }
+        let of_other = self.other.as_ref().map_or(f32::INFINITY, |other| other.limits[target]);
+        self.waiting[stage].push(Pair {
+            query: query as u32,
+            target: target as u32,
+            product,
+            limit: self.block.limits[query].min(of_other),
+        });
     }
 }
 
@@ -85,16 +93,23 @@ impl<const BOTH: bool> Tile<'_, BOTH> {
         }
     }
 
-    /// Lets the pairs that the first coordinates left undecided meet, as far as they are near enough.
+    /// Whether both are rows, and not the same.
+    #[inline(always)]
+    fn are_others(&self, query: usize, target: usize) -> bool {
+        match (self.block.rows.get(query), self.targets.get(target)) {
+            (Some(row), Some(of_target)) => row != of_target,
+            _ => false,
+        }
+    }
+
+    /// Lets the pairs that the stages left undecided meet, as far as they are near enough.
     #[inline(always)]
     pub(super) fn finish_waiting(&mut self) {
-        let Some((rest, first_query, first_target)) = self.rest else {
+        let Some((queries, targets)) = self.rest else {
             return;
         };
-        let mut waiting = std::mem::take(&mut self.waiting);
-        let squared = rest.sift(&mut waiting);
-        for (pair, squared) in waiting.iter().zip(squared) {
-            self.meet(pair.query - first_query, pair.target - first_target, squared);
+        for (pair, squared) in queries.sift(targets, self.waiting) {
+            self.meet(pair.query as usize, pair.target as usize, squared);
         }
     }
 
@@ -213,6 +228,16 @@ impl Block {
     /// From now on the rows met so far say nothing about those to come.
     pub(super) fn expect_no_more(&mut self, all: usize) {
         self.met = all;
+    }
+
+    /// Shrinks the reach of queries that hold many candidates more than they need.
+    pub(super) fn tighten(&mut self, prepared: &Prepared) {
+        for q in 0..self.rows.len() {
+            if let Some(candidates) = self.candidates.as_mut().filter(|candidates| candidates.is_loose(q)) {
+                candidates.drop_far(q, self.rows[q], prepared);
+                self.update_reach(q);
+            }
+        }
     }
 
     #[inline(always)]
