@@ -14,7 +14,9 @@ use std::ops::Range;
 use pulp::Simd;
 
 /// Queries in a panel: with two vectors of targets, twelve sums fit into the registers of AVX2.
-const QUERIES: usize = 6;
+pub(crate) const QUERIES: usize = 6;
+/// The most targets in a panel, those of AVX-512.
+pub(crate) const MOST_TARGETS: usize = 32;
 /// f32 in a line of the cache. Vectors that lie across two lines are read at half the speed.
 const LINE: usize = 16;
 
@@ -102,6 +104,11 @@ pub(crate) trait Meets {
     }
     /// A product that is not below one of its limits.
     fn found(&mut self, query: usize, target: usize, product: f32);
+    /// All products of six queries and a panel's width of targets, one query after the other, of which many are not below their
+    /// limits. False where they shall be told one by one.
+    fn found_many(&mut self, _query: usize, _target: usize, _products: &[f32]) -> bool {
+        false
+    }
     /// A pair that this stage, which is not the last, leaves undecided: its product without the coordinate that makes it a bound.
     fn undecided(&mut self, _query: usize, _target: usize, _stage: usize, _product: f32) {}
 }
@@ -117,6 +124,8 @@ pub(crate) struct Meeting<'a, M> {
 
 /// Up to this many undecided pairs of a micro-tile are handed out one by one, rather than that all see the next stage.
 const FEW: u32 = 4;
+/// From this many on, all pairs of a micro-tile are handed out at once.
+const MANY: u32 = 16;
 /// Bytes of targets that stay in a core's second-level cache while the queries pass by.
 const CACHED: usize = 320 << 10;
 
@@ -235,6 +244,9 @@ impl<M: Meets> Meeting<'_, M> {
         }
         if !is_last && count > FEW {
             return true;
+        }
+        if is_last && count >= MANY && self.meets.found_many(query, target, pulp::bytemuck::cast_slice(bounds)) {
+            return false;
         }
         for (row, mut reached) in reached.into_iter().enumerate() {
             let of_row = if is_last { &bounds[row] } else { &sums[row] };

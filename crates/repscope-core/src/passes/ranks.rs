@@ -105,6 +105,21 @@ impl Counts {
         }
     }
 
+    /// Query `q` of the block met several rows, few enough to wait together; those beyond its reach may be among them.
+    #[inline(always)]
+    pub(crate) fn take_many(&mut self, q: usize, others: &[u32], squared: &[f32], prepared: &Prepared) {
+        if self.waiting[q] as usize + others.len() > WAITING {
+            self.settle(q, prepared);
+        }
+        let place = self.waiting[q] as usize;
+        self.squared[q][place..place + others.len()].copy_from_slice(squared);
+        self.others[q][place..place + others.len()].copy_from_slice(others);
+        self.waiting[q] += others.len() as u32;
+        if self.waiting[q] as usize == WAITING {
+            self.settle(q, prepared);
+        }
+    }
+
     /// Compares the waiting pairs of a query with its thresholds.
     #[inline(never)]
     fn settle(&mut self, q: usize, prepared: &Prepared) {

@@ -7,7 +7,7 @@ use super::{Anchors, Ask, SIDE};
 use crate::data::Labels;
 use crate::passes::neighbors::Candidates;
 use crate::passes::pair_sums::{ClassSums, KernelSums, Run, runs};
-use crate::passes::panels::Meets;
+use crate::passes::panels::{MOST_TARGETS, Meets, QUERIES};
 use crate::passes::prepared::Prepared;
 use crate::passes::ranks::Counts;
 
@@ -61,6 +61,11 @@ impl<const BOTH: bool> Meets for Tile<'_, BOTH> {
     }
 
     #[inline(always)]
+    fn found_many(&mut self, query: usize, target: usize, products: &[f32]) -> bool {
+        self.meet_many(query, target, products).is_some()
+    }
+
+    #[inline(always)]
     fn undecided(&mut self, query: usize, target: usize, stage: usize, product: f32) {
         if !self.are_others(query, target) {
             return;
@@ -91,6 +96,32 @@ impl<const BOTH: bool> Tile<'_, BOTH> {
         if seen != squared {
             self.corrected.push((query, target, seen));
         }
+    }
+
+    /// All pairs of six queries and a panel of targets meet, where that needs no look at each: all are rows whose ranks count.
+    #[inline(always)]
+    fn meet_many(&mut self, query: usize, target: usize, products: &[f32]) -> Option<()> {
+        let width = products.len() / QUERIES;
+        let is_simple = self.rest.is_none() && self.block.classes.is_none() && !self.block.counts.is_empty();
+        let rows: [u32; QUERIES] = self.block.rows.get(query..query + QUERIES)?.try_into().ok()?;
+        let targets = self.targets.get(target..target + width).filter(|_| is_simple)?;
+        let mut squared = [[0.0f32; MOST_TARGETS]; QUERIES];
+        for ((squared, products), row) in squared.iter_mut().zip(products.chunks_exact(width)).zip(rows) {
+            for ((squared, product), of_target) in squared.iter_mut().zip(products).zip(targets) {
+                let is_other = BOTH || row != *of_target;
+                *squared = if is_other { (-2.0 * product).max(0.0) } else { f32::INFINITY };
+            }
+        }
+        for (q, squared) in (query..).zip(&squared) {
+            self.block.meet_many(q, targets, &squared[..width], self.prepared);
+        }
+        if let Some(other) = self.other.as_deref_mut() {
+            for t in 0..width {
+                let column: [f32; QUERIES] = std::array::from_fn(|q| squared[q][t]);
+                other.meet_many(target + t, &rows, &column, self.prepared);
+            }
+        }
+        Some(())
     }
 
     /// Whether both are rows, and not the same.
@@ -274,6 +305,27 @@ impl Block {
         match &self.classes {
             Some(classes) if squared <= classes.near[q] => prepared.squared_distance(self.rows[q], other) as f32,
             _ => squared,
+        }
+    }
+
+    /// Query `q` meets several rows, near or not.
+    #[inline(always)]
+    fn meet_many(&mut self, q: usize, others: &[u32], squared: &[f32], prepared: &Prepared) {
+        if let Some(candidates) = &mut self.candidates {
+            let before = candidates.reach[q];
+            if squared.iter().fold(false, |is_any, s| is_any | (*s <= before)) {
+                for (&other, &squared) in others.iter().zip(squared) {
+                    if squared <= candidates.reach[q] {
+                        candidates.take(q, self.rows[q], other, squared, prepared);
+                    }
+                }
+                if candidates.reach[q] != before {
+                    self.update_reach(q);
+                }
+            }
+        }
+        for counts in &mut self.counts {
+            counts.take_many(q, others, squared, prepared);
         }
     }
 
