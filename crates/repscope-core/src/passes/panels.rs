@@ -90,6 +90,10 @@ impl Panels {
 pub(crate) trait Meets {
     /// Whether targets have limits of their own.
     const BOTH: bool;
+    /// Whether any product is to be told at all; else they are only written.
+    fn is_told(&self) -> bool {
+        true
+    }
     /// The limits of the queries from `first` on, six at least; they may rise on the way.
     fn query_limits(&self, first: usize) -> &[f32];
     /// The limits of the targets from `first` on, as many as a panel is wide; asked for where there are any.
@@ -188,7 +192,7 @@ impl<M: Meets> Meeting<'_, M> {
                 self.write::<S>(query, target, &bounds);
             }
             let is_last = stage + 1 == stages;
-            if !self.hand_out(simd, query, target, &sums, &bounds, (stage, is_last)) {
+            if !self.meets.is_told() || !self.hand_out(simd, query, target, &sums, &bounds, (stage, is_last)) {
                 return;
             }
             start = end;
@@ -202,7 +206,8 @@ impl<M: Meets> Meeting<'_, M> {
         if !out.is_empty() {
             let rows = out[query * stride..].chunks_mut(stride);
             for (row, products) in rows.zip(products) {
-                row[target..target + 2 * S::F32_LANES].copy_from_slice(pulp::bytemuck::cast_slice(products));
+                let places = S::as_mut_simd_f32s(&mut row[target..target + 2 * S::F32_LANES]).0;
+                (places[0], places[1]) = (products[0], products[1]);
             }
         }
     }

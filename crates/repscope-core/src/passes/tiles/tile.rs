@@ -32,6 +32,12 @@ impl<const BOTH: bool> Meets for Tile<'_, BOTH> {
     const BOTH: bool = BOTH;
 
     #[inline(always)]
+    fn is_told(&self) -> bool {
+        let block = &self.block;
+        block.candidates.is_some() || block.classes.is_some() || !block.counts.is_empty()
+    }
+
+    #[inline(always)]
     fn query_limits(&self, first: usize) -> &[f32] {
         &self.block.limits[first..]
     }
@@ -109,7 +115,11 @@ impl<const BOTH: bool> Tile<'_, BOTH> {
         for ((squared, products), row) in squared.iter_mut().zip(products.chunks_exact(width)).zip(rows) {
             for ((squared, product), of_target) in squared.iter_mut().zip(products).zip(targets) {
                 let is_other = BOTH || row != *of_target;
-                *squared = if is_other { (-2.0 * product).max(0.0) } else { f32::INFINITY };
+                *squared = if is_other {
+                    (-2.0 * product).max(0.0)
+                } else {
+                    f32::INFINITY
+                };
             }
         }
         for (q, squared) in (query..).zip(&squared) {
@@ -149,23 +159,22 @@ impl<const BOTH: bool> Tile<'_, BOTH> {
     fn add_sums(&mut self, products: &mut [f32], stride: usize, target_runs: &[Run]) {
         let width = self.targets.len();
         let products = &mut products[..self.block.rows.len() * stride];
-        for row in products.chunks_exact_mut(stride) {
-            for v in &mut row[..width] {
-                let squared = -2.0 * *v;
-                *v = if squared > 0.0 { squared } else { 0.0 };
-            }
-        }
-        for (query, target, squared) in self.corrected.drain(..) {
-            products[query * stride + target] = squared;
-        }
         let own = if BOTH { Vec::new() } else { self.block.own(self.targets) };
         let other = &mut self.other;
         if let Some(kernel) = &mut self.block.kernel {
-            own.iter().for_each(|(q, t)| products[q * stride + t] = f32::INFINITY);
+            own.iter()
+                .for_each(|(q, t)| products[q * stride + t] = f32::NEG_INFINITY);
             let below = other.as_deref_mut().and_then(|o| o.kernel.as_mut());
             kernel.add(below, products, width, stride);
         }
         if let Some(classes) = &mut self.block.classes {
+            for v in &mut *products {
+                let squared = -2.0 * *v;
+                *v = if squared > 0.0 { squared.sqrt() } else { 0.0 };
+            }
+            for (query, target, squared) in self.corrected.drain(..) {
+                products[query * stride + target] = squared.sqrt();
+            }
             own.iter().for_each(|(q, t)| products[q * stride + t] = 0.0);
             let below = other.as_deref_mut().and_then(|o| o.classes.as_mut());
             classes.add(below, products, (width, stride), &self.block.runs, target_runs);
