@@ -280,6 +280,13 @@ fn read<S: Simd>(values: &[f32]) -> [S::f32s; 2] {
 #[inline(always)]
 fn hits<S: Simd>(simd: S, values: S::f32s, limits: S::f32s) -> u32 {
     #[cfg(target_arch = "x86_64")]
+    if let Some(avx512) = (&simd as &dyn std::any::Any).downcast_ref::<pulp::x86::V4>()
+        && let (Ok(values), Ok(limits)) = (pulp::bytemuck::try_cast(values), pulp::bytemuck::try_cast(limits))
+    {
+        // A comparison gives the bits.
+        return u32::from(avx512.cmp_ge_f32x16(values, limits).0);
+    }
+    #[cfg(target_arch = "x86_64")]
     if let Some(avx2) = (&simd as &dyn std::any::Any).downcast_ref::<pulp::x86::V3>()
         && let (Ok(values), Ok(limits)) = (pulp::bytemuck::try_cast(values), pulp::bytemuck::try_cast(limits))
     {
@@ -447,6 +454,101 @@ mod tests {
                 found += 1;
             }
             assert_eq!(found, 8 * 33);
+        }
+    }
+
+    /// What is told of some rows, in panels of the width that suits the instructions it is asked with.
+    #[derive(Clone, Copy)]
+    struct Told<'a> {
+        rows: [&'a [Vec<f64>]; 2],
+        /// Limits of queries and of targets, beyond the last row, too.
+        limits: [&'a [f32]; 2],
+    }
+
+    impl pulp::WithSimd for Told<'_> {
+        /// Queries, targets and the bits of their products, in ascending order, and the bits of all products.
+        type Output = (Vec<(usize, usize, u32)>, Vec<Vec<u32>>);
+
+        fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+            let [queries, targets] = self.rows;
+            let mut left = Panels::new(QUERIES, queries[0].len(), queries.len());
+            let mut right = Panels::new(2 * S::F32_LANES, targets[0].len(), targets.len());
+            queries.iter().for_each(|row| left.push(row));
+            targets.iter().for_each(|row| right.push(row));
+            let stride = right.count() * right.width;
+            let mut products = vec![0.0; left.count() * QUERIES * stride];
+            let mut keep = Limited {
+                limits: self.limits,
+                found: Vec::new(),
+            };
+            let meeting = Meeting {
+                queries: (&left, 0..left.count()),
+                targets: (&right, 0..right.count()),
+                meets: &mut keep,
+                products: (&mut products, stride),
+            };
+            simd.vectorize(meeting);
+            keep.found.retain(|&(q, t, _)| q < queries.len() && t < targets.len());
+            keep.found.sort_unstable();
+            let bits = |row: &[f32]| row[..targets.len()].iter().map(|x| x.to_bits()).collect();
+            let products = products.chunks_exact(stride).take(queries.len()).map(bits);
+            (keep.found, products.collect())
+        }
+    }
+
+    struct Limited<'a> {
+        limits: [&'a [f32]; 2],
+        found: Vec<(usize, usize, u32)>,
+    }
+
+    impl Meets for Limited<'_> {
+        const BOTH: bool = true;
+
+        fn query_limits(&self, first: usize) -> &[f32] {
+            &self.limits[0][first..]
+        }
+
+        fn target_limits(&self, first: usize) -> &[f32] {
+            &self.limits[1][first..]
+        }
+
+        fn found(&mut self, query: usize, target: usize, product: f32) {
+            self.found.push((query, target, product.to_bits()));
+        }
+    }
+
+    #[test]
+    fn one_number_at_a_time_tells_the_same_as_vectors_of_every_width() {
+        for columns in [1, 3, 34, 130] {
+            let mut rng = stream(2, "panels", columns as u64);
+            let mut draw = |rows: usize| -> Vec<Vec<f64>> {
+                let mut row = || (0..columns).map(|_| rng.random::<f64>() - 0.5).collect();
+                (0..rows).map(|_| row()).collect()
+            };
+            let (queries, targets) = (draw(17), draw(77));
+            let mut limits = |count: usize| -> Vec<f32> {
+                let scale = (columns as f32).sqrt() / 4.0;
+                (0..count).map(|_| rng.random::<f32>() * scale).collect()
+            };
+            let (of_queries, of_targets) = (limits(18), limits(96));
+            let told = Told {
+                rows: [&queries, &targets],
+                limits: [&of_queries, &of_targets],
+            };
+            let scalar = pulp::Scalar.vectorize(told);
+            assert!(
+                (17..17 * 77 / 2).contains(&scalar.0.len()),
+                "{columns}: {}",
+                scalar.0.len()
+            );
+            assert!(pulp::Arch::new().dispatch(told) == scalar, "{columns} columns");
+            #[cfg(target_arch = "x86_64")]
+            {
+                let avx2 = pulp::x86::V3::try_new().map(|simd| Simd::vectorize(simd, told));
+                assert!(avx2.is_none_or(|told| told == scalar), "AVX2, {columns} columns");
+                let avx512 = pulp::x86::V4::try_new().map(|simd| Simd::vectorize(simd, told));
+                assert!(avx512.is_none_or(|told| told == scalar), "AVX-512, {columns} columns");
+            }
         }
     }
 
