@@ -16,7 +16,7 @@ use crate::data::{Labels, Space, Study};
 use crate::error::{Error, Result};
 use crate::interval::Units;
 use crate::metrics::{Metric, OF_CENTRED, OF_RAW, Work};
-use crate::passes::clusters::{Clusters, kmeans};
+use crate::passes::clusters::{Clusters, Swaps, kmeans};
 use crate::passes::coding_rates::CodingRates;
 use crate::passes::influence;
 use crate::passes::learnability::{self, Learnability};
@@ -267,7 +267,15 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
         }
         if needs.contains(&Need::Clusters) {
             let space = &shared.study.latent;
-            shared.clusters = Some(kmeans(space, None, spec.clusters, spec.restarts, spec.seed, driver));
+            shared.clusters = Some(kmeans(
+                space,
+                None,
+                spec.clusters,
+                spec.restarts,
+                Swaps::Tried,
+                spec.seed,
+                driver,
+            ));
         }
         if needs.contains(&Need::PairDistances) {
             shared.pair_distances = Some(measure_pairs(shared.study, driver)?);

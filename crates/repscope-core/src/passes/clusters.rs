@@ -3,7 +3,11 @@
 //!
 //! Minimises the inertia Σ_i ‖x_i − c(i)‖², with c(i) the nearest of k centres, by Lloyd's algorithm from
 //! several greedy k-means++ starts (Arthur and Vassilvitskii 2007; 2 + ln k candidates per centre, as in
-//! scikit-learn), and keeps the best start.
+//! scikit-learn), and keeps the best start. Where several starts were asked for because the lowest inertia is wanted,
+//! [`Swaps::Tried`] improves it further: a centre is moved to another cluster, Lloyd's steps follow, and the result is
+//! kept if it is better, until none of the most promising moves is. With ten starts, ten seeds of ten then end within
+//! 1e-5 of the best known minimum (10 clusters of 60,000 images of Fashion-MNIST or of their codes), which without swaps
+//! takes luck. A single start is left as it is.
 //!
 //! The search runs on a packed copy of the rows in single precision, centred and scaled to a spread near 1,
 //! so neither an offset nor the unit of the data does harm. Starts are compared by the inertia of the packed
@@ -13,12 +17,13 @@
 mod bounds;
 mod candidates;
 mod exact;
+mod halves;
 mod lloyd;
 mod rows;
 mod scorer;
 mod seeding;
+mod swaps;
 
-use lloyd::Partition;
 use rows::Chunk;
 
 use crate::data::Space;
@@ -59,6 +64,15 @@ pub(crate) struct Clusters {
     pub restart: usize,
 }
 
+/// Whether the best start is improved by swaps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Swaps {
+    /// For the lowest inertia.
+    Tried,
+    /// For clusterings that vary with the seed.
+    None,
+}
+
 /// Clusters the rows, each multiplied by its `scale` where one is given, and returns the best of `restarts`
 /// starts (the earlier one if two are equally good).
 pub(crate) fn kmeans(
@@ -66,23 +80,18 @@ pub(crate) fn kmeans(
     scale: Option<&[f64]>,
     k: usize,
     restarts: usize,
+    swaps: Swaps,
     seed: u64,
     driver: &Driver,
 ) -> Clusters {
     assert!(k >= 1 && restarts >= 1, "k-means needs a cluster and a start");
     let search = Search::new(space, scale, k, driver);
-    let mut best: Option<(usize, Partition)> = None;
     driver.progress().begin("k-means", restarts as u64);
     let streams = (0..restarts).map(|restart| random::stream(seed, "kmeans", restart as u64));
-    let seeds = search.seeds(&mut streams.collect::<Vec<_>>());
-    for (restart, seeds) in seeds.into_iter().enumerate() {
-        let found = search.lloyd(seeds);
-        if best.as_ref().is_none_or(|(_, best)| found.inertia < best.inertia) {
-            best = Some((restart, found));
-        }
-        driver.progress().advance(1);
+    let (restart, mut best) = search.best_of(search.seeds(&mut streams.collect::<Vec<_>>()));
+    if swaps == Swaps::Tried && restarts > 1 {
+        best = search.improve(best, &mut random::stream(seed, "kmeans swaps", 0));
     }
-    let (restart, best) = best.expect("there is at least one start");
     search.renumber(search.exact(&best.labels, best.iterations, restart))
 }
 

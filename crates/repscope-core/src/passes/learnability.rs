@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rand::seq::SliceRandom;
 
-use super::clusters::kmeans;
+use super::clusters::{Swaps, kmeans};
 use super::moments::column_means;
 use super::neighbors::Neighbors;
 use super::prepared::{Preparation, Prepared, length};
@@ -77,7 +77,15 @@ impl Learnability {
         let mut runs = Vec::with_capacity(steps.repeats * steps.splits);
         for repeat in 0..steps.repeats {
             let seed = spec.seed.wrapping_add(repeat as u64);
-            let found = kmeans(&codes, None, steps.clusters.of(rows), steps.restarts, seed, driver);
+            let found = kmeans(
+                &codes,
+                None,
+                steps.clusters.of(rows),
+                steps.restarts,
+                Swaps::None,
+                seed,
+                driver,
+            );
             let labels = Labels::from_codes(found.labels, found.counts.len());
             let halves = driver.map(steps.splits, |split| {
                 let roles = draw_halves(&labels, seed, split as u64);

@@ -3,22 +3,21 @@
 //!
 //! A centre that moves by s changes no distance by more than s. So a row stays with its centre as long as the
 //! distance to it, plus the way it went, is less than the distance to every other, minus the way that one went
-//! (Elkan 2003). Lower bounds are kept per group of centres (Ding et al. 2015), so their memory is bounded.
+//! (Elkan 2003). Lower bounds are kept per group of centres (Ding et al. 2015), as many as a vector has lanes:
+//! centre c is in group c mod lanes, so all groups of a row are found and looked at by a few instructions.
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 use super::rows::Chunk;
-use super::scorer::{STRIP, Scorer, Strip};
+use super::scorer::{STRIP, Scorer, lanes};
 
-/// Most groups of centres.
-const GROUPS: usize = 16;
 /// More than what rounding takes from a sum or a root of single-precision numbers, relative to them.
 const ROUNDING: f32 = 4.0 * f32::EPSILON;
 
 /// How far the centres went since the first step.
 pub(super) struct Ways {
     of_centers: Vec<f64>,
-    /// The sum over the steps of the farthest way within each group; centre c is in group c mod groups.
+    /// The sum over the steps of the farthest way within each group.
     of_groups: Vec<f64>,
 }
 
@@ -26,7 +25,7 @@ impl Ways {
     pub(super) fn new(k: usize) -> Self {
         Ways {
             of_centers: vec![0.0; k],
-            of_groups: vec![0.0; k.min(GROUPS)],
+            of_groups: vec![0.0; lanes()],
         }
     }
 
@@ -34,7 +33,7 @@ impl Ways {
     pub(super) fn add(&mut self, steps: &[f64]) {
         let groups = self.of_groups.len();
         for (g, way) in self.of_groups.iter_mut().enumerate() {
-            *way += steps[g..].iter().step_by(groups).copied().fold(0.0, f64::max);
+            *way += steps.iter().skip(g).step_by(groups).copied().fold(0.0, f64::max);
         }
         self.of_centers
             .iter_mut()
@@ -43,99 +42,181 @@ impl Ways {
     }
 }
 
+/// A row of a chunk that left a cluster for another.
+pub(super) struct Move {
+    pub(super) row: u32,
+    pub(super) old: u32,
+    pub(super) new: u32,
+}
+
 /// The labels of the rows of a chunk, and bounds on their distances at the start of all ways.
 pub(super) struct Bounds {
     pub(super) labels: Vec<u32>,
     /// The distance to the own centre is at most this plus the way of that centre.
     pub(super) upper: Vec<f32>,
-    /// The distance to every other centre of a group is at least this minus the way of the group; all rows for
-    /// the first group, then for the second, and so on.
+    /// The distance to every other centre of a group is at least this minus the way of the group; all groups of
+    /// the first row, then of the second, and so on.
     lower: Vec<f32>,
 }
 
 impl Bounds {
     /// Nothing is known yet.
-    pub(super) fn new(rows: usize, k: usize, unassigned: u32) -> Self {
+    pub(super) fn new(rows: usize, unassigned: u32) -> Self {
         Bounds {
             labels: vec![unassigned; rows],
             upper: vec![f32::INFINITY; rows],
-            lower: vec![0.0; rows * k.min(GROUPS)],
+            lower: vec![0.0; rows * lanes()],
         }
     }
 
-    /// Gives each row the label of its nearest centre and calls `changed` with the row, its old and its new label
-    /// where that is another one.
-    pub(super) fn assign(
-        &mut self,
-        chunk: &Chunk,
-        scorer: &Scorer,
-        ways: &Ways,
-        mut changed: impl FnMut(usize, u32, u32),
-    ) {
-        let open = self.undecided(ways);
-        let mut strip = Strip::default();
-        for rows in open.chunks(STRIP) {
-            scorer.score(chunk, rows, &mut strip);
-            self.renew(chunk, scorer, ways, rows, &strip);
-            for (&row, &new) in rows.iter().zip(&strip.nearest) {
-                let old = std::mem::replace(&mut self.labels[row as usize], new);
-                if old != new {
-                    changed(row as usize, old, new);
-                }
-            }
-        }
+    /// What it holds of each row.
+    pub(super) fn bytes_of_row() -> usize {
+        (2 + lanes()) * size_of::<f32>()
     }
 
-    /// The rows whose nearest centre the bounds do not tell.
-    fn undecided(&self, ways: &Ways) -> Vec<u32> {
-        let rows = self.labels.len();
-        let mut lowest = vec![f32::INFINITY; rows];
-        Arch::new().dispatch(|| {
-            for (lower, way) in self.lower.chunks_exact(rows).zip(&ways.of_groups) {
-                let way = *way as f32 * (1.0 + ROUNDING);
-                for (lowest, lower) in lowest.iter_mut().zip(lower) {
-                    *lowest = lowest.min(lower * (1.0 - ROUNDING) - way);
-                }
-            }
+    /// Gives each row the label of its nearest centre and returns those whose label is another one now.
+    pub(super) fn assign(&mut self, chunk: &Chunk, scorer: &Scorer, ways: &Ways) -> Vec<Move> {
+        let ways = SingleWays::new(ways);
+        let open = Arch::new().dispatch(Undecided {
+            bounds: self,
+            ways: &ways,
         });
-        let is_open = |row: &usize| {
-            let way = ways.of_centers.get(self.labels[*row] as usize);
-            let (way, upper) = (way.map_or(0.0, |way| *way as f32), self.upper[*row]);
-            upper + way + ROUNDING * (upper.abs() + way) >= lowest[*row]
-        };
-        (0..rows).filter(is_open).map(|row| row as u32).collect()
-    }
-
-    /// Takes the bounds of a few rows from their scores.
-    fn renew(&mut self, chunk: &Chunk, scorer: &Scorer, ways: &Ways, rows: &[u32], strip: &Strip) {
-        let (count, all) = (rows.len(), self.labels.len());
-        let squared: Vec<f32> = rows.iter().map(|&i| chunk.squared_lengths[i as usize]).collect();
-        let errors: Vec<f32> = squared.iter().map(|s| scorer.error(*s)).collect();
-        for (at, &row) in rows.iter().enumerate() {
-            let distance = (squared[at] + 2.0 * strip.lowest[at] + errors[at]).max(0.0).sqrt();
-            self.upper[row as usize] = distance - ways.of_centers[strip.nearest[at] as usize] as f32;
-        }
-        let least: Vec<f32> = squared.iter().zip(&errors).map(|(s, e)| s - e).collect();
-        let groups = ways.of_groups.len();
-        let mut others = vec![0.0; count];
-        for (g, way) in ways.of_groups.iter().enumerate() {
-            Arch::new().dispatch(|| {
-                others.fill(f32::INFINITY);
-                for c in (g..scorer.half_lengths.len()).step_by(groups) {
-                    let scores = &strip.scores[c * count..(c + 1) * count];
-                    for ((other, score), nearest) in others.iter_mut().zip(scores).zip(&strip.nearest) {
-                        let score = if *nearest == c as u32 { f32::INFINITY } else { *score };
-                        *other = other.min(score);
-                    }
-                }
-                // ‖x − c‖² = ‖x‖² + 2 · score.
-                for (other, least) in others.iter_mut().zip(&least) {
-                    *other = (least + 2.0 * *other).max(0.0).sqrt() + *way as f32;
-                }
+        let (mut scores, mut moves) = (Vec::new(), Vec::new());
+        for rows in open.chunks(STRIP) {
+            scorer.score(chunk, rows, &mut scores);
+            Arch::new().dispatch(Renewal {
+                bounds: self,
+                ways: &ways,
+                chunk,
+                scorer,
+                rows,
+                scores: &scores,
+                moves: &mut moves,
             });
-            for (other, &row) in others.iter().zip(rows) {
-                self.lower[g * all + row as usize] = *other;
-            }
+        }
+        moves
+    }
+}
+
+/// The ways in the precision of the bounds.
+struct SingleWays {
+    of_centers: Vec<f32>,
+    of_groups: Vec<f32>,
+}
+
+impl SingleWays {
+    fn new(ways: &Ways) -> Self {
+        SingleWays {
+            of_centers: ways.of_centers.iter().map(|way| *way as f32).collect(),
+            of_groups: ways.of_groups.iter().map(|way| *way as f32).collect(),
         }
     }
+}
+
+/// Finds the rows whose nearest centre the bounds do not tell.
+struct Undecided<'a> {
+    bounds: &'a Bounds,
+    ways: &'a SingleWays,
+}
+
+impl WithSimd for Undecided<'_> {
+    type Output = Vec<u32>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<u32> {
+        let Undecided { bounds, ways } = self;
+        let of_groups = S::as_simd_f32s(&ways.of_groups).0[0];
+        let of_groups = simd.mul_f32s(of_groups, simd.splat_f32s(1.0 + ROUNDING));
+        let shrink = simd.splat_f32s(1.0 - ROUNDING);
+        let rows = bounds
+            .labels
+            .iter()
+            .zip(&bounds.upper)
+            .zip(S::as_simd_f32s(&bounds.lower).0);
+        // Every row is written down, and written over by the next one if it is decided: quicker than a jump that
+        // nobody can foresee.
+        let mut open = vec![0; bounds.labels.len()];
+        let mut count = 0;
+        for (row, ((&label, &upper), &lower)) in (0u32..).zip(rows) {
+            let way = ways.of_centers.get(label as usize).copied().unwrap_or(0.0);
+            let upper = upper + way + ROUNDING * (upper.abs() + way);
+            let lower = simd.sub_f32s(simd.mul_f32s(lower, shrink), of_groups);
+            let may_be_nearer = simd.less_than_or_equal_f32s(lower, simd.splat_f32s(upper));
+            open[count] = row;
+            count += usize::from(simd.first_true_m32s(may_be_nearer) < S::F32_LANES);
+        }
+        open.truncate(count);
+        open
+    }
+}
+
+/// Takes labels and bounds of a few rows from their scores.
+struct Renewal<'a> {
+    bounds: &'a mut Bounds,
+    ways: &'a SingleWays,
+    chunk: &'a Chunk,
+    scorer: &'a Scorer,
+    rows: &'a [u32],
+    scores: &'a [f32],
+    moves: &'a mut Vec<Move>,
+}
+
+impl WithSimd for Renewal<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let of_groups = S::as_simd_f32s(&self.ways.of_groups).0[0];
+        let lower = S::as_mut_simd_f32s(&mut self.bounds.lower).0;
+        let zero = simd.splat_f32s(0.0);
+        for (&number, scores) in self.rows.iter().zip(self.scores.chunks_exact(self.scorer.stride())) {
+            let row = number as usize;
+            let (nearest, lowest, others) = nearest(simd, S::as_simd_f32s(scores).0);
+            let squared = self.chunk.squared_lengths[row];
+            let error = self.scorer.error(squared);
+            // ‖x − c‖² = ‖x‖² + 2 · score.
+            let distance = (squared + 2.0 * lowest + error).max(0.0).sqrt();
+            let old = std::mem::replace(&mut self.bounds.labels[row], nearest);
+            if old != nearest {
+                self.moves.push(Move {
+                    row: number,
+                    old,
+                    new: nearest,
+                });
+            }
+            self.bounds.upper[row] = distance - self.ways.of_centers[nearest as usize];
+            let others = simd.mul_add_f32s(others, simd.splat_f32s(2.0), simd.splat_f32s(squared - error));
+            lower[row] = simd.add_f32s(simd.sqrt_f32s(simd.max_f32s(others, zero)), of_groups);
+        }
+    }
+}
+
+/// The centre of the lowest score, the smaller number if there are several; that score; and the lowest scores of the
+/// others in each group.
+#[inline(always)]
+fn nearest<S: Simd>(simd: S, scores: &[S::f32s]) -> (u32, f32, S::f32s) {
+    let infinity = simd.splat_f32s(f32::INFINITY);
+    // Numbers of vectors and of centres are small enough to be exact in single precision.
+    let (mut lowest, mut second, mut place) = (infinity, infinity, simd.splat_f32s(0.0));
+    for (number, &score) in scores.iter().enumerate() {
+        let is_lower = simd.less_than_f32s(score, lowest);
+        second = simd.min_f32s(second, simd.max_f32s(score, lowest));
+        place = simd.select_f32s(is_lower, simd.splat_f32s(number as f32), place);
+        lowest = simd.min_f32s(score, lowest);
+    }
+    let least = simd.splat_f32s(simd.reduce_min_f32s(lowest));
+    let (lanes, count) = (lane_numbers(simd), simd.splat_f32s(S::F32_LANES as f32));
+    let centers = simd.mul_add_f32s(place, count, lanes);
+    let is_least = simd.equal_f32s(lowest, least);
+    let center = simd.reduce_min_f32s(simd.select_f32s(is_least, centers, infinity));
+    let is_own = simd.equal_f32s(centers, simd.splat_f32s(center));
+    let others = simd.select_f32s(is_own, second, lowest);
+    (center as u32, simd.reduce_min_f32s(least), others)
+}
+
+/// 0, 1, 2 and so on.
+#[inline(always)]
+fn lane_numbers<S: Simd>(simd: S) -> S::f32s {
+    let numbers: [f32; 64] = std::array::from_fn(|lane| lane as f32);
+    simd.partial_load_f32s(&numbers[..S::F32_LANES])
 }

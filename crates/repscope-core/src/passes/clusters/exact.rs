@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Centres, labels and costs in double precision, from the original values.
 
-use super::scorer::{STRIP, Scorer, Strip};
+use super::scorer::{STRIP, Scorer};
 use super::{Clusters, Search};
 
 impl Search<'_> {
@@ -59,25 +59,24 @@ impl Search<'_> {
     fn nearest_exact(&self, centers: &[f64], members: &[usize]) -> Vec<(Vec<u32>, Vec<f64>)> {
         let d = self.d;
         let mut scorer = Scorer::new(centers, self.unit, d);
-        for (half, members) in scorer.half_lengths.iter_mut().zip(members) {
-            if *members == 0 {
-                *half = f32::INFINITY;
-            }
+        for (center, _) in members.iter().enumerate().filter(|(_, members)| **members == 0) {
+            scorer.forget(center);
         }
         self.each_chunk(|task, chunk| {
             let mut row = vec![0.0; d];
             let mut labels = Vec::with_capacity(chunk.rows());
             let mut costs = Vec::with_capacity(chunk.rows());
-            let mut strip = Strip::default();
+            let mut scores = Vec::new();
             let rows: Vec<u32> = (0..chunk.rows() as u32).collect();
             for rows in rows.chunks(STRIP) {
-                scorer.score(chunk, rows, &mut strip);
-                for (at, &i) in rows.iter().enumerate() {
+                scorer.score(chunk, rows, &mut scores);
+                for (&i, scores) in rows.iter().zip(scores.chunks_exact(scorer.stride())) {
                     self.read(task * self.chunk + i as usize, &mut row);
-                    let limit = strip.lowest[at] + scorer.error(chunk.squared_lengths[i as usize]);
+                    let lowest = scores.iter().copied().fold(f32::INFINITY, f32::min);
+                    let limit = lowest + scorer.error(chunk.squared_lengths[i as usize]);
                     let mut best = (0, f64::INFINITY);
-                    for (c, center) in centers.chunks_exact(d).enumerate() {
-                        if strip.scores[c * rows.len() + at] <= limit {
+                    for (c, (center, score)) in centers.chunks_exact(d).zip(scores).enumerate() {
+                        if *score <= limit {
                             let cost: f64 = row.iter().zip(center).map(|(x, c)| (x - c).powi(2)).sum();
                             if cost < best.1 {
                                 best = (c as u32, cost);

@@ -3,26 +3,34 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::bounds::{Bounds, Ways};
-use super::rows::squared_distance;
+use pulp::Arch;
+
+use super::bounds::{Bounds, Move, Ways};
+use super::rows::{Chunk, squared_distance};
 use super::scorer::Scorer;
 use super::{MOST_ITERATIONS, Search, TOLERANCE, UNASSIGNED};
 
 /// Where a start ended.
 pub(super) struct Partition {
     pub(super) labels: Vec<u32>,
+    /// The means of the rows of the same label.
+    pub(super) centers: Vec<f64>,
     pub(super) iterations: usize,
     /// Σ ‖x − c‖² of the packed rows, with c the mean of the rows of the same label.
     pub(super) inertia: f64,
 }
 
-/// The clusters of a step.
+/// A start on its way.
 struct State {
+    /// Which start it is.
+    number: usize,
+    /// Steps taken.
+    iterations: usize,
     centers: Vec<f64>,
     sums: Vec<f64>,
     counts: Vec<i64>,
     ways: Ways,
-    /// Of each chunk. A task locks that of its own chunk, so nobody waits.
+    /// Of each chunk. A task locks those of its own chunk, so nobody waits.
     bounds: Vec<Mutex<Bounds>>,
 }
 
@@ -35,57 +43,99 @@ struct Change {
 }
 
 impl Search<'_> {
-    /// Lloyd's steps from the given centres until labels or centres stand still.
-    pub(super) fn lloyd(&self, centers: Vec<f64>) -> Partition {
-        let (n, d, k) = (self.space.rows(), self.d, self.k);
-        let tolerance = TOLERANCE * self.total * self.unit * self.unit / (n as f64 * d as f64);
-        let bounds = self.chunks.iter().map(|chunk| Bounds::new(chunk.rows(), k, UNASSIGNED));
-        let mut state = State {
-            centers,
-            sums: vec![0.0; k * d],
-            counts: vec![0; k],
-            ways: Ways::new(k),
-            bounds: bounds.map(Mutex::new).collect(),
-        };
-        for iteration in 1..=MOST_ITERATIONS {
-            let changed = self.step(&mut state);
-            if changed > 0 && state.counts.contains(&0) {
-                self.fill_empty(&mut state);
+    /// Lloyd's steps from each of the given centres until labels or centres stand still. Returns the start of least
+    /// inertia, the earlier one if two are equally good, and its number.
+    ///
+    /// A few starts go on at a time, so that a chunk of rows is read once for all of them.
+    pub(super) fn best_of(&self, starts: Vec<Vec<f64>>) -> (usize, Partition) {
+        let mut best: Option<(usize, Partition)> = None;
+        let mut waiting = starts.into_iter().enumerate();
+        let mut running: Vec<State> = Vec::new();
+        loop {
+            let free = self.at_once() - running.len();
+            running.extend(
+                waiting
+                    .by_ref()
+                    .take(free)
+                    .map(|(number, centers)| self.begin(number, centers)),
+            );
+            if running.is_empty() {
+                return best.expect("there is at least one start");
             }
-            if changed == 0 || state.move_centers(d) <= tolerance {
-                return self.partition(state, iteration);
+            let changed = self.step(&mut running);
+            let states = std::mem::take(&mut running).into_iter().zip(changed);
+            for (mut state, changed) in states {
+                if !self.ends(&mut state, changed) {
+                    running.push(state);
+                    continue;
+                }
+                let (number, found) = (state.number, self.partition(state));
+                let is_better = |best: &(usize, Partition)| {
+                    found
+                        .inertia
+                        .total_cmp(&best.1.inertia)
+                        .then(number.cmp(&best.0))
+                        .is_lt()
+                };
+                if best.as_ref().is_none_or(is_better) {
+                    best = Some((number, found));
+                }
+                self.driver.progress().advance(1);
             }
         }
-        self.partition(state, MOST_ITERATIONS)
     }
 
-    /// Labels by the nearest centre; returns how many changed.
-    fn step(&self, state: &mut State) -> usize {
-        let (k, d) = (self.k, self.d);
-        let scorer = Scorer::new(&state.centers, 1.0, d);
-        let changes = self.each_chunk(|task, chunk| {
-            let mut change = Change {
-                rows: 0,
-                sums: vec![0.0; k * d],
-                counts: vec![0; k],
-            };
-            let row = |i: usize| &chunk.values[i * d..(i + 1) * d];
-            lock(&state.bounds[task]).assign(chunk, &scorer, &state.ways, |i, old, new| {
-                change.rows += 1;
-                if old != UNASSIGNED {
-                    add_row(&mut change.sums[old as usize * d..], row(i), -1.0);
-                    change.counts[old as usize] -= 1;
-                }
-                add_row(&mut change.sums[new as usize * d..], row(i), 1.0);
-                change.counts[new as usize] += 1;
-            });
-            change
-        });
-        for change in changes.iter().filter(|change| change.rows > 0) {
-            state.sums.iter_mut().zip(&change.sums).for_each(|(s, x)| *s += x);
-            state.counts.iter_mut().zip(&change.counts).for_each(|(s, x)| *s += x);
+    /// Starts that go on together: what they hold takes at most half of what the packed rows take.
+    fn at_once(&self) -> usize {
+        let sums = self.k * self.d * size_of::<f64>() / self.chunk;
+        (self.d * size_of::<f32>() / 2 / (Bounds::bytes_of_row() + sums)).max(1)
+    }
+
+    fn begin(&self, number: usize, centers: Vec<f64>) -> State {
+        let bounds = self.chunks.iter().map(|chunk| Bounds::new(chunk.rows(), UNASSIGNED));
+        State {
+            number,
+            iterations: 0,
+            centers,
+            sums: vec![0.0; self.k * self.d],
+            counts: vec![0; self.k],
+            ways: Ways::new(self.k),
+            bounds: bounds.map(Mutex::new).collect(),
         }
-        changes.iter().map(|change| change.rows).sum()
+    }
+
+    /// Moves the centres after a step that changed so many labels, and tells whether it was the last.
+    fn ends(&self, state: &mut State, changed: usize) -> bool {
+        let (n, d) = (self.space.rows(), self.d);
+        let tolerance = TOLERANCE * self.total * self.unit * self.unit / (n as f64 * d as f64);
+        state.iterations += 1;
+        if changed > 0 && state.counts.contains(&0) {
+            self.fill_empty(state);
+        }
+        changed == 0 || state.move_centers(d) <= tolerance || state.iterations == MOST_ITERATIONS
+    }
+
+    /// Labels by the nearest centre; returns how many changed in each state.
+    fn step(&self, states: &mut [State]) -> Vec<usize> {
+        let (k, d) = (self.k, self.d);
+        let scorers: Vec<Scorer> = states.iter().map(|s| Scorer::new(&s.centers, 1.0, d)).collect();
+        let shared: &[State] = states;
+        let changes = self.each_chunk(|task, chunk| {
+            let change = |(state, scorer): (&State, &Scorer)| {
+                let moves = lock(&state.bounds[task]).assign(chunk, scorer, &state.ways);
+                Change::new(k, d, chunk, &moves)
+            };
+            shared.iter().zip(&scorers).map(change).collect::<Vec<Change>>()
+        });
+        let mut changed = vec![0; states.len()];
+        for change in &changes {
+            for ((state, change), changed) in states.iter_mut().zip(change).zip(&mut changed) {
+                *changed += change.rows;
+                state.sums.iter_mut().zip(&change.sums).for_each(|(s, x)| *s += x);
+                state.counts.iter_mut().zip(&change.counts).for_each(|(s, x)| *s += x);
+            }
+        }
+        changed
     }
 
     /// Gives each empty cluster the row farthest from its centre, the smaller index if two are equally far.
@@ -130,7 +180,7 @@ impl Search<'_> {
         }
     }
 
-    fn partition(&self, state: State, iterations: usize) -> Partition {
+    fn partition(&self, state: State) -> Partition {
         let sums = state.sums.chunks_exact(self.d).zip(&state.counts);
         let between: f64 = sums
             .filter(|(_, count)| **count > 0)
@@ -138,10 +188,34 @@ impl Search<'_> {
             .sum();
         Partition {
             labels: state.labels(),
-            iterations,
+            centers: state.centers,
+            iterations: state.iterations,
             // Of all rows about their mean, less that of the means.
             inertia: self.total * self.unit * self.unit - between,
         }
+    }
+}
+
+impl Change {
+    fn new(k: usize, d: usize, chunk: &Chunk, moves: &[Move]) -> Self {
+        let mut change = Change {
+            rows: moves.len(),
+            // Empty where nothing changed: adds nothing.
+            sums: vec![0.0; if moves.is_empty() { 0 } else { k * d }],
+            counts: vec![0; k],
+        };
+        Arch::new().dispatch(|| {
+            for &Move { row, old, new } in moves {
+                let row = &chunk.values[row as usize * d..(row as usize + 1) * d];
+                if old != UNASSIGNED {
+                    add_row(&mut change.sums[old as usize * d..], row, -1.0);
+                    change.counts[old as usize] -= 1;
+                }
+                add_row(&mut change.sums[new as usize * d..], row, 1.0);
+                change.counts[new as usize] += 1;
+            }
+        });
+        change
     }
 }
 
@@ -170,7 +244,8 @@ fn lock(bounds: &Mutex<Bounds>) -> MutexGuard<'_, Bounds> {
     bounds.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn add_row(sums: &mut [f64], row: &[f32], sign: f64) {
+#[inline(always)]
+pub(super) fn add_row(sums: &mut [f64], row: &[f32], sign: f64) {
     for (s, x) in sums.iter_mut().zip(row) {
         *s += sign * f64::from(*x);
     }

@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: MIT
-//! The nearest centre of many rows at a time, by one matrix product per strip of rows.
+//! How near rows are to all centres: a kernel with centres in the lanes of vectors.
+//!
+//! Six rows at a time, wherever they lie in memory, meet one or two vectors of centres; all their sums stay in
+//! registers over the coordinates. So a few rows that are left over cost no more each than all of them would.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd, bytemuck};
 
 use super::rows::Chunk;
 
-/// Rows per matrix product: keeps them and the scores of a few centres in the cache.
-pub(super) const STRIP: usize = 64;
+/// Rows whose scores are held at a time: a few tiles, so that the scores stay in the cache.
+pub(super) const STRIP: usize = 48;
+/// Rows in a tile: with two vectors of centres, twelve sums fit into the registers of AVX2.
+const TILE: usize = 6;
 
 /// Scores ‖c‖²/2 − x·c of rows against centres: smallest at the nearest centre.
 pub(super) struct Scorer {
-    centers: Vec<f32>,
-    pub(super) half_lengths: Vec<f32>,
+    /// −c in panels of two vectors, coordinate by coordinate; one vector if it holds all centres.
+    negated: Vec<f32>,
+    /// Infinite for the lanes without a centre, so that nothing is near them.
+    half_lengths: Vec<f32>,
+    /// Centres in a panel.
+    width: usize,
     /// ‖c‖² of the longest centre.
     longest_squared: f32,
     d: usize,
@@ -21,14 +28,37 @@ pub(super) struct Scorer {
 
 impl Scorer {
     pub(super) fn new(centers: &[f64], unit: f64, d: usize) -> Self {
+        let k = centers.len() / d;
+        let width = if k <= lanes() { lanes() } else { 2 * lanes() };
+        let padded = k.next_multiple_of(width);
         let half = |c: &[f64]| c.iter().map(|x| (x * unit).powi(2)).sum::<f64>() / 2.0;
         let halves: Vec<f64> = centers.chunks_exact(d).map(half).collect();
+        let mut half_lengths: Vec<f32> = halves.iter().map(|h| *h as f32).collect();
+        half_lengths.resize(padded, f32::INFINITY);
+        let mut negated = vec![0.0; padded * d];
+        for (c, center) in centers.chunks_exact(d).enumerate() {
+            let panel = &mut negated[c / width * width * d..];
+            for (x, place) in center.iter().zip(panel.iter_mut().skip(c % width).step_by(width)) {
+                *place = -(x * unit) as f32;
+            }
+        }
         Scorer {
-            centers: centers.iter().map(|c| (c * unit) as f32).collect(),
-            half_lengths: halves.iter().map(|h| *h as f32).collect(),
+            negated,
+            half_lengths,
+            width,
             longest_squared: (2.0 * halves.iter().copied().fold(0.0, f64::max)) as f32,
             d,
         }
+    }
+
+    /// Lets nothing be near a centre.
+    pub(super) fn forget(&mut self, center: usize) {
+        self.half_lengths[center] = f32::INFINITY;
+    }
+
+    /// Scores in a row: the number of centres, rounded up.
+    pub(super) fn stride(&self) -> usize {
+        self.half_lengths.len()
     }
 
     /// How far twice the difference of two scores, or a squared distance ‖x‖² + 2 · score, may be off at most.
@@ -39,61 +69,95 @@ impl Scorer {
         (self.d as f32 + 16.0) * f32::EPSILON * (squared_length + 3.0 * self.longest_squared)
     }
 
-    /// Scores the rows of a chunk with these numbers, at most [`STRIP`] of them, in rising order.
-    pub(super) fn score(&self, chunk: &Chunk, rows: &[u32], strip: &mut Strip) {
-        let (count, k, d) = (rows.len(), self.half_lengths.len(), self.d);
-        let row = |i: u32| &chunk.values[i as usize * d..(i as usize + 1) * d];
-        let (first, last) = (rows[0], rows[count - 1]);
-        let values = if (last - first) as usize + 1 == count {
-            &chunk.values[first as usize * d..(last as usize + 1) * d]
-        } else {
-            strip.gathered.clear();
-            rows.iter().for_each(|&i| strip.gathered.extend_from_slice(row(i)));
-            &strip.gathered
-        };
-        strip.scores.resize(count * k, 0.0);
-        matmul(
-            MatMut::from_column_major_slice_mut(&mut strip.scores, count, k),
-            Accum::Replace,
-            MatRef::from_row_major_slice(values, count, d),
-            MatRef::from_row_major_slice(&self.centers, k, d).transpose(),
-            -1.0f32,
-            Par::Seq,
-        );
-        strip.lowest.clear();
-        strip.lowest.resize(count, f32::INFINITY);
-        strip.nearest.clear();
-        strip.nearest.resize(count, 0);
-        Arch::new().dispatch(|| strip.finish(&self.half_lengths));
+    /// Scores the rows of a chunk with these numbers, at most [`STRIP`] of them, row by row.
+    pub(super) fn score(&self, chunk: &Chunk, rows: &[u32], scores: &mut Vec<f32>) {
+        scores.resize(rows.len() * self.stride(), 0.0);
+        Arch::new().dispatch(Scoring {
+            scorer: self,
+            chunk,
+            rows,
+            scores,
+        });
     }
 }
 
-/// The scores of a few rows.
-#[derive(Default)]
-pub(super) struct Strip {
-    /// All rows against the first centre, then against the second, and so on.
-    pub(super) scores: Vec<f32>,
-    /// The lowest score of each row.
-    pub(super) lowest: Vec<f32>,
-    /// The centre it belongs to, the smaller number if there are several.
-    pub(super) nearest: Vec<u32>,
-    /// The rows one after the other, where they are not neighbours in the chunk.
-    gathered: Vec<f32>,
+/// How many centres a vector of this machine holds.
+pub(super) fn lanes() -> usize {
+    Arch::new().dispatch(Lanes)
 }
 
-impl Strip {
-    /// Adds ‖c‖²/2 to the products and finds the lowest score of each row. Written without branches and with
-    /// rows innermost, for vector instructions.
+struct Lanes;
+
+impl WithSimd for Lanes {
+    type Output = usize;
+
     #[inline(always)]
-    fn finish(&mut self, half_lengths: &[f32]) {
-        let scores = self.scores.chunks_exact_mut(self.lowest.len());
-        for ((c, scores), half) in (0u32..).zip(scores).zip(half_lengths) {
-            for ((score, lowest), nearest) in scores.iter_mut().zip(&mut self.lowest).zip(&mut self.nearest) {
-                *score += half;
-                let lower = *score < *lowest;
-                *lowest = if lower { *score } else { *lowest };
-                *nearest = if lower { c } else { *nearest };
+    fn with_simd<S: Simd>(self, _: S) -> usize {
+        S::F32_LANES
+    }
+}
+
+struct Scoring<'a> {
+    scorer: &'a Scorer,
+    chunk: &'a Chunk,
+    rows: &'a [u32],
+    scores: &'a mut [f32],
+}
+
+impl WithSimd for Scoring<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        if self.scorer.width == S::F32_LANES {
+            self.run::<S, 1>(simd);
+        } else {
+            self.run::<S, 2>(simd);
+        }
+    }
+}
+
+impl Scoring<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const V: usize>(self, simd: S) {
+        let (scorer, d) = (self.scorer, self.scorer.d);
+        let (width, stride) = (scorer.width, scorer.stride());
+        let panels = scorer.negated.chunks_exact(width * d);
+        for (rows, scores) in self.rows.chunks(TILE).zip(self.scores.chunks_mut(TILE * stride)) {
+            // The last tile is filled up with its last row.
+            let place = |r: usize| rows[r.min(rows.len() - 1)] as usize * d;
+            let values: [&[f32]; TILE] = std::array::from_fn(|r| &self.chunk.values[place(r)..][..d]);
+            for (p, panel) in panels.clone().enumerate() {
+                let halves = &scorer.half_lengths[p * width..(p + 1) * width];
+                let panel: &[S::f32s] = bytemuck::cast_slice(panel);
+                let start: &[S::f32s] = bytemuck::cast_slice(halves);
+                let sums = multiply::<S, V>(simd, &values, panel.as_chunks::<V>().0, &start.as_chunks::<V>().0[0]);
+                for (sums, scores) in sums.iter().zip(scores.chunks_exact_mut(stride)) {
+                    scores[p * width..(p + 1) * width].copy_from_slice(bytemuck::cast_slice(sums));
+                }
             }
         }
     }
+}
+
+/// Six rows times one panel, over all coordinates, from the given start.
+#[inline(always)]
+fn multiply<S: Simd, const V: usize>(
+    simd: S,
+    rows: &[&[f32]; TILE],
+    panel: &[[S::f32s; V]],
+    start: &[S::f32s; V],
+) -> [[S::f32s; V]; TILE] {
+    let mut sums = [*start; TILE];
+    // The compiler need not look whether a coordinate exists if all lengths are seen to be equal.
+    let rows: [&[f32]; TILE] = std::array::from_fn(|r| &rows[r][..panel.len()]);
+    for (j, centers) in panel.iter().enumerate() {
+        for (sums, row) in sums.iter_mut().zip(&rows) {
+            let x = simd.splat_f32s(row[j]);
+            for (sum, center) in sums.iter_mut().zip(centers) {
+                *sum = simd.mul_add_f32s(x, *center, *sum);
+            }
+        }
+    }
+    sums
 }
