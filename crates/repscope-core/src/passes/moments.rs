@@ -71,11 +71,21 @@ pub(crate) fn scaled_column_means(space: &Space, scale: Option<&[f64]>, driver: 
     let sums = driver.fold(
         n.div_ceil(ROWS),
         |task| {
-            let mut row = vec![0.0; d];
             let mut sums = vec![0.0; d];
             for i in task * ROWS..n.min((task + 1) * ROWS) {
-                centered(space, scale, &origin, i..i + 1, 0..d, &mut row);
-                add(&mut sums, &row);
+                let factor = scale.map_or(1.0, |s| s[i]);
+                match space.slice() {
+                    Slice::F32(v) => {
+                        for ((s, x), o) in sums.iter_mut().zip(&v[i * d..(i + 1) * d]).zip(&origin) {
+                            *s += f64::from(*x) * factor - o;
+                        }
+                    }
+                    Slice::F64(v) => {
+                        for ((s, x), o) in sums.iter_mut().zip(&v[i * d..(i + 1) * d]).zip(&origin) {
+                            *s += x * factor - o;
+                        }
+                    }
+                }
             }
             sums
         },

@@ -90,7 +90,7 @@ fn single(space: &Space, mean: &[f64], driver: &Driver) -> Option<Vec<f64>> {
     let all_of_look = n as f64 / (look.len() * ROWS) as f64;
     let expected = MARGIN * all_of_look.sqrt() * error(&matrix, &signs, strips.probed());
     let floor = DIGITS * expected;
-    if !is_above(&mut matrix, d, floor) {
+    if !floor.is_finite() || !is_above(&mut matrix, d, floor) {
         return None;
     }
     strips.add(&rest, driver);
@@ -120,3 +120,6 @@ fn is_above(matrix: &mut [f64], d: usize, floor: f64) -> bool {
     )
     .is_ok()
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,7 +18,7 @@ const LINE: usize = 64;
 /// Rows of a strip: a right panel fills half of a first-level cache.
 pub(super) const ROWS: usize = 256;
 /// Bytes of packed rows that wait for their products: they stay in the last-level cache.
-const PACKED_BYTES: usize = 4 << 20;
+const PACKED_BYTES: usize = 2 << 20;
 /// And never fewer strips than this at a time, so that many threads have something to pack.
 const FEWEST_AT_ONCE: usize = 4;
 
@@ -124,12 +124,8 @@ impl<'a, T: Number> Strips<'a, T> {
         let mut row = vec![0.0; d];
         for (i, of_space) in self.span(number).enumerate() {
             centered(self.space, None, self.mean, of_space..of_space + 1, 0..d, &mut row);
-            for (panel, columns) in row.chunks(LEFT).enumerate() {
-                copy(columns, &mut packed.left[(panel * ROWS + i) * LEFT..]);
-            }
-            for (panel, columns) in row.chunks(self.width).enumerate() {
-                copy(columns, &mut right[(panel * ROWS + i) * self.width..]);
-            }
+            spread(&row, LEFT, &mut packed.left[i * LEFT..]);
+            spread(&row, self.width, &mut right[i * self.width..]);
             if !self.probe.is_empty() {
                 let along = dot(&row, self.probe);
                 probed.iter_mut().zip(&row).for_each(|(sum, x)| *sum += along * x);
@@ -161,9 +157,12 @@ fn first_left(panel: usize, width: usize) -> usize {
     panel * width / LEFT
 }
 
-fn copy<T: Number>(from: &[f64], to: &mut [T]) {
-    for (to, from) in to.iter_mut().zip(from) {
-        *to = T::rounded(*from);
+/// Copies a row to its places in panels of this width, `to` being its place in the first one.
+fn spread<T: Number>(row: &[f64], width: usize, to: &mut [T]) {
+    for (place, columns) in to.chunks_mut(width * ROWS).zip(row.chunks(width)) {
+        for (to, from) in place.iter_mut().zip(columns) {
+            *to = T::rounded(*from);
+        }
     }
 }
 
