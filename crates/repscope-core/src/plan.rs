@@ -25,7 +25,7 @@ use crate::passes::paired;
 use crate::passes::prepared::{Preparation, Prepared, unit_factors};
 use crate::passes::ranks::Ranks;
 use crate::passes::singular::Singular;
-use crate::passes::spectrum::Spectrum;
+use crate::passes::spectrum::{ByRow, Rows, Spectrum};
 use crate::passes::tiles::{self, Anchors, Ask, sweep};
 use crate::passes::views::Views;
 use crate::random;
@@ -88,6 +88,8 @@ pub(crate) enum Need {
     ClassDistances,
     /// The eigenvalues of the codes' covariance.
     Spectrum,
+    /// And what each row adds to it.
+    SpectrumByRow,
     /// The singular values of the codes.
     Singular,
     /// k-means clusters of the codes.
@@ -186,6 +188,11 @@ impl<'a> Shared<'a> {
         self.spectrum.as_ref().ok_or_else(|| undeclared("spectrum"))
     }
 
+    pub(crate) fn spectrum_by_row(&self) -> Result<&ByRow> {
+        let by_row = self.spectrum()?.by_row();
+        by_row.ok_or_else(|| undeclared("what rows add to the spectrum"))
+    }
+
     /// What all rows are resampled over: episodes where they are known.
     pub(crate) fn row_units(&self) -> Units<'_> {
         match &self.study.episodes {
@@ -260,7 +267,11 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
     let mut planned = plan(studies, metrics, spec)?;
     for (shared, needs) in &mut planned {
         if needs.contains(&Need::Spectrum) {
-            shared.spectrum = Some(Spectrum::new(&shared.study.latent, driver));
+            let rows = match needs.contains(&Need::SpectrumByRow) {
+                true => Rows::Asked,
+                false => Rows::NotAsked,
+            };
+            shared.spectrum = Some(Spectrum::new(&shared.study.latent, rows, driver));
         }
         if needs.contains(&Need::Singular) {
             shared.singular = Some(Singular::new(&shared.study.latent, &OF_CENTRED, &OF_RAW, driver));

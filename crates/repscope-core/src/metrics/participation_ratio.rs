@@ -27,7 +27,7 @@ pub(super) static METRIC: Metric = Metric {
 };
 
 pub(super) fn needs(_: &Spec, _: &Study) -> Result<Vec<Need>> {
-    Ok(vec![Need::Spectrum])
+    Ok(vec![Need::Spectrum, Need::SpectrumByRow])
 }
 
 fn compute(shared: &Shared) -> Result<Answer> {
@@ -49,11 +49,12 @@ pub(super) const NO_VARIANCE: &str = "the codes have no variance: all rows are t
 /// The ratio with its jackknife interval.
 pub(super) fn ratio(shared: &Shared) -> Result<Option<(f64, Option<Interval>)>> {
     let spectrum = shared.spectrum()?;
+    let by_row = shared.spectrum_by_row()?;
     let Some(value) = spectrum.participation_ratio() else {
         return Ok(None);
     };
     let without: Option<Vec<f64>> = (0..shared.study.latent.rows())
-        .map(|row| spectrum.participation_ratio_without(row))
+        .map(|row| spectrum.participation_ratio_without(by_row, row))
         .collect();
     let d = shared.study.latent.columns() as f64;
     let interval = without

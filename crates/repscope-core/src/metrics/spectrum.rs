@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! The eigenvalue spectrum of the codes. See the page.
 
-use super::participation_ratio::needs;
 use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use crate::data::Study;
 use crate::error::Result;
-use crate::plan::Shared;
+use crate::plan::{Need, Shared};
 use crate::score::{Better, Curve, Score};
+use crate::spec::Spec;
 
 pub(super) static METRIC: Metric = Metric {
     id: "spectrum",
@@ -31,6 +32,10 @@ pub(super) static METRIC: Metric = Metric {
     options: &[],
     work: Work::Study { needs, compute },
 };
+
+fn needs(_: &Spec, _: &Study) -> Result<Vec<Need>> {
+    Ok(vec![Need::Spectrum])
+}
 
 fn compute(shared: &Shared) -> Result<Answer> {
     let n = shared.study.latent.rows();

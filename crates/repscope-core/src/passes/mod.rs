@@ -17,6 +17,7 @@ pub(crate) mod plane;
 pub(crate) mod prepared;
 pub(crate) mod rankings;
 pub(crate) mod ranks;
+pub(crate) mod scatter;
 pub(crate) mod shuffled;
 pub(crate) mod similarity;
 pub(crate) mod singular;

@@ -4,36 +4,17 @@
 //! With δ_i = x_i − mean, the scatter matrix is S = Σ_i δ_i δ_iᵀ (D × D). Where there are fewer rows than
 //! columns, the Gram matrix G_ij = δ_i·δ_j (N × N) has the same nonzero eigenvalues and is smaller.
 //!
-//! The rows are centred before they are multiplied, so a large common offset costs no digits. Only the
-//! lower triangle is computed, block by block; each task holds one block, so beside the result there are
-//! never more than a few blocks in memory.
+//! The rows are centred before they are multiplied, so a large common offset costs no digits.
 
 use std::ops::Range;
 
-use faer::linalg::matmul;
-use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::{Accum, MatMut, MatRef, Par};
-
+pub(crate) use super::scatter::Side;
+use super::scatter::scatter;
 use crate::data::{Slice, Space};
 use crate::run::Driver;
 
 /// Rows per task when summing columns.
 const ROWS: usize = 1024;
-/// Products per task that are summed into one entry of a block.
-const TERMS: usize = 4096;
-/// Products summed by one call of the matrix product: keeps the centred copies in the cache.
-const STRIP: usize = 256;
-/// Largest side of a block of the result.
-const BLOCK: usize = 512;
-
-/// What the indices of a scatter matrix count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// D × D: entry (a, b) is Σ_i δ_ia δ_ib.
-    Columns,
-    /// N × N: entry (i, j) is δ_i·δ_j.
-    Rows,
-}
 
 /// The first two moments of a space.
 pub(crate) struct Moments {
@@ -90,11 +71,21 @@ pub(crate) fn scaled_column_means(space: &Space, scale: Option<&[f64]>, driver: 
     let sums = driver.fold(
         n.div_ceil(ROWS),
         |task| {
-            let mut row = vec![0.0; d];
             let mut sums = vec![0.0; d];
             for i in task * ROWS..n.min((task + 1) * ROWS) {
-                centered(space, scale, &origin, i..i + 1, 0..d, &mut row);
-                add(&mut sums, &row);
+                let factor = scale.map_or(1.0, |s| s[i]);
+                match space.slice() {
+                    Slice::F32(v) => {
+                        for ((s, x), o) in sums.iter_mut().zip(&v[i * d..(i + 1) * d]).zip(&origin) {
+                            *s += f64::from(*x) * factor - o;
+                        }
+                    }
+                    Slice::F64(v) => {
+                        for ((s, x), o) in sums.iter_mut().zip(&v[i * d..(i + 1) * d]).zip(&origin) {
+                            *s += x * factor - o;
+                        }
+                    }
+                }
             }
             sums
         },
@@ -144,101 +135,9 @@ pub(crate) fn rounding_floor(n: usize, mean: &[f64]) -> f64 {
     n as f64 * mean.iter().map(|m| (ulps * m).powi(2)).sum::<f64>()
 }
 
-fn add(sums: &mut [f64], terms: &[f64]) {
+pub(super) fn add(sums: &mut [f64], terms: &[f64]) {
     for (s, t) in sums.iter_mut().zip(terms) {
         *s += t;
-    }
-}
-
-fn scatter(space: &Space, mean: &[f64], side: Side, driver: &Driver) -> Vec<f64> {
-    let (size, terms) = match side {
-        Side::Columns => (space.columns(), space.rows()),
-        Side::Rows => (space.rows(), space.columns()),
-    };
-    let block = size.div_ceil(size.div_ceil(BLOCK));
-    let blocks = size.div_ceil(block);
-    let pairs: Vec<(usize, usize)> = (0..blocks).flat_map(|a| (0..=a).map(move |b| (a, b))).collect();
-    let span = |b: usize| b * block..size.min((b + 1) * block);
-
-    let mut scatter = driver.fold(
-        terms.div_ceil(TERMS) * pairs.len(),
-        |task| {
-            let (a, b) = pairs[task % pairs.len()];
-            let first = task / pairs.len() * TERMS;
-            let part = first..terms.min(first + TERMS);
-            (a, b, products(space, mean, side, span(a), span(b), part))
-        },
-        vec![0.0; size * size],
-        |mut scatter, (a, b, products)| {
-            for (i, row) in span(a).zip(products.chunks_exact(span(b).len())) {
-                add(&mut scatter[i * size..][span(b)], row);
-            }
-            scatter
-        },
-    );
-    for i in 0..size {
-        for j in 0..i {
-            scatter[j * size + i] = scatter[i * size + j];
-        }
-    }
-    scatter
-}
-
-/// The block (`a`, `b`) of the scatter matrix, summed over the terms of one task.
-fn products(
-    space: &Space,
-    mean: &[f64],
-    side: Side,
-    a: Range<usize>,
-    b: Range<usize>,
-    terms: Range<usize>,
-) -> Vec<f64> {
-    let mut block = vec![0.0; a.len() * b.len()];
-    let mut left = vec![0.0; a.len() * STRIP];
-    let mut right = vec![0.0; if a == b { 0 } else { b.len() * STRIP }];
-    for first in terms.clone().step_by(STRIP) {
-        let strip = first..terms.end.min(first + STRIP);
-        let out = MatMut::from_row_major_slice_mut(&mut block, a.len(), b.len());
-        let left = factor(space, mean, side, a.clone(), strip.clone(), &mut left);
-        if a == b {
-            triangular::matmul(
-                out,
-                BlockStructure::TriangularLower,
-                Accum::Add,
-                left,
-                BlockStructure::Rectangular,
-                left.transpose(),
-                BlockStructure::Rectangular,
-                1.0,
-                Par::Seq,
-            );
-        } else {
-            let right = factor(space, mean, side, b.clone(), strip, &mut right);
-            matmul::matmul(out, Accum::Add, left, right.transpose(), 1.0, Par::Seq);
-        }
-    }
-    block
-}
-
-/// The centred numbers of one side of a block: one row per index of the scatter matrix, one column per term.
-fn factor<'a>(
-    space: &Space,
-    mean: &[f64],
-    side: Side,
-    span: Range<usize>,
-    terms: Range<usize>,
-    out: &'a mut [f64],
-) -> MatRef<'a, f64> {
-    let out = &mut out[..span.len() * terms.len()];
-    match side {
-        Side::Columns => {
-            centered(space, None, mean, terms.clone(), span.clone(), out);
-            MatRef::from_row_major_slice(out, terms.len(), span.len()).transpose()
-        }
-        Side::Rows => {
-            centered(space, None, mean, span.clone(), terms.clone(), out);
-            MatRef::from_row_major_slice(out, span.len(), terms.len())
-        }
     }
 }
 

@@ -4,8 +4,8 @@
 //! With δ_i = x_i − mean, C = Σ_i δ_i δ_iᵀ / (N − 1) has eigenvalues λ, and the participation ratio is
 //! (Σ λ)² / Σ λ² = (tr C)² / ‖C‖²_F. Leaving out row i changes the scatter matrix S = (N − 1) C by one
 //! rank, S₋ᵢ = S − N/(N−1) δ_i δ_iᵀ, so with ‖δ_i‖² and δ_iᵀ C δ_i at hand the ratio without row i costs
-//! a few operations: an exact delete-one jackknife. No eigenvalue is needed for it, so they are found only where
-//! somebody asks for them.
+//! a few operations: an exact delete-one jackknife. The eigenvalues do not need what rows add, nor the other way round,
+//! so each is found only where somebody asks for it.
 
 use std::sync::LazyLock;
 
@@ -18,6 +18,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 
 use super::moments::{self, Moments, Side, rounding_floor};
 use super::prepared::power_of_two_near;
+use super::scatter::TOGETHER;
 use crate::data::Space;
 use crate::run::Driver;
 
@@ -40,38 +41,54 @@ pub(crate) struct Spectrum {
     /// Eigenvalues of the covariance matrix (ddof 1), largest first: min(N, D) of them, none if N = 1.
     /// Negative ones, which only rounding can cause, are 0; so are all of them if all rows are equal.
     pub eigenvalues: LazyLock<Vec<f64>, Box<dyn FnOnce() -> Vec<f64> + Send>>,
-    /// ‖δ_i‖² of each row.
-    pub squared_lengths: Vec<f64>,
-    /// δ_iᵀ C δ_i of each row.
-    pub quadratic: Vec<f64>,
+    /// What each row adds, where somebody asked for it.
+    by_row: Option<ByRow>,
     /// Σ λ; 0 if all rows are equal.
     trace: f64,
     /// Σ λ² / (Σ λ)².
     concentration: f64,
 }
 
+/// What each row adds to the moments.
+pub(crate) struct ByRow {
+    /// ‖δ_i‖² of each row.
+    squared_lengths: Vec<f64>,
+    /// δ_iᵀ C δ_i of each row.
+    quadratic: Vec<f64>,
+}
+
+/// Whether somebody asks what single rows add.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rows {
+    Asked,
+    NotAsked,
+}
+
 impl Spectrum {
-    /// Computes the moments of the space and what each row adds to them.
-    pub fn new(space: &Space, driver: &Driver) -> Self {
+    /// Computes the moments of the space, and what each row adds to them where that is asked for.
+    pub fn new(space: &Space, rows: Rows, driver: &Driver) -> Self {
         let (n, d) = (space.rows(), space.columns());
         if n < 2 {
             return Spectrum {
                 n,
                 d,
                 eigenvalues: LazyLock::new(Box::new(Vec::new)),
-                squared_lengths: vec![0.0; n],
-                quadratic: vec![0.0; n],
+                by_row: (rows == Rows::Asked).then(|| ByRow {
+                    squared_lengths: vec![0.0; n],
+                    quadratic: vec![0.0; n],
+                }),
                 trace: 0.0,
                 concentration: 0.0,
             };
         }
         let moments = Moments::new(space, driver);
-        let (squared_lengths, quadratic) = match moments.side {
+        let by_row = (rows == Rows::Asked).then(|| match moments.side {
             Side::Columns if n < MANY => forms_by_columns(space, &moments, |x| x, driver),
             Side::Columns => forms_by_columns(space, &moments, |x| x as f32, driver),
             Side::Rows => forms_by_rows(&moments),
-        };
-        let all_equal = squared_lengths.iter().sum::<f64>() <= rounding_floor(n, &moments.mean);
+        });
+        let squares: f64 = moments.scatter.iter().step_by(moments.size() + 1).sum();
+        let all_equal = squares <= rounding_floor(n, &moments.mean);
         let (trace, concentration) = if all_equal { (0.0, 0.0) } else { sums(&moments) };
         Spectrum {
             n,
@@ -83,8 +100,7 @@ impl Spectrum {
                     eigenvalues(&moments)
                 }
             })),
-            squared_lengths,
-            quadratic,
+            by_row,
             trace,
             concentration,
         }
@@ -96,12 +112,17 @@ impl Spectrum {
         (self.trace > 0.0).then(|| (1.0 / self.concentration).clamp(1.0, most))
     }
 
+    /// What each row adds, if that was asked for.
+    pub fn by_row(&self) -> Option<&ByRow> {
+        self.by_row.as_ref()
+    }
+
     /// The participation ratio of the same data without row `row`; `None` if the other rows are equal or
     /// there are fewer than two.
     ///
     /// A row that holds nearly all of the variance leaves few digits for the others; the result is kept
     /// within its possible range, 1 to min(N − 2, D).
-    pub fn participation_ratio_without(&self, row: usize) -> Option<f64> {
+    pub fn participation_ratio_without(&self, by_row: &ByRow, row: usize) -> Option<f64> {
         if self.n < 3 {
             return None;
         }
@@ -109,13 +130,13 @@ impl Spectrum {
         let n = self.n as f64;
         let weight = n / (n - 1.0).powi(2);
         let trace = self.trace;
-        let length = self.squared_lengths[row];
+        let length = by_row.squared_lengths[row];
         let trace_left = trace - weight * length;
         if trace_left <= ROUNDING_SHARE * trace {
             return None;
         }
         let squares = self.concentration * trace.powi(2);
-        let squares_left = squares - 2.0 * weight * self.quadratic[row] + (weight * length).powi(2);
+        let squares_left = squares - 2.0 * weight * by_row.quadratic[row] + (weight * length).powi(2);
         let most = (self.n - 2).min(self.d) as f64;
         // Written so that squares lost to rounding (0 or less) give the lower end and not a wild ratio.
         let least_squares = trace_left.powi(2) / most;
@@ -146,12 +167,13 @@ fn eigenvalues(moments: &Moments) -> Vec<f64> {
     let size = moments.size();
     let scatter = MatRef::from_row_major_slice(&moments.scatter, size, size);
     let mut values = vec![0.0; size];
-    let scratch = self_adjoint_evd_scratch::<f64>(size, ComputeEigenvectors::No, Par::Seq, Default::default());
+    let par = Par::rayon(TOGETHER);
+    let scratch = self_adjoint_evd_scratch::<f64>(size, ComputeEigenvectors::No, par, Default::default());
     self_adjoint_evd(
         scatter,
         DiagMut::from_slice_mut(&mut values),
         None,
-        Par::Seq,
+        par,
         MemStack::new(&mut MemBuffer::new(scratch)),
         Default::default(),
     )
@@ -166,7 +188,7 @@ fn forms_by_columns<T: RealField + Copy + Into<f64>>(
     moments: &Moments,
     round: fn(f64) -> T,
     driver: &Driver,
-) -> (Vec<f64>, Vec<f64>) {
+) -> ByRow {
     let (n, d) = (moments.n, moments.d);
     // Powers of two bring the columns and the matrix to near 1 before they are rounded.
     let largest = largest_diagonal(moments);
@@ -208,11 +230,15 @@ fn forms_by_columns<T: RealField + Copy + Into<f64>>(
         let forms = rounded.chunks_exact(d).zip(below.chunks_exact(d)).map(form);
         lengths.zip(forms).collect::<Vec<_>>()
     });
-    parts.into_iter().flatten().unzip()
+    let (squared_lengths, quadratic) = parts.into_iter().flatten().unzip();
+    ByRow {
+        squared_lengths,
+        quadratic,
+    }
 }
 
 /// ‖δ_i‖² = G_ii and δ_iᵀ S δ_i = Σ_j G_ij² from the N × N Gram matrix.
-fn forms_by_rows(moments: &Moments) -> (Vec<f64>, Vec<f64>) {
+fn forms_by_rows(moments: &Moments) -> ByRow {
     let n = moments.n;
     let mut squared_lengths = Vec::with_capacity(n);
     let mut quadratic = Vec::with_capacity(n);
@@ -220,7 +246,10 @@ fn forms_by_rows(moments: &Moments) -> (Vec<f64>, Vec<f64>) {
         squared_lengths.push(row[i]);
         quadratic.push(row.iter().map(|g| g * g).sum::<f64>() / (n as f64 - 1.0));
     }
-    (squared_lengths, quadratic)
+    ByRow {
+        squared_lengths,
+        quadratic,
+    }
 }
 
 #[cfg(test)]
@@ -247,7 +276,13 @@ mod tests {
     }
 
     fn spectrum(n: usize, d: usize, values: Vec<f64>) -> Spectrum {
-        Spectrum::new(&Space::from_f64("z", n, d, values).unwrap(), &serial())
+        Spectrum::new(&Space::from_f64("z", n, d, values).unwrap(), Rows::Asked, &serial())
+    }
+
+    impl Spectrum {
+        fn without(&self, row: usize) -> Option<f64> {
+            self.participation_ratio_without(self.by_row().unwrap(), row)
+        }
     }
 
     fn assert_close(a: f64, b: f64, tolerance: f64) {
@@ -264,9 +299,9 @@ mod tests {
         assert_close(s.eigenvalues[0], 8.0 / 3.0, 1e-14);
         assert_close(s.eigenvalues[1], 2.0 / 3.0, 1e-14);
         assert_close(s.participation_ratio().unwrap(), 100.0 / 68.0, 1e-14);
-        assert_eq!(s.squared_lengths, [1.0, 1.0, 4.0, 4.0]);
-        assert_close(s.quadratic[0], 2.0 / 3.0, 1e-14);
-        assert_close(s.quadratic[3], 32.0 / 3.0, 1e-14);
+        assert_eq!(s.by_row().unwrap().squared_lengths, [1.0, 1.0, 4.0, 4.0]);
+        assert_close(s.by_row().unwrap().quadratic[0], 2.0 / 3.0, 1e-14);
+        assert_close(s.by_row().unwrap().quadratic[3], 32.0 / 3.0, 1e-14);
     }
 
     /// Rows ±√λ_a on the axes, so that the covariance matrix has eigenvalues in proportion to λ.
@@ -308,8 +343,9 @@ mod tests {
         let (n, d) = (MANY, 30);
         let space = Space::from_f64("z", n, d, correlated(n, d, 100.0)).unwrap();
         let moments = Moments::new(&space, &serial());
-        let (_, double) = forms_by_columns(&space, &moments, |x| x, &serial());
-        let (_, single) = forms_by_columns(&space, &moments, |x| x as f32, &serial());
+        let double = forms_by_columns(&space, &moments, |x| x, &serial());
+        let single = forms_by_columns(&space, &moments, |x| x as f32, &serial());
+        let (single, double) = (single.quadratic, double.quadratic);
         let mean = double.iter().sum::<f64>() / n as f64;
         for (single, double) in single.iter().zip(&double) {
             assert!(
@@ -328,7 +364,7 @@ mod tests {
                 let mut rest = values.clone();
                 rest.drain(row * d..(row + 1) * d);
                 let expected = spectrum(n - 1, d, rest).participation_ratio().unwrap();
-                assert_close(whole.participation_ratio_without(row).unwrap(), expected, 1e-11);
+                assert_close(whole.without(row).unwrap(), expected, 1e-11);
             }
         }
     }
@@ -351,8 +387,16 @@ mod tests {
             assert!((wide.eigenvalues[a] - expected).abs() < 1e-14 * largest);
         }
         for i in 0..n {
-            assert_close(narrow.squared_lengths[i], wide.squared_lengths[i], 1e-13);
-            assert_close(narrow.quadratic[i], wide.quadratic[i], 1e-12);
+            assert_close(
+                narrow.by_row().unwrap().squared_lengths[i],
+                wide.by_row().unwrap().squared_lengths[i],
+                1e-13,
+            );
+            assert_close(
+                narrow.by_row().unwrap().quadratic[i],
+                wide.by_row().unwrap().quadratic[i],
+                1e-12,
+            );
         }
     }
 
@@ -371,7 +415,7 @@ mod tests {
         for value in [0.0, 0.1, 1e6 + 0.1, 1e-30] {
             let s = spectrum(5, 3, vec![value; 15]);
             assert_eq!(s.participation_ratio(), None);
-            assert_eq!(s.participation_ratio_without(2), None);
+            assert_eq!(s.without(2), None);
         }
         // Equal up to the last digit.
         let s = spectrum(2, 1, vec![1e6, 1e6_f64.next_up()]);
@@ -385,15 +429,15 @@ mod tests {
     fn one_odd_row_leaves_nothing_when_it_is_left_out() {
         let s = spectrum(4, 2, vec![1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 7.0, -3.0]);
         assert_close(s.participation_ratio().unwrap(), 1.0, 1e-14);
-        assert_eq!(s.participation_ratio_without(3), None);
-        assert_close(s.participation_ratio_without(0).unwrap(), 1.0, 1e-12);
+        assert_eq!(s.without(3), None);
+        assert_close(s.without(0).unwrap(), 1.0, 1e-12);
     }
 
     #[test]
     fn an_overwhelming_row_keeps_the_ratio_without_it_in_range() {
         let mut values = correlated(20, 3, 0.0);
         values[0] = 1e5;
-        let ratio = spectrum(20, 3, values).participation_ratio_without(0).unwrap();
+        let ratio = spectrum(20, 3, values).without(0).unwrap();
         assert!((1.0..=3.0).contains(&ratio), "{ratio}");
     }
 
@@ -401,14 +445,11 @@ mod tests {
     fn one_row_has_no_spectrum_and_two_rows_have_one_direction() {
         let one = spectrum(1, 3, vec![1.0, 2.0, 3.0]);
         assert!(one.eigenvalues.is_empty());
-        assert_eq!(
-            (one.participation_ratio(), one.participation_ratio_without(0)),
-            (None, None)
-        );
+        assert_eq!((one.participation_ratio(), one.without(0)), (None, None));
         let two = spectrum(2, 3, vec![1.0, 2.0, 3.0, 1.0, 2.0, 5.0]);
         assert_close(two.eigenvalues[0], 2.0, 1e-14);
         assert_eq!(two.participation_ratio(), Some(1.0));
-        assert_eq!(two.participation_ratio_without(0), None);
+        assert_eq!(two.without(0), None);
     }
 
     #[test]
@@ -416,11 +457,15 @@ mod tests {
         let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();
         for (n, d) in [(700, 30), (30, 700)] {
             let space = Space::from_f64("z", n, d, correlated(n, d, 3.0)).unwrap();
-            let one = Spectrum::new(&space, &serial());
+            let one = Spectrum::new(&space, Rows::Asked, &serial());
             for order in [Order::Parallel, Order::Shuffled(3)] {
-                let other = Spectrum::new(&space, &Driver::silent(order));
+                let other = Spectrum::new(&space, Rows::Asked, &Driver::silent(order));
                 assert_eq!(bits(&one.eigenvalues), bits(&other.eigenvalues), "{order:?}");
-                assert_eq!(bits(&one.quadratic), bits(&other.quadratic), "{order:?}");
+                assert_eq!(
+                    bits(&one.by_row().unwrap().quadratic),
+                    bits(&other.by_row().unwrap().quadratic),
+                    "{order:?}"
+                );
             }
         }
     }
