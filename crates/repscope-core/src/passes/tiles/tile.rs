@@ -126,10 +126,8 @@ impl<const BOTH: bool> Tile<'_, BOTH> {
             self.block.meet_many(q, targets, &squared[..width], self.prepared);
         }
         if let Some(other) = self.other.as_deref_mut() {
-            for t in 0..width {
-                let column: [f32; QUERIES] = std::array::from_fn(|q| squared[q][t]);
-                other.meet_many(target + t, &rows, &column, self.prepared);
-            }
+            let column = |t: usize| -> [f32; QUERIES] { std::array::from_fn(|q| squared[q][t]) };
+            (0..width).for_each(|t| other.meet_many(target + t, &rows, &column(t), self.prepared));
         }
         Some(())
     }
