@@ -115,7 +115,7 @@ const DIRECT: u64 = 1 << 32;
 pub(crate) fn memory(rows: u64, columns: u64, queries: u64) -> u64 {
     let packed = (columns + 2) * 4;
     match queries == rows {
-        true => rows * (2 * packed + 16),
+        true => rows * ((2 * packed).max(4 * prefix::most_packed(columns)) + 16),
         false => (queries + 2 * (WAVE * SIDE) as u64) * packed + rows * 16,
     }
 }

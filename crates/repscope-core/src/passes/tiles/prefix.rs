@@ -68,7 +68,7 @@ impl Prefix {
             return None;
         }
         let rows = (n / 16).clamp(ROWS.0, ROWS.1).min(n);
-        let fits = |stage: &&usize| **stage <= (d - d / 4).min(rows);
+        let fits = |stage: &&usize| **stage <= widest(d).min(rows);
         let width = *STAGES.iter().rfind(fits)?;
         // A rough look first: where directions are alike, finding many of them would cost more than a twentieth of the sweep.
         let rough = Prefix::of_sample(prepared, &shuffled[..ROWS.0.min(n)], ROUGH.min(width), driver);
@@ -184,6 +184,16 @@ impl Prefix {
             turned: turned.to_vec(),
         }
     }
+}
+
+/// The most coordinates that stages look at: with more, a pair could as well be measured.
+fn widest(columns: usize) -> usize {
+    (columns - columns / 4).min(STAGES[STAGES.len() - 1])
+}
+
+/// How many numbers a row takes at most that is packed in stages: in two kinds of panels, and row by row.
+pub(super) fn most_packed(columns: u64) -> u64 {
+    3 * (widest(columns as usize) + STAGES.len() + 2) as u64 + columns
 }
 
 /// A row of the sample: its coordinates, and the length of what is behind each sixteen of them.
