@@ -244,7 +244,7 @@ impl<M: Meets> Meeting<'_, M> {
         let mut reached = [0u32; QUERIES];
         let mut count = 0;
         for ((bounds, lower), reached) in bounds.iter().zip(&lower).zip(&mut reached) {
-            *reached = hits(simd, bounds[0], lower[0]) | hits(simd, bounds[1], lower[1]) << S::F32_LANES;
+            *reached = not_below(simd, bounds[0], lower[0]) | not_below(simd, bounds[1], lower[1]) << S::F32_LANES;
             count += reached.count_ones();
         }
         if !is_last && count > FEW {
@@ -278,7 +278,7 @@ fn read<S: Simd>(values: &[f32]) -> [S::f32s; 2] {
 
 /// A bit for each value of a vector that is not below its limit.
 #[inline(always)]
-fn hits<S: Simd>(simd: S, values: S::f32s, limits: S::f32s) -> u32 {
+pub(crate) fn not_below<S: Simd>(simd: S, values: S::f32s, limits: S::f32s) -> u32 {
     #[cfg(target_arch = "x86_64")]
     if let Some(avx512) = (&simd as &dyn std::any::Any).downcast_ref::<pulp::x86::V4>()
         && let (Ok(values), Ok(limits)) = (pulp::bytemuck::try_cast(values), pulp::bytemuck::try_cast(limits))

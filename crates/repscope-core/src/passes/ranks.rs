@@ -7,6 +7,7 @@
 //! bound of a threshold is measured in f64. Memory is O(N·k), never N × N.
 
 use super::neighbors::Neighbors;
+use super::panels::not_below;
 use super::prepared::Prepared;
 
 /// The rank, in one space, of each query's k neighbours in another; k per query, nearest first there.
@@ -25,7 +26,7 @@ impl Ranks {
     }
 }
 
-/// Pairs that wait for a query until they are compared with its thresholds together.
+/// Pairs that wait for a query until they are compared with its thresholds together: a bit of a u32 for each.
 const WAITING: usize = 32;
 
 /// The counts of one block of queries.
@@ -46,8 +47,8 @@ pub(crate) struct Counts {
     squared: Vec<[f32; WAITING]>,
     others: Vec<[u32; WAITING]>,
     waiting: Vec<u32>,
-    /// Room for thresholds that some pair is too near to.
-    unclear: Vec<usize>,
+    /// Room for thresholds that some pairs are too near to, with a bit for each of these.
+    unclear: Vec<(usize, u32)>,
 }
 
 impl Counts {
@@ -126,33 +127,30 @@ impl Counts {
         let waiting = std::mem::take(&mut self.waiting[q]) as usize;
         self.squared[q][waiting..].fill(f32::INFINITY);
         let thresholds = q * self.k..(q + 1) * self.k;
-        let (squared, bands) = (&self.squared[q], &self.bands[thresholds.clone()]);
-        let before = &mut self.before[thresholds.clone()];
-        let mut unclear = std::mem::take(&mut self.unclear);
-        unclear.clear();
+        self.unclear.clear();
         pulp::Arch::new().dispatch(Count {
-            squared,
-            bands,
-            before,
-            unclear: &mut unclear,
+            squared: &self.squared[q],
+            bands: &self.bands[thresholds.clone()],
+            before: &mut self.before[thresholds.clone()],
+            unclear: &mut self.unclear,
         });
+        if self.unclear.is_empty() {
+            return;
+        }
         let mut decide = Decide {
             row: self.rows[q],
             others: &self.others[q],
             measured: [f64::NAN; WAITING],
             prepared,
         };
-        for &threshold in &unclear {
-            let (band, exact) = (&bands[threshold], &self.exact[q * self.k + threshold]);
-            for (place, _) in squared
-                .iter()
-                .enumerate()
-                .filter(|(_, d)| (band[0]..=band[1]).contains(d))
-            {
-                before[threshold] += u32::from(decide.is_before(place, exact));
+        for &(threshold, mut places) in &self.unclear {
+            let threshold = thresholds.start + threshold;
+            while places != 0 {
+                let is_before = decide.is_before(places.trailing_zeros() as usize, &self.exact[threshold]);
+                self.before[threshold] += u32::from(is_before);
+                places &= places - 1;
             }
         }
-        self.unclear = unclear;
     }
 
     /// Writes the ranks of query `q` in the order of its neighbours.
@@ -164,28 +162,31 @@ impl Counts {
     }
 }
 
-/// Adds the pairs that are surely before each threshold, and lists the thresholds before which others may be.
+/// Adds the pairs that are surely before each threshold, and lists the thresholds before which others may be, with a bit for
+/// each of these.
 struct Count<'a> {
     squared: &'a [f32; WAITING],
     bands: &'a [[f32; 2]],
     before: &'a mut [u32],
-    unclear: &'a mut Vec<usize>,
+    unclear: &'a mut Vec<(usize, u32)>,
 }
 
 impl pulp::WithSimd for Count<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) {
+    fn with_simd<S: pulp::Simd>(self, simd: S) {
+        let squared = S::as_simd_f32s(self.squared).0;
         for (threshold, (band, before)) in self.bands.iter().zip(self.before).enumerate() {
-            let (mut sure, mut possible) = (0u32, 0u32);
-            for d in self.squared {
-                sure += u32::from(*d < band[0]);
-                possible += u32::from(*d <= band[1]);
+            let (low, high) = (simd.splat_f32s(band[0]), simd.splat_f32s(band[1]));
+            let (mut not_sure, mut possible) = (0u32, 0u32);
+            for (v, squared) in squared.iter().enumerate() {
+                not_sure |= not_below(simd, *squared, low) << (v * S::F32_LANES);
+                possible |= not_below(simd, high, *squared) << (v * S::F32_LANES);
             }
-            *before += sure;
-            if possible != sure {
-                self.unclear.push(threshold);
+            *before += (!not_sure).count_ones();
+            if possible & not_sure != 0 {
+                self.unclear.push((threshold, possible & not_sure));
             }
         }
     }
