@@ -9,7 +9,7 @@ use crate::interval::Units;
 use crate::metrics::{Answer, Metric, Work};
 use crate::passes::matched::is_direct;
 use crate::passes::prepared::length;
-use crate::plan::in_words;
+use crate::plan::memory::in_words;
 use crate::run::Driver;
 use crate::score::{ClassColumn, Results};
 use crate::spec::Spec;

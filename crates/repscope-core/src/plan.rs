@@ -9,6 +9,8 @@
 //! Stages: spectra and clusters of each model → sweep over each model's codes → sweep over the inputs,
 //! which ranks every model's neighbours → sweep over the codes, which ranks the neighbours of the inputs.
 
+pub(crate) mod memory;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -19,14 +21,14 @@ use crate::metrics::{Metric, OF_CENTRED, OF_RAW, Work};
 use crate::passes::clusters::{Clusters, Swaps, kmeans};
 use crate::passes::coding_rates::CodingRates;
 use crate::passes::influence;
-use crate::passes::learnability::{self, Learnability};
+use crate::passes::learnability::Learnability;
 use crate::passes::neighbors::Neighbors;
 use crate::passes::paired;
 use crate::passes::prepared::{Preparation, Prepared, unit_factors};
 use crate::passes::ranks::Ranks;
 use crate::passes::singular::Singular;
 use crate::passes::spectrum::{ByRow, Rows, Spectrum};
-use crate::passes::tiles::{self, Anchors, Ask, sweep};
+use crate::passes::tiles::{Anchors, Ask, sweep};
 use crate::passes::views::Views;
 use crate::random;
 use crate::run::Driver;
@@ -251,7 +253,7 @@ fn plan<'a>(studies: &'a [Study], metrics: &[&Metric], spec: &'a Spec) -> Result
             needs.extend(declare(spec, study)?);
         }
         let anchors = draw_anchors(spec, study.latent.rows());
-        check_memory(
+        memory::check(
             spec,
             study,
             &needs,
@@ -541,66 +543,4 @@ fn rank_within_codes(shared: &mut Shared, needs: &[Need], driver: &Driver) -> Re
         shared.ranks.insert((Key::INPUT, key), ranks);
     }
     Ok(())
-}
-
-/// Refuses a run whose dearest sweep would not fit the budget, before any work.
-fn check_memory(spec: &Spec, study: &Study, needs: &[Need], queries: usize) -> Result<()> {
-    let Some(budget) = spec.memory else { return Ok(()) };
-    let of_key = |key: Key| {
-        let space = match key.source {
-            Source::Latent => Some(&study.latent),
-            Source::Input => study.input.as_deref(),
-        };
-        let (n, d) = space.map_or((0, 0), |s| (s.rows() as u64, s.columns() as u64));
-        let k = largest_k(needs, key) as u64;
-        let classes = match &study.labels {
-            Some(labels) => labels.classes(),
-            None => spec.clusters,
-        };
-        let sums = if needs.contains(&Need::ClassDistances) {
-            classes as u64 * 16
-        } else {
-            0
-        };
-        let is_swept = k > 0
-            || (key == Key::UNIT && needs.contains(&Need::Kernel))
-            || (key == Key::RAW && needs.contains(&Need::ClassDistances));
-        match is_swept {
-            true => tiles::memory(n, d, queries as u64) + queries as u64 * (k * 60 + 256 + sums),
-            false => 0,
-        }
-    };
-    let of_learnability = if needs.contains(&Need::Learnability) {
-        learnability::memory(&study.latent, spec)
-    } else {
-        0
-    };
-    let side = study.latent.rows().min(study.latent.columns()) as u64;
-    let of_rates = if needs.contains(&Need::CodingRates) {
-        side * side * 8
-    } else {
-        0
-    };
-    let needed = [Key::RAW, Key::UNIT, Key::INPUT]
-        .map(of_key)
-        .into_iter()
-        .fold(of_learnability.max(of_rates), u64::max);
-    if needed > budget {
-        return Err(Error::Input(format!(
-            "model `{}` needs about {} of working memory, but --memory allows {}; allow more, or rank \
-             fewer rows with --sample",
-            study.model,
-            in_words(needed),
-            in_words(budget)
-        )));
-    }
-    Ok(())
-}
-
-/// Bytes for people: `1.5 GiB`.
-pub(crate) fn in_words(bytes: u64) -> String {
-    let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
-    let step = (bytes.max(1).ilog2() / 10).min(4);
-    let number = bytes as f64 / (1u64 << (10 * step)) as f64;
-    format!("{number:.1} {}", units[step as usize])
 }

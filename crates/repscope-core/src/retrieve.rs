@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::metrics::{Answer, Metric, Part, Work};
 use crate::passes::rankings::{self, Job, Rankings, Relevance, Standing, rank, rank_both};
 use crate::passes::similarity::{Products, Side, Way};
-use crate::plan::in_words;
+use crate::plan::memory::in_words;
 use crate::run::Driver;
 use crate::score::Results;
 use crate::spec::{Similarity, Spec};

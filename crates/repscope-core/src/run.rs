@@ -43,6 +43,7 @@ pub enum Order {
 pub struct Driver<'a> {
     order: Order,
     progress: &'a dyn Progress,
+    prunes: bool,
 }
 
 /// How many partials [`Driver::fold`] keeps at a time. A constant, so that merging does not depend on
@@ -52,17 +53,28 @@ const WAVE: usize = 8;
 impl Driver<'static> {
     /// A driver that reports to nobody.
     pub fn silent(order: Order) -> Self {
-        Driver {
-            order,
-            progress: &Silent,
-        }
+        Driver::new(order, &Silent)
     }
 }
 
 impl<'a> Driver<'a> {
     /// A driver that reports its progress.
     pub fn new(order: Order, progress: &'a dyn Progress) -> Self {
-        Driver { order, progress }
+        Driver {
+            order,
+            progress,
+            prunes: true,
+        }
+    }
+
+    /// One that looks at all coordinates of all pairs: for benchmarks, and for those who doubt that the bits are the same.
+    pub fn without_pruning(self) -> Self {
+        Driver { prunes: false, ..self }
+    }
+
+    /// Whether pairs may be decided by a part of their coordinates.
+    pub(crate) fn prunes(&self) -> bool {
+        self.prunes
     }
 
     /// The one who watches.

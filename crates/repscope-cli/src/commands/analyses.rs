@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use repscope_core::run::{Driver, Order};
+use repscope_core::run::{Driver, Order, Progress};
 use repscope_core::{Analysis, Distance, Metric, Results, Spec, Study, evaluate};
 use repscope_report::render;
 
@@ -239,7 +239,16 @@ pub fn compute(studies: &[Study], metrics: &[&Metric], spec: &Spec, machine: &Ma
 /// Runs something on all threads, with a progress bar where somebody watches.
 pub fn watched<T>(machine: &Machine, run: impl FnOnce(&Driver) -> Result<T>) -> Result<T> {
     let watching = Watching::new(machine);
-    run(&Driver::new(Order::Parallel, watching.progress()))
+    run(&driver(watching.progress()))
+}
+
+/// All threads. `REPSCOPE_PRUNING=off` in the environment has every pair looked at with all its coordinates.
+pub fn driver(progress: &dyn Progress) -> Driver<'_> {
+    let driver = Driver::new(Order::Parallel, progress);
+    match std::env::var_os("REPSCOPE_PRUNING") {
+        Some(value) if value == "off" => driver.without_pruning(),
+        _ => driver,
+    }
 }
 
 /// Starts as many threads as asked, for reading and computing alike. To be called once, before either.

@@ -8,11 +8,11 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use repscope_core::masking::show_all;
 use repscope_core::metrics::find;
-use repscope_core::run::{Driver, Order};
+use repscope_core::run::{Driver, Order, Silent};
 use repscope_core::{Analysis, Direction, LabelSet, Metric, Retrieval, Space, Spec, nearest_neighbors, retrieve};
 use repscope_io::{Data, InputPath, Pool, read_array, write_whole};
 
-use super::analyses::{compute, parse_size, start_threads};
+use super::analyses::{compute, driver, parse_size, start_threads};
 use crate::args::{BenchJob, MaskOptions};
 use crate::encoding::{Model, Seen};
 use crate::inputs::{self, Paths};
@@ -30,7 +30,7 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
             start_threads(machine)?;
             let space = read_array(&InputPath::parse(path))?.into_space(path, Pool::Flatten)?;
             let start = Instant::now();
-            let (rows, distances) = nearest_neighbors(&space, *k, &Driver::silent(Order::Parallel))?;
+            let (rows, distances) = nearest_neighbors(&space, *k, &driver(&Silent))?;
             let seconds = start.elapsed().as_secs_f64();
             let farthest: f64 = distances.iter().skip(k - 1).step_by(*k).sum();
             if let Some(output) = output {

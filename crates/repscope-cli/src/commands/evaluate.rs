@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use repscope_core::run::{Driver, Order};
+use repscope_core::run::Driver;
 use repscope_core::{Analysis, Results, Study, draw_maps};
 use repscope_io::{ResultsDocument, write_whole};
 use repscope_report::{Format, etes_table, render, retrieval_json, retrieval_table};
 
-use super::analyses::start_threads;
+use super::analyses::{driver, start_threads};
 use super::etes;
 use crate::args::Evaluate;
 use crate::call::{self, Answer};
@@ -144,7 +144,7 @@ impl Run<'_> {
             of,
             watcher: watching.progress(),
         };
-        work(&Driver::new(Order::Parallel, &stage))
+        work(&driver(&stage))
     }
 
     /// Writes the folder of an analysis. Results that cannot be written are still part of the report.

@@ -127,7 +127,7 @@ pub(crate) struct Meeting<'a, M> {
 }
 
 /// Up to this many undecided pairs of a micro-tile are handed out one by one, rather than that all see the next stage.
-const FEW: u32 = 4;
+pub(crate) const FEW: u32 = 4;
 /// From this many on, all pairs of a micro-tile are handed out at once.
 const MANY: u32 = 16;
 /// Bytes of targets that stay in a core's second-level cache while the queries pass by.
@@ -157,7 +157,10 @@ impl<M: Meets> pulp::WithSimd for Meeting<'_, M> {
                 for t in start..self.targets.1.end.min(start + at_once) {
                     let columns: &[S::f32s] = pulp::bytemuck::cast_slice(targets.panel(t));
                     let columns = columns.as_chunks::<2>().0;
-                    self.meet(simd, query, (t - first_target) * targets.width, rows, columns);
+                    let target = (t - first_target) * targets.width;
+                    if !self.is_far(simd, query, target, rows, columns) {
+                        self.meet(simd, query, target, rows, columns);
+                    }
                 }
             }
         }
@@ -165,6 +168,50 @@ impl<M: Meets> pulp::WithSimd for Meeting<'_, M> {
 }
 
 impl<M: Meets> Meeting<'_, M> {
+    /// Whether the first stage shows that no pair of a panel of queries and one of targets matters. Most are, where there are
+    /// stages, so this keeps nothing but what fits into registers; the others are multiplied again.
+    #[inline(always)]
+    fn is_far<S: Simd>(
+        &self,
+        simd: S,
+        query: usize,
+        target: usize,
+        rows: &[[f32; QUERIES]],
+        columns: &[[S::f32s; 2]],
+    ) -> bool {
+        let Some(&end) = self.meets.stages().first() else {
+            return false;
+        };
+        let zero = [[simd.splat_f32s(0.0); 2]; QUERIES];
+        let bounds = add_all(simd, &rows[..end], &columns[..end], zero);
+        !self.is_any_reached(simd, query, target, &bounds)
+    }
+
+    /// Whether any bound reaches a limit.
+    #[inline(always)]
+    fn is_any_reached<S: Simd>(&self, simd: S, query: usize, target: usize, bounds: &Products<S>) -> bool {
+        let limits = &self.meets.query_limits(query)[..QUERIES];
+        let of_targets = self.target_limits(simd, target);
+        let mut is_any = simd.less_than_f32s(of_targets[0], of_targets[0]);
+        for (bounds, &limit) in bounds.iter().zip(limits) {
+            let limit = simd.splat_f32s(limit);
+            for half in 0..2 {
+                let lower = simd.min_f32s(limit, of_targets[half]);
+                is_any = simd.or_m32s(is_any, simd.greater_than_or_equal_f32s(bounds[half], lower));
+            }
+        }
+        simd.first_true_m32s(is_any) < S::F32_LANES
+    }
+
+    /// The limits of a panel of targets; infinite where they have none.
+    #[inline(always)]
+    fn target_limits<S: Simd>(&self, simd: S, target: usize) -> [S::f32s; 2] {
+        match M::BOTH {
+            true => read::<S>(&self.meets.target_limits(target)[..2 * S::F32_LANES]),
+            false => [simd.splat_f32s(f32::INFINITY); 2],
+        }
+    }
+
     /// A panel of queries and one of targets, stage by stage.
     #[inline(always)]
     fn meet<S: Simd>(
@@ -223,27 +270,15 @@ impl<M: Meets> Meeting<'_, M> {
         bounds: &Products<S>,
         (stage, is_last): (usize, bool),
     ) -> bool {
-        let width = 2 * S::F32_LANES;
-        let limits = &self.meets.query_limits(query)[..QUERIES];
-        let mut of_targets = [simd.splat_f32s(f32::INFINITY); 2];
-        if M::BOTH {
-            of_targets = read::<S>(&self.meets.target_limits(target)[..width]);
-        }
-        let mut lower = [[of_targets[0]; 2]; QUERIES];
-        let mut is_any = simd.less_than_f32s(of_targets[0], of_targets[0]);
-        for ((bounds, lower), &limit) in bounds.iter().zip(&mut lower).zip(limits) {
-            let limit = simd.splat_f32s(limit);
-            for half in 0..2 {
-                lower[half] = simd.min_f32s(limit, of_targets[half]);
-                is_any = simd.or_m32s(is_any, simd.greater_than_or_equal_f32s(bounds[half], lower[half]));
-            }
-        }
-        if simd.first_true_m32s(is_any) >= S::F32_LANES {
+        if !self.is_any_reached(simd, query, target, bounds) {
             return false;
         }
+        let of_targets = self.target_limits(simd, target);
         let mut reached = [0u32; QUERIES];
         let mut count = 0;
-        for ((bounds, lower), reached) in bounds.iter().zip(&lower).zip(&mut reached) {
+        let limits = &self.meets.query_limits(query)[..QUERIES];
+        for ((bounds, &limit), reached) in bounds.iter().zip(limits).zip(&mut reached) {
+            let lower = of_targets.map(|of_target| simd.min_f32s(simd.splat_f32s(limit), of_target));
             *reached = not_below(simd, bounds[0], lower[0]) | not_below(simd, bounds[1], lower[1]) << S::F32_LANES;
             count += reached.count_ones();
         }
@@ -398,197 +433,4 @@ impl pulp::WithSimd for Lanes {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::random::stream;
-    use rand::RngExt;
-
-    /// Keeps every product, by query and target.
-    struct Keep(Vec<(usize, usize, f32)>, [f32; 64]);
-
-    impl Meets for Keep {
-        const BOTH: bool = true;
-
-        fn query_limits(&self, first: usize) -> &[f32] {
-            &self.1[first..]
-        }
-
-        fn target_limits(&self, first: usize) -> &[f32] {
-            &self.1[first..]
-        }
-
-        fn found(&mut self, query: usize, target: usize, product: f32) {
-            self.0.push((query, target, product));
-        }
-    }
-
-    #[test]
-    fn products_are_fused_sums_in_the_order_of_the_coordinates() {
-        // What a machine without vectors computes: so all machines report the same bits.
-        for columns in [1, 3, 4, 7, 64, 130] {
-            let mut rng = stream(1, "panels", columns as u64);
-            let mut draw = |rows: usize| -> Vec<Vec<f64>> {
-                let mut row = || (0..columns).map(|_| rng.random::<f64>() - 0.5).collect();
-                (0..rows).map(|_| row()).collect()
-            };
-            let (queries, targets) = (draw(8), draw(33));
-            let (mut left, mut right) = (Panels::of_queries(columns, 8), Panels::of_targets(columns, 33));
-            queries.iter().for_each(|row| left.push(row));
-            targets.iter().for_each(|row| right.push(row));
-            let mut keep = Keep(Vec::new(), [f32::NEG_INFINITY; 64]);
-            let (panels, stride) = (right.count(), right.count() * right.width);
-            let mut products = vec![0.0; 12 * stride];
-            Meeting {
-                queries: (&left, 0..2),
-                targets: (&right, 0..panels),
-                meets: &mut keep,
-                products: (&mut products, stride),
-            }
-            .run();
-            let mut found = 0;
-            for (q, t, product) in keep.0.into_iter().filter(|(q, t, _)| *q < 8 && *t < 33) {
-                let pairs = queries[q].iter().zip(&targets[t]);
-                let expected = pairs.fold(0.0f32, |sum, (&x, &y)| (x as f32).mul_add(y as f32, sum));
-                assert_eq!(product.to_bits(), expected.to_bits(), "{columns}: {q} {t}");
-                assert_eq!(products[q * stride + t].to_bits(), expected.to_bits());
-                found += 1;
-            }
-            assert_eq!(found, 8 * 33);
-        }
-    }
-
-    /// What is told of some rows, in panels of the width that suits the instructions it is asked with.
-    #[derive(Clone, Copy)]
-    struct Told<'a> {
-        rows: [&'a [Vec<f64>]; 2],
-        /// Limits of queries and of targets, beyond the last row, too.
-        limits: [&'a [f32]; 2],
-    }
-
-    impl pulp::WithSimd for Told<'_> {
-        /// Queries, targets and the bits of their products, in ascending order, and the bits of all products.
-        type Output = (Vec<(usize, usize, u32)>, Vec<Vec<u32>>);
-
-        fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
-            let [queries, targets] = self.rows;
-            let mut left = Panels::new(QUERIES, queries[0].len(), queries.len());
-            let mut right = Panels::new(2 * S::F32_LANES, targets[0].len(), targets.len());
-            queries.iter().for_each(|row| left.push(row));
-            targets.iter().for_each(|row| right.push(row));
-            let stride = right.count() * right.width;
-            let mut products = vec![0.0; left.count() * QUERIES * stride];
-            let mut keep = Limited {
-                limits: self.limits,
-                found: Vec::new(),
-            };
-            let meeting = Meeting {
-                queries: (&left, 0..left.count()),
-                targets: (&right, 0..right.count()),
-                meets: &mut keep,
-                products: (&mut products, stride),
-            };
-            simd.vectorize(meeting);
-            keep.found.retain(|&(q, t, _)| q < queries.len() && t < targets.len());
-            keep.found.sort_unstable();
-            let bits = |row: &[f32]| row[..targets.len()].iter().map(|x| x.to_bits()).collect();
-            let products = products.chunks_exact(stride).take(queries.len()).map(bits);
-            (keep.found, products.collect())
-        }
-    }
-
-    struct Limited<'a> {
-        limits: [&'a [f32]; 2],
-        found: Vec<(usize, usize, u32)>,
-    }
-
-    impl Meets for Limited<'_> {
-        const BOTH: bool = true;
-
-        fn query_limits(&self, first: usize) -> &[f32] {
-            &self.limits[0][first..]
-        }
-
-        fn target_limits(&self, first: usize) -> &[f32] {
-            &self.limits[1][first..]
-        }
-
-        fn found(&mut self, query: usize, target: usize, product: f32) {
-            self.found.push((query, target, product.to_bits()));
-        }
-    }
-
-    #[test]
-    fn one_number_at_a_time_tells_the_same_as_vectors_of_every_width() {
-        for columns in [1, 3, 34, 130] {
-            let mut rng = stream(2, "panels", columns as u64);
-            let mut draw = |rows: usize| -> Vec<Vec<f64>> {
-                let mut row = || (0..columns).map(|_| rng.random::<f64>() - 0.5).collect();
-                (0..rows).map(|_| row()).collect()
-            };
-            let (queries, targets) = (draw(17), draw(77));
-            let mut limits = |count: usize| -> Vec<f32> {
-                let scale = (columns as f32).sqrt() / 4.0;
-                (0..count).map(|_| rng.random::<f32>() * scale).collect()
-            };
-            let (of_queries, of_targets) = (limits(18), limits(96));
-            let told = Told {
-                rows: [&queries, &targets],
-                limits: [&of_queries, &of_targets],
-            };
-            let scalar = pulp::Scalar.vectorize(told);
-            assert!(
-                (17..17 * 77 / 2).contains(&scalar.0.len()),
-                "{columns}: {}",
-                scalar.0.len()
-            );
-            assert!(pulp::Arch::new().dispatch(told) == scalar, "{columns} columns");
-            #[cfg(target_arch = "x86_64")]
-            {
-                let avx2 = pulp::x86::V3::try_new().map(|simd| Simd::vectorize(simd, told));
-                assert!(avx2.is_none_or(|told| told == scalar), "AVX2, {columns} columns");
-                let avx512 = pulp::x86::V4::try_new().map(|simd| Simd::vectorize(simd, told));
-                assert!(avx512.is_none_or(|told| told == scalar), "AVX-512, {columns} columns");
-            }
-        }
-    }
-
-    #[test]
-    fn only_products_that_reach_a_limit_of_either_side_are_told() {
-        let (mut left, mut right) = (Panels::of_queries(1, 6), Panels::of_targets(1, 40));
-        (0..6).for_each(|q| left.push(&[f64::from(q)]));
-        (0..40).for_each(|t| right.push(&[f64::from(t)]));
-        struct Some40(Vec<(usize, usize)>, Vec<f32>, Vec<f32>);
-        impl Meets for Some40 {
-            const BOTH: bool = true;
-            fn query_limits(&self, first: usize) -> &[f32] {
-                &self.1[first..]
-            }
-            fn target_limits(&self, first: usize) -> &[f32] {
-                &self.2[first..]
-            }
-            fn found(&mut self, query: usize, target: usize, _: f32) {
-                self.0.push((query, target));
-            }
-        }
-        let mut of_targets = vec![f32::INFINITY; 64];
-        of_targets[7] = 14.0;
-        let mut keep = Some40(
-            Vec::new(),
-            vec![f32::INFINITY, 30.0, f32::INFINITY, 110.0, 999.0, 190.0],
-            of_targets,
-        );
-        Meeting {
-            queries: (&left, 0..1),
-            targets: (&right, 0..right.count()),
-            meets: &mut keep,
-            products: (&mut [], 0),
-        }
-        .run();
-        keep.0.sort_unstable();
-        let of_queries = [1usize, 3, 5].into_iter().zip([30, 110, 190]);
-        let expected = of_queries.flat_map(|(q, limit)| (0..40).filter(move |t| q * t >= limit).map(move |t| (q, t)));
-        let mut expected: Vec<(usize, usize)> = expected.chain((2..6).map(|q| (q, 7))).collect();
-        expected.sort_unstable();
-        assert_eq!(keep.0, expected);
-    }
-}
+mod tests;

@@ -19,6 +19,7 @@
 
 mod axes;
 mod cells;
+mod look;
 mod packed;
 mod prefix;
 mod rest;
@@ -161,8 +162,10 @@ fn sweep_tiles(prepared: &Prepared, anchors: Anchors, ask: &Ask, driver: &Driver
     let blocks = match anchors {
         Anchors::All => {
             let shuffled = random::permutation(prepared.rows(), &mut random::stream(0, "block order", 0));
-            let prefix = Prefix::choose(prepared, &shuffled, ask, driver);
             let cells = sweep.pays_cells().then(|| Cells::new(prepared, &shuffled, driver));
+            let prefix = cells
+                .as_ref()
+                .and_then(|cells| Prefix::choose(prepared, &cells.order, &shuffled, ask, driver));
             sweep.tournament(shuffled, prefix, cells)
         }
         Anchors::Some(rows) => sweep.some_against_all(rows),

@@ -6,6 +6,8 @@
 //! Blocks that meet their own rows and those of the nearest cells first know at once how near is near: few of the pairs that
 //! come later are looked at one by one, and those lie close together in memory.
 
+use std::collections::HashSet;
+
 use super::SIDE;
 use super::axes::Axes;
 use crate::passes::prepared::Prepared;
@@ -65,19 +67,22 @@ impl Cells {
         rounds
     }
 
-    /// Each cell with those nearest to it, the smaller number first, each pair once.
+    /// Each cell with those nearest to it, the smaller number first, each pair once: those that are nearest to one of the two
+    /// come first.
     fn near_pairs(&self) -> Vec<(usize, usize)> {
-        let mut pairs = Vec::new();
+        let mut ranked: Vec<(usize, (usize, usize))> = Vec::new();
         for (i, a) in self.means.iter().enumerate() {
             let distance = |b: &[f32]| a.iter().zip(b).map(|(x, y)| (x - y).powi(2)).sum::<f32>();
             let others = self.means.iter().enumerate().filter(|(j, _)| *j != i);
             let mut others: Vec<(f32, usize)> = others.map(|(j, b)| (distance(b), j)).collect();
             others.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            pairs.extend(others.iter().take(NEAREST).map(|&(_, j)| (i.min(j), i.max(j))));
+            let nearest = others.iter().take(NEAREST).enumerate();
+            ranked.extend(nearest.map(|(rank, &(_, j))| (rank, (i.min(j), i.max(j)))));
         }
-        pairs.sort_unstable();
-        pairs.dedup();
-        pairs
+        ranked.sort_unstable();
+        let mut met = HashSet::new();
+        let pairs = ranked.into_iter().map(|(_, pair)| pair);
+        pairs.filter(|pair| met.insert(*pair)).collect()
     }
 }
 

@@ -345,3 +345,22 @@ fn anchors_meet_all_waves_whatever_the_order_of_the_file() {
         }
     }
 }
+
+#[test]
+fn a_prefix_is_chosen_where_few_directions_hold_the_variance() {
+    let driver = Driver::silent(Order::Parallel);
+    let chosen = |kind: &str, driver: &Driver| {
+        let space = data(kind, 17_000, 64, 5);
+        let prepared = Prepared::new(&space, Preparation::Raw, driver).unwrap();
+        let shuffled = random::permutation(space.rows(), &mut random::stream(0, "block order", 0));
+        let cells = Cells::new(&prepared, &shuffled, driver);
+        let ask = Ask {
+            k: 10,
+            ..Ask::default()
+        };
+        Prefix::choose(&prepared, &cells.order, &shuffled, &ask, driver).map(|prefix| prefix.width())
+    };
+    assert_eq!(chosen("noise", &driver), None);
+    assert!(chosen("decaying", &driver).is_some_and(|width| width <= 48));
+    assert_eq!(chosen("decaying", &driver.without_pruning()), None);
+}

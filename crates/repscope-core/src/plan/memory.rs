@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+//! About how much working memory a run takes, and whether it was allowed that much.
+
+use super::{Key, Need, Source, largest_k};
+use crate::data::Study;
+use crate::error::{Error, Result};
+use crate::passes::{learnability, tiles};
+use crate::spec::Spec;
+
+/// Refuses a run whose dearest sweep would not fit the budget, before any work.
+pub(super) fn check(spec: &Spec, study: &Study, needs: &[Need], queries: usize) -> Result<()> {
+    let Some(budget) = spec.memory else { return Ok(()) };
+    let of_key = |key: Key| {
+        let space = match key.source {
+            Source::Latent => Some(&study.latent),
+            Source::Input => study.input.as_deref(),
+        };
+        let (n, d) = space.map_or((0, 0), |s| (s.rows() as u64, s.columns() as u64));
+        let k = largest_k(needs, key) as u64;
+        let classes = match &study.labels {
+            Some(labels) => labels.classes(),
+            None => spec.clusters,
+        };
+        let sums = if needs.contains(&Need::ClassDistances) {
+            classes as u64 * 16
+        } else {
+            0
+        };
+        let is_swept = k > 0
+            || (key == Key::UNIT && needs.contains(&Need::Kernel))
+            || (key == Key::RAW && needs.contains(&Need::ClassDistances));
+        match is_swept {
+            true => tiles::memory(n, d, queries as u64) + queries as u64 * (k * 60 + 256 + sums),
+            false => 0,
+        }
+    };
+    let of_learnability = if needs.contains(&Need::Learnability) {
+        learnability::memory(&study.latent, spec)
+    } else {
+        0
+    };
+    let side = study.latent.rows().min(study.latent.columns()) as u64;
+    let of_rates = if needs.contains(&Need::CodingRates) {
+        side * side * 8
+    } else {
+        0
+    };
+    let needed = [Key::RAW, Key::UNIT, Key::INPUT]
+        .map(of_key)
+        .into_iter()
+        .fold(of_learnability.max(of_rates), u64::max);
+    if needed > budget {
+        return Err(Error::Input(format!(
+            "model `{}` needs about {} of working memory, but --memory allows {}; allow more, or rank \
+             fewer rows with --sample",
+            study.model,
+            in_words(needed),
+            in_words(budget)
+        )));
+    }
+    Ok(())
+}
+
+/// Bytes for people: `1.5 GiB`.
+pub(crate) fn in_words(bytes: u64) -> String {
+    let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+    let step = (bytes.max(1).ilog2() / 10).min(4);
+    let number = bytes as f64 / (1u64 << (10 * step)) as f64;
+    format!("{number:.1} {}", units[step as usize])
+}
