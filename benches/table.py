@@ -70,6 +70,7 @@ def full_table(jobs):
         for one in job.contestants:
             notes = [f"{name} {value:.10g}" for name, value in one.answer().items() if value is not None][:4]
             notes += [run["error"] for run in one.runs if "error" in run][:1] + ([one.skipped] if one.skipped else [])
+            notes += [f"{name}={value}" for name, value in one.environment.items()]
             disturbed = sum(slowest_gemm(run) < QUIET_GEMM * best_gemm for run in one.runs)
             notes += [f"machine disturbed in {disturbed} of {len(one.runs)} runs"] if disturbed else []
             seconds = ", ".join(number(run["seconds"]) for run in one.done())
