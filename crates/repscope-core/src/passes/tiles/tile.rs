@@ -320,7 +320,7 @@ impl Block {
     fn meet_many(&mut self, q: usize, others: &[u32], squared: &[f32], prepared: &Prepared) {
         if let Some(candidates) = &mut self.candidates {
             let before = candidates.reach[q];
-            if squared.iter().fold(false, |is_any, s| is_any | (*s <= before)) {
+            if is_any_within(squared, before) {
                 for (&other, &squared) in others.iter().zip(squared) {
                     if squared <= candidates.reach[q] {
                         candidates.take(q, self.rows[q], other, squared, prepared);
@@ -332,7 +332,9 @@ impl Block {
             }
         }
         for counts in &mut self.counts {
-            counts.take_many(q, others, squared, prepared);
+            if is_any_within(squared, counts.reach[q]) {
+                counts.take_many(q, others, squared, prepared);
+            }
         }
     }
 
@@ -344,4 +346,14 @@ impl Block {
         let both = targets.iter().enumerate();
         both.filter_map(|(t, row)| Some((places[place(row)?].1, t))).collect()
     }
+}
+
+/// Looks at all of them, so that they can be compared together.
+#[inline(always)]
+fn is_any_within(squared: &[f32], reach: f32) -> bool {
+    let mut is_any = false;
+    for s in squared {
+        is_any |= *s <= reach;
+    }
+    is_any
 }
