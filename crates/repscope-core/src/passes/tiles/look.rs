@@ -119,7 +119,7 @@ impl Look {
     /// A micro-tile goes through the stages.
     fn meet(&self, query: usize, target: usize, staged: &[Staged], left: &mut [Left]) {
         let pairs = (query..query + QUERIES).flat_map(|q| (target..target + self.width).map(move |t| (q, t)));
-        // Each with the squared distance so far, and whether it is followed up by itself.
+        // Each with the squared distance so far.
         let mut undecided: Vec<(usize, usize, f64)> = pairs.map(|(q, t)| (q, t, 0.0)).collect();
         let mut is_alone = false;
         for (stage, left) in left.iter_mut().enumerate() {
