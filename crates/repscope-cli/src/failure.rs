@@ -31,8 +31,9 @@ pub fn failure(error: &anyhow::Error) -> Failure {
             return Failure::Internal;
         }
     }
-    match error.to_string().starts_with("internal error") {
-        true => Failure::Internal,
-        false => Failure::Input,
+    if error.to_string().starts_with("internal error") {
+        Failure::Internal
+    } else {
+        Failure::Input
     }
 }

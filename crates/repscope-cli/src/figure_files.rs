@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use rayon::prelude::*;
 use repscope_core::Results;
 use repscope_figures::{Style, to_pdf, to_png, to_svg};
-use repscope_report::{NamedFigure, figures};
+use repscope_render::{NamedFigure, figures};
 
 use crate::args::{FigureFormat, FigureOptions};
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use repscope_figures::Width;
 use repscope_io::{ResultsDocument, write_whole};
-use repscope_report::{Format, NamedFigure};
+use repscope_render::{Format, NamedFigure};
 
 use crate::args::{FigureFormat, FigureOptions};
 use crate::commands::compare::COMPARE;
@@ -31,9 +31,10 @@ pub enum FigureFile {
 
 /// Reads a results document, and the samples beside it where there are some.
 pub fn open(path: &Path) -> Result<Finished> {
-    let path = match path.is_dir() {
-        true => path.join("results.json"),
-        false => path.to_path_buf(),
+    let path = if path.is_dir() {
+        path.join("results.json")
+    } else {
+        path.to_path_buf()
     };
     let document = ResultsDocument::read(&path)?;
     folder::with_samples(document, path.parent().unwrap_or(Path::new("")), false)
@@ -101,9 +102,10 @@ impl Finished {
             figure_width: Width::TwoColumns,
         };
         self.write_all(folder, &figures)?;
-        let page = match self.document.command == COMPARE {
-            true => folder.join(COMPARE),
-            false => folder.to_path_buf(),
+        let page = if self.document.command == COMPARE {
+            folder.join(COMPARE)
+        } else {
+            folder.to_path_buf()
         };
         write_whole(&page.join("report.html"), self.html().as_bytes())?;
         self.write_document(folder)

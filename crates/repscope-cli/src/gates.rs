@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use repscope_core::metrics::find;
 use repscope_core::{METRICS, Results};
 use repscope_io::ResultsDocument;
-use repscope_report::{Color, GateLine, gate_table};
+use repscope_render::{Color, GateLine, gate_table};
 
 use crate::args::{FormatChoice, Outputs};
 use crate::evaluation::document;
@@ -180,9 +180,10 @@ impl Verdict {
 
 /// A results document, given by its path or by its folder.
 pub fn document_in(path: &Path) -> PathBuf {
-    match path.is_dir() {
-        true => path.join("results.json"),
-        false => path.to_path_buf(),
+    if path.is_dir() {
+        path.join("results.json")
+    } else {
+        path.to_path_buf()
     }
 }
 
@@ -267,8 +268,9 @@ fn relatives(results: &Results, model: &str, metric: &str) -> String {
         .filter(|id| family(id) == family(metric))
         .take(SCORES_SHOWN)
         .collect();
-    match related.is_empty() {
-        true => format!("there are {} others", own().count()),
-        false => format!("there is {}", related.join(", ")),
+    if related.is_empty() {
+        format!("there are {} others", own().count())
+    } else {
+        format!("there is {}", related.join(", "))
     }
 }

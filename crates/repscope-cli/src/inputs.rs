@@ -56,14 +56,16 @@ pub struct Codes {
 pub fn read(paths: &Paths, models: &Models, machine: &Machine) -> Result<Inputs> {
     let mut reader = Reader::new(&models.ids);
     let named = models::parse(&models.models, paths.next_states.is_some())?;
-    let views = match paths.views.is_empty() {
-        true => Vec::new(),
-        false => models::pair_views(paths.views, &named)?,
+    let views = if paths.views.is_empty() {
+        Vec::new()
+    } else {
+        models::pair_views(paths.views, &named)?
     };
     let pool = pool(models.pool);
-    let orders = match models.ids.is_empty() {
-        true => reader.join(Vec::new())?,
-        false => reader.join(parts(paths, &named, &views)?)?,
+    let orders = if models.ids.is_empty() {
+        reader.join(Vec::new())?
+    } else {
+        reader.join(parts(paths, &named, &views)?)?
     };
     let encoders = Encoders {
         options: &models.encoder,
@@ -99,28 +101,25 @@ pub fn read(paths: &Paths, models: &Models, machine: &Machine) -> Result<Inputs>
     let mut codes = Vec::new();
     for (i, model) in named.iter().enumerate() {
         let name = &model.name;
-        let (latent, next) = match encoding::is_encoder(&model.codes)? {
-            true => {
-                let seen = states.as_ref().with_context(|| blind(model))?;
-                let mut encoder = encoders.open(&model.codes, &mut reader)?;
-                let warnings = &mut reader.warnings;
-                let latent = encoders.space(&mut encoder, name, seen, pool, warnings)?;
-                let next = match &next_states {
-                    None => None,
-                    Some(seen) => Some(encoders.space(&mut encoder, name, seen, pool, warnings)?),
-                };
-                let next = next.map(|next| orders.space("states", next)).transpose()?;
-                (orders.space("states", latent)?, next)
-            }
-            false => {
-                model.refuse_one_file(paths.next_states.is_some())?;
-                let latent = space(&mut reader, &model.codes, name, name)?;
-                let next = match &model.next {
-                    None => None,
-                    Some(path) => Some(space(&mut reader, path, name, name)?),
-                };
-                (latent, next)
-            }
+        let (latent, next) = if encoding::is_encoder(&model.codes)? {
+            let seen = states.as_ref().with_context(|| blind(model))?;
+            let mut encoder = encoders.open(&model.codes, &mut reader)?;
+            let warnings = &mut reader.warnings;
+            let latent = encoders.space(&mut encoder, name, seen, pool, warnings)?;
+            let next = match &next_states {
+                None => None,
+                Some(seen) => Some(encoders.space(&mut encoder, name, seen, pool, warnings)?),
+            };
+            let next = next.map(|next| orders.space("states", next)).transpose()?;
+            (orders.space("states", latent)?, next)
+        } else {
+            model.refuse_one_file(paths.next_states.is_some())?;
+            let latent = space(&mut reader, &model.codes, name, name)?;
+            let next = match &model.next {
+                None => None,
+                Some(path) => Some(space(&mut reader, path, name, name)?),
+            };
+            (latent, next)
         };
         let view = match views.get(i) {
             None => None,

@@ -39,7 +39,7 @@ use clap::Parser;
 pub use failure::{Failure, failure};
 pub use finished::{FigureFile, open};
 pub use outputs::Finished;
-pub use repscope_report::Format;
+pub use repscope_render::Format;
 
 /// The command: parses, runs, reports. Exit codes: 0 ok, 1 a gate failed, 2 error.
 pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {

@@ -52,13 +52,14 @@ enum Origin {
 pub fn parse(texts: &[String], with_next: bool) -> Result<Vec<Model>> {
     let mut models = Vec::new();
     for text in texts {
-        match with_next {
-            true => models.push(parse_pair(text)?),
-            false => models.extend(expand("--model", text)?.into_iter().map(|named| Model {
+        if with_next {
+            models.push(parse_pair(text)?)
+        } else {
+            models.extend(expand("--model", text)?.into_iter().map(|named| Model {
                 name: named.name,
                 codes: named.path,
                 next: None,
-            })),
+            }))
         }
     }
     let mut names = BTreeSet::new();
@@ -96,9 +97,10 @@ pub fn pair_views(texts: &[String], models: &[Model]) -> Result<Vec<InputPath>> 
     }
     let view_of = |model: &Model| {
         let same_name: Vec<&Named> = views.iter().filter(|view| view.name == model.name).collect();
-        let found = match same_name.is_empty() {
-            true => views.iter().filter(|view| is_of(view, model)).collect(),
-            false => same_name,
+        let found = if same_name.is_empty() {
+            views.iter().filter(|view| is_of(view, model)).collect()
+        } else {
+            same_name
         };
         match found[..] {
             [view] => Ok(view.path.clone()),

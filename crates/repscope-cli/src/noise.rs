@@ -176,9 +176,10 @@ fn levels(options: &Robustness, rows: &dyn Rows) -> Result<Vec<Corrupting>> {
         }
         other => bail!("--clamp {}: write LO HI, or `data`", other.join(" ")),
     };
-    let given: Vec<String> = match options.noise.is_empty() {
-        true => kind.levels().map(str::to_string).to_vec(),
-        false => options.noise.clone(),
+    let given: Vec<String> = if options.noise.is_empty() {
+        kind.levels().map(str::to_string).to_vec()
+    } else {
+        options.noise.clone()
     };
     let mut levels = Vec::new();
     for name in given {

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use repscope_core::{Analysis, Results, Spec, compare};
 use repscope_io::{ResultsDocument, samples_to_npz, write_whole};
-use repscope_report::{Color, Format, NamedFigure, document_files};
+use repscope_render::{Color, Format, NamedFigure, document_files};
 
 use crate::args::{FigureFormat, FigureOptions, FormatChoice, Outputs};
 use crate::call::{self, Answer};
@@ -187,9 +187,10 @@ impl Finished {
         options: &FigureOptions,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<Written> {
-        let figures = match options.no_figures {
-            true => Vec::new(),
-            false => figure_files::describe(&self.results, &self.document.command, self.seed()),
+        let figures = if options.no_figures {
+            Vec::new()
+        } else {
+            figure_files::describe(&self.results, &self.document.command, self.seed())
         };
         for (name, bytes) in figure_files::draw(&figures, options, is_wanted)? {
             write_whole(&root.join(name), &bytes)?;

@@ -24,10 +24,7 @@ pub fn read(text: &str, models: &[Model]) -> Result<(Performance, InputRecord)> 
         column,
         dtype,
         rows,
-    } = match is_json {
-        true => read_json(&file)?,
-        false => read_table(&file)?,
-    };
+    } = if is_json { read_json(&file)? } else { read_table(&file)? };
     let record = InputRecord {
         path: path.to_string(),
         shape: vec![rows.len()],

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use repscope_core::{Analysis, Results};
 use repscope_io::{ResultsDocument, write_whole};
-use repscope_report::{InputLine, NamedFigure, Page, report_html};
+use repscope_render::{InputLine, NamedFigure, Page, report_html};
 
 use crate::args::FigureOptions;
 use crate::commands::compare::COMPARE;

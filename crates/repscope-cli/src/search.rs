@@ -46,9 +46,10 @@ fn files_of_folder(folder: &Path) -> Result<Vec<PathBuf>> {
         if name.starts_with('.') {
             continue; // hidden, as `*` leaves such files out too
         }
-        match is_array && path.is_file() {
-            true => files.push(path),
-            false => others.push(name),
+        if is_array && path.is_file() {
+            files.push(path)
+        } else {
+            others.push(name)
         }
     }
     if files.is_empty() {
@@ -143,12 +144,11 @@ fn runs(text: &str) -> Vec<Run<'_>> {
             .find(|c: char| c.is_ascii_digit() != is_number)
             .unwrap_or(rest.len());
         let (run, after) = rest.split_at(end);
-        runs.push(match is_number {
-            true => {
-                let digits = run.trim_start_matches('0');
-                Run::Number(digits.len(), digits)
-            }
-            false => Run::Text(run),
+        runs.push(if is_number {
+            let digits = run.trim_start_matches('0');
+            Run::Number(digits.len(), digits)
+        } else {
+            Run::Text(run)
         });
         rest = after;
     }

@@ -161,9 +161,10 @@ fn one_of<'a>(known: &[&'a str], key: &str) -> Result<&'a str, String> {
         }
         let keys: Vec<String> = known.iter().map(|name| name.replace('-', "_")).collect();
         let similar = did_you_mean(key, keys.iter().map(String::as_str));
-        match similar.is_empty() {
-            true => format!("is no option; there are {}", keys.join(", ")),
-            false => format!("is no option{similar}"),
+        if similar.is_empty() {
+            format!("is no option; there are {}", keys.join(", "))
+        } else {
+            format!("is no option{similar}")
         }
     })
 }

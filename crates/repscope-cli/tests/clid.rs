@@ -545,9 +545,12 @@ fn a_model_without_a_number_is_left_out() {
     let folder = measured();
     let table = folder.read("accuracy.csv");
     let without = |row: &str| {
-        let lines = table.lines().map(|line| match line.starts_with("step3,") {
-            true => row.to_string(),
-            false => format!("{line}\n"),
+        let lines = table.lines().map(|line| {
+            if line.starts_with("step3,") {
+                row.to_string()
+            } else {
+                format!("{line}\n")
+            }
         });
         folder.write("five.csv", lines.collect::<String>().as_bytes());
         folder.results("clid --model runs --performance five.csv")

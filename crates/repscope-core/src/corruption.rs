@@ -89,12 +89,13 @@ impl Corruption {
             Corruption::SaltAndPepper => (strength > 0.0 && strength <= 1.0, "a share above 0, at most 1"),
             _ => ((1.0..=5.0).contains(&strength), "a severity from 1 to 5"),
         };
-        match fits {
-            true => Ok(()),
-            false => Err(Error::Input(format!(
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::Input(format!(
                 "{} noise of {strength}: give {wanted}",
                 self.name()
-            ))),
+            )))
         }
     }
 }

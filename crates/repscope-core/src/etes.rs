@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 use crate::data::{Decoding, Space, System};
 use crate::error::{Error, Result};
 use crate::interval::Units;
+use crate::kernels::matched::is_direct;
+use crate::kernels::prepared::length;
 use crate::metrics::{Answer, Metric, Work};
-use crate::passes::matched::is_direct;
-use crate::passes::prepared::length;
 use crate::plan::memory::in_words;
 use crate::run::Driver;
 use crate::score::{ClassColumn, Results};
@@ -115,13 +115,14 @@ fn check_memory(data: &Decoding, spec: &Spec) -> Result<()> {
     };
     let of_counts = (rayon::current_num_threads() as u64 + 10) * 32 * n;
     let needed = 5 * n * d * size + 16 * n.min(d).pow(2) + of_counts;
-    match needed > budget {
-        true => Err(Error::Input(format!(
+    if needed > budget {
+        Err(Error::Input(format!(
             "{n} samples of {d} columns need about {} of working memory, but --memory allows {}; allow more, or use fewer samples",
             in_words(needed),
             in_words(budget)
-        ))),
-        false => Ok(()),
+        )))
+    } else {
+        Ok(())
     }
 }
 

@@ -9,13 +9,13 @@
 //! - [`metrics`]: what can be asked. Each metric is one file with its code and one page with its definition,
 //!   and one line in [`METRICS`]. It declares the passes it needs and computes its scores from them.
 //! - `plan`: [`evaluate`] gathers the needs of all metrics, runs each pass once, and computes the scores.
-//! - `passes`: the shared scans. `prepared` makes a matrix ready (exact in f64, fast in f32, with a proven bound
+//! - `kernels`: the shared scans. `prepared` makes a matrix ready (exact in f64, fast in f32, with a proven bound
 //!   between the two); `tiles` looks at every pair of rows once and feeds `neighbors`, `ranks` and `pair_sums`;
 //!   `moments`, `spectrum` and `singular` give eigenvalues and singular values, `clusters` k-means, `contingency`
 //!   tables of two labelings, `learnability` and `votes` how well clusters can be told, `coding_rates` the volume of classes,
 //!   `paired` and `views` the distances of given pairs, `plane` and `tsne` maps, `influence` what each row adds to a score through
 //!   the others.
-//!   For retrievals, `similarity` and `panels` compare two spaces and `rankings` orders their rows; [`retrieve`] runs
+//!   For retrievals, `similarity` and `microkernel` compare two spaces and `rankings` orders their rows; [`retrieve`] runs
 //!   them and computes the scores. For signals and texts, `matched` lets all of them meet and `shuffled` says what random
 //!   pairs would score.
 //! - [`masking`]: images without some of their pixels; [`perturb`]: how much worse a classifier does on them.
@@ -48,10 +48,10 @@ pub mod data;
 mod error;
 mod etes;
 mod interval;
+pub(crate) mod kernels;
 mod maps;
 pub mod masking;
 pub mod metrics;
-pub(crate) mod passes;
 mod perturb;
 mod plan;
 pub mod random;
@@ -71,11 +71,11 @@ pub use data::{
 };
 pub use error::{Error, Result};
 pub use etes::etes;
+pub use kernels::tiles::nearest_neighbors;
+pub use kernels::tsne::{TSNE_STEPS, tsne_perplexity};
 pub use maps::{TSNE_MOST_ROWS, draw_maps};
 pub use masking::{Masked, Masking};
 pub use metrics::{Analysis, METRICS, Metric, Takes};
-pub use passes::tiles::nearest_neighbors;
-pub use passes::tsne::{TSNE_STEPS, tsne_perplexity};
 pub use perturb::perturb;
 pub use plan::{check, evaluate};
 pub use relate::relate;

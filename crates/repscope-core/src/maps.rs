@@ -4,8 +4,8 @@
 
 use crate::data::Study;
 use crate::error::{Error, Result};
-use crate::passes::plane::{Plane, principal_plane};
-use crate::passes::tsne::{FEWEST_ROWS, tsne};
+use crate::kernels::pca_plane::{Plane, principal_plane};
+use crate::kernels::tsne::{FEWEST_ROWS, tsne};
 use crate::random;
 use crate::run::Driver;
 use crate::score::{Curve, Results, SampleTable};
@@ -62,9 +62,10 @@ fn neighborhoods(study: &Study, plane: &Plane, driver: &Driver) -> Result<Vec<Op
             "the numbers are too large for a principal plane to start from".to_string(),
         ));
     }
-    let placed = match rows.len() == n {
-        true => tsne(&study.latent, &start, driver)?,
-        false => tsne(&study.latent.select(&rows)?, &start, driver)?,
+    let placed = if rows.len() == n {
+        tsne(&study.latent, &start, driver)?
+    } else {
+        tsne(&study.latent.select(&rows)?, &start, driver)?
     };
     let mut places = vec![None; n];
     for (row, place) in rows.into_iter().zip(placed) {

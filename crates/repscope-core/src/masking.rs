@@ -9,7 +9,7 @@
 //! takes too), every image has a lot of its own, and the order of work changes nothing.
 
 mod fills;
-mod lit;
+mod foreground;
 mod regions;
 #[cfg(test)]
 mod tests;
@@ -20,7 +20,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::error::{Error, Result};
 use crate::random;
 use fills::Canvas;
-use lit::Lit;
+use foreground::Lit;
 
 /// Which pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,12 +159,13 @@ impl Masking {
 
     /// Whether this percentage makes sense.
     pub fn check(&self) -> Result<()> {
-        match (self.percent * PARTS).round() >= 1.0 && self.percent <= 100.0 {
-            true => Ok(()),
-            false => Err(Error::Input(format!(
+        if (self.percent * PARTS).round() >= 1.0 && self.percent <= 100.0 {
+            Ok(())
+        } else {
+            Err(Error::Input(format!(
                 "a mask of {} % of the pixels: give a percentage above 0, at most 100",
                 self.percent
-            ))),
+            )))
         }
     }
 
@@ -247,9 +248,10 @@ pub fn show_all(
     };
     for masking in maskings {
         // Nothing to take from an image without lit pixels.
-        let chosen = match lit.order.is_empty() {
-            true => Vec::new(),
-            false => masking.choose(image, size, &lit, key),
+        let chosen = if lit.order.is_empty() {
+            Vec::new()
+        } else {
+            masking.choose(image, size, &lit, key)
         };
         masked.masked_lit = chosen.iter().filter(|&&p| image[p as usize] != 0).count();
         masked.masked = chosen.len();

@@ -17,19 +17,19 @@ use std::sync::Arc;
 use crate::data::{Labels, Space, Study};
 use crate::error::{Error, Result};
 use crate::interval::Units;
+use crate::kernels::clusters::{Clusters, Swaps, kmeans};
+use crate::kernels::coding_rates::CodingRates;
+use crate::kernels::influence;
+use crate::kernels::learnability::Learnability;
+use crate::kernels::neighbors::Neighbors;
+use crate::kernels::paired;
+use crate::kernels::prepared::{Preparation, Prepared, unit_factors};
+use crate::kernels::ranks::Ranks;
+use crate::kernels::singular::Singular;
+use crate::kernels::spectrum::{ByRow, Rows, Spectrum};
+use crate::kernels::tiles::{Anchors, Ask, sweep};
+use crate::kernels::views::Views;
 use crate::metrics::{Metric, OF_CENTRED, OF_RAW, Work};
-use crate::passes::clusters::{Clusters, Swaps, kmeans};
-use crate::passes::coding_rates::CodingRates;
-use crate::passes::influence;
-use crate::passes::learnability::Learnability;
-use crate::passes::neighbors::Neighbors;
-use crate::passes::paired;
-use crate::passes::prepared::{Preparation, Prepared, unit_factors};
-use crate::passes::ranks::Ranks;
-use crate::passes::singular::Singular;
-use crate::passes::spectrum::{ByRow, Rows, Spectrum};
-use crate::passes::tiles::{Anchors, Ask, sweep};
-use crate::passes::views::Views;
 use crate::random;
 use crate::run::Driver;
 use crate::score::{ClassColumn, Results};
@@ -269,9 +269,10 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
     let mut planned = plan(studies, metrics, spec)?;
     for (shared, needs) in &mut planned {
         if needs.contains(&Need::Spectrum) {
-            let rows = match needs.contains(&Need::SpectrumByRow) {
-                true => Rows::Asked,
-                false => Rows::NotAsked,
+            let rows = if needs.contains(&Need::SpectrumByRow) {
+                Rows::Asked
+            } else {
+                Rows::NotAsked
             };
             shared.spectrum = Some(Spectrum::new(&shared.study.latent, rows, driver));
         }

@@ -3,9 +3,9 @@
 
 use crate::data::{Direction, LabelSet, Labels, Retrieval};
 use crate::error::{Error, Result};
+use crate::kernels::rankings::{self, Job, Rankings, Relevance, Standing, rank, rank_both};
+use crate::kernels::similarity::{Products, Side, Way};
 use crate::metrics::{Answer, Metric, Part, Work};
-use crate::passes::rankings::{self, Job, Rankings, Relevance, Standing, rank, rank_both};
-use crate::passes::similarity::{Products, Side, Way};
 use crate::plan::memory::in_words;
 use crate::run::Driver;
 use crate::score::Results;
@@ -89,9 +89,10 @@ pub fn retrieve(retrievals: &[Retrieval], metrics: &[&Metric], spec: &Spec, driv
         check_memory(retrieval, spec)?;
     }
     let mut results = Results::default();
-    let part = match metrics.iter().any(|m| m.reads_whole_ranking()) {
-        true => Part::Whole,
-        false => Part::First,
+    let part = if metrics.iter().any(|m| m.reads_whole_ranking()) {
+        Part::Whole
+    } else {
+        Part::First
     };
     for retrieval in retrievals {
         let sides: Vec<Side> = retrieval
@@ -187,9 +188,10 @@ impl<'a> Search<'a> {
         let largest = self.spec.retrieval_k.iter().copied().max().unwrap_or(1);
         Job {
             products,
-            way: match direction.query <= direction.target {
-                true => Way::There,
-                false => Way::Back,
+            way: if direction.query <= direction.target {
+                Way::There
+            } else {
+                Way::Back
             },
             relevances,
             is_self,
@@ -226,9 +228,10 @@ impl<'a> Search<'a> {
             findable: target.space.rows() - usize::from(is_self),
             is_self,
             is_paired: self.retrieval.is_paired(direction),
-            gap: match is_self {
-                true => 0.0,
-                false => gap(query, target, self.spec, self.driver),
+            gap: if is_self {
+                0.0
+            } else {
+                gap(query, target, self.spec, self.driver)
             },
             rankings,
             sets: Vec::new(),

@@ -6,11 +6,11 @@
 use crate::axes::{BarBeside, Below, Beside, lay_below, lay_beside, lay_color_bar, overhang};
 use crate::content::{Content, Weight};
 use crate::figure::Letters as PanelLetters;
-use crate::key::{KeyTable, arrange, wrapped};
+use crate::legend::{KeyTable, arrange, wrapped};
 use crate::panels::{Room, plan_panel, points_wished};
 use crate::plan::{AxisPlan, Plan, Scene};
+use crate::subsample::{MOST_IN_FIGURE, share_out};
 use crate::text::{LINE, clean, wrap};
-use crate::thin::{MOST_IN_FIGURE, share_out};
 use std::collections::BTreeSet;
 
 /// A panel with everything measured but its vertical place.

@@ -7,7 +7,7 @@ use crate::axes::{draw_axes, draw_color_bar, draw_grid};
 use crate::content::Weight;
 use crate::figure::{Figure, Legend};
 use crate::grid::{Laid, measure, place};
-use crate::key::{KeyEntry, Sample, arrange};
+use crate::legend::{KeyEntry, Sample, arrange};
 use crate::palette::{Ink, hex};
 use crate::plan::{AxisPlan, Frame, Scene, Shown};
 use crate::style::{Background, FontIn, Style};

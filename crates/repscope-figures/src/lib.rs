@@ -34,19 +34,19 @@ mod content;
 mod export;
 mod figure;
 mod grid;
-mod key;
 mod layout;
-mod looks;
+mod legend;
 mod names;
 mod number;
 mod palette;
 mod panels;
 mod plan;
+mod series_style;
 mod style;
+mod subsample;
 mod subset;
 mod svg;
 mod text;
-mod thin;
 mod ticks;
 
 #[cfg(test)]

@@ -75,9 +75,10 @@ pub(crate) const NAMES: f64 = 0.42;
 /// Height a name left of a plot needs: names too long for one line are broken into two.
 pub(crate) fn slot_beside(names: &[String], most: f64, em: f64) -> f64 {
     let is_long = |name: &String| width(&clean(name), em, Weight::Regular) > most;
-    match names.iter().any(is_long) {
-        true => 2.0 * LINE * em + 0.2 * em,
-        false => 0.0,
+    if names.iter().any(is_long) {
+        2.0 * LINE * em + 0.2 * em
+    } else {
+        0.0
     }
 }
 

@@ -3,9 +3,9 @@
 
 use crate::content::{Orientation, Reference, ReferenceAt, Weight};
 use crate::figure::{Figure, Scale};
-use crate::key::{KeyEntry, Sample};
-use crate::looks;
+use crate::legend::{KeyEntry, Sample};
 use crate::palette::{Ink, Rgb, hex};
+use crate::series_style;
 use crate::style::Style;
 use crate::svg::{Anchor, Letters, Rect, Stroke, Svg, Turn, polyline};
 use crate::ticks::{Range, Tick};
@@ -43,7 +43,7 @@ impl Scene<'_> {
     /// An area in the colour of a series, hatched where grey print needs it. The hatch is defined on first use.
     pub fn area(&self, rect: Rect, series: usize, outline: Option<&Stroke>, title: &str, svg: &mut Svg) {
         let id = self.style.id(&format!("h{}", series % crate::palette::LOOKS));
-        let hatch = looks::hatch(&id, &self.ink, series, self.em);
+        let hatch = series_style::hatch(&id, &self.ink, series, self.em);
         self.hatched(rect, (series, &id, hatch), outline, title, svg);
     }
 
@@ -87,7 +87,7 @@ impl Scene<'_> {
         };
         let marker = format!(
             "<path id=\"{id}\" d=\"{}\" fill=\"{}\" fill-opacity=\"{}\"{edge}/>\n",
-            looks::marker(shape, r),
+            series_style::marker(shape, r),
             hex(color),
             crate::svg::Short(opacity)
         );

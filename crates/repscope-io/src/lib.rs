@@ -13,8 +13,8 @@
 //! that names the file, never a panic.
 
 mod array;
+mod catch_panic;
 mod choose;
-mod contain;
 mod dataset;
 mod digest;
 mod element;

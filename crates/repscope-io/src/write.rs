@@ -79,12 +79,13 @@ pub fn write_names(path: &Path, names: &[String]) -> Result<()> {
 }
 
 fn check_count(path: &Path, shape: &[usize], count: usize) -> Result<()> {
-    match shape.iter().product::<usize>() == count {
-        true => Ok(()),
-        false => Err(Error::write(
+    if shape.iter().product::<usize>() == count {
+        Ok(())
+    } else {
+        Err(Error::write(
             path,
             std::io::Error::other(format!("the shape {shape:?}, but {count} values")),
-        )),
+        ))
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use repscope_core::run::{Driver, Order, Progress};
 use repscope_core::{Analysis, Distance, Metric, Results, Spec, Study, evaluate};
-use repscope_report::render;
+use repscope_render::render;
 
 use crate::args::{DistanceChoice, Geometry, Machine, Manifold, Neighborhood, Outputs, Rankme, Smoothness};
 use crate::call;

@@ -269,9 +269,9 @@ fn describe(finding: &Finding) -> String {
     }) = &facts.numbers
     {
         let norm = mean_row_norm.map_or(String::new(), |n| {
-            format!(", mean row length {}", repscope_report::number(n))
+            format!(", mean row length {}", repscope_render::number(n))
         });
-        let (low, high) = (repscope_report::number(*low), repscope_report::number(*high));
+        let (low, high) = (repscope_render::number(*low), repscope_render::number(*high));
         text += &format!("  values from {low} to {high}{norm}\n");
     }
     for problem in &finding.problems {

@@ -8,7 +8,7 @@ use repscope_core::{
     Analysis, Breakdown, ClidSpec, ClusterCount, IdNorm, METRICS, Mcr2Spec, Metric, NameColumn, NumberColumn, Spec,
     Study, UnitLength, relate,
 };
-use repscope_report::{ClidRun, clid_table};
+use repscope_render::{ClidRun, clid_table};
 
 use super::analyses::{MOST_SPLITS, compute, different_shapes, spec, start_threads};
 use crate::args::{Clid, IdNormChoice, PresetChoice, UnitLengthChoice, YesNo};

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use clap::Parser;
 use repscope_core::{Analysis, Metric, Results, Spec, Study, draw_maps};
 use repscope_io::{ResultsDocument, write_whole};
-use repscope_report::{Format, comparison, render};
+use repscope_render::{Format, comparison, render};
 
 use super::analyses::{
     MOST_ROWS, RANKS_GROW, compute, different_shapes, one_sequence, sample, spec, start_threads, watched,
@@ -147,9 +147,10 @@ pub fn reference(document: &ResultsDocument) -> Option<&str> {
 /// Differences; the scores themselves where there is one model only.
 pub fn table(results: &Results, reference: Option<&str>, format: Format) -> String {
     let (width, color) = (outputs::width(), outputs::color());
-    match results.differences.is_empty() {
-        true => render(results, format, width, color),
-        false => comparison(results, reference, format, width, color),
+    if results.differences.is_empty() {
+        render(results, format, width, color)
+    } else {
+        comparison(results, reference, format, width, color)
     }
 }
 
@@ -266,11 +267,12 @@ fn evaluate_all(
     let is_stepping = |analysis| analysis == Analysis::Smoothness && inputs.steps.is_some();
     let is_apart = |analysis| analysis == Analysis::Clid && clid_spec != spec;
     let is_noisy = |analysis| analysis == Analysis::Robustness;
-    let noisy = match analyses.contains(&Analysis::Robustness) {
-        true => watched(&options.outputs.machine, |driver| {
+    let noisy = if analyses.contains(&Analysis::Robustness) {
+        watched(&options.outputs.machine, |driver| {
             inputs.with_noise(&usual_noise(options)?, driver)
-        })?,
-        false => Vec::new(),
+        })?
+    } else {
+        Vec::new()
     };
     let metrics = |of: &dyn Fn(Analysis) -> bool| -> Vec<&Metric> {
         let own = analyses.iter().filter(|&&analysis| of(analysis));

@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use repscope_core::Results;
 use repscope_core::run::{Progress, Silent};
 use repscope_demo::{Learned, Made, Plan, Size, make};
-use repscope_report::{Format, render};
+use repscope_render::{Format, render};
 
 use super::analyses::{start_threads, watched};
 use crate::args::{Demo, FigureFormat, FigureOptions};
@@ -93,9 +93,10 @@ pub fn run(options: &Demo) -> Result<ExitCode> {
 
 /// Runs an analysis and keeps its results.
 fn ask(words: &[&str], options: &Demo) -> Result<Finished> {
-    let watcher: Arc<dyn Progress + Send + Sync> = match options.machine.quiet {
-        true => Arc::new(Silent),
-        false => Arc::new(Bars::new()),
+    let watcher: Arc<dyn Progress + Send + Sync> = if options.machine.quiet {
+        Arc::new(Silent)
+    } else {
+        Arc::new(Bars::new())
     };
     let call = Call {
         words: words.iter().map(ToString::to_string).collect(),
@@ -185,6 +186,6 @@ fn of_encoder(encoder: &Learned, evaluated: &Results) -> String {
         encoder.name,
         encoder.place[0],
         encoder.place[1],
-        repscope_report::number(encoder.deviation)
+        repscope_render::number(encoder.deviation)
     )
 }

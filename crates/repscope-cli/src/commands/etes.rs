@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use repscope_core::{Analysis, Decoding, EtesSpec, Results, Spec, System, etes};
 use repscope_io::{Column, write_parquet, write_whole};
-use repscope_report::{EtesSamples, EtesValues, Format, etes_samples, etes_table};
+use repscope_render::{EtesSamples, EtesValues, Format, etes_samples, etes_table};
 
 use super::analyses::{MOST_ROWS, metrics, spec, start_threads, watched};
 use crate::args::Etes;

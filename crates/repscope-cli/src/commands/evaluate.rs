@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use repscope_core::run::Driver;
 use repscope_core::{Analysis, Results, Study, draw_maps};
 use repscope_io::{ResultsDocument, write_whole};
-use repscope_report::{Format, etes_table, render, retrieval_json, retrieval_table};
+use repscope_render::{Format, etes_table, render, retrieval_json, retrieval_table};
 
 use super::analyses::{driver, start_threads};
 use super::etes;
@@ -189,9 +189,10 @@ impl Run<'_> {
 
     /// Puts all analyses together: `results.json`, `samples.npz`, maps, `report.html`, and the table on stdout.
     fn finish(&mut self, studies: &[Study], plan: ResultsDocument) -> Result<ExitCode> {
-        let code = match self.failed.is_empty() {
-            true => ExitCode::SUCCESS,
-            false => ExitCode::from(2),
+        let code = if self.failed.is_empty() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::from(2)
         };
         if self.done.is_empty() {
             let reasons: Vec<String> = self

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use repscope_core::METRICS;
 use repscope_core::metrics::find;
-use repscope_report::{Card, Entry, definition_card};
+use repscope_render::{Card, Entry, definition_card};
 
 use crate::args::Explain;
 use crate::outputs;

@@ -232,9 +232,10 @@ fn from_model(options: &PerturbEvaluate) -> Result<Scored> {
     let maskings = maskings(&options.masks, seed)?;
     let suffix = options.masks.suffix();
     let folder = options.images.as_deref().context("--checkpoint needs --images")?;
-    let bad = match options.model.skip_bad {
-        true => BadImages::LeaveOut,
-        false => BadImages::Refuse,
+    let bad = if options.model.skip_bad {
+        BadImages::LeaveOut
+    } else {
+        BadImages::Refuse
     };
     let mut tree = Tree::open(folder, &options.exclude, bad)?;
     refuse_colour(&tree.images)?;

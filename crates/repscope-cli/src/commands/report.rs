@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use repscope_core::{Analysis, ClidSpec, ClusterCount, IdNorm, Results, Spec, UnitLength};
 use repscope_io::{ResultsDocument, write_whole};
-use repscope_report::{ClidRun, Format, clid_table, render};
+use repscope_render::{ClidRun, Format, clid_table, render};
 
 use super::analyses::start_threads;
 use super::compare::{self, COMPARE};
@@ -24,9 +24,10 @@ pub fn run(options: &Report) -> Result<ExitCode> {
         memory: None,
         quiet: options.quiet,
     })?;
-    let path = match options.document.is_dir() {
-        true => options.document.join("results.json"),
-        false => options.document.clone(),
+    let path = if options.document.is_dir() {
+        options.document.join("results.json")
+    } else {
+        options.document.clone()
     };
     let document = ResultsDocument::read(&path)?;
     if document.scores.is_empty() {
@@ -43,9 +44,10 @@ pub fn run(options: &Report) -> Result<ExitCode> {
         ));
     }
     let is_comparison = finished.document.command == COMPARE;
-    let own_folder = match is_comparison {
-        true => Some(COMPARE),
-        false => analysis.map(folder_of),
+    let own_folder = if is_comparison {
+        Some(COMPARE)
+    } else {
+        analysis.map(folder_of)
     };
     let root = options.output_dir.clone().unwrap_or_else(|| root(&beside, own_folder));
     let written = finished.write_all(&root, &options.figures)?;

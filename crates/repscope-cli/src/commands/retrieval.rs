@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use repscope_core::{Analysis, Results, Similarity, Spec, retrieve};
-use repscope_report::{Format, retrieval_json, retrieval_readings, retrieval_summary, retrieval_table};
+use repscope_render::{Format, retrieval_json, retrieval_readings, retrieval_summary, retrieval_table};
 
 use super::analyses::{MOST_ROWS, spec, start_threads, watched};
 use crate::args::Retrieval;
@@ -62,9 +62,10 @@ pub fn resolve(options: &Retrieval) -> Result<Spec> {
         }
     }
     // The last of --normalize and --no-normalize counts; clap clears the other.
-    let similarity = match options.no_normalize {
-        true => Similarity::Dot,
-        false => Similarity::Cosine,
+    let similarity = if options.no_normalize {
+        Similarity::Dot
+    } else {
+        Similarity::Cosine
     };
     Ok(Spec {
         retrieval_k,
@@ -76,7 +77,7 @@ pub fn resolve(options: &Retrieval) -> Result<Spec> {
 /// The document's summary, our table, and what the numbers say.
 pub fn show(results: &Results, format: Format, is_quiet: bool) -> String {
     if format != Format::Table {
-        return retrieval_table(results, format, 0, repscope_report::Color::No);
+        return retrieval_table(results, format, 0, repscope_render::Color::No);
     }
     let summary = retrieval_summary(results);
     if is_quiet {

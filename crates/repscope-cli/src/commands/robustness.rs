@@ -24,9 +24,10 @@ pub const FOLDER: &str = "robustness_analysis";
 pub fn robustness(options: &Robustness) -> Result<ExitCode> {
     start_threads(&options.outputs.machine)?;
     let spec = spec(&options.outputs)?;
-    let inputs = match options.encoders.is_empty() {
-        true => stored(options)?,
-        false => encoded(options)?,
+    let inputs = if options.encoders.is_empty() {
+        stored(options)?
+    } else {
+        encoded(options)?
     };
     run(Analysis::Robustness, FOLDER, inputs, &spec, &options.outputs)
 }

@@ -2,8 +2,8 @@
 //! Models that are run: what they see ([`Seen`]), the model itself ([`Model`]), and codes that are kept for the next run
 //! (`store`).
 
+mod encoder_input;
 mod model;
-mod seen;
 mod store;
 
 use std::path::Path;
@@ -21,8 +21,8 @@ use crate::commands::analyses::watched;
 use crate::outputs;
 use crate::reader::Reader;
 
+pub use encoder_input::Seen;
 pub use model::{Model, open_numbers};
-pub use seen::Seen;
 pub use store::{Sink, Stored};
 
 /// Whether a path names a model that is run, not its codes.

@@ -8,7 +8,7 @@ use repscope_models::architectures::{Activation, BuildOptions};
 use repscope_models::runtime::{Provider, Runtime, find_library};
 use repscope_models::{Batch, Encoder, Layout, Options, Output, Projection, TextEncoder, TextOptions};
 
-use super::seen::Seen;
+use super::encoder_input::Seen;
 use super::store::Sink;
 use super::{encode, has_extension, is_model_folder, outside};
 use crate::args::{

@@ -61,11 +61,12 @@ pub struct Inputs {
 /// models.
 pub fn read(options: &Data, needs_models: bool, machine: &Machine, problems: &mut Problems) -> Option<Inputs> {
     let named = problems.take(named_models(options, needs_models)).unwrap_or_default();
-    let views = match options.views.is_empty() {
-        true => Vec::new(),
-        false => problems
+    let views = if options.views.is_empty() {
+        Vec::new()
+    } else {
+        problems
             .take(models::pair_views(&options.views, &named))
-            .unwrap_or_default(),
+            .unwrap_or_default()
     };
     let reader = Reader::new(&options.ids);
     let mut all = All {
@@ -75,9 +76,10 @@ pub fn read(options: &Data, needs_models: bool, machine: &Machine, problems: &mu
         orders: None,
     };
     let paths = paths(options);
-    let joined = match options.ids.is_empty() {
-        true => all.reader.join(Vec::new()),
-        false => parts(&paths, &named, &views).and_then(|parts| all.reader.join(parts)),
+    let joined = if options.ids.is_empty() {
+        all.reader.join(Vec::new())
+    } else {
+        parts(&paths, &named, &views).and_then(|parts| all.reader.join(parts))
     };
     all.orders = all.problems.take(joined);
 
@@ -101,15 +103,14 @@ pub fn read(options: &Data, needs_models: bool, machine: &Machine, problems: &mu
         let Some(is_encoder) = all.problems.take(encoding::is_encoder(&model.codes)) else {
             continue;
         };
-        let (latent, next) = match is_encoder {
-            true => all.encoded(model, &encoders, states.as_ref(), next.as_ref(), pool),
-            false => {
-                all.problems.take(model.refuse_one_file(paths.next_states.is_some()));
-                let latent = all.array(Role::Codes, &model.codes, name, name, pool);
-                let next = model.next.as_ref();
-                let next = next.and_then(|path| all.array(Role::NextCodes, path, name, name, pool));
-                (latent, next)
-            }
+        let (latent, next) = if is_encoder {
+            all.encoded(model, &encoders, states.as_ref(), next.as_ref(), pool)
+        } else {
+            all.problems.take(model.refuse_one_file(paths.next_states.is_some()));
+            let latent = all.array(Role::Codes, &model.codes, name, name, pool);
+            let next = model.next.as_ref();
+            let next = next.and_then(|path| all.array(Role::NextCodes, path, name, name, pool));
+            (latent, next)
         };
         let part = view_part(name);
         let view = views

@@ -4,7 +4,7 @@
 use anyhow::{Context, Result, bail};
 use repscope_core::metrics::find;
 use repscope_core::{Analysis, Better, Results, Score};
-use repscope_report::{GateLine, number};
+use repscope_render::{GateLine, number};
 
 use super::{models, refuse_unknown, split_model, value_of};
 
@@ -166,9 +166,10 @@ impl Drops {
             lines.push(GateLine {
                 gate: format!("drop <= {allowed} in {} metrics", passed.len()),
                 model: model.to_string(),
-                got: match change.drop > 0.0 {
-                    true => format!("at most {} ({metric})", number(change.drop)),
-                    false => "no drop".to_string(),
+                got: if change.drop > 0.0 {
+                    format!("at most {} ({metric})", number(change.drop))
+                } else {
+                    "no drop".to_string()
                 },
                 passed: true,
                 why: None,
@@ -272,9 +273,10 @@ impl Single {
 
 impl Change {
     fn line(&self, gate: String, model: &str) -> GateLine {
-        let drop = match self.drop > 0.0 {
-            true => format!("drop {}", number(self.drop)),
-            false => "no drop".to_string(),
+        let drop = if self.drop > 0.0 {
+            format!("drop {}", number(self.drop))
+        } else {
+            "no drop".to_string()
         };
         GateLine {
             gate,
@@ -297,9 +299,10 @@ impl Allowed {
             .ok()
             .filter(|n: &f64| n.is_finite() && *n >= 0.0)
             .with_context(|| format!("{option}: `{text}` is not a drop; write 0.01 or 2%, not below 0"))?;
-        Ok(match is_share {
-            true => Allowed::Share(number / 100.0),
-            false => Allowed::Units(number),
+        Ok(if is_share {
+            Allowed::Share(number / 100.0)
+        } else {
+            Allowed::Units(number)
         })
     }
 }

@@ -3,7 +3,7 @@
 
 use anyhow::{Result, bail};
 use repscope_core::Results;
-use repscope_report::{GateLine, number, number_with_interval};
+use repscope_render::{GateLine, number, number_with_interval};
 
 use super::{GateOn, models, refuse_unknown, split_model, value_of};
 
@@ -117,9 +117,10 @@ impl Limit {
     /// With all digits where fewer would contradict the verdict: 0.949999 is not 0.95.
     fn shown(&self, value: f64) -> String {
         let short = number(value);
-        match short.parse().is_ok_and(|read| self.holds(read) == self.holds(value)) {
-            true => short,
-            false => value.to_string(),
+        if short.parse().is_ok_and(|read| self.holds(read) == self.holds(value)) {
+            short
+        } else {
+            value.to_string()
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use repscope_core::{Masking, Results};
 use repscope_io::{ResultsDocument, write_grey_png, write_whole};
-use repscope_report::{
+use repscope_render::{
     Finding, Format, perturb_details, perturb_findings, perturb_latex, perturb_summary, perturb_table,
 };
 use serde::{Deserialize, Serialize};

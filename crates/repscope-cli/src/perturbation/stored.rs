@@ -260,9 +260,10 @@ fn classes(folder: &Path, head: &str, said: &mut dyn Iterator<Item = &Said>) -> 
              {CLASSES}/{head}.txt, a name per line"
         );
     }
-    Ok(match names.is_empty() {
-        true => (0..count).map(|class| class.to_string()).collect(),
-        false => names.into_iter().collect(),
+    Ok(if names.is_empty() {
+        (0..count).map(|class| class.to_string()).collect()
+    } else {
+        names.into_iter().collect()
     })
 }
 

@@ -14,18 +14,17 @@ const LISTED: usize = 30;
 pub fn resolve(asked: &[String], spaces: &[&str], has_prototypes: bool) -> Result<Vec<Direction>> {
     let known = Known { spaces, has_prototypes };
     let mut found: Vec<Direction> = Vec::new();
-    let wanted = match asked.is_empty() {
-        true => known.usual(),
-        false => {
-            let mut wanted = Vec::new();
-            for name in asked {
-                match name.as_str() {
-                    "both" => wanted.extend(known.both()?),
-                    name => wanted.push(known.parse(name)?),
-                }
+    let wanted = if asked.is_empty() {
+        known.usual()
+    } else {
+        let mut wanted = Vec::new();
+        for name in asked {
+            match name.as_str() {
+                "both" => wanted.extend(known.both()?),
+                name => wanted.push(known.parse(name)?),
             }
-            wanted
         }
+        wanted
     };
     for direction in wanted {
         if !found.contains(&direction) {
@@ -124,9 +123,10 @@ impl Known<'_> {
                 .into_iter()
                 .filter_map(|s| self.direction(PROTOTYPE, s));
             let documented: Vec<Direction> = documented.collect();
-            return Ok(match documented.is_empty() {
-                true => self.prototype_directions(),
-                false => documented,
+            return Ok(if documented.is_empty() {
+                self.prototype_directions()
+            } else {
+                documented
             });
         }
         match (self.at("sensor"), self.at("text"), self.spaces.len()) {

@@ -84,9 +84,10 @@ fn nothing_matches(prototypes: &[String], data: &[Set]) -> String {
         text += &format!("; the labels of {} are {}", set.title(), list(&names));
     }
     let pairs = case_pairs(prototypes, data);
-    match pairs.is_empty() {
-        true => text + "; write both in the same way",
-        false => text + &format!(". {} only in case: use --ignore-case", differ(&pairs)),
+    if pairs.is_empty() {
+        text + "; write both in the same way"
+    } else {
+        text + &format!(". {} only in case: use --ignore-case", differ(&pairs))
     }
 }
 

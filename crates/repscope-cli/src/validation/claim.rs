@@ -2,7 +2,7 @@
 //! A claim: what a metric must give, what it gave, and where the expectation comes from.
 
 use repscope_core::Score;
-use repscope_report::number;
+use repscope_render::number;
 
 use super::references::Reference;
 
@@ -162,9 +162,10 @@ impl Got {
             low = low.min(x);
             high = high.max(x);
         }
-        match low <= high {
-            true => Got::Span { low, high },
-            false => Got::Missing("there is nothing to look at".to_string()),
+        if low <= high {
+            Got::Span { low, high }
+        } else {
+            Got::Missing("there is nothing to look at".to_string())
         }
     }
 
@@ -213,16 +214,18 @@ fn rounded(x: f64, tolerance: f64) -> String {
     let exponent = format!("{tolerance:e}");
     let place: i32 = exponent.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
     let text = format!("{x:.*}", (-place).clamp(0, 12) as usize);
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
-        false => text,
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
+    } else {
+        text
     }
 }
 
 fn tolerance_text(tolerance: f64) -> String {
-    match tolerance < 1e-4 {
-        true => format!("{tolerance:e}"),
-        false => tolerance.to_string(),
+    if tolerance < 1e-4 {
+        format!("{tolerance:e}")
+    } else {
+        tolerance.to_string()
     }
 }
 

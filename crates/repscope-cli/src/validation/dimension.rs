@@ -57,9 +57,10 @@ fn duplicates(examples: &Examples) -> Result<Vec<Claim>> {
     values.extend_from_within(..20 * columns);
     let scores = Scores::of(space(columns, values)?, &["two_nn"], &Spec::default())?;
     let note = scores.note("two_nn");
-    let counted = match note.starts_with("40 of 220 rows dropped") {
-        true => "40 of 220 rows dropped".to_string(),
-        false => format!("the note says {note:?}"),
+    let counted = if note.starts_with("40 of 220 rows dropped") {
+        "40 of 220 rows dropped".to_string()
+    } else {
+        format!("the note says {note:?}")
     };
     let because = "The 40 rows that have a copy have no ratio r2 / r1. NumPy computes the fit of the others, with their \
                    neighbours among all 220.";

@@ -84,9 +84,10 @@ fn lone_clusters() -> Result<Vec<Claim>> {
         Claim::new(
             "note where two of four clusters have a single row",
             Expected::Words(said),
-            Got::Words(match note.contains(said) {
-                true => said.to_string(),
-                false => format!("the note says {note:?}"),
+            Got::Words(if note.contains(said) {
+                said.to_string()
+            } else {
+                format!("the note says {note:?}")
             }),
         )
         .since(Construction, "Two rows are far from all others.", &[]),

@@ -34,9 +34,10 @@ pub fn markdown(report: &Report) -> String {
 fn table(report: &Report, group: &Group) -> String {
     let mut text = "| claim | expected | got | verdict | why |\n|:--|:--|:--|:--|:--|\n".to_string();
     for claim in &group.claims {
-        let verdict = match claim.holds() {
-            true => claim.verdict().to_string(),
-            false => format!("**{}**", claim.verdict()),
+        let verdict = if claim.holds() {
+            claim.verdict().to_string()
+        } else {
+            format!("**{}**", claim.verdict())
         };
         let [name, expected, got] = [&claim.name, &claim.expected_text(), &claim.got_text()].map(|cell| escape(cell));
         let why = format!("{}: {}", escape(&report.source(claim)), escape(&claim.because));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! The claims as tables for a terminal.
 
-use repscope_report::Color;
+use repscope_render::Color;
 
 use super::differences::DIFFERENCES;
 use super::{Group, Report};
@@ -81,9 +81,10 @@ fn line(cells: &[String; 5], widths: &[usize; 5], color: Color) -> String {
         for (column, (lines, width)) in wrapped.iter().zip(widths).enumerate() {
             let cell = lines.get(at).map_or("", String::as_str);
             let padding = " ".repeat(width.saturating_sub(columns(cell)) + GAP);
-            match column == VERDICT && cell == "FAILS" {
-                true => line += &paint(cell, RED, color),
-                false => line += cell,
+            if column == VERDICT && cell == "FAILS" {
+                line += &paint(cell, RED, color)
+            } else {
+                line += cell
             }
             line += &padding;
         }

@@ -59,12 +59,11 @@ impl Folder {
             for entry in std::fs::read_dir(self.path().join(&folder)).expect("a folder can be listed") {
                 let entry = entry.expect("an entry can be read");
                 let path = folder.join(entry.file_name());
-                match entry.file_type().expect("an entry has a type").is_dir() {
-                    true => {
-                        found.push(format!("{}/", path.display()));
-                        folders.push(path);
-                    }
-                    false => found.push(path.display().to_string()),
+                if entry.file_type().expect("an entry has a type").is_dir() {
+                    found.push(format!("{}/", path.display()));
+                    folders.push(path);
+                } else {
+                    found.push(path.display().to_string())
                 }
             }
         }

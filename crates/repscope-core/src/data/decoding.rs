@@ -128,10 +128,11 @@ impl System {
 }
 
 fn same_count(what: &str, given: usize, of: &str, expected: usize) -> Result<()> {
-    match given == expected {
-        true => Ok(()),
-        false => Err(Error::Input(format!(
+    if given == expected {
+        Ok(())
+    } else {
+        Err(Error::Input(format!(
             "{what} are {given} but {of} are {expected}; give one per sample, in the same order"
-        ))),
+        )))
     }
 }

@@ -186,11 +186,12 @@ fn check_codes(what: &str, codes: &[u32], head: &Head) -> Result<()> {
 /// Names stand in identities such as `pis.modulation@top1`.
 fn check_name(what: &str, name: &str, also: char) -> Result<()> {
     let is_plain = |c: char| c.is_alphanumeric() || c == '_' || c == '-' || c == also;
-    match !name.is_empty() && name.chars().all(is_plain) {
-        true => Ok(()),
-        false => Err(Error::Input(format!(
+    if !name.is_empty() && name.chars().all(is_plain) {
+        Ok(())
+    } else {
+        Err(Error::Input(format!(
             "a {what} called `{name}` cannot stand in the name of a score such as pis.modulation@top1; use letters, digits, \
              `_` and `-`"
-        ))),
+        )))
     }
 }

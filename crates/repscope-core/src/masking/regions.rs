@@ -62,10 +62,7 @@ pub(super) fn ring(lit: &[u32], (height, width): (usize, usize), wanted: usize, 
 fn first(mut low: u64, mut high: u64, holds: impl Fn(u64) -> bool) -> u64 {
     while low < high {
         let middle = u64::midpoint(low, high);
-        match holds(middle) {
-            true => high = middle,
-            false => low = middle + 1,
-        }
+        if holds(middle) { high = middle } else { low = middle + 1 }
     }
     low
 }

@@ -5,7 +5,7 @@ use super::participation_ratio::NO_VARIANCE;
 use super::rankme::{needs, score};
 use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::error::Result;
-use crate::passes::singular::{Function, Values};
+use crate::kernels::singular::{Function, Values};
 use crate::plan::Shared;
 use crate::score::{Better, Score};
 

@@ -6,7 +6,7 @@ use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::Study;
 use crate::error::{Error, Result};
 use crate::interval;
-use crate::passes::learnability::{Learnability, Run};
+use crate::kernels::learnability::{Learnability, Run};
 use crate::plan::{Key, Need, Shared};
 use crate::score::{Better, Breakdown, Interval, NameColumn, NumberColumn, Results, Score};
 use crate::spec::{IdNorm, Spec, UnitLength};

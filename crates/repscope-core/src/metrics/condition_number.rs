@@ -5,7 +5,7 @@ use super::participation_ratio::NO_VARIANCE;
 use super::rankme::{needs, score};
 use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::error::Result;
-use crate::passes::singular::Function;
+use crate::kernels::singular::Function;
 use crate::plan::Shared;
 use crate::score::Better;
 

@@ -51,7 +51,7 @@ mod wer;
 use crate::data::{Performance, Study};
 use crate::error::Result;
 use crate::etes::Decoded;
-use crate::passes::singular::Function;
+use crate::kernels::singular::Function;
 use crate::perturb::Perturbed;
 use crate::plan::{Need, Shared};
 use crate::retrieve::Ranked;

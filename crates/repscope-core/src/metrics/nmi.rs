@@ -5,7 +5,7 @@ use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::{Labels, Study};
 use crate::error::Result;
 use crate::interval;
-use crate::passes::contingency::Contingency;
+use crate::kernels::contingency::Contingency;
 use crate::plan::{Need, Shared};
 use crate::score::{Better, Score};
 use crate::spec::Spec;

@@ -3,7 +3,7 @@
 
 use super::over_queries::OverQueries;
 use super::{Analysis, Answer, Invariance, Metric, Output, Part, Takes, Work};
-use crate::passes::rankings::Standing;
+use crate::kernels::rankings::Standing;
 use crate::retrieve::Ranked;
 use crate::score::Better;
 

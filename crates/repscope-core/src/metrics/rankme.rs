@@ -6,7 +6,7 @@ use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
 use crate::interval;
-use crate::passes::singular::{Function, Values};
+use crate::kernels::singular::{Function, Values};
 use crate::plan::{Need, Shared};
 use crate::score::{Better, Score};
 use crate::spec::Spec;

@@ -88,9 +88,12 @@ fn compute(shared: &Shared) -> Result<Answer> {
             "robustness.scaled",
             levels
                 .iter()
-                .map(|l| match typical > 0.0 {
-                    true => Ok(l.moves.raw.iter().map(|d| d / typical).collect()),
-                    false => Err(no_scale.to_string()),
+                .map(|l| {
+                    if typical > 0.0 {
+                        Ok(l.moves.raw.iter().map(|d| d / typical).collect())
+                    } else {
+                        Err(no_scale.to_string())
+                    }
                 })
                 .collect(),
         ),

@@ -5,7 +5,7 @@ use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
 use crate::interval;
-use crate::passes::influence::Nearness;
+use crate::kernels::influence::Nearness;
 use crate::plan::{Need, Shared};
 use crate::score::{Better, Interval, SampleTable, Score};
 use crate::spec::Spec;

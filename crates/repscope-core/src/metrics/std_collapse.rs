@@ -6,7 +6,7 @@ use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::{Space, Study};
 use crate::error::Result;
 use crate::interval;
-use crate::passes::prepared::unit_factors;
+use crate::kernels::prepared::unit_factors;
 use crate::plan::{Need, Shared};
 use crate::score::{Better, Score};
 use crate::spec::Spec;

@@ -5,7 +5,7 @@ use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
 use crate::data::Study;
 use crate::error::{Error, Result};
 use crate::interval::{self, Units};
-use crate::passes::influence;
+use crate::kernels::influence;
 use crate::plan::{Key, Need, Shared};
 use crate::score::{Better, SampleTable, Score};
 use crate::spec::Spec;

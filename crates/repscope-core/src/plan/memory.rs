@@ -4,7 +4,7 @@
 use super::{Key, Need, Source, largest_k};
 use crate::data::Study;
 use crate::error::{Error, Result};
-use crate::passes::{learnability, tiles};
+use crate::kernels::{learnability, tiles};
 use crate::spec::Spec;
 
 /// Refuses a run whose dearest sweep would not fit the budget, before any work.
@@ -29,9 +29,10 @@ pub(super) fn check(spec: &Spec, study: &Study, needs: &[Need], queries: usize) 
         let is_swept = k > 0
             || (key == Key::UNIT && needs.contains(&Need::Kernel))
             || (key == Key::RAW && needs.contains(&Need::ClassDistances));
-        match is_swept {
-            true => tiles::memory(n, d, queries as u64) + queries as u64 * (k * 60 + 256 + sums),
-            false => 0,
+        if is_swept {
+            tiles::memory(n, d, queries as u64) + queries as u64 * (k * 60 + 256 + sums)
+        } else {
+            0
         }
     };
     let of_learnability = if needs.contains(&Need::Learnability) {

@@ -36,9 +36,10 @@ pub(super) fn draw_bars(scene: &Scene, bars: &Bars, slots: &Slots, place: Place,
             let (middle, half) = (slots.middle(group, member), 0.46 * slots.thickness());
             let title = title(name, bars, position, value, bar.interval);
             let rect = slots.rect(middle - half, middle + half, base(range), value);
-            match slots.frame.names_series {
-                true => scene.plain_area(rect, row.series, None, &title, svg),
-                false => scene.area(rect, row.series, None, &title, svg),
+            if slots.frame.names_series {
+                scene.plain_area(rect, row.series, None, &title, svg)
+            } else {
+                scene.area(rect, row.series, None, &title, svg)
             }
         }
         svg.close_group();

@@ -10,7 +10,7 @@ use super::slots::Slots;
 use super::{Room, words};
 use crate::content::{Bars, BarsLook, Measured, Orientation, Weight};
 use crate::figure::Scale;
-use crate::key::{KeyEntry, Sample};
+use crate::legend::{KeyEntry, Sample};
 use crate::names::{NAMES, slot_beside};
 use crate::number::Alike;
 use crate::plan::{AxisPlan, Plan, Scene, Shown, reference_key, reference_values};
@@ -49,9 +49,12 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
     let per_bar = if members == 1 { 1.9 } else { 1.25 };
     let slot = (members as f64 * per_bar * em / filled.max(0.6)).max(slot_beside(&names, NAMES * room.width, em));
     let natural = groups as f64 * slot + 1.5 * em;
-    let height = move |wide: f64| match vertical {
-        true => upright_height(wide, em),
-        false => natural.max(7.0 * em),
+    let height = move |wide: f64| {
+        if vertical {
+            upright_height(wide, em)
+        } else {
+            natural.max(7.0 * em)
+        }
     };
 
     let plot = (room.width - margin(bars, &names, room.width, em)).max(4.0 * em);

@@ -213,9 +213,10 @@ fn draw_box(
         number(summary.high)
     );
     let rect = slots.rect(middle - half, middle + half, summary.q1, summary.q3);
-    match slots.frame.names_series {
-        true => scene.plain_area(rect, series, Some(&line), &title, svg),
-        false => scene.area(rect, series, Some(&line), &title, svg),
+    if slots.frame.names_series {
+        scene.plain_area(rect, series, Some(&line), &title, svg)
+    } else {
+        scene.area(rect, series, Some(&line), &title, svg)
     }
     // The median is light on dark colours and dark on light ones, or it would vanish.
     let color = crate::palette::text_on(scene.ink.series(series));

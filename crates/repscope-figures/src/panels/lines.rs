@@ -77,7 +77,7 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, lines: &'a Lines) -> Plan<'a> {
                     .points
                     .iter()
                     .map(|point| good(point).map(|(x, y)| (frame.px(x), frame.py(y))));
-                let stroke = crate::looks::stroke(&scene.ink, curve.series, scene.line());
+                let stroke = crate::series_style::stroke(&scene.ink, curve.series, scene.line());
                 svg.path(&polyline(places), "none", 1.0, Some(&stroke), "");
                 svg.close_group();
             }

@@ -5,12 +5,12 @@ use super::scatter::left_out;
 use super::words;
 use crate::content::{ColoredBy, Map};
 use crate::figure::{Axis, Scale};
-use crate::key::{KeyEntry, Sample};
+use crate::legend::{KeyEntry, Sample};
 use crate::number::fixed;
 use crate::palette::{CLASS_COLORS, Rgb, mix};
 use crate::plan::{AxisPlan, ColorBar, Frame, Plan, Scene};
+use crate::subsample::thin;
 use crate::svg::{Rect, Stroke, Svg};
-use crate::thin::thin;
 use crate::ticks::{Padding, Range, drawable};
 
 /// Classes with a colour of their own.

@@ -18,7 +18,7 @@ mod words;
 
 use crate::content::Content;
 use crate::plan::{Plan, Scene};
-use crate::thin::MOST_POINTS;
+use crate::subsample::MOST_POINTS;
 
 pub use histogram::{bin_edges, bin_shares};
 

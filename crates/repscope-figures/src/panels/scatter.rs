@@ -4,12 +4,12 @@
 use super::words;
 use crate::content::{Fit, Orientation, Scatter};
 use crate::figure::Scale;
-use crate::key::{KeyEntry, Sample};
+use crate::legend::{KeyEntry, Sample};
 use crate::number::fixed;
 use crate::palette::mix;
 use crate::plan::{AxisPlan, Frame, Plan, Scene, Shown, counted, reference_key, reference_values};
+use crate::subsample::{MOST_PER_SERIES, share_out, thin};
 use crate::svg::{Stroke, Svg, polyline};
-use crate::thin::{MOST_PER_SERIES, share_out, thin};
 use crate::ticks::{Padding, Range, drawable};
 
 /// Rounds in which clouds that share a plot are drawn.
@@ -141,7 +141,7 @@ fn fit_stroke(scene: &Scene, scatter: &Scatter, series: usize) -> Stroke {
     let color = mix(scene.ink.series(series), scene.ink.text, 0.35);
     match scatter.fits.len() {
         1 => Stroke::solid(color, width),
-        _ => Stroke::dashed(color, width, &crate::looks::dash(series, width)),
+        _ => Stroke::dashed(color, width, &crate::series_style::dash(series, width)),
     }
 }
 

@@ -4,7 +4,7 @@
 use super::words;
 use crate::content::{Shares, Weight};
 use crate::figure::Axis;
-use crate::key::{KeyEntry, Sample};
+use crate::legend::{KeyEntry, Sample};
 use crate::number::fixed;
 use crate::palette::{hex, text_on};
 use crate::plan::{AxisPlan, Frame, Plan, Scene};

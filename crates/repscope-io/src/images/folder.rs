@@ -64,9 +64,10 @@ impl Search<'_> {
         for (name, kind) in entries {
             let relative = folder.join(name);
             // Where a link leads nowhere its name decides, so that a lost image is an error and not passed over.
-            let target = match kind.is_symlink() {
-                true => fs::metadata(self.root.join(&relative)).ok().map(|m| m.file_type()),
-                false => Some(kind),
+            let target = if kind.is_symlink() {
+                fs::metadata(self.root.join(&relative)).ok().map(|m| m.file_type())
+            } else {
+                Some(kind)
             };
             if target.is_some_and(|target| target.is_dir()) {
                 self.enter(&relative)?;

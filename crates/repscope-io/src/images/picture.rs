@@ -9,7 +9,7 @@ use image::codecs::png::PngDecoder;
 use image::{ColorType, DynamicImage, ImageDecoder, ImageError, Limits};
 
 use super::jpeg;
-use crate::contain::contain_panics;
+use crate::catch_panic::contain_panics;
 use crate::error::{Parsed, Problem, Result, problem};
 use crate::mapped::MappedFile;
 

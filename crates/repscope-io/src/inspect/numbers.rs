@@ -72,9 +72,10 @@ fn scan<T: Copy + Into<f64>>(values: &[T], columns: usize) -> NumberFacts {
                 minimum = minimum.min(value);
                 maximum = maximum.max(value);
             } else {
-                let (count, places) = match value.is_nan() {
-                    true => (&mut nan, &mut nan_at),
-                    false => (&mut infinite, &mut infinite_at),
+                let (count, places) = if value.is_nan() {
+                    (&mut nan, &mut nan_at)
+                } else {
+                    (&mut infinite, &mut infinite_at)
                 };
                 *count += 1;
                 if places.len() < POSITIONS {

@@ -85,9 +85,10 @@ fn parse(number: usize, line: &[u8]) -> Parsed<Map<String, Value>> {
             let (column, text) = (error.column(), error.to_string());
             // The place is within this line, which we know better.
             let what = text.split(" at line ").next().unwrap_or_default();
-            let advice = match line.windows(3).any(|w| w == b"NaN") || line.windows(8).any(|w| w == b"Infinity") {
-                true => "NaN and Infinity are not JSON",
-                false => "each line must be one whole object",
+            let advice = if line.windows(3).any(|w| w == b"NaN") || line.windows(8).any(|w| w == b"Infinity") {
+                "NaN and Infinity are not JSON"
+            } else {
+                "each line must be one whole object"
             };
             problem(format!(
                 "has no JSON in line {number}: {what} at column {column}; {advice}"

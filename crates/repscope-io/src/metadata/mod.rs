@@ -83,24 +83,26 @@ fn parse(bytes: &[u8], dataset: &str, style: &str) -> Parsed<PrototypeTexts> {
         .filter_map(|(n, _)| n.strip_prefix(STYLED))
         .collect();
     let Some(labels) = fields.get(PLAIN) else {
-        return problem(match styles.is_empty() {
-            true => format!(
+        return problem(if styles.is_empty() {
+            format!(
                 "describes no labels of `{dataset}`: there is neither {styled} nor {PLAIN}; the dataset holds {}",
                 list(fields.members().iter().map(|(n, _)| n.as_str()))
-            ),
-            false => format!(
+            )
+        } else {
+            format!(
                 "has no style `{style}` for dataset `{dataset}`{}; its styles are {}",
                 did_you_mean(style, styles.iter().copied()),
                 list(styles.iter().copied())
-            ),
+            )
         });
     };
     let is_field = labels.members().iter().any(|(_, value)| value.get(style).is_some());
     let mut found = texts_of(labels, PLAIN, dataset, is_field.then_some(style))?;
     if !is_field {
-        let others = match styles.is_empty() {
-            true => String::new(),
-            false => format!(" (its styles are {})", list(styles.iter().copied())),
+        let others = if styles.is_empty() {
+            String::new()
+        } else {
+            format!(" (its styles are {})", list(styles.iter().copied()))
         };
         found.warnings.insert(
             0,

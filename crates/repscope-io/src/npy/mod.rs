@@ -57,9 +57,10 @@ pub(crate) fn read_values(header: Header, from: &mut impl Read, available: u64) 
             return Array::checked(header.shape, name, data);
         }
     };
-    let data = match header.fortran_order {
-        true => order::to_c_order(data, &header.shape),
-        false => data,
+    let data = if header.fortran_order {
+        order::to_c_order(data, &header.shape)
+    } else {
+        data
     };
     Array::checked(header.shape, name, data)
 }

@@ -15,8 +15,8 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use crate::array::{Array, ArrayInfo};
+use crate::catch_panic::contain_panics;
 use crate::choose::choose;
-use crate::contain::contain_panics;
 use crate::error::{Parsed, Problem, problem};
 use kind::Column;
 

@@ -23,10 +23,9 @@ pub(super) fn read(reader: &impl FileReader, column: &Column) -> Parsed<Array> {
         Kind::Int32 { signed, bits: ..=16 } => {
             Data::f32(rows.numbers::<Int32Type, _>(reader, |&v| if signed { v as f32 } else { v as u32 as f32 })?)
         }
-        Kind::Int32 { signed, .. } => Data::f64(rows.numbers::<Int32Type, _>(reader, |&v| match signed {
-            true => f64::from(v),
-            false => f64::from(v as u32),
-        })?),
+        Kind::Int32 { signed, .. } => Data::f64(
+            rows.numbers::<Int32Type, _>(reader, |&v| if signed { f64::from(v) } else { f64::from(v as u32) })?,
+        ),
         Kind::Int64 { signed: true } => Data::I64(rows.numbers::<Int64Type, _>(reader, |&v| v)?),
         Kind::Int64 { signed: false } => Data::U64(rows.numbers::<Int64Type, _>(reader, |&v| v as u64)?),
         Kind::F16 => Data::f32(rows.numbers::<FixedLenByteArrayType, _>(reader, |v| {
@@ -45,9 +44,10 @@ pub(super) fn read(reader: &impl FileReader, column: &Column) -> Parsed<Array> {
             column.rows, rows.done
         ));
     }
-    let shape = match column.is_list {
-        true => vec![rows.done, rows.width.unwrap_or(0)],
-        false => vec![rows.done],
+    let shape = if column.is_list {
+        vec![rows.done, rows.width.unwrap_or(0)]
+    } else {
+        vec![rows.done]
     };
     Array::checked(shape, column.kind.name().unwrap_or_default(), data)
 }

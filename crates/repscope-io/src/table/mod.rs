@@ -60,9 +60,10 @@ impl<'a> Table<'a> {
         }
         let example = head.get(usize::from(has_names)).unwrap_or(first);
         let info = |(at, cell): (usize, &String)| ArrayInfo {
-            key: Some(match has_names {
-                true => first[at].trim().to_string(),
-                false => at.to_string(),
+            key: Some(if has_names {
+                first[at].trim().to_string()
+            } else {
+                at.to_string()
             }),
             shape: vec![rows],
             dtype: if is_number(cell) { "f64" } else { "str" }.to_string(),

@@ -198,9 +198,10 @@ impl Inner {
 /// Why numbers of this type are not read.
 pub(super) fn refusal(kind: Kind) -> String {
     let name = kind.name();
-    let advice = match name.starts_with("complex") {
-        true => "save torch.view_as_real(x)",
-        false => "save x.float()",
+    let advice = if name.starts_with("complex") {
+        "save torch.view_as_real(x)"
+    } else {
+        "save x.float()"
     };
     format!("holds values of type {name}, which are not read; {advice}")
 }

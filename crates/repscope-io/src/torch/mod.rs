@@ -30,9 +30,10 @@ pub(crate) fn list(file: &MappedFile) -> Parsed<Vec<ArrayInfo>> {
     let checkpoint = Checkpoint::open(file)?;
     let leaves = leaves(&checkpoint.pickled)?;
     let infos: Vec<ArrayInfo> = leaves.iter().filter_map(Leaf::info).collect();
-    match infos.is_empty() {
-        true => nothing(&checkpoint, &leaves),
-        false => Ok(infos),
+    if infos.is_empty() {
+        nothing(&checkpoint, &leaves)
+    } else {
+        Ok(infos)
     }
 }
 

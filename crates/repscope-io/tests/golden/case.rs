@@ -25,12 +25,11 @@ pub fn cases() -> Vec<Case> {
             let document: Document = serde_json::from_str(&text).expect("the format of golden/README.md");
             let input = folder.join("input.npz");
             let has_arrays = document.options.scores.is_none() && document.options.perturbation.is_none();
-            let keys = match has_arrays {
-                false => BTreeSet::new(),
-                true => {
-                    let arrays = list_arrays(&input).expect("NumPy wrote it");
-                    arrays.into_iter().filter_map(|a| a.key).collect()
-                }
+            let keys = if has_arrays {
+                let arrays = list_arrays(&input).expect("NumPy wrote it");
+                arrays.into_iter().filter_map(|a| a.key).collect()
+            } else {
+                BTreeSet::new()
             };
             found.push(Case { input, keys, document });
         }

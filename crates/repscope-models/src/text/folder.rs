@@ -62,9 +62,10 @@ impl Folder {
         };
         let json = read_json(&inner.join("config.json"), &mut files)?;
         let config = json.as_ref().map(Config::read).transpose()?.flatten();
-        let model = match path.is_dir() {
-            true => find_model(&inner, &root, config.is_some(), json.as_ref(), &mut files)?,
-            false => Model::Graph(path.to_path_buf()),
+        let model = if path.is_dir() {
+            find_model(&inner, &root, config.is_some(), json.as_ref(), &mut files)?
+        } else {
+            Model::Graph(path.to_path_buf())
         };
         let tokenizer = find_tokenizer(&[&inner, &root])?;
         files.push(tokenizer.clone());

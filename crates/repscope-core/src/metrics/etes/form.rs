@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! Energies of pairs, and of signals against the texts of others.
 
-use crate::passes::matched::{self, Matched, cosine};
-use crate::passes::shuffled::{self, Shuffled};
-use crate::passes::similarity::{Products, Side};
+use crate::kernels::matched::{self, Matched, cosine};
+use crate::kernels::shuffled::{self, Shuffled};
+use crate::kernels::similarity::{Products, Side};
 use crate::run::Driver;
 
 /// Energies, as they are or centred.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::form::Form;
 use crate::data::Space;
 use crate::etes::Decoded;
-use crate::passes::centred::centred;
-use crate::passes::matched::is_direct;
-use crate::passes::shuffled;
-use crate::passes::similarity::{Products, Side};
+use crate::kernels::centred::centred;
+use crate::kernels::matched::is_direct;
+use crate::kernels::shuffled;
+use crate::kernels::similarity::{Products, Side};
 use crate::run::Driver;
 use crate::spec::Similarity;
 

@@ -37,13 +37,14 @@ impl Part<'_> {
     fn against_shuffled(&self, others: &Others) -> [Score; 3] {
         let (n, shuffled) = (self.form.energy.len(), others.shuffled);
         let mean = interval::mean(&self.form.energy);
-        let z = match shuffled.std > 0.0 {
-            true => Score::number(self.id(".z"), (mean - shuffled.mean) / shuffled.std, n, Lower).with_chance(0.0),
-            false => self.undefined(
+        let z = if shuffled.std > 0.0 {
+            Score::number(self.id(".z"), (mean - shuffled.mean) / shuffled.std, n, Lower).with_chance(0.0)
+        } else {
+            self.undefined(
                 ".z",
                 Lower,
                 "every pairing of signals and texts has the same mean energy",
-            ),
+            )
         };
         [
             Score::number(self.id(".shuffled"), shuffled.mean, n, Neither),
@@ -57,9 +58,10 @@ impl Part<'_> {
         let p = self.measured.p.filter(|_| self.is_plain())?;
         let draws = self.measured.decoded.spec.etes.permutations;
         let score = Score::number(self.id(".p"), p, self.form.energy.len(), Lower);
-        let note = match p <= 1.0 / (draws + 1) as f64 {
-            true => format!("the least that {draws} random pairings can tell"),
-            false => format!("of {draws} random pairings"),
+        let note = if p <= 1.0 / (draws + 1) as f64 {
+            format!("the least that {draws} random pairings can tell")
+        } else {
+            format!("of {draws} random pairings")
         };
         Some(score.with_note(note))
     }

@@ -2,7 +2,7 @@
 //! How a signal's own text ranks among all texts, as a mean over all ways to break ties: who says the same to every signal is
 //! at chance, not first.
 
-use crate::passes::matched::Matched;
+use crate::kernels::matched::Matched;
 
 impl Matched {
     /// How many texts there are.

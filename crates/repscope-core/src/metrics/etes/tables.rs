@@ -2,7 +2,7 @@
 //! Bands, histograms, and the numbers of each sample.
 
 use super::measured::Measured;
-use crate::passes::matched::{BINS, bin};
+use crate::kernels::matched::{BINS, bin};
 use crate::score::{Breakdown, Curve, NameColumn, NumberColumn, SampleTable};
 
 /// What an energy is called, lowest first. The cuts between them are in the spec.
@@ -10,9 +10,10 @@ const BANDS: [&str; 5] = ["excellent", "good", "fair", "weak", "poor"];
 
 /// The number of the band: below the first three cuts, up to the fourth, or above it.
 fn band(energy: f64, cuts: &[f64; 4]) -> usize {
-    match energy <= cuts[3] {
-        true => cuts[..3].iter().filter(|cut| energy >= **cut).count(),
-        false => 4,
+    if energy <= cuts[3] {
+        cuts[..3].iter().filter(|cut| energy >= **cut).count()
+    } else {
+        4
     }
 }
 

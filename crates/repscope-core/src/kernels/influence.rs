@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+//! Influence: what drawing one row anew does to a score that compares rows with each other.
+//!
+//! A row counts in its own value, and in the values of the rows that have it as a neighbour or in a class mean.
+//! The spread of both parts together is the error of the score as an estimate for the population; the spread of
+//! the rows' own values alone is too small. Which rows stand between two others (ranks, the nearest other class)
+//! is held as it is.
+
+use super::neighbors::Neighbors;
+use super::prepared::Prepared;
+use super::ranks::Ranks;
+use super::tiles::Anchors;
+use crate::data::Labels;
+use crate::random;
+use crate::run::Driver;
+
+/// The standard error of the mean, over queries, of a query's sum of penalties max(0, rank − k).
+pub(crate) struct PenaltyError {
+    pub(crate) standard_error: f64,
+    /// Units (rows, or groups of rows) that queries come from, less one.
+    pub(crate) freedom: f64,
+    /// What each unit adds: the squares add up to the squared error.
+    pub(crate) effects: Vec<f64>,
+}
+
+/// The error of the mean sum of penalties, from what each unit adds as query and as neighbour: the jackknife over
+/// units, in which a deleted unit takes its pairs with it. None with fewer than two units.
+///
+/// Queries drawn from all rows add the error of that draw; their pairs then stand for more pairs than they are,
+/// except that the pairs of one query do so only once.
+pub(crate) fn of_penalties(
+    lists: &Neighbors,
+    ranks: &Ranks,
+    k: usize,
+    anchors: Anchors,
+    groups: Option<&Labels>,
+    rows: usize,
+) -> Option<PenaltyError> {
+    let queries = anchors.count(rows);
+    let unit = |row: usize| groups.map_or(row, |g| g.codes()[row] as usize);
+    let units = groups.map_or(rows, Labels::classes);
+    let penalty = |rank: u32| f64::from(rank.saturating_sub(k as u32));
+    let total: f64 = (0..queries).flat_map(|q| &ranks.of(q)[..k]).map(|&r| penalty(r)).sum();
+    let mean = total / (queries * k) as f64;
+    let (mut effects, mut asking) = (vec![0.0; units], vec![0usize; units]);
+    let (mut squares_of_queries, mut squares_of_sums) = (0.0, 0.0);
+    let mut parts: Vec<(usize, f64)> = Vec::with_capacity(k + 1);
+    for q in 0..queries {
+        let asker = unit(anchors.row(q));
+        let pairs = lists.of(q)[..k].iter().zip(&ranks.of(q)[..k]);
+        parts.clear();
+        parts.extend(pairs.map(|(&j, &r)| (unit(j as usize), penalty(r) - mean)));
+        let sum: f64 = parts.iter().map(|p| p.1).sum();
+        parts.push((asker, sum));
+        asking[asker] += 1;
+        squares_of_sums += sum * sum;
+        parts.sort_by_key(|p| p.0);
+        for part in parts.chunk_by(|a, b| a.0 == b.0) {
+            let effect: f64 = part.iter().map(|p| p.1).sum();
+            effects[part[0].0] += effect;
+            squares_of_queries += effect * effect;
+        }
+    }
+    let present = asking.iter().filter(|&&a| a > 0).count() as f64;
+    if present < 2.0 {
+        return None;
+    }
+    let m = queries as f64;
+    let deleted: Vec<f64> = effects.iter().zip(&asking).map(|(e, &a)| e / (m - a as f64)).collect();
+    let squares = deleted.iter().map(|d| d * d).sum::<f64>();
+    let jackknife = (present - 1.0) / present * squares;
+    let unasked = 1.0 - m / rows as f64;
+    let population = (jackknife - unasked * squares_of_queries / (m * m)).max(0.0);
+    let draw = unasked * squares_of_sums / (m * m);
+    let standard_error = (population + draw).sqrt();
+    let weight = if squares > 0.0 {
+        standard_error / squares.sqrt()
+    } else {
+        0.0
+    };
+    Some(PenaltyError {
+        standard_error,
+        freedom: present - 1.0,
+        effects: deleted.into_iter().map(|d| weight * d).collect(),
+    })
+}
+
+/// The mean distances of a row that its silhouette compares.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Nearness {
+    /// To the other rows of its class.
+    own: f64,
+    /// To the rows of the nearest other class.
+    other: f64,
+    /// The nearest other class.
+    next: usize,
+}
+
+impl Nearness {
+    /// From a row's sums of distances to each class; none for the only row of its class.
+    pub(crate) fn new(sums: &[f64], counts: &[usize], class: usize) -> Option<Self> {
+        if counts[class] < 2 {
+            return None;
+        }
+        let others = (0..counts.len()).filter(|&c| c != class && counts[c] > 0);
+        let means = others.map(|c| (sums[c] / counts[c] as f64, c));
+        let (other, next) = means.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        Some(Nearness {
+            own: sums[class] / (counts[class] - 1) as f64,
+            other,
+            next,
+        })
+    }
+
+    /// (b − a) / max(a, b); 0 where both are 0.
+    pub(crate) fn silhouette(&self) -> f64 {
+        let (a, b) = (self.own, self.other);
+        if a.max(b) > 0.0 { (b - a) / a.max(b) } else { 0.0 }
+    }
+
+    /// ∂s/∂a and ∂s/∂b.
+    fn slopes(&self) -> (f64, f64) {
+        let (a, b) = (self.own, self.other);
+        match a.max(b) {
+            0.0 => (0.0, 0.0),
+            _ if a < b => (-1.0 / b, a / b / b),
+            _ => (-b / a / a, 1.0 / a),
+        }
+    }
+}
+
+/// About how many coordinates are compared to learn what rows do to each other's silhouettes.
+const COORDINATES: usize = 1 << 31;
+
+/// For a random sample of the queries: its place, and what drawing it anew does to the sum of the other rows'
+/// silhouettes through their class means.
+///
+/// ```text
+/// Σ_{i in its class} ∂s_i/∂a_i · (d_iu − a_i) / (n − 1) + Σ_{i next to its class} ∂s_i/∂b_i · (d_iu − b_i) / n
+/// ```
+///
+/// Where only anchors were asked, their sum stands for that over all rows.
+pub(crate) fn on_silhouettes(
+    prepared: &Prepared,
+    anchors: Anchors,
+    labels: &Labels,
+    sums: &[f64],
+    seed: u64,
+    driver: &Driver,
+) -> Vec<(u32, f64)> {
+    let (rows, counts, codes) = (prepared.rows(), labels.counts(), labels.codes());
+    let nearness: Vec<Option<Nearness>> = sums
+        .chunks_exact(labels.classes())
+        .enumerate()
+        .map(|(q, sums)| Nearness::new(sums, &counts, codes[anchors.row(q)] as usize))
+        .collect();
+    let queries = nearness.len();
+    let mut sample = random::permutation(queries, &mut random::stream(seed, "silhouette", 0));
+    sample.truncate((COORDINATES / (queries * prepared.columns()).max(1)).clamp(32, 256));
+    sample.sort_unstable();
+    let effects = driver.map(sample.len(), |s| {
+        let u = anchors.row(sample[s] as usize);
+        let class = codes[u] as usize;
+        let mut effect = 0.0;
+        for (q, near) in nearness.iter().enumerate() {
+            let (i, Some(near)) = (anchors.row(q), near) else {
+                continue;
+            };
+            let (by_own, by_other) = near.slopes();
+            let (slope, mean, count) = match codes[i] as usize {
+                _ if i == u => continue,
+                own if own == class => (by_own, near.own, counts[class] - 1),
+                _ if near.next == class => (by_other, near.other, counts[class]),
+                _ => continue,
+            };
+            let distance = prepared.distance(prepared.squared_distance(i as u32, u as u32));
+            effect += slope * (distance - mean) / count as f64;
+        }
+        effect * rows as f64 / queries as f64
+    });
+    sample.into_iter().zip(effects).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Space;
+    use crate::kernels::prepared::Preparation;
+    use crate::run::Order;
+
+    #[test]
+    fn a_row_counts_with_its_own_list_and_in_the_lists_of_others() {
+        // k = 1, penalties 0, 1, 2, 0 with mean 3/4. Row 1 has 1/4 of its own, −3/4 from row 0, 5/4 from row 2.
+        let (lists, ranks) = lists_and_ranks();
+        let psi: [f64; 4] = [-0.5, 0.75, 0.5, -0.75];
+        let expected = (psi.iter().map(|p| p * p).sum::<f64>() / (4.0 * 3.0)).sqrt();
+        let found = of_penalties(&lists, &ranks, 1, Anchors::All, None, 4).unwrap();
+        assert!((found.standard_error - expected).abs() < 1e-15 && found.freedom == 3.0);
+    }
+
+    #[test]
+    fn rows_of_one_episode_count_as_one_unit() {
+        // Sums of ψ by episode are 1/4 and −1/4; without one episode the mean over two rows moves by half of that.
+        let (lists, ranks) = lists_and_ranks();
+        let episodes = Labels::from_codes(vec![0, 0, 1, 1], 2);
+        let found = of_penalties(&lists, &ranks, 1, Anchors::All, Some(&episodes), 4).unwrap();
+        assert!((found.standard_error - 0.125).abs() < 1e-15 && found.freedom == 1.0);
+        let single = Labels::from_codes(vec![0; 4], 1);
+        assert!(of_penalties(&lists, &ranks, 1, Anchors::All, Some(&single), 4).is_none());
+    }
+
+    #[test]
+    fn the_influence_on_silhouettes_is_the_derivative_by_the_weight_of_a_row() {
+        // Each row with a weight, all means weighted: d(Σ s) / d(weight of u), by differences, at weights of 1.
+        let points: Vec<f64> = (0..24).map(|i| f64::from(i * i % 17) + 0.3 * f64::from(i)).collect();
+        let labels = Labels::from_codes(vec![0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 0, 1], 3);
+        let space = Space::from_f64("latent", 12, 2, points.clone()).unwrap();
+        let driver = Driver::silent(Order::Serial);
+        let prepared = Prepared::new(&space, Preparation::Raw, &driver).unwrap();
+        let distance =
+            |i: usize, j: usize| (points[2 * i] - points[2 * j]).hypot(points[2 * i + 1] - points[2 * j + 1]);
+        let sums: Vec<f64> = (0..36)
+            .map(|at| {
+                let members = (0..12).filter(|&j| labels.codes()[j] as usize == at % 3);
+                members.map(|j| distance(at / 3, j)).sum()
+            })
+            .collect();
+        let sum_with = |u: usize, weight: f64| -> f64 {
+            let weight_of = |j: usize| if j == u { weight } else { 1.0 };
+            let mean = |i: usize, class: u32| {
+                let members = || (0..12).filter(move |&j| j != i).filter(|&j| labels.codes()[j] == class);
+                members().map(|j| weight_of(j) * distance(i, j)).sum::<f64>() / members().map(weight_of).sum::<f64>()
+            };
+            let silhouette = |i: usize| {
+                let own = labels.codes()[i];
+                let (a, others) = (mean(i, own), (0..3).filter(|&c| c != own));
+                let b = others.map(|c| mean(i, c)).fold(f64::INFINITY, f64::min);
+                (b - a) / a.max(b)
+            };
+            (0..12).map(silhouette).sum()
+        };
+        let found = on_silhouettes(&prepared, Anchors::All, &labels, &sums, 1, &driver);
+        assert_eq!(found.len(), 12);
+        for (u, effect) in found {
+            let step = 1e-5;
+            let expected = (sum_with(u as usize, 1.0 + step) - sum_with(u as usize, 1.0 - step)) / (2.0 * step);
+            // Central differences err by about the square of the step.
+            assert!((effect - expected).abs() < 1e-8, "{u}: {effect}, not {expected}");
+        }
+    }
+
+    fn lists_and_ranks() -> (Neighbors, Ranks) {
+        let lists = Neighbors {
+            k: 1,
+            rows: vec![1, 0, 1, 2],
+            distances: vec![1.0; 4],
+        };
+        let ranks = Ranks {
+            k: 1,
+            ranks: vec![1, 2, 3, 1],
+        };
+        (lists, ranks)
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+//! Some queries on their way through all targets: what each keeps, from which value on, and what stands before its first
+//! relevant target.
+//!
+//! Targets come in random order. After m of N of them about `needed`·m/N of those that matter have been met: a query keeps
+//! that many and some standard deviations more, with their near ties, and from then on is told only of what is not below
+//! them. So few are kept, and almost never too few; whether they were is known at the end.
+
+use super::keys::{down, key_of, value_of};
+use super::{Job, Relevance};
+
+/// By how many standard deviations, and how many targets, a query keeps more than is expected to matter.
+const DEVIATIONS: f64 = 5.0;
+const SPARE: usize = 10;
+
+/// The targets of each label.
+pub(super) struct Members {
+    starts: Vec<usize>,
+    targets: Vec<u32>,
+}
+
+impl Members {
+    pub(super) fn new(relevance: &Relevance) -> Self {
+        let mut targets: Vec<u32> = (0..relevance.targets.len() as u32).collect();
+        targets.sort_by_key(|&j| relevance.targets[j as usize]);
+        let mut starts = vec![0];
+        relevance
+            .counts
+            .iter()
+            .for_each(|count| starts.push(starts[starts.len() - 1] + count));
+        Members { starts, targets }
+    }
+
+    fn of(&self, code: usize) -> &[u32] {
+        &self.targets[self.starts[code]..self.starts[code + 1]]
+    }
+}
+
+/// How many targets a query may keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    /// As many as there are near ties.
+    Any,
+    /// [`most_kept`]; where near ties need more, it gives up.
+    Bounded,
+}
+
+/// The most targets that a query keeps in bounded room.
+pub(super) fn most_kept(needed: usize) -> usize {
+    needed + needed / 2 + 64
+}
+
+/// What some queries kept.
+pub(super) struct Kept<'a> {
+    pub(super) job: &'a Job<'a>,
+    /// Which query stands at each place.
+    pub(super) rows: Vec<u32>,
+    /// The error bound of each.
+    pub(super) errors: Vec<f64>,
+    /// From which value on each is told of a target. More places than queries: a whole number of panels, however wide.
+    pub(super) told: Vec<f32>,
+    /// From which value on each keeps a target.
+    limits: Vec<f32>,
+    /// What each kept, unsorted, and at how many it drops the low ones.
+    pub(super) keys: Vec<Vec<u64>>,
+    full: Vec<usize>,
+    room: Room,
+    /// For each set of labels, the value of the best relevant target of each query where it is sought, and how many
+    /// targets that are not relevant were met above it.
+    best: Vec<Vec<f32>>,
+    above: Vec<Vec<u32>>,
+    is_sought: bool,
+    /// Targets that will have been met after those at hand.
+    met: usize,
+}
+
+impl<'a> Kept<'a> {
+    pub(super) fn new(job: &'a Job, rows: &[u32], errors: Vec<f64>, room: Room) -> Self {
+        let (count, sets) = (rows.len(), job.relevances.len());
+        let mut told = vec![f32::MIN; count];
+        told.resize(count.next_multiple_of(96), f32::INFINITY);
+        Kept {
+            job,
+            rows: rows.to_vec(),
+            errors,
+            told,
+            limits: vec![f32::MIN; count],
+            keys: rows
+                .iter()
+                .map(|&q| Vec::with_capacity(most_kept(job.needed(q as usize))))
+                .collect(),
+            full: vec![SPARE; count],
+            room,
+            best: vec![vec![f32::INFINITY; count]; sets],
+            above: vec![vec![0; count]; sets],
+            is_sought: false,
+            met: 0,
+        }
+    }
+
+    /// Measures the relevant targets of the queries that have at most this many, so that those above the best can be
+    /// counted. Products fall short of similarities by `shared`.
+    pub(super) fn seek_first(&mut self, set: usize, members: &Members, at_most: usize, shared: f64) {
+        let relevance = &self.job.relevances[set];
+        for (place, &q) in self.rows.iter().enumerate() {
+            let relevant = relevance.relevant_to(q as usize);
+            if relevant == 0 || relevant > at_most {
+                continue;
+            }
+            let code = relevance.queries[q as usize] as usize;
+            let others = members.of(code).iter().filter(|&&j| !(self.job.is_self && j == q));
+            let values = others.map(|&j| self.job.products.exact(q as usize, j as usize));
+            let best = (values.fold(f64::NEG_INFINITY, f64::max) - shared) as f32;
+            self.best[set][place] = best;
+            self.told[place] = self.told[place].min(best);
+            self.is_sought = true;
+        }
+    }
+
+    /// Every target is kept.
+    pub(super) fn keep_all(&mut self) {
+        self.full.fill(usize::MAX);
+    }
+
+    /// No target is kept; those above the best relevant one are still counted.
+    pub(super) fn keep_none(&mut self) {
+        (0..self.rows.len()).for_each(|place| self.raise(place, f32::INFINITY));
+    }
+
+    /// So many targets come next.
+    pub(super) fn expect(&mut self, targets: usize) {
+        self.met += targets;
+    }
+
+    /// The query at `place` meets a target.
+    #[inline(always)]
+    pub(super) fn take(&mut self, place: usize, row: u32, value: f32) {
+        if value >= self.limits[place] {
+            self.keys[place].push(key_of(value, row));
+            if self.keys[place].len() >= self.full[place] {
+                self.drop_low(place);
+            }
+        }
+        if self.is_sought {
+            self.count_above(place, row, value);
+        }
+    }
+
+    fn count_above(&mut self, place: usize, row: u32, value: f32) {
+        let sets = self.job.relevances.iter().zip(&self.best).zip(&mut self.above);
+        for ((relevance, best), above) in sets {
+            let is_above = value > best[place] && !relevance.is_relevant(self.rows[place] as usize, row);
+            above[place] += u32::from(is_above);
+        }
+    }
+
+    /// Drops what is not expected to matter.
+    #[inline(never)]
+    fn drop_low(&mut self, place: usize) {
+        let needed = self.job.needed(self.rows[place] as usize);
+        let expected = needed as f64 * self.met as f64 / self.job.targets() as f64;
+        let wanted = ((expected + DEVIATIONS * expected.sqrt()) as usize + SPARE).min(needed);
+        let keys = &mut self.keys[place];
+        if wanted < keys.len() {
+            let (_, last, _) = keys.select_nth_unstable(wanted - 1);
+            // With its near ties, so that those of the last that matters are always kept.
+            let limit = down(f64::from(value_of(*last)) - 2.0 * self.errors[place]);
+            keys.retain(|&key| value_of(key) >= limit);
+            self.raise(place, limit);
+        }
+        self.make_room(place, wanted, needed);
+    }
+
+    /// At how many targets the low ones are dropped next.
+    fn make_room(&mut self, place: usize, wanted: usize, needed: usize) {
+        let kept = self.keys[place].len();
+        let full = (wanted + wanted / 2 + 32).max(kept + kept / 4 + 16);
+        if self.room == Room::Bounded && full > most_kept(needed) {
+            self.keys[place] = Vec::new();
+            self.raise(place, f32::INFINITY);
+            return;
+        }
+        self.full[place] = full;
+    }
+
+    fn raise(&mut self, place: usize, limit: f32) {
+        self.limits[place] = limit.max(self.limits[place]);
+        let bests = self.best.iter().map(|best| best[place]);
+        self.told[place] = bests.fold(self.limits[place], f32::min);
+    }
+
+    /// How many queries gave up.
+    pub(super) fn gave_up(&self) -> usize {
+        self.limits.iter().filter(|&&limit| limit == f32::INFINITY).count()
+    }
+
+    /// The rank of the first relevant target, which is known to stand behind the first `known`; 0 where it was not
+    /// sought.
+    pub(super) fn rank_of_first(&self, set: usize, place: usize, known: usize) -> u32 {
+        if self.best[set][place].is_finite() {
+            self.above[set][place].max(known as u32) + 1
+        } else {
+            0
+        }
+    }
+
+    /// Whether the `needed` most similar targets are all among those kept, with the near ties of the last.
+    pub(super) fn is_enough(&self, place: usize, needed: usize) -> bool {
+        let limit = self.limits[place];
+        let tied = f64::from(limit) + 2.0 * self.errors[place];
+        let is_above = |&&key: &&u64| f64::from(value_of(key)) >= tied;
+        limit == f32::MIN || self.keys[place].iter().filter(is_above).count() >= needed
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+//! The scatter matrix of centred rows, by the fastest way whose digits are known to be enough.
+//!
+//! Many rows of many columns are multiplied strip by strip. f32 products cost half as much as f64 ones, but their rounding
+//! errors E are of the size of the large eigenvalues, and a small one drowns in them. So f32 is used only where it is shown
+//! that none is small:
+//!
+//! - The error is measured, not assumed: for a vector v of random signs, S v is computed in f64 as well, and the mean of
+//!   ‖E v‖² over such vectors is ‖E‖²_F, which bounds the error of every eigenvalue.
+//! - Each row adds a positive semi-definite matrix, so the smallest eigenvalue of all rows is not below that of some of them.
+//!   A Cholesky decomposition of what some rows spread over the space add up to shows that it is above a floor.
+//!
+//! Where the floor is not 10⁴ times the error, all products are made again in f64. The rows looked at are few, so that
+//! little is lost.
+
+mod blocks;
+mod kernel;
+mod scalar;
+mod strips;
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
+use faer::{MatMut, Par};
+use rand::Rng;
+
+use self::strips::{ROWS, Strips, dot};
+use crate::data::{Slice, Space};
+use crate::random::stream;
+use crate::run::Driver;
+
+/// What the indices of a scatter matrix count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// D × D: entry (a, b) is Σ_i δ_ia δ_ib.
+    Columns,
+    /// N × N: entry (i, j) is δ_i·δ_j.
+    Rows,
+}
+
+/// With fewer columns there is too little for a strip's tasks to do.
+const FEWEST_COLUMNS: usize = 64;
+/// Below so many products f64 takes a moment only.
+const MANY_PRODUCTS: f64 = 4e9;
+/// How many times the error of f32 products the smallest eigenvalue has to be.
+const DIGITS: f64 = 1e4;
+/// Rows that are looked at, as a multiple of the columns: fewer have much smaller eigenvalues than all.
+const LOOK: usize = 6;
+/// And at least this part of all rows, because errors grow with them.
+const LEAST_PART: usize = 16;
+/// Errors grow like the root of the rows, or a little faster.
+const MARGIN: f64 = 1.5;
+/// Threads for one decomposition. A constant, so that sums are cut in the same way on every machine.
+pub(super) const TOGETHER: usize = 4;
+
+/// The scatter matrix, full and symmetric.
+pub(super) fn scatter(space: &Space, mean: &[f64], side: Side, driver: &Driver) -> Vec<f64> {
+    let (n, d) = (space.rows(), space.columns());
+    if side == Side::Rows || d < FEWEST_COLUMNS {
+        return blocks::scatter(space, mean, side, driver);
+    }
+    let is_worth_a_look = n >= 2 * LOOK * d && (n * d) as f64 * d as f64 >= MANY_PRODUCTS;
+    let single = match space.slice() {
+        Slice::F32(_) if is_worth_a_look => single(space, mean, driver),
+        _ => None,
+    };
+    single.unwrap_or_else(|| double(space, mean, driver))
+}
+
+/// By f64 products.
+fn double(space: &Space, mean: &[f64], driver: &Driver) -> Vec<f64> {
+    let mut strips = Strips::<f64>::new(space, mean, &[]);
+    let all: Vec<usize> = (0..strips.count()).collect();
+    strips.add(&all, driver);
+    strips.matrix()
+}
+
+/// By f32 products; none where that would cost an eigenvalue its digits.
+fn single(space: &Space, mean: &[f64], driver: &Driver) -> Option<Vec<f64>> {
+    let (n, d) = (space.rows(), space.columns());
+    let mut rng = stream(0, "scatter", 0);
+    let signs: Vec<f64> = (0..d)
+        .map(|_| if rng.next_u32() & 1 == 0 { 1.0 } else { -1.0 })
+        .collect();
+    let mut strips = Strips::<f32>::new(space, mean, &signs);
+    let every = (n / (LOOK * d).max(n / LEAST_PART)).max(1);
+    let (look, rest): (Vec<usize>, Vec<usize>) = (0..strips.count()).partition(|s| s % every == 0);
+
+    strips.add(&look, driver);
+    let mut matrix = strips.matrix();
+    let all_of_look = n as f64 / (look.len() * ROWS) as f64;
+    let expected = MARGIN * all_of_look.sqrt() * error(&matrix, &signs, strips.probed());
+    let floor = DIGITS * expected;
+    if !floor.is_finite() || !is_above(&mut matrix, d, floor) {
+        return None;
+    }
+    strips.add(&rest, driver);
+    let matrix = strips.matrix();
+    // Not so where rows that were not looked at are much longer, or where a square has left the range of f32.
+    (error(&matrix, &signs, strips.probed()) <= expected).then_some(matrix)
+}
+
+/// ‖S v − what it should be‖.
+fn error(matrix: &[f64], v: &[f64], expected: &[f64]) -> f64 {
+    let rows = matrix.chunks_exact(v.len());
+    let squares = rows.zip(expected).map(|(row, e)| (dot(row, v) - e).powi(2));
+    squares.sum::<f64>().sqrt()
+}
+
+/// Whether all eigenvalues are above `floor`; the matrix is lost.
+fn is_above(matrix: &mut [f64], d: usize, floor: f64) -> bool {
+    matrix.iter_mut().step_by(d + 1).for_each(|x| *x -= floor);
+    let par = Par::rayon(TOGETHER);
+    let scratch = cholesky_in_place_scratch::<f64>(d, par, Default::default());
+    cholesky_in_place(
+        MatMut::from_column_major_slice_mut(matrix, d, d),
+        Default::default(),
+        par,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        Default::default(),
+    )
+    .is_ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+//! The scatter matrix S = Σ_i δ_i δ_iᵀ, strip by strip of rows: products in f32 or f64, sums of strips in f64.
+//!
+//! A few strips at a time are centred and packed; then every panel of columns meets the panels at and below it. A task
+//! owns its part of the matrix and takes the strips in order, so bits do not depend on who works when. Nobody waits at the locks, and a poisoned one is of no concern: the panic that
+//! did it ends the run.
+
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+
+use super::kernel::{LEFT, Meeting, right_columns};
+use super::scalar::Number;
+use crate::data::Space;
+use crate::kernels::moments::centered;
+use crate::run::Driver;
+
+/// Bytes of a cache line. Vectors that lie across two lines are read at half the speed.
+const LINE: usize = 64;
+/// Rows of a strip: a right panel fills half of a first-level cache.
+pub(super) const ROWS: usize = 256;
+/// Bytes of packed rows that wait for their products: they stay in the last-level cache.
+const PACKED_BYTES: usize = 2 << 20;
+/// And never fewer strips than this at a time, so that many threads have something to pack.
+const FEWEST_AT_ONCE: usize = 4;
+
+/// A sum over some of the strips of a space.
+pub(super) struct Strips<'a, T> {
+    space: &'a Space,
+    mean: &'a [f64],
+    /// A vector that the sum is multiplied by in f64, to compare with; empty where nobody compares.
+    probe: &'a [f64],
+    /// Columns of a right panel.
+    width: usize,
+    packed: Vec<RwLock<Packed<T>>>,
+    /// For each right panel, the tiles of the left panels that reach the diagonal or lie below it.
+    tiles: Vec<Mutex<Vec<f64>>>,
+    /// Σ_i δ_i (δ_i·probe) over the strips taken so far.
+    probed: Vec<f64>,
+}
+
+/// The columns of a strip in panels, row by row; missing columns are zero.
+struct Packed<T> {
+    left: Vec<T>,
+    right: Vec<T>,
+    /// Where the first right panel begins: at the start of a line.
+    start: usize,
+}
+
+impl<'a, T: Number> Strips<'a, T> {
+    pub(super) fn new(space: &'a Space, mean: &'a [f64], probe: &'a [f64]) -> Self {
+        let d = space.columns();
+        let width = right_columns::<T>();
+        let (left, right) = (d.div_ceil(LEFT), d.div_ceil(width));
+        let line = LINE / size_of::<T>();
+        let at_once = (PACKED_BYTES / (ROWS * d * size_of::<T>())).max(FEWEST_AT_ONCE);
+        let count = at_once.min(space.rows().div_ceil(ROWS));
+        let packed = |_| {
+            let values = vec![T::rounded(0.0); right * width * ROWS + line];
+            RwLock::new(Packed {
+                left: vec![T::rounded(0.0); left * LEFT * ROWS],
+                start: values.as_ptr().align_offset(LINE).min(line),
+                right: values,
+            })
+        };
+        let tiles = |panel| Mutex::new(vec![0.0; (left - first_left(panel, width)) * LEFT * width]);
+        Strips {
+            space,
+            mean,
+            probe,
+            width,
+            packed: (0..count).map(packed).collect(),
+            tiles: (0..right).map(tiles).collect(),
+            probed: vec![0.0; probe.len()],
+        }
+    }
+
+    /// The number of strips of the space.
+    pub(super) fn count(&self) -> usize {
+        self.space.rows().div_ceil(ROWS)
+    }
+
+    /// Adds the strips of these numbers.
+    pub(super) fn add(&mut self, numbers: &[usize], driver: &Driver) {
+        for numbers in numbers.chunks(self.packed.len()) {
+            let probed = driver.map(numbers.len(), |place| self.pack(place, numbers[place]));
+            for probed in probed {
+                self.probed.iter_mut().zip(probed).for_each(|(sum, x)| *sum += x);
+            }
+            driver.map(self.tiles.len(), |panel| self.multiply(panel, numbers));
+        }
+    }
+
+    /// S times the probe, in f64 throughout.
+    pub(super) fn probed(&self) -> &[f64] {
+        &self.probed
+    }
+
+    /// S, full and symmetric.
+    pub(super) fn matrix(&self) -> Vec<f64> {
+        let (d, width) = (self.space.columns(), self.width);
+        let mut matrix = vec![0.0; d * d];
+        for (panel, tiles) in self.tiles.iter().enumerate() {
+            let first = first_left(panel, width) * LEFT;
+            let columns = panel * width..d.min((panel + 1) * width);
+            for (i, sums) in (first..d).zip(locked(tiles).chunks_exact(width)) {
+                for (j, &sum) in columns.clone().zip(sums).filter(|(j, _)| *j <= i) {
+                    matrix[i * d + j] = sum;
+                    matrix[j * d + i] = sum;
+                }
+            }
+        }
+        matrix
+    }
+
+    fn span(&self, number: usize) -> std::ops::Range<usize> {
+        number * ROWS..self.space.rows().min((number + 1) * ROWS)
+    }
+
+    /// Packs a strip and returns its share of `probed`.
+    fn pack(&self, place: usize, number: usize) -> Vec<f64> {
+        let d = self.space.columns();
+        let packed = &mut *self.packed[place].write().unwrap_or_else(PoisonError::into_inner);
+        let right = &mut packed.right[packed.start..];
+        let mut probed = vec![0.0; self.probe.len()];
+        let mut row = vec![0.0; d];
+        for (i, of_space) in self.span(number).enumerate() {
+            centered(self.space, None, self.mean, of_space..of_space + 1, 0..d, &mut row);
+            spread(&row, LEFT, &mut packed.left[i * LEFT..]);
+            spread(&row, self.width, &mut right[i * self.width..]);
+            if !self.probe.is_empty() {
+                let along = dot(&row, self.probe);
+                probed.iter_mut().zip(&row).for_each(|(sum, x)| *sum += along * x);
+            }
+        }
+        probed
+    }
+
+    /// Adds the products of a right panel with all left panels that reach the diagonal or lie below it.
+    fn multiply(&self, panel: usize, numbers: &[usize]) {
+        let tiles = &mut *locked(&self.tiles[panel]);
+        let stride = LEFT * ROWS;
+        for (packed, &number) in self.packed.iter().zip(numbers) {
+            let packed = &*packed.read().unwrap_or_else(PoisonError::into_inner);
+            let right = &packed.right[packed.start + panel * self.width * ROWS..];
+            let meeting = Meeting {
+                left: &packed.left[first_left(panel, self.width) * stride..],
+                stride,
+                right: &right[..self.width * self.span(number).len()],
+                tiles,
+            };
+            meeting.run();
+        }
+    }
+}
+
+/// The first left panel with a column at or behind the first one of a right panel.
+fn first_left(panel: usize, width: usize) -> usize {
+    panel * width / LEFT
+}
+
+/// Copies a row to its places in panels of this width, `to` being its place in the first one.
+fn spread<T: Number>(row: &[f64], width: usize, to: &mut [T]) {
+    for (place, columns) in to.chunks_mut(width * ROWS).zip(row.chunks(width)) {
+        for (to, from) in place.iter_mut().zip(columns) {
+            *to = T::rounded(*from);
+        }
+    }
+}
+
+/// In eight lanes, so that vectors are used.
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut lanes = [0.0; 8];
+    let ((a, last_a), (b, last_b)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    for (a, b) in a.iter().zip(b) {
+        for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
+            *lane += a * b;
+        }
+    }
+    let last: f64 = last_a.iter().zip(last_b).map(|(a, b)| a * b).sum();
+    lanes.iter().sum::<f64>() + last
+}
+
+fn locked(tiles: &Mutex<Vec<f64>>) -> MutexGuard<'_, Vec<f64>> {
+    tiles.lock().unwrap_or_else(PoisonError::into_inner)
+}

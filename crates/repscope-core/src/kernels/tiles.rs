@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: MIT
+//! The tile engine: every pair of rows is looked at once, and each pass takes what it needs.
+//!
+//! Rows are cut into blocks. A tile is one block of rows, the queries, that meets another, the targets: a fused kernel
+//! multiplies them in f32 (see [`microkernel`](super::microkernel)) and hands out the pairs that are near enough to matter, to all
+//! absorbers at once: candidates for nearest neighbours, rank counts. Only where sums over all pairs are asked for
+//! (kernels, distances to classes), the tile's squared distances are written, into a buffer that stays in cache.
+//! No N × N array ever exists. Where neither needs all distances, most pairs are decided by a few coordinates
+//! ([`prefix`]).
+//!
+//! Where all rows are queries, d(i, j) = d(j, i): each tile serves its rows and its columns. The pairs
+//! of blocks are played as a round-robin tournament (circle method). Within a round no block appears
+//! twice, so the tiles of a round run in parallel without sharing anything; every block meets the others
+//! in the same order whatever the number of threads, so sums have the same bits. Rows come in a fixed random order,
+//! so that no arrangement of the file is slow.
+//! Where only some rows are queries ([`Anchors::Some`]), all rows are read and packed in waves and meet each block of
+//! queries: a random sample first, from which each query learns how near is near, then the others in the order of the
+//! file. Memory does not grow with the number of rows.
+
+mod axes;
+mod cells;
+mod packed;
+mod prefix;
+mod prune_cost;
+mod refine;
+mod tile;
+
+use std::collections::HashSet;
+use std::sync::Mutex;
+
+use cells::Cells;
+use packed::{As, Packed};
+use prefix::Prefix;
+use tile::{Block, Tile};
+
+use super::microkernel::{Meeting, Panels};
+use super::neighbors::{self, Neighbors};
+use super::pair_sums::{self, runs};
+use super::prepared::{Preparation, Prepared};
+use super::ranks::Ranks;
+use crate::data::{Labels, Space};
+use crate::error::{Error, Result};
+use crate::random;
+use crate::run::{Driver, Order};
+
+/// Rows of a block. A tile of 288 × 288 f32 stays in a core's second-level cache, and panels of all widths fit.
+const SIDE: usize = 288;
+/// Blocks of targets that are packed at a time where only some rows ask.
+const WAVE: usize = 16;
+
+/// From this many coordinates over all pairs on, blocks are cells of space.
+const CELLS: u64 = 1 << 32;
+
+/// Which rows ask.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Anchors<'a> {
+    /// All of them.
+    All,
+    /// These, in ascending order.
+    Some(&'a [u32]),
+}
+
+impl Anchors<'_> {
+    /// The number of queries.
+    pub(crate) fn count(&self, rows: usize) -> usize {
+        match self {
+            Anchors::All => rows,
+            Anchors::Some(anchors) => anchors.len(),
+        }
+    }
+
+    /// The row of query `q`.
+    pub(crate) fn row(&self, q: usize) -> usize {
+        match self {
+            Anchors::All => q,
+            Anchors::Some(anchors) => anchors[q] as usize,
+        }
+    }
+
+    /// The query that is this row.
+    fn place(&self, row: u32) -> usize {
+        match self {
+            Anchors::All => row as usize,
+            Anchors::Some(anchors) => anchors.binary_search(&row).expect("only anchors are placed"),
+        }
+    }
+}
+
+/// What one sweep over the pairs of a space shall bring.
+#[derive(Default)]
+pub(crate) struct Ask<'a> {
+    /// The k nearest rows of each query; 0 for none.
+    pub(crate) k: usize,
+    /// Ranks in this space of these neighbours in other spaces.
+    pub(crate) ranks_of: Vec<&'a Neighbors>,
+    /// Σ exp(−t·d²) for this t, with d in the space's own units.
+    pub(crate) kernel: Option<f64>,
+    /// Σ of the distances to each class.
+    pub(crate) classes: Option<&'a Labels>,
+}
+
+/// What a sweep brought, by query.
+pub(crate) struct Answer {
+    pub(crate) neighbors: Option<Neighbors>,
+    pub(crate) ranks: Vec<Ranks>,
+    /// Kernel sums.
+    pub(crate) kernel: Option<Vec<f64>>,
+    /// Distance sums in the space's own units, `classes` per query.
+    pub(crate) classes: Option<Vec<f64>>,
+}
+
+/// Up to this many coordinates over all pairs (a second of work), sums are taken in f64 throughout.
+const DIRECT: u64 = 1 << 32;
+
+/// Bytes of packed rows that a sweep needs.
+pub(crate) fn memory(rows: u64, columns: u64, queries: u64) -> u64 {
+    let packed = (columns + 2) * 4;
+    if queries == rows {
+        rows * ((2 * packed).max(4 * prefix::most_packed(columns)) + 16)
+    } else {
+        (queries + 2 * (WAVE * SIDE) as u64) * packed + rows * 16
+    }
+}
+
+/// Looks at every pair of a query and another row.
+pub(crate) fn sweep(prepared: &Prepared, anchors: Anchors, ask: &Ask, driver: &Driver) -> Answer {
+    let rows = prepared.rows() as u64;
+    let coordinates = anchors.count(prepared.rows()) as u64 * rows * prepared.columns() as u64;
+    if (ask.kernel.is_none() && ask.classes.is_none()) || coordinates > DIRECT {
+        return sweep_tiles(prepared, anchors, ask, driver);
+    }
+    let selection = Ask {
+        k: ask.k,
+        ranks_of: ask.ranks_of.clone(),
+        kernel: None,
+        classes: None,
+    };
+    let mut answer = Answer {
+        neighbors: None,
+        ranks: Vec::new(),
+        kernel: None,
+        classes: None,
+    };
+    if ask.k > 0 || !ask.ranks_of.is_empty() {
+        answer = sweep_tiles(prepared, anchors, &selection, driver);
+    }
+    let (kernel, classes) = pair_sums::directly(prepared, anchors, ask, driver);
+    Answer {
+        kernel,
+        classes,
+        ..answer
+    }
+}
+
+fn sweep_tiles(prepared: &Prepared, anchors: Anchors, ask: &Ask, driver: &Driver) -> Answer {
+    let sweep = Sweep {
+        prepared,
+        anchors,
+        ask,
+        buffers: Mutex::new(Vec::new()),
+        driver,
+    };
+    let blocks = match anchors {
+        Anchors::All => {
+            let shuffled = random::permutation(prepared.rows(), &mut random::stream(0, "block order", 0));
+            let cells = sweep.pays_cells().then(|| Cells::new(prepared, &shuffled, driver));
+            let prefix = cells
+                .as_ref()
+                .and_then(|cells| Prefix::choose(prepared, &cells.order, &shuffled, ask, driver));
+            sweep.tournament(shuffled, prefix, cells)
+        }
+        Anchors::Some(rows) => sweep.some_against_all(rows),
+    };
+    sweep.collect(blocks)
+}
+
+/// One sweep, and buffers for tiles that wait to be used again.
+struct Sweep<'a> {
+    prepared: &'a Prepared<'a>,
+    anchors: Anchors<'a>,
+    ask: &'a Ask<'a>,
+    buffers: Mutex<Vec<Vec<f32>>>,
+    driver: &'a Driver<'a>,
+}
+
+const UNSHARED: &str = "a block is in one tile at a time, and no tile panics";
+
+impl Sweep<'_> {
+    /// Every block against itself, then against every other, in rounds.
+    fn tournament(&self, shuffled: Vec<u32>, prefix: Option<Prefix>, cells: Option<Cells>) -> Vec<Mutex<Block>> {
+        let (prepared, driver) = (self.prepared, self.driver);
+        let order = match &cells {
+            Some(cells) => cells.order.clone(),
+            None => self.grouped(shuffled),
+        };
+        let packed = Packed::new(prepared, &order, As::Both, prefix.as_ref(), driver);
+        let blocks = self.start(&packed, prefix.as_ref());
+        if cells.is_some() {
+            // Near rows come first, so those met say nothing about those to come.
+            blocks
+                .iter()
+                .for_each(|b| b.lock().expect(UNSHARED).expect_no_more(prepared.rows()));
+        }
+        let count = packed.blocks.len();
+        driver.progress().begin("pairs", (count * (count + 1) / 2) as u64);
+        driver.map(count, |i| {
+            let mut block = blocks[i].lock().expect(UNSHARED);
+            match prefix {
+                // Nothing is known yet of how near is near, so a prefix would decide nothing.
+                Some(_) => {
+                    let whole = Packed::new(prepared, packed.rows(i), As::Both, None, &Driver::silent(Order::Serial));
+                    self.tile::<false>(&whole, 0, &mut block, &whole, 0, None);
+                }
+                None => self.tile::<false>(&packed, i, &mut block, &packed, i, None),
+            }
+            driver.progress().advance(1);
+        });
+        let mut rounds = rounds(count);
+        if let Some(cells) = &cells {
+            let first = cells.first_rounds();
+            let met: HashSet<(usize, usize)> = first.iter().flatten().copied().collect();
+            rounds
+                .iter_mut()
+                .for_each(|round| round.retain(|pair| !met.contains(pair)));
+            rounds.splice(0..0, first);
+        }
+        for round in rounds {
+            driver.map(round.len(), |p| {
+                let (i, j) = round[p];
+                let (mut rows, mut columns) = (blocks[i].lock().expect(UNSHARED), blocks[j].lock().expect(UNSHARED));
+                self.tile::<true>(&packed, i, &mut rows, &packed, j, Some(&mut columns));
+                driver.progress().advance(1);
+            });
+        }
+        blocks
+    }
+
+    /// Whether only near pairs matter and there are many.
+    fn pays_cells(&self) -> bool {
+        let (n, d) = (self.prepared.rows() as u64, self.prepared.columns() as u64);
+        !self.wants_sums() && n > 8 * SIDE as u64 && n * n * d >= CELLS
+    }
+
+    fn wants_sums(&self) -> bool {
+        self.ask.kernel.is_some() || self.ask.classes.is_some()
+    }
+
+    /// Each block of queries against all rows.
+    fn some_against_all(&self, queries: &[u32]) -> Vec<Mutex<Block>> {
+        let (prepared, driver) = (self.prepared, self.driver);
+        let packed = Packed::new(prepared, queries, As::Queries, None, driver);
+        let blocks = self.start(&packed, None);
+        let (order, sampled) = sample_first(prepared.rows());
+        let waves: Vec<&[u32]> = order.chunks(WAVE * SIDE).collect();
+        driver.progress().begin("anchors", (waves.len() * blocks.len()) as u64);
+        let mut met = 0;
+        for wave in waves {
+            let targets = Packed::new(prepared, &self.grouped(wave.to_vec()), As::Targets, None, driver);
+            driver.map(blocks.len(), |b| {
+                let mut block = blocks[b].lock().expect(UNSHARED);
+                for t in 0..targets.blocks.len() {
+                    self.tile::<false>(&packed, b, &mut block, &targets, t, None);
+                }
+                driver.progress().advance(1);
+            });
+            met += wave.len();
+            if met >= sampled {
+                // The others come in the order of the file, which tells nothing about what is still to come.
+                blocks
+                    .iter()
+                    .for_each(|b| b.lock().expect(UNSHARED).expect_no_more(prepared.rows()));
+            }
+        }
+        blocks
+    }
+
+    /// Sorts the rows of each block, by class where distances to classes are asked for, so that a class stands together.
+    fn grouped(&self, mut order: Vec<u32>) -> Vec<u32> {
+        for block in order.chunks_mut(SIDE) {
+            match self.ask.classes {
+                None => block.sort_unstable(),
+                Some(labels) => block.sort_unstable_by_key(|&i| (labels.codes()[i as usize], i)),
+            }
+        }
+        order
+    }
+
+    fn start(&self, packed: &Packed, prefix: Option<&Prefix>) -> Vec<Mutex<Block>> {
+        self.driver.map(packed.blocks.len(), |b| {
+            let lengths = &packed.blocks[b].squared_lengths;
+            let block = Block::new(packed.rows(b), lengths, self.anchors, self.ask, prefix, self.prepared);
+            Mutex::new(block)
+        })
+    }
+
+    /// Lets block `q` of some packed queries meet block `t` of some packed targets. `other` is that block where its rows ask,
+    /// too, and are other rows.
+    fn tile<const BOTH: bool>(
+        &self,
+        queries: &Packed,
+        q: usize,
+        block: &mut Block,
+        targets: &Packed,
+        t: usize,
+        mut other: Option<&mut Block>,
+    ) {
+        let rows = targets.rows(t);
+        block.expect(rows.len(), self.prepared.rows());
+        if let Some(other) = &mut other {
+            other.expect(block.rows.len(), self.prepared.rows());
+        }
+        if !targets.stages.is_empty() {
+            // A pair that is looked at in vain costs more than a tight reach.
+            block.tighten(self.prepared);
+            other.iter_mut().for_each(|other| other.tighten(self.prepared));
+        }
+        let mut waiting = vec![Vec::new(); targets.stages.len()];
+        let mut tile: Tile<BOTH> = Tile {
+            block,
+            other,
+            targets: rows,
+            rest: match (&queries.blocks[q].rest, &targets.blocks[t].rest) {
+                (Some(of_queries), Some(of_targets)) => Some((of_queries, of_targets)),
+                _ => None,
+            },
+            stages: &targets.stages,
+            prepared: self.prepared,
+            waiting: &mut waiting,
+            corrected: Vec::new(),
+        };
+        let (queries, targets) = (&queries.blocks[q].queries, &targets.blocks[t].targets);
+        let stride = rows.len().next_multiple_of(Panels::targets_at_once());
+        let pool = || self.buffers.lock().expect("the pool of buffers is never poisoned");
+        let mut buffer = if self.wants_sums() {
+            pool().pop().unwrap_or_else(|| vec![0.0; SIDE * SIDE])
+        } else {
+            Vec::new()
+        };
+        let meeting = Meeting {
+            queries: (queries, 0..queries.count()),
+            targets: (targets, 0..targets.count()),
+            meets: &mut tile,
+            products: (&mut buffer, stride),
+        };
+        meeting.run();
+        tile.finish_waiting();
+        if self.wants_sums() {
+            let codes = |labels: &Labels| -> Vec<u32> { rows.iter().map(|&i| labels.codes()[i as usize]).collect() };
+            let runs = self.ask.classes.map_or_else(Vec::new, |labels| runs(&codes(labels)));
+            pulp::Arch::new().dispatch(tile::Sums {
+                tile: &mut tile,
+                products: &mut buffer,
+                stride,
+                runs: &runs,
+            });
+            pool().push(buffer);
+        }
+    }
+
+    /// Takes the answers out of the blocks and puts them into the order of the queries.
+    fn collect(&self, blocks: Vec<Mutex<Block>>) -> Answer {
+        let (prepared, anchors, ask) = (self.prepared, self.anchors, self.ask);
+        let mut blocks: Vec<Block> = blocks.into_iter().map(|b| b.into_inner().expect(UNSHARED)).collect();
+        let queries = anchors.count(prepared.rows());
+        let classes = ask.classes.map_or(0, Labels::classes);
+        let ranks = |others: &&Neighbors| Ranks {
+            k: others.k,
+            ranks: vec![0; queries * others.k],
+        };
+        let mut answer = Answer {
+            neighbors: None,
+            ranks: ask.ranks_of.iter().map(ranks).collect(),
+            kernel: ask.kernel.map(|_| vec![0.0; queries]),
+            classes: ask.classes.map(|_| vec![0.0; queries * classes]),
+        };
+        for block in &mut blocks {
+            for (q, &row) in block.rows.iter().enumerate() {
+                let place = anchors.place(row);
+                for (counts, ranks) in block.counts.iter_mut().zip(&mut answer.ranks) {
+                    counts.finish(q, &mut ranks.ranks[place * ranks.k..(place + 1) * ranks.k], prepared);
+                }
+                if let (Some(sums), Some(kernel)) = (&mut answer.kernel, &block.kernel) {
+                    sums[place] = kernel.sums[q];
+                }
+                if let (Some(sums), Some(of_class)) = (&mut answer.classes, &block.classes) {
+                    for class in 0..classes {
+                        let sum = of_class.sums[class * block.rows.len() + q];
+                        sums[place * classes + class] = sum * prepared.squared_unit().sqrt();
+                    }
+                }
+            }
+        }
+        if ask.k > 0 {
+            let candidates = blocks
+                .iter_mut()
+                .filter_map(|b| Some((std::mem::take(&mut b.rows), b.candidates.take()?)));
+            let (candidates, place) = (candidates.collect(), |row| anchors.place(row));
+            answer.neighbors = Some(neighbors::finish(ask.k, candidates, place, prepared, self.driver));
+        }
+        answer
+    }
+}
+
+/// All rows, a random sample of them first, and how many are in the sample.
+fn sample_first(rows: usize) -> (Vec<u32>, usize) {
+    let count = rows.min(WAVE * SIDE);
+    let mut is_drawn = vec![false; rows];
+    let drawn = random::permutation(rows, &mut random::stream(0, "block order", 0));
+    let mut order = drawn[..count].to_vec();
+    order.iter().for_each(|&i| is_drawn[i as usize] = true);
+    order.extend((0..rows as u32).filter(|&i| !is_drawn[i as usize]));
+    (order, count)
+}
+
+/// The rounds of a tournament of `count` players: in each round no player twice, over all rounds each
+/// pair once. One player stands still, the others move around the circle.
+fn rounds(count: usize) -> Vec<Vec<(usize, usize)>> {
+    let circle = (count + count % 2).saturating_sub(1);
+    (0..circle)
+        .map(|round| {
+            let mut pairs = vec![(circle, round)];
+            pairs.extend((1..=circle / 2).map(|s| ((round + s) % circle, (round + circle - s) % circle)));
+            pairs.retain(|&(i, j)| i < count && j < count);
+            pairs.into_iter().map(|(i, j)| (i.min(j), i.max(j))).collect()
+        })
+        .collect()
+}
+
+/// The exact `k` nearest rows of every row (row numbers and distances, `k` per row, nearest first; ties go
+/// to the smaller row number; a row is never its own neighbour).
+pub fn nearest_neighbors(space: &Space, k: usize, driver: &Driver) -> Result<(Vec<u32>, Vec<f64>)> {
+    if k == 0 || k >= space.rows() {
+        return Err(Error::Input(format!(
+            "k = {k} needs k of at least 1 and more than k rows; `{}` has {} rows",
+            space.name(),
+            space.rows()
+        )));
+    }
+    let prepared = Prepared::new(space, Preparation::Raw, driver)?;
+    let ask = Ask { k, ..Ask::default() };
+    let found = sweep(&prepared, Anchors::All, &ask, driver).neighbors;
+    let found = found.ok_or_else(|| Error::Internal("a sweep without its neighbours".to_string()))?;
+    Ok((found.rows, found.distances))
+}
+
+#[cfg(test)]
+mod tests;

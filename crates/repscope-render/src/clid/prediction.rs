@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+//! Which score predicts how well models do: the breakdowns `performance` and `weighted_clid` as tables.
+
+use crate::grid::Grid;
+use crate::numbers::{exact, number, number_with_interval, percent, rough};
+use crate::text::printable;
+use repscope_core::{Breakdown, Results};
+
+/// The tables for reading.
+pub(crate) fn grids(results: &Results, performance: &str, level: f64) -> Vec<Grid> {
+    let performance = &printable(performance);
+    let correlations = breakdown(results, "performance").map(|lines| correlations(lines, performance, level));
+    let weights = breakdown(results, "weighted_clid").map(|lines| weights(lines, performance, level));
+    correlations.into_iter().chain(weights).collect()
+}
+
+/// The same as lines of the long CSV, which have no place but the identity for what a number is.
+pub(crate) fn long_rows(results: &Results, level: f64) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    let mut add = |identity: String, value: Option<f64>, ends: [Option<f64>; 2], models: Option<f64>| {
+        let [low, high] = ends.map(optional);
+        let level = if low.is_empty() { String::new() } else { exact(level) };
+        let models = models.map(|n| n.to_string()).unwrap_or_default();
+        let mut row = vec![String::new(), identity, optional(value), low, high, level, models];
+        row.extend([
+            "neither".to_string(),
+            String::new(),
+            String::new(),
+            String::new(),
+            String::new(),
+        ]);
+        rows.push(row);
+    };
+    if let Some(lines) = breakdown(results, "performance") {
+        for (i, score) in names(lines).iter().enumerate() {
+            let at = |column: &str| value(lines, column, i);
+            for (column, ends) in [
+                ("spearman", [at("spearman_low"), at("spearman_high")]),
+                ("spearman_p", [None, None]),
+                ("spearman_q", [None, None]),
+                ("kendall", [at("kendall_low"), at("kendall_high")]),
+                ("kendall_p", [None, None]),
+            ] {
+                add(
+                    format!("performance.{column}(score={score})"),
+                    at(column),
+                    ends,
+                    at("models"),
+                );
+            }
+        }
+    }
+    if let Some(lines) = breakdown(results, "weighted_clid") {
+        for (i, term) in names(lines).iter().enumerate() {
+            let ends = [value(lines, "low", i), value(lines, "high", i)];
+            let identity = format!("weighted_clid.weight(term={term})");
+            add(identity, value(lines, "weight", i), ends, None);
+        }
+    }
+    rows
+}
+
+fn correlations(lines: &Breakdown, performance: &str, level: f64) -> Grid {
+    let interval = format!("{} interval", percent(level));
+    let header = ["score", "rho", &interval, "p", "q", "tau", &interval, "models"];
+    let row = |(i, score): (usize, &String)| {
+        let at = |column: &str| value(lines, column, i);
+        let ends = |name: &str| match (at(&format!("{name}_low")), at(&format!("{name}_high"))) {
+            (Some(low), Some(high)) => format!("[{}, {}]", hundredths(low), hundredths(high)),
+            _ => String::new(),
+        };
+        let or_dash = |x: Option<f64>| x.map_or("—".to_string(), hundredths);
+        let optional = |x: Option<f64>| x.map(rough).unwrap_or_default();
+        vec![
+            printable(score),
+            or_dash(at("spearman")),
+            ends("spearman"),
+            optional(at("spearman_p")),
+            optional(at("spearman_q")),
+            or_dash(at("kendall")),
+            ends("kendall"),
+            at("models").map(|n| n.to_string()).unwrap_or_default(),
+        ]
+    };
+    let scores = names(lines);
+    let tested = (0..scores.len()).filter_map(|i| Some((&scores[i], value(lines, "spearman_q", i)?)));
+    let tested: Vec<(&String, f64)> = tested.collect();
+    // 1 − 0.95 is not quite 0.05 in floating point.
+    let limit = ((1.0 - level) * 1e9).round() / 1e9;
+    let found = tested.iter().filter(|(_, q)| *q <= limit);
+    let found: Vec<String> = found.map(|(score, _)| printable(score)).collect();
+    let limit = number(limit);
+    let verdict = if found.is_empty() {
+        format!("no score is shown to predict {performance}: no q is {limit} or below")
+    } else {
+        format!(
+            "shown to predict {performance} (q of {limit} or below): {}",
+            found.join(", ")
+        )
+    };
+    Grid {
+        title: format!("Which score predicts {performance}?"),
+        label: "repscope-performance",
+        header: header.map(str::to_string).to_vec(),
+        rows: scores.iter().enumerate().map(row).collect(),
+        spare: 5..7,
+        remarks: vec![
+            format!(
+                "rho, tau: rank correlations of score and {performance} by Spearman and Kendall (tau-b); below 0, lower \
+                 scores go with higher {performance}; p: of rho; q: p adjusted for {} scores by Benjamini and Hochberg; \
+                 weighted_clid was fitted to {performance} and has none",
+                tested.len()
+            ),
+            verdict,
+        ],
+    }
+}
+
+fn weights(lines: &Breakdown, performance: &str, level: f64) -> Grid {
+    let row = |(i, term): (usize, &String)| {
+        let at = |column: &str| value(lines, column, i);
+        let weight = at("weight").map_or("—".to_string(), number);
+        let interval = match (at("weight"), at("low"), at("high")) {
+            (Some(weight), Some(low), Some(high)) => number_with_interval(weight, [low, high]).1,
+            _ => String::new(),
+        };
+        vec![printable(term), weight, interval]
+    };
+    let interval = format!("{} interval", percent(level));
+    Grid {
+        title: "Weights of weighted CLID".to_string(),
+        label: "repscope-weights",
+        header: ["term", "weight", &interval].map(str::to_string).to_vec(),
+        rows: names(lines).iter().enumerate().map(row).collect(),
+        spare: 0..0,
+        remarks: vec![format!(
+            "{performance} ≈ intercept + weight of cl · CL + weight of id · ID, by least squares, with CL and ID \
+             standardised over the models"
+        )],
+    }
+}
+
+/// Of all models together.
+fn breakdown<'a>(results: &'a Results, metric: &str) -> Option<&'a Breakdown> {
+    let mut all = results.breakdowns.iter();
+    all.find(|b| b.metric == metric && b.model.is_empty())
+}
+
+/// What the lines speak of.
+fn names(lines: &Breakdown) -> &[String] {
+    lines.keys.first().map_or(&[], |key| &key.values)
+}
+
+fn value(lines: &Breakdown, column: &str, line: usize) -> Option<f64> {
+    let column = lines.columns.iter().find(|c| c.name == column)?;
+    column.values.get(line).copied().flatten()
+}
+
+fn optional(x: Option<f64>) -> String {
+    x.map(exact).unwrap_or_default()
+}
+
+/// Two decimals, and no sign for what rounds to zero.
+fn hundredths(x: f64) -> String {
+    match format!("{x:.2}") {
+        text if text == "-0.00" => "0.00".to_string(),
+        text => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Color;
+    use repscope_core::{NameColumn, NumberColumn};
+
+    /// Two scores, of which the second was fitted and has no tests.
+    fn lines(q: f64) -> Results {
+        let column = |name: &str, values: [Option<f64>; 2]| NumberColumn {
+            name: name.to_string(),
+            values: values.to_vec(),
+        };
+        let breakdown = Breakdown {
+            model: String::new(),
+            metric: "performance".to_string(),
+            keys: vec![NameColumn {
+                name: "score".to_string(),
+                values: vec!["clid.cl".to_string(), "weighted_clid".to_string()],
+            }],
+            columns: vec![
+                column("models", [Some(6.0), Some(6.0)]),
+                column("spearman", [Some(-0.001), Some(0.5)]),
+                column("spearman_low", [Some(-0.2), None]),
+                column("spearman_high", [Some(0.999), None]),
+                column("spearman_p", [Some(0.0123), None]),
+                column("spearman_q", [Some(q), None]),
+                column("kendall", [None, Some(0.25)]),
+            ],
+        };
+        Results {
+            breakdowns: vec![breakdown],
+            ..Results::default()
+        }
+    }
+
+    #[test]
+    fn a_line_has_what_is_known_of_its_score() {
+        let [grid] = &grids(&lines(0.05), "top1", 0.95)[..] else {
+            panic!("one table")
+        };
+        let expected = "\
+Which score predicts top1?
+score           rho  95 % interval      p     q   tau  95 % interval  models
+────────────────────────────────────────────────────────────────────────────
+clid.cl        0.00  [-0.20, 1.00]  0.012  0.05     —                      6
+weighted_clid  0.50                              0.25                      6
+";
+        let text = grid.table(110, Color::No);
+        assert!(text.starts_with(expected), "{text}");
+    }
+
+    #[test]
+    fn only_a_small_q_shows_that_a_score_predicts() {
+        let verdict = |q: f64| grids(&lines(q), "top1", 0.95)[0].remarks[1].clone();
+        assert_eq!(verdict(0.05), "shown to predict top1 (q of 0.05 or below): clid.cl");
+        assert_eq!(
+            verdict(0.051),
+            "no score is shown to predict top1: no q is 0.05 or below"
+        );
+    }
+
+    #[test]
+    fn the_long_form_names_the_score_in_the_identity() {
+        let rows = long_rows(&lines(0.05), 0.95);
+        assert_eq!(rows[0][1], "performance.spearman(score=clid.cl)");
+        assert_eq!(rows[0][2..7], ["-0.001", "-0.2", "0.999", "0.95", "6"]);
+        assert!(rows.iter().all(|row| row.len() == crate::long_csv::HEADER.len()));
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+//! Retrieval: scores against K, label by label, and which labels are retrieved for which.
+
+mod confusion;
+mod labels;
+mod scores;
+
+use super::NamedFigure;
+use crate::retrieval::{Identity, Part, by_labels, names, parts, title};
+use crate::summary::distinct;
+use crate::text::printable;
+use repscope_core::{Breakdown, Results};
+
+/// The figures of each model and set of labels; where there are several models, also one that compares them.
+pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
+    let parts = parts(results);
+    let directions: Vec<&str> = distinct(parts.iter().map(|part| part.direction.as_str()));
+    let series: Vec<String> = directions
+        .iter()
+        .map(|direction| printable(&title(direction, "→")))
+        .collect();
+    let mut figures = scores::comparison(&parts, &directions);
+    for group in by_labels(&parts) {
+        let [model, set] = names(&group[0], &parts);
+        let run = Run {
+            results,
+            directions: &directions,
+            series: &series,
+            parts: group,
+            suffix: [model, set]
+                .into_iter()
+                .flatten()
+                .map(|name| format!("_{}", in_path(name)))
+                .collect(),
+            heading: [
+                model.map(printable),
+                set.map(|set| format!("Labels: {}", printable(set))),
+            ]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(", "),
+        };
+        figures.extend(scores::figure(&run));
+        figures.extend(labels::figure(&run));
+        figures.extend(confusion::figure(&run));
+    }
+    number_equal_paths(&mut figures);
+    figures
+}
+
+/// One model and one set of labels.
+struct Run<'a> {
+    results: &'a Results,
+    /// All directions of the results; the index is the series, so that a direction has one colour everywhere.
+    directions: &'a [&'a str],
+    series: &'a [String],
+    parts: &'a [Part<'a>],
+    /// Ends the names of the files, where there are several models or sets.
+    suffix: String,
+    /// The model and the set, where there are several.
+    heading: String,
+}
+
+impl Run<'_> {
+    fn series_of(&self, direction: &str) -> usize {
+        self.directions.iter().position(|d| *d == direction).unwrap_or(0)
+    }
+
+    /// The breakdowns of a measure at the middle one of its K, direction by direction.
+    fn breakdowns(&self, measure: &str) -> Option<(usize, Vec<(usize, &Breakdown)>)> {
+        let first = self.parts.first()?;
+        let known = self
+            .results
+            .breakdowns
+            .iter()
+            .filter(|breakdown| breakdown.model == first.model);
+        let known = known.filter_map(|breakdown| Some((Identity::of(&breakdown.metric)?, breakdown)));
+        let known: Vec<(Identity, &Breakdown)> = known
+            .filter(|(id, _)| id.measure == measure && id.labels == first.labels)
+            .collect();
+        let mut ks: Vec<usize> = known.iter().filter_map(|(id, _)| id.k).collect();
+        ks.sort_unstable();
+        ks.dedup();
+        let k = *super::middle(&ks)?;
+        let at_k = known.iter().filter(|(id, _)| id.k == Some(k));
+        Some((
+            k,
+            at_k.map(|(id, breakdown)| (self.series_of(&id.direction), *breakdown))
+                .collect(),
+        ))
+    }
+
+    /// A title before which the model and the set stand, where there are several.
+    fn titled(&self, text: &str) -> String {
+        if self.heading.is_empty() {
+            text.to_string()
+        } else {
+            format!("{}. {text}", self.heading)
+        }
+    }
+}
+
+/// A name as part of a file name: everything but letters, digits, `-` and `.` becomes `-`.
+pub(super) fn in_path(name: &str) -> String {
+    let plain = |c: char| {
+        if c.is_alphanumeric() || matches!(c, '-' | '.' | '_') {
+            c
+        } else {
+            '-'
+        }
+    };
+    name.chars().map(plain).collect()
+}
+
+/// Names that differ only in what a path cannot hold get a number.
+pub(super) fn number_equal_paths(figures: &mut [NamedFigure]) {
+    for i in 1..figures.len() {
+        let wanted = figures[i].path.clone();
+        let mut count = 1;
+        while figures[..i]
+            .iter()
+            .any(|earlier| earlier.path.to_lowercase() == figures[i].path.to_lowercase())
+        {
+            count += 1;
+            figures[i].path = format!("{wanted}_{count}");
+        }
+    }
+}

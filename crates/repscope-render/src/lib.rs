@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+//! Scores to tables and files: pure functions of data, nothing is opened or printed here.
+//!
+//! [`render`] shows results as one table, with the reasons, notes and interval methods a reader needs to use its numbers.
+//! What such a table says is decided once, in `summary`; `table` (terminal), `markdown` and `latex` only set it.
+//! [`document_files`] writes the CSV files of the analyses; [`render_page`] and [`definition_card`] show the Markdown
+//! page of a metric in a terminal. A retrieval has a form of its own: [`retrieval_table`] with a column per K,
+//! [`retrieval_readings`] in sentences, and [`retrieval_summary`] and [`retrieval_json`] as in specification document 001.
+//! [`perturb_table`] shows what masking costs a classifier, [`perturb_findings`] which checks of document 003 hold, and
+//! [`perturb_summary`], [`perturb_details`] and [`perturb_latex`] are its files.
+//! [`etes_log`], [`etes_table`] and [`etes_samples`] tell how well generated texts fit their signals, as document 004 has it.
+//! [`clid_table`] adds to the scores how CLID was computed, and which score predicts the performance of models.
+//! [`comparison`] sets models against each other, and [`gate_table`] shows which of the asked limits they keep.
+#![forbid(unsafe_code)]
+
+mod clid;
+mod compare;
+mod document_000;
+mod document_001;
+mod etes;
+mod figures;
+mod grid;
+mod html;
+mod latex;
+mod long_csv;
+mod markdown;
+mod numbers;
+mod perturb;
+mod retrieval;
+mod summary;
+mod table;
+mod terminal_markdown;
+#[cfg(test)]
+mod testdata;
+mod text;
+mod tsne_words;
+mod winners;
+
+use repscope_core::Results;
+use summary::Summary;
+
+pub use clid::{ClidRun, clid_table};
+pub use compare::{GateLine, comparison, gate_table};
+pub use document_000::document_files;
+pub use document_001::{retrieval_json, retrieval_summary};
+pub use etes::{EtesColumn, EtesSamples, EtesValues, etes_log, etes_samples, etes_table};
+pub use figures::{NamedFigure, figures};
+pub use html::{InputLine, Page, report_html};
+pub use numbers::{number, number_with_interval};
+pub use perturb::{Finding, perturb_details, perturb_findings, perturb_latex, perturb_summary, perturb_table};
+pub use retrieval::readings::retrieval_readings;
+pub use retrieval::table::retrieval_table;
+pub use terminal_markdown::{Card, Entry, definition_card, render_page};
+
+/// What the results are written as. JSON is not here: `results.json` is the data themselves, written by `repscope-io`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// For reading in a terminal.
+    Table,
+    /// A GitHub table.
+    Markdown,
+    /// A `table` environment for a paper; needs only the package booktabs.
+    Latex,
+    /// One line per model and metric, with every digit.
+    Csv,
+}
+
+/// Whether text for the terminal may carry colour codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Color {
+    /// Bold, dim and coloured text.
+    Yes,
+    /// Plain text.
+    No,
+}
+
+/// Writes the scores of a run. `width` (terminal columns) and `color` matter to [`Format::Table`] only.
+pub fn render(results: &Results, format: Format, width: usize, color: Color) -> String {
+    match format {
+        Format::Table => table::render(&Summary::new(results), width, color),
+        Format::Markdown => markdown::render(&Summary::new(results)),
+        Format::Latex => latex::render(&Summary::new(results)),
+        Format::Csv => long_csv::render(results),
+    }
+}

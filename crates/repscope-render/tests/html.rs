@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+//! The report page as text: its structure, what it escapes, how large it is.
+
+mod evaluated;
+
+use evaluated::{MODELS, number, page_of, results};
+use repscope_core::{Better, ClassColumn, Difference, Results, SampleTable, Score};
+use std::collections::BTreeSet;
+
+/// A tag of the page with its attributes.
+struct Tag {
+    name: String,
+    attributes: String,
+    is_end: bool,
+}
+
+impl Tag {
+    fn attribute(&self, name: &str) -> Option<&str> {
+        let from = self.attributes.find(&format!(" {name}=\""))? + name.len() + 3;
+        self.attributes[from..].split('"').next()
+    }
+}
+
+/// All tags, in order. Scripts and styles hold none.
+fn tags(html: &str) -> Vec<Tag> {
+    let mut tags: Vec<Tag> = Vec::new();
+    let mut rest = html;
+    while let Some(at) = rest.find('<') {
+        rest = &rest[at + 1..];
+        let end = rest.find('>').expect("every < opens a tag");
+        let text = &rest[..end];
+        let name_end = text.find([' ', '\n', '/']).filter(|at| *at > 0).unwrap_or(text.len());
+        let is_end = text.starts_with('/');
+        let name = if is_end { &text[1..] } else { &text[..name_end] };
+        let is_empty = text.ends_with('/');
+        rest = &rest[end + 1..];
+        tags.push(Tag {
+            name: name.to_string(),
+            attributes: if is_end {
+                String::new()
+            } else {
+                format!(" {}", text[name_end..].trim())
+            },
+            is_end,
+        });
+        if is_empty && !is_end {
+            tags.push(Tag {
+                name: name.to_string(),
+                attributes: String::new(),
+                is_end: true,
+            });
+        } else if ["script", "style"].contains(&name) && !is_end {
+            let close = format!("</{name}>");
+            rest = &rest[rest.find(&close).expect("it is closed")..];
+        }
+    }
+    tags
+}
+
+#[test]
+fn every_element_is_closed_in_its_order() {
+    const EMPTY: [&str; 8] = ["!doctype", "meta", "input", "br", "wbr", "hr", "img", "link"];
+    let mut open: Vec<String> = Vec::new();
+    for tag in tags(&page_of(&results())) {
+        if EMPTY.contains(&tag.name.as_str()) {
+            continue;
+        }
+        if tag.is_end {
+            assert_eq!(open.pop().as_deref(), Some(tag.name.as_str()), "open: {open:?}");
+        } else {
+            open.push(tag.name);
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
+fn names_stay_text_wherever_they_stand() {
+    let html = page_of(&results());
+    let scripts = tags(&html)
+        .iter()
+        .filter(|tag| tag.name == "script" && !tag.is_end)
+        .count();
+    assert_eq!(scripts, 2, "the data of the maps and the script of the page");
+    assert!(!html.contains("<script>window.broken") && html.contains("&lt;script&gt;window.broken = 1&lt;/script&gt;"));
+    assert!(!html.contains("<b>cat") && html.contains("&lt;b&gt;cat&lt;/b&gt;"));
+    assert!(html.contains("<title>Test of &lt;pages&gt;</title>"));
+    assert!(html.contains("watch &lt;out&gt; &amp; about"));
+    for tag in tags(&html) {
+        let handlers = tag
+            .attributes
+            .split(' ')
+            .filter(|a| a.starts_with("on") && a.contains('='));
+        assert_eq!(handlers.count(), 0, "{} {}", tag.name, tag.attributes);
+    }
+}
+
+#[test]
+fn nothing_is_loaded_from_anywhere() {
+    let html = page_of(&results());
+    for tag in tags(&html) {
+        for name in ["src", "href", "data", "action", "poster", "srcset"] {
+            let address = tag.attribute(name).unwrap_or("#");
+            assert!(address.starts_with('#'), "{} {name}={address}", tag.name);
+        }
+        assert!(!["link", "iframe", "object", "embed", "base"].contains(&tag.name.as_str()));
+    }
+    let outside = html
+        .match_indices("url(")
+        .filter(|(at, _)| !html[at + 4..].starts_with(['#', 'd']));
+    assert_eq!(outside.count(), 0);
+    assert!(html.contains("default-src 'none'"));
+}
+
+#[test]
+fn ids_are_unique_and_links_lead_somewhere() {
+    let html = page_of(&results());
+    let tags = tags(&html);
+    let ids: Vec<&str> = tags.iter().filter_map(|tag| tag.attribute("id")).collect();
+    let unique: BTreeSet<&str> = ids.iter().copied().collect();
+    assert_eq!(ids.len(), unique.len(), "an id stands twice");
+    for name in ["href", "aria-labelledby", "aria-describedby"] {
+        for target in tags.iter().filter_map(|tag| tag.attribute(name)) {
+            assert!(unique.contains(target.trim_start_matches('#')), "{name}={target}");
+        }
+    }
+}
+
+#[test]
+fn headings_never_skip_a_level_and_tables_name_their_cells() {
+    let html = page_of(&results());
+    let tags = tags(&html);
+    let mut last = 0;
+    for tag in tags.iter().filter(|tag| !tag.is_end) {
+        let level = tag.name.strip_prefix('h').and_then(|level| level.parse::<usize>().ok());
+        if let Some(level) = level {
+            assert!(level <= last + 1, "h{level} after h{last}");
+            last = level;
+        }
+    }
+    assert_eq!(tags.iter().filter(|tag| tag.name == "h1" && !tag.is_end).count(), 1);
+    for landmark in ["main", "nav", "header", "footer", "aside"] {
+        assert_eq!(
+            tags.iter().filter(|tag| tag.name == landmark && !tag.is_end).count(),
+            1,
+            "{landmark}"
+        );
+    }
+    let data = html.split("<table class=\"data").skip(1);
+    for table in data {
+        let table = table.split("</table>").next().expect("a table ends");
+        assert!(table.contains("<caption"), "{table}");
+        assert_eq!(table.matches("<th ").count(), table.matches("<th scope=").count());
+        assert!(!table.contains("<th>"));
+    }
+}
+
+#[test]
+fn every_analysis_figure_and_definition_is_there() {
+    let results = results();
+    let html = page_of(&results);
+    for heading in ["Smoothness", "Neighborhood", "Manifold", "Geometry", "RankMe", "CLID"] {
+        assert!(html.contains(&format!("<h3>{heading}</h3>")), "{heading}");
+    }
+    for score in &results.scores {
+        let (metric, _) = repscope_core::metrics::find(&score.metric).expect("a declared metric");
+        assert!(html.contains(&format!("id=\"about-{}\"", metric.id)), "{}", metric.id);
+    }
+    for figure in repscope_render::figures(&results, "evaluate") {
+        let name = figure.path.rsplit('/').next().unwrap_or("").to_string();
+        let is_shown = html.contains(&format!("data-name=\"{name}\""));
+        assert_eq!(is_shown, !figure.path.starts_with("map/"), "{name}");
+    }
+    assert_eq!(html.matches("data-map=").count(), MODELS.len());
+    for text in [
+        "Worst samples",
+        "0123abcd",
+        "100 × 8",
+        "train_share",
+        "repscope 1.2.3",
+        "clid.cl",
+    ] {
+        assert!(html.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn one_drawing_serves_light_and_dark() {
+    let html = page_of(&results());
+    assert!(!html.contains("class=\"in-dark\""), "a figure is drawn twice");
+    // All figures, and as many colours for dark as for light.
+    assert!(html.contains("fill=\"var(--k0)\""));
+    assert_eq!(html.matches("--k0:#").count(), 3);
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes() {
+    let results = results();
+    assert_eq!(page_of(&results), page_of(&results));
+}
+
+fn score(model: &str, value: f64) -> Score {
+    Score {
+        model: model.to_string(),
+        ..Score::number("trustworthiness@10", value, 50, Better::Higher)
+    }
+}
+
+fn difference(a: &str, b: &str, winner: Option<&str>) -> Difference {
+    Difference {
+        metric: "trustworthiness@10".to_string(),
+        a: a.to_string(),
+        b: b.to_string(),
+        value: 0.1,
+        interval: Some([0.05, 0.15]),
+        level: 0.95,
+        p: Some(1e-9),
+        p_adjusted: Some(0.004),
+        better: Better::Higher,
+        is_paired: true,
+        unit: Some("rows".to_string()),
+        units: 50,
+        method: Some("paired over units, random signs".to_string()),
+        note: None,
+        winner: winner.map(str::to_string),
+    }
+}
+
+#[test]
+fn the_best_is_marked_only_where_it_beats_every_other_model() {
+    let scores = vec![score("a", 0.9), score("b", 0.8), score("c", 0.7)];
+    let marked = |winners: [Option<&str>; 3]| {
+        let results = Results {
+            scores: scores.clone(),
+            differences: vec![
+                difference("a", "b", winners[0]),
+                difference("a", "c", winners[1]),
+                difference("b", "c", winners[2]),
+            ],
+            ..Results::default()
+        };
+        page_of(&results).matches("<td class=\"num best\"").count()
+    };
+    assert_eq!(marked([Some("a"), Some("a"), None]), 1);
+    assert_eq!(marked([Some("a"), None, Some("b")]), 0);
+    assert_eq!(marked([None, None, None]), 0);
+}
+
+#[test]
+fn adjusted_p_values_and_winners_are_listed() {
+    let results = Results {
+        scores: vec![score("a", 0.9), score("b", 0.8)],
+        differences: vec![difference("a", "b", Some("a"))],
+        ..Results::default()
+    };
+    let html = page_of(&results);
+    assert!(html.contains("&lt; 0.0001</td><td class=\"num\" data-v=\"4e-3\">0.0040</td><td class=\"best\">a</td>"));
+    assert!(html.contains("Of 1 score with a direction, <b>a</b> is better than the other in 1.</p>"));
+}
+
+#[test]
+fn a_missing_value_is_a_dash_with_its_reason_in_sight() {
+    let mut missing = Score::undefined("nmi", "needs labels; give --labels <file>", 5, Better::Higher);
+    missing.model = "m".to_string();
+    let results = Results {
+        scores: vec![missing],
+        ..Results::default()
+    };
+    let html = page_of(&results);
+    assert!(html.contains("title=\"needs labels; give --labels &lt;file&gt;\">—</span>"));
+    assert!(html.contains("<li>— nmi: needs labels; give --labels &lt;file&gt;</li>"));
+}
+
+#[test]
+fn many_models_stand_in_rows_and_few_in_columns() {
+    let of = |count: usize| {
+        let scores = (0..count).map(|i| score(&format!("model {i}"), number(i)));
+        page_of(&Results {
+            scores: scores.collect(),
+            ..Results::default()
+        })
+    };
+    for (count, by_model) in [(1, false), (2, false), (4, false), (5, true), (12, true)] {
+        let html = of(count);
+        assert_eq!(
+            html.contains("class=\"data scores by-model\""),
+            by_model,
+            "{count} models"
+        );
+        assert_eq!(
+            html.contains("class=\"data scores by-metric\""),
+            !by_model,
+            "{count} models"
+        );
+        assert_eq!(
+            html.matches("data-v=\"5e1\"").count(),
+            usize::from(!by_model),
+            "{count} models"
+        );
+    }
+}
+
+#[test]
+fn empty_results_are_a_page() {
+    let html = page_of(&Results::default());
+    assert!(html.contains("<h1>Test of &lt;pages&gt;</h1>") && html.contains("<h2 id=\"inputs-title\">"));
+    assert!(!html.contains("id=\"summary\"") && !html.contains("id=\"maps\""));
+}
+
+#[test]
+fn ten_thousand_samples_of_four_models_fit_in_five_megabytes() {
+    const ROWS: usize = 10_000;
+    let column = |name: &str, seed: usize| {
+        (
+            name.to_string(),
+            (0..ROWS).map(|i| Some(number(i * 7 + seed))).collect(),
+        )
+    };
+    let mut results = Results {
+        classes: vec![ClassColumn {
+            name: "labels".to_string(),
+            names: (0..10).map(|i| format!("class {i}")).collect(),
+            codes: (0..ROWS).map(|i| i as u32 % 10).collect(),
+        }],
+        ..Results::default()
+    };
+    for (m, model) in ["a", "b", "c", "d"].into_iter().enumerate() {
+        let tables = [
+            (
+                "map",
+                vec![
+                    column("x", m),
+                    column("y", m + 1),
+                    column("tsne_x", m + 7),
+                    column("tsne_y", m + 8),
+                ],
+            ),
+            ("trustworthiness", vec![column("trustworthiness@10", m + 2)]),
+            ("continuity", vec![column("continuity@10", m + 3)]),
+            ("silhouette", vec![column("silhouette", m + 4)]),
+            (
+                "smoothness",
+                vec![
+                    column("input_distance", m),
+                    column("latent_distance", m + 5),
+                    column("ratio", m + 6),
+                ],
+            ),
+        ];
+        results.samples.extend(tables.map(|(metric, columns)| SampleTable {
+            model: model.to_string(),
+            metric: metric.to_string(),
+            columns,
+        }));
+        let slope = Score::number("smoothness.slope", 1.0, ROWS, Better::Lower);
+        results.scores.push(Score {
+            model: model.to_string(),
+            ..slope
+        });
+        results.scores.push(score(model, 0.9));
+    }
+    let html = page_of(&results);
+    assert!(html.contains("data-map=\"3\"") && html.contains("smoothness_comparison"));
+    assert!(html.len() < 5_000_000, "{} bytes", html.len());
+}
