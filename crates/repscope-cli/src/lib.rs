@@ -1,51 +1,29 @@
 // SPDX-License-Identifier: MIT
-//! The repscope command as a library: [`main`] is the command, [`call::answer`] runs it for a program that keeps the results
-//! ([`Finished`]).
+//! The repscope command: reads a command line, has the library answer it, and shows the answer.
 #![forbid(unsafe_code)]
 
 mod args;
-pub mod call;
 mod commands;
-pub mod declared;
-mod decoding_inputs;
-mod encoding;
-mod evaluation;
-mod failure;
-mod figure_files;
-mod finished;
-mod gates;
-mod inputs;
-mod models;
-mod noise;
 mod outputs;
-mod performance_file;
-mod perturbation;
 mod progress;
-mod reader;
-mod report_page;
-mod retrieval_inputs;
-mod search;
-mod study_file;
-mod text_encoder;
 mod validation;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use anyhow::Result;
-use args::{Cli, Command};
-use clap::Parser;
+use anyhow::{Context, Result, bail};
+use args::{First, Last, PerturbCommand, Typed};
+use repscope::Session;
+use repscope::options::Machine;
 
-pub use failure::{Failure, failure};
-pub use finished::{FigureFile, open};
-pub use outputs::Finished;
-pub use repscope_render::Format;
+/// More threads than this take longer to start than to work.
+const MOST_THREADS: usize = 1024;
 
 /// The command: parses, runs, reports. Exit codes: 0 ok, 1 a gate failed, 2 error.
 pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     let words = args::with_dashes(words);
-    let cli = Cli::parse_from(&words);
-    match run(cli.command, words) {
+    let typed = args::parse(&words).unwrap_or_else(|error| error.exit());
+    match run(typed) {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -55,35 +33,51 @@ pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Runs a command; `words` is the whole command line that it was read from.
-fn run(command: Command, words: Vec<OsString>) -> Result<ExitCode> {
-    match command {
-        Command::Smoothness(options) => commands::analyses::smoothness(&options),
-        Command::Robustness(options) => commands::robustness::robustness(&options),
-        Command::Neighborhood(options) => commands::analyses::neighborhood(&options),
-        Command::Manifold(options) => commands::analyses::manifold(&options),
-        Command::Rankme(options) => commands::analyses::rankme(&options),
-        Command::Clid(options) => commands::clid::run(&options),
-        Command::Geometry(options) => commands::analyses::geometry(&options),
-        Command::Retrieval(options) => commands::retrieval::run(&options),
-        Command::Etes(options) => commands::etes::run(&options),
-        Command::Perturb(options) => commands::perturb::run(&options),
-        Command::Encode(options) => commands::encode::run(&options),
-        Command::Evaluate(options) => commands::evaluate::run(*options, words),
-        Command::Report(options) => commands::report::run(&options),
-        Command::Compare(options) => commands::compare::run(&options),
-        Command::Check(options) => commands::check::run(&options),
-        Command::Validate(options) => commands::validate::run(&options),
-        Command::Metrics(options) => commands::metrics::run(&options),
-        Command::Explain(options) => commands::explain::run(&options),
-        Command::Demo(options) => commands::demo::run(&options),
-        Command::Manual(options) => commands::manual::run(&options),
-        Command::Bench(options) => commands::bench::run(&options.job),
+fn run(typed: Typed) -> Result<ExitCode> {
+    match typed {
+        Typed::Analysis(request, outputs) => commands::analyses::run(request, &outputs),
+        Typed::Evaluate(request, matches) => commands::evaluate::run(*request, &matches),
+        Typed::First(first) => match first {
+            First::Demo(options) => commands::demo::run(&options),
+            First::Compare(request) => commands::compare::run(&request),
+            First::Report(options) => commands::report::run(&options),
+            First::Evaluate(_) => bail!("internal error: `evaluate` is read apart. Please report this"),
+        },
+        Typed::Last(last) => match last {
+            Last::Perturb(PerturbCommand::Generate(options)) => commands::perturb::generate(&options),
+            Last::Perturb(PerturbCommand::Evaluate(options)) => commands::perturb::evaluate(*options),
+            Last::Encode(options) => commands::encode::run(&options),
+            Last::Check(options) => commands::check::run(&options),
+            Last::Validate(options) => commands::validate::run(&options),
+            Last::Metrics(options) => commands::metrics::run(&options),
+            Last::Explain(options) => commands::explain::run(&options),
+            Last::Manual(options) => commands::manual::run(&options),
+            Last::Bench(options) => commands::bench::run(&options.job),
+        },
+    }
+}
+
+/// Starts as many threads as asked, for reading and computing alike. To be called once, before either.
+fn start_threads(machine: &Machine) -> Result<()> {
+    if let Some(threads) = machine.threads.filter(|t| !(1..=MOST_THREADS).contains(t)) {
+        bail!("--threads {threads} must be from 1 to {MOST_THREADS}; leave the option out to use all cores");
+    }
+    let threads = machine.threads.unwrap_or(0); // 0 means all cores to rayon
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    pool.build_global().context("starting the threads")
+}
+
+/// A session for people. `REPSCOPE_PRUNING=off` in the environment has every pair looked at with all its coordinates.
+fn session(listener: &dyn repscope::Listener) -> Session<'_> {
+    let session = Session::new(listener);
+    match std::env::var_os("REPSCOPE_PRUNING") {
+        Some(value) if value == "off" => session.without_pruning(),
+        _ => session,
     }
 }
 
 /// The error and its causes; one that the message before it already quotes is not said twice.
-pub fn message(error: &anyhow::Error) -> String {
+fn message(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
         if !text.ends_with(&cause) {

@@ -1,55 +1,39 @@
 // SPDX-License-Identifier: MIT
-//! Progress bars on stderr, only where a person is watching; or whoever called the command from within a program.
+//! Progress bars and advice on stderr, only where a person is watching.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use repscope_core::run::{Progress, Silent};
+use repscope::Listener;
+use repscope_core::run::Progress;
 
-use crate::args::Machine;
-use crate::call;
-
-/// Who watches a run.
-pub enum Watching {
-    Program(Arc<dyn Progress + Send + Sync>),
-    Person(Bars),
-    Nobody,
-}
-
-impl Watching {
-    pub fn new(machine: &Machine) -> Self {
-        match call::current() {
-            Some(call) => Watching::Program(call.watcher()),
-            None if machine.quiet => Watching::Nobody,
-            None => Watching::Person(Bars::new()),
-        }
-    }
-
-    pub fn progress(&self) -> &dyn Progress {
-        match self {
-            Watching::Program(watcher) => &**watcher,
-            Watching::Person(bars) => bars,
-            Watching::Nobody => &Silent,
-        }
-    }
-}
+use crate::outputs::say;
 
 /// One bar for the current stage; it stays hidden for stages that take less than a moment.
 pub struct Bars {
     current: Mutex<ProgressBar>,
+    quiet: bool,
 }
 
 impl Bars {
-    pub fn new() -> Self {
+    pub fn new(quiet: bool) -> Self {
         Bars {
             current: Mutex::new(ProgressBar::hidden()),
+            quiet,
         }
+    }
+
+    fn current(&self) -> MutexGuard<'_, ProgressBar> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Progress for Bars {
     fn begin(&self, stage: &str, steps: u64) {
+        if self.quiet {
+            return;
+        }
         // indicatif draws nothing where stderr is not a terminal.
         let bar = ProgressBar::new(steps).with_message(stage.to_string());
         let template = "{msg:>10} {wide_bar} {percent:>3} %  {eta_precise} left";
@@ -57,24 +41,26 @@ impl Progress for Bars {
             bar.set_style(style.progress_chars("━╸─"));
         }
         bar.enable_steady_tick(Duration::from_millis(500));
-        let mut current = self.current.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut current = self.current();
         current.finish_and_clear();
         *current = bar;
     }
 
     fn advance(&self, steps: u64) {
-        self.current
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .inc(steps);
+        self.current().inc(steps);
+    }
+}
+
+impl Listener for Bars {
+    fn say(&self, text: &str) {
+        // A bar would be torn by a line written over it.
+        let current = self.current();
+        current.suspend(|| say(self.quiet, text));
     }
 }
 
 impl Drop for Bars {
     fn drop(&mut self) {
-        self.current
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .finish_and_clear();
+        self.current().finish_and_clear();
     }
 }

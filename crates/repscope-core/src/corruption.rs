@@ -4,6 +4,7 @@
 //! The noise of a sample comes from a stream of its own, named by the kind, the level, the draw and the row: every model sees
 //! the same noise, whatever the batch, the order of work or the number of threads.
 
+use serde::{Deserialize, Serialize};
 use rand::{Rng, RngExt};
 
 use crate::error::{Error, Result};
@@ -11,8 +12,9 @@ use crate::random;
 
 /// A kind of noise. Strengths of the first three are in units of the data (of shares of pixels for salt and pepper);
 /// the others have severities 1 to 5.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[serde(rename_all = "kebab-case")]
 pub enum Corruption {
     /// N(0, σ²) is added to every value.
     Gaussian,

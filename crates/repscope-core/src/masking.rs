@@ -14,6 +14,7 @@ mod regions;
 #[cfg(test)]
 mod tests;
 
+use serde::{Deserialize, Serialize};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -23,8 +24,9 @@ use fills::Canvas;
 use foreground::Lit;
 
 /// Which pixels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// The brightest lit pixels.
     Top,
@@ -40,8 +42,9 @@ pub enum Kind {
 }
 
 /// How many pixels a percentage is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// Exactly that share, rounded up. Equal pixels go by lot.
     Exact,
@@ -50,8 +53,9 @@ pub enum Rule {
 }
 
 /// What random pixels are drawn from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[serde(rename_all = "kebab-case")]
 pub enum RandomFrom {
     /// The lit pixels, as for the other shapes.
     Lit,
@@ -60,8 +64,9 @@ pub enum RandomFrom {
 }
 
 /// What is put in the place of a masked pixel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[serde(rename_all = "kebab-case")]
 pub enum Fill {
     /// 0.
     Black,

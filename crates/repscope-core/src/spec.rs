@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! The resolved options of a run. All defaults are here.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
 /// How distances between codes are taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Distance {
     /// Between the codes as they are.
@@ -16,7 +16,7 @@ pub enum Distance {
 }
 
 /// How rows of two spaces are compared in a retrieval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Similarity {
     /// The cosine of their angle; 0 where a row has length zero.
@@ -26,7 +26,7 @@ pub enum Similarity {
 }
 
 /// How many clusters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClusterCount {
     /// The square root of the number of rows, rounded down.
@@ -47,7 +47,7 @@ impl ClusterCount {
 }
 
 /// Which steps of CLID see rows of length 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UnitLength {
     /// None.
@@ -59,7 +59,7 @@ pub enum UnitLength {
 }
 
 /// How CLID brings the intrinsic dimension to the scale of the cluster learnability.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IdNorm {
     /// Divided by the number of columns, at most 1.
@@ -69,7 +69,7 @@ pub enum IdNorm {
 }
 
 /// The steps of CLID.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClidSpec {
     /// Whether columns are brought to mean 0 and variance 1 before clustering.
     pub standardize: bool,

@@ -29,7 +29,7 @@ impl Array {
     }
 
     /// The name of each row, for what the array is to be: "labels", "ids".
-    pub(crate) fn into_names(self, name: &str, role: &str) -> Result<Vec<String>> {
+    pub fn into_names(self, name: &str, role: &str) -> Result<Vec<String>> {
         self.check_one_value_per_row(name, role)?;
         let named = self.row_names();
         let refuse = |(row, why): (usize, Unnamed)| match why {

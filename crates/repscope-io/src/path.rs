@@ -21,7 +21,7 @@ impl InputPath {
             path: PathBuf::from(text),
             key: None,
         };
-        if crate::is_lent(&whole.path) || whole.path.exists() {
+        if whole.path.exists() {
             return whole;
         }
         let splits: Vec<InputPath> = text.rmatch_indices('#').map(|(at, _)| Self::split(text, at)).collect();

@@ -5,12 +5,14 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use repscope_core::Values;
 
 use crate::error::{Error, Result};
 
 /// What becomes of the middle dimension of (N, T, D) codes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Pool {
     /// The last of the T steps.
     #[default]

@@ -10,38 +10,25 @@ use crate::mapped::MappedFile;
 use crate::npy::{self, Header};
 use crate::path::InputPath;
 use crate::torch::Checkpoint;
-use crate::{json_lines, memory, npz, parquet_file, plain_text, table, tensors, torch};
+use crate::{json_lines, npz, parquet_file, plain_text, table, tensors, torch};
 
 /// Longer trees are cut: a checkpoint with the state of its optimiser has about a thousand entries.
 const TREE_LINES: usize = 2000;
 
 /// Reads the array that a path names.
 pub fn read_array(input: &InputPath) -> Result<Array> {
-    if let Some(array) = memory::lent(&input.path) {
-        return Ok(array);
-    }
     let (format, file) = open(&input.path)?;
     read(format, &file, input, None).map_err(|p| p.in_file(input))
 }
 
 /// Reads the array that a path names; of a table without `#column`, all columns but the one of the ids.
 pub fn read_array_beside(input: &InputPath, ids: &str) -> Result<Array> {
-    if let Some(array) = memory::lent(&input.path) {
-        return Ok(array);
-    }
     let (format, file) = open(&input.path)?;
     read(format, &file, input, Some(ids)).map_err(|p| p.in_file(input))
 }
 
 /// The arrays, tensors or columns in a file, without their values.
 pub fn list_arrays(path: &Path) -> Result<Vec<ArrayInfo>> {
-    if let Some(array) = memory::lent(path) {
-        return Ok(vec![ArrayInfo {
-            key: None,
-            shape: array.shape().to_vec(),
-            dtype: array.dtype().to_string(),
-        }]);
-    }
     let (format, file) = open(path)?;
     list(format, &file, path).map_err(|p| p.in_file(path.display()))
 }

@@ -20,6 +20,7 @@ mod vit;
 use std::fmt;
 
 use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
 use layers::Layers;
 pub use recognise::{recognise, recognise_as};
 pub use source::WeightSource;
@@ -34,12 +35,14 @@ pub struct Architecture {
 }
 
 /// The networks that are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Convolutions with layer normalisation, then one linear layer; frame by frame.
     ConvEncoder,
     /// ResNet-18, 34, 50 and their kin, as torchvision names their weights.
+    #[serde(rename = "resnet")]
     ResNet,
     /// A ResNet with a task-specific extractor and two heads, for modulation and signal-to-noise ratio.
     TwoHead,
@@ -78,8 +81,9 @@ impl fmt::Display for Kind {
 }
 
 /// A non-linearity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[serde(rename_all = "kebab-case")]
 pub enum Activation {
     /// x · sigmoid(x).
     Silu,

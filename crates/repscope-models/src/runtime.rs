@@ -12,6 +12,8 @@ mod rten_session;
 use std::fmt;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 
 pub(crate) use beside::ModelFile;
@@ -116,7 +118,8 @@ pub enum Runtime {
 }
 
 /// Where ONNX Runtime computes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Provider {
     /// On the processor.
     #[default]

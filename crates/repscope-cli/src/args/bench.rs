@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{EncoderOptions, Machine, MaskOptions, Models};
+use repscope::analysis::perturb::MaskOptions;
+use repscope::options::{EncoderOptions, Machine, Models};
+use repscope::Source;
 
 #[derive(Debug, Args)]
 pub struct Bench {
@@ -31,9 +33,9 @@ pub enum BenchJob {
         #[arg(required = true)]
         metrics: Vec<String>,
         #[arg(long)]
-        states: Option<String>,
+        states: Option<Source>,
         #[arg(long)]
-        labels: Option<String>,
+        labels: Option<Source>,
         /// Neighbourhood sizes of trustworthiness and continuity
         #[arg(long, num_args = 1.., default_values_t = [10])]
         k: Vec<usize>,

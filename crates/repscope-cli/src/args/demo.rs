@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Machine;
+use repscope::options::Machine;
 
 pub(super) const DEMO_EXAMPLES: &str = "\
 Examples:
@@ -39,4 +39,7 @@ pub struct Demo {
     pub no_figures: bool,
     #[command(flatten)]
     pub machine: Machine,
+    /// No progress bars and no advice on stderr
+    #[arg(long)]
+    pub quiet: bool,
 }

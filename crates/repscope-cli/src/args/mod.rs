@@ -1,63 +1,30 @@
 // SPDX-License-Identifier: MIT
-//! What can be typed: a file for each command, or for what several share. Parsing only validates; nothing is opened here.
+//! What can be typed. The options of analyses are those of the library; here are the list of commands and the commands that are no
+//! analyses. Parsing only validates; nothing is opened here.
 
-mod analyses;
 mod bench;
-mod choice;
-mod clid;
-mod compare;
-mod data;
 mod demo;
-mod encode;
-mod encoders;
-mod etes;
-mod evaluate;
-mod figures;
 mod looking;
 mod manual;
-mod models;
-mod outputs;
-mod perturb;
 mod report;
-mod retrieval;
-mod robustness;
 
-use clap::{Parser, Subcommand};
+use std::ffi::OsString;
 
-pub use analyses::{DistanceChoice, Geometry, Manifold, Neighborhood, Rankme, Smoothness};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use repscope::analysis::perturb::STORED_PREDICTIONS;
+use repscope::analysis::{self, Analysis, Declared, Origin, Perturb, PerturbGenerate};
+use repscope::options::Outputs;
+use repscope::{Compare, Encode, Evaluate};
+
 pub use bench::{Bench, BenchJob};
-pub use choice::{AnalysisChoice, Choice};
-pub use clid::{Clid, IdNormChoice, PresetChoice, UnitLengthChoice, YesNo};
-pub use compare::Compare;
-pub use data::{Data, Episodes, SeenOption};
 pub use demo::Demo;
-pub use encode::Encode;
-pub use encoders::{
-    ActivationChoice, ENCODER_HEADING, EncoderOptions, LayoutChoice, NumberEncoderOptions, ProviderChoice,
-    RuntimeChoice, RuntimeOptions, TextEncoderOptions,
-};
-pub use etes::{Etes, FluencyKind};
-pub use evaluate::Evaluate;
-pub use figures::{FigureFormat, FigureOptions};
 pub use looking::{Check, Explain, Metrics, Validate};
 pub use manual::{Manual, ManualPart};
-pub use models::{Models, PoolChoice};
-pub use outputs::{FormatChoice, Machine, Outputs};
-pub use perturb::{MaskOptions, Perturb, PerturbEvaluate, PerturbGenerate};
 pub use report::Report;
-pub use retrieval::Retrieval;
-pub use robustness::Robustness;
 
-use clid::CLID_EXAMPLES;
-use compare::COMPARE_EXAMPLES;
 use demo::DEMO_EXAMPLES;
-use encode::ENCODE_EXAMPLES;
-use etes::ETES_EXAMPLES;
-use evaluate::EVALUATE_EXAMPLES;
 use manual::MANUAL_EXAMPLES;
-use perturb::PERTURB_EXAMPLES;
-use retrieval::RETRIEVAL_EXAMPLES;
-use robustness::ROBUSTNESS_EXAMPLES;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -71,16 +38,54 @@ Examples:
 file.safetensors#tensor, file.parquet#column, file.csv#column, file.jsonl#field,
 file.pth#path.to.tensor, a folder of images.";
 
-/// Measures how good learned representations are.
-#[derive(Debug, Parser)]
-#[command(name = "repscope", version, after_help = EXAMPLES, max_term_width = 110)]
-pub struct Cli {
-    #[command(subcommand)]
-    pub command: Command,
-}
+const EVALUATE_EXAMPLES: &str = "\
+Examples:
+  repscope evaluate z.npy --labels labels.npy
+  repscope evaluate --states frames.npy --labels labels.npy --model jepa=z_jepa.npy ae=z_ae.npy
+  repscope evaluate z_jepa.npy z_ae.npy --only manifold,rankme
+  repscope evaluate --states frames.npy --model jepa=jepa.onnx autoencoder=autoencoder.onnx
+  repscope evaluate --init study.toml
+  repscope evaluate study.toml --resume
 
+  analysis       needs
+  smoothness     --states; --next-states or --episodes where there are some
+  robustness     --states, and models that are encoders
+  neighborhood   --states
+  manifold       nothing but codes
+  geometry       codes; more with --labels
+  rankme         nothing but codes
+  clid           codes; more with --labels, --views and --performance
+  retrieval      a table [retrieval] in the study file
+
+The study file says the same as the options; an option wins over it.";
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  repscope compare --model jepa=z_jepa.npy --model autoencoder=z_ae.npy --labels labels.npy
+  repscope compare --model 'runs/*.npy' --labels labels.npy --reference first
+  repscope compare --model jepa=z.npy --states frames.npy --gate 'trustworthiness@10>=0.95'
+  repscope compare evaluation_plots/results.json --baseline main.json --max-drop 2%
+
+Differences are taken row by row, or episode by episode where --episodes are given, so models
+must have the same rows. A model is called better where the adjusted p-value is at most 1 less
+--level. Files go to the folder compare in --output-dir. Exit codes: 0 all is well, 1 a gate
+failed, 2 error.";
+
+const ENCODE_EXAMPLES: &str = "\
+Examples:
+  repscope encode --encoder model.onnx --input frames.npy --output z.npy
+  repscope encode --encoder best_encoder.pth --input frames.npy --output z.npy
+  repscope encode --encoder resnet50.pth --input photos/ --scale 255 --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225 \\
+                  --output z.safetensors
+  repscope encode --encoder all-MiniLM-L6-v2/ --input captions.txt --output text.npy
+  repscope encode --encoder clip/ --checkpoint best_model.pt --input data.jsonl#caption --output text.npy
+
+Codes are kept by what they were made of (model, data, options), so that no analysis encodes twice; a run that was
+interrupted goes on where it was. They are in the folder that REPSCOPE_CACHE names, else in the user's cache folder.";
+
+/// Commands that come before the analyses in the list.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum First {
     /// Trains a JEPA and an Encoder-Decoder on a small world, and evaluates both
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(Demo),
@@ -95,48 +100,17 @@ pub enum Command {
         after_help = "Examples:\n  repscope report evaluation_plots/results.json\n  repscope report evaluation_plots --output-dir paper --figure-width one --figure-format pdf"
     )]
     Report(Report),
-    /// Do small steps of the input make small steps of the code?
-    #[command(
-        after_help = "Examples:\n  repscope smoothness --states frames.npy --episodes episode.npy --model jepa=z.npy\n  repscope smoothness --states s.npy --next-states s1.npy --model jepa=z.npy,z1.npy"
-    )]
-    Smoothness(Smoothness),
-    /// How far does noise in the input move the code?
-    #[command(after_help = ROBUSTNESS_EXAMPLES)]
-    Robustness(Box<Robustness>),
-    /// Are neighbours of the input neighbours of the code? (trustworthiness, continuity)
-    #[command(alias = "neighbourhood")]
-    #[command(
-        after_help = "Examples:\n  repscope neighborhood --states frames.npy --model jepa=z.npy --k 5 10 15\n  repscope neighborhood --states frames.npy --model z.npy --sample 2000"
-    )]
-    Neighborhood(Neighborhood),
-    /// How many dimensions do the codes use? (participation ratio, TwoNN, spectrum)
-    #[command(
-        after_help = "Examples:\n  repscope manifold --model jepa=z_jepa.npy --model autoencoder=z_ae.npy\n  repscope manifold --model z.npz#codes --discard 0.05"
-    )]
-    Manifold(Manifold),
-    /// How many directions do the codes really fill? (both RankMe, other ranks)
-    #[command(after_help = "Examples:\n  repscope rankme --model jepa=z_jepa.npy --model autoencoder=z_ae.npy")]
-    Rankme(Rankme),
-    /// Are clusters of the codes easy to learn? Which score predicts accuracy? (CLID, MCR²)
-    #[command(after_help = CLID_EXAMPLES, allow_negative_numbers = true)]
-    Clid(Box<Clid>),
-    /// How are the codes spread, and do they fall into classes? (silhouette, k-means, k-NN)
-    #[command(
-        after_help = "Examples:\n  repscope geometry --model jepa=z.npy --labels labels.npy\n  repscope geometry --model z.npy --clusters 10 --format latex"
-    )]
-    Geometry(Geometry),
-    /// Do the targets nearest to a query have its label? (precision@K, prototypes)
-    #[command(after_help = RETRIEVAL_EXAMPLES)]
-    Retrieval(Box<Retrieval>),
-    /// How near are generated texts to the signals they were made from?
-    #[command(after_help = ETES_EXAMPLES)]
-    Etes(Box<Etes>),
+}
+
+/// Commands that come after the analyses in the list.
+#[derive(Debug, Subcommand)]
+pub enum Last {
     /// What does masking parts of its images cost a classifier? (perturbation impact)
-    #[command(subcommand, after_help = PERTURB_EXAMPLES)]
-    Perturb(Perturb),
-    /// Runs an encoder over arrays, images or texts and writes the codes
+    #[command(subcommand)]
+    Perturb(PerturbCommand),
+    /// Runs an encoder over arrays, images or texts and writes the embeddings
     #[command(after_help = ENCODE_EXAMPLES)]
-    Encode(Box<Encode>),
+    Encode(Box<Quietly<Encode>>),
     /// Looks at input files: shapes, NaN, duplicates, constant columns, class sizes
     #[command(after_help = "Examples:\n  repscope check z.npy labels.npy")]
     Check(Check),
@@ -157,6 +131,98 @@ pub enum Command {
     Bench(Bench),
 }
 
+/// `repscope perturb`.
+#[derive(Debug, Subcommand)]
+pub enum PerturbCommand {
+    /// Writes masked images: <name>_top1_blackout.png and so on
+    Generate(Box<Quietly<PerturbGenerate>>),
+    /// Measures the perturbation impact score, from a model or from stored predictions
+    #[command(after_help = STORED_PREDICTIONS)]
+    Evaluate(Box<Shown<Perturb>>),
+}
+
+/// A request whose results are shown.
+#[derive(Debug, Args)]
+pub struct Shown<T: Args> {
+    #[command(flatten)]
+    pub request: T,
+    #[command(flatten, next_help_heading = "Results")]
+    pub outputs: Outputs,
+}
+
+/// A request that has no table to show.
+#[derive(Debug, Args)]
+pub struct Quietly<T: Args> {
+    #[command(flatten)]
+    pub request: T,
+    /// No progress bars and no advice on stderr
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// A command line.
+pub enum Typed {
+    First(First),
+    Last(Last),
+    Analysis(Box<dyn Analysis>, Outputs),
+    /// `evaluate`, and which of its options were typed.
+    Evaluate(Box<Evaluate>, ArgMatches),
+}
+
+/// The whole command line: the list of commands.
+pub fn command() -> Command {
+    let command = Command::new("repscope")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Measures how good learned representations are")
+        .after_help(EXAMPLES)
+        .max_term_width(110)
+        .subcommand_required(true)
+        .arg_required_else_help(true);
+    let command = First::augment_subcommands(command);
+    let command = analyses().fold(command, |command, own| command.subcommand(of_analysis(own)));
+    let perturb = analysis::declared(repscope::analysis::Kind::Perturb);
+    Last::augment_subcommands(command).mut_subcommand("perturb", |own| own.after_help(perturb.examples))
+}
+
+/// The analyses that are commands of their own.
+fn analyses() -> impl Iterator<Item = &'static Declared> {
+    analysis::evaluated().filter(|own| own.data != Origin::Alone)
+}
+
+fn of_analysis(declared: &'static Declared) -> Command {
+    let command = (declared.command)().name(declared.kind.name()).about(declared.about);
+    let command = command.after_help(declared.examples).allow_negative_numbers(true);
+    let command = Outputs::augment_args(command.next_help_heading(Some("Results")));
+    match declared.kind.name() {
+        "neighborhood" => command.alias("neighbourhood"),
+        _ => command,
+    }
+}
+
+/// Reads a command line; what is wrong with it is clap's to say.
+pub fn parse(words: &[OsString]) -> Result<Typed, clap::Error> {
+    let matches = command().try_get_matches_from(words)?;
+    let Some((name, own)) = matches.subcommand() else {
+        return Err(command().error(clap::error::ErrorKind::MissingSubcommand, "a command is needed"));
+    };
+    if let Some(declared) = analyses().find(|declared| declared.kind.name() == name) {
+        return Ok(Typed::Analysis((declared.parse)(own)?, Outputs::from_arg_matches(own)?));
+    }
+    if First::has_subcommand(name) {
+        return Ok(match First::from_arg_matches(&matches)? {
+            First::Evaluate(evaluate) => Typed::Evaluate(evaluate, own.clone()),
+            first => Typed::First(first),
+        });
+    }
+    Ok(Typed::Last(Last::from_arg_matches(&matches)?))
+}
+
+/// Whether an option was typed, by its field.
+pub fn is_typed(matches: &ArgMatches, field: &str) -> bool {
+    let is_known = matches.ids().any(|id| id.as_str() == field);
+    is_known && matches.value_source(field) == Some(ValueSource::CommandLine)
+}
+
 /// Options may be written with underscores, as in the specification documents: `--output_dir`.
 pub fn with_dashes(arguments: impl Iterator<Item = std::ffi::OsString>) -> Vec<std::ffi::OsString> {
     let mut options_ended = false;
@@ -170,21 +236,6 @@ pub fn with_dashes(arguments: impl Iterator<Item = std::ffi::OsString>) -> Vec<s
             format!("{}{value}", name.replace('_', "-")).into()
         })
         .collect()
-}
-
-/// What clap has to say, without its usage and on one line.
-pub fn one_line(error: &clap::Error) -> String {
-    let text = error.to_string();
-    let told = text
-        .lines()
-        .map(str::trim)
-        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
-    let parts: Vec<&str> = told.filter(|line| !line.is_empty()).collect();
-    parts
-        .join("; ")
-        .replace(":; ", ": ")
-        .trim_start_matches("error: ")
-        .to_string()
 }
 
 #[cfg(test)]
@@ -203,8 +254,7 @@ mod tests {
 
     #[test]
     fn the_command_line_is_well_formed() {
-        use clap::CommandFactory;
-        Cli::command().debug_assert();
+        command().debug_assert();
     }
 
     /// Words as a shell splits them: quotes hold words together, and what is sent elsewhere with `>` is no argument.
@@ -242,7 +292,7 @@ mod tests {
                     "repscope {}",
                     line.split(" # ").next().unwrap_or(line).replace('"', "'")
                 );
-                if let Err(error) = Cli::try_parse_from(with_dashes(words(&line).into_iter().map(Into::into))) {
+                if let Err(error) = parse(&with_dashes(words(&line).into_iter().map(Into::into))) {
                     panic!("{}: {line}\n{error}", page.display());
                 }
                 parsed += 1;
@@ -253,8 +303,7 @@ mod tests {
 
     #[test]
     fn every_example_of_every_help_is_a_command_line() {
-        use clap::CommandFactory;
-        let mut all = Cli::command();
+        let mut all = command();
         all.build();
         let helps = std::iter::once(&all).chain(all.get_subcommands());
         let mut parsed = 0;
@@ -266,7 +315,7 @@ mod tests {
                 .filter(|line| line.starts_with("  repscope "))
             {
                 let words = with_dashes(words(line).into_iter().map(Into::into));
-                if let Err(error) = Cli::try_parse_from(words) {
+                if let Err(error) = parse(&words) {
                     panic!("{line}\n{error}");
                 }
                 parsed += 1;

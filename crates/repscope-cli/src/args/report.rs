@@ -4,8 +4,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-
-use super::{FigureOptions, FormatChoice};
+use repscope::options::{FigureOptions, FormatChoice};
 
 #[derive(Debug, Args)]
 pub struct Report {
@@ -16,7 +15,7 @@ pub struct Report {
     #[arg(long, value_name = "DIR")]
     pub output_dir: Option<PathBuf>,
     /// How to print the table
-    #[arg(long, value_enum, default_value = "table")]
+    #[arg(long, value_parser = repscope::options::formats(), default_value = "table")]
     pub format: FormatChoice,
     /// Print the results document instead of the table
     #[arg(long)]

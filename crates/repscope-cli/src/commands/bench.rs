@@ -8,16 +8,22 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use repscope_core::masking::show_all;
 use repscope_core::metrics::find;
-use repscope_core::run::{Driver, Order, Silent};
-use repscope_core::{Analysis, Direction, LabelSet, Metric, Retrieval, Space, Spec, nearest_neighbors, retrieve};
+use repscope_core::run::{Driver, Order};
+use repscope_core::{Analysis, Direction, LabelSet, Metric, Retrieval, Space, Spec, evaluate, nearest_neighbors, retrieve};
 use repscope_io::{Data, InputPath, Pool, read_array, write_whole};
 
-use super::analyses::{compute, driver, parse_size, start_threads};
-use crate::args::{BenchJob, MaskOptions};
-use crate::encoding::{Model, Seen};
-use crate::inputs::{self, Paths};
+use repscope::analysis::perturb::MaskOptions;
+use repscope::encoding::{Model, Seen};
+use repscope::inputs::{Inputs, Needs};
+use repscope::options::{Data as Sources, Settings};
+use repscope::reader::Reader;
+use repscope::source::Place;
+use repscope::{Problems, Session};
+
+use crate::args::BenchJob;
 use crate::outputs;
-use crate::reader::Reader;
+use crate::progress::Bars;
+use crate::{session, start_threads};
 
 pub fn run(job: &BenchJob) -> Result<ExitCode> {
     match job {
@@ -30,7 +36,7 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
             start_threads(machine)?;
             let space = read_array(&InputPath::parse(path))?.into_space(path, Pool::Flatten)?;
             let start = Instant::now();
-            let (rows, distances) = nearest_neighbors(&space, *k, &driver(&Silent))?;
+            let (rows, distances) = nearest_neighbors(&space, *k, &session(&Bars::new(true)).driver())?;
             let seconds = start.elapsed().as_secs_f64();
             let farthest: f64 = distances.iter().skip(k - 1).step_by(*k).sum();
             if let Some(output) = output {
@@ -54,13 +60,19 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
             machine,
         } => {
             start_threads(machine)?;
-            let paths = Paths {
-                states: states.as_deref(),
-                are_points: true,
-                labels: labels.as_deref(),
-                ..Paths::default()
+            let data = Sources {
+                states: states.clone(),
+                labels: labels.clone(),
+                ..models.data()
             };
-            let inputs = inputs::read(&paths, models, machine)?;
+            let needs = Needs {
+                models: true,
+                distances: true,
+            };
+            let mut problems = Problems::default();
+            let inputs = Inputs::read(&data, needs, machine, &Session::silent(), &mut problems);
+            problems.refuse()?;
+            let inputs = inputs.unwrap_or_default();
             let mut found = Vec::new();
             for metric in metrics {
                 let Some((metric, _)) = find(metric) else {
@@ -73,11 +85,15 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
                 clusters: *clusters,
                 restarts: *restarts,
                 sample: *sample,
-                memory: machine.memory.as_deref().map(parse_size).transpose()?,
-                ..Spec::default()
+                ..Settings {
+                    machine: machine.clone(),
+                    ..Settings::default()
+                }
+                .spec()?
             };
             let start = Instant::now();
-            let results = compute(&inputs.studies, &found, &spec, machine)?;
+            let bars = Bars::new(false);
+            let results = evaluate(&inputs.studies, &found, &spec, &session(&bars).driver())?;
             let seconds = start.elapsed().as_secs_f64();
             let scores = results.scores.iter();
             let answer: serde_json::Map<_, _> = scores
@@ -94,7 +110,7 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
         } => {
             start_threads(machine)?;
             let mut reader = Reader::new(&[]);
-            let seen = Seen::open(&InputPath::parse(input), false, &mut reader)?;
+            let seen = Seen::open(&Place::File(InputPath::parse(input)), false, &mut reader)?;
             let mut model = Model::open(&InputPath::parse(encoder), options, machine)?;
             let driver = Driver::silent(Order::Parallel);
             let (mut values, mut sum) = (0, 0.0);

@@ -3,20 +3,19 @@
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use anyhow::{Result, bail};
+use repscope::analysis::Perturb;
+use repscope::options::FigureOptions;
+use repscope::{Evaluate, Problems};
 use repscope_core::Results;
-use repscope_core::run::{Progress, Silent};
 use repscope_demo::{Learned, Made, Plan, Size, make};
 use repscope_render::{Format, render};
 
-use super::analyses::{start_threads, watched};
-use crate::args::{Demo, FigureFormat, FigureOptions};
-use crate::call::{Answer, Call, answer};
-use crate::outputs::{self, Finished, advise};
-use crate::perturbation::deliver::{self, Checks};
+use crate::args::Demo;
+use crate::outputs;
 use crate::progress::Bars;
+use crate::{session, start_threads};
 
 /// The scores that are shown of each encoder; the page has all.
 const SHOWN: [&str; 9] = [
@@ -48,11 +47,7 @@ pub fn run(options: &Demo) -> Result<ExitCode> {
     let folder = &options.output_dir;
     refuse_strangers(folder)?;
     start_threads(&options.machine)?;
-    let say = |text: &str| {
-        if !options.machine.quiet {
-            advise(text);
-        }
-    };
+    let say = |text: &str| outputs::say(options.quiet, text);
     let plan = Plan {
         size: match (options.tiny, options.full) {
             (true, _) => Size::Tiny,
@@ -62,26 +57,35 @@ pub fn run(options: &Demo) -> Result<ExitCode> {
         seed: options.seed,
     };
     say("generating a world and training on it");
-    let made = watched(&options.machine, |driver| Ok(make(&plan, folder, driver.progress())?))?;
+    let bars = Bars::new(options.quiet);
+    let made = make(&plan, folder, &bars)?;
     say("running every analysis");
     let study = folder.join("study.toml").display().to_string();
-    let evaluated = ask(&["evaluate", &study, "--no-cache", "--quiet"], options)?;
-    let predictions = folder.join("predictions").display().to_string();
-    let words = [
-        "perturb",
-        "evaluate",
-        "--predictions",
-        &predictions,
-        "--name",
-        "classifier",
-        "--quiet",
-    ];
-    let perturbed = ask(&words, options)?;
+    let mut request = Evaluate {
+        inputs: vec![study.clone()],
+        ..Evaluate::default()
+    };
+    request.data.encoder.numbers.runtime.no_cache = true;
+    let mut problems = Problems::default();
+    let request = request.gather(|field| field == "no_cache", &mut problems)?;
+    // The bars show how far it is; what the analyses have to say is in the page.
+    let quiet = Bars::new(true);
+    let listener = if options.quiet { &quiet } else { &bars };
+    let evaluated = repscope::evaluate_with(&request, None, &session(listener), problems)?.report;
+    let perturb = Perturb {
+        predictions: Some(folder.join("predictions")),
+        name: Some("classifier".to_string()),
+        ..Perturb::default()
+    };
+    let perturbed = repscope::run(Box::new(perturb), &session(listener))?;
+    drop(bars);
 
     let plots = folder.join(PLOTS);
-    if let Some(checks) = Checks::of(&perturbed.document) {
-        deliver::write(&perturbed, &checks, &[], &plots, &figures(options))?;
-    }
+    let figures = FigureOptions {
+        no_figures: options.no_figures,
+        ..FigureOptions::default()
+    };
+    perturbed.write(&plots, &figures)?;
     evaluated.save(&plots, !options.no_figures)?;
     outputs::print(&summary(&made, &evaluated.results, &perturbed.results))?;
     say(&format!(
@@ -89,26 +93,6 @@ pub fn run(options: &Demo) -> Result<ExitCode> {
         plots.join("report.html").display()
     ));
     Ok(ExitCode::SUCCESS)
-}
-
-/// Runs an analysis and keeps its results.
-fn ask(words: &[&str], options: &Demo) -> Result<Finished> {
-    let watcher: Arc<dyn Progress + Send + Sync> = if options.machine.quiet {
-        Arc::new(Silent)
-    } else {
-        Arc::new(Bars::new())
-    };
-    let call = Call {
-        words: words.iter().map(ToString::to_string).collect(),
-        arrays: Default::default(),
-        encoders: Default::default(),
-        metrics: Vec::new(),
-        watcher,
-    };
-    match answer(call)? {
-        Answer::Results(finished) => Ok(*finished),
-        Answer::Codes(_) => bail!("internal error: an analysis gave codes. Please report this"),
-    }
 }
 
 /// A folder with something else in it than a demo, whole or interrupted, is not written into.
@@ -125,14 +109,6 @@ fn refuse_strangers(folder: &Path) -> Result<()> {
         );
     }
     Ok(())
-}
-
-fn figures(options: &Demo) -> FigureOptions {
-    FigureOptions {
-        no_figures: options.no_figures,
-        figure_format: vec![FigureFormat::Png, FigureFormat::Svg, FigureFormat::Pdf],
-        figure_width: repscope_figures::Width::TwoColumns,
-    }
 }
 
 /// What was trained, the scores of the encoders, and what is known to be true of this world.

@@ -5,22 +5,22 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use clap::{Command, CommandFactory};
+use clap::Command;
 use repscope_core::{Better, METRICS, Metric};
 use repscope_io::write_whole;
 
-use crate::args::{Cli, Manual, ManualPart};
+use crate::args::{Manual, ManualPart, command};
 use crate::outputs::{self, advise};
 
 pub fn run(options: &Manual) -> Result<ExitCode> {
     match &options.part {
         ManualPart::Completions { shell } => {
             let mut text = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "repscope", &mut text);
+            clap_complete::generate(*shell, &mut command(), "repscope", &mut text);
             outputs::print(&String::from_utf8(text).context("completions are no text")?)?;
         }
         ManualPart::Man { folder } => {
-            let mut all = Cli::command();
+            let mut all = command();
             all.build();
             let pages = man_pages(&all)?;
             for (name, page) in &pages {
@@ -136,7 +136,7 @@ fn of_metric(metric: &Metric) -> Page {
 fn commands() -> Page {
     let mut text =
         "# Commands\n\nWritten by `repscope manual docs`: what `repscope COMMAND --help` prints.\n".to_string();
-    let mut all = Cli::command().term_width(110);
+    let mut all = command().term_width(110);
     all.build();
     let mut waiting: Vec<&mut Command> = all.get_subcommands_mut().filter(|own| is_shown(own)).collect();
     waiting.reverse();
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn every_command_has_a_manual_page_and_a_place_among_the_commands() {
-        let mut all = Cli::command();
+        let mut all = command();
         all.build();
         let pages = man_pages(&all).expect("pages");
         let text = commands().text;

@@ -4,17 +4,13 @@
 pub mod analyses;
 pub mod bench;
 pub mod check;
-pub mod clid;
 pub mod compare;
 pub mod demo;
 pub mod encode;
-pub mod etes;
 pub mod evaluate;
 pub mod explain;
 pub mod manual;
 pub mod metrics;
 pub mod perturb;
 pub mod report;
-pub mod retrieval;
-pub mod robustness;
 pub mod validate;

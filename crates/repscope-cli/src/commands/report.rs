@@ -5,72 +5,58 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use repscope_core::{Analysis, ClidSpec, ClusterCount, IdNorm, Results, Spec, UnitLength};
-use repscope_io::{ResultsDocument, write_whole};
-use repscope_render::{ClidRun, Format, clid_table, render};
+use repscope::compare::COMPARE;
+use repscope::options::{Machine, Outputs};
+use repscope::{Report, document_in};
+use repscope_io::write_whole;
 
-use super::analyses::start_threads;
-use super::compare::{self, COMPARE};
-use super::{etes, evaluate, retrieval};
-use crate::args::{Machine, Report};
-use crate::evaluation::{folder, folder_of};
-use crate::outputs::{self, Finished, advise};
-use crate::perturbation::deliver::Checks;
-use crate::report_page;
+use crate::args;
+use crate::outputs::{say, show, warn};
+use crate::start_threads;
 
-pub fn run(options: &Report) -> Result<ExitCode> {
+pub fn run(options: &args::Report) -> Result<ExitCode> {
     start_threads(&Machine {
         threads: options.threads,
         memory: None,
-        quiet: options.quiet,
     })?;
-    let path = if options.document.is_dir() {
-        options.document.join("results.json")
-    } else {
-        options.document.clone()
-    };
-    let document = ResultsDocument::read(&path)?;
-    if document.scores.is_empty() {
+    let path = document_in(&options.document);
+    let report = Report::open(&path)?;
+    if report.results.scores.is_empty() {
         bail!("{} holds no scores, so there is nothing to draw", path.display());
     }
     let beside = path.parent().unwrap_or(Path::new("")).to_path_buf();
-    let analysis = report_page::analysis_of(&document.command);
-    let finished = folder::with_samples(document, &beside, false)?;
-    if !options.quiet && finished.results.samples.is_empty() && analysis.is_none_or(folder::has_samples) {
-        advise(&format!(
-            "warning: {} is not there: what is drawn from single samples (scatter plots, maps, CSV files of pairs) is \
-             left out",
-            beside.join("samples.npz").display()
-        ));
+    let analysis = report.analysis();
+    if report.results.samples.is_empty() && analysis.is_none_or(|own| own.keeps_samples) {
+        let samples = beside.join("samples.npz");
+        say(
+            options.quiet,
+            &format!(
+                "warning: {} does not exist: what is drawn from single samples (scatter plots, maps, CSV files of pairs) is \
+                 left out",
+                samples.display()
+            ),
+        );
     }
-    let is_comparison = finished.document.command == COMPARE;
-    let own_folder = if is_comparison {
-        Some(COMPARE)
-    } else {
-        analysis.map(folder_of)
-    };
+    let is_comparison = report.document.command == COMPARE;
+    let own_folder = if is_comparison { Some(COMPARE) } else { analysis.map(|own| own.folder) };
     let root = options.output_dir.clone().unwrap_or_else(|| root(&beside, own_folder));
-    let written = finished.write_all(&root, &options.figures)?;
+    let written = report.write_all(&root, &options.figures)?;
     let (home, page) = match is_comparison {
         true => (root.join(COMPARE), root.join(COMPARE)),
         // Beside the document, so that the page of one analysis does not replace that of all.
         false => (root, options.output_dir.clone().unwrap_or(beside)),
     };
-    let page = page.join("report.html");
-    write_whole(&page, report_page::html(&finished).as_bytes())?;
-    if !options.quiet {
-        outputs::warn(&finished.results.warnings);
-    }
-    outputs::show(&finished, options.json, options.format, &|results, format| {
-        table(&finished, results, format, options.quiet)
-    })?;
-    if !options.quiet {
-        advise(&format!(
-            "{} are in {}",
-            written.in_words("report.html"),
-            home.display()
-        ));
-    }
+    write_whole(&page.join("report.html"), report.html().as_bytes())?;
+    warn(&report, options.quiet);
+    let to = Outputs {
+        json: options.json,
+        format: options.format,
+        quiet: options.quiet,
+        ..Outputs::default()
+    };
+    show(&report, &to)?;
+    let files = format!("{} are in {}", written.in_words("report.html"), home.display());
+    say(options.quiet, &files);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -83,87 +69,9 @@ fn root(beside: &Path, own_folder: Option<&str>) -> PathBuf {
     }
 }
 
-/// The scores in the form of the command that made them.
-pub fn table(finished: &Finished, results: &Results, format: Format, is_quiet: bool) -> String {
-    match report_page::analysis_of(&finished.document.command) {
-        None if finished.document.command == COMPARE => {
-            compare::table(results, compare::reference(&finished.document), format)
-        }
-        None => evaluate::table(results, format),
-        Some(Analysis::Retrieval) => retrieval::show(results, format, is_quiet),
-        Some(Analysis::Etes) => etes::show(results, format),
-        Some(Analysis::Clid) => clid(&finished.document, results, format),
-        Some(Analysis::Perturb) => match Checks::of(&finished.document) {
-            Some(checks) => checks.table(results, format),
-            None => render(results, format, outputs::width(), outputs::color()),
-        },
-        Some(_) => render(results, format, outputs::width(), outputs::color()),
-    }
-}
-
-/// The scores with the steps of CLID, which the document names.
-fn clid(document: &ResultsDocument, results: &Results, format: Format) -> String {
-    let (width, color) = (outputs::width(), outputs::color());
-    let (Some(steps), Some(level)) = (steps(&document.spec["clid"]), document.spec["level"].as_f64()) else {
-        return render(results, format, width, color);
-    };
-    let (preset, preset_steps) = match document.spec["preset"].as_str() {
-        Some("paper") => ("paper", ClidSpec::PAPER),
-        _ => ("spec", ClidSpec::SPEC),
-    };
-    let spec = Spec {
-        clid: steps,
-        level,
-        ..Spec::default()
-    };
-    let run = ClidRun {
-        spec: &spec,
-        preset,
-        preset_steps: &preset_steps,
-        performance: document.spec["performance"].as_str(),
-    };
-    clid_table(results, &run, format, width, color)
-}
-
-/// The steps of CLID as a document keeps them.
-fn steps(spec: &serde_json::Value) -> Option<ClidSpec> {
-    let count = |key: &str| spec[key].as_u64().and_then(|count| usize::try_from(count).ok());
-    Some(ClidSpec {
-        standardize: spec["standardize"].as_bool()?,
-        unit_length: match spec["unit_length"].as_str()? {
-            "none" => UnitLength::None,
-            "vote" => UnitLength::Vote,
-            "all" => UnitLength::All,
-            _ => return None,
-        },
-        clusters: match spec["clusters"].as_str() {
-            Some("sqrt") => ClusterCount::Sqrt,
-            _ => ClusterCount::Of(count("clusters")?),
-        },
-        restarts: count("restarts")?,
-        k: count("k")?,
-        splits: count("splits")?,
-        repeats: count("repeats")?,
-        id_norm: match spec["id_norm"].as_str()? {
-            "dim" => IdNorm::Dim,
-            "pool" => IdNorm::Pool,
-            _ => return None,
-        },
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_steps_of_clid_read_back_as_they_were_written() {
-        for written in [ClidSpec::SPEC, ClidSpec::PAPER] {
-            let json = serde_json::to_value(&written).expect("plain data");
-            assert_eq!(steps(&json), Some(written));
-        }
-        assert_eq!(steps(&serde_json::Value::Null), None);
-    }
 
     #[test]
     fn files_go_where_the_run_put_them() {

@@ -48,6 +48,7 @@ mod uniformity;
 mod weighted_clid;
 mod wer;
 
+use serde::{Deserialize, Serialize};
 use crate::data::{Performance, Study};
 use crate::error::Result;
 use crate::etes::Decoded;
@@ -119,8 +120,9 @@ pub static METRICS: &[&Metric] = &[
 ];
 
 /// The analyses; a command each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[serde(rename_all = "lowercase")]
 pub enum Analysis {
     /// Do small steps of the input make small steps of the code?
     Smoothness,

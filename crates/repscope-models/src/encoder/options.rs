@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //! What can be chosen about an encoder.
 
+use serde::{Deserialize, Serialize};
 use crate::architectures::{BuildOptions, Kind};
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 
 /// How the axes of a row are to be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Layout {
     /// Images as (channels, height, width).
     ChannelsFirst,

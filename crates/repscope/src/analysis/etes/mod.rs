@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: MIT
+//! How near are generated texts to the signals they were made from? Signals, the texts of one or more systems as vectors or as texts
+//! that are encoded, the true texts, and what samples are grouped by.
+
+mod files;
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use repscope_core::{Analysis as Kind, Decoding, EtesSpec, Labels, Results, Space, Spec, System, etes};
+use repscope_io::{InputPath, Pool};
+use serde::{Deserialize, Serialize};
+
+use super::{Analysis, Origin, declare};
+use crate::encoding::{Model, Seen, stored};
+use crate::evaluation::plan::{Extra, Planned};
+use crate::inputs::Inputs;
+use crate::options::{Data, MOST_ROWS, RuntimeOptions, Settings, TextEncoderOptions, choice, default_options};
+use crate::reader::{Reader, Sources};
+use crate::search::list;
+use crate::session::Session;
+use crate::source::{Named, Place, Source, bind};
+
+pub use files::EtesFiles;
+
+const FLUENCIES: &[(&str, &str)] = &[
+    ("log-perplexity", "Mean negative log-likelihood of the tokens"),
+    ("perplexity", "Its exponential, at least 1"),
+];
+
+/// What fluencies are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FluencyKind {
+    /// Mean negative log-likelihood of the tokens.
+    LogPerplexity,
+    /// Its exponential, at least 1.
+    Perplexity,
+}
+
+const INPUTS: &str = "Signals and texts";
+
+/// How near are generated texts to the signals they were made from?
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Etes {
+    /// Embeddings of the signals, one per row; NAME=PATH where a system has signals of its own
+    #[arg(long, num_args = 1.., required = true, value_name = "NAME=PATH|PATH", help_heading = INPUTS)]
+    pub signal: Vec<Named>,
+    /// Embeddings of the texts that a system generated; several systems as NAME=PATH NAME=PATH
+    #[arg(
+        long,
+        num_args = 1..,
+        required_unless_present = "generated_text",
+        value_name = "NAME=PATH|PATH",
+        help_heading = INPUTS
+    )]
+    pub generated: Vec<Named>,
+    /// Embeddings of the true texts
+    #[arg(long, num_args = 1.., value_name = "NAME=PATH|PATH", help_heading = INPUTS)]
+    pub reference: Vec<Named>,
+    /// The texts that a system generated (.txt, file.jsonl#field, file.csv#column). Without --generated they are encoded
+    #[arg(long, num_args = 1.., value_name = "NAME=PATH|PATH", help_heading = INPUTS)]
+    pub generated_text: Vec<Named>,
+    /// The true texts. Without --reference they are encoded
+    #[arg(long, value_name = "PATH", help_heading = INPUTS)]
+    pub reference_text: Option<Source>,
+    /// The text encoder: a folder as Hugging Face stores it, or an .onnx file with tokenizer.json beside it
+    #[arg(long, value_name = "PATH", help_heading = INPUTS)]
+    pub text_encoder: Option<Source>,
+    /// The trained model: its aligner is put behind the text encoder
+    #[arg(long, value_name = "FILE", requires = "text_encoder", help_heading = INPUTS)]
+    pub checkpoint: Option<Source>,
+    /// How fluent each generated text is, which then is part of the total
+    #[arg(long, num_args = 1.., value_name = "NAME=PATH|PATH", help_heading = INPUTS)]
+    pub fluency: Vec<Named>,
+    /// What --fluency holds
+    #[arg(long, value_parser = choice::<FluencyKind>(FLUENCIES), default_value = "log-perplexity", value_name = "KIND", help_heading = INPUTS)]
+    pub fluency_kind: FluencyKind,
+    /// Give the scores for each value of something, too: subject=PATH task=PATH
+    #[arg(long, num_args = 1.., value_name = "NAME=PATH", help_heading = INPUTS)]
+    pub group: Vec<Named>,
+    /// Samples with the same value of this --group belong together: intervals are over its values, not over samples
+    #[arg(long, value_name = "GROUP", help_heading = INPUTS)]
+    pub units: Option<String>,
+    /// Weight of the fluency (log-perplexity / 10) in the total
+    #[arg(long, default_value_t = 0.1, value_name = "W", help_heading = "Scores")]
+    pub fluency_weight: f64,
+    /// Where the bands excellent, good, fair and weak end; behind them is poor
+    #[arg(
+        long,
+        num_args = 4,
+        allow_negative_numbers = true,
+        default_values_t = [-0.8, -0.5, -0.2, 0.0],
+        value_name = "E",
+        help_heading = "Scores"
+    )]
+    pub bands: Vec<f64>,
+    /// Is the true text among the K nearest of all texts?
+    #[arg(
+        long,
+        num_args = 1..,
+        value_delimiter = ',',
+        default_values_t = [1, 5, 10],
+        value_name = "K",
+        help_heading = "Scores"
+    )]
+    pub k: Vec<usize>,
+    /// Random pairings that the p-value is counted from; 0 leaves it out
+    #[arg(long, default_value_t = 999, value_name = "N", help_heading = "Scores")]
+    pub permutations: usize,
+    /// Write the scores of each sample to this .csv, .json or .parquet file, too
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    pub samples: Option<Source>,
+    /// What runs encoders.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub runtime: RuntimeOptions,
+    /// How texts become embeddings.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub text: TextEncoderOptions,
+    /// What all analyses share.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub settings: Settings,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  repscope etes --signal eeg.npy --generated beam.npy --reference true.npy
+  repscope etes --signal eeg.npy --generated beam=b.npy nucleus=n.npy \\
+      --reference true.npy --group subject=subjects.npy
+  repscope etes --signal eeg.npy --generated-text beam.txt \\
+      --reference-text true.txt --text-encoder flan-t5-large/ \\
+      --checkpoint glim.ckpt --template 'To English: {}'
+
+Energies are negative cosines: lower is better. Row i of all files is the same
+sample. NAME=PATH gives a file to one system, a path alone to all of them.";
+
+default_options!(Etes);
+bind!(Etes: signal, generated, reference, generated_text, reference_text, text_encoder, checkpoint, fluency, group, samples,
+    runtime);
+declare!(Etes {
+    kind: Kind::Etes,
+    about: "How near are generated texts to the signals they were made from?",
+    examples: EXAMPLES,
+    folder: "etes_analysis",
+    reads: &[],
+    data: Origin::Own,
+    stage: 4,
+    sweeps: false,
+    keeps_samples: false,
+    classes: &[],
+    take: |_, _| {},
+});
+
+impl Analysis for Etes {
+    fn spec(&self, _data: &Data) -> Result<Spec> {
+        if let Some(k) = self.k.iter().find(|&&k| k == 0 || k > MOST_ROWS) {
+            bail!("k = {k}: K counts the nearest texts, at least 1 and at most {MOST_ROWS}");
+        }
+        let mut k: Vec<usize> = Vec::new();
+        for own in &self.k {
+            if !k.contains(own) {
+                k.push(*own);
+            }
+        }
+        let &[excellent, good, fair, weak] = &self.bands[..] else {
+            bail!(
+                "bands are four numbers, such as -0.8 -0.5 -0.2 0, but there are {}",
+                self.bands.len()
+            );
+        };
+        let spec = Spec {
+            etes: EtesSpec {
+                fluency_weight: self.fluency_weight,
+                bands: [excellent, good, fair, weak],
+                k,
+                permutations: self.permutations,
+            },
+            ..self.settings.spec()?
+        };
+        spec.check()?;
+        Ok(spec)
+    }
+
+    fn prepare(&self, _data: &Data, _inputs: &Inputs, sources: &mut Sources, session: &Session) -> Result<Extra> {
+        let files = EtesFiles::new(self.samples.as_ref())?;
+        let (decoding, own) = read(self, session)?;
+        *sources = own;
+        Ok(Extra::Decoding(Box::new(decoding), files))
+    }
+
+    fn compute(&self, planned: &Planned, _inputs: &Inputs, session: &Session) -> Result<Results> {
+        let Extra::Decoding(decoding, _) = &planned.extra else {
+            bail!("internal error: generated texts without their data. Please report this");
+        };
+        Ok(etes(decoding, &planned.metrics, &planned.spec, &session.driver())?)
+    }
+}
+
+/// Reads everything, and runs the text encoder where texts have no vectors.
+fn read(options: &Etes, session: &Session) -> Result<(Decoding, Sources)> {
+    let mut reader = Reader::new(&[]);
+    let names = names(options)?;
+    let reference_texts = match &options.reference_text {
+        Some(source) => Some(seen_texts(&source.place()?, &mut reader)?),
+        None => None,
+    };
+    let mut encoder = Encoder {
+        options,
+        session,
+        model: None,
+    };
+    let mut files = Files::default();
+    let mut systems = Vec::new();
+    let mut of_references: Option<Arc<Space>> = None;
+    for name in &names {
+        let (generated, texts) = (
+            own_place(&options.generated, name, &names)?,
+            own_place(&options.generated_text, name, &names)?,
+        );
+        let texts = match texts {
+            Some(place) => Some(seen_texts(&place, &mut reader)?),
+            None => None,
+        };
+        let space = match (generated, &texts) {
+            (Some(place), _) => files.space(&place, name, &mut reader)?,
+            (None, Some(texts)) => Arc::new(encoder.space(texts, name, &mut reader)?),
+            (None, None) => bail!("system `{name}` has neither embeddings of its texts nor the texts"),
+        };
+        let signal = shared_place(&options.signal, name, &names)?.with_context(|| {
+            format!("system `{name}` has no signals; give a path for all, or {name}=PATH")
+        })?;
+        let reference = match (shared_place(&options.reference, name, &names)?, &reference_texts) {
+            (Some(place), _) => Some(files.space(&place, "reference", &mut reader)?),
+            (None, Some(texts)) => {
+                if of_references.is_none() {
+                    of_references = Some(Arc::new(encoder.space(texts, "reference", &mut reader)?));
+                }
+                of_references.clone()
+            }
+            (None, None) => None,
+        };
+        let fluency = match own_place(&options.fluency, name, &names)? {
+            Some(place) => Some(fluency(&place, options.fluency_kind, &mut reader)?.into()),
+            None => None,
+        };
+        systems.push(System {
+            name: name.clone(),
+            signal: files.space(&signal, "signal", &mut reader)?,
+            generated: space,
+            reference,
+            fluency,
+            texts: texts.as_ref().and_then(shared),
+        });
+    }
+    encoder.refuse_idle()?;
+    refuse_strangers(&options.fluency, &names)?;
+    let (groups, units) = groups(options, &mut reader)?;
+    let decoding = Decoding {
+        systems,
+        references: reference_texts.as_ref().and_then(shared),
+        groups,
+        units,
+    };
+    decoding.check()?;
+    reader.warnings.extend(empty_texts(&decoding));
+    let sources = Sources {
+        records: reader.records,
+        warnings: reader.warnings,
+        options: asked(options),
+    };
+    Ok((decoding, sources))
+}
+
+/// `NAME=PATH` or `PATH`. What looks like a path before `=` is no name.
+fn split(given: &Named) -> Result<(Option<&str>, Place)> {
+    match given {
+        Named::Source(name, source, _) => Ok((Some(name).filter(|name| !name.is_empty()).map(String::as_str), source.place()?)),
+        Named::Text(text) => {
+            let (name, path) = match text.split_once('=') {
+                Some((name, path)) if !name.is_empty() && !name.contains(['/', '\\', '#', '.']) => (Some(name), path),
+                _ => (None, text.as_str()),
+            };
+            Ok((name, Place::File(InputPath::parse(path))))
+        }
+    }
+}
+
+fn name_of(given: &Named) -> Result<String> {
+    let (name, place) = split(given)?;
+    Ok(name.map_or_else(|| place.stem(), str::to_string))
+}
+
+/// The systems, in the order in which they are named.
+fn names(options: &Etes) -> Result<Vec<String>> {
+    let mut names: Vec<String> = Vec::new();
+    for list in [&options.generated, &options.generated_text] {
+        let own = list.iter().map(name_of).collect::<Result<Vec<String>>>()?;
+        if let Some(twice) = own.iter().enumerate().find(|(i, name)| own[..*i].contains(name)) {
+            bail!("two systems are called `{}`; name them apart with NAME=PATH", twice.1);
+        }
+        // Vectors and texts of the only system need no name.
+        if let ([given], [_]) = (&list[..], &names[..])
+            && split(given)?.0.is_none()
+        {
+            continue;
+        }
+        names.extend(own.into_iter().filter(|name| !names.contains(name)).collect::<Vec<_>>());
+    }
+    Ok(names)
+}
+
+/// What an option gives to all systems, or to this one.
+fn shared_place(given: &[Named], system: &str, systems: &[String]) -> Result<Option<Place>> {
+    let (mut of_all, mut own) = (None, None);
+    for given in given {
+        match split(given)? {
+            (Some(name), _) if !systems.iter().any(|known| known == name) => bail!(
+                "{given} is for a system `{name}`, but the systems are {}",
+                list(systems.iter().map(String::as_str))
+            ),
+            (Some(name), place) if name == system => own = Some(place),
+            (Some(_), _) => {}
+            (None, place) => {
+                let text = place.to_string();
+                if let Some(other) = of_all.replace(place) {
+                    bail!("{other} and {text} are both for all systems; write NAME=PATH for each");
+                }
+            }
+        }
+    }
+    Ok(own.or(of_all))
+}
+
+/// What an option gives to this system by name. The only one belongs to the only system, whatever it is called.
+fn own_place(given: &[Named], system: &str, systems: &[String]) -> Result<Option<Place>> {
+    if let ([only], [_]) = (given, systems) {
+        return Ok(Some(split(only)?.1));
+    }
+    for given in given {
+        if name_of(given)? == system {
+            return Ok(Some(split(given)?.1));
+        }
+    }
+    Ok(None)
+}
+
+fn refuse_strangers(fluency: &[Named], systems: &[String]) -> Result<()> {
+    for given in fluency.iter().filter(|_| fluency.len() > 1 || systems.len() > 1) {
+        let name = name_of(given)?;
+        if !systems.contains(&name) {
+            bail!(
+                "fluency {given} is for a system `{name}`, but the systems are {}; write NAME=PATH for each",
+                list(systems.iter().map(String::as_str))
+            );
+        }
+    }
+    Ok(())
+}
+
+fn seen_texts(place: &Place, reader: &mut Reader) -> Result<Seen> {
+    let seen = Seen::open(place, false, reader)?;
+    if seen.texts().is_none() {
+        bail!("{place} holds numbers, and texts are needed; give a .txt file, or a column or field of text with #name");
+    }
+    Ok(seen)
+}
+
+fn shared(seen: &Seen) -> Option<Arc<[String]>> {
+    seen.texts().map(Into::into)
+}
+
+/// Vectors, each file read once.
+#[derive(Default)]
+struct Files {
+    known: Vec<(String, Arc<Space>)>,
+}
+
+impl Files {
+    fn space(&mut self, place: &Place, name: &str, reader: &mut Reader) -> Result<Arc<Space>> {
+        let text = place.to_string();
+        if let Some((_, space)) = self.known.iter().find(|(known, _)| *known == text) {
+            return Ok(space.clone());
+        }
+        let array = reader.array(place)?;
+        let space = array.into_space(name, Pool::Flatten).with_context(|| text.clone())?;
+        let space = Arc::new(space);
+        self.known.push((text, space.clone()));
+        Ok(space)
+    }
+}
+
+/// The text encoder, opened when it is first needed.
+struct Encoder<'a> {
+    options: &'a Etes,
+    session: &'a Session<'a>,
+    model: Option<Model>,
+}
+
+impl Encoder<'_> {
+    fn space(&mut self, texts: &Seen, name: &str, reader: &mut Reader) -> Result<Space> {
+        let options = self.options;
+        let source = options.text_encoder.as_ref().map(ToString::to_string);
+        let Some(path) = source.as_deref().map(InputPath::parse) else {
+            bail!(
+                "{texts} holds {} texts, and nothing to encode them with; name a text encoder (--text-encoder FOLDER), or \
+                 give their embeddings",
+                texts.rows()
+            );
+        };
+        let machine = &options.settings.machine;
+        let model = match &mut self.model {
+            Some(model) => model,
+            None => {
+                if !path.path.exists() {
+                    bail!("text encoder {path}: there is no such folder or file");
+                }
+                let checkpoint = options.checkpoint.as_ref();
+                let model = Model::open_text(&path, checkpoint, &options.text, &options.runtime, machine)
+                    .with_context(|| format!("text encoder {path}"))?;
+                reader.records.push(model.record(&path));
+                self.model.insert(model)
+            }
+        };
+        let stored = stored(model, name, texts, None, options.runtime.no_cache, self.session)?;
+        let notes = model
+            .to_be_known(&stored.notes)
+            .map(|note| format!("texts of `{name}`: {note}"));
+        reader.warnings.extend(notes);
+        stored
+            .only()?
+            .into_space(name, Pool::Flatten)
+            .with_context(|| name.to_string())
+    }
+
+    fn refuse_idle(&self) -> Result<()> {
+        match (&self.options.text_encoder, &self.model) {
+            (Some(path), None) => bail!(
+                "text encoder {path} has nothing to do: all texts come as embeddings; leave out one of the two"
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Log-perplexities, one per sample.
+fn fluency(text: &Place, kind: FluencyKind, reader: &mut Reader) -> Result<Vec<f64>> {
+    let space = reader.array(text)?.into_space("fluency", Pool::Flatten)?;
+    if space.columns() != 1 {
+        bail!(
+            "{text} has {} numbers per sample; the fluency of a text is one number",
+            space.columns()
+        );
+    }
+    let mut value = [0.0];
+    let number = |i: usize| {
+        space.read_row(i, &mut value);
+        match kind {
+            FluencyKind::LogPerplexity if value[0] < 0.0 => bail!(
+                "{text} has {} at row {i} (counted from 0); a log-perplexity is at least 0",
+                value[0]
+            ),
+            FluencyKind::Perplexity if value[0] < 1.0 => bail!(
+                "{text} has {} at row {i} (counted from 0); a perplexity is at least 1. Log-perplexities are of the \
+                 kind log-perplexity",
+                value[0]
+            ),
+            FluencyKind::LogPerplexity => Ok(value[0]),
+            FluencyKind::Perplexity => Ok(value[0].ln()),
+        }
+    };
+    (0..space.rows()).map(number).collect()
+}
+
+type Groups = Vec<(String, Arc<Labels>)>;
+
+/// What samples are grouped by, and the group whose values are the units of intervals.
+fn groups(options: &Etes, reader: &mut Reader) -> Result<(Groups, Option<Arc<Labels>>)> {
+    let mut groups: Groups = Vec::new();
+    for given in &options.group {
+        let name = name_of(given)?;
+        if groups.iter().any(|(other, _)| *other == name) {
+            bail!("two groups are called `{name}`; name them apart with NAME=PATH");
+        }
+        groups.push((name, Arc::new(reader.labels(&split(given)?.1)?)));
+    }
+    let units = match &options.units {
+        None => None,
+        Some(name) => match groups.iter().find(|(other, _)| other == name) {
+            Some((_, labels)) => Some(labels.clone()),
+            None => bail!(
+                "units = {name} names no group; there are {}. Add the group {name}=PATH",
+                list(groups.iter().map(|(name, _)| name.as_str()))
+            ),
+        },
+    };
+    Ok((groups, units))
+}
+
+/// Empty texts are scored as any other, so somebody must say how many there are.
+fn empty_texts(decoding: &Decoding) -> Vec<String> {
+    let count = |texts: &[String]| texts.iter().filter(|text| text.trim().is_empty()).count();
+    let told = |whose: String, texts: &Arc<[String]>| {
+        let empty = count(texts);
+        (empty > 0).then(|| {
+            format!(
+                "{empty} of {} {whose} are empty; they are scored like any other",
+                texts.len()
+            )
+        })
+    };
+    let own = decoding
+        .systems
+        .iter()
+        .filter_map(|system| told(format!("texts of `{}`", system.name), system.texts.as_ref()?));
+    let references = decoding.references.as_ref();
+    own.chain(references.and_then(|texts| told("reference texts".to_string(), texts)))
+        .collect()
+}
+
+/// What was asked, for the results document.
+fn asked(options: &Etes) -> serde_json::Map<String, serde_json::Value> {
+    let asked = serde_json::json!({
+        "signal": options.signal, "generated": options.generated, "reference": options.reference,
+        "generated_text": options.generated_text, "reference_text": options.reference_text,
+        "text_encoder": options.text_encoder, "checkpoint": options.checkpoint, "template": options.text.template,
+        "max_tokens": options.text.max_tokens, "fluency": options.fluency, "group": options.group, "units": options.units,
+    });
+    let serde_json::Value::Object(mut asked) = asked else {
+        return serde_json::Map::new();
+    };
+    let is_said = |value: &serde_json::Value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty());
+    asked.retain(|_, value| is_said(value));
+    if !options.fluency.is_empty() && options.fluency_kind == FluencyKind::Perplexity {
+        asked.insert("fluency_kind".to_string(), "perplexity".into());
+    }
+    asked
+}

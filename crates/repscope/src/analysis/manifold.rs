@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+//! How many dimensions do the embeddings use?
+
+use anyhow::{Result, bail};
+use clap::Args;
+use repscope_core::{Analysis as Kind, Spec};
+use serde::{Deserialize, Serialize};
+
+use super::{Analysis, Origin, check_sample, declare};
+use crate::inputs::Role;
+use crate::options::{Data, Groups, Models, SeenOption, Settings, default_options};
+use crate::source::bind;
+
+/// Participation ratio, intrinsic dimension and spectrum.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Manifold {
+    /// The models.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub models: Models,
+    /// What encoders are run on.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub seen: SeenOption,
+    /// The groups that rows come in.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub groups: Groups,
+    /// Take the neighbour ratios of M random rows, with neighbours among all rows
+    #[arg(long, value_name = "M")]
+    pub sample: Option<usize>,
+    /// Share of the largest ratios that TwoNN's fit leaves out
+    #[arg(long, default_value_t = 0.1)]
+    pub discard: f64,
+    /// What all analyses share.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub settings: Settings,
+}
+
+default_options!(Manifold);
+bind!(Manifold: models, seen, groups);
+declare!(Manifold {
+    kind: Kind::Manifold,
+    about: "How many dimensions do the embeddings use? (participation ratio, TwoNN, spectrum)",
+    examples: "Examples:\n  repscope manifold --model jepa=z_jepa.npy --model autoencoder=z_ae.npy\n  repscope manifold --model z.npz#codes --discard 0.05",
+    folder: "manifold_dimension",
+    reads: &[Role::Episodes, Role::Embeddings],
+    data: Origin::Study,
+    stage: 1,
+    sweeps: true,
+    keeps_samples: false,
+    classes: &["episodes"],
+    take: |joint, own| {
+        joint.discard = own.discard;
+        joint.sample = own.sample;
+    },
+});
+
+impl Analysis for Manifold {
+    fn data(&self) -> Data {
+        Data {
+            states: self.seen.states.clone(),
+            episodes: self.groups.episodes.clone(),
+            ..self.models.data()
+        }
+    }
+
+    fn spec(&self, _data: &Data) -> Result<Spec> {
+        if !(0.0..1.0).contains(&self.discard) {
+            bail!("discard = {} must be at least 0 and below 1 (0.1 is usual)", self.discard);
+        }
+        Ok(Spec {
+            sample: check_sample(self.sample)?,
+            discard: self.discard,
+            ..self.settings.spec()?
+        })
+    }
+}

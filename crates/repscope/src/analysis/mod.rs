@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+//! The analyses: one file each, and one line in [`ANALYSES`].
+//!
+//! An analysis is a struct of options that implements [`Analysis`]. The struct is its command line, its table in a study file and its
+//! keyword arguments in Python. [`Declared`] says what else the rest of the library has to know.
+
+mod clid;
+mod etes;
+mod geometry;
+mod manifold;
+mod neighborhood;
+pub mod perturb;
+mod rankme;
+mod retrieval;
+mod robustness;
+mod smoothness;
+
+use std::fmt::Debug;
+use std::path::Path;
+
+use anyhow::Result;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use repscope_core::{Metric, Results, Spec, Study, evaluate};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::evaluation::plan::{Extra, Planned};
+use crate::inputs::{Inputs, Role};
+use crate::options::layers::{self, Layer};
+use crate::options::{Data, Settings};
+use crate::reader::Sources;
+use crate::session::Session;
+use crate::source::Bind;
+
+pub use repscope_core::Analysis as Kind;
+
+pub use clid::{Clid, Preset, YesNo};
+pub(crate) use clid::{CLUSTERS as MCR2_CLUSTERS, metrics as clid_metrics};
+pub use etes::{Etes, EtesFiles};
+pub use geometry::Geometry;
+pub use manifold::Manifold;
+pub use neighborhood::Neighborhood;
+pub use perturb::{Perturb, PerturbGenerate};
+pub use rankme::Rankme;
+pub(crate) use rankme::metrics as rankme_metrics;
+pub use retrieval::{Retrieval, write_texts};
+pub use robustness::Robustness;
+pub use smoothness::Smoothness;
+
+/// Every analysis, in the order in which results show them.
+pub const ANALYSES: &[&Declared] = &[
+    &smoothness::DECLARED,
+    &robustness::DECLARED,
+    &neighborhood::DECLARED,
+    &manifold::DECLARED,
+    &geometry::DECLARED,
+    &rankme::DECLARED,
+    &clid::DECLARED,
+    &retrieval::DECLARED,
+    &etes::DECLARED,
+    &perturb::DECLARED,
+];
+
+/// What is declared about an analysis beside its options.
+pub struct Declared {
+    /// Its name and its metrics.
+    pub kind: Kind,
+    /// The question that it answers, for lists of commands.
+    pub about: &'static str,
+    /// Command lines, and what else its help says.
+    pub examples: &'static str,
+    /// The folder of its files within the output folder.
+    pub folder: &'static str,
+    /// The inputs of a study that it reads.
+    pub reads: &'static [Role],
+    /// Where its inputs come from, and what else it can be run with.
+    pub data: Origin,
+    /// When it runs in an evaluation of several: short analyses first, so that something is saved early.
+    pub stage: u8,
+    /// Whether it shares passes over all pairs of rows with others.
+    pub sweeps: bool,
+    /// Whether it always keeps numbers of single samples.
+    pub keeps_samples: bool,
+    /// The classes of samples that its results keep.
+    pub classes: &'static [&'static str],
+    /// Takes the options that it reads from its own spec into a joint one.
+    pub take: fn(&mut Spec, &Spec),
+    /// Its options as a command.
+    pub command: fn() -> Command,
+    /// Its options from a command line.
+    pub parse: fn(&ArgMatches) -> Result<Box<dyn Analysis>, clap::Error>,
+    /// Its options from plain data.
+    pub read: fn(Layer) -> Result<Box<dyn Analysis>, String>,
+    /// Reads one option into a layer.
+    pub put: fn(&mut Layer, &clap::Arg, serde_json::Value, &Path) -> Result<(), String>,
+}
+
+/// Where an analysis has its inputs from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The models of a study; it can be part of an evaluation and of a comparison.
+    Study,
+    /// Data of its own; it can be part of an evaluation that names them.
+    Own,
+    /// Data of its own, and always alone.
+    Alone,
+}
+
+/// What every analysis has, by its declaration.
+pub trait Basics {
+    /// What is declared about it.
+    fn declared(&self) -> &'static Declared;
+
+    /// What all analyses share.
+    fn settings(&self) -> &Settings;
+
+    /// The same, to be changed by an evaluation of several.
+    fn settings_mut(&mut self) -> &mut Settings;
+}
+
+/// What a run of an analysis asks for.
+pub trait Analysis: Basics + Bind + Debug + Send + Sync {
+    /// The inputs of a study that its own options name.
+    fn data(&self) -> Data {
+        Data::default()
+    }
+
+    /// Its options, resolved.
+    fn spec(&self, data: &Data) -> Result<Spec>;
+
+    /// What it computes.
+    fn metrics(&self, _data: &Data) -> Vec<&'static Metric> {
+        self.settings().wanted(self.declared().kind.metrics())
+    }
+
+    /// Those of its metrics that are computed together with those of other analyses.
+    fn shares(&self, _metric: &Metric) -> bool {
+        true
+    }
+
+    /// Reads what only it needs, refuses what does not fit the data, and adds what the user should know.
+    fn prepare(&self, _data: &Data, _inputs: &Inputs, _sources: &mut Sources, _session: &Session) -> Result<Extra> {
+        Ok(Extra::Nothing)
+    }
+
+    /// Why the analysis is left out of an evaluation, where its inputs are there but do not suffice.
+    fn misfit(&self, _spec: &Spec, _inputs: &Inputs) -> Option<String> {
+        None
+    }
+
+    /// Computes it by itself: the metrics that it shares with others.
+    fn compute(&self, planned: &Planned, inputs: &Inputs, session: &Session) -> Result<Results> {
+        study_metrics(planned, &inputs.studies, session)
+    }
+
+    /// Adds to its results what no metric computes.
+    fn complete(&self, _results: &mut Results, _planned: &Planned, _inputs: &Inputs) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The metrics of a study that are computed together with those of others.
+pub(crate) fn study_metrics(planned: &Planned, studies: &[Study], session: &Session) -> Result<Results> {
+    let shared = planned.shared();
+    Ok(evaluate(studies, &shared, &planned.spec, &session.driver())?)
+}
+
+/// The analysis of this kind.
+pub fn declared(kind: Kind) -> &'static Declared {
+    ANALYSES
+        .iter()
+        .find(|own| own.kind == kind)
+        .expect("every kind of analysis is declared")
+}
+
+/// The analysis with this name; none for `evaluate` and `compare`, which are several.
+pub fn named(name: &str) -> Option<&'static Declared> {
+    ANALYSES.iter().copied().find(|own| own.kind.name() == name)
+}
+
+/// The analyses that can be part of an evaluation.
+pub fn evaluated() -> impl Iterator<Item = &'static Declared> {
+    ANALYSES.iter().copied().filter(|own| own.data != Origin::Alone)
+}
+
+/// What [`Declared`] needs of a type.
+pub(crate) trait Options: Args + FromArgMatches + Serialize + DeserializeOwned + Default + Analysis + 'static {
+    fn command() -> Command {
+        layers::command::<Self>()
+    }
+
+    fn parse(matches: &ArgMatches) -> Result<Box<dyn Analysis>, clap::Error> {
+        Ok(Box::new(Self::from_arg_matches(matches)?))
+    }
+
+    fn read(layer: Layer) -> Result<Box<dyn Analysis>, String> {
+        Ok(Box::new(layers::read::<Self>(layer)?))
+    }
+
+    fn put(layer: &mut Layer, arg: &clap::Arg, value: serde_json::Value, folder: &Path) -> Result<(), String> {
+        layers::put::<Self>(layer, arg, value, folder)
+    }
+}
+
+impl<T: Args + FromArgMatches + Serialize + DeserializeOwned + Default + Analysis + 'static> Options for T {}
+
+/// The functions of [`Declared`] for a type of options.
+macro_rules! declare {
+    ($type:ty { $($field:ident: $value:expr),* $(,)? }) => {
+        /// What is declared about this analysis.
+        pub(super) static DECLARED: $crate::analysis::Declared = $crate::analysis::Declared {
+            $($field: $value,)*
+            command: <$type as $crate::analysis::Options>::command,
+            parse: <$type as $crate::analysis::Options>::parse,
+            read: <$type as $crate::analysis::Options>::read,
+            put: <$type as $crate::analysis::Options>::put,
+        };
+
+        impl $crate::analysis::Basics for $type {
+            fn declared(&self) -> &'static $crate::analysis::Declared {
+                &DECLARED
+            }
+
+            fn settings(&self) -> &$crate::options::Settings {
+                &self.settings
+            }
+
+            fn settings_mut(&mut self) -> &mut $crate::options::Settings {
+                &mut self.settings
+            }
+        }
+    };
+}
+pub(crate) use declare;
+
+/// Refuses a neighborhood size that no data can have.
+pub(crate) fn check_k(k: &[usize]) -> Result<Vec<usize>> {
+    if let Some(k) = k.iter().find(|&&k| k == 0 || k > crate::options::MOST_ROWS) {
+        anyhow::bail!("k = {k}: a neighborhood has at least one row, and fewer than the data");
+    }
+    let mut k = k.to_vec();
+    k.sort_unstable();
+    k.dedup();
+    Ok(k)
+}
+
+/// Refuses a sample without an interval.
+pub(crate) fn check_sample(count: Option<usize>) -> Result<Option<usize>> {
+    match count {
+        Some(m) if m < 2 => anyhow::bail!("sample = {m}: at least 2 rows are needed for an estimate with an interval"),
+        other => Ok(other),
+    }
+}
+
+/// A warning where models differ in their numbers of rows or columns, and why that matters.
+pub(crate) fn different_shapes(studies: &[Study], why: &str) -> Option<String> {
+    let shape = |study: &Study| (study.latent.rows(), study.latent.columns());
+    let (first, others) = studies.split_first()?;
+    let other = others.iter().find(|other| shape(other) != shape(first))?;
+    let words = |study: &Study| {
+        let (rows, columns) = shape(study);
+        format!("`{}` has {rows} rows and {columns} columns", study.model)
+    };
+    Some(format!("{} but {}: {why}", words(first), words(other)))
+}

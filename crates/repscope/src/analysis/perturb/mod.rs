@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: MIT
+//! What does masking parts of its images cost a classifier? `tree` reads labels off folders, `split` says which images are looked at,
+//! `pictures` masks them, `generate` writes them, `classify` runs a model on them, `stored` reads predictions, `kept` keeps them, and
+//! `files` writes the summaries.
+
+mod classify;
+mod files;
+mod generate;
+mod kept;
+mod pictures;
+mod split;
+mod stored;
+mod tree;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use clap::Args;
+use rayon::prelude::*;
+use repscope_core::masking::{Fill, Kind as Shape, Masking, RandomFrom, Rule};
+use repscope_core::run::Driver;
+use repscope_core::{Analysis as Kind, Head, Perturbation, PerturbedSet, Results, Spec, perturb};
+use repscope_io::{BadImages, InputPath, InputRecord};
+use serde::{Deserialize, Serialize};
+
+use super::{Analysis, Origin, declare};
+use crate::encoding::open_numbers;
+use crate::evaluation::plan::{Extra, Planned};
+use crate::inputs::Inputs;
+use crate::options::{Data, NumberEncoderOptions, Settings, choice, default_options};
+use crate::reader::{Reader, Sources};
+use crate::session::Session;
+use crate::source::{Source, bind};
+use classify::Classifier;
+use kept::{Kept, Predicted};
+use pictures::{InFiles, InMemory, Picked, masked, refuse_colour};
+use stored::{BASELINE, mean_shares};
+use tree::Tree;
+
+pub use files::Checks;
+pub use generate::{Generated, PerturbGenerate, generate};
+
+const SHAPES: &[(&str, &str)] = &[
+    ("top", "The brightest"),
+    ("bottom", "The dimmest"),
+    ("random", "At random"),
+    ("patch", "A square"),
+    ("ring", "A ring around the centre"),
+];
+const FILLS: &[(&str, &str)] = &[
+    ("black", "0"),
+    ("mean", "The mean of the lit pixels that are left"),
+    ("blur", "The blurred image"),
+    ("inpaint", "What the pixels around lead to expect"),
+];
+/// The images that the reference implementation feeds lie between 0 and 1.
+const USUAL_SCALE: f32 = 255.0;
+
+/// Which pixels are masked, and how.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(default)]
+#[command(next_help_heading = "Masks")]
+pub struct MaskOptions {
+    /// How much is masked, in percent of the lit (non-zero) pixels
+    #[arg(long, num_args = 1.., value_delimiter = ',', default_values_t = [1.0, 2.0, 3.0, 4.0, 5.0], value_name = "P")]
+    pub percents: Vec<f64>,
+    /// Which pixels
+    #[arg(long, value_parser = choice::<Shape>(SHAPES), num_args = 1.., value_delimiter = ',', default_values = ["top", "bottom", "random"])]
+    pub kinds: Vec<Shape>,
+    /// How pixels are counted: exactly the percentage with ties drawn by lot, or all beyond a percentile (as the document's
+    /// script does, which under ties masks far more)
+    #[arg(long, value_parser = choice::<Rule>(&[("exact", ""), ("threshold", "")]), default_value = "exact")]
+    pub rule: Rule,
+    /// What random pixels are drawn from: lit pixels, or all of them (as the document's script does)
+    #[arg(long, value_parser = choice::<RandomFrom>(&[("lit", ""), ("all", "")]), default_value = "lit")]
+    pub random_from: RandomFrom,
+    /// What is put in the place of masked pixels
+    #[arg(long, value_parser = choice::<Fill>(FILLS), default_value = "black")]
+    pub fill: Fill,
+}
+
+/// What masking parts of its images costs a classifier: the perturbation impact score.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Perturb {
+    /// The classifier: weights of the two-head ResNet of document 003, or an .onnx file with a head or several
+    #[arg(
+        long,
+        alias = "model",
+        value_name = "MODEL",
+        requires = "images",
+        conflicts_with = "predictions"
+    )]
+    pub checkpoint: Option<Source>,
+    /// The images it sees: a folder per class, within it a folder per class of the next head (BPSK/SNR_0/*.png)
+    #[arg(long, value_name = "DIR", requires = "checkpoint")]
+    pub images: Option<PathBuf>,
+    /// Masked images, as `perturb generate` writes them [default: masked in memory]
+    #[arg(long, value_name = "DIR", requires = "images")]
+    pub perturbation_dir: Option<PathBuf>,
+    /// Stored labels and predictions, instead of a model
+    #[arg(long, value_name = "DIR", required_unless_present = "checkpoint")]
+    pub predictions: Option<PathBuf>,
+    /// Which images: `test` is a tenth of every class (stratified over all heads, by the seed), `all` are all, or a file
+    /// with a path per line (.txt) or with positions in the sorted list (.npy)
+    #[arg(long, value_name = "test|all|FILE", default_value = "test")]
+    pub split: String,
+    /// What the heads are called, in the order of the folders [default: the outputs of the model]
+    #[arg(long = "head-names", num_args = 1.., value_delimiter = ',', value_name = "NAME")]
+    pub head_names: Vec<String>,
+    /// Leave out the folders of these classes
+    #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "CLASS")]
+    pub exclude: Vec<String>,
+    /// The accuracy that the images as they are should have, to four digits: combined=0.5126 modulation=0.7639
+    #[arg(long, num_args = 1.., value_name = "HEAD=X")]
+    pub expect_baseline: Vec<String>,
+    /// What the results call the model
+    #[arg(long, value_name = "MODEL")]
+    pub name: Option<String>,
+    /// Which pixels are masked.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub masks: MaskOptions,
+    /// How the classifier is run.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub model: NumberEncoderOptions,
+    /// What all analyses share.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub settings: Settings,
+    /// The folder in which predictions of a model are kept as they are finished; none keeps them for this run only.
+    #[arg(skip)]
+    pub keep: Option<PathBuf>,
+}
+
+impl MaskOptions {
+    /// The masks that are asked for, a family after the other, from weak to strong.
+    pub fn maskings(&self, seed: u64) -> Vec<Masking> {
+        let mut percents = self.percents.clone();
+        percents.sort_by(f64::total_cmp);
+        percents.dedup();
+        let mut kinds: Vec<Shape> = Vec::new();
+        for kind in &self.kinds {
+            if !kinds.contains(kind) {
+                kinds.push(*kind);
+            }
+        }
+        let mut maskings = Vec::new();
+        for kind in kinds {
+            maskings.extend(percents.iter().map(|&percent| Masking {
+                rule: self.rule,
+                random_from: self.random_from,
+                fill: self.fill,
+                ..Masking::new(kind, percent, seed)
+            }));
+        }
+        maskings
+    }
+
+    /// What stands behind the name of a set in the document's files.
+    pub fn suffix(&self) -> &'static str {
+        match self.fill {
+            Fill::Black => "blackout",
+            other => other.name(),
+        }
+    }
+
+    /// What was asked about masks, for documents.
+    fn asked(&self, seed: u64) -> serde_json::Map<String, serde_json::Value> {
+        let names: Vec<String> = self.maskings(seed).iter().map(Masking::name).collect();
+        let asked = [
+            ("masks", serde_json::json!(names)),
+            ("rule", serde_json::json!(self.rule)),
+            ("random_from", serde_json::json!(self.random_from)),
+            ("fill", serde_json::json!(self.fill)),
+            ("seed", serde_json::json!(seed)),
+        ];
+        asked.map(|(key, value)| (key.to_string(), value)).into_iter().collect()
+    }
+
+    /// The masks, checked.
+    fn checked(&self, seed: u64) -> Result<Vec<Masking>> {
+        let maskings = self.maskings(seed);
+        maskings.iter().try_for_each(Masking::check)?;
+        Ok(maskings)
+    }
+}
+
+/// How stored predictions are laid out.
+pub const STORED_PREDICTIONS: &str = "\
+A folder of predictions holds labels/HEAD.npy, baseline/HEAD.npy and PERTURBATION/HEAD.npy: a class per
+sample (numbers or names), or a row of logits or probabilities. PERTURBATION is a name and a percentage:
+top1, bottom5, random2_blackout. Beside them may stand classes/HEAD.txt with the names of the classes, a
+line each; ids.npy in every folder, by which the samples are joined; and masked.npy in the folder of a
+perturbation: for each sample the share of lit pixels and of all pixels that was masked.";
+
+const EXAMPLES: &str = "\
+Examples:
+  repscope perturb evaluate --checkpoint best_model_resnet50_epoch_14.pth --images constellation_diagrams
+  repscope perturb evaluate --checkpoint model.onnx --images photos --split all --kinds top random patch --fill blur
+  repscope perturb evaluate --predictions predictions --expect-baseline combined=0.5126
+  repscope perturb generate --source constellation_diagrams --output perturbed_constellations";
+
+default_options!(Perturb, MaskOptions);
+bind!(Perturb: checkpoint);
+declare!(Perturb {
+    kind: Kind::Perturb,
+    about: "What does masking parts of its images cost a classifier? (perturbation impact)",
+    examples: EXAMPLES,
+    folder: "perturbation_analysis",
+    reads: &[],
+    data: Origin::Alone,
+    stage: 5,
+    sweeps: false,
+    keeps_samples: false,
+    classes: &[],
+    take: |_, _| {},
+});
+
+/// What is scored, and where it comes from.
+pub struct Scored {
+    model: String,
+    data: Perturbation,
+    /// What stands behind the names of sets in files.
+    suffix: String,
+    sources: Sources,
+    /// Images to show: name and pixels.
+    examples: Vec<files::Example>,
+}
+
+impl Scored {
+    /// Writes the images to show.
+    pub(crate) fn write_examples(&self, folder: &Path) -> Result<()> {
+        files::write_examples(&self.examples, folder)
+    }
+}
+
+impl Analysis for Perturb {
+    fn spec(&self, _data: &Data) -> Result<Spec> {
+        self.settings.spec()
+    }
+
+    fn prepare(&self, _data: &Data, _inputs: &Inputs, sources: &mut Sources, session: &Session) -> Result<Extra> {
+        let expected = expected(&self.expect_baseline)?;
+        let mut scored = match &self.predictions {
+            Some(folder) => from_predictions(folder, self)?,
+            None => from_model(self, session)?,
+        };
+        let maskings = self.masks.maskings(self.settings.seed);
+        let checks = Checks {
+            suffix: scored.suffix.clone(),
+            expected,
+            wanted: match &self.predictions {
+                Some(_) => scored.data.sets.iter().map(|set| set.name.clone()).collect(),
+                None => maskings.iter().map(Masking::name).collect(),
+            },
+        };
+        *sources = std::mem::take(&mut scored.sources);
+        sources.options.insert("checks".to_string(), serde_json::to_value(&checks)?);
+        Ok(Extra::Perturbation(Box::new(scored)))
+    }
+
+    fn compute(&self, planned: &Planned, _inputs: &Inputs, session: &Session) -> Result<Results> {
+        let Extra::Perturbation(scored) = &planned.extra else {
+            bail!("internal error: a perturbation without its data. Please report this");
+        };
+        let driver = session.driver();
+        Ok(perturb(&scored.model, &scored.data, &planned.metrics, &planned.spec, &driver)?)
+    }
+}
+
+/// `combined=0.5126`, also as a percentage.
+fn expected(texts: &[String]) -> Result<Vec<(String, f64)>> {
+    let parse = |text: &String| {
+        let wrong = || anyhow!("expected baseline {text}: write HEAD=ACCURACY, such as combined=0.5126");
+        let (head, value) = text.split_once('=').ok_or_else(wrong)?;
+        let value = match value.strip_suffix('%') {
+            Some(percent) => percent.parse::<f64>().map(|p| p / 100.0),
+            None => value.parse::<f64>(),
+        };
+        let value = value.map_err(|_| wrong())?;
+        if !(0.0..=1.0).contains(&value) {
+            bail!("expected baseline {text}: an accuracy is from 0 to 1; write 0.5126, or 51.26%");
+        }
+        Ok((head.to_string(), value))
+    };
+    texts.iter().map(parse).collect()
+}
+
+fn from_predictions(folder: &Path, options: &Perturb) -> Result<Scored> {
+    if !folder.is_dir() {
+        bail!("{}: there is no such folder of predictions", folder.display());
+    }
+    let mut reader = Reader::new(&[]);
+    let (data, suffix) = stored::read(folder, &mut reader)?;
+    if data.sets.is_empty() {
+        reader.warnings.push(format!(
+            "{} holds no perturbation, so there are accuracies only; add folders such as top1",
+            folder.display()
+        ));
+    }
+    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+    let typed = serde_json::Value::String(folder.display().to_string());
+    Ok(Scored {
+        model: options.name.clone().or(name).unwrap_or_else(|| "model".to_string()),
+        data,
+        suffix,
+        sources: Sources {
+            records: reader.records,
+            warnings: reader.warnings,
+            options: std::iter::once(("predictions".to_string(), typed)).collect(),
+        },
+        examples: Vec::new(),
+    })
+}
+
+fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
+    let seed = options.settings.seed;
+    let maskings = options.masks.checked(seed)?;
+    let suffix = options.masks.suffix();
+    let folder = options.images.as_deref().context("a checkpoint needs images to classify")?;
+    let bad = if options.model.skip_bad {
+        BadImages::LeaveOut
+    } else {
+        BadImages::Refuse
+    };
+    let mut tree = Tree::open(folder, &options.exclude, bad)?;
+    refuse_colour(&tree.images)?;
+    let mut warnings: Vec<String> = tree.images.notes().to_vec();
+    let split = split::apply(&mut tree, &options.split, seed)?;
+    warnings.push(format!("{}: {split}", folder.display()));
+    // Everything that will be needed is looked for before anything is computed.
+    let files = match &options.perturbation_dir {
+        None => None,
+        Some(folder) => Some(InFiles::open(folder, suffix, &tree, &maskings)?),
+    };
+    let checkpoint = options.checkpoint.as_ref().map(ToString::to_string);
+    let path = InputPath::parse(&checkpoint.unwrap_or_default());
+    if !path.path.is_file() {
+        bail!("checkpoint {path}: there is no such file");
+    }
+    let model = NumberEncoderOptions {
+        scale: Some(options.model.scale.unwrap_or(USUAL_SCALE)),
+        ..options.model.clone()
+    };
+    let encoder = open_numbers(&path, &model, &options.settings.machine)?;
+    let mut classifier = Classifier::new(encoder, &tree, &options.head_names)?;
+    warnings.extend(classifier.notes.iter().cloned());
+    let images = tree.images.digest()?;
+    let kept = Kept::open(&classifier, &images, &tree, options)?;
+    let heads = classifier.heads();
+
+    let mut predict =
+        |set: &str, of: &mut dyn FnMut(&mut Classifier, &Driver) -> Result<Predicted>| -> Result<Predicted> {
+            if let Some(there) = kept.read(set, &heads)? {
+                return Ok(there);
+            }
+            let predicted = of(&mut classifier, &session.driver())?;
+            kept.write(set, &heads, &predicted)?;
+            Ok(predicted)
+        };
+    let baseline = predict(BASELINE, &mut |classifier, driver| {
+        let rows = Picked::new(&tree.images, &tree.rows);
+        let said = classifier.predict(&rows, "images as they are", driver)?;
+        Ok(Predicted { said, shares: None })
+    })?;
+    let mut sets = Vec::new();
+    for masking in &maskings {
+        let set = format!("{}_{suffix}", masking.name());
+        let predicted = predict(&set, &mut |classifier, driver| match &files {
+            Some(files) => {
+                let said = classifier.predict(&files.of_set(&tree, masking), &set, driver)?;
+                let shares = Some(files.shares(&tree, masking)?);
+                Ok(Predicted { said, shares })
+            }
+            None => {
+                let rows = InMemory::new(Picked::new(&tree.images, &tree.rows), masking);
+                let said = classifier.predict(&rows, &set, driver)?;
+                let shares = Some(rows.shares());
+                Ok(Predicted { said, shares })
+            }
+        })?;
+        let [masked_lit, masked_all] = mean_shares(predicted.shares.as_deref().unwrap_or_default());
+        sets.push(PerturbedSet {
+            name: masking.name(),
+            family: masking.shape.name().to_string(),
+            percent: masking.percent,
+            predictions: predicted.said,
+            masked_lit,
+            masked_all,
+        });
+    }
+    warnings.extend(dark(&tree)?);
+    let of_head = |((name, level), baseline): ((String, &tree::Level), Vec<u32>)| Head {
+        name,
+        classes: level.classes.clone(),
+        labels: level.labels.clone(),
+        baseline,
+    };
+    let data = Perturbation {
+        heads: heads
+            .into_iter()
+            .zip(&tree.levels)
+            .zip(baseline.said)
+            .map(of_head)
+            .collect(),
+        sets,
+    };
+    let mut asked = options.masks.asked(seed);
+    asked.extend([
+        ("images".to_string(), serde_json::json!(folder.display().to_string())),
+        ("checkpoint".to_string(), serde_json::json!(path.to_string())),
+        ("split".to_string(), serde_json::json!(options.split)),
+        ("exclude".to_string(), serde_json::json!(options.exclude)),
+        (
+            "perturbation_dir".to_string(),
+            serde_json::json!(options.perturbation_dir),
+        ),
+        ("scale".to_string(), serde_json::json!(model.scale)),
+    ]);
+    let record = |path: String, shape: Vec<usize>, dtype: &str, digest: &str| InputRecord {
+        path,
+        shape,
+        dtype: dtype.to_string(),
+        digest: digest.to_string(),
+        about: Vec::new(),
+    };
+    let shape = std::iter::once(tree.images.count())
+        .chain(tree.images.shape().iter().copied())
+        .collect();
+    Ok(Scored {
+        model: options.name.clone().unwrap_or_else(|| path.stem()),
+        examples: files::examples(&tree, &maskings, suffix)?,
+        data,
+        suffix: suffix.to_string(),
+        sources: Sources {
+            records: vec![
+                InputRecord {
+                    about: classifier.about().to_vec(),
+                    ..record(path.to_string(), Vec::new(), "classifier", classifier.digest())
+                },
+                record(folder.display().to_string(), shape, "images", &images),
+            ],
+            warnings,
+            options: asked,
+        },
+    })
+}
+
+/// A warning where images have nothing that could be masked.
+fn dark(tree: &Tree) -> Result<Option<String>> {
+    let is_dark = |&row: &usize| masked(&tree.images, row, &[]).map(|(bytes, _)| bytes.iter().all(|&byte| byte == 0));
+    let dark = tree.rows.par_iter().map(is_dark).collect::<Result<Vec<bool>>>()?;
+    let count = dark.iter().filter(|is_dark| **is_dark).count();
+    Ok((count > 0).then(|| {
+        format!(
+            "{count} of {} images have no lit pixel; no mask changes them",
+            tree.rows.len()
+        )
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expected_accuracies_are_read_as_shares_and_percentages() {
+        let texts = ["combined=0.5126".to_string(), "snr=68.71%".to_string()];
+        let read = expected(&texts).unwrap();
+        assert_eq!(read[0], ("combined".to_string(), 0.5126));
+        assert!((read[1].1 - 0.6871).abs() < 1e-12);
+        for text in ["combined", "combined=x", "combined=51.26"] {
+            assert!(expected(&[text.to_string()]).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+//! How many directions do the embeddings really fill?
+
+use anyhow::Result;
+use clap::Args;
+use repscope_core::{Analysis as Kind, Metric, Spec};
+use serde::{Deserialize, Serialize};
+
+use super::{Analysis, Origin, declare, different_shapes};
+use crate::evaluation::plan::Extra;
+use crate::inputs::{Inputs, Role};
+use crate::options::{Data, Groups, Models, SeenOption, Settings, default_options};
+use crate::reader::Sources;
+use crate::session::Session;
+use crate::source::bind;
+
+/// Why models of different shapes have ranks that cannot be compared.
+const RANKS_GROW: &str = "ranks grow with both, so they cannot be compared between these models";
+
+/// Both RankMe variants and other effective ranks.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Rankme {
+    /// The models.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub models: Models,
+    /// What encoders are run on.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub seen: SeenOption,
+    /// The groups that rows come in.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub groups: Groups,
+    /// What all analyses share.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub settings: Settings,
+}
+
+default_options!(Rankme);
+bind!(Rankme: models, seen, groups);
+declare!(Rankme {
+    kind: Kind::Rankme,
+    about: "How many directions do the embeddings really fill? (both RankMe, other ranks)",
+    examples: "Examples:\n  repscope rankme --model jepa=z_jepa.npy --model autoencoder=z_ae.npy",
+    folder: "rankme",
+    reads: &[Role::Episodes, Role::Embeddings],
+    data: Origin::Study,
+    stage: 0,
+    sweeps: false,
+    keeps_samples: false,
+    classes: &["episodes"],
+    take: |_, _| {},
+});
+
+/// The metrics of ranks. The participation ratio belongs to `manifold`, but a panel of ranks without it would be missed.
+pub(crate) fn metrics() -> Vec<&'static Metric> {
+    let manifold = Kind::Manifold.metrics().into_iter();
+    let ratio = manifold.filter(|metric| metric.id == "participation_ratio");
+    Kind::Rankme.metrics().into_iter().chain(ratio).collect()
+}
+
+impl Analysis for Rankme {
+    fn data(&self) -> Data {
+        Data {
+            states: self.seen.states.clone(),
+            episodes: self.groups.episodes.clone(),
+            ..self.models.data()
+        }
+    }
+
+    fn spec(&self, _data: &Data) -> Result<Spec> {
+        self.settings.spec()
+    }
+
+    fn metrics(&self, _data: &Data) -> Vec<&'static Metric> {
+        self.settings.wanted(metrics())
+    }
+
+    fn prepare(&self, _data: &Data, inputs: &Inputs, sources: &mut Sources, _session: &Session) -> Result<Extra> {
+        sources.warnings.extend(different_shapes(&inputs.studies, RANKS_GROW));
+        Ok(Extra::Nothing)
+    }
+}

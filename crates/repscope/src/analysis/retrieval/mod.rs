@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: MIT
+//! Do the targets nearest to a query have its label? Spaces, labels, prototypes and directions.
+//!
+//! `names` says what was given, `keys` which array of a file is meant, `captions` which rows of it, `directions` what
+//! to search. Everything is then read, joined by id where asked, and put together. What follows changes the whole:
+//! `spelling` takes labels of different case as one, `exclude` leaves rows out, and `matching` compares the labels of
+//! the `prototypes` with those of the data.
+
+mod captions;
+mod directions;
+mod exclude;
+mod keys;
+mod matching;
+mod names;
+mod prototypes;
+mod spelling;
+mod text_encoder;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use repscope_core::{
+    Analysis as Kind, LabelSet, Labels, Metric, Results, Retrieval as Asked, Similarity, Space, Spec, retrieve,
+};
+use repscope_io::{Array, Pool};
+use serde::{Deserialize, Serialize};
+
+use super::{Analysis, Origin, declare};
+use crate::evaluation::plan::{Extra, Planned};
+use crate::inputs::Inputs;
+use crate::options::{Data, MOST_ROWS, RuntimeOptions, Settings, TextEncoderOptions, Word, default_options};
+use crate::reader::{Orders, Part, Reader, Sources};
+use crate::session::Session;
+use crate::source::{IdSource, Named, Place, Source, bind};
+use captions::Captions;
+use names::{LabelFile, NamedSpace};
+
+pub use prototypes::write_texts;
+
+/// What the prototypes are called as a space.
+const PROTOTYPE: &str = "prototype";
+
+/// Do the targets nearest to a query have its label?
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Retrieval {
+    /// Embeddings of the sensor samples, one per row
+    #[arg(long, value_name = "PATH", help_heading = "Embeddings and labels")]
+    pub sensor_embeddings: Option<Source>,
+    /// Embeddings of their texts, in the same order of rows
+    #[arg(long, value_name = "PATH", help_heading = "Embeddings and labels")]
+    pub text_embeddings: Option<Source>,
+    /// Further spaces to search with and in, beside or instead of sensor and text; names without the digit 2
+    #[arg(long = "space", num_args = 1.., value_name = "NAME=PATH", help_heading = "Embeddings and labels")]
+    pub spaces: Vec<Named>,
+    /// A label per row; or several sets of them, as l1=PATH l2=PATH. Where NAME is a space, the labels of that space
+    /// alone, which may then have other rows than the rest
+    #[arg(long, num_args = 1.., value_name = "PATH|NAME=PATH", help_heading = "Embeddings and labels")]
+    pub labels: Vec<Named>,
+    /// The array of --sensor-embeddings, where the file holds several [default: embeddings]
+    #[arg(long, value_name = "KEY", help_heading = "Embeddings and labels")]
+    pub sensor_key: Option<String>,
+    /// The array of --text-embeddings, where the file holds several [default: embeddings]
+    #[arg(long, value_name = "KEY", help_heading = "Embeddings and labels")]
+    pub text_key: Option<String>,
+    /// The array of --labels, where the file holds several [default: labels]
+    #[arg(long, value_name = "KEY", help_heading = "Embeddings and labels")]
+    pub labels_key: Option<String>,
+    /// Join the rows by id instead of by position: the name of an id array in every file, or NAME=PATH for each space
+    /// and each set of labels (`labels` where they have no name)
+    #[arg(long, num_args = 1.., value_name = "COLUMN|NAME=PATH", help_heading = "Embeddings and labels")]
+    pub ids: Vec<IdSource>,
+    /// Leave out the rows with these labels, of noise classes say
+    #[arg(
+        long,
+        num_args = 1..,
+        value_name = "LABEL",
+        allow_negative_numbers = true,
+        help_heading = "Embeddings and labels"
+    )]
+    pub exclude_labels: Vec<Word>,
+    /// Take labels that differ only in upper and lower case as one
+    #[arg(long, help_heading = "Embeddings and labels")]
+    pub ignore_case: bool,
+    /// What the results call these embeddings
+    #[arg(
+        long,
+        value_name = "MODEL",
+        default_value = "embeddings",
+        help_heading = "Embeddings and labels"
+    )]
+    pub name: String,
+    /// How many of the first targets to look at
+    #[arg(
+        long,
+        num_args = 1..,
+        value_delimiter = ',',
+        default_values_t = [10, 50, 100],
+        value_name = "K",
+        help_heading = "Search"
+    )]
+    pub k_values: Vec<usize>,
+    /// Leave out R-precision, MAP@R and MRR, which need more of the ranking than the first K: a little faster
+    #[arg(long, help_heading = "Search")]
+    pub first_only: bool,
+    /// text2sensor, sensor2text, sensor2sensor, text2text, both (text2sensor and sensor2text; with --use-prototypes
+    /// prototype2sensor and prototype2text), prototype2NAME, or NAME2NAME of any spaces [default: both, or all pairs
+    /// of the spaces given]
+    #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "DIRECTION", help_heading = "Search")]
+    pub directions: Vec<String>,
+    /// Compare by cosine (the default)
+    #[arg(long, overrides_with = "no_normalize", help_heading = "Search")]
+    pub normalize: bool,
+    /// Compare by the inner product of the rows as they are
+    #[arg(long, overrides_with = "normalize", help_heading = "Search")]
+    pub no_normalize: bool,
+    /// Search with prototypes, vectors that stand for a label each
+    #[arg(long, help_heading = "Prototypes")]
+    pub use_prototypes: bool,
+    /// Stored prototypes, one per row; a label may have several
+    #[arg(long, value_name = "PATH", help_heading = "Prototypes")]
+    pub prototype_embeddings: Option<Source>,
+    /// The labels of the stored prototypes. Without it, an array `labels` in the same file, or those of the metadata in
+    /// file order
+    #[arg(
+        long,
+        value_name = "PATH",
+        requires = "prototype_embeddings",
+        help_heading = "Prototypes"
+    )]
+    pub prototype_labels: Option<Source>,
+    /// JSON with texts for the labels of each dataset [default: metadata/casas_metadata.json]
+    #[arg(long, value_name = "FILE", help_heading = "Prototypes")]
+    pub metadata: Option<Source>,
+    /// The dataset in the metadata
+    #[arg(long, value_name = "NAME", default_value = "milan", help_heading = "Prototypes")]
+    pub dataset_name: String,
+    /// The style in the metadata: label_to_text_STYLE, or a field of label_to_text
+    #[arg(long, value_name = "STYLE", default_value = "sourish", help_heading = "Prototypes")]
+    pub caption_style: String,
+    /// The text encoder that turns the texts into prototypes: a folder as Hugging Face stores it, or an .onnx file with
+    /// tokenizer.json beside it
+    #[arg(long, value_name = "PATH", help_heading = "Prototypes")]
+    pub text_encoder: Option<Source>,
+    /// The trained model: its text projection is put behind the text encoder
+    #[arg(long, value_name = "FILE", help_heading = "Prototypes")]
+    pub checkpoint: Option<Source>,
+    /// Write the labels and texts of the metadata as CSV and stop, to encode them with an encoder of your own
+    #[arg(long, value_name = "FILE", help_heading = "Prototypes")]
+    pub prototype_texts: Option<PathBuf>,
+    /// Also write the label precisions as a flat JSON file: {"text2sensor": {"10": 0.72, …}, …}
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    pub output: Option<Source>,
+    /// What runs encoders.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub runtime: RuntimeOptions,
+    /// How texts become embeddings.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub text: TextEncoderOptions,
+    /// What all analyses share.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub settings: Settings,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  repscope retrieval --sensor_embeddings sensor.npy --text_embeddings text.npy \\
+      --labels l1=l1.npy l2=l2.npy --directions both sensor2sensor
+  repscope retrieval --sensor_embeddings data.npz#sensor --labels data.npz \\
+      --prototype_embeddings prototypes.npy --prototype_labels names.npy
+  repscope retrieval --sensor_embeddings sensor.npy --labels labels.npy --use_prototypes --metadata metadata.json \\
+      --text_encoder clip-vit-base-patch32/ --checkpoint best_model.pt
+
+A direction names the space that asks and the one that is searched. In
+sensor2sensor a row never finds itself. With --quiet only the summary of
+document 001 is printed. Options may be written with - or with _.";
+
+default_options!(Retrieval);
+bind!(Retrieval: sensor_embeddings, text_embeddings, spaces, labels, ids, prototype_embeddings, prototype_labels, metadata,
+    text_encoder, checkpoint, output, runtime);
+declare!(Retrieval {
+    kind: Kind::Retrieval,
+    about: "Do the targets nearest to a query have its label? (precision@K, prototypes)",
+    examples: EXAMPLES,
+    folder: "retrieval",
+    reads: &[],
+    data: Origin::Own,
+    stage: 3,
+    sweeps: false,
+    keeps_samples: false,
+    classes: &[],
+    take: |_, _| {},
+});
+
+impl Analysis for Retrieval {
+    fn spec(&self, _data: &Data) -> Result<Spec> {
+        if let Some(k) = self.k_values.iter().find(|&&k| k == 0 || k > MOST_ROWS) {
+            bail!("k_values = {k}: K counts the first targets, at least 1 and at most {MOST_ROWS}");
+        }
+        let mut retrieval_k: Vec<usize> = Vec::new();
+        for &k in &self.k_values {
+            if !retrieval_k.contains(&k) {
+                retrieval_k.push(k);
+            }
+        }
+        Ok(Spec {
+            retrieval_k,
+            // The last of --normalize and --no-normalize counts; clap clears the other.
+            similarity: if self.no_normalize { Similarity::Dot } else { Similarity::Cosine },
+            ..self.settings.spec()?
+        })
+    }
+
+    fn metrics(&self, _data: &Data) -> Vec<&'static Metric> {
+        let mut metrics = self.settings.wanted(Kind::Retrieval.metrics());
+        metrics.retain(|m| !(self.first_only && m.reads_whole_ranking()));
+        metrics
+    }
+
+    fn prepare(&self, _data: &Data, _inputs: &Inputs, sources: &mut Sources, session: &Session) -> Result<Extra> {
+        let flat = self.output.as_ref().map(|output| PathBuf::from(output.to_string()));
+        if let Some(output) = flat.as_ref().filter(|path| path.is_dir()) {
+            bail!("{} is a folder; name a file for the JSON", output.display());
+        }
+        let (retrieval, own) = read(self, session)?;
+        *sources = own;
+        Ok(Extra::Retrieval(Box::new(retrieval), flat))
+    }
+
+    fn compute(&self, planned: &Planned, _inputs: &Inputs, session: &Session) -> Result<Results> {
+        let Extra::Retrieval(retrieval, _) = &planned.extra else {
+            bail!("internal error: a retrieval without its data. Please report this");
+        };
+        let asked = std::slice::from_ref(&**retrieval);
+        Ok(retrieve(asked, &planned.metrics, &planned.spec, &session.driver())?)
+    }
+}
+
+/// Reads everything and checks that it fits together.
+fn read(options: &Retrieval, session: &Session) -> Result<(Asked, Sources)> {
+    let mut spaces = names::spaces(options)?;
+    let mut labels = names::labels(options, &spaces)?;
+    let space_names: Vec<&str> = spaces.iter().map(|s| s.name.as_str()).collect();
+    let directions = directions::resolve(&options.directions, &space_names, prototypes::are_wanted(options))?;
+
+    let mut reader = Reader::new(&options.ids);
+    let id_column = reader.id_column().map(str::to_string);
+    for space in &mut spaces {
+        space.place = keys::resolve(&space.place, &space.key, id_column.as_deref(), &mut reader.warnings)?;
+    }
+    for file in &mut labels {
+        file.place = keys::resolve(&file.place, &file.key, id_column.as_deref(), &mut reader.warnings)?;
+    }
+    let captions = Captions::of(&spaces, !options.ids.is_empty(), &mut reader.warnings)?;
+    let orders = reader.join(parts(&spaces, &labels, &captions, &options.ids)?)?;
+
+    let mut read = Vec::new();
+    for space in &spaces {
+        read.push(read_space(&mut reader, space, &orders)?);
+    }
+    let mut label_sets = read_labels(&mut reader, &labels, &spaces, &orders)?;
+    let mut is_aligned: Vec<bool> = spaces.iter().map(|s| !has_own_labels(&labels, &s.name)).collect();
+    if let Some(found) = prototypes::read(options, &mut reader, session)? {
+        read.push(Arc::new(found.space));
+        is_aligned.push(false);
+        let names = Arc::new(found.labels);
+        label_sets.iter_mut().for_each(|set| set.of_space.push(names.clone()));
+    }
+    let mut retrieval = Asked {
+        model: options.name.clone(),
+        spaces: read,
+        is_aligned,
+        label_sets,
+        directions,
+    };
+    retrieval.check()?;
+    if options.ignore_case {
+        spelling::ignore_case(&mut retrieval, &mut reader.warnings);
+    }
+    let excluded: Vec<String> = options.exclude_labels.iter().map(|label| label.0.clone()).collect();
+    exclude::exclude(
+        &mut retrieval,
+        &excluded,
+        options.ignore_case,
+        &mut reader.warnings,
+    )?;
+    matching::compare(&mut retrieval, &mut reader.warnings)?;
+    retrieval.check()?;
+    let sources = Sources {
+        options: roles(options, &retrieval),
+        records: reader.records,
+        warnings: reader.warnings,
+    };
+    Ok((retrieval, sources))
+}
+
+fn has_own_labels(labels: &[LabelFile], space: &str) -> bool {
+    labels.iter().any(|file| file.space.as_deref() == Some(space))
+}
+
+/// The arrays whose rows belong together. A space with labels of its own stands alone.
+fn parts(spaces: &[NamedSpace], labels: &[LabelFile], captions: &Captions, ids: &[IdSource]) -> Result<Vec<Part>> {
+    let mut parts = Vec::new();
+    for space in spaces {
+        parts.push(Part {
+            name: space.name.clone(),
+            place: space.place.clone(),
+            chosen: captions.rows_of(&space.place)?,
+        });
+    }
+    for file in labels {
+        parts.push(Part {
+            name: file.part(),
+            place: file.place.clone(),
+            chosen: captions.rows_of(&file.place)?,
+        });
+    }
+    if ids.is_empty() {
+        return Ok(parts);
+    }
+    if let Some(space) = labels.iter().find_map(|file| file.space.as_ref()) {
+        bail!(
+            "ids join the rows of spaces that share their labels, but `{space}` has its own; leave out the ids, or put \
+             the rows into one order first"
+        );
+    }
+    for name in ids.iter().filter_map(|id| id.0.name()) {
+        if !parts.iter().any(|p| p.name == name) {
+            let known: Vec<&str> = parts.iter().map(|p| p.name.as_str()).collect();
+            bail!("there are ids for `{name}`, but the arrays here are {}", names::list(&known));
+        }
+    }
+    Ok(parts)
+}
+
+fn read_space(reader: &mut Reader, named: &NamedSpace, orders: &Orders) -> Result<Arc<Space>> {
+    let array = reader.array(&named.place)?;
+    let space = rows_of_numbers(array, &named.name, &named.place)?;
+    Ok(Arc::new(orders.space(&named.name, space)?))
+}
+
+/// One row per sample. Dimensions of size 1 do not count: (N, 1, D) is N × D.
+fn rows_of_numbers(array: Array, name: &str, path: &Place) -> Result<Space> {
+    let shape = array.shape().to_vec();
+    if shape.iter().skip(1).filter(|&&size| size > 1).count() > 1 {
+        bail!("{path} has shape {shape:?}; embeddings are one row per sample, N × D: pool or flatten them first");
+    }
+    array.into_space(name, Pool::Flatten).with_context(|| path.to_string())
+}
+
+/// One set of labels per name; each covers every space, with shared labels or the space's own.
+fn read_labels(reader: &mut Reader, files: &[LabelFile], spaces: &[NamedSpace], orders: &Orders) -> Result<Vec<LabelSet>> {
+    let mut read = Vec::new();
+    for file in files {
+        let labels = reader.array(&file.place)?.into_labels(&file.place.to_string())?;
+        read.push(Arc::new(orders.labels(&file.part(), labels)?));
+    }
+    let mut sets: Vec<Option<String>> = Vec::new();
+    for file in files {
+        if !sets.contains(&file.set) {
+            sets.push(file.set.clone());
+        }
+    }
+    let labels_of = |set: &Option<String>, space: &str| -> Result<Arc<Labels>> {
+        let own = has_own_labels(files, space).then_some(space);
+        let at = files.iter().position(|f| f.set == *set && f.space.as_deref() == own);
+        let at = at.with_context(|| names::missing_labels(space, set.as_deref(), own.is_some()))?;
+        Ok(read[at].clone())
+    };
+    let mut label_sets = Vec::new();
+    for set in sets {
+        let of_space = spaces.iter().map(|s| labels_of(&set, &s.name)).collect::<Result<_>>()?;
+        label_sets.push(LabelSet { name: set, of_space });
+    }
+    Ok(label_sets)
+}
+
+/// What was said about the inputs, and what it came to.
+fn roles(options: &Retrieval, retrieval: &Asked) -> serde_json::Map<String, serde_json::Value> {
+    let directions: Vec<String> = retrieval
+        .directions
+        .iter()
+        .map(|d| retrieval.direction_name(*d))
+        .collect();
+    let roles = serde_json::json!({
+        "sensor_embeddings": options.sensor_embeddings, "sensor_key": options.sensor_key,
+        "text_embeddings": options.text_embeddings, "text_key": options.text_key,
+        "spaces": options.spaces, "labels": options.labels, "labels_key": options.labels_key, "ids": options.ids,
+        "directions": directions, "exclude_labels": options.exclude_labels, "ignore_case": options.ignore_case,
+        "use_prototypes": prototypes::are_wanted(options), "prototype_embeddings": options.prototype_embeddings,
+        "prototype_labels": options.prototype_labels, "metadata": options.metadata,
+        "dataset_name": options.dataset_name, "caption_style": options.caption_style,
+        "checkpoint": options.checkpoint, "name": options.name,
+    });
+    match roles {
+        serde_json::Value::Object(map) => map,
+        _ => serde_json::Map::new(),
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+//! Prototypes: vectors that stand for a label each. Stored vectors, or texts of the metadata through an encoder.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use repscope_core::{Labels, Space};
+use repscope_io::{InputRecord, PrototypeTexts, digest, read_prototype_texts, write_whole};
+
+use super::keys::{self, Key};
+use super::names::counted;
+use super::text_encoder::encode_texts;
+use super::{PROTOTYPE, Retrieval, rows_of_numbers};
+use crate::reader::Reader;
+use crate::session::Session;
+use crate::source::Place;
+
+/// Where the reference implementation keeps its metadata.
+const USUAL_METADATA: &str = "metadata/casas_metadata.json";
+
+pub struct Prototypes {
+    pub space: Space,
+    pub labels: Labels,
+}
+
+/// Stored vectors are reason enough.
+pub fn are_wanted(options: &Retrieval) -> bool {
+    options.use_prototypes || options.prototype_embeddings.is_some()
+}
+
+/// Writes the label and text of each prototype as CSV.
+pub fn write_texts(options: &Retrieval, to: &Path) -> Result<PrototypeTexts> {
+    let texts = texts(options)?;
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    let rows: String = texts
+        .texts
+        .iter()
+        .map(|(l, t)| format!("{},{}\n", quoted(l), quoted(t)))
+        .collect();
+    write_whole(to, format!("label,text\n{rows}").as_bytes())?;
+    Ok(texts)
+}
+
+/// Reads the prototypes, where they are wanted.
+pub fn read(options: &Retrieval, reader: &mut Reader, session: &Session) -> Result<Option<Prototypes>> {
+    let Some(source) = &options.prototype_embeddings else {
+        if !options.use_prototypes {
+            if options.checkpoint.is_some() || options.metadata.is_some() {
+                reader.warnings.push(
+                    "--checkpoint and --metadata are for prototypes, which were not asked for; add --use-prototypes"
+                        .to_string(),
+                );
+            }
+            return Ok(None);
+        }
+        return encoded(options, reader, session).map(Some);
+    };
+    let path = keys::resolve(
+        &source.place()?,
+        &Key::embeddings(None, None),
+        None,
+        &mut reader.warnings,
+    )?;
+    if let Some(checkpoint) = &options.checkpoint {
+        reader.warnings.push(format!(
+            "--checkpoint {checkpoint} is not used: the prototypes are stored vectors"
+        ));
+    }
+    let space = rows_of_numbers(reader.array(&path)?, PROTOTYPE, &path)?;
+    let (labels, source) = labels_of(options, &path, reader)?;
+    if labels.rows() != space.rows() {
+        bail!(
+            "{path} holds {} but {source} has {}; give one label per prototype",
+            counted(space.rows(), "prototype"),
+            counted(labels.rows(), "label")
+        );
+    }
+    Ok(Some(Prototypes { space, labels }))
+}
+
+/// The texts of the metadata through the encoder.
+fn encoded(options: &Retrieval, reader: &mut Reader, session: &Session) -> Result<Prototypes> {
+    let texts = texts(options).context(
+        "--use-prototypes needs vectors (--prototype-embeddings and --prototype-labels) or texts (--metadata)",
+    )?;
+    let (labels, texts) = unzip(record(options, texts, reader)?);
+    let space = encode_texts(options, texts, reader, session)?;
+    Ok(Prototypes {
+        space,
+        labels: Labels::new(&labels),
+    })
+}
+
+/// The labels of stored vectors, and where they come from: a file of their own, the metadata, or the same file.
+fn labels_of(options: &Retrieval, vectors: &Place, reader: &mut Reader) -> Result<(Labels, String)> {
+    let beside = beside(vectors);
+    let path = match (&options.prototype_labels, &options.metadata, beside) {
+        (Some(path), metadata, _) => {
+            if metadata.is_some() {
+                let advice = "--metadata is not used: --prototype-labels names the labels of the prototypes";
+                reader.warnings.push(advice.to_string());
+            }
+            Some(path.place()?)
+        }
+        (None, None, Some(beside)) => Some(beside),
+        _ => None,
+    };
+    if let Some(path) = path {
+        let path = keys::resolve(&path, &Key::labels(None, None), None, &mut reader.warnings)?;
+        let labels = reader.array(&path)?.into_labels(&path.to_string())?;
+        return Ok((labels, path.to_string()));
+    }
+    if options.metadata.is_none() && !Path::new(USUAL_METADATA).exists() {
+        bail!(
+            "--prototype-embeddings {vectors} needs labels: give --prototype-labels PATH, or --metadata FILE whose texts \
+             they were made from"
+        );
+    }
+    let texts = texts(options)?;
+    let source = format!(
+        "{} of `{}` in {}",
+        texts.source,
+        options.dataset_name,
+        metadata(options).display()
+    );
+    let (labels, _) = unzip(record(options, texts, reader)?);
+    Ok((Labels::new(&labels), source))
+}
+
+/// An array `labels` in the file of the vectors.
+fn beside(vectors: &Place) -> Option<Place> {
+    let arrays = vectors.list().ok().filter(|_| vectors.key().is_some())?;
+    let has_labels = arrays.iter().any(|array| array.key.as_deref() == Some("labels"));
+    has_labels.then(|| vectors.with_key("labels"))
+}
+
+fn metadata(options: &Retrieval) -> PathBuf {
+    let given = options.metadata.as_ref().map(|source| PathBuf::from(source.to_string()));
+    given.unwrap_or_else(|| PathBuf::from(USUAL_METADATA))
+}
+
+fn texts(options: &Retrieval) -> Result<PrototypeTexts> {
+    Ok(read_prototype_texts(
+        &metadata(options),
+        &options.dataset_name,
+        &options.caption_style,
+    )?)
+}
+
+/// Keeps a record of the metadata; hands on label and text.
+fn record(options: &Retrieval, found: PrototypeTexts, reader: &mut Reader) -> Result<Vec<(String, String)>> {
+    let path = metadata(options);
+    reader.records.push(InputRecord {
+        path: path.display().to_string(),
+        shape: vec![found.texts.len()],
+        dtype: "json".to_string(),
+        digest: digest(&path)?,
+        about: Vec::new(),
+    });
+    reader.warnings.extend(found.warnings);
+    Ok(found.texts)
+}
+
+fn unzip(texts: Vec<(String, String)>) -> (Vec<String>, Vec<String>) {
+    texts.into_iter().unzip()
+}

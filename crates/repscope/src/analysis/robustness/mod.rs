@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+//! How far does noise in the input move the embedding?
+
+mod noise;
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, anyhow, bail};
+use clap::Args;
+use repscope_core::{Analysis as Kind, Corruption, Moves, Noise, NoiseLevel, Results, Space, Spec, Study};
+use repscope_io::{InputPath, Pool};
+use serde::{Deserialize, Serialize};
+
+use super::{Analysis, Origin, declare, study_metrics};
+use crate::encoding::{Model as Opened, file, is_encoder};
+use crate::evaluation::plan::{Extra, Planned};
+use crate::inputs::{Inputs, Role};
+use crate::options::{Data, EncoderOptions, Groups, Settings, Word, choice, default_options};
+use crate::reader::{Reader, Sources};
+use crate::search::list;
+use crate::session::Session;
+use crate::source::{Named, Place, Source, bind};
+use noise::{Coder, Meeting};
+
+const KINDS: &[(&str, &str)] = &[
+    ("gaussian", ""),
+    ("uniform", ""),
+    ("salt-and-pepper", ""),
+    ("blur", ""),
+    ("brightness", ""),
+    ("contrast", ""),
+    ("occlusion", ""),
+];
+const POOLS: &[(&str, &str)] = &[("last", ""), ("mean", ""), ("first", ""), ("flatten", "")];
+
+/// How far noise in the input moves the embedding.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Robustness {
+    /// The states that the models see, one per row: an array, a folder of images, or the dataset .pth of document 000
+    #[arg(long, alias = "inputs", value_name = "PATH", requires = "models")]
+    pub states: Option<Source>,
+    /// An encoder: NAME=PATH, or PATH (the file stem is the name): an .onnx file, or weights of a known network. Repeat for
+    /// more models
+    #[arg(long = "model", num_args = 1.., value_name = "NAME=ENCODER", requires = "states", required_unless_present = "clean")]
+    pub models: Vec<Named>,
+    /// Kind of noise
+    #[arg(long, value_parser = choice::<Corruption>(KINDS), default_value = "gaussian")]
+    pub kind: Corruption,
+    /// How strong the noise is: σ in the units of the states for gaussian and uniform, the share of values for
+    /// salt-and-pepper, severities from 1 to 5 for the others [default: 0.01 0.05 0.1 0.15 0.2, or 1 to 5]
+    #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "LEVEL")]
+    pub noise: Vec<Word>,
+    /// Draws of the noise for each sample; its distance is their mean
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub draws: usize,
+    /// Cut noisy states to the range LO HI, or to that of the states with `data` [default: not at all]
+    #[arg(long, num_args = 1..=2, allow_negative_numbers = true, value_name = "LO HI|data")]
+    pub clamp: Vec<Word>,
+    /// Codes of the states as they are, where they are stored: NAME=PATH, or PATH. Repeat for more models
+    #[arg(long, num_args = 1.., value_name = "NAME=PATH", help_heading = "Stored codes", requires = "noisy", conflicts_with = "models")]
+    pub clean: Vec<Named>,
+    /// Codes of the same states with noise, and how strong it was: NAME@LEVEL=PATH, or LEVEL=PATH for one model. The same
+    /// level again is another draw of the noise
+    #[arg(long, num_args = 1.., value_name = "NAME@LEVEL=PATH", help_heading = "Stored codes", requires = "clean")]
+    pub noisy: Vec<Named>,
+    /// The groups that rows come in.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub groups: Groups,
+    /// How codes of shape (N, T, D) become one row per sample
+    #[arg(long, value_parser = choice::<Pool>(POOLS), default_value = "last")]
+    pub pool: Pool,
+    /// How encoders are run.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub encoder: EncoderOptions,
+    /// What all analyses share.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub settings: Settings,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  repscope robustness --states frames.npy --model jepa=jepa.onnx --model autoencoder=best_encoder.pth
+  repscope robustness --states frames.npy --model jepa=jepa.onnx --noise 1 5 10 --draws 5 --clamp data
+  repscope robustness --clean jepa=z.npy --noisy jepa@0.1=z_noise01.npy jepa@0.2=z_noise02.npy";
+
+default_options!(Robustness);
+bind!(Robustness: states, models, clean, noisy, groups, encoder);
+declare!(Robustness {
+    kind: Kind::Robustness,
+    about: "How far does noise in the input move the embedding?",
+    examples: EXAMPLES,
+    folder: "robustness_analysis",
+    reads: &[Role::States, Role::Episodes, Role::Embeddings],
+    data: Origin::Study,
+    stage: 2,
+    sweeps: false,
+    keeps_samples: false,
+    classes: &["episodes"],
+    take: |_, _| {},
+});
+
+impl Analysis for Robustness {
+    fn data(&self) -> Data {
+        Data {
+            states: self.states.clone(),
+            episodes: self.groups.episodes.clone(),
+            models: if self.models.is_empty() {
+                self.clean.clone()
+            } else {
+                self.models.clone()
+            },
+            pool: self.pool,
+            encoder: self.encoder.clone(),
+            ..Data::default()
+        }
+    }
+
+    fn spec(&self, _data: &Data) -> Result<Spec> {
+        self.settings.spec()
+    }
+
+    fn prepare(&self, data: &Data, inputs: &Inputs, sources: &mut Sources, _session: &Session) -> Result<Extra> {
+        if !self.noisy.is_empty() {
+            return self.read_stored(inputs, sources);
+        }
+        // Alone, every model must be an encoder; in an evaluation of several those that are none are left out.
+        for model in inputs.models.iter().filter(|_| !self.models.is_empty()) {
+            if model.encoder.is_none() && !is_encoder(&model.embeddings)? {
+                bail!(
+                    "{} holds embeddings, and noise goes into what an encoder sees; give an encoder, or stored embeddings \
+                     with and without noise",
+                    model.embeddings
+                );
+            }
+        }
+        sources.options.extend(self.meeting(data, inputs)?.asked(self));
+        Ok(Extra::Nothing)
+    }
+
+    fn compute(&self, planned: &Planned, inputs: &Inputs, session: &Session) -> Result<Results> {
+        let noisy;
+        let studies = match &planned.extra {
+            Extra::Studies(studies) => studies,
+            _ => {
+                noisy = self.with_noise(&planned.data, inputs, session)?;
+                &noisy
+            }
+        };
+        study_metrics(planned, studies, session)
+    }
+}
+
+impl Robustness {
+    fn meeting<'a>(&self, data: &Data, inputs: &'a Inputs) -> Result<Meeting<'a>> {
+        let seen = inputs.seen.as_ref().context("noise needs states; give what the encoders see")?;
+        Meeting::new(self, data.pool, seen.numbers()?)
+    }
+
+    /// The studies of the models that are encoders, each with what noise does to its embeddings.
+    fn with_noise(&self, data: &Data, inputs: &Inputs, session: &Session) -> Result<Vec<Study>> {
+        let meeting = self.meeting(data, inputs)?;
+        let mut studies = Vec::new();
+        for (study, model) in inputs.studies.iter().zip(&inputs.models) {
+            let mut opened;
+            let mut encoder = match &model.encoder {
+                Some(encoder) => Coder::Program {
+                    encoder,
+                    batch: data.encoder.numbers.runtime.batch_size,
+                },
+                None if is_encoder(&model.embeddings)? => {
+                    opened = Opened::open(file(&model.embeddings)?, &data.encoder, &self.settings.machine)?;
+                    Coder::Model(opened.numbers(&model.name)?)
+                }
+                None => continue,
+            };
+            let mut study = study.clone();
+            let moves = meeting.moves(&mut encoder, &study.latent, &session.driver())?;
+            study.noise = Some(Arc::new(moves));
+            studies.push(study);
+        }
+        Ok(studies)
+    }
+
+    /// Takes stored embeddings of inputs with noise.
+    fn read_stored(&self, inputs: &Inputs, sources: &mut Sources) -> Result<Extra> {
+        let noisy = self.noisy.iter().map(|given| Noisy::parse(given, inputs));
+        let noisy = noisy.collect::<Result<Vec<Noisy>>>()?;
+        let mut reader = Reader::new(&[]);
+        let mut studies = inputs.studies.clone();
+        for (index, study) in studies.iter_mut().enumerate() {
+            let levels = self.read_levels(index, &noisy, &study.latent, &mut reader)?;
+            study.noise = Some(Arc::new(Noise { levels }));
+        }
+        sources.records.extend(reader.records);
+        sources.warnings.extend(reader.warnings);
+        sources.options.insert("noisy".to_string(), serde_json::json!(self.noisy));
+        Ok(Extra::Studies(studies))
+    }
+
+    /// The levels of a model, from weak to strong.
+    fn read_levels(&self, model: usize, noisy: &[Noisy], clean: &Space, reader: &mut Reader) -> Result<Vec<NoiseLevel>> {
+        let mut own: Vec<&Noisy> = noisy.iter().filter(|n| n.model == model).collect();
+        own.sort_by(|a, b| a.strength.total_cmp(&b.strength));
+        let mut levels = Vec::new();
+        for draws in own.chunk_by(|a, b| a.strength == b.strength) {
+            let spaces = draws.iter().map(|draw| {
+                let array = reader.array(&draw.place)?;
+                let space = array.into_space(&draw.place.to_string(), self.pool);
+                space.with_context(|| draw.place.to_string())
+            });
+            levels.push(NoiseLevel {
+                name: draws[0].level.clone(),
+                strength: draws[0].strength,
+                moves: Moves::between(clean, &spaces.collect::<Result<Vec<Space>>>()?)?,
+            });
+        }
+        Ok(levels)
+    }
+}
+
+/// Stored embeddings of one model at one level.
+struct Noisy {
+    model: usize,
+    level: String,
+    strength: f64,
+    place: Place,
+}
+
+impl Noisy {
+    fn parse(given: &Named, inputs: &Inputs) -> Result<Self> {
+        let wrong = || anyhow!("noisy embeddings {given}: write NAME@LEVEL=PATH, such as jepa@0.1=z_noise.npy");
+        let (whose, place) = match given {
+            Named::Source(name, source, _) => (name.as_str(), source.place()?),
+            Named::Text(text) => {
+                let (whose, path) = text.split_once('=').ok_or_else(wrong)?;
+                (whose, Place::File(InputPath::parse(path)))
+            }
+        };
+        let names = || inputs.studies.iter().map(|study| study.model.as_str());
+        let (model, level) = match (whose.rsplit_once('@'), inputs.studies.len()) {
+            (Some((name, level)), _) => {
+                let model = names().position(|known| known == name).ok_or_else(|| {
+                    anyhow!(
+                        "noisy embeddings {given}: no model is called `{name}`; the models are called {}",
+                        list(names())
+                    )
+                })?;
+                (model, level)
+            }
+            (None, 1) => (0, whose),
+            (None, _) => return Err(wrong()),
+        };
+        let strength: f64 = level.parse().map_err(|_| wrong())?;
+        if !(strength > 0.0 && strength.is_finite()) {
+            bail!("noisy embeddings {given}: the level {level} must be above 0");
+        }
+        Ok(Noisy {
+            model,
+            level: level.to_string(),
+            strength,
+            place,
+        })
+    }
+}

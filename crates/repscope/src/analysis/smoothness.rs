@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+//! Do small steps of the input make small steps of the embedding?
+
+use anyhow::Result;
+use clap::Args;
+use repscope_core::{Analysis as Kind, Results, Spec};
+use serde::{Deserialize, Serialize};
+
+use super::{Analysis, Origin, declare, study_metrics};
+use crate::evaluation::plan::{Extra, Planned};
+use crate::inputs::{Inputs, Role};
+use crate::options::{Data, Models, Settings, default_options};
+use crate::reader::Sources;
+use crate::session::Session;
+use crate::source::{Source, bind};
+
+/// What consecutive rows without episodes mean.
+const ONE_SEQUENCE: &str = "no episodes are given: all rows are taken as one sequence, so a step from one episode to the \
+                            next would count as a pair";
+
+/// Smoothness: distances between consecutive inputs and between their embeddings.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Smoothness {
+    /// The states that the model saw, one per row (trailing dimensions are flattened): an array, a folder of images, or the
+    /// dataset .pth of document 000
+    #[arg(long, alias = "inputs", required = true, value_name = "PATH")]
+    pub states: Option<Source>,
+    /// The state after each state; without it, the next row of the same episode. Each --model is then Z,Z1, or
+    /// an encoder
+    #[arg(long, alias = "next-inputs", value_name = "PATH")]
+    pub next_states: Option<Source>,
+    /// The episode of each row; pairs never cross episodes (booleans are read as stop flags)
+    #[arg(long, value_name = "PATH")]
+    pub episodes: Option<Source>,
+    /// The models.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub models: Models,
+    /// What all analyses share.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub settings: Settings,
+}
+
+default_options!(Smoothness);
+bind!(Smoothness: states, next_states, episodes, models);
+declare!(Smoothness {
+    kind: Kind::Smoothness,
+    about: "Do small steps of the input make small steps of the embedding?",
+    examples: "Examples:\n  repscope smoothness --states frames.npy --episodes episode.npy --model jepa=z.npy\n  repscope smoothness --states s.npy --next-states s1.npy --model jepa=z.npy,z1.npy",
+    folder: "smoothness_analysis",
+    reads: &[Role::States, Role::NextStates, Role::Episodes, Role::Embeddings, Role::NextEmbeddings],
+    data: Origin::Study,
+    stage: 0,
+    sweeps: false,
+    keeps_samples: true,
+    classes: &["episodes"],
+    take: |_, _| {},
+});
+
+impl Analysis for Smoothness {
+    fn data(&self) -> Data {
+        Data {
+            states: self.states.clone(),
+            next_states: self.next_states.clone(),
+            episodes: self.episodes.clone(),
+            ..self.models.data()
+        }
+    }
+
+    fn spec(&self, _data: &Data) -> Result<Spec> {
+        self.settings.spec()
+    }
+
+    fn prepare(&self, _data: &Data, inputs: &Inputs, sources: &mut Sources, _session: &Session) -> Result<Extra> {
+        if inputs.steps.is_none() && inputs.studies.iter().all(|study| study.episodes.is_none()) {
+            sources.warnings.push(ONE_SEQUENCE.to_string());
+        }
+        Ok(Extra::Nothing)
+    }
+
+    fn compute(&self, planned: &Planned, inputs: &Inputs, session: &Session) -> Result<Results> {
+        study_metrics(planned, inputs.steps.as_deref().unwrap_or(&inputs.studies), session)
+    }
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+//! Models against each other on the same rows, with intervals and p-values.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use repscope_core::{Analysis as Kind, Results, Spec, compare, draw_maps};
+use repscope_io::ResultsDocument;
+use serde::{Deserialize, Serialize};
+
+use crate::analysis::{self, Analysis, MCR2_CLUSTERS, Origin, check_k, check_sample};
+use crate::evaluation::parts;
+use crate::evaluation::plan::Planned;
+use crate::evaluation::problems::Problems;
+use crate::evaluation::request::{Choice, Evaluate};
+use crate::evaluation::stages::stages;
+use crate::gate::{GateOptions, Gates, models};
+use crate::inputs::{Inputs, Needs, Role};
+use crate::options::{Data, Outputs, Settings, default_options};
+use crate::report::{Report, resolved};
+use crate::search::list;
+use crate::session::Session;
+use crate::source::bind;
+
+/// The command, and its folder within the output folder.
+pub const COMPARE: &str = "compare";
+/// Where the document keeps the model that the others are compared with.
+const REFERENCE: &str = "reference";
+
+/// Which model is better, in what, and how sure is that?
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Compare {
+    /// The results.json of an earlier run, or its folder: its differences are shown instead of computed
+    #[arg(
+        value_name = "results.json",
+        required_unless_present = "models",
+        conflicts_with_all = [
+            "models", "states", "next_states", "episodes", "labels", "views", "pool", "ids", "only", "skip", "k", "knn_k",
+            "sample", "clusters", "output_dir", "seed", "level", "no_figures", "figure_format", "figure_width"
+        ]
+    )]
+    pub results: Option<PathBuf>,
+    /// The model that the others are compared with [default: the second of two, the best of more]
+    #[arg(long, value_name = "MODEL")]
+    pub reference: Option<String>,
+    /// The inputs.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub data: Data,
+    /// Which analyses run.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub choice: Choice,
+    /// Number of k-means clusters [default: 5; 10 for MCR² without labels]
+    #[arg(long, value_name = "N", help_heading = "Analyses")]
+    pub clusters: Option<usize>,
+    /// What all analyses share.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub settings: Settings,
+    /// What becomes of the results.
+    #[command(flatten, next_help_heading = "Results")]
+    #[serde(flatten)]
+    pub outputs: Outputs,
+    /// What the scores must keep.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub gates: GateOptions,
+}
+
+default_options!(Compare);
+bind!(Compare: data);
+
+/// The model that a document's differences were shown against, where one was asked for.
+pub(crate) fn reference(document: &ResultsDocument) -> Option<&str> {
+    document.spec[REFERENCE].as_str()
+}
+
+/// The differences that an earlier run stored.
+pub fn stored(options: &Compare, gates: &Gates) -> Result<Report> {
+    let path = crate::report::document_in(options.results.as_deref().unwrap_or(std::path::Path::new("")));
+    let document = ResultsDocument::read(&path)?;
+    let results = document.clone().into_results();
+    if results.differences.is_empty() && gates.is_empty() {
+        bail!(
+            "{} holds no differences between models, only the scores of {}; they are taken row by row, which the file \
+             does not hold: run `repscope compare --model A=… --model B=…` on the arrays",
+            path.display(),
+            list(models(&results).into_iter())
+        );
+    }
+    refuse_unknown_reference(options, &models(&results))?;
+    Ok(Report::new(document, results))
+}
+
+/// Runs every analysis whose inputs are there, and compares the models.
+pub fn run(options: &Compare, session: &Session) -> Result<Report> {
+    let gates = Gates::read(&options.gates)?;
+    let (requests, spec) = (requests(options)?, resolve(options)?);
+    let mut problems = Problems::default();
+    let needs = Needs {
+        models: true,
+        distances: true,
+    };
+    let inputs = Inputs::read(&options.data, needs, &options.settings.machine, session, &mut problems);
+    problems.refuse()?;
+    let Some(inputs) = inputs else {
+        bail!("internal error: there are neither inputs nor a problem. Please report this");
+    };
+    refuse_misfits(options, &gates, &inputs)?;
+    let names: Vec<&str> = inputs.studies.iter().map(|study| study.model.as_str()).collect();
+    refuse_unknown_reference(options, &names)?;
+
+    let mut sources = inputs.sources(&options.data, Role::ALL);
+    let mut planned = Vec::new();
+    for request in requests {
+        let mut own = Planned::new(request, &options.data, &inputs, Role::ALL, session)?;
+        match own.kind() {
+            Kind::Robustness => sources.options.extend(own.sources.options.clone()),
+            Kind::Clid => {
+                own.spec.clusters = clid_clusters(options, &spec);
+                if own.spec.clusters != spec.clusters {
+                    let clusters = own.spec.clusters.into();
+                    sources.options.insert("mcr2_clusters".to_string(), clusters);
+                }
+            }
+            _ => {}
+        }
+        for warning in &own.sources.warnings {
+            if !sources.warnings.contains(warning) {
+                sources.warnings.push(warning.clone());
+            }
+        }
+        planned.push(own);
+    }
+    sources.options.extend([
+        ("views".to_string(), serde_json::json!(options.data.views)),
+        (REFERENCE.to_string(), options.reference.clone().into()),
+    ]);
+    sources.options.extend(options.gates.asked());
+
+    let mut done: Vec<(Kind, Results)> = Vec::new();
+    for group in stages(planned).into_iter().flatten() {
+        for (own, results) in group.run(&inputs, session) {
+            done.push((own.kind(), results?));
+        }
+    }
+    done.sort_by_key(|(kind, _)| analysis::ANALYSES.iter().position(|own| own.kind == *kind));
+    let mut results = parts::together(&done.iter().map(|(_, results)| results).collect::<Vec<_>>());
+    results.warnings.splice(0..0, sources.warnings);
+    draw_maps(&mut results, &inputs.studies, &session.driver());
+    parts::add_classes(&mut results, &inputs.studies);
+    compare(&mut results, &spec);
+    let options = resolved(&spec, sources.options);
+    Ok(Report::new(
+        ResultsDocument::new(COMPARE, options, sources.records, &results),
+        results,
+    ))
+}
+
+/// The analyses that were asked for and have their inputs.
+fn requests(options: &Compare) -> Result<Vec<Box<dyn Analysis>>> {
+    let choice = &options.choice;
+    for kind in &choice.only {
+        match kind {
+            Kind::Etes => bail!("`etes` compares the systems that it is given itself; run it alone"),
+            Kind::Retrieval => bail!("a retrieval has no models to compare; run `retrieval` alone"),
+            _ => {}
+        }
+    }
+    let evaluate = Evaluate {
+        data: options.data.clone(),
+        choice: choice.clone(),
+        clusters: options.clusters,
+        settings: options.settings.clone(),
+        ..Evaluate::default()
+    };
+    let mut problems = Problems::default();
+    let evaluate = evaluate.gather(|_| false, &mut problems)?;
+    let mut requests = Vec::new();
+    for declared in analysis::evaluated().filter(|own| own.data == Origin::Study && evaluate.wants(own.kind)) {
+        match evaluate.lacks(declared) {
+            None => requests.push(evaluate.of(declared).map_err(anyhow::Error::msg)?),
+            Some(reason) if !choice.only.is_empty() => bail!("{} cannot run: {reason}", declared.kind.name()),
+            Some(_) => {}
+        }
+    }
+    if requests.is_empty() {
+        bail!("no analysis is left to run; see --only and --skip");
+    }
+    Ok(requests)
+}
+
+/// The options of all analyses together.
+fn resolve(options: &Compare) -> Result<Spec> {
+    let choice = &options.choice;
+    let defaults = options.settings.spec()?;
+    let k = check_k(&choice.k)?;
+    Ok(Spec {
+        k: if k.is_empty() { defaults.k } else { k },
+        knn_k: choice.knn_k.unwrap_or(defaults.knn_k),
+        sample: check_sample(choice.sample)?,
+        clusters: options.clusters.unwrap_or(defaults.clusters),
+        ..defaults
+    })
+}
+
+/// MCR² without labels has more clusters than the others, as in `clid`.
+fn clid_clusters(options: &Compare, spec: &Spec) -> usize {
+    match &options.data.labels {
+        Some(_) => spec.clusters,
+        None => options.clusters.unwrap_or(MCR2_CLUSTERS),
+    }
+}
+
+fn refuse_misfits(options: &Compare, gates: &Gates, inputs: &Inputs) -> Result<()> {
+    if inputs.studies.len() < 2 && gates.is_empty() {
+        bail!("a comparison needs at least 2 models, but 1 is given; add --model NAME=PATH, or ask for a --gate");
+    }
+    let rows = inputs.rows();
+    if let Some(clusters) = options.clusters.filter(|&c| c < 2 || c >= rows) {
+        bail!("clusters = {clusters} must be at least 2 and below the number of rows, {rows}");
+    }
+    if let Some(k) = options.choice.knn_k.filter(|&k| k < 1 || k >= rows) {
+        bail!("knn_k = {k} must be at least 1 and below the number of rows, {rows}");
+    }
+    Ok(())
+}
+
+fn refuse_unknown_reference(options: &Compare, models: &[&str]) -> Result<()> {
+    match options.reference.as_deref() {
+        Some(name) if !models.contains(&name) => bail!(
+            "reference = {name}: no model is called that; the models are called {}",
+            list(models.iter().copied())
+        ),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+//! Everything that is declared about metrics and commands, as JSON: bindings make their functions, documentation and types
+//! from it.
+
+use clap::builder::ValueParser;
+use clap::{Arg, ArgAction, Command};
+use repscope_core::{METRICS, Metric};
+use serde_json::{Value, json};
+
+use crate::analysis;
+use crate::compare::Compare;
+use crate::encode::Encode;
+use crate::evaluation::request::Evaluate;
+use crate::options::layers::command;
+
+/// Every metric: what it takes, the options that change it, what it gives, and its page.
+pub fn metrics() -> Value {
+    METRICS.iter().map(|metric| of_metric(metric)).collect()
+}
+
+/// The options of a command, or none where there is no such command.
+pub fn options(command: &str) -> Value {
+    let own: Option<Command> = match command {
+        "evaluate" => Some(self::command::<Evaluate>()),
+        "compare" => Some(self::command::<Compare>()),
+        "encode" => Some(self::command::<Encode>()),
+        name => analysis::named(name).map(|own| (own.command)()),
+    };
+    let arguments = own.iter().flat_map(|own| own.get_arguments());
+    arguments
+        .filter(|arg| arg.get_long().is_some())
+        .map(of_option)
+        .collect()
+}
+
+fn of_metric(metric: &Metric) -> Value {
+    let command = metric.analysis.name();
+    let declared = options(command);
+    let declared = declared.as_array().cloned().unwrap_or_default();
+    let named = |name: &&str| declared.iter().find(|own| own["name"] == **name).cloned();
+    let outputs: Value = metric
+        .outputs
+        .iter()
+        .map(|output| json!({"id": output.id, "about": output.about, "better": output.better, "range": output.range}))
+        .collect();
+    json!({
+        "id": metric.id, "title": metric.title, "command": command, "page": metric.page, "outputs": outputs,
+        "takes": metric.takes.iter().map(|takes| snake(&format!("{takes:?}"))).collect::<Vec<_>>(),
+        "options": metric.options.iter().filter_map(named).collect::<Vec<_>>(),
+    })
+}
+
+fn of_option(arg: &Arg) -> Value {
+    let choices: Vec<String> = arg
+        .get_possible_values()
+        .iter()
+        .map(|value| value.get_name().to_string())
+        .collect();
+    let is_flag = !arg.get_action().takes_values();
+    let many =
+        matches!(arg.get_action(), ArgAction::Append) || arg.get_num_args().is_some_and(|range| range.max_values() > 1);
+    let defaults: Vec<String> = arg
+        .get_default_values()
+        .iter()
+        .map(|value| value.to_string_lossy().into_owned())
+        .collect();
+    json!({
+        "name": arg.get_long(), "field": arg.get_id().as_str(),
+        "help": arg.get_help().map(ToString::to_string),
+        "kind": if is_flag { "flag" } else { kind(arg.get_value_parser()) },
+        "many": many && !is_flag,
+        "choices": if is_flag { Vec::new() } else { choices },
+        "default": if is_flag { Vec::new() } else { defaults },
+    })
+}
+
+/// `integer`, `number` or `text`.
+fn kind(parser: &ValueParser) -> &'static str {
+    use std::any::TypeId;
+    let is = |id: TypeId| parser.type_id() == id;
+    if is(TypeId::of::<usize>()) || is(TypeId::of::<u64>()) {
+        "integer"
+    } else if is(TypeId::of::<f64>()) || is(TypeId::of::<f32>()) {
+        "number"
+    } else {
+        "text"
+    }
+}
+
+/// `LabelsIfAny` as `labels_if_any`.
+fn snake(name: &str) -> String {
+    let mut out = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !out.is_empty() {
+            out.push('_');
+        }
+        out.extend(letter.to_lowercase());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_option_that_a_metric_names_is_one_of_its_command() {
+        for metric in METRICS {
+            let found = of_metric(metric)["options"].as_array().map(Vec::len);
+            assert_eq!(found, Some(metric.options.len()), "{}", metric.id);
+        }
+    }
+
+    #[test]
+    fn an_option_says_its_kind_and_default() {
+        let all = options("neighborhood");
+        let find = |name: &str| {
+            let all = all.as_array().expect("a list");
+            all.iter().find(|own| own["name"] == name).expect("an option").clone()
+        };
+        let k = find("k");
+        assert_eq!((&k["kind"], &k["many"]), (&json!("integer"), &json!(true)));
+        assert_eq!(k["default"], json!(["5", "10", "15"]));
+        assert_eq!(find("distance")["choices"], json!(["euclidean", "cosine"]));
+        assert_eq!(find("level")["kind"], json!("number"));
+        assert_eq!(options("nonsense"), json!([]));
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+//! Runs an encoder over arrays, images or texts.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use clap::Args;
+use repscope_io::{Array, InputPath, copy_whole, read_array, write_tensors};
+use serde::{Deserialize, Serialize};
+
+use crate::encoding::{Encoders, Seen, Stored, has_extension};
+use crate::options::{EncoderOptions, Machine, default_options};
+use crate::reader::Reader;
+use crate::session::Session;
+use crate::source::{Source, bind};
+
+/// Runs an encoder over arrays, images or texts and writes the embeddings.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Encode {
+    /// The model: an .onnx file, weights (.pth, .pt, .ckpt, .safetensors) of a network that is known (file.pth#key picks a
+    /// part of a checkpoint), or the folder of a text model
+    #[arg(long, required = true, value_name = "MODEL")]
+    pub encoder: Option<Source>,
+    /// What it sees, one sample per row: an array, a folder of PNG and JPEG images (sorted by path), a text per line of
+    /// file.txt, or file.jsonl#field
+    #[arg(long, required = true, value_name = "PATH")]
+    pub input: Option<Source>,
+    /// Where the codes go, as .npy or .safetensors; of a model with several outputs, a tensor for each, or a file
+    /// z.head.npy
+    #[arg(long, required = true, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+    /// How the encoder is run.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub options: EncoderOptions,
+    /// What the run may use.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub machine: Machine,
+}
+
+default_options!(Encode);
+bind!(Encode: encoder, input, options);
+
+/// The embeddings that an encoder made.
+pub struct Encoded {
+    stored: Stored,
+    /// What is worth knowing about them.
+    pub notes: Vec<String>,
+}
+
+/// Runs the encoder, or takes what an earlier run made.
+pub fn encode(options: &Encode, session: &Session) -> Result<Encoded> {
+    let (Some(encoder), Some(input)) = (&options.encoder, &options.input) else {
+        bail!("an encoder and an input are needed");
+    };
+    if let Some(output) = &options.output
+        && !has_extension(output, "npy")
+        && !has_extension(output, "safetensors")
+    {
+        bail!(
+            "{}: embeddings are written as .npy or .safetensors; name the file so",
+            output.display()
+        );
+    }
+    let encoders = Encoders {
+        options: &options.options,
+        machine: &options.machine,
+        session,
+    };
+    let mut reader = Reader::new(&[]);
+    let place = encoder.place()?;
+    let mut model = encoders.open(&place, &mut reader)?;
+    let seen = Seen::open(&input.place()?, options.options.numbers.skip_bad, &mut reader)?;
+    let stored = encoders.stored(&mut model, &place.stem(), &seen, options.output.as_deref())?;
+    let notes = reader.warnings.into_iter().chain(stored.notes.iter().cloned()).collect();
+    Ok(Encoded { stored, notes })
+}
+
+impl Encoded {
+    /// The outputs of the encoder and their names.
+    pub fn arrays(&self) -> Result<Vec<(String, Array)>> {
+        let read = |(name, file): &(String, PathBuf)| Ok((name.clone(), read_array(&InputPath::file(file))?));
+        self.stored.outputs.iter().map(read).collect()
+    }
+
+    /// Writes the embeddings; gives files and shapes.
+    pub fn write(&self, to: &Path) -> Result<Vec<String>> {
+        let arrays = self.arrays()?;
+        let sizes = |array: &Array| {
+            let sizes: Vec<String> = array.shape().iter().map(usize::to_string).collect();
+            sizes.join(" x ")
+        };
+        if has_extension(to, "safetensors") {
+            let tensors: Vec<_> = arrays.iter().map(|(name, array)| (name.clone(), array)).collect();
+            write_tensors(to, &tensors)?;
+            let of = |(name, array): &(String, _)| format!("{}#{name} ({})", to.display(), sizes(array));
+            return Ok(arrays.iter().map(of).collect());
+        }
+        let mut written = Vec::new();
+        for ((name, file), (_, array)) in self.stored.outputs.iter().zip(&arrays) {
+            let path = match arrays.len() {
+                1 => to.to_path_buf(),
+                _ => of_head(to, name),
+            };
+            copy_whole(file, &path)?;
+            written.push(format!("{} ({})", path.display(), sizes(array)));
+        }
+        Ok(written)
+    }
+}
+
+/// `z.npy` and `head` make `z.head.npy`.
+fn of_head(path: &Path, head: &str) -> PathBuf {
+    let safe = head.replace(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'), "_");
+    path.with_extension(format!("{safe}.npy"))
+}

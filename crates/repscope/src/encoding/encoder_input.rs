@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+//! What a model sees: rows of an array, the images of a folder, or texts.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use repscope_core::Space;
+use repscope_io::{Array, BadImages, Data, Images, InputPath, InputRecord, Pool, read_dataset, read_texts};
+use repscope_models::Rows;
+
+use super::has_extension;
+use crate::reader::Reader;
+use crate::source::Place;
+
+#[derive(Clone)]
+pub struct Seen {
+    what: What,
+    place: Place,
+    digest: String,
+    /// Which rows end an episode, where the data say it themselves.
+    pub stops: Option<Array>,
+}
+
+#[derive(Clone)]
+enum What {
+    Array(Array),
+    Images(Arc<Images>),
+    Texts(Arc<[String]>),
+}
+
+impl Seen {
+    /// Opens what a path names, and keeps a record of it. A folder is one of images; a dataset of document 000 brings its
+    /// episodes along.
+    pub fn open(place: &Place, skip_bad: bool, reader: &mut Reader) -> Result<Self> {
+        let seen = |what, digest: &str, stops| Seen {
+            what,
+            place: place.clone(),
+            digest: format!("{digest}#{}", place.key().unwrap_or_default()),
+            stops,
+        };
+        let Place::File(path) = place else {
+            return Seen::of_array(place, reader);
+        };
+        if path.path.is_dir() {
+            let bad = if skip_bad {
+                BadImages::LeaveOut
+            } else {
+                BadImages::Refuse
+            };
+            let images = Images::open(&path.path, bad)?;
+            let digest = images.digest()?;
+            let shape = std::iter::once(images.count()).chain(images.shape().iter().copied());
+            reader.records.push(InputRecord {
+                path: path.to_string(),
+                shape: shape.collect(),
+                dtype: "images".to_string(),
+                digest: digest.clone(),
+                about: Vec::new(),
+            });
+            reader.warnings.extend(images.notes().iter().cloned());
+            return Ok(seen(What::Images(Arc::new(images)), &digest, None));
+        }
+        if has_extension(&path.path, "txt") {
+            let texts = read_texts(path)?;
+            let digest = repscope_io::digest(&path.path)?;
+            reader.records.push(InputRecord {
+                path: path.to_string(),
+                shape: vec![texts.len()],
+                dtype: "text".to_string(),
+                digest: digest.clone(),
+                about: Vec::new(),
+            });
+            return Ok(seen(What::Texts(texts.into()), &digest, None));
+        }
+        if let Some(dataset) = read_dataset(path)? {
+            let record = InputRecord::of(path, &dataset.states)?;
+            let digest = record.digest.clone();
+            reader.records.push(record);
+            reader.warnings.push(format!(
+                "{}: the states are those of `{}`, a row per frame; episodes end where its stop flags say",
+                path.path.display(),
+                dataset.part
+            ));
+            return Ok(seen(What::Array(dataset.states), &digest, Some(dataset.stops)));
+        }
+        Seen::of_array(place, reader)
+    }
+
+    /// Rows of an array; one of text is texts.
+    fn of_array(place: &Place, reader: &mut Reader) -> Result<Self> {
+        let array = reader.array(place)?;
+        let digest = reader.records.last().map_or("", |record| &record.digest);
+        Ok(Seen {
+            digest: format!("{digest}#{}", place.key().unwrap_or_default()),
+            what: match array.data() {
+                Data::Text(texts) if array.shape().len() == 1 => What::Texts(texts.as_slice().into()),
+                _ => What::Array(array),
+            },
+            place: place.clone(),
+            stops: None,
+        })
+    }
+
+    /// Texts that are no file.
+    pub fn of_texts(texts: Vec<String>) -> Self {
+        Seen {
+            what: What::Texts(texts.into()),
+            place: Place::File(InputPath::file("texts")),
+            digest: String::new(),
+            stops: None,
+        }
+    }
+
+    pub fn rows(&self) -> usize {
+        match &self.what {
+            What::Array(array) => Rows::count(array),
+            What::Images(images) => Rows::count(&**images),
+            What::Texts(texts) => texts.len(),
+        }
+    }
+
+    /// Which bytes these are.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    pub fn texts(&self) -> Option<&[String]> {
+        match &self.what {
+            What::Texts(texts) => Some(texts),
+            _ => None,
+        }
+    }
+
+    /// The rows of numbers.
+    pub fn numbers(&self) -> Result<&dyn Rows> {
+        match &self.what {
+            What::Array(array) => Ok(array),
+            What::Images(images) => Ok(&**images),
+            What::Texts(_) => bail!("{self} holds texts, and numbers are needed"),
+        }
+    }
+
+    /// The rows of numbers from one on.
+    pub fn from(&self, first: usize) -> Result<impl Rows + '_> {
+        let rows = self.numbers()?;
+        Ok(From { rows, first })
+    }
+
+    /// All rows as points, for distances between inputs.
+    pub fn into_space(self, name: &str) -> Result<Space> {
+        let path = self.place.to_string();
+        let array = match self.what {
+            What::Array(array) => array,
+            What::Images(images) => images.read_all()?,
+            What::Texts(_) => bail!("{path} holds texts, and texts have no distances; give numbers"),
+        };
+        array.into_space(name, Pool::Flatten).with_context(|| path)
+    }
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.place.fmt(f)
+    }
+}
+
+/// Rows without the first ones.
+struct From<'a> {
+    rows: &'a dyn Rows,
+    first: usize,
+}
+
+impl Rows for From<'_> {
+    fn count(&self) -> usize {
+        self.rows.count() - self.first
+    }
+
+    fn shape(&self) -> &[usize] {
+        self.rows.shape()
+    }
+
+    fn dtype(&self) -> &str {
+        self.rows.dtype()
+    }
+
+    fn read(&self, rows: Range<usize>, into: &mut Vec<f32>) -> repscope_models::Result<()> {
+        self.rows.read(rows.start + self.first..rows.end + self.first, into)
+    }
+}

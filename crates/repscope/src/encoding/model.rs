@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+//! A model as the options ask for it: one that sees numbers, or one that reads texts.
+
+use anyhow::{Result, bail};
+use repscope_core::run::Driver;
+use repscope_io::{InputPath, InputRecord};
+use repscope_models::architectures::BuildOptions;
+use repscope_models::runtime::{Runtime, find_library};
+use repscope_models::{Batch, Encoder, Options, Output, Projection, TextEncoder, TextOptions};
+
+use super::encoder_input::Seen;
+use super::store::Sink;
+use super::{encode, has_extension, is_model_folder, outside};
+use crate::options::{EncoderOptions, Machine, NumberEncoderOptions, RuntimeChoice, RuntimeOptions, TextEncoderOptions};
+use crate::source::Source;
+
+pub enum Model {
+    Numbers(Box<Encoder>),
+    Texts(Box<TextEncoder>),
+}
+
+impl Model {
+    pub fn open(path: &InputPath, options: &EncoderOptions, machine: &Machine) -> Result<Self> {
+        if !path.path.exists() {
+            bail!("there is no model {}", path.path.display());
+        }
+        if reads_texts(path) {
+            let checkpoint = options.checkpoint.as_ref();
+            return Model::open_text(path, checkpoint, &options.text, &options.numbers.runtime, machine);
+        }
+        if path.path.is_dir() {
+            bail!(
+                "{path} is a folder without tokenizer.json, so no text model as Hugging Face stores it; name a file of weights \
+                 or an .onnx file in it"
+            );
+        }
+        if let Some(checkpoint) = &options.checkpoint {
+            bail!(
+                "--checkpoint {checkpoint} holds the projection of a text encoder, but {path} is none; name the checkpoint \
+                 itself as the model"
+            );
+        }
+        Ok(Model::Numbers(Box::new(open_numbers(path, &options.numbers, machine)?)))
+    }
+
+    pub fn open_text(
+        path: &InputPath,
+        checkpoint: Option<&Source>,
+        text: &TextEncoderOptions,
+        runtime_options: &RuntimeOptions,
+        machine: &Machine,
+    ) -> Result<Self> {
+        if text.no_projection && checkpoint.is_none() {
+            bail!("--no-projection says that the checkpoint has none, but there is no --checkpoint; leave it out");
+        }
+        let checkpoint = checkpoint.map(|source| InputPath::parse(&source.to_string()));
+        let checkpoint = checkpoint.map(|path| (path.path, path.key));
+        let chosen = TextOptions {
+            template: text.template.clone(),
+            max_tokens: text.max_tokens,
+            pooling: text.token_pooling,
+            checkpoint,
+            projection: if text.no_projection {
+                Projection::None
+            } else {
+                Projection::Required
+            },
+            aligner_heads: text.aligner_heads,
+            runtime: runtime(runtime_options)?,
+            threads: machine.threads.unwrap_or(0),
+            batch: runtime_options.batch_size,
+        };
+        Ok(Model::Texts(Box::new(TextEncoder::open(&path.path, chosen)?)))
+    }
+
+    /// Everything that decides what a row's code is, except the row.
+    pub fn digest(&self) -> &str {
+        match self {
+            Model::Numbers(encoder) => encoder.digest(),
+            Model::Texts(encoder) => encoder.digest(),
+        }
+    }
+
+    /// The record of it in a results document.
+    pub fn record(&self, path: &InputPath) -> InputRecord {
+        InputRecord {
+            path: path.to_string(),
+            shape: Vec::new(),
+            dtype: "encoder".to_string(),
+            digest: self.digest().to_string(),
+            about: self.about().to_vec(),
+        }
+    }
+
+    /// What it is and how it was put together, in words.
+    pub fn about(&self) -> &[String] {
+        match self {
+            Model::Numbers(encoder) => encoder.about(),
+            Model::Texts(encoder) => encoder.about(),
+        }
+    }
+
+    /// The notes of a run that are no mere facts about the model, which its record has.
+    pub fn to_be_known<'a>(&'a self, notes: &'a [String]) -> impl Iterator<Item = &'a String> {
+        notes.iter().filter(|note| !self.about().contains(note))
+    }
+
+    /// Whether a run that was interrupted may begin again in the middle: notes on texts count all of them.
+    pub fn can_go_on(&self) -> bool {
+        matches!(self, Model::Numbers(_))
+    }
+
+    /// The encoder of numbers.
+    pub fn numbers(&mut self, name: &str) -> Result<&mut Encoder> {
+        match self {
+            Model::Numbers(encoder) => Ok(encoder),
+            Model::Texts(_) => {
+                bail!("`{name}` reads texts, which have no noise of this kind; give encoders of numbers")
+            }
+        }
+    }
+
+    /// Encodes from some row on.
+    pub fn run(
+        &mut self,
+        seen: &Seen,
+        first: usize,
+        name: &str,
+        driver: &Driver,
+        sink: &mut Sink,
+    ) -> Result<Vec<String>> {
+        let stage = format!("encoding, {name}");
+        match (self, seen.texts()) {
+            (Model::Numbers(encoder), None) => encode(encoder, &seen.from(first)?, &stage, driver, sink),
+            (Model::Texts(encoder), Some(texts)) => {
+                driver.progress().begin(&stage, (texts.len() - first) as u64);
+                let width = encoder.width();
+                outside(|keep| {
+                    encoder.encode(&texts[first..], &mut |first, values| {
+                        let count = values.len() / width.max(1);
+                        driver.progress().advance(count as u64);
+                        let output = Output {
+                            name: "embeddings".to_string(),
+                            shape: vec![width],
+                            values: values.to_vec(),
+                        };
+                        keep(sink(Batch {
+                            first,
+                            count,
+                            outputs: vec![output],
+                        }))
+                    })
+                })
+            }
+            (Model::Numbers(_), Some(_)) => bail!(
+                "`{name}` takes numbers, but {seen} holds texts; give a text encoder (a folder with tokenizer.json), or arrays"
+            ),
+            (Model::Texts(_), None) => bail!(
+                "`{name}` reads texts, but {seen} holds numbers; give lines of text (.txt), file.jsonl#field or file.csv#column"
+            ),
+        }
+    }
+}
+
+/// A folder with a tokenizer, or a graph beside one.
+fn reads_texts(path: &InputPath) -> bool {
+    let beside = path.path.parent().map(|folder| folder.join("tokenizer.json"));
+    is_model_folder(&path.path) || (has_extension(&path.path, "onnx") && beside.is_some_and(|file| file.is_file()))
+}
+
+/// Opens an encoder of numbers.
+pub fn open_numbers(path: &InputPath, options: &NumberEncoderOptions, machine: &Machine) -> Result<Encoder> {
+    let chosen = numbers_options(options, machine)?;
+    Ok(Encoder::open(&path.path, path.key.as_deref(), chosen)?)
+}
+
+fn numbers_options(options: &NumberEncoderOptions, machine: &Machine) -> Result<Options> {
+    Ok(Options {
+        input: options.input_name.clone(),
+        outputs: options.output_name.iter().cloned().collect(),
+        layout: options.layout,
+        scale: options.scale,
+        mean: options.mean.clone(),
+        std: options.std.clone(),
+        batch: options.runtime.batch_size,
+        threads: machine.threads.unwrap_or(0),
+        runtime: runtime(&options.runtime)?,
+        pad: options.pad_id,
+        architecture: options.architecture,
+        build: BuildOptions {
+            activation: options.activation,
+            heads: options.heads,
+        },
+    })
+}
+
+fn runtime(options: &RuntimeOptions) -> Result<Runtime> {
+    match options.runtime {
+        RuntimeChoice::Rust if options.runtime_library.is_some() || options.provider.is_some() => {
+            bail!("a runtime library and a provider are for ONNX Runtime; choose the runtime onnxruntime")
+        }
+        RuntimeChoice::Rust => Ok(Runtime::Rten),
+        RuntimeChoice::Onnxruntime => Ok(Runtime::OnnxRuntime {
+            library: Some(match &options.runtime_library {
+                Some(library) => library.to_string().into(),
+                None => find_library(&|name| std::env::var_os(name))?,
+            }),
+            provider: options.provider.unwrap_or_default(),
+        }),
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+//! Everything that is wrong, gathered so that it can be put right in one go.
+
+use anyhow::{Error, Result, anyhow};
+
+use crate::error::message;
+
+#[derive(Default)]
+pub struct Problems(Vec<Error>);
+
+impl Problems {
+    pub fn add(&mut self, problem: impl Into<String>) {
+        self.keep(anyhow!(problem.into()));
+    }
+
+    /// Keeps the value; what went wrong is added.
+    pub fn take<T>(&mut self, result: Result<T>) -> Option<T> {
+        result.map_err(|error| self.keep(error)).ok()
+    }
+
+    fn keep(&mut self, problem: Error) {
+        let text = message(&problem);
+        if !self.0.iter().any(|other| message(other) == text) {
+            self.0.push(problem);
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All problems as one error; nothing where there are none.
+    pub fn refuse(mut self) -> Result<()> {
+        match self.0.len() {
+            0 => Ok(()),
+            // As it is, so that its kind is known.
+            1 => Err(self.0.remove(0)),
+            several => {
+                let texts: Vec<String> = self.0.iter().map(message).collect();
+                Err(anyhow!(
+                    "{several} problems; nothing was computed\n- {}",
+                    texts.join("\n- ")
+                ))
+            }
+        }
+    }
+}
+
+/// ``, did you mean `x`?`` where a known name is similar.
+pub fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let closeness = |known: &str| strsim::jaro_winkler(&name.to_lowercase(), &known.to_lowercase());
+    let best = known
+        .map(|known| (closeness(known), known))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    match best.filter(|(closeness, _)| *closeness > 0.8) {
+        Some((_, known)) => format!("; did you mean `{known}`?"),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_problems_are_one_error_and_none_is_none() {
+        assert!(Problems::default().refuse().is_ok());
+        let mut problems = Problems::default();
+        problems.add("a is missing");
+        problems.add("b is missing");
+        problems.add("a is missing");
+        let text = problems.refuse().unwrap_err().to_string();
+        assert_eq!(text, "2 problems; nothing was computed\n- a is missing\n- b is missing");
+    }
+
+    #[test]
+    fn only_similar_names_are_proposed() {
+        let known = ["states", "next_states", "labels"];
+        assert_eq!(did_you_mean("stats", known.into_iter()), "; did you mean `states`?");
+        assert_eq!(did_you_mean("xyz", known.into_iter()), "");
+    }
+}

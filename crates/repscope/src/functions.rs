@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+//! A plain function for each metric of one model: embeddings in, a score out. For several metrics at once, for files and for encoders
+//! use the analyses, which share the work between metrics.
+
+use std::sync::Arc;
+
+use repscope_core::metrics::find;
+use repscope_core::run::{Driver, Order};
+use repscope_core::{Labels, Metric, Score, Space, Spec, Study, evaluate};
+
+use crate::error::{Error, Result};
+
+/// The embeddings of a model, or its inputs: one row per sample, known to be finite.
+#[derive(Clone)]
+pub struct Embeddings(Arc<Space>);
+
+impl Embeddings {
+    /// Takes `rows` × `columns` numbers in row order.
+    pub fn new(rows: usize, columns: usize, values: impl Into<Values>) -> Result<Self> {
+        let space = match values.into() {
+            Values::F32(values) => Space::from_f32("embeddings", rows, columns, values),
+            Values::F64(values) => Space::from_f64("embeddings", rows, columns, values),
+        };
+        Ok(Embeddings(Arc::new(space.map_err(wrong)?)))
+    }
+
+    /// How many samples.
+    pub fn rows(&self) -> usize {
+        self.0.rows()
+    }
+
+    /// How many dimensions.
+    pub fn columns(&self) -> usize {
+        self.0.columns()
+    }
+}
+
+/// Numbers of either precision.
+pub enum Values {
+    /// Single precision.
+    F32(Vec<f32>),
+    /// Double precision.
+    F64(Vec<f64>),
+}
+
+impl From<Vec<f32>> for Values {
+    fn from(values: Vec<f32>) -> Self {
+        Values::F32(values)
+    }
+}
+
+impl From<Vec<f64>> for Values {
+    fn from(values: Vec<f64>) -> Self {
+        Values::F64(values)
+    }
+}
+
+fn wrong(cause: repscope_core::Error) -> Error {
+    anyhow::Error::from(cause).into()
+}
+
+/// The study of one model.
+fn study(embeddings: &Embeddings) -> Study {
+    Study::new("model", (*embeddings.0).clone())
+}
+
+/// The scores of a metric, with the first that carries its bare name, or its first variant, in front.
+fn scores(id: &str, study: Study, spec: &Spec) -> Result<Vec<Score>> {
+    let (metric, _) = find(id).ok_or_else(|| Error::Internal(format!("internal error: there is no metric {id}")))?;
+    let metrics: [&Metric; 1] = [metric];
+    let results = evaluate(&[study], &metrics, spec, &Driver::silent(Order::Parallel));
+    Ok(results.map_err(wrong)?.scores)
+}
+
+fn first(scores: Vec<Score>) -> Result<Score> {
+    let first = scores.into_iter().next();
+    first.ok_or_else(|| Error::Internal("internal error: a metric without a score".to_string()))
+}
+
+/// Functions of embeddings alone.
+macro_rules! of_embeddings {
+    ($($(#[$doc:meta])* $name:ident;)*) => {
+        $($(#[$doc])*
+        pub fn $name(embeddings: &Embeddings) -> Result<Score> {
+            first(scores(stringify!($name), study(embeddings), &Spec::default())?)
+        })*
+    };
+}
+
+of_embeddings! {
+    /// How many dimensions the variance is spread over: (Σλ)² / Σλ².
+    participation_ratio;
+    /// The participation ratio as a share of the columns.
+    dimension_usage;
+    /// Intrinsic dimension from the ratio of the distances to the second and to the first neighbor.
+    two_nn;
+    /// The logarithm of the mean Gaussian potential of pairs on the unit sphere.
+    uniformity;
+    /// Effective rank by the entropy of the singular values, as the specification of CLID has it.
+    rankme;
+    /// How many singular values are above rounding.
+    numerical_rank;
+    /// Σσ² / max σ².
+    stable_rank;
+    /// The exponent of the decay of the eigenvalues.
+    alpha_req;
+    /// The largest over the smallest singular value.
+    condition_number;
+    /// The standard deviation of the columns of unit-length embeddings.
+    std_collapse;
+}
+
+/// Functions of embeddings and labels.
+macro_rules! of_labels {
+    ($($(#[$doc:meta])* $name:ident;)*) => {
+        $($(#[$doc])*
+        pub fn $name(embeddings: &Embeddings, labels: &Labels) -> Result<Score> {
+            let mut study = study(embeddings);
+            study.labels = Some(Arc::new(labels.clone()));
+            study.check().map_err(wrong)?;
+            first(scores(stringify!($name), study, &Spec::default())?)
+        })*
+    };
+}
+
+of_labels! {
+    /// Cohesion of the classes versus separation from the nearest other class.
+    silhouette;
+    /// Normalized mutual information of k-means clusters and classes.
+    nmi;
+    /// Mutual information of k-means clusters and classes, adjusted for chance.
+    ami;
+    /// How well neighbors tell the class, averaged over random splits.
+    knn_accuracy;
+}
+
+/// Functions of inputs and embeddings for a size of neighborhoods.
+macro_rules! of_inputs {
+    ($($(#[$doc:meta])* $name:ident;)*) => {
+        $($(#[$doc])*
+        pub fn $name(inputs: &Embeddings, embeddings: &Embeddings, k: usize) -> Result<Score> {
+            let mut study = study(embeddings);
+            study.input = Some(inputs.0.clone());
+            study.check().map_err(wrong)?;
+            let spec = Spec { k: vec![k], ..Spec::default() };
+            first(scores(stringify!($name), study, &spec)?)
+        })*
+    };
+}
+
+of_inputs! {
+    /// Whether neighbors of an embedding are neighbors of the input.
+    trustworthiness;
+    /// Whether neighbors of an input are neighbors of the embedding.
+    continuity;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line() -> Embeddings {
+        let line: Vec<f64> = (0..20).flat_map(|i| [f64::from(i), 2.0 * f64::from(i)]).collect();
+        Embeddings::new(20, 2, line).expect("finite numbers")
+    }
+
+    #[test]
+    fn a_line_has_one_dimension() {
+        let ratio = participation_ratio(&line()).expect("a score");
+        assert!((ratio.value.expect("a number") - 1.0).abs() < 1e-12);
+        let kept = trustworthiness(&line(), &line(), 3).expect("a score");
+        assert_eq!((kept.metric.to_string().as_str(), kept.value), ("trustworthiness@3", Some(1.0)));
+    }
+
+    #[test]
+    fn errors_can_be_told_apart() {
+        let error = Embeddings::new(2, 1, vec![1.0, f64::NAN]).err().expect("NaN is refused");
+        assert!(matches!(error, Error::Data { .. }), "{error:?}");
+    }
+}

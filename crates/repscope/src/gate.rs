@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+//! Gates: limits that scores must keep, and drops below a baseline that they must not exceed. One that fails makes the
+//! exit code 1, so that a comparison can stop a pipeline.
+
+mod drops;
+mod limit;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use clap::Args;
+use repscope_core::metrics::find;
+use repscope_core::{METRICS, Results};
+use repscope_io::ResultsDocument;
+use repscope_render::{Color, GateLine, gate_table};
+use serde::{Deserialize, Serialize};
+
+use crate::evaluation::document;
+use crate::evaluation::problems::did_you_mean;
+use crate::options::{choice, default_options};
+use crate::report::{Report, document_in};
+use crate::search::list;
+use drops::Drops;
+use limit::Limit;
+
+/// Where the help shows the options.
+const HEADING: &str = "Gates (exit code 1 if one fails)";
+/// How many scores a message lists.
+const SCORES_SHOWN: usize = 6;
+
+/// What scores must keep.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GateOptions {
+    /// A limit, with >=, >, <=, < or ==: "trustworthiness@10>=0.95" for every model, "jepa:uniformity<-2" for one.
+    /// Repeat for more
+    #[arg(
+        long = "gate",
+        value_name = "[MODEL:]METRIC>=VALUE",
+        allow_hyphen_values = true,
+        help_heading = HEADING
+    )]
+    pub gates: Vec<String>,
+    /// What must keep the limits: the value, or all of its interval
+    #[arg(
+        long,
+        value_parser = choice::<GateOn>(&[("value", ""), ("interval", "")]),
+        default_value = "value",
+        hide_possible_values = true,
+        value_name = "value|interval",
+        help_heading = HEADING
+    )]
+    pub gate_on: GateOn,
+    /// The results.json of an earlier run
+    #[arg(long, value_name = "FILE", requires = "max_drop", help_heading = HEADING)]
+    pub baseline: Option<PathBuf>,
+    /// How much worse than in the baseline: "trustworthiness@10=0.01", or 0.01 for every metric with a direction; 2% of
+    /// the baseline's value instead of its own units. Repeat for more
+    #[arg(long, value_name = "[[MODEL:]METRIC=]VALUE", requires = "baseline", help_heading = HEADING)]
+    pub max_drop: Vec<String>,
+}
+
+/// What must keep a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum GateOn {
+    Value,
+    Interval,
+}
+
+default_options!(GateOptions);
+
+/// Everything that was asked for.
+pub struct Gates {
+    limits: Vec<Limit>,
+    on: GateOn,
+    drops: Option<Drops>,
+}
+
+impl Gates {
+    /// Parses the gates and reads the baseline, before anything is computed.
+    pub fn read(options: &GateOptions) -> Result<Self> {
+        let limits = options
+            .gates
+            .iter()
+            .map(|text| Limit::parse(text))
+            .collect::<Result<_>>()?;
+        let drops = match &options.baseline {
+            None => None,
+            Some(path) => {
+                let baseline = ResultsDocument::read(&document_in(path))?.into_results();
+                Some(Drops::parse(&options.max_drop, path.display().to_string(), baseline)?)
+            }
+        };
+        Ok(Gates {
+            limits,
+            on: options.gate_on,
+            drops,
+        })
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.limits.is_empty() && self.drops.is_none()
+    }
+
+    pub fn check(&self, report: &Report) -> Verdict {
+        let results = &report.results;
+        let limits = self.limits.iter().flat_map(|limit| limit.check(self.on, results));
+        let mut verdict = Verdict {
+            lines: limits.collect(),
+            left_out: Vec::new(),
+        };
+        if let Some(drops) = &self.drops {
+            let compared = drops.check(results, &document::failed(&report.document.spec));
+            verdict.left_out = compared.left_out(&drops.path);
+            verdict.lines.extend(compared.lines);
+        }
+        verdict
+    }
+}
+
+impl GateOptions {
+    /// A run that overwrites its own baseline could fall step by step, and no gate would ever fail.
+    pub fn refuse_own_baseline(&self, output_dir: &Path) -> Result<()> {
+        let Some(path) = &self.baseline else { return Ok(()) };
+        let same = |a: &Path, b: &Path| match (a.canonicalize(), b.canonicalize()) {
+            (Ok(a), Ok(b)) => a == b,
+            _ => false,
+        };
+        if same(&document_in(path), &output_dir.join("results.json")) {
+            bail!(
+                "--baseline {} would be overwritten by this run, whose results go to {}; keep the baseline elsewhere, or \
+                 give another --output-dir",
+                path.display(),
+                output_dir.display()
+            );
+        }
+        Ok(())
+    }
+
+    /// What was asked, for the results document.
+    pub fn asked(&self) -> serde_json::Map<String, serde_json::Value> {
+        let mut asked = serde_json::Map::new();
+        if !self.gates.is_empty() {
+            asked.insert("gates".to_string(), serde_json::json!(self.gates));
+        }
+        if let Some(baseline) = &self.baseline {
+            asked.insert("baseline".to_string(), serde_json::json!(baseline));
+            asked.insert("max_drop".to_string(), serde_json::json!(self.max_drop));
+        }
+        asked
+    }
+}
+
+/// How the gates went.
+pub struct Verdict {
+    lines: Vec<GateLine>,
+    /// What could not be compared, and why that is no failure.
+    left_out: Vec<String>,
+}
+
+impl Verdict {
+    /// Whether all gates hold.
+    pub fn is_passed(&self) -> bool {
+        self.lines.iter().all(|line| line.passed)
+    }
+
+    /// The gates as a table, and what could not be compared; nothing where there are no gates.
+    pub fn table(&self, width: usize, color: Color) -> Option<String> {
+        let left_out = self.left_out.iter().map(|sentence| format!("\n{sentence}"));
+        let table = || gate_table(&self.lines, width, color).trim_end().to_string() + &left_out.collect::<String>();
+        (!self.lines.is_empty()).then(table)
+    }
+}
+
+/// `jepa:uniformity` → (`jepa`, `uniformity`).
+fn split_model(text: &str) -> (Option<String>, &str) {
+    match text.rsplit_once(':') {
+        Some((model, metric)) => (Some(model.trim().to_string()), metric.trim()),
+        None => (None, text.trim()),
+    }
+}
+
+/// Refuses what can be no score of any run.
+fn refuse_unknown(option: &str, metric: &str) -> Result<()> {
+    match find(metric) {
+        Some((_, Some(output))) if output.id.ends_with("@K") && !metric.contains('@') => {
+            bail!("{option}: `{metric}` is a score for each K; write {metric}@10, say")
+        }
+        Some((_, Some(_))) => Ok(()),
+        Some((metric, None)) => bail!(
+            "{option}: `{}` is several scores; write one of {}",
+            metric.id,
+            metric.outputs.iter().map(|o| o.id).collect::<Vec<_>>().join(", ")
+        ),
+        None => {
+            let k = metric.rsplit_once('@').map_or("", |(_, k)| k);
+            let known: Vec<String> = METRICS
+                .iter()
+                .flat_map(|m| m.outputs)
+                .map(|o| match k {
+                    "" => o.id.to_string(),
+                    k => o.id.replace("@K", &format!("@{k}")),
+                })
+                .collect();
+            let similar = did_you_mean(metric, known.iter().map(String::as_str));
+            bail!("{option}: there is no metric `{metric}`{similar} `repscope metrics` lists them all")
+        }
+    }
+}
+
+/// The models of results, in their order.
+pub fn models(results: &Results) -> Vec<&str> {
+    let mut models: Vec<&str> = Vec::new();
+    for score in &results.scores {
+        if !models.contains(&score.model.as_str()) {
+            models.push(&score.model);
+        }
+    }
+    models
+}
+
+/// The value of a model, or why there is none.
+fn value_of(results: &Results, model: &str, metric: &str, whose: &str) -> Result<f64, String> {
+    if !models(results).contains(&model) {
+        return Err(format!(
+            "{whose} no model `{model}`; there is {}",
+            list(models(results).into_iter())
+        ));
+    }
+    match results.score(model, metric) {
+        None => Err(format!(
+            "{whose} no score {metric}; {}",
+            relatives(results, model, metric)
+        )),
+        Some(score) => score.value.ok_or_else(|| {
+            let reason = score.reason.as_deref().unwrap_or("no reason was recorded");
+            format!("{whose} no value: {reason}")
+        }),
+    }
+}
+
+/// The scores of a model that a missing one may be confused with.
+fn relatives(results: &Results, model: &str, metric: &str) -> String {
+    let family = |id: &str| id.split(['.', '@', '(']).next().unwrap_or(id).to_string();
+    let own = || {
+        results
+            .scores
+            .iter()
+            .filter(|s| s.model == model)
+            .map(|s| s.metric.as_str())
+    };
+    let related: Vec<&str> = own()
+        .filter(|id| family(id) == family(metric))
+        .take(SCORES_SHOWN)
+        .collect();
+    if related.is_empty() {
+        format!("there are {} others", own().count())
+    } else {
+        format!("there is {}", related.join(", "))
+    }
+}

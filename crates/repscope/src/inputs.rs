@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: MIT
+//! From sources to studies: everything that is named is read, joined by id where asked, and everything wrong with it is gathered.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use repscope_core::{Labels, Pairs, Space, Study};
+use repscope_io::{Array, InputRecord, Pool};
+
+use crate::encoding::{self, Encoders, Seen};
+use crate::evaluation::problems::Problems;
+use crate::models::{self, Model};
+use crate::options::{Data, Machine};
+use crate::reader::{Orders, Part, Reader, Sources};
+use crate::session::Session;
+use crate::source::{Place, Source};
+
+/// What an input is to a study.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Role {
+    States,
+    NextStates,
+    Episodes,
+    Labels,
+    Embeddings,
+    NextEmbeddings,
+    Views,
+}
+
+impl Role {
+    /// All of them.
+    pub const ALL: &[Role] = &[
+        Role::States,
+        Role::NextStates,
+        Role::Episodes,
+        Role::Labels,
+        Role::Embeddings,
+        Role::NextEmbeddings,
+        Role::Views,
+    ];
+}
+
+/// The studies of a run, what they were read from, and what the user should know.
+#[derive(Default)]
+pub struct Inputs {
+    /// One row per sample.
+    pub studies: Vec<Study>,
+    /// States above next states, where those are given.
+    pub steps: Option<Vec<Study>>,
+    /// The models of the studies, in the same order.
+    pub models: Vec<Model>,
+    /// What encoders see.
+    pub seen: Option<Seen>,
+    /// The groups that rows come in.
+    pub episodes: Option<Arc<Labels>>,
+    records: Vec<(Role, InputRecord)>,
+    warnings: Vec<String>,
+}
+
+/// What is needed of the inputs beside the embeddings.
+#[derive(Debug, Clone, Copy)]
+pub struct Needs {
+    /// A run of a retrieval alone needs no models.
+    pub models: bool,
+    /// Whether distances between the states are taken; else they are for encoders alone.
+    pub distances: bool,
+}
+
+/// The embeddings of a model, of its next inputs, and of its second view.
+#[derive(Clone)]
+struct Embeddings {
+    model: String,
+    now: Space,
+    next: Option<Space>,
+    view: Option<Arc<Space>>,
+}
+
+impl Inputs {
+    /// Reads all inputs and runs the models that are encoders. `None` where something is wrong, which is then among the problems.
+    pub fn read(
+        data: &Data,
+        needs: Needs,
+        machine: &Machine,
+        session: &Session,
+        problems: &mut Problems,
+    ) -> Option<Inputs> {
+        let named = problems.take(named_models(data, needs.models)).unwrap_or_default();
+        let views = match data.views.is_empty() {
+            true => Vec::new(),
+            false => problems.take(models::pair_views(&data.views, &named)).unwrap_or_default(),
+        };
+        let mut all = All {
+            reader: Reader::new(&data.ids),
+            roles: Vec::new(),
+            problems,
+            orders: Orders::default(),
+        };
+        if !data.ids.is_empty() {
+            let joined = parts(data, &named, &views).and_then(|parts| all.reader.join(parts));
+            all.orders = all.problems.take(joined).unwrap_or_default();
+        }
+        let encoders = Encoders {
+            options: &data.encoder,
+            machine,
+            session,
+        };
+        let labels = data.labels.as_ref().and_then(|source| all.labels(Role::Labels, source));
+        let seen = all.see(Role::States, data.states.as_ref(), &encoders);
+        let next = all.see(Role::NextStates, data.next_states.as_ref(), &encoders);
+        let stops = seen.as_ref().and_then(|seen| seen.stops.clone());
+        let episodes = match (&data.episodes, stops) {
+            (Some(source), _) => all.labels(Role::Episodes, source),
+            (None, Some(stops)) => all.stops(stops),
+            (None, None) => None,
+        };
+        let mut embeddings = Vec::new();
+        for (i, model) in named.iter().enumerate() {
+            let Some(is_encoder) = all.problems.take(encoding::is_encoder(&model.embeddings)) else {
+                continue;
+            };
+            let (now, next) = match is_encoder {
+                true => all.encoded(model, &encoders, seen.as_ref(), next.as_ref(), data.pool),
+                false => {
+                    all.problems.take(model.refuse_one_file(data.next_states.is_some()));
+                    let now = all.space(Role::Embeddings, &model.embeddings, &model.name, data.pool);
+                    let next = model.next.as_ref();
+                    let next = next.and_then(|place| all.space(Role::NextEmbeddings, place, &model.name, data.pool));
+                    (now, next)
+                }
+            };
+            let view = views.get(i);
+            let view = view.and_then(|place| all.space(Role::Views, place, &view_part(&model.name), data.pool));
+            embeddings.extend(now.map(|now| Embeddings {
+                model: model.name.clone(),
+                now,
+                next,
+                view: view.map(Arc::new),
+            }));
+        }
+        let points = |all: &mut All, seen: Option<Seen>, name: &str| {
+            let seen = seen.filter(|seen| needs.distances && seen.texts().is_none())?;
+            all.points(seen, name)
+        };
+        let states = points(&mut all, seen.clone(), "states");
+        let next = points(&mut all, next, "next states");
+        let All { reader, roles, .. } = all;
+        if !problems.is_empty() {
+            return None;
+        }
+        problems.take(same_rows(states.as_ref(), labels.as_deref(), episodes.as_deref(), &embeddings))?;
+        let steps = match next {
+            None => None,
+            Some(next) => {
+                let stacked = stacked_studies(states.clone(), next, embeddings.clone(), episodes.clone());
+                Some(problems.take(stacked)?)
+            }
+        };
+        let studies = problems.take(row_studies(states, embeddings, labels, episodes.clone()))?;
+        Some(Inputs {
+            studies,
+            steps,
+            models: named,
+            seen,
+            episodes,
+            records: roles.into_iter().zip(reader.records).collect(),
+            warnings: reader.warnings,
+        })
+    }
+
+    /// What an analysis that reads these inputs was made from.
+    pub fn sources(&self, data: &Data, read: &[Role]) -> Sources {
+        let of_role = self.records.iter().filter(|(role, _)| read.contains(role));
+        let kept = |source: &Option<Source>, role| source.clone().filter(|_| read.contains(&role));
+        let data = Data {
+            states: kept(&data.states, Role::States),
+            next_states: kept(&data.next_states, Role::NextStates),
+            labels: kept(&data.labels, Role::Labels),
+            episodes: kept(&data.episodes, Role::Episodes),
+            ..data.clone()
+        };
+        Sources {
+            records: of_role.map(|(_, record)| record.clone()).collect(),
+            warnings: self.warnings.clone(),
+            options: roles(&data),
+        }
+    }
+
+    /// How many rows the first model has.
+    pub fn rows(&self) -> usize {
+        self.studies.first().map_or(0, |study| study.latent.rows())
+    }
+}
+
+/// What was said about the inputs.
+pub fn roles(data: &Data) -> serde_json::Map<String, serde_json::Value> {
+    let mut roles = serde_json::Map::from_iter(
+        [
+            ("states", serde_json::json!(data.states)),
+            ("next_states", serde_json::json!(data.next_states)),
+            ("labels", serde_json::json!(data.labels)),
+            ("episodes", serde_json::json!(data.episodes)),
+            ("models", serde_json::json!(data.models)),
+            ("pool", serde_json::json!(data.pool)),
+            ("ids", serde_json::json!(data.ids)),
+        ]
+        .map(|(key, value)| (key.to_string(), value)),
+    );
+    roles.extend(data.encoder.asked());
+    roles
+}
+
+fn named_models(data: &Data, are_needed: bool) -> Result<Vec<Model>> {
+    if data.models.is_empty() && are_needed {
+        bail!(
+            "no model is given: name its embeddings, as in `repscope evaluate z.npy` or --model NAME=PATH, or in [models] of a \
+             study file (`repscope evaluate --init` writes one)"
+        );
+    }
+    if data.next_states.is_some() && data.states.is_none() {
+        bail!("next states need states; give both");
+    }
+    models::parse(&data.models, data.next_states.is_some())
+}
+
+/// The arrays that ids join.
+fn parts(data: &Data, models: &[Model], views: &[Place]) -> Result<Vec<Part>> {
+    let mut parts = Vec::new();
+    for (name, source) in [
+        ("states", &data.states),
+        ("labels", &data.labels),
+        ("episodes", &data.episodes),
+    ] {
+        if let Some(source) = source {
+            parts.push(Part::new(name, source.place()?));
+        }
+    }
+    for model in models {
+        if parts.iter().any(|part| part.name == model.name) {
+            bail!(
+                "a model is called `{0}`, and so is an array that it is joined with by id; give the model another name",
+                model.name
+            );
+        }
+        // Embeddings that an encoder makes have the rows of the states.
+        if !encoding::is_encoder(&model.embeddings)? {
+            parts.push(Part::new(&model.name, model.embeddings.clone()));
+        }
+    }
+    for (model, view) in models.iter().zip(views) {
+        parts.push(Part::new(&view_part(&model.name), view.clone()));
+    }
+    Ok(parts)
+}
+
+/// What ids call the second view of a model.
+fn view_part(model: &str) -> String {
+    format!("{model}.view")
+}
+
+/// The reader, the roles of what it has read, and what went wrong.
+struct All<'a> {
+    reader: Reader,
+    roles: Vec<Role>,
+    problems: &'a mut Problems,
+    orders: Orders,
+}
+
+impl All<'_> {
+    fn see(&mut self, role: Role, source: Option<&Source>, encoders: &Encoders) -> Option<Seen> {
+        let skip_bad = encoders.options.numbers.skip_bad;
+        let seen = source?.place().and_then(|place| Seen::open(&place, skip_bad, &mut self.reader));
+        self.keep(role, seen)
+    }
+
+    /// All rows as points.
+    fn points(&mut self, seen: Seen, name: &str) -> Option<Space> {
+        let space = seen.into_space(name);
+        let space = space.and_then(|space| self.orders.space("states", space));
+        self.problems.take(space)
+    }
+
+    fn stops(&mut self, stops: Array) -> Option<Arc<Labels>> {
+        let episodes = stops.into_episodes("the stop flags").map_err(anyhow::Error::from);
+        let episodes = episodes.and_then(|episodes| self.orders.labels("states", episodes));
+        self.problems.take(episodes).map(Arc::new)
+    }
+
+    /// Runs an encoder on the states, and on the next states.
+    fn encoded(
+        &mut self,
+        model: &Model,
+        encoders: &Encoders,
+        states: Option<&Seen>,
+        next: Option<&Seen>,
+        pool: Pool,
+    ) -> (Option<Space>, Option<Space>) {
+        let Some(states) = states else {
+            self.problems.add(format!(
+                "{} is an encoder, and there is nothing to run it on; give --states PATH",
+                model.embeddings
+            ));
+            return (None, None);
+        };
+        let opened = encoders.open(&model.embeddings, &mut self.reader);
+        let Some(mut encoder) = self.keep(Role::Embeddings, opened) else {
+            return (None, None);
+        };
+        let mut run = |seen: &Seen| {
+            let warnings = &mut self.reader.warnings;
+            let space = encoders.space(&mut encoder, &model.name, seen, pool, warnings);
+            let space = space.and_then(|space| self.orders.space("states", space));
+            self.problems.take(space)
+        };
+        (run(states), next.and_then(run))
+    }
+
+    /// Reads an array as the space of this name.
+    fn space(&mut self, role: Role, place: &Place, name: &str, pool: Pool) -> Option<Space> {
+        let read = self.reader.array(place).and_then(|array| {
+            let space = array.into_space(name, pool).with_context(|| place.to_string())?;
+            self.orders.space(name, space)
+        });
+        self.keep(role, read)
+    }
+
+    fn labels(&mut self, role: Role, source: &Source) -> Option<Arc<Labels>> {
+        let labels = source.place().and_then(|place| match role {
+            Role::Episodes => Ok(self.reader.array(&place)?.into_episodes(&place.to_string())?),
+            _ => self.reader.labels(&place),
+        });
+        let part = if role == Role::Episodes { "episodes" } else { "labels" };
+        let read = labels.and_then(|labels| Ok(Arc::new(self.orders.labels(part, labels)?)));
+        self.keep(role, read)
+    }
+
+    fn keep<T>(&mut self, role: Role, read: Result<T>) -> Option<T> {
+        // The reader makes a record of each input that it could open.
+        self.roles.resize(self.reader.records.len(), role);
+        self.problems.take(read)
+    }
+}
+
+/// All arrays have the same number of rows; otherwise each is named with its own.
+fn same_rows(
+    states: Option<&Space>,
+    labels: Option<&Labels>,
+    episodes: Option<&Labels>,
+    embeddings: &[Embeddings],
+) -> Result<()> {
+    let mut rows: Vec<(String, usize)> = Vec::new();
+    rows.extend(states.map(|states| ("the states".to_string(), states.rows())));
+    rows.extend(labels.map(|labels| ("the labels".to_string(), labels.rows())));
+    rows.extend(episodes.map(|episodes| ("the episodes".to_string(), episodes.rows())));
+    for model in embeddings {
+        rows.push((format!("model `{}`", model.model), model.now.rows()));
+    }
+    if rows.windows(2).all(|pair| pair[0].1 == pair[1].1) {
+        return Ok(());
+    }
+    let each: Vec<String> = rows.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    bail!(
+        "the numbers of rows differ: {}; give one row per sample in all, or join them with --ids",
+        each.join(", ")
+    );
+}
+
+/// Every row is a sample; consecutive rows are pairs.
+fn row_studies(
+    states: Option<Space>,
+    embeddings: Vec<Embeddings>,
+    labels: Option<Arc<Labels>>,
+    episodes: Option<Arc<Labels>>,
+) -> Result<Vec<Study>> {
+    let input = states.map(Arc::new);
+    let mut studies = Vec::new();
+    for own in embeddings {
+        let mut study = Study::new(&own.model, own.now);
+        study.view = own.view;
+        study.input.clone_from(&input);
+        study.labels.clone_from(&labels);
+        study.episodes.clone_from(&episodes);
+        study.check()?;
+        study.pairs = Some(Arc::new(Pairs::consecutive(study.latent.rows(), episodes.as_deref())));
+        studies.push(study);
+    }
+    Ok(studies)
+}
+
+/// Row i of the states and row i of the next states are a pair: the two are stacked.
+fn stacked_studies(
+    states: Option<Space>,
+    next: Space,
+    embeddings: Vec<Embeddings>,
+    episodes: Option<Arc<Labels>>,
+) -> Result<Vec<Study>> {
+    let states = states.context("next states need states; give both")?;
+    let rows = states.rows();
+    let input = Arc::new(states.stack(&next)?);
+    let pairs = Arc::new(Pairs::stacked(rows, episodes.as_deref()));
+    let mut studies = Vec::new();
+    for own in embeddings {
+        let next = own
+            .next
+            .with_context(|| format!("model `{}` has no embeddings of the next states", own.model))?;
+        let mut study = Study::new(&own.model, own.now.stack(&next)?);
+        study.input = Some(input.clone());
+        study.pairs = Some(pairs.clone());
+        studies.push(study);
+    }
+    Ok(studies)
+}

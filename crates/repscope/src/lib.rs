@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//! Measures how good learned representations are.
+//!
+//! ```
+//! use repscope::Embeddings;
+//!
+//! // Two hundred embeddings on a curve in three dimensions.
+//! let curve: Vec<f32> = (0..200).flat_map(|i| { let t = i as f32 / 20.0; [t.cos(), t.sin(), t / 3.0] }).collect();
+//! let embeddings = Embeddings::new(200, 3, curve)?;
+//! let dimension = repscope::two_nn(&embeddings)?;
+//! assert!(dimension.value.is_some_and(|d| d < 1.5), "a curve has one dimension");
+//! # Ok::<(), repscope::Error>(())
+//! ```
+//!
+//! What is asked is a value, and so is what is answered. The map, in the order data flow:
+//!
+//! - [`source`]: where inputs come from: files, arrays, encoders.
+//! - [`options`]: the options that several requests share; how a study file and keyword arguments become options.
+//! - [`analysis`]: one file per analysis, and [`ANALYSES`], the list of all. An analysis is a struct of options: its command line, its
+//!   table in a study file, and its keyword arguments in Python.
+//! - `inputs`, `reader`, `models`, `encoding`: sources become studies.
+//! - `evaluation`: a request becomes a plan, the plan runs in groups that share passes, and the results become a [`Report`].
+//! - [`compare`]: models against each other; [`gate`]: limits that scores must keep.
+//! - [`Report`]: results and everything that is made of them: tables, figures, the page, files.
+//! - [`Session`]: who hears of a run. Nothing here prints, and nothing depends on it.
+#![forbid(unsafe_code)]
+
+pub mod analysis;
+pub mod compare;
+pub mod declared;
+mod encode;
+pub mod encoding;
+mod error;
+mod evaluation;
+mod figure_files;
+mod functions;
+pub mod gate;
+pub mod inputs;
+mod models;
+pub mod options;
+mod performance_file;
+pub mod reader;
+mod report;
+mod report_page;
+mod search;
+mod session;
+pub mod source;
+mod study_file;
+
+pub use analysis::{ANALYSES, Analysis};
+pub use compare::Compare;
+pub use encode::{Encode, Encoded};
+pub use error::{Error, Result};
+pub use evaluation::problems::{Problems, did_you_mean};
+pub use evaluation::request::{Choice, Evaluate};
+pub use evaluation::run::{Evaluation, write_example};
+pub use functions::*;
+pub use repscope_core::{Labels, Score};
+pub use repscope_io::Array;
+pub use repscope_render::{Color, Format};
+pub use report::{Report, Terminal, Written, counted, document_in};
+pub use search::list;
+pub use session::{Cancelled, Listener, Session};
+pub use source::{Named, Source};
+
+/// Runs one analysis.
+pub fn run(request: Box<dyn Analysis>, session: &Session) -> Result<Report> {
+    Ok(evaluation::run::analyze(request, session)?)
+}
+
+/// Runs every analysis whose inputs are there, and puts them into one report. Where outputs are given, each analysis is saved in the
+/// output folder as it finishes.
+pub fn evaluate(request: &Evaluate, save: Option<&options::Outputs>, session: &Session) -> Result<Evaluation> {
+    evaluate_with(request, save, session, Problems::default())
+}
+
+/// The same, where reading the request found problems already: they are told along with the rest.
+pub fn evaluate_with(
+    request: &Evaluate,
+    save: Option<&options::Outputs>,
+    session: &Session,
+    problems: Problems,
+) -> Result<Evaluation> {
+    Ok(evaluation::run::evaluate(request, save, session, problems)?)
+}
+
+/// Runs an encoder.
+pub fn encode(request: &Encode, session: &Session) -> Result<Encoded> {
+    Ok(encode::encode(request, session)?)
+}

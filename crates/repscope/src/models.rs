@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+//! Models as typed: a file, a folder of `.npy` files or a pattern, and the names that results go by.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result, bail};
+use repscope_io::InputPath;
+
+use crate::search::{list, names_of, search};
+use crate::source::{Named as Given, Place, SharedEncoder, Source};
+
+/// A model: its name, its embeddings, and those of the next inputs.
+pub struct Model {
+    pub name: String,
+    /// Where its embeddings are; or the encoder, where it is one in a file.
+    pub embeddings: Place,
+    pub next: Option<Place>,
+    /// The encoder, where it is one of the calling program.
+    pub encoder: Option<SharedEncoder>,
+}
+
+impl Model {
+    /// Embeddings of inputs and of next inputs are two arrays.
+    pub fn refuse_one_file(&self, with_next: bool) -> Result<()> {
+        if with_next && self.next.is_none() {
+            bail!(
+                "model {} names one array, but with next states two are needed: NAME=Z,Z1 (embeddings of the states and \
+                 of the next states), or an encoder",
+                self.embeddings
+            );
+        }
+        Ok(())
+    }
+}
+
+/// A file with a name.
+struct Named {
+    name: String,
+    place: Place,
+    origin: Origin,
+}
+
+/// Where a name comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// The user typed it.
+    Typed,
+    /// It is the stem of a file that the user typed.
+    Stem,
+    /// The file was found in a folder or by a pattern.
+    Found,
+}
+
+/// `NAME=PATH`, `PATH`, and with next states `NAME=PATH,PATH`. Without those, a folder or a pattern is as many models
+/// as it holds files.
+pub fn parse(given: &[Given], with_next: bool) -> Result<Vec<Model>> {
+    let mut models = Vec::new();
+    for given in given {
+        match given {
+            Given::Source(name, source, next) => models.push(Model {
+                name: name.clone(),
+                embeddings: source.place()?,
+                next: next.as_ref().map(Source::place).transpose()?,
+                encoder: match source {
+                    Source::Encoder(_, _, encoder) => Some(encoder.clone()),
+                    _ => None,
+                },
+            }),
+            Given::Text(text) if with_next => models.push(parse_pair(text)?),
+            given => models.extend(expand("a model", given)?.into_iter().map(|named| Model {
+                name: named.name,
+                embeddings: named.place,
+                next: None,
+                encoder: None,
+            })),
+        }
+    }
+    let mut names = BTreeSet::new();
+    if let Some(model) = models.iter().find(|model| !names.insert(&model.name)) {
+        bail!(
+            "two models are called `{}`; give each its own name, as NAME=PATH",
+            model.name
+        );
+    }
+    Ok(models)
+}
+
+/// The second view of each model, from `NAME=PATH`, folders and patterns; for one model, from `PATH`.
+pub fn pair_views(given: &[Given], models: &[Model]) -> Result<Vec<Place>> {
+    let mut views = Vec::new();
+    for given in given {
+        views.extend(expand("a second view", given)?);
+    }
+    if let ([view], [_]) = (&views[..], models)
+        && view.origin == Origin::Stem
+    {
+        return Ok(vec![view.place.clone()]);
+    }
+    let is_of = |view: &Named, model: &Model| {
+        view.name == model.name || (view.origin != Origin::Typed && view.place.stem() == model.embeddings.stem())
+    };
+    let typed = || views.iter().filter(|view| view.origin == Origin::Typed);
+    if let Some(view) = typed().find(|view| !models.iter().any(|model| is_of(view, model))) {
+        bail!(
+            "second view {0}={1}: no model is called `{0}`; the models are called {2}",
+            view.name,
+            view.place,
+            list(models.iter().map(|model| model.name.as_str()))
+        );
+    }
+    let view_of = |model: &Model| {
+        let same_name: Vec<&Named> = views.iter().filter(|view| view.name == model.name).collect();
+        let found = if same_name.is_empty() {
+            views.iter().filter(|view| is_of(view, model)).collect()
+        } else {
+            same_name
+        };
+        match found[..] {
+            [view] => Ok(view.place.clone()),
+            [] => bail!(
+                "model `{0}` has no second view, the views are {1}; add {0}=PATH",
+                model.name,
+                list(views.iter().map(|view| view.name.as_str()))
+            ),
+            [one, other, ..] => bail!(
+                "{} and {} could both be the second view of model `{}`; say which with {2}=PATH",
+                one.place,
+                other.place,
+                model.name
+            ),
+        }
+    };
+    models.iter().map(view_of).collect()
+}
+
+/// `NAME=Z,Z1`, or `NAME=ENCODER`.
+fn parse_pair(text: &str) -> Result<Model> {
+    let (name, rest) = split_name("a model", text)?;
+    let place = |text: &str| Place::File(InputPath::parse(text));
+    let (embeddings, next) = match rest.split_once(',') {
+        Some((now, next)) if !now.is_empty() && !next.is_empty() => (place(now), Some(place(next))),
+        // An encoder, which makes both.
+        _ => (place(rest), None),
+    };
+    Ok(Model {
+        name: name.map_or_else(|| embeddings.stem(), str::to_string),
+        embeddings,
+        next,
+        encoder: None,
+    })
+}
+
+/// The files that an argument stands for, each with its name.
+fn expand(what: &str, given: &Given) -> Result<Vec<Named>> {
+    let text = match given {
+        Given::Text(text) => text,
+        Given::Source(name, source, _) => {
+            return Ok(vec![Named {
+                name: name.clone(),
+                place: source.place()?,
+                origin: if name.is_empty() { Origin::Stem } else { Origin::Typed },
+            }]);
+        }
+    };
+    let (name, rest) = split_name(what, text)?;
+    let Some(found) = search(rest).with_context(|| text.clone())? else {
+        let place = Place::File(InputPath::parse(rest));
+        return Ok(vec![Named {
+            name: name.map_or_else(|| place.stem(), str::to_string),
+            place,
+            origin: if name.is_some() { Origin::Typed } else { Origin::Stem },
+        }]);
+    };
+    let names = names_of(&found);
+    let named = |(path, own): (InputPath, String)| Named {
+        name: name.map_or(own.clone(), |name| format!("{name}/{own}")),
+        place: Place::File(path),
+        origin: Origin::Found,
+    };
+    Ok(found.into_iter().zip(names).map(named).collect())
+}
+
+/// Splits `NAME=PATH`. Where the whole text names something that exists, `=` is a part of the path.
+fn split_name<'a>(what: &str, text: &'a str) -> Result<(Option<&'a str>, &'a str)> {
+    let exists = InputPath::parse(text).path.exists() || search(text).is_ok_and(|found| found.is_some());
+    let (name, rest) = match text.split_once('=') {
+        Some((name, rest)) if !exists => (Some(name.trim()), rest),
+        _ => (None, text),
+    };
+    if name == Some("") || rest.is_empty() {
+        bail!("{what} needs a name and a path, NAME=PATH, but {text} is given");
+    }
+    Ok((name, rest))
+}

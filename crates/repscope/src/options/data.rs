@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+//! The arrays that analyses of representations read.
+
+use clap::Args;
+use repscope_io::Pool;
+use serde::{Deserialize, Serialize};
+
+use super::{EncoderOptions, choice, default_options};
+use crate::encoding::is_encoder;
+use crate::models;
+use crate::source::{IdSource, Named, Source, bind};
+
+const POOLS: &[(&str, &str)] = &[("last", ""), ("mean", ""), ("first", ""), ("flatten", "")];
+
+/// The arrays of all analyses of a run.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Data {
+    /// The states that the models saw, one per row (trailing dimensions are flattened): an array, a folder of images, or the
+    /// dataset .pth of document 000; what encoders are run on
+    #[arg(long, alias = "inputs", value_name = "PATH", help_heading = "Data")]
+    pub states: Option<Source>,
+    /// The state after each state, for smoothness. Each --model is then NAME=Z,Z1, or an encoder
+    #[arg(long, alias = "next-inputs", value_name = "PATH", help_heading = "Data")]
+    pub next_states: Option<Source>,
+    /// The episode of each row: pairs never cross episodes, and intervals are taken over them
+    #[arg(long, value_name = "PATH", help_heading = "Data")]
+    pub episodes: Option<Source>,
+    /// A class per row: strings, whole numbers or booleans; or a folder of images in a folder for each class
+    #[arg(long, value_name = "PATH", help_heading = "Data")]
+    pub labels: Option<Source>,
+    /// Codes of a second view of the same samples, for alignment
+    #[arg(long, num_args = 1.., value_name = "NAME=PATH|PATH", help_heading = "Data")]
+    pub views: Vec<Named>,
+    /// A model: NAME=PATH, or PATH (the file stem is the name). PATH holds its codes, or is an encoder (.onnx, weights of a
+    /// known network, a folder of a text model) that is run on --states. Repeat for more models, or name a folder of .npy
+    /// files or a pattern such as 'runs/*.npy'
+    #[arg(long = "model", num_args = 1.., value_name = "NAME=PATH", help_heading = "Data")]
+    pub models: Vec<Named>,
+    /// How codes of shape (N, T, D) become one row per sample
+    #[arg(long, value_parser = choice::<Pool>(POOLS), default_value = "last", help_heading = "Data")]
+    pub pool: Pool,
+    /// Join the arrays by id instead of by row: the name of an id column in every file, or NAME=PATH for
+    /// each array (states, labels, episodes, the models' names, and NAME.view for their second views)
+    #[arg(long, num_args = 1.., value_name = "COLUMN|NAME=PATH", help_heading = "Data")]
+    pub ids: Vec<IdSource>,
+    /// How encoders are run.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub encoder: EncoderOptions,
+}
+
+/// The models of one analysis, and how the rows of arrays are joined.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Models {
+    /// A model: NAME=PATH, or PATH (the file stem is the name). PATH holds its codes, or is an encoder (.onnx, weights of a
+    /// known network, a folder of a text model) that is run on --states. Repeat for more models, or name a folder of .npy
+    /// files or a pattern such as 'runs/*.npy': a model per file
+    #[arg(long = "model", required = true, num_args = 1.., value_name = "NAME=PATH")]
+    pub models: Vec<Named>,
+    /// How codes of shape (N, T, D) become one row per sample
+    #[arg(long, value_parser = choice::<Pool>(POOLS), default_value = "last")]
+    pub pool: Pool,
+    /// Join the arrays by id instead of by row: the name of an id column in every file, or NAME=PATH for
+    /// each array (states, labels, episodes, the models' names, and NAME.view for their second views)
+    #[arg(long, num_args = 1.., value_name = "COLUMN|NAME=PATH")]
+    pub ids: Vec<IdSource>,
+    /// How encoders are run.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub encoder: EncoderOptions,
+}
+
+/// Rows of an episode resemble each other, so an analysis that knows the episodes has honest intervals.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Groups {
+    /// The episode of each row: intervals are then taken over episodes
+    #[arg(long, value_name = "PATH")]
+    pub episodes: Option<Source>,
+}
+
+/// What encoders are run on, in an analysis of embeddings alone.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SeenOption {
+    /// What the models see, one sample per row, where a --model is an encoder: an array, a folder of images, lines of text
+    #[arg(long, alias = "inputs", value_name = "PATH")]
+    pub states: Option<Source>,
+}
+
+default_options!(Data, Models, Groups, SeenOption);
+bind!(Data: states, next_states, episodes, labels, views, models, ids, encoder);
+bind!(Models: models, ids, encoder);
+bind!(Groups: episodes);
+bind!(SeenOption: states);
+
+impl Data {
+    /// Whether a model is run, not read. One that cannot be told is a problem for whoever reads it.
+    pub fn has_encoders(&self) -> bool {
+        let models = models::parse(&self.models, self.next_states.is_some()).unwrap_or_default();
+        let is_run = |model: &models::Model| model.encoder.is_some() || is_encoder(&model.embeddings).unwrap_or(false);
+        models.iter().any(is_run)
+    }
+}
+
+impl Models {
+    /// The models as part of all data of a run.
+    pub fn data(&self) -> Data {
+        Data {
+            models: self.models.clone(),
+            pool: self.pool,
+            ids: self.ids.clone(),
+            encoder: self.encoder.clone(),
+            ..Data::default()
+        }
+    }
+}

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: MIT
+//! What comes out: results, the document that keeps them, and everything that is made of them without computing: tables, figures,
+//! the page, and files.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use repscope_core::{Analysis as Kind, Results, Spec};
+use repscope_figures::Width;
+use repscope_io::{ResultsDocument, samples_to_npz, write_whole};
+use repscope_render::{
+    ClidRun, Color, Format, NamedFigure, clid_table, comparison, document_files, etes_table, perturb_table, render,
+    retrieval_readings, retrieval_summary, retrieval_table,
+};
+
+use crate::analysis::perturb::Checks;
+use crate::analysis::{Declared, Preset, named};
+use crate::compare::{self, COMPARE};
+use crate::evaluation::plan::Extra;
+use crate::evaluation::{folder, parts};
+use crate::figure_files::{self, describe};
+use crate::options::{FigureFormat, FigureOptions};
+use crate::report_page;
+use crate::search::list;
+
+/// The results of a request, and the document that keeps them.
+pub struct Report {
+    /// What `results.json` holds.
+    pub document: ResultsDocument,
+    /// The scores and everything behind them.
+    pub results: Results,
+    /// What the files of one analysis need beside the results.
+    pub(crate) extra: Extra,
+}
+
+/// How text for a terminal is set.
+#[derive(Debug, Clone, Copy)]
+pub struct Terminal {
+    /// Columns.
+    pub width: usize,
+    /// Whether it may carry color codes.
+    pub color: Color,
+    /// Only what was asked for.
+    pub quiet: bool,
+}
+
+impl Default for Terminal {
+    fn default() -> Self {
+        Terminal {
+            width: 110,
+            color: Color::No,
+            quiet: false,
+        }
+    }
+}
+
+/// The options of a run, as its document keeps them: what was said about the inputs, and the spec.
+pub(crate) fn resolved(spec: &Spec, mut said: serde_json::Map<String, serde_json::Value>) -> serde_json::Value {
+    if let Ok(serde_json::Value::Object(spec)) = serde_json::to_value(spec) {
+        said.extend(spec);
+    }
+    said.into()
+}
+
+/// What was written.
+#[derive(Debug, Default)]
+pub struct Written {
+    csv: usize,
+    figures: usize,
+    /// `png, svg, pdf`
+    formats: String,
+}
+
+impl Report {
+    pub(crate) fn new(document: ResultsDocument, results: Results) -> Self {
+        Report {
+            document,
+            results,
+            extra: Extra::Nothing,
+        }
+    }
+
+    /// Reads a results document, and the samples beside it where there are some.
+    pub fn open(path: &Path) -> crate::Result<Self> {
+        let path = document_in(path);
+        let document = ResultsDocument::read(&path).map_err(anyhow::Error::from)?;
+        let beside = path.parent().unwrap_or(Path::new(""));
+        Ok(folder::with_samples(document, beside, false)?)
+    }
+
+    /// The analysis; none for `evaluate` and `compare`, which are several.
+    pub fn analysis(&self) -> Option<&'static Declared> {
+        named(&self.document.command)
+    }
+
+    /// The scores as text, in the form of the command that made them.
+    pub fn table(&self, format: Format, terminal: Terminal) -> String {
+        let Terminal { width, color, quiet } = terminal;
+        let results = &self.results;
+        match self.analysis().map(|own| own.kind) {
+            None if self.document.command == COMPARE => self.differences(compare::reference(&self.document), format, terminal),
+            None => self.all_tables(format, terminal),
+            Some(Kind::Retrieval) => retrieval(results, format, width, color, quiet),
+            Some(Kind::Etes) => etes_table(results, format, width, color),
+            Some(Kind::Clid) => self.clid(format, width, color),
+            Some(Kind::Perturb) => match Checks::of(&self.document) {
+                Some(checks) => perturb_table(results, &checks.findings(results), format, width, color),
+                None => render(results, format, width, color),
+            },
+            Some(_) => render(results, format, width, color),
+        }
+    }
+
+    /// Models against each other; the scores themselves where there is one model only.
+    pub fn differences(&self, reference: Option<&str>, format: Format, terminal: Terminal) -> String {
+        let Terminal { width, color, .. } = terminal;
+        if self.results.differences.is_empty() {
+            return render(&self.results, format, width, color);
+        }
+        comparison(&self.results, reference, format, width, color)
+    }
+
+    /// All scores; those of a retrieval and of generated texts have tables of their own form.
+    fn all_tables(&self, format: Format, terminal: Terminal) -> String {
+        let Terminal { width, color, .. } = terminal;
+        let results = &self.results;
+        let part = |kind| parts::of_analysis(results, kind).filter(|_| format != Format::Csv);
+        let own = [
+            part(Kind::Retrieval).map(|part| retrieval_table(&part, format, width, color)),
+            part(Kind::Etes).map(|part| etes_table(&part, format, width, color)),
+        ];
+        let own: Vec<String> = own.into_iter().flatten().collect();
+        if own.is_empty() {
+            return render(results, format, width, color);
+        }
+        let of_embeddings = report_page::of_embeddings(results);
+        let first = (!of_embeddings.scores.is_empty()).then(|| render(&of_embeddings, format, width, color));
+        let tables: Vec<String> = first.into_iter().chain(own).collect();
+        let tables: Vec<&str> = tables.iter().map(|table| table.trim_end()).collect();
+        tables.join("\n\n") + "\n"
+    }
+
+    /// The scores with the steps of CLID, which the document names.
+    fn clid(&self, format: Format, width: usize, color: Color) -> String {
+        let spec = &self.document.spec;
+        let steps = serde_json::from_value(spec["clid"].clone());
+        let (Ok(clid), Some(level)) = (steps, spec["level"].as_f64()) else {
+            return render(&self.results, format, width, color);
+        };
+        let preset: Preset = serde_json::from_value(spec["preset"].clone()).unwrap_or(Preset::Spec);
+        let run = ClidRun {
+            spec: &Spec {
+                clid,
+                level,
+                ..Spec::default()
+            },
+            preset: spec["preset"].as_str().unwrap_or("spec"),
+            preset_steps: &preset.steps(),
+            performance: spec["performance"].as_str(),
+        };
+        clid_table(&self.results, &run, format, width, color)
+    }
+
+    /// The HTML page.
+    pub fn html(&self) -> String {
+        report_page::html(self)
+    }
+
+    /// The names of the figures that can be drawn.
+    pub fn figure_names(&self) -> Vec<String> {
+        self.all_figures().into_iter().map(|(_, named)| named.path).collect()
+    }
+
+    /// Draws a figure: by its name, the last part of it, or the name of its analysis, whose first figure is then meant. A
+    /// width in millimetres, or that of two columns.
+    pub fn figure(&self, name: &str, format: FigureFormat, width: Option<f64>) -> crate::Result<Vec<u8>> {
+        Ok(self.draw_figure(name, format, width)?)
+    }
+
+    fn draw_figure(&self, name: &str, format: FigureFormat, width: Option<f64>) -> Result<Vec<u8>> {
+        let all = self.all_figures();
+        let is_last = |path: &str| path.rsplit('/').next() == Some(name);
+        let found = all
+            .iter()
+            .find(|(_, named)| named.path == name)
+            .or_else(|| all.iter().find(|(_, named)| is_last(&named.path)))
+            .or_else(|| all.iter().find(|(analysis, _)| analysis == name));
+        let Some((_, named)) = found else {
+            if all.is_empty() {
+                bail!("these results have no figures");
+            }
+            bail!(
+                "there is no figure `{name}`; there are {}",
+                list(all.iter().map(|(_, named)| named.path.as_str()))
+            );
+        };
+        let options = FigureOptions {
+            figure_format: vec![format],
+            figure_width: match width {
+                None => Width::TwoColumns,
+                Some(mm) if (40.0..=1000.0).contains(&mm) => Width::Millimetres(mm),
+                Some(mm) => bail!("a figure of {mm} mm cannot be drawn; use 40 to 1000 (88 is a column, 180 are two)"),
+            },
+            ..FigureOptions::default()
+        };
+        let drawn = figure_files::draw(std::slice::from_ref(named), &options, |_| true)?;
+        let (_, bytes) = drawn.into_iter().next().context("nothing was drawn")?;
+        Ok(bytes)
+    }
+
+    /// Every figure, with the analysis that it belongs to.
+    fn all_figures(&self) -> Vec<(String, NamedFigure)> {
+        let mut all = Vec::new();
+        for part in report_page::analyses(self) {
+            let own = describe(&part.results, &part.document.command, part.seed());
+            all.extend(own.into_iter().map(|named| (part.document.command.clone(), named)));
+        }
+        let maps = report_page::maps(self);
+        all.extend(maps.into_iter().map(|named| ("map".to_string(), named)));
+        all
+    }
+
+    /// Writes everything below a folder, as the command would have: CSV files, figures, samples, page and document.
+    pub fn save(&self, folder: &Path, with_figures: bool) -> crate::Result<()> {
+        let figures = FigureOptions {
+            no_figures: !with_figures,
+            ..FigureOptions::default()
+        };
+        let page = match self.document.command == COMPARE {
+            true => folder.join(COMPARE),
+            false => folder.to_path_buf(),
+        };
+        self.write_all(folder, &figures)?;
+        write_whole(&page.join("report.html"), self.html().as_bytes()).map_err(anyhow::Error::from)?;
+        Ok(self.write_document(folder)?)
+    }
+
+    /// Writes the files of one analysis into its folder below `root`. The document comes last: where it is, the rest is.
+    pub fn write(&self, root: &Path, figures: &FigureOptions) -> Result<Written> {
+        let folder = self.analysis().map_or(root.to_path_buf(), |own| root.join(own.folder));
+        self.extra.write(self, &folder)?;
+        let written = self.write_files(root, figures)?;
+        self.write_document(&folder)?;
+        Ok(written)
+    }
+
+    /// Writes CSV files and figures of all analyses, and the maps.
+    pub fn write_all(&self, root: &Path, figures: &FigureOptions) -> Result<Written> {
+        let mut written = Written::default();
+        if self.document.command == COMPARE {
+            written.add(self.write_tables(root)?);
+            written.add(report_page::draw(self, &root.join(COMPARE), figures)?);
+            return Ok(written);
+        }
+        for part in report_page::analyses(self) {
+            written.add(part.write_files(root, figures)?);
+        }
+        written.add(report_page::draw_maps(self, root, figures)?);
+        Ok(written)
+    }
+
+    /// Writes the CSV files and figures.
+    pub(crate) fn write_files(&self, root: &Path, figures: &FigureOptions) -> Result<Written> {
+        let mut written = self.write_tables(root)?;
+        written.add(self.write_figures(root, figures, |_| true)?);
+        Ok(written)
+    }
+
+    /// Writes the CSV files.
+    pub(crate) fn write_tables(&self, root: &Path) -> Result<Written> {
+        let files = document_files(&self.document.command, &self.results);
+        for (name, contents) in &files {
+            write_whole(&root.join(name), contents.as_bytes())?;
+        }
+        Ok(Written {
+            csv: files.len(),
+            ..Written::default()
+        })
+    }
+
+    /// Draws the figures whose paths are wanted.
+    pub(crate) fn write_figures(
+        &self,
+        root: &Path,
+        options: &FigureOptions,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Written> {
+        let figures = if options.no_figures {
+            Vec::new()
+        } else {
+            describe(&self.results, &self.document.command, self.seed())
+        };
+        for (name, bytes) in figure_files::draw(&figures, options, is_wanted)? {
+            write_whole(&root.join(name), &bytes)?;
+        }
+        Ok(Written::of_figures(&figures, options))
+    }
+
+    /// Writes `results.json`, and `samples.npz` beside it where there are samples.
+    pub fn write_document(&self, folder: &Path) -> Result<()> {
+        let samples = folder.join("samples.npz");
+        if self.has_samples() {
+            write_whole(&samples, &samples_to_npz(&self.results)?)?;
+        } else if samples.is_file() {
+            // Those of an earlier command do not belong to this document.
+            std::fs::remove_file(&samples).with_context(|| format!("cannot remove {}", samples.display()))?;
+        }
+        Ok(write_whole(
+            &folder.join("results.json"),
+            self.document.to_json().as_bytes(),
+        )?)
+    }
+
+    /// Draws the maps of the embeddings.
+    pub fn draw_maps(&self, root: &Path, figures: &FigureOptions) -> Result<()> {
+        report_page::draw_maps(self, root, figures).map(|_| ())
+    }
+
+    /// Files outside the folder of the analysis, which the request named.
+    pub fn other_files(&self) -> Vec<PathBuf> {
+        self.extra.other_files(&self.results)
+    }
+
+    /// Whether there is anything to keep beside the document.
+    pub fn has_samples(&self) -> bool {
+        !self.results.samples.is_empty() || !self.results.classes.is_empty()
+    }
+
+    /// The seed that the document names. Predictions that were stored have none.
+    pub(crate) fn seed(&self) -> Option<u64> {
+        let spec = &self.document.spec;
+        let is_stored = self.document.command == Kind::Perturb.name() && spec.get("masks").is_none();
+        spec.get("seed").filter(|_| !is_stored).and_then(serde_json::Value::as_u64)
+    }
+}
+
+/// The summary of a label retrieval, our table, and what the numbers say.
+fn retrieval(results: &Results, format: Format, width: usize, color: Color, is_quiet: bool) -> String {
+    if format != Format::Table {
+        return retrieval_table(results, format, 0, Color::No);
+    }
+    let summary = retrieval_summary(results);
+    if is_quiet {
+        return summary;
+    }
+    let table = retrieval_table(results, format, width, color);
+    let readings: String = retrieval_readings(results).iter().map(|text| item(text, width)).collect();
+    format!("{}\n\n{}\n\n{readings}", summary.trim_end(), table.trim_end())
+}
+
+/// An item of a list, broken into lines that fit; later lines stand under the text of the first.
+fn item(text: &str, width: usize) -> String {
+    let mut lines = vec!["-".to_string()];
+    for word in text.split_whitespace() {
+        let length = lines.last().map_or(0, |l| l.chars().count());
+        match lines.last_mut() {
+            Some(line) if length + 1 + word.chars().count() <= width => *line += &format!(" {word}"),
+            _ => lines.push(format!("  {word}")),
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// A results document, given by its path or by its folder.
+pub fn document_in(path: &Path) -> PathBuf {
+    match path.is_dir() {
+        true => path.join("results.json"),
+        false => path.to_path_buf(),
+    }
+}
+
+impl Written {
+    pub(crate) fn of_figures(figures: &[NamedFigure], options: &FigureOptions) -> Self {
+        let formats: Vec<&str> = options.formats().into_iter().map(FigureFormat::name).collect();
+        Written {
+            csv: 0,
+            figures: figures.len(),
+            formats: formats.join(", "),
+        }
+    }
+
+    /// Adds what else was written.
+    pub fn add(&mut self, other: Written) {
+        self.csv += other.csv;
+        self.figures += other.figures;
+        self.formats = other.formats;
+    }
+
+    /// `3 CSV files, 2 figures (png, svg, pdf) and results.json`.
+    pub fn in_words(&self, last: &str) -> String {
+        format!("{} and {last}", self.files())
+    }
+
+    /// `3 CSV files, 2 figures (png, svg, pdf)`.
+    pub fn files(&self) -> String {
+        let mut parts = Vec::new();
+        if self.csv > 0 || self.figures == 0 {
+            parts.push(counted(self.csv, "CSV file"));
+        }
+        if self.figures > 0 {
+            parts.push(format!("{} ({})", counted(self.figures, "figure"), self.formats));
+        }
+        parts.join(", ")
+    }
+}
+
+/// `1 figure`, `2 figures`.
+pub fn counted(count: usize, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_item_is_broken_under_its_own_text() {
+        assert_eq!(item("one two three four", 11), "- one two\n  three\n  four\n");
+        assert_eq!(item("short", 80), "- short\n");
+    }
+}

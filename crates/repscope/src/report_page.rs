@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+//! The figures and the HTML page of a results document, by the run that made it or by `repscope report`.
+
+use std::path::Path;
+
+use anyhow::Result;
+use repscope_core::{Analysis, Results};
+use repscope_io::{ResultsDocument, write_whole};
+use repscope_render::{InputLine, NamedFigure, Page, report_html};
+
+use crate::analysis::{ANALYSES, Origin, declared};
+use crate::compare::COMPARE;
+use crate::evaluation::parts;
+use crate::figure_files::{self, describe};
+use crate::options::FigureOptions;
+use crate::report::{Report, Written, counted};
+
+/// The results of each analysis in a document, as its own command would have written them.
+pub fn analyses(report: &Report) -> Vec<Report> {
+    let of = |analysis: Analysis| {
+        let results = match report.analysis() {
+            Some(own) => (own.kind == analysis).then(|| report.results.clone()),
+            None => parts::of_analysis(&report.results, analysis),
+        };
+        let document = ResultsDocument {
+            command: analysis.name().to_string(),
+            ..report.document.clone()
+        };
+        results.map(|results| Report::new(document, results))
+    };
+    ANALYSES.iter().filter_map(|own| of(own.kind)).collect()
+}
+
+/// The maps, which belong to no analysis.
+pub fn maps(report: &Report) -> Vec<NamedFigure> {
+    match report.analysis() {
+        Some(_) => Vec::new(),
+        None => describe(&of_embeddings(&report.results), "map", None),
+    }
+}
+
+/// Draws the figures of each analysis in a document, and its maps.
+pub fn draw(report: &Report, root: &Path, options: &FigureOptions) -> Result<Written> {
+    let mut written = Written::default();
+    for part in analyses(report) {
+        written.add(part.write_figures(root, options, |_| true)?);
+    }
+    written.add(draw_maps(report, root, options)?);
+    Ok(written)
+}
+
+/// Draws the maps of a document.
+pub fn draw_maps(report: &Report, root: &Path, options: &FigureOptions) -> Result<Written> {
+    if options.no_figures {
+        return Ok(Written::default());
+    }
+    let maps = maps(report);
+    for (name, bytes) in figure_files::draw(&maps, options, |_| true)? {
+        write_whole(&root.join(name), &bytes)?;
+    }
+    Ok(Written::of_figures(&maps, options))
+}
+
+/// The page of a document.
+pub fn html(report: &Report) -> String {
+    let document = &report.document;
+    let mut figures: Vec<NamedFigure> = Vec::new();
+    for part in analyses(report) {
+        figures.extend(describe(&part.results, &part.document.command, part.seed()));
+    }
+    figures.extend(maps(report));
+    let shape = |shape: &[usize]| shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(" × ");
+    let inputs: Vec<InputLine> = document
+        .inputs
+        .iter()
+        .map(|input| InputLine {
+            path: input.path.clone(),
+            shape: shape(&input.shape),
+            dtype: input.dtype.clone(),
+            digest: input.digest.clone(),
+            about: input.about.join("; "),
+        })
+        .collect();
+    report_html(&Page {
+        title: &title(report),
+        command: &format!("repscope {}", document.command),
+        version: &document.repscope,
+        spec: &document.spec,
+        inputs: &inputs,
+        results: &report.results,
+        figures: &figures,
+    })
+}
+
+/// The results without those of analyses that have data of their own, whose models are no embeddings.
+pub fn of_embeddings(results: &Results) -> Results {
+    let is_shown = |metric: &str| {
+        let found = repscope_core::metrics::find(metric);
+        found.is_none_or(|(metric, _)| declared(metric.analysis).data == Origin::Study)
+    };
+    let mut kept = results.clone();
+    kept.scores.retain(|score| is_shown(&score.metric));
+    kept.breakdowns.clear();
+    kept
+}
+
+/// `Evaluation of jepa and ae`.
+fn title(report: &Report) -> String {
+    let mut models: Vec<&str> = Vec::new();
+    for score in &report.results.scores {
+        if !models.contains(&score.model.as_str()) {
+            models.push(&score.model);
+        }
+    }
+    let models = match models[..] {
+        [] => "nothing".to_string(),
+        [one] => one.to_string(),
+        [one, other] => format!("{one} and {other}"),
+        [one, other, third] => format!("{one}, {other} and {third}"),
+        _ => counted(models.len(), "model"),
+    };
+    match report.document.command.as_str() {
+        "evaluate" => format!("Evaluation of {models}"),
+        COMPARE => format!("Comparison of {models}"),
+        command => {
+            let mut letters = command.chars();
+            let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+            format!("{first}{} of {models}", letters.as_str())
+        }
+    }
+}
