@@ -4,8 +4,8 @@
 //! The noise of a sample comes from a stream of its own, named by the kind, the level, the draw and the row: every model sees
 //! the same noise, whatever the batch, the order of work or the number of threads.
 
-use serde::{Deserialize, Serialize};
 use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::random;

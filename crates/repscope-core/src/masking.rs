@@ -14,9 +14,9 @@ mod regions;
 #[cfg(test)]
 mod tests;
 
-use serde::{Deserialize, Serialize};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::random;

@@ -5,8 +5,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use repscope_core::Values;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 

@@ -20,9 +20,9 @@ mod vit;
 use std::fmt;
 
 use crate::error::{Error, Result};
-use serde::{Deserialize, Serialize};
 use layers::Layers;
 pub use recognise::{recognise, recognise_as};
+use serde::{Deserialize, Serialize};
 pub use source::WeightSource;
 
 /// A network that can be written as a graph.

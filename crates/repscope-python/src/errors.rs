@@ -3,7 +3,7 @@
 
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use repscope_cli::{Failure, failure, message};
+use repscope::Error;
 
 pyo3::create_exception!(
     repscope,
@@ -13,19 +13,25 @@ pyo3::create_exception!(
 );
 pyo3::create_exception!(
     repscope,
+    DataError,
+    InputError,
+    "The data cannot be used: numbers that are not finite, rows that do not match."
+);
+pyo3::create_exception!(
+    repscope,
     InternalError,
     PyRuntimeError,
     "A bug in repscope. Please report it."
 );
 
 /// The exception of the right kind.
-pub fn exception(error: &anyhow::Error) -> PyErr {
-    // Arrays are lent under names that begin so; to the caller they are just names.
-    let text = message(error).replace("memory:", "");
-    match failure(error) {
-        Failure::NotFound => PyFileNotFoundError::new_err(text),
-        Failure::System => PyOSError::new_err(text),
-        Failure::Internal => InternalError::new_err(text),
+pub fn exception(error: Error) -> PyErr {
+    let text = error.to_string();
+    match error {
+        Error::NotFound { .. } => PyFileNotFoundError::new_err(text),
+        Error::System(_) => PyOSError::new_err(text),
+        Error::Internal(_) => InternalError::new_err(text),
+        Error::Data { .. } => DataError::new_err(text),
         _ => InputError::new_err(text),
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The numbers of a NumPy array where they lie, for threads that do not hold Python's lock. The only `unsafe` of the package.
+//! The numbers of a NumPy array where they lie, for threads that do not hold the GIL. The only `unsafe` of the package.
 
 use numpy::{Element, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -15,7 +15,7 @@ pub struct Lent<T> {
 }
 
 // The memory is only read, and stays valid as long as `_owner` does, on whatever thread. That no other Python thread writes
-// into it meanwhile is up to the caller, as for every function that works on NumPy arrays without Python's lock.
+// into it meanwhile is up to the caller, as for every function that works on NumPy arrays without the GIL.
 #[allow(unsafe_code)]
 unsafe impl<T: Sync> Send for Lent<T> {}
 #[allow(unsafe_code)]

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The compiled part of the Python package: it converts arguments and results, and lets go of Python's lock while Rust
-//! works. Nothing is computed here.
+//! The compiled part of the Python package: it converts arguments and results, and releases the GIL while Rust works. Nothing is computed here.
 
 mod arrays;
 mod errors;
@@ -25,20 +24,20 @@ fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
 /// Everything that is declared about metrics, as JSON.
 #[pyfunction]
 fn declared_metrics() -> String {
-    repscope_cli::declared::metrics().to_string()
+    repscope::declared::metrics().to_string()
 }
 
 /// The options of a command, as JSON.
 #[pyfunction]
 fn declared_options(command: &str) -> String {
-    repscope_cli::declared::options(command).to_string()
+    repscope::declared::options(command).to_string()
 }
 
 /// The texts that describe labels: label and text, the field they come from, and what is to be known about them.
 #[pyfunction]
 fn prototype_texts(path: PathBuf, dataset: &str, style: &str) -> PyResult<Described> {
     let read = repscope_io::read_prototype_texts(&path, dataset, style);
-    let read = read.map_err(|error| errors::exception(&error.into()))?;
+    let read = read.map_err(|error| errors::exception(anyhow::Error::from(error).into()))?;
     Ok((read.texts, read.source, read.warnings))
 }
 
@@ -50,6 +49,7 @@ type Described = (Vec<(String, String)>, String, Vec<String>);
 fn _repscope(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("InputError", module.py().get_type::<errors::InputError>())?;
+    module.add("DataError", module.py().get_type::<errors::DataError>())?;
     module.add("InternalError", module.py().get_type::<errors::InternalError>())?;
     module.add_class::<results::Run>()?;
     module.add_function(wrap_pyfunction!(main, module)?)?;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use repscope_cli::{FigureFile, Finished, Format, open};
+use repscope::options::FigureFormat;
+use repscope::{Format, Report, Terminal};
 
 use crate::errors::{InputError, exception};
 use crate::running::pool;
@@ -13,19 +14,18 @@ use crate::running::pool;
 /// Results that are kept on the Rust side.
 #[pyclass(frozen, module = "repscope._repscope")]
 pub struct Run {
-    finished: Finished,
+    report: Report,
 }
 
 impl Run {
-    pub fn new(finished: Finished) -> Self {
-        Run { finished }
+    pub fn new(report: Report) -> Self {
+        Run { report }
     }
 
-    /// Works on the results without Python's lock, on threads of its own.
-    fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Finished) -> anyhow::Result<T> + Send) -> PyResult<T> {
+    /// Works on the results without the GIL, on a thread pool of its own.
+    fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Report) -> repscope::Result<T> + Send) -> PyResult<T> {
         let pool = pool(None)?;
-        py.detach(|| pool.install(|| work(&self.finished)))
-            .map_err(|error| exception(&error))
+        py.detach(|| pool.install(|| work(&self.report))).map_err(exception)
     }
 }
 
@@ -33,7 +33,7 @@ impl Run {
 impl Run {
     /// The results document, as JSON.
     fn document(&self, py: Python<'_>) -> String {
-        py.detach(|| self.finished.document.to_json())
+        py.detach(|| self.report.document.to_json())
     }
 
     /// The scores as a table: table, markdown, latex or csv.
@@ -49,12 +49,12 @@ impl Run {
                 )));
             }
         };
-        Ok(py.detach(|| self.finished.table(format)))
+        Ok(py.detach(|| self.report.table(format, Terminal::default())))
     }
 
     /// The names of the figures that can be drawn.
     fn figure_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        self.with(py, |finished| Ok(finished.figure_names()))
+        self.with(py, |report| Ok(report.figure_names()))
     }
 
     /// A figure as png, svg or pdf.
@@ -67,39 +67,42 @@ impl Run {
         width: Option<f64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let file = match format {
-            "png" => FigureFile::Png,
-            "svg" => FigureFile::Svg,
-            "pdf" => FigureFile::Pdf,
+            "png" => FigureFormat::Png,
+            "svg" => FigureFormat::Svg,
+            "pdf" => FigureFormat::Pdf,
             other => {
                 return Err(InputError::new_err(format!(
                     "a figure cannot be drawn as `{other}`; use png, svg or pdf"
                 )));
             }
         };
-        let bytes = self.with(py, |finished| finished.figure(name, file, width))?;
+        let bytes = self.with(py, |report| report.figure(name, file, width))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// The HTML page.
     fn html(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |finished| Ok(finished.html()))
+        self.with(py, |report| Ok(report.html()))
     }
 
     /// Writes everything into a folder.
     fn save(&self, py: Python<'_>, folder: PathBuf, figures: bool) -> PyResult<()> {
-        self.with(py, |finished| finished.save(&folder, figures))
+        self.with(py, |report| report.save(&folder, figures))
     }
 
     /// Writes the HTML page, whole or not at all.
     fn write_html(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        self.with(py, |finished| {
-            Ok(repscope_io::write_whole(&path, finished.html().as_bytes())?)
+        self.with(py, |report| {
+            let page = report.html();
+            Ok(repscope_io::write_whole(&path, page.as_bytes()).map_err(anyhow::Error::from)?)
         })
     }
 
     /// What single samples scored, as the bytes of an .npz file.
     fn samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self.with(py, |finished| Ok(repscope_io::samples_to_npz(&finished.results)?))?;
+        let bytes = self.with(py, |report| {
+            Ok(repscope_io::samples_to_npz(&report.results).map_err(anyhow::Error::from)?)
+        })?;
         Ok(PyBytes::new(py, &bytes))
     }
 }
@@ -107,6 +110,6 @@ impl Run {
 /// Reads a results document.
 #[pyfunction]
 pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<Run> {
-    let finished = py.detach(|| open(&path)).map_err(|error| exception(&error))?;
-    Ok(Run::new(finished))
+    let report = py.detach(|| Report::open(&path)).map_err(exception)?;
+    Ok(Run::new(report))
 }

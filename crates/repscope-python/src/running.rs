@@ -1,137 +1,137 @@
 // SPDX-License-Identifier: MIT
-//! Calls: the work goes on in threads of its own, while the calling thread waits, tells the progress, answers Ctrl-C, and
-//! runs the encoders that are Python functions.
+//! Calls: each runs on its own thread pool, while the calling thread waits, reports the progress, answers Ctrl-C, and runs the encoders
+//! that are Python functions.
 
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use repscope_cli::call::{Answer, Call, Encode, answer};
-use repscope_io::Array;
+use repscope::source::Encode;
+use repscope::{Answer, Array, Request, Session, Source};
 
 use crate::arrays::{self, Given};
 use crate::errors::{InputError, exception, of_panic};
 use crate::results::Run;
 use crate::watching::Watcher;
 
-/// How often the waiting thread looks for Ctrl-C and tells the progress.
+/// How often the waiting thread looks for Ctrl-C and reports the progress.
 const LOOK: Duration = Duration::from_millis(50);
 /// More threads than this take longer to start than to work.
 const MOST_THREADS: usize = 1024;
 
+/// An array of the caller: its name, its values, and the encoder that made it, where it is a Python function.
+type Lent<'py> = (String, Given<'py>, Option<Py<PyAny>>);
+
 /// What reaches the waiting thread.
 enum Message {
-    /// A batch for an encoder, and where its codes go; nothing comes back where it failed.
+    /// A batch for the encoder with this number, and where its embeddings go; nothing comes back where it failed.
     Encode {
-        name: String,
+        number: usize,
         shape: Vec<usize>,
         values: Vec<f32>,
         reply: SyncSender<Option<Array>>,
     },
     /// The end.
-    Done(std::thread::Result<anyhow::Result<Answer>>),
+    Done(std::thread::Result<repscope::Result<Answer>>),
 }
 
 /// An encoder that is a Python function, as the working thread sees it.
 struct Remote {
-    name: String,
+    number: usize,
     ask: Sender<Message>,
 }
 
 impl Encode for Remote {
     fn encode(&mut self, shape: &[usize], values: &[f32]) -> anyhow::Result<Array> {
-        let (reply, codes) = mpsc::sync_channel(1);
+        let (reply, embeddings) = mpsc::sync_channel(1);
         let message = Message::Encode {
-            name: self.name.clone(),
+            number: self.number,
             shape: shape.to_vec(),
             values: values.to_vec(),
             reply,
         };
         self.ask.send(message).map_err(|_| anyhow!("nobody waits any more"))?;
-        codes.recv().ok().flatten().context("the encoder failed")
+        embeddings.recv().ok().flatten().context("the encoder failed")
     }
 }
 
-/// Runs a command on arrays in memory and keeps its results.
+/// Runs a request on arrays in memory and keeps its results.
 #[pyfunction]
-#[pyo3(signature = (words, arrays, encoders, metrics, threads, progress))]
+#[pyo3(signature = (command, options, arrays, threads, progress))]
 pub fn compute(
     py: Python<'_>,
-    words: Vec<String>,
-    arrays: BTreeMap<String, Given<'_>>,
-    encoders: BTreeMap<String, Py<PyAny>>,
-    metrics: Vec<String>,
+    command: &str,
+    options: &str,
+    arrays: Vec<Lent<'_>>,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Run> {
-    match ask(py, words, &arrays, &encoders, metrics, threads, progress)? {
-        Answer::Results(finished) => Ok(Run::new(*finished)),
-        Answer::Codes(_) => Err(InputError::new_err("this command gives codes, not results")),
+    match ask(py, command, options, &arrays, threads, progress)? {
+        Answer::Report(report) => Ok(Run::new(*report)),
+        Answer::Encoded(_) => Err(InputError::new_err("this command gives embeddings, not results")),
     }
 }
 
-/// Runs a model over an array and gives its codes, by the names of its outputs.
+/// Runs a model over an array and gives its embeddings, by the names of its outputs.
 #[pyfunction]
-#[pyo3(signature = (words, arrays, threads, progress))]
+#[pyo3(signature = (options, arrays, threads, progress))]
 pub fn encode<'py>(
     py: Python<'py>,
-    words: Vec<String>,
-    arrays: BTreeMap<String, Given<'py>>,
+    options: &str,
+    arrays: Vec<Lent<'py>>,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
-    match ask(py, words, &arrays, &BTreeMap::new(), Vec::new(), threads, progress)? {
-        Answer::Codes(codes) => codes
-            .iter()
-            .map(|(name, array)| Ok((name.clone(), arrays::to_python(py, array)?)))
-            .collect(),
-        Answer::Results(_) => Err(InputError::new_err("this command gives results, not codes")),
+    match ask(py, "encode", options, &arrays, threads, progress)? {
+        Answer::Encoded(encoded) => {
+            let outputs = encoded.arrays().map_err(|error| exception(error.into()))?;
+            let give = |(name, array): &(String, Array)| Ok((name.clone(), arrays::to_python(py, array)?));
+            outputs.iter().map(give).collect()
+        }
+        Answer::Report(_) => Err(InputError::new_err("this command gives results, not embeddings")),
     }
 }
 
 fn ask(
     py: Python<'_>,
-    words: Vec<String>,
-    arrays: &BTreeMap<String, Given<'_>>,
-    encoders: &BTreeMap<String, Py<PyAny>>,
-    metrics: Vec<String>,
+    command: &str,
+    options: &str,
+    arrays: &[Lent<'_>],
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
-    let mut lent = BTreeMap::new();
-    for (name, given) in arrays {
-        lent.insert(name.clone(), arrays::array(given)?);
-    }
-    let watcher = Arc::new(Watcher::default());
     let (tell, told) = mpsc::channel();
-    let remote = |name: &String| -> (String, Box<dyn Encode + Send>) {
-        let ask = tell.clone();
-        let name = name.clone();
-        (name.clone(), Box::new(Remote { name, ask }))
-    };
-    let call = Call {
-        words,
-        arrays: lent,
-        encoders: encoders.keys().map(remote).collect(),
-        metrics,
-        watcher: watcher.clone(),
-    };
+    let mut sources = Vec::new();
+    for (number, (name, given, encoder)) in arrays.iter().enumerate() {
+        let array = arrays::array(given)?;
+        sources.push(match encoder {
+            None => Source::Array(name.clone(), array),
+            Some(_) => {
+                let ask = tell.clone();
+                Source::Encoder(name.clone(), array, Arc::new(Mutex::new(Remote { number, ask })))
+            }
+        });
+    }
+    let options = serde_json::from_str(options).map_err(|error| InputError::new_err(error.to_string()))?;
+    let request = Request::read(command, options, &sources).map_err(exception)?;
+    drop(sources);
+    let watcher = Arc::new(Watcher::default());
+    let listener = watcher.clone();
     let pool = pool(threads)?;
     pool.spawn(move || {
-        let done = catch_unwind(AssertUnwindSafe(|| answer(call)));
+        let done = catch_unwind(AssertUnwindSafe(|| request.run(&Session::new(&*listener))));
         // Where nobody waits any more, nobody wants it.
         let _ = tell.send(Message::Done(done));
     });
     let waiting = Waiting {
         told,
         watcher,
-        encoders,
+        arrays,
         progress,
     };
     waiting.wait(py)
@@ -149,14 +149,14 @@ pub fn pool(threads: Option<usize>) -> PyResult<ThreadPool> {
 }
 
 /// The calling thread, until the work is done.
-struct Waiting<'a> {
+struct Waiting<'a, 'py> {
     told: Receiver<Message>,
     watcher: Arc<Watcher>,
-    encoders: &'a BTreeMap<String, Py<PyAny>>,
+    arrays: &'a [Lent<'py>],
     progress: Option<Py<PyAny>>,
 }
 
-impl Waiting<'_> {
+impl Waiting<'_, '_> {
     fn wait(mut self, py: Python<'_>) -> PyResult<Answer> {
         let mut shown = None;
         let mut stopped: Option<PyErr> = None;
@@ -167,26 +167,26 @@ impl Waiting<'_> {
                     return match (stopped, done) {
                         (Some(error), _) => Err(error),
                         (None, Ok(Ok(answer))) => Ok(answer),
-                        (None, Ok(Err(error))) => Err(exception(&error)),
+                        (None, Ok(Err(error))) => Err(exception(error)),
                         (None, Err(panic)) => Err(of_panic(&*panic)),
                     };
                 }
                 Ok(Message::Encode {
-                    name,
+                    number,
                     shape,
                     values,
                     reply,
                 }) => {
-                    let codes = match &stopped {
-                        None => self.encode(py, &name, &shape, &values).map(Some),
+                    let embeddings = match &stopped {
+                        None => self.encode(py, number, &shape, &values).map(Some),
                         Some(_) => Ok(None),
                     };
-                    let (codes, failed) = match codes {
-                        Ok(codes) => (codes, Ok(())),
+                    let (embeddings, failed) = match embeddings {
+                        Ok(embeddings) => (embeddings, Ok(())),
                         Err(error) => (None, Err(error)),
                     };
-                    // A working thread that has stopped takes no codes.
-                    let _ = reply.send(codes);
+                    // A working thread that has stopped takes no embeddings.
+                    let _ = reply.send(embeddings);
                     failed
                 }
                 Err(RecvTimeoutError::Timeout) => py.check_signals().and_then(|()| self.tell(py, &mut shown)),
@@ -201,7 +201,7 @@ impl Waiting<'_> {
         }
     }
 
-    /// Tells how far the work is, where that has changed.
+    /// Reports how far the work is, where that has changed.
     fn tell(&self, py: Python<'_>, shown: &mut Option<(String, u64, u64)>) -> PyResult<()> {
         let Some(progress) = &self.progress else {
             return Ok(());
@@ -214,12 +214,12 @@ impl Waiting<'_> {
         Ok(())
     }
 
-    /// Shows a batch to an encoder. It gives an array as [`arrays::array`] takes it.
-    fn encode(&self, py: Python<'_>, name: &str, shape: &[usize], values: &[f32]) -> PyResult<Array> {
+    /// Runs an encoder on a batch. It gives an array as [`arrays::array`] takes it.
+    fn encode(&self, py: Python<'_>, number: usize, shape: &[usize], values: &[f32]) -> PyResult<Array> {
         let batch = PyArray1::from_slice(py, values).reshape(shape.to_vec())?;
-        let encoder = self.encoders.get(name);
-        let encoder = encoder.ok_or_else(|| InputError::new_err(format!("there is no encoder {name}")))?;
-        let codes: Given<'_> = encoder.call1(py, (batch,))?.extract(py)?;
-        arrays::array(&codes)
+        let encoder = self.arrays.get(number).and_then(|(_, _, encoder)| encoder.as_ref());
+        let encoder = encoder.ok_or_else(|| InputError::new_err(format!("there is no encoder {number}")))?;
+        let embeddings: Given<'_> = encoder.call1(py, (batch,))?.extract(py)?;
+        arrays::array(&embeddings)
     }
 }

@@ -5,7 +5,7 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use repscope_cli::call::Cancelled;
+use repscope::{Cancelled, Listener};
 use repscope_core::run::Progress;
 
 #[derive(Default)]
@@ -48,3 +48,5 @@ impl Progress for Watcher {
         self.done.fetch_add(steps, Ordering::Relaxed);
     }
 }
+
+impl Listener for Watcher {}

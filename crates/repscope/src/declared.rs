@@ -2,16 +2,20 @@
 //! Everything that is declared about metrics and commands, as JSON: bindings make their functions, documentation and types
 //! from it.
 
+use std::path::PathBuf;
+
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, Command};
-use repscope_core::{METRICS, Metric};
+use repscope_core::{ClusterCount, METRICS, Metric};
 use serde_json::{Value, json};
 
 use crate::analysis;
 use crate::compare::Compare;
 use crate::encode::Encode;
 use crate::evaluation::request::Evaluate;
+use crate::options::Word;
 use crate::options::layers::command;
+use crate::source::{IdSource, Named, Source};
 
 /// Every metric: what it takes, the options that change it, what it gives, and its page.
 pub fn metrics() -> Value {
@@ -65,7 +69,7 @@ fn of_option(arg: &Arg) -> Value {
         .map(|value| value.to_string_lossy().into_owned())
         .collect();
     json!({
-        "name": arg.get_long(), "field": arg.get_id().as_str(),
+        "name": arg.get_long(), "field": arg.get_id().as_str(), "heading": arg.get_help_heading(),
         "help": arg.get_help().map(ToString::to_string),
         "kind": if is_flag { "flag" } else { kind(arg.get_value_parser()) },
         "many": many && !is_flag,
@@ -74,14 +78,25 @@ fn of_option(arg: &Arg) -> Value {
     })
 }
 
-/// `integer`, `number` or `text`.
+/// `integer`, `number`, `source` (an array or its path), `named` (sources by name), `path`, `count` (an integer or a word), `word` (a
+/// number or a word) or `text`.
 fn kind(parser: &ValueParser) -> &'static str {
     use std::any::TypeId;
     let is = |id: TypeId| parser.type_id() == id;
-    if is(TypeId::of::<usize>()) || is(TypeId::of::<u64>()) {
+    if is(TypeId::of::<usize>()) || is(TypeId::of::<u64>()) || is(TypeId::of::<i64>()) {
         "integer"
     } else if is(TypeId::of::<f64>()) || is(TypeId::of::<f32>()) {
         "number"
+    } else if is(TypeId::of::<Source>()) {
+        "source"
+    } else if is(TypeId::of::<Named>()) || is(TypeId::of::<IdSource>()) {
+        "named"
+    } else if is(TypeId::of::<PathBuf>()) {
+        "path"
+    } else if is(TypeId::of::<ClusterCount>()) {
+        "count"
+    } else if is(TypeId::of::<Word>()) {
+        "word"
     } else {
         "text"
     }

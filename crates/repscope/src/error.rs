@@ -43,7 +43,10 @@ impl From<anyhow::Error> for Error {
         for cause in error.chain() {
             if let Some(io) = cause.downcast_ref::<std::io::Error>() {
                 return match io.kind() {
-                    std::io::ErrorKind::NotFound => Error::NotFound { message: text, path: None },
+                    std::io::ErrorKind::NotFound => Error::NotFound {
+                        message: text,
+                        path: None,
+                    },
                     _ => Error::System(text),
                 };
             }

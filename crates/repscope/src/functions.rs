@@ -169,12 +169,17 @@ mod tests {
         let ratio = participation_ratio(&line()).expect("a score");
         assert!((ratio.value.expect("a number") - 1.0).abs() < 1e-12);
         let kept = trustworthiness(&line(), &line(), 3).expect("a score");
-        assert_eq!((kept.metric.to_string().as_str(), kept.value), ("trustworthiness@3", Some(1.0)));
+        assert_eq!(
+            (kept.metric.to_string().as_str(), kept.value),
+            ("trustworthiness@3", Some(1.0))
+        );
     }
 
     #[test]
     fn errors_can_be_told_apart() {
-        let error = Embeddings::new(2, 1, vec![1.0, f64::NAN]).err().expect("NaN is refused");
+        let error = Embeddings::new(2, 1, vec![1.0, f64::NAN])
+            .err()
+            .expect("NaN is refused");
         assert!(matches!(error, Error::Data { .. }), "{error:?}");
     }
 }

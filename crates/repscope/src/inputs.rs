@@ -88,7 +88,9 @@ impl Inputs {
         let named = problems.take(named_models(data, needs.models)).unwrap_or_default();
         let views = match data.views.is_empty() {
             true => Vec::new(),
-            false => problems.take(models::pair_views(&data.views, &named)).unwrap_or_default(),
+            false => problems
+                .take(models::pair_views(&data.views, &named))
+                .unwrap_or_default(),
         };
         let mut all = All {
             reader: Reader::new(&data.ids),
@@ -148,7 +150,12 @@ impl Inputs {
         if !problems.is_empty() {
             return None;
         }
-        problems.take(same_rows(states.as_ref(), labels.as_deref(), episodes.as_deref(), &embeddings))?;
+        problems.take(same_rows(
+            states.as_ref(),
+            labels.as_deref(),
+            episodes.as_deref(),
+            &embeddings,
+        ))?;
         let steps = match next {
             None => None,
             Some(next) => {
@@ -269,7 +276,9 @@ struct All<'a> {
 impl All<'_> {
     fn see(&mut self, role: Role, source: Option<&Source>, encoders: &Encoders) -> Option<Seen> {
         let skip_bad = encoders.options.numbers.skip_bad;
-        let seen = source?.place().and_then(|place| Seen::open(&place, skip_bad, &mut self.reader));
+        let seen = source?
+            .place()
+            .and_then(|place| Seen::open(&place, skip_bad, &mut self.reader));
         self.keep(role, seen)
     }
 

@@ -163,7 +163,9 @@ impl Reader {
         let mut totals = Vec::new();
         for part in &parts {
             let source = id_source(&part.name, &part.place, &self.ids)?;
-            let ids = source.read().and_then(|array| Ok(array.into_names(&source.to_string(), "ids")?));
+            let ids = source
+                .read()
+                .and_then(|array| Ok(array.into_names(&source.to_string(), "ids")?));
             let ids = ids.with_context(|| format!("reading the ids of `{}`", part.name))?;
             totals.push(part.chosen.as_ref().map_or(ids.len(), |c| c.total));
             lists.push(match &part.chosen {

@@ -98,7 +98,9 @@ impl Report {
         let Terminal { width, color, quiet } = terminal;
         let results = &self.results;
         match self.analysis().map(|own| own.kind) {
-            None if self.document.command == COMPARE => self.differences(compare::reference(&self.document), format, terminal),
+            None if self.document.command == COMPARE => {
+                self.differences(compare::reference(&self.document), format, terminal)
+            }
             None => self.all_tables(format, terminal),
             Some(Kind::Retrieval) => retrieval(results, format, width, color, quiet),
             Some(Kind::Etes) => etes_table(results, format, width, color),
@@ -330,7 +332,9 @@ impl Report {
     pub(crate) fn seed(&self) -> Option<u64> {
         let spec = &self.document.spec;
         let is_stored = self.document.command == Kind::Perturb.name() && spec.get("masks").is_none();
-        spec.get("seed").filter(|_| !is_stored).and_then(serde_json::Value::as_u64)
+        spec.get("seed")
+            .filter(|_| !is_stored)
+            .and_then(serde_json::Value::as_u64)
     }
 }
 
@@ -344,7 +348,10 @@ fn retrieval(results: &Results, format: Format, width: usize, color: Color, is_q
         return summary;
     }
     let table = retrieval_table(results, format, width, color);
-    let readings: String = retrieval_readings(results).iter().map(|text| item(text, width)).collect();
+    let readings: String = retrieval_readings(results)
+        .iter()
+        .map(|text| item(text, width))
+        .collect();
     format!("{}\n\n{}\n\n{readings}", summary.trim_end(), table.trim_end())
 }
 

@@ -41,7 +41,10 @@ impl<'a> Session<'a> {
 
     /// The same circumstances with another listener.
     pub(crate) fn with<'b>(&self, listener: &'b dyn Listener) -> Session<'b> {
-        Session { listener, prunes: self.prunes }
+        Session {
+            listener,
+            prunes: self.prunes,
+        }
     }
 
     /// Runs tasks on the current thread pool.

@@ -67,7 +67,9 @@ impl Source {
         Ok(match self {
             Source::File(text) => Place::File(InputPath::parse(text)),
             Source::Array(name, array) | Source::Encoder(name, array, _) => Place::Memory(name.clone(), array.clone()),
-            Source::Slot(number) => bail!("internal error: array {number} of the request is missing. Please report this"),
+            Source::Slot(number) => {
+                bail!("internal error: array {number} of the request is missing. Please report this")
+            }
         })
     }
 }
@@ -183,7 +185,10 @@ pub trait Bind {
             }
         });
         match missing {
-            Some(number) => bail!("internal error: the request names array {number} of {}. Please report this", arrays.len()),
+            Some(number) => bail!(
+                "internal error: the request names array {number} of {}. Please report this",
+                arrays.len()
+            ),
             None => Ok(()),
         }
     }
@@ -307,6 +312,7 @@ impl fmt::Display for Named {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Named::Text(text) => f.write_str(text),
+            Named::Source(name, source, None) if name.is_empty() => write!(f, "{source}"),
             Named::Source(name, source, None) => write!(f, "{name}={source}"),
             Named::Source(name, source, Some(next)) => write!(f, "{name}={source},{next}"),
         }
@@ -336,23 +342,44 @@ impl fmt::Debug for Named {
 
 impl Serialize for Source {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        match self {
+            Source::Slot(array) => Spelled::Array { array: *array }.serialize(serializer),
+            source => serializer.collect_str(source),
+        }
     }
 }
 
 impl Serialize for Named {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        let spelled = |source: &Source| match source {
+            Source::Slot(array) => Box::new(Spelled::Array { array: *array }),
+            source => Box::new(Spelled::Text(source.to_string())),
+        };
+        match self {
+            Named::Source(name, source @ Source::Slot(_), next) => Spelled::Named {
+                name: name.clone(),
+                source: spelled(source),
+                next: next.as_ref().map(spelled),
+            }
+            .serialize(serializer),
+            named => serializer.collect_str(named),
+        }
     }
 }
 
 /// A source as a request spells it: a path, or the number of an array.
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Spelled {
     Text(String),
-    Array { array: usize },
-    Named { name: String, source: Box<Spelled>, next: Option<Box<Spelled>> },
+    Array {
+        array: usize,
+    },
+    Named {
+        name: String,
+        source: Box<Spelled>,
+        next: Option<Box<Spelled>>,
+    },
 }
 
 impl Spelled {
@@ -368,7 +395,9 @@ impl Spelled {
 impl<'de> Deserialize<'de> for Source {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let spelled = Spelled::deserialize(deserializer).map_err(|_| D::Error::custom("must be a path, in quotes"))?;
-        spelled.source().ok_or_else(|| D::Error::custom("must be a path, in quotes"))
+        spelled
+            .source()
+            .ok_or_else(|| D::Error::custom("must be a path, in quotes"))
     }
 }
 

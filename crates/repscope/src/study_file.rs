@@ -57,7 +57,9 @@ pub fn read(path: &Path, problems: &mut Problems) -> Result<StudyFile> {
         };
         let declared = analysis::evaluated().find(|own| own.kind.name() == name);
         match (value, declared) {
-            (Value::Object(entries), _) if name == "data" => file.put_all("data", &data_keys(), entries, folder, &mut add),
+            (Value::Object(entries), _) if name == "data" => {
+                file.put_all("data", &data_keys(), entries, folder, &mut add)
+            }
             (Value::Object(entries), _) if name == ENCODER => {
                 file.put_all(ENCODER, &keys::<EncoderOptions>(), entries, folder, &mut add);
             }
@@ -178,8 +180,12 @@ fn own_keys(declared: &Declared) -> Vec<String> {
         Origin::Own | Origin::Alone => keys::<Settings>(),
     };
     let command = (declared.command)();
-    let all = command.get_arguments().filter(|arg| arg.get_long().is_some()).map(layers::key);
-    all.filter(|key| !shared.contains(key) && !OTHER_WORK.contains(&key.as_str())).collect()
+    let all = command
+        .get_arguments()
+        .filter(|arg| arg.get_long().is_some())
+        .map(layers::key);
+    all.filter(|key| !shared.contains(key) && !OTHER_WORK.contains(&key.as_str()))
+        .collect()
 }
 
 /// Where an unknown key of the top should have been, or what it may have meant.
@@ -194,7 +200,11 @@ fn misplaced(key: &str) -> String {
     }
     let top = top_keys();
     let tables = analysis::evaluated().map(|own| own.kind.name());
-    let known = top.iter().map(String::as_str).chain(["data", "models", "views", ENCODER]).chain(tables);
+    let known = top
+        .iter()
+        .map(String::as_str)
+        .chain(["data", "models", "views", ENCODER])
+        .chain(tables);
     format!("is no key of a study file{}", did_you_mean(key, known))
 }
 
@@ -269,12 +279,18 @@ mod tests {
             put(&mut layer, retrieval, key, value, Path::new("a/b")).expect("an option");
             layer.clone()
         };
-        assert_eq!(set("sensor_embeddings", "x=1.npy".into())["sensor_embeddings"], "a/b/x=1.npy");
+        assert_eq!(
+            set("sensor_embeddings", "x=1.npy".into())["sensor_embeddings"],
+            "a/b/x=1.npy"
+        );
         assert_eq!(set("sensor_embeddings", "/x.npy".into())["sensor_embeddings"], "/x.npy");
         let labels = serde_json::json!({"l1": "x.npy"});
         assert_eq!(set("labels", labels)["labels"], serde_json::json!(["l1=a/b/x.npy"]));
         assert_eq!(set("ids", "id".into())["ids"], serde_json::json!(["id"]));
-        assert_eq!(set("ids", "z=id.npy".into())["ids"], serde_json::json!(["z=a/b/id.npy"]));
+        assert_eq!(
+            set("ids", "z=id.npy".into())["ids"],
+            serde_json::json!(["z=a/b/id.npy"])
+        );
     }
 
     #[test]

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use repscope::Source;
 use repscope::analysis::perturb::MaskOptions;
 use repscope::options::{EncoderOptions, Machine, Models};
-use repscope::Source;
 
 #[derive(Debug, Args)]
 pub struct Bench {

@@ -171,17 +171,17 @@ pub enum Typed {
 
 /// The whole command line: the list of commands.
 pub fn command() -> Command {
-    let command = Command::new("repscope")
+    let command = First::augment_subcommands(Command::new("repscope"));
+    let command = analyses().fold(command, |command, own| command.subcommand(of_analysis(own)));
+    let perturb = analysis::declared(repscope::analysis::Kind::Perturb);
+    Last::augment_subcommands(command)
+        .mut_subcommand("perturb", |own| own.after_help(perturb.examples))
         .version(env!("CARGO_PKG_VERSION"))
         .about("Measures how good learned representations are")
         .after_help(EXAMPLES)
         .max_term_width(110)
         .subcommand_required(true)
-        .arg_required_else_help(true);
-    let command = First::augment_subcommands(command);
-    let command = analyses().fold(command, |command, own| command.subcommand(of_analysis(own)));
-    let perturb = analysis::declared(repscope::analysis::Kind::Perturb);
-    Last::augment_subcommands(command).mut_subcommand("perturb", |own| own.after_help(perturb.examples))
+        .arg_required_else_help(true)
 }
 
 /// The analyses that are commands of their own.
@@ -190,9 +190,11 @@ fn analyses() -> impl Iterator<Item = &'static Declared> {
 }
 
 fn of_analysis(declared: &'static Declared) -> Command {
-    let command = (declared.command)().name(declared.kind.name()).about(declared.about);
-    let command = command.after_help(declared.examples).allow_negative_numbers(true);
-    let command = Outputs::augment_args(command.next_help_heading(Some("Results")));
+    let command = Outputs::augment_args((declared.command)().next_help_heading(Some("Results")))
+        .name(declared.kind.name())
+        .about(declared.about)
+        .after_help(declared.examples)
+        .allow_negative_numbers(true);
     match declared.kind.name() {
         "neighborhood" => command.alias("neighbourhood"),
         _ => command,

@@ -9,7 +9,9 @@ use anyhow::{Result, bail};
 use repscope_core::masking::show_all;
 use repscope_core::metrics::find;
 use repscope_core::run::{Driver, Order};
-use repscope_core::{Analysis, Direction, LabelSet, Metric, Retrieval, Space, Spec, evaluate, nearest_neighbors, retrieve};
+use repscope_core::{
+    Analysis, Direction, LabelSet, Metric, Retrieval, Space, Spec, evaluate, nearest_neighbors, retrieve,
+};
 use repscope_io::{Data, InputPath, Pool, read_array, write_whole};
 
 use repscope::analysis::perturb::MaskOptions;

@@ -37,7 +37,11 @@ pub fn run(request: &Compare) -> Result<ExitCode> {
     warn(&report, to.quiet);
     show(&report, request, to)?;
     let code = conclude(Some(&gates.check(&report)), to)?;
-    let files = format!("{}, results.json and report.html are in {}", written.files(), folder.display());
+    let files = format!(
+        "{}, results.json and report.html are in {}",
+        written.files(),
+        folder.display()
+    );
     say(to.quiet, &files);
     Ok(code)
 }

@@ -20,7 +20,10 @@ pub fn run(request: Evaluate, matches: &ArgMatches) -> Result<ExitCode> {
         write_example(path)?;
         say(
             request.outputs.quiet,
-            &format!("{0} is written; name your files in it, then run `repscope evaluate {0}`", path.display()),
+            &format!(
+                "{0} is written; name your files in it, then run `repscope evaluate {0}`",
+                path.display()
+            ),
         );
         return Ok(ExitCode::SUCCESS);
     }

@@ -38,7 +38,11 @@ pub fn run(options: &args::Report) -> Result<ExitCode> {
         );
     }
     let is_comparison = report.document.command == COMPARE;
-    let own_folder = if is_comparison { Some(COMPARE) } else { analysis.map(|own| own.folder) };
+    let own_folder = if is_comparison {
+        Some(COMPARE)
+    } else {
+        analysis.map(|own| own.folder)
+    };
     let root = options.output_dir.clone().unwrap_or_else(|| root(&beside, own_folder));
     let written = report.write_all(&root, &options.figures)?;
     let (home, page) = match is_comparison {

@@ -48,7 +48,6 @@ mod uniformity;
 mod weighted_clid;
 mod wer;
 
-use serde::{Deserialize, Serialize};
 use crate::data::{Performance, Study};
 use crate::error::Result;
 use crate::etes::Decoded;
@@ -58,6 +57,7 @@ use crate::plan::{Need, Shared};
 use crate::retrieve::Ranked;
 use crate::score::{Better, Breakdown, Curve, Results, SampleTable, Score};
 use crate::spec::Spec;
+use serde::{Deserialize, Serialize};
 
 pub use id::Id;
 pub use knn_accuracy::accuracy_of_split;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! What can be chosen about an encoder.
 
-use serde::{Deserialize, Serialize};
 use crate::architectures::{BuildOptions, Kind};
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
+use serde::{Deserialize, Serialize};
 
 /// How the axes of a row are to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

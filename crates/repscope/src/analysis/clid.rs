@@ -4,8 +4,8 @@
 use anyhow::{Result, bail};
 use clap::Args;
 use repscope_core::{
-    Analysis as Kind, Breakdown, ClidSpec, ClusterCount, IdNorm, METRICS, Mcr2Spec, Metric, NameColumn, NumberColumn, Results, Spec,
-    Study, UnitLength, relate,
+    Analysis as Kind, Breakdown, ClidSpec, ClusterCount, IdNorm, METRICS, Mcr2Spec, Metric, NameColumn, NumberColumn,
+    Results, Spec, Study, UnitLength, relate,
 };
 use serde::{Deserialize, Serialize};
 
@@ -160,7 +160,6 @@ pub struct Clid {
     pub settings: Settings,
 }
 
-
 const EXAMPLES: &str = "\
 Examples:
   repscope clid --model jepa=z_jepa.npy --model autoencoder=z_ae.npy
@@ -229,7 +228,9 @@ impl Analysis for Clid {
     fn spec(&self, _data: &Data) -> Result<Spec> {
         let preset = self.preset.steps();
         let steps = ClidSpec {
-            standardize: self.standardize.map_or(preset.standardize, |choice| choice == YesNo::Yes),
+            standardize: self
+                .standardize
+                .map_or(preset.standardize, |choice| choice == YesNo::Yes),
             unit_length: self.unit_length.unwrap_or(preset.unit_length),
             clusters: self.clusters.unwrap_or(preset.clusters),
             restarts: self.restarts.unwrap_or(preset.restarts),
@@ -307,7 +308,9 @@ impl Analysis for Clid {
             let (_, of_performance) = metrics(!data.views.is_empty(), true);
             extra = Extra::Performance(performance, self.settings.wanted(of_performance));
         }
-        sources.warnings.extend(different_shapes(&inputs.studies, SHAPES_MATTER));
+        sources
+            .warnings
+            .extend(different_shapes(&inputs.studies, SHAPES_MATTER));
         sources.options.extend([
             ("preset".to_string(), word(&self.preset).into()),
             ("views".to_string(), serde_json::json!(data.views)),

@@ -34,8 +34,8 @@ use crate::source::Bind;
 
 pub use repscope_core::Analysis as Kind;
 
-pub use clid::{Clid, Preset, YesNo};
 pub(crate) use clid::{CLUSTERS as MCR2_CLUSTERS, metrics as clid_metrics};
+pub use clid::{Clid, Preset, YesNo};
 pub use etes::{Etes, EtesFiles};
 pub use geometry::Geometry;
 pub use manifold::Manifold;
@@ -184,7 +184,9 @@ pub fn evaluated() -> impl Iterator<Item = &'static Declared> {
 }
 
 /// What [`Declared`] needs of a type.
-pub(crate) trait Options: Args + FromArgMatches + Serialize + DeserializeOwned + Default + Analysis + 'static {
+pub(crate) trait Options:
+    Args + FromArgMatches + Serialize + DeserializeOwned + Default + Analysis + 'static
+{
     fn command() -> Command {
         layers::command::<Self>()
     }

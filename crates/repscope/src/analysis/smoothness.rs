@@ -50,7 +50,13 @@ declare!(Smoothness {
     about: "Do small steps of the input make small steps of the embedding?",
     examples: "Examples:\n  repscope smoothness --states frames.npy --episodes episode.npy --model jepa=z.npy\n  repscope smoothness --states s.npy --next-states s1.npy --model jepa=z.npy,z1.npy",
     folder: "smoothness_analysis",
-    reads: &[Role::States, Role::NextStates, Role::Episodes, Role::Embeddings, Role::NextEmbeddings],
+    reads: &[
+        Role::States,
+        Role::NextStates,
+        Role::Episodes,
+        Role::Embeddings,
+        Role::NextEmbeddings
+    ],
     data: Origin::Study,
     stage: 0,
     sweeps: false,

@@ -137,7 +137,9 @@ pub fn stored(
 
 /// The file of a model.
 pub fn file(place: &Place) -> Result<&InputPath> {
-    place.file().with_context(|| format!("{place} is an array, and a model is needed"))
+    place
+        .file()
+        .with_context(|| format!("{place} is an array, and a model is needed"))
 }
 
 /// Feeds all rows of numbers, with a progress bar; gives notes on how.

@@ -11,7 +11,9 @@ use repscope_models::{Batch, Encoder, Options, Output, Projection, TextEncoder, 
 use super::encoder_input::Seen;
 use super::store::Sink;
 use super::{encode, has_extension, is_model_folder, outside};
-use crate::options::{EncoderOptions, Machine, NumberEncoderOptions, RuntimeChoice, RuntimeOptions, TextEncoderOptions};
+use crate::options::{
+    EncoderOptions, Machine, NumberEncoderOptions, RuntimeChoice, RuntimeOptions, TextEncoderOptions,
+};
 use crate::source::Source;
 
 pub enum Model {

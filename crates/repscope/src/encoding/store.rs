@@ -336,11 +336,19 @@ mod tests {
     fn an_interrupted_run_is_gone_on_with_and_a_finished_one_is_taken() {
         let folder = tempfile::tempdir().unwrap();
         let place = || Place::Kept(folder.path().to_path_buf());
-        assert!(place().codes("a", 5, true, &Session::silent(), &mut rows(5, Some(2))).is_err());
-        let stored = place().codes("a", 5, true, &Session::silent(), &mut rows(5, None)).unwrap();
+        assert!(
+            place()
+                .codes("a", 5, true, &Session::silent(), &mut rows(5, Some(2)))
+                .is_err()
+        );
+        let stored = place()
+            .codes("a", 5, true, &Session::silent(), &mut rows(5, None))
+            .unwrap();
         assert_eq!(stored.notes, ["from row 2"]);
         assert_eq!(values(&stored), [0.0, 1.0, 2.0, 3.0, 4.0]);
-        let again = place().codes("a", 5, true, &Session::silent(), &mut rows(5, Some(0))).unwrap();
+        let again = place()
+            .codes("a", 5, true, &Session::silent(), &mut rows(5, Some(0)))
+            .unwrap();
         assert!(again.is_kept && values(&again) == values(&stored));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
@@ -349,11 +357,19 @@ mod tests {
     fn a_run_that_cannot_go_on_begins_anew_and_a_damaged_entry_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let place = || Place::Kept(folder.path().to_path_buf());
-        assert!(place().codes("a", 5, false, &Session::silent(), &mut rows(5, Some(2))).is_err());
-        let stored = place().codes("a", 5, false, &Session::silent(), &mut rows(5, None)).unwrap();
+        assert!(
+            place()
+                .codes("a", 5, false, &Session::silent(), &mut rows(5, Some(2)))
+                .is_err()
+        );
+        let stored = place()
+            .codes("a", 5, false, &Session::silent(), &mut rows(5, None))
+            .unwrap();
         assert_eq!(stored.notes, ["from row 0"]);
         write_whole(&file(&folder.path().join("a"), 0), b"no array").unwrap();
-        let again = place().codes("a", 5, false, &Session::silent(), &mut rows(5, None)).unwrap();
+        let again = place()
+            .codes("a", 5, false, &Session::silent(), &mut rows(5, None))
+            .unwrap();
         assert!(!again.is_kept && values(&again).len() == 5);
     }
 

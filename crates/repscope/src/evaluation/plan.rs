@@ -170,8 +170,16 @@ impl Plan {
     /// Reads everything and decides; `None` where there are problems.
     pub fn new(options: &Evaluate, session: &Session, problems: &mut Problems) -> Option<Self> {
         let is_free = options.choice.only.is_empty();
-        for kind in options.choice.only.iter().filter(|kind| options.choice.skip.contains(kind)) {
-            problems.add(format!("`{}` is both to run and to be skipped; name it once", kind.name()));
+        for kind in options
+            .choice
+            .only
+            .iter()
+            .filter(|kind| options.choice.skip.contains(kind))
+        {
+            problems.add(format!(
+                "`{}` is both to run and to be skipped; name it once",
+                kind.name()
+            ));
         }
         let (mut left_out, mut unwanted) = (Vec::new(), Vec::new());
         let mut asked = Vec::new();

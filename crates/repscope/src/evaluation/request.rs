@@ -106,7 +106,11 @@ impl Bind for Evaluate {
 fn kinds() -> impl TypedValueParser<Value = Kind> {
     let value = |own: &'static Declared| {
         let value = clap::builder::PossibleValue::new(own.kind.name());
-        if own.kind == Kind::Neighborhood { value.alias("neighbourhood") } else { value }
+        if own.kind == Kind::Neighborhood {
+            value.alias("neighbourhood")
+        } else {
+            value
+        }
     };
     let known = |word: String| {
         let word = if word == "neighbourhood" { "neighborhood" } else { &word };
@@ -118,7 +122,11 @@ fn kinds() -> impl TypedValueParser<Value = Kind> {
 impl Evaluate {
     /// Puts what was typed over what the study file says. `is_typed` tells whether an option was typed, by its field.
     pub fn gather(self, is_typed: impl Fn(&str) -> bool, problems: &mut Problems) -> Result<Self> {
-        let is_study = |text: &&String| Path::new(text).extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
+        let is_study = |text: &&String| {
+            Path::new(text)
+                .extension()
+                .is_some_and(|e| e.eq_ignore_ascii_case("toml"))
+        };
         let (files, models): (Vec<&String>, Vec<&String>) = self.inputs.iter().partition(is_study);
         if let [first, second, ..] = files[..] {
             bail!("{first} and {second} are two study files; give one");
@@ -207,7 +215,9 @@ impl Evaluate {
 
     /// Whether an option of an analysis was given.
     pub fn says(&self, kind: Kind, field: &str) -> bool {
-        self.analyses.get(kind.name()).is_some_and(|layer| layer.contains_key(field))
+        self.analyses
+            .get(kind.name())
+            .is_some_and(|layer| layer.contains_key(field))
     }
 
     /// An analysis with the options that were given for it.

@@ -135,7 +135,8 @@ impl Run<'_> {
                     let is_missing = |path: &str| !outputs.output_dir.join(path).exists();
                     match report.write_figures(&outputs.output_dir, &outputs.figures, is_missing) {
                         Ok(_) => {
-                            self.session.say(&format!("{}: taken from {}", kind.name(), own.display()));
+                            self.session
+                                .say(&format!("{}: taken from {}", kind.name(), own.display()));
                             self.taken.push(kind);
                             self.done.push((kind, *report));
                         }
@@ -184,7 +185,10 @@ impl Run<'_> {
     fn together(&mut self, studies: &[Study], plan: ResultsDocument) -> Result<Report> {
         if self.done.is_empty() {
             let reasons = self.failed.iter().map(|(kind, why)| format!("{}: {why}", kind.name()));
-            bail!("no analysis could be computed\n- {}", reasons.collect::<Vec<_>>().join("\n- "));
+            bail!(
+                "no analysis could be computed\n- {}",
+                reasons.collect::<Vec<_>>().join("\n- ")
+            );
         }
         self.done
             .sort_by_key(|(kind, _)| analysis::ANALYSES.iter().position(|own| own.kind == *kind));
@@ -208,8 +212,9 @@ impl Run<'_> {
     /// What became of each analysis.
     fn summary(&self, left_out: Vec<Kind>, unwanted: Vec<Kind>) -> Vec<String> {
         let is_failed = |kind: &Kind| self.failed.iter().any(|(failed, _)| failed == kind);
-        let done = self.done.iter().map(|(kind, _)| *kind);
-        let computed = done.filter(|kind| !self.taken.contains(kind) && !is_failed(kind)).collect();
+        let is_computed = |kind: &Kind| self.done.iter().any(|(done, _)| done == kind) && !self.taken.contains(kind);
+        let all = analysis::ANALYSES.iter().map(|own| own.kind);
+        let computed = all.filter(|kind| is_computed(kind) && !is_failed(kind)).collect();
         let lists: [(&str, Vec<Kind>); 4] = [
             ("computed", computed),
             ("taken from an earlier run", self.taken.clone()),

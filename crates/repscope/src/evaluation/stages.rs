@@ -132,7 +132,8 @@ pub struct Stage<'a> {
 
 impl Progress for Stage<'_> {
     fn begin(&self, stage: &str, steps: u64) {
-        self.listener.begin(&format!("{}/{} {stage}", self.number, self.of), steps);
+        self.listener
+            .begin(&format!("{}/{} {stage}", self.number, self.of), steps);
     }
 
     fn advance(&self, steps: u64) {

@@ -13,7 +13,14 @@ use crate::source::{Source, bind};
 const RUNTIMES: &[(&str, &str)] = &[("rust", ""), ("onnxruntime", "")];
 const PROVIDERS: &[(&str, &str)] = &[("cpu", ""), ("cuda", "")];
 const ACTIVATIONS: &[(&str, &str)] = &[("silu", ""), ("relu", ""), ("gelu", "")];
-const POOLINGS: &[(&str, &str)] = &[("mean", ""), ("cls", ""), ("max", ""), ("last", ""), ("pooler", ""), ("eos", "")];
+const POOLINGS: &[(&str, &str)] = &[
+    ("mean", ""),
+    ("cls", ""),
+    ("max", ""),
+    ("last", ""),
+    ("pooler", ""),
+    ("eos", ""),
+];
 const LAYOUTS: &[(&str, &str)] = &[
     ("channels-first", "(channels, height, width)"),
     ("channels-last", "(height, width, channels)"),

@@ -35,16 +35,21 @@ pub fn key(arg: &Arg) -> String {
 /// The option that a key means.
 pub fn find<'a>(command: &'a Command, name: &str) -> Option<&'a Arg> {
     let option = name.replace('_', "-");
-    command.get_arguments().filter(|arg| arg.get_long().is_some()).find(|arg| {
-        let is_alias = |aliases: Option<Vec<&str>>| aliases.is_some_and(|all| all.contains(&option.as_str()));
-        long(arg) == option || arg.get_id() == name || is_alias(arg.get_all_aliases())
-    })
+    command
+        .get_arguments()
+        .filter(|arg| arg.get_long().is_some())
+        .find(|arg| {
+            let is_alias = |aliases: Option<Vec<&str>>| aliases.is_some_and(|all| all.contains(&option.as_str()));
+            long(arg) == option || arg.get_id() == name || is_alias(arg.get_all_aliases())
+        })
 }
 
 /// The options of which a table consists: those of `T` that `is_own` accepts.
 pub fn keys<T: Args>(is_own: impl Fn(&Arg) -> bool) -> Vec<String> {
     let command = command::<T>();
-    let own = command.get_arguments().filter(|arg| arg.get_long().is_some() && is_own(arg));
+    let own = command
+        .get_arguments()
+        .filter(|arg| arg.get_long().is_some() && is_own(arg));
     own.map(key).collect()
 }
 
@@ -133,5 +138,7 @@ fn plain(arg: &Arg, value: Value) -> Result<Value, String> {
 fn in_words(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or(&text);
-    text.replace("invalid type: ", "must not be ").replace(", expected ", "; it is ").to_string()
+    text.replace("invalid type: ", "must not be ")
+        .replace(", expected ", "; it is ")
+        .to_string()
 }

@@ -29,7 +29,9 @@ pub use settings::{MOST_ROWS, MOST_SPLITS, Machine, Settings};
 pub(crate) fn defaults<T: Args>() -> T {
     let command = T::augment_args(Command::new("defaults").no_binary_name(true));
     let ids: Vec<String> = command.get_arguments().map(|arg| arg.get_id().to_string()).collect();
-    let command = ids.iter().fold(command, |command, id| command.mut_arg(id, |arg| arg.required(false)));
+    let command = ids
+        .iter()
+        .fold(command, |command, id| command.mut_arg(id, |arg| arg.required(false)));
     // What else clap may require is checked where options are used.
     let matches: ArgMatches = command.ignore_errors(true).get_matches_from(Vec::<String>::new());
     T::from_arg_matches(&matches).expect("every option has a default or is optional")

@@ -9,7 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{FigureOptions, choice, default_options};
 
-const FORMATS: &[(&str, &str)] = &[("table", ""), ("markdown", ""), ("latex", ""), ("csv", ""), ("json", "")];
+const FORMATS: &[(&str, &str)] = &[
+    ("table", ""),
+    ("markdown", ""),
+    ("latex", ""),
+    ("csv", ""),
+    ("json", ""),
+];
 
 /// What becomes of results.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]

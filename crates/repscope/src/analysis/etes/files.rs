@@ -83,7 +83,10 @@ impl Form {
             Some("csv") => Ok(Form::Csv),
             Some("json") => Ok(Form::Json),
             Some("parquet") => Ok(Form::Parquet),
-            _ => bail!("{}: scores of samples are written as .csv, .json or .parquet; name the file so", path.display()),
+            _ => bail!(
+                "{}: scores of samples are written as .csv, .json or .parquet; name the file so",
+                path.display()
+            ),
         }
     }
 

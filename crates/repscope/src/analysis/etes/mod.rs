@@ -231,9 +231,8 @@ fn read(options: &Etes, session: &Session) -> Result<(Decoding, Sources)> {
             (None, Some(texts)) => Arc::new(encoder.space(texts, name, &mut reader)?),
             (None, None) => bail!("system `{name}` has neither embeddings of its texts nor the texts"),
         };
-        let signal = shared_place(&options.signal, name, &names)?.with_context(|| {
-            format!("system `{name}` has no signals; give a path for all, or {name}=PATH")
-        })?;
+        let signal = shared_place(&options.signal, name, &names)?
+            .with_context(|| format!("system `{name}` has no signals; give a path for all, or {name}=PATH"))?;
         let reference = match (shared_place(&options.reference, name, &names)?, &reference_texts) {
             (Some(place), _) => Some(files.space(&place, "reference", &mut reader)?),
             (None, Some(texts)) => {
@@ -279,7 +278,10 @@ fn read(options: &Etes, session: &Session) -> Result<(Decoding, Sources)> {
 /// `NAME=PATH` or `PATH`. What looks like a path before `=` is no name.
 fn split(given: &Named) -> Result<(Option<&str>, Place)> {
     match given {
-        Named::Source(name, source, _) => Ok((Some(name).filter(|name| !name.is_empty()).map(String::as_str), source.place()?)),
+        Named::Source(name, source, _) => Ok((
+            Some(name).filter(|name| !name.is_empty()).map(String::as_str),
+            source.place()?,
+        )),
         Named::Text(text) => {
             let (name, path) = match text.split_once('=') {
                 Some((name, path)) if !name.is_empty() && !name.contains(['/', '\\', '#', '.']) => (Some(name), path),
@@ -439,9 +441,9 @@ impl Encoder<'_> {
 
     fn refuse_idle(&self) -> Result<()> {
         match (&self.options.text_encoder, &self.model) {
-            (Some(path), None) => bail!(
-                "text encoder {path} has nothing to do: all texts come as embeddings; leave out one of the two"
-            ),
+            (Some(path), None) => {
+                bail!("text encoder {path} has nothing to do: all texts come as embeddings; leave out one of the two")
+            }
             _ => Ok(()),
         }
     }

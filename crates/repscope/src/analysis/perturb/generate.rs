@@ -97,7 +97,9 @@ pub fn generate(options: &PerturbGenerate, session: &Session) -> Result<Generate
     let driver = session.driver();
     driver.progress().begin("masking", images.count() as u64);
     let rows = (0..images.count()).into_par_iter();
-    let lines = rows.map(|row| of_image(row, &driver)).collect::<Result<Vec<String>>>()?;
+    let lines = rows
+        .map(|row| of_image(row, &driver))
+        .collect::<Result<Vec<String>>>()?;
     let table = format!("image,mask,lit,masked_lit,masked\n{}", lines.concat());
     write_whole(&options.output.join("masks.csv"), table.as_bytes())?;
     Ok(Generated {

@@ -257,7 +257,9 @@ impl Analysis for Perturb {
             },
         };
         *sources = std::mem::take(&mut scored.sources);
-        sources.options.insert("checks".to_string(), serde_json::to_value(&checks)?);
+        sources
+            .options
+            .insert("checks".to_string(), serde_json::to_value(&checks)?);
         Ok(Extra::Perturbation(Box::new(scored)))
     }
 
@@ -266,7 +268,13 @@ impl Analysis for Perturb {
             bail!("internal error: a perturbation without its data. Please report this");
         };
         let driver = session.driver();
-        Ok(perturb(&scored.model, &scored.data, &planned.metrics, &planned.spec, &driver)?)
+        Ok(perturb(
+            &scored.model,
+            &scored.data,
+            &planned.metrics,
+            &planned.spec,
+            &driver,
+        )?)
     }
 }
 
@@ -319,7 +327,10 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
     let seed = options.settings.seed;
     let maskings = options.masks.checked(seed)?;
     let suffix = options.masks.suffix();
-    let folder = options.images.as_deref().context("a checkpoint needs images to classify")?;
+    let folder = options
+        .images
+        .as_deref()
+        .context("a checkpoint needs images to classify")?;
     let bad = if options.model.skip_bad {
         BadImages::LeaveOut
     } else {

@@ -211,7 +211,11 @@ impl Analysis for Retrieval {
         Ok(Spec {
             retrieval_k,
             // The last of --normalize and --no-normalize counts; clap clears the other.
-            similarity: if self.no_normalize { Similarity::Dot } else { Similarity::Cosine },
+            similarity: if self.no_normalize {
+                Similarity::Dot
+            } else {
+                Similarity::Cosine
+            },
             ..self.settings.spec()?
         })
     }
@@ -283,12 +287,7 @@ fn read(options: &Retrieval, session: &Session) -> Result<(Asked, Sources)> {
         spelling::ignore_case(&mut retrieval, &mut reader.warnings);
     }
     let excluded: Vec<String> = options.exclude_labels.iter().map(|label| label.0.clone()).collect();
-    exclude::exclude(
-        &mut retrieval,
-        &excluded,
-        options.ignore_case,
-        &mut reader.warnings,
-    )?;
+    exclude::exclude(&mut retrieval, &excluded, options.ignore_case, &mut reader.warnings)?;
     matching::compare(&mut retrieval, &mut reader.warnings)?;
     retrieval.check()?;
     let sources = Sources {
@@ -332,7 +331,10 @@ fn parts(spaces: &[NamedSpace], labels: &[LabelFile], captions: &Captions, ids: 
     for name in ids.iter().filter_map(|id| id.0.name()) {
         if !parts.iter().any(|p| p.name == name) {
             let known: Vec<&str> = parts.iter().map(|p| p.name.as_str()).collect();
-            bail!("there are ids for `{name}`, but the arrays here are {}", names::list(&known));
+            bail!(
+                "there are ids for `{name}`, but the arrays here are {}",
+                names::list(&known)
+            );
         }
     }
     Ok(parts)
@@ -354,7 +356,12 @@ fn rows_of_numbers(array: Array, name: &str, path: &Place) -> Result<Space> {
 }
 
 /// One set of labels per name; each covers every space, with shared labels or the space's own.
-fn read_labels(reader: &mut Reader, files: &[LabelFile], spaces: &[NamedSpace], orders: &Orders) -> Result<Vec<LabelSet>> {
+fn read_labels(
+    reader: &mut Reader,
+    files: &[LabelFile],
+    spaces: &[NamedSpace],
+    orders: &Orders,
+) -> Result<Vec<LabelSet>> {
     let mut read = Vec::new();
     for file in files {
         let labels = reader.array(&file.place)?.into_labels(&file.place.to_string())?;

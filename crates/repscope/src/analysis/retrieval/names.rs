@@ -166,7 +166,10 @@ fn check_sets(files: &mut [LabelFile]) -> Result<()> {
     }
     for (at, file) in files.iter().enumerate() {
         if files[..at].iter().any(|f| f.part() == file.part()) {
-            bail!("`{}` is named twice by the labels; give each set its own name", file.part());
+            bail!(
+                "`{}` is named twice by the labels; give each set its own name",
+                file.part()
+            );
         }
         if let (Some(space), None, Some(set)) = (&file.space, &file.set, sets.first()) {
             bail!(

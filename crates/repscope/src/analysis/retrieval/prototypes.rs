@@ -135,7 +135,10 @@ fn beside(vectors: &Place) -> Option<Place> {
 }
 
 fn metadata(options: &Retrieval) -> PathBuf {
-    let given = options.metadata.as_ref().map(|source| PathBuf::from(source.to_string()));
+    let given = options
+        .metadata
+        .as_ref()
+        .map(|source| PathBuf::from(source.to_string()));
     given.unwrap_or_else(|| PathBuf::from(USUAL_METADATA))
 }
 

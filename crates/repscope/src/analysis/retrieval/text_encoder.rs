@@ -14,7 +14,11 @@ use crate::session::Session;
 /// One row per text, in the order of the texts.
 pub fn encode_texts(options: &Retrieval, texts: Vec<String>, reader: &mut Reader, session: &Session) -> Result<Space> {
     let machine = &options.settings.machine;
-    let Some(path) = options.text_encoder.as_ref().map(|source| InputPath::parse(&source.to_string())) else {
+    let Some(path) = options
+        .text_encoder
+        .as_ref()
+        .map(|source| InputPath::parse(&source.to_string()))
+    else {
         let why = match &options.checkpoint {
             Some(checkpoint) => {
                 format!("{checkpoint} holds the projection of texts, but not the text encoder before it")

@@ -156,7 +156,10 @@ impl Analysis for Robustness {
 
 impl Robustness {
     fn meeting<'a>(&self, data: &Data, inputs: &'a Inputs) -> Result<Meeting<'a>> {
-        let seen = inputs.seen.as_ref().context("noise needs states; give what the encoders see")?;
+        let seen = inputs
+            .seen
+            .as_ref()
+            .context("noise needs states; give what the encoders see")?;
         Meeting::new(self, data.pool, seen.numbers()?)
     }
 
@@ -197,12 +200,20 @@ impl Robustness {
         }
         sources.records.extend(reader.records);
         sources.warnings.extend(reader.warnings);
-        sources.options.insert("noisy".to_string(), serde_json::json!(self.noisy));
+        sources
+            .options
+            .insert("noisy".to_string(), serde_json::json!(self.noisy));
         Ok(Extra::Studies(studies))
     }
 
     /// The levels of a model, from weak to strong.
-    fn read_levels(&self, model: usize, noisy: &[Noisy], clean: &Space, reader: &mut Reader) -> Result<Vec<NoiseLevel>> {
+    fn read_levels(
+        &self,
+        model: usize,
+        noisy: &[Noisy],
+        clean: &Space,
+        reader: &mut Reader,
+    ) -> Result<Vec<NoiseLevel>> {
         let mut own: Vec<&Noisy> = noisy.iter().filter(|n| n.model == model).collect();
         own.sort_by(|a, b| a.strength.total_cmp(&b.strength));
         let mut levels = Vec::new();

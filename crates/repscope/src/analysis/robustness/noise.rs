@@ -197,7 +197,10 @@ fn levels(options: &Robustness, rows: &dyn Rows) -> Result<Vec<Corrupting>> {
     }
     levels.sort_by(|a, b| a.strength.total_cmp(&b.strength));
     if let Some(pair) = levels.windows(2).find(|pair| pair[0].strength == pair[1].strength) {
-        bail!("noise = {} is given twice; for more draws of a level set `draws`", pair[1].name);
+        bail!(
+            "noise = {} is given twice; for more draws of a level set `draws`",
+            pair[1].name
+        );
     }
     Ok(levels)
 }
