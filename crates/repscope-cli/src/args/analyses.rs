@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The analyses of document 000, and `rankme`.
+//! The representation analyses, and `rankme`.
 
 use clap::{Args, ValueEnum};
 
@@ -13,11 +13,11 @@ pub enum DistanceChoice {
 
 #[derive(Debug, Args)]
 pub struct Smoothness {
-    /// The states that the model saw, one per row (trailing dimensions are flattened): an array, a folder of images, or the
-    /// dataset .pth of document 000
+    /// The inputs of the model, one per row (trailing dimensions are flattened): an array, a folder of images, or the
+    /// dataset .pth of the representation analysis scripts
     #[arg(long, value_name = "PATH")]
     pub states: String,
-    /// The state after each state; without it, the next row of the same episode. Each --model is then Z,Z1, or
+    /// The successor of each input; without it, the next row of the same episode. Each --model is then Z,Z1, or
     /// an encoder
     #[arg(long, value_name = "PATH")]
     pub next_states: Option<String>,
@@ -32,21 +32,21 @@ pub struct Smoothness {
 
 #[derive(Debug, Args)]
 pub struct Neighborhood {
-    /// The states that the model saw, one per row (trailing dimensions are flattened): an array, a folder of images, or the
-    /// dataset .pth of document 000
+    /// The inputs of the model, one per row (trailing dimensions are flattened): an array, a folder of images, or the
+    /// dataset .pth of the representation analysis scripts
     #[arg(long, value_name = "PATH")]
     pub states: String,
     #[command(flatten)]
     pub episodes: Episodes,
     #[command(flatten)]
     pub models: Models,
-    /// Neighbourhood sizes
+    /// Neighborhood sizes
     #[arg(long, num_args = 1.., value_delimiter = ',', default_values_t = [5, 10, 15])]
     pub k: Vec<usize>,
-    /// Distance between codes
+    /// Distance between embeddings
     #[arg(long, value_enum, default_value = "euclidean")]
     pub distance: DistanceChoice,
-    /// Rank M random rows against all rows, for an unbiased estimate where N is in the millions
+    /// Rank M random query rows against all rows: an unbiased estimate for millions of rows
     #[arg(long, value_name = "M")]
     pub sample: Option<usize>,
     #[command(flatten)]
@@ -61,10 +61,10 @@ pub struct Manifold {
     pub seen: SeenOption,
     #[command(flatten)]
     pub episodes: Episodes,
-    /// Take the neighbour ratios of M random rows, with neighbours among all rows
+    /// Use the neighbor ratios of M random query rows, with neighbors among all rows
     #[arg(long, value_name = "M")]
     pub sample: Option<usize>,
-    /// Share of the largest ratios that TwoNN's fit leaves out
+    /// Share of the largest ratios that the TwoNN fit leaves out
     #[arg(long, default_value_t = 0.1)]
     pub discard: f64,
     #[command(flatten)]
@@ -77,7 +77,7 @@ pub struct Geometry {
     pub models: Models,
     #[command(flatten)]
     pub seen: SeenOption,
-    /// A class per row: strings, whole numbers or booleans; or a folder of images in a folder for each class
+    /// A class per row: strings, integers or booleans; or a folder of images with one subfolder per class
     #[arg(long, value_name = "PATH")]
     pub labels: Option<String>,
     #[command(flatten)]
@@ -88,16 +88,16 @@ pub struct Geometry {
     /// Restarts of k-means
     #[arg(long, default_value_t = 10)]
     pub restarts: usize,
-    /// Neighbours that vote in the k-NN accuracy [default: 5]
+    /// Number of neighbors for the k-NN accuracy [default: 5]
     #[arg(long)]
     pub k: Option<usize>,
-    /// Random 70/30 splits that the k-NN accuracy is averaged over
+    /// Number of random 70/30 splits that the k-NN accuracy is averaged over
     #[arg(long, default_value_t = 10)]
     pub splits: usize,
-    /// The t of uniformity's kernel
+    /// Kernel parameter t of uniformity
     #[arg(long, default_value_t = 2.0)]
     pub t: f64,
-    /// Compare M random rows with all rows, where N is in the millions
+    /// Compare M random query rows with all rows: an unbiased estimate for millions of rows
     #[arg(long, value_name = "M")]
     pub sample: Option<usize>,
     #[command(flatten)]

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-//! Which analyses run, and the options that are said once for several.
+//! Which analyses run, and the options that several of them share.
 
 use clap::{Args, ValueEnum};
 use repscope_core::Analysis;
 
 #[derive(Debug, Args)]
 pub struct Choice {
-    /// Run these analyses and no others; one that cannot run is an error
+    /// Run only these analyses; one that cannot run is an error
     #[arg(
         long,
         value_enum,
@@ -17,7 +17,7 @@ pub struct Choice {
         help_heading = "Analyses"
     )]
     pub only: Vec<AnalysisChoice>,
-    /// Leave these analyses out
+    /// Skip these analyses
     #[arg(
         long,
         value_enum,
@@ -28,13 +28,13 @@ pub struct Choice {
         help_heading = "Analyses"
     )]
     pub skip: Vec<AnalysisChoice>,
-    /// Neighbourhood sizes of `neighborhood` [default: 5 10 15]
+    /// Neighborhood sizes of `neighborhood` [default: 5 10 15]
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "K", help_heading = "Analyses")]
     pub k: Vec<usize>,
-    /// Neighbours that vote in the k-NN accuracy of `geometry` [default: 5]
+    /// Number of neighbors for the k-NN accuracy of `geometry` [default: 5]
     #[arg(long, value_name = "K", help_heading = "Analyses")]
     pub knn_k: Option<usize>,
-    /// Let M random rows ask in `neighborhood`, `manifold` and `geometry`, where N is in the millions
+    /// Use M random query rows in `neighborhood`, `manifold` and `geometry`: an unbiased estimate for millions of rows
     #[arg(long, value_name = "M", help_heading = "Analyses")]
     pub sample: Option<usize>,
 }

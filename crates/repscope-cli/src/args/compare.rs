@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! `repscope compare`: models against each other.
+//! `repscope compare`: paired comparison of models.
 
 use std::path::PathBuf;
 
@@ -15,14 +15,13 @@ Examples:
   repscope compare --model jepa=z.npy --states frames.npy --gate 'trustworthiness@10>=0.95'
   repscope compare evaluation_plots/results.json --baseline main.json --max-drop 2%
 
-Differences are taken row by row, or episode by episode where --episodes are given, so models
-must have the same rows. A model is called better where the adjusted p-value is at most 1 less
---level. Files go to the folder compare in --output-dir. Exit codes: 0 all is well, 1 a gate
-failed, 2 error.";
+Differences are paired by row, or by episode with --episodes, so all models need the same
+rows. A model is called better if the adjusted p-value is at most 1 − --level. Files go to
+the folder compare in --output-dir. Exit codes: 0 success, 1 a gate failed, 2 error.";
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// The results.json of an earlier run, or its folder: its differences are shown instead of computed
+    /// The results.json of an earlier run, or its folder: show its differences instead of computing them
     #[arg(
         value_name = "results.json",
         required_unless_present = "models",
@@ -32,7 +31,7 @@ pub struct Compare {
         ]
     )]
     pub results: Option<PathBuf>,
-    /// The model that the others are compared with [default: the second of two, the best of more]
+    /// Model that the others are compared with [default: the second of two, the best of more]
     #[arg(long, value_name = "MODEL")]
     pub reference: Option<String>,
     #[command(flatten)]

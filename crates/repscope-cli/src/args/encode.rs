@@ -16,21 +16,21 @@ Examples:
   repscope encode --encoder all-MiniLM-L6-v2/ --input captions.txt --output text.npy
   repscope encode --encoder clip/ --checkpoint best_model.pt --input data.jsonl#caption --output text.npy
 
-Codes are kept by what they were made of (model, data, options), so that no analysis encodes twice; a run that was
-interrupted goes on where it was. They are in the folder that REPSCOPE_CACHE names, else in the user's cache folder.";
+Embeddings are cached by content hash (model, data, options), so no analysis encodes twice and an interrupted run
+resumes. The cache is the folder REPSCOPE_CACHE if set, otherwise the user's cache folder.";
 
 #[derive(Debug, Args)]
 pub struct Encode {
-    /// The model: an .onnx file, weights (.pth, .pt, .ckpt, .safetensors) of a network that is known (file.pth#key picks a
+    /// The model: an .onnx file, weights (.pth, .pt, .ckpt, .safetensors) of a known network (file.pth#key selects a
     /// part of a checkpoint), or the folder of a text model
     #[arg(long, value_name = "MODEL")]
     pub encoder: String,
-    /// What it sees, one sample per row: an array, a folder of PNG and JPEG images (sorted by path), a text per line of
-    /// file.txt, or file.jsonl#field
+    /// The inputs, one sample per row: an array, a folder of PNG and JPEG images (sorted by path), file.txt with one text
+    /// per line, or file.jsonl#field
     #[arg(long, value_name = "PATH")]
     pub input: String,
-    /// Where the codes go, as .npy or .safetensors; of a model with several outputs, a tensor for each, or a file
-    /// z.head.npy
+    /// Where to write the embeddings, as .npy or .safetensors; for a model with several outputs, one tensor per output, or
+    /// one file z.head.npy per output
     #[arg(long, value_name = "PATH")]
     pub output: PathBuf,
     #[command(flatten)]

@@ -15,7 +15,7 @@ pub const ENCODER_HEADING: &str = "Encoders";
 pub struct EncoderOptions {
     #[command(flatten)]
     pub numbers: NumberEncoderOptions,
-    /// A checkpoint with what stands behind a text encoder: the projection of document 001 or the aligner of document 004
+    /// A checkpoint with the projection that follows a text encoder (label retrieval) or its aligner (EEG–text energy)
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<String>,
     #[command(flatten)]
@@ -28,19 +28,19 @@ pub struct EncoderOptions {
 pub struct NumberEncoderOptions {
     #[command(flatten)]
     pub runtime: RuntimeOptions,
-    /// The network that weights belong to [default: by the names of the weights]
+    /// The network that the weights belong to [default: detected from their names]
     #[arg(long, value_enum, value_name = "NETWORK")]
     pub architecture: Option<ArchitectureChoice>,
-    /// The input of the model that takes the rows
+    /// Name of the model's input that takes the rows
     #[arg(long, value_name = "NAME")]
     pub input_name: Option<String>,
-    /// The output of the model that is the code
+    /// Name of the model's output that is the embedding
     #[arg(long, value_name = "NAME")]
     pub output_name: Option<String>,
-    /// How the axes of a row are read [default: as the model asks]
+    /// Order of the axes of a row [default: as the model expects]
     #[arg(long, value_enum)]
     pub layout: Option<LayoutChoice>,
-    /// Divide values by this before the model sees them; 255 brings bytes to 0…1
+    /// Divide the inputs by this; 255 maps bytes to 0…1
     #[arg(long, value_name = "X")]
     pub scale: Option<f32>,
     /// Subtract this after scaling: one number, or one per channel
@@ -49,16 +49,16 @@ pub struct NumberEncoderOptions {
     /// Divide by this after that: one number, or one per channel
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "X")]
     pub std: Vec<f32>,
-    /// The activation of the frame encoder of document 000, where its weights are given [default: silu]
+    /// Activation of the frame encoder of the representation analysis [default: silu]
     #[arg(long, value_enum)]
     pub activation: Option<ActivationChoice>,
-    /// The attention heads of a vision transformer, where its weights are given [default: width / 64]
+    /// Number of attention heads of a vision transformer [default: width / 64]
     #[arg(long, value_name = "N")]
     pub heads: Option<usize>,
-    /// Where a model takes token ids as an array: the id that fills up, which the model is told not to look at
+    /// Padding token id (masked out), for models that take token ids as an array
     #[arg(long, value_name = "ID", allow_negative_numbers = true)]
     pub pad_id: Option<i64>,
-    /// Leave out images that cannot be read, instead of stopping
+    /// Skip images that cannot be read instead of stopping
     #[arg(long)]
     pub skip_bad: bool,
 }
@@ -92,40 +92,40 @@ impl EncoderOptions {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = ENCODER_HEADING)]
 pub struct RuntimeOptions {
-    /// What runs the encoder: pure Rust, or an installed ONNX Runtime
+    /// Runtime of the encoder: pure Rust, or an installed ONNX Runtime
     #[arg(long, value_enum, default_value = "rust")]
     pub runtime: RuntimeChoice,
-    /// The library of ONNX Runtime [default: REPSCOPE_ONNXRUNTIME, else that of an installed onnxruntime package]
+    /// The ONNX Runtime library [default: REPSCOPE_ONNXRUNTIME, else that of an installed onnxruntime package]
     #[arg(long, value_name = "PATH")]
     pub runtime_library: Option<PathBuf>,
-    /// Where ONNX Runtime computes [default: cpu]
+    /// Execution provider of ONNX Runtime [default: cpu]
     #[arg(long, value_enum)]
     pub provider: Option<ProviderChoice>,
-    /// Rows that the model sees at once
+    /// Number of rows per batch
     #[arg(long, default_value_t = 32, value_name = "N")]
     pub batch_size: usize,
-    /// Run the encoder even if the codes are there from an earlier run, and keep none
+    /// Neither read nor write cached embeddings
     #[arg(long)]
     pub no_cache: bool,
 }
 
-/// How texts become codes.
+/// How texts become embeddings.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = ENCODER_HEADING)]
 pub struct TextEncoderOptions {
-    /// What a text encoder reads, with {} for the text: "To English: {}"
+    /// Prompt template, with {} for the text: "To English: {}"
     #[arg(long, value_name = "TEXT")]
     pub template: Option<String>,
-    /// Cut texts to so many tokens [default: as the model says]
+    /// Truncate texts to this many tokens [default: as the model says]
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<usize>,
-    /// How the tokens of a text become one vector [default: as the model says]
+    /// Pooling of the tokens of a text to one vector [default: as the model says]
     #[arg(long, value_enum)]
     pub token_pooling: Option<PoolingChoice>,
-    /// Take the text encoder's own vectors, although the checkpoint has no projection for texts
+    /// Use the embeddings of the text encoder although the checkpoint has no text projection
     #[arg(long)]
     pub no_projection: bool,
-    /// The attention heads of the aligner of document 004
+    /// Number of attention heads of the aligner (EEG–text energy)
     #[arg(long, default_value_t = 8, value_name = "N")]
     pub aligner_heads: usize,
 }
@@ -161,13 +161,13 @@ pub enum ActivationChoice {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ArchitectureChoice {
-    /// The frame encoder of document 000
+    /// The frame encoder of the representation analysis
     ConvEncoder,
-    /// ResNet-18, 34, 50 and their kin
+    /// ResNet-18, 34, 50 and related networks
     Resnet,
-    /// The two-head ResNet of document 003
+    /// The two-head ResNet of the perturbation impact scripts
     TwoHead,
-    /// Vision transformer, as DINO and timm name its weights
+    /// Vision transformer with the weight names of DINO and timm
     Vit,
 }
 

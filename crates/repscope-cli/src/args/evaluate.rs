@@ -18,20 +18,20 @@ Examples:
   repscope evaluate study.toml --resume
 
   analysis       needs
-  smoothness     --states; --next-states or --episodes where there are some
+  smoothness     --states; --next-states or --episodes if available
   robustness     --states, and models that are encoders
   neighborhood   --states
-  manifold       nothing but codes
-  geometry       codes; more with --labels
-  rankme         nothing but codes
-  clid           codes; more with --labels, --views and --performance
+  manifold       embeddings
+  geometry       embeddings; more with --labels
+  rankme         embeddings
+  clid           embeddings; more with --labels, --views and --performance
   retrieval      a table [retrieval] in the study file
 
-The study file says the same as the options; an option wins over it.";
+A study file holds the same settings as the options; options override it.";
 
 #[derive(Debug, Args)]
 pub struct Evaluate {
-    /// A study file (.toml), or the codes of models as with --model
+    /// A study file (.toml), or embeddings of models as with --model
     #[arg(value_name = "STUDY.toml|PATH")]
     pub inputs: Vec<String>,
     /// Write a commented study file to start from, and stop [default: study.toml]
@@ -41,13 +41,13 @@ pub struct Evaluate {
     pub data: Data,
     #[command(flatten)]
     pub choice: Choice,
-    /// Take the analyses that an earlier run finished with the same inputs, options and version from the output folder
+    /// Reuse analyses in the output folder that an earlier run finished with the same inputs, options and version
     #[arg(long, help_heading = "Analyses")]
     pub resume: bool,
     /// Number of k-means clusters of `geometry` [default: 5]
     #[arg(long, value_name = "N", help_heading = "Analyses")]
     pub clusters: Option<usize>,
-    /// The steps of `clid` [default: spec]
+    /// Preset of `clid` [default: spec]
     #[arg(
         long,
         value_enum,
@@ -56,10 +56,10 @@ pub struct Evaluate {
         help_heading = "Analyses"
     )]
     pub preset: Option<PresetChoice>,
-    /// How well each model does elsewhere, for `clid`: a table with a column of models and one of numbers
+    /// Downstream performance of each model, for `clid`: a table with a column of models and one of numbers
     #[arg(long, value_name = "FILE", help_heading = "Analyses")]
     pub performance: Option<String>,
-    /// Any other option of an analysis, by the name it has there: --set geometry.splits=20
+    /// Any other option of an analysis: --set geometry.splits=20
     #[arg(long, num_args = 1.., value_name = "ANALYSIS.OPTION=VALUE", help_heading = "Analyses")]
     pub set: Vec<String>,
     #[command(flatten, next_help_heading = "Results")]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! What can be typed: a file for each command, or for what several share. Parsing only validates; nothing is opened here.
+//! Command-line arguments: one file per command, or per group of shared options. Parsing only validates; it opens no file.
 
 mod analyses;
 mod bench;
@@ -67,9 +67,9 @@ Examples:
   repscope compare --model jepa=z_jepa.npy --model autoencoder=z_ae.npy --labels labels.npy
   repscope explain two_nn
 
-`repscope COMMAND --help` has a command's options and examples. Paths: file.npy, file.npz#key,
-file.safetensors#tensor, file.parquet#column, file.csv#column, file.jsonl#field,
-file.pth#path.to.tensor, a folder of images.";
+`repscope COMMAND --help` shows the options and examples of a command. Paths: file.npy,
+file.npz#key, file.safetensors#tensor, file.parquet#column, file.csv#column,
+file.jsonl#field, file.pth#path.to.tensor, a folder of images.";
 
 /// Measures how good learned representations are.
 #[derive(Debug, Parser)]
@@ -84,43 +84,43 @@ pub enum Command {
     /// Trains a JEPA and an Encoder-Decoder on a small world, and evaluates both
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(Demo),
-    /// Every analysis whose inputs are there, and one report of all
+    /// Runs every analysis whose inputs are given, with one report
     #[command(after_help = EVALUATE_EXAMPLES)]
     Evaluate(Box<Evaluate>),
-    /// Which model is better, in what, and how sure is that? (p-values; gates for CI)
+    /// Which model is better, and is the difference significant? (p-values; gates for CI)
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(Box<Compare>),
-    /// Draws tables, figures and the page of a results.json anew, without computing
+    /// Redraws tables, figures and the page of a results.json without computing
     #[command(
         after_help = "Examples:\n  repscope report evaluation_plots/results.json\n  repscope report evaluation_plots --output-dir paper --figure-width one --figure-format pdf"
     )]
     Report(Report),
-    /// Do small steps of the input make small steps of the code?
+    /// Do small changes of the input cause small changes of the embedding?
     #[command(
         after_help = "Examples:\n  repscope smoothness --states frames.npy --episodes episode.npy --model jepa=z.npy\n  repscope smoothness --states s.npy --next-states s1.npy --model jepa=z.npy,z1.npy"
     )]
     Smoothness(Smoothness),
-    /// How far does noise in the input move the code?
+    /// How far does noise in the input move the embedding?
     #[command(after_help = ROBUSTNESS_EXAMPLES)]
     Robustness(Box<Robustness>),
-    /// Are neighbours of the input neighbours of the code? (trustworthiness, continuity)
+    /// Are neighbors preserved by the embedding? (trustworthiness, continuity)
     #[command(alias = "neighbourhood")]
     #[command(
         after_help = "Examples:\n  repscope neighborhood --states frames.npy --model jepa=z.npy --k 5 10 15\n  repscope neighborhood --states frames.npy --model z.npy --sample 2000"
     )]
     Neighborhood(Neighborhood),
-    /// How many dimensions do the codes use? (participation ratio, TwoNN, spectrum)
+    /// How many dimensions do the embeddings use? (participation ratio, TwoNN, spectrum)
     #[command(
         after_help = "Examples:\n  repscope manifold --model jepa=z_jepa.npy --model autoencoder=z_ae.npy\n  repscope manifold --model z.npz#codes --discard 0.05"
     )]
     Manifold(Manifold),
-    /// How many directions do the codes really fill? (both RankMe, other ranks)
+    /// What is the effective rank of the embeddings? (RankMe, other ranks)
     #[command(after_help = "Examples:\n  repscope rankme --model jepa=z_jepa.npy --model autoencoder=z_ae.npy")]
     Rankme(Rankme),
-    /// Are clusters of the codes easy to learn? Which score predicts accuracy? (CLID, MCR²)
+    /// Are the clusters learnable, and which score predicts accuracy? (CLID, MCR²)
     #[command(after_help = CLID_EXAMPLES, allow_negative_numbers = true)]
     Clid(Box<Clid>),
-    /// How are the codes spread, and do they fall into classes? (silhouette, k-means, k-NN)
+    /// How are the embeddings spread, and do they separate classes? (silhouette, k-NN)
     #[command(
         after_help = "Examples:\n  repscope geometry --model jepa=z.npy --labels labels.npy\n  repscope geometry --model z.npy --clusters 10 --format latex"
     )]
@@ -128,19 +128,19 @@ pub enum Command {
     /// Do the targets nearest to a query have its label? (precision@K, prototypes)
     #[command(after_help = RETRIEVAL_EXAMPLES)]
     Retrieval(Box<Retrieval>),
-    /// How near are generated texts to the signals they were made from?
+    /// How well do generated texts match the signals they come from? (EEG–text energy)
     #[command(after_help = ETES_EXAMPLES)]
     Etes(Box<Etes>),
-    /// What does masking parts of its images cost a classifier? (perturbation impact)
+    /// How much accuracy does a classifier lose on masked images? (perturbation impact)
     #[command(subcommand, after_help = PERTURB_EXAMPLES)]
     Perturb(Perturb),
-    /// Runs an encoder over arrays, images or texts and writes the codes
+    /// Runs an encoder on arrays, images or texts and writes the embeddings
     #[command(after_help = ENCODE_EXAMPLES)]
     Encode(Box<Encode>),
-    /// Looks at input files: shapes, NaN, duplicates, constant columns, class sizes
+    /// Checks input files: shapes, NaN, duplicates, constant columns, class sizes
     #[command(after_help = "Examples:\n  repscope check z.npy labels.npy")]
     Check(Check),
-    /// Evidence that CLID and RankMe are right: known answers, computed anew
+    /// Validates CLID and RankMe on examples with known answers
     #[command(after_help = "Examples:\n  repscope validate --output evidence.md")]
     Validate(Validate),
     /// Lists every metric
@@ -149,7 +149,7 @@ pub enum Command {
     /// Shows the definition of a metric
     #[command(after_help = "Examples:\n  repscope explain trustworthiness@10 two_nn")]
     Explain(Explain),
-    /// Completions for shells, manual pages, documentation
+    /// Shell completions, manual pages, documentation
     #[command(after_help = MANUAL_EXAMPLES)]
     Manual(Manual),
     /// Timings for the benchmark scripts
@@ -157,7 +157,7 @@ pub enum Command {
     Bench(Bench),
 }
 
-/// Options may be written with underscores, as in the specification documents: `--output_dir`.
+/// Accepts options with underscores, as in the original scripts: `--output_dir`.
 pub fn with_dashes(arguments: impl Iterator<Item = std::ffi::OsString>) -> Vec<std::ffi::OsString> {
     let mut options_ended = false;
     arguments
@@ -172,7 +172,7 @@ pub fn with_dashes(arguments: impl Iterator<Item = std::ffi::OsString>) -> Vec<s
         .collect()
 }
 
-/// What clap has to say, without its usage and on one line.
+/// The message of a clap error on one line, without usage.
 pub fn one_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let told = text

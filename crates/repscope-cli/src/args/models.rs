@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The codes of models, and how the rows of arrays are joined.
+//! Embeddings of models, and how the rows of arrays are joined.
 
 use clap::{Args, ValueEnum};
 
@@ -7,12 +7,12 @@ use super::EncoderOptions;
 
 #[derive(Debug, Args)]
 pub struct Models {
-    /// A model: NAME=PATH, or PATH (the file stem is the name). PATH holds its codes, or is an encoder (.onnx, weights of a
-    /// known network, a folder of a text model) that is run on --states. Repeat for more models, or name a folder of .npy
-    /// files or a pattern such as 'runs/*.npy': a model per file
+    /// A model: NAME=PATH, or PATH (the file stem is the name). PATH holds its embeddings, or is an encoder (.onnx, weights
+    /// of a known network, a text model folder) that is run on --states. Repeat for more models, or pass a folder of .npy
+    /// files or a pattern such as 'runs/*.npy': one model per file
     #[arg(long = "model", required = true, num_args = 1.., value_name = "NAME=PATH")]
     pub models: Vec<String>,
-    /// How codes of shape (N, T, D) become one row per sample
+    /// Pooling of embeddings of shape (N, T, D) to one row per sample
     #[arg(long, value_enum, default_value = "last")]
     pub pool: PoolChoice,
     /// Join the arrays by id instead of by row: the name of an id column in every file, or NAME=PATH for

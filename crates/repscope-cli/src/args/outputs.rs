@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Where results go, in which form, and what the run may use of the machine.
+//! Where results go, in which format, and limits on threads and memory.
 
 use std::path::PathBuf;
 
@@ -9,20 +9,20 @@ use super::FigureOptions;
 
 #[derive(Debug, Clone, Args)]
 pub struct Outputs {
-    /// Where results.json, CSV files and figures go
+    /// Folder for results.json, CSV files and figures
     #[arg(long, default_value = "evaluation_plots", value_name = "DIR")]
     pub output_dir: PathBuf,
-    /// Print the results document (results.json) on stdout instead of the table
+    /// Print results.json on stdout instead of the table
     #[arg(long)]
     pub json: bool,
-    /// How to print the table
+    /// Format of the table
     #[arg(long, value_enum, default_value = "table")]
     pub format: FormatChoice,
     #[command(flatten)]
     pub figures: FigureOptions,
     #[command(flatten)]
     pub machine: Machine,
-    /// The seed of every random choice
+    /// Random seed
     #[arg(long, default_value_t = 42)]
     pub seed: u64,
     /// Confidence level of the intervals
@@ -32,10 +32,10 @@ pub struct Outputs {
 
 #[derive(Debug, Clone, Args)]
 pub struct Machine {
-    /// Threads to use (default: all cores); the numbers do not depend on it
+    /// Number of threads (default: all cores); results do not depend on it
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// Working memory the run may use, such as 4G or 512M; a run that needs more is refused before it starts
+    /// Memory limit, such as 4G or 512M; a run that needs more stops before it starts
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<String>,
     /// No progress bars and no advice on stderr

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! `repscope perturb`: masks images, and measures what that does to a classifier.
+//! `repscope perturb`: masks images and measures the effect on a classifier.
 
 use std::path::PathBuf;
 
@@ -27,42 +27,42 @@ pub enum Perturb {
 const EVALUATE_HELP: &str = "\
 A folder of predictions holds labels/HEAD.npy, baseline/HEAD.npy and PERTURBATION/HEAD.npy: a class per
 sample (numbers or names), or a row of logits or probabilities. PERTURBATION is a name and a percentage:
-top1, bottom5, random2_blackout. Beside them may stand classes/HEAD.txt with the names of the classes, a
-line each; ids.npy in every folder, by which the samples are joined; and masked.npy in the folder of a
-perturbation: for each sample the share of lit pixels and of all pixels that was masked.";
+top1, bottom5, random2_blackout. Optional files: classes/HEAD.txt with one class name per line; ids.npy in
+every folder, which joins the samples; and masked.npy in the folder of a perturbation with the fraction of
+lit pixels and of all pixels that was masked in each sample.";
 
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Masks")]
 pub struct MaskOptions {
-    /// How much is masked, in percent of the lit (non-zero) pixels
+    /// Percentage of the lit (non-zero) pixels to mask
     #[arg(long, num_args = 1.., value_delimiter = ',', default_values_t = [1.0, 2.0, 3.0, 4.0, 5.0], value_name = "P")]
     pub percents: Vec<f64>,
-    /// Which pixels
+    /// Which pixels to mask
     #[arg(long, value_enum, num_args = 1.., value_delimiter = ',', default_values = ["top", "bottom", "random"])]
     pub kinds: Vec<MaskChoice>,
-    /// How pixels are counted: exactly the percentage with ties drawn by lot, or all beyond a percentile (as the document's
-    /// script does, which under ties masks far more)
+    /// How pixels are selected: exactly the percentage, with random tie-breaking, or all beyond a percentile (the rule of
+    /// the original scripts, which masks far more if pixels are tied)
     #[arg(long, value_enum, default_value = "exact")]
     pub rule: RuleChoice,
-    /// What random pixels are drawn from: lit pixels, or all of them (as the document's script does)
+    /// Where random pixels are drawn from: lit pixels, or all pixels (as in the original scripts)
     #[arg(long, value_enum, default_value = "lit")]
     pub random_from: RandomFromChoice,
-    /// What is put in the place of masked pixels
+    /// Replacement of masked pixels
     #[arg(long, value_enum, default_value = "black")]
     pub fill: FillChoice,
 }
 
 #[derive(Debug, Args)]
 pub struct PerturbGenerate {
-    /// The folder of grey images, in any folders within it
+    /// Folder of gray images, including subfolders
     #[arg(long, value_name = "DIR", default_value = "constellation_diagrams")]
     pub source: PathBuf,
-    /// Where the masked images go, in the same folders
+    /// Folder for the masked images, with the same subfolders
     #[arg(long, value_name = "DIR", default_value = "perturbed_constellations")]
     pub output: PathBuf,
     #[command(flatten)]
     pub masks: MaskOptions,
-    /// The seed of every random choice
+    /// Random seed
     #[arg(long, default_value_t = 42)]
     pub seed: u64,
     #[command(flatten)]
@@ -71,7 +71,7 @@ pub struct PerturbGenerate {
 
 #[derive(Debug, Args)]
 pub struct PerturbEvaluate {
-    /// The classifier: weights of the two-head ResNet of document 003, or an .onnx file with a head or several
+    /// The classifier: weights of the two-head ResNet of the original scripts, or an .onnx file with one or more heads
     #[arg(
         long,
         alias = "model",
@@ -80,29 +80,29 @@ pub struct PerturbEvaluate {
         conflicts_with = "predictions"
     )]
     pub checkpoint: Option<String>,
-    /// The images it sees: a folder per class, within it a folder per class of the next head (BPSK/SNR_0/*.png)
+    /// Its images: one folder per class, with one subfolder per class of the next head (BPSK/SNR_0/*.png)
     #[arg(long, value_name = "DIR", requires = "checkpoint")]
     pub images: Option<PathBuf>,
-    /// Masked images, as `perturb generate` writes them [default: masked in memory]
+    /// Masked images written by `perturb generate` [default: masked in memory]
     #[arg(long, value_name = "DIR", requires = "images")]
     pub perturbation_dir: Option<PathBuf>,
     /// Stored labels and predictions, instead of a model
     #[arg(long, value_name = "DIR", required_unless_present = "checkpoint")]
     pub predictions: Option<PathBuf>,
-    /// Which images: `test` is a tenth of every class (stratified over all heads, by the seed), `all` are all, or a file
-    /// with a path per line (.txt) or with positions in the sorted list (.npy)
+    /// Which images: `test` (a tenth of every class, stratified over all heads, from the seed), `all`, or a file
+    /// with one path per line (.txt) or with positions in the sorted list (.npy)
     #[arg(long, value_name = "test|all|FILE", default_value = "test")]
     pub split: String,
-    /// What the heads are called, in the order of the folders [default: the outputs of the model]
+    /// Names of the heads, in the order of the folders [default: the outputs of the model]
     #[arg(long = "head-names", num_args = 1.., value_delimiter = ',', value_name = "NAME")]
     pub head_names: Vec<String>,
-    /// Leave out the folders of these classes
+    /// Skip the folders of these classes
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "CLASS")]
     pub exclude: Vec<String>,
-    /// The accuracy that the images as they are should have, to four digits: combined=0.5126 modulation=0.7639
+    /// Expected accuracy on the unmasked images, to four digits: combined=0.5126 modulation=0.7639
     #[arg(long, num_args = 1.., value_name = "HEAD=X")]
     pub expect_baseline: Vec<String>,
-    /// What the results call the model
+    /// Name of the model in the results
     #[arg(long, value_name = "MODEL")]
     pub name: Option<String>,
     #[command(flatten)]
@@ -114,7 +114,7 @@ pub struct PerturbEvaluate {
 }
 
 impl MaskOptions {
-    /// The masks that are asked for, a family after the other, from weak to strong.
+    /// The requested masks, family by family, from weak to strong.
     pub fn maskings(&self, seed: u64) -> Vec<Masking> {
         let mut percents = self.percents.clone();
         percents.sort_by(f64::total_cmp);
@@ -143,7 +143,7 @@ impl MaskOptions {
         maskings
     }
 
-    /// What stands behind the name of a set in the document's files.
+    /// Suffix of the name of a set in the files of the perturbation impact analysis.
     pub fn suffix(&self) -> &'static str {
         match self.fill {
             FillChoice::Black => "blackout",
@@ -158,11 +158,11 @@ pub enum MaskChoice {
     Top,
     /// The dimmest
     Bottom,
-    /// By lot
+    /// Random pixels
     Random,
     /// A square
     Patch,
-    /// A ring around the centre
+    /// A ring around the center
     Ring,
 }
 
@@ -194,11 +194,11 @@ pub enum RandomFromChoice {
 pub enum FillChoice {
     /// 0
     Black,
-    /// The mean of the lit pixels that are left
+    /// The mean of the remaining lit pixels
     Mean,
     /// The blurred image
     Blur,
-    /// What the pixels around lead to expect
+    /// Interpolated from the surrounding pixels
     Inpaint,
 }
 
