@@ -12,7 +12,7 @@ WIDTH = 16
 
 
 def principal_codes(pixels):
-    """PCA codes; signs fixed and six decimals kept, so that they do not depend on the linear algebra library."""
+    """Principal components; fixed signs and six decimals, so that they do not depend on the linear algebra library."""
     centred = pixels - pixels.mean(axis=0)
     axes = np.linalg.svd(centred, full_matrices=False)[2][:WIDTH]
     axes *= np.sign(axes[np.arange(WIDTH), np.abs(axes).argmax(axis=1)])[:, None]

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Codes of two models on 600 handwritten digits, with NumPy alone.
+"""Embeddings of 600 handwritten digits by two models, with NumPy alone.
 
     python make_codes.py FOLDER
 
-writes states.npy, labels.npy, pca.npy and patches.npy into FOLDER. Both models learn from the other 1,197 digits of
-examples/digits, without labels: `pca` is their first 32 principal components, `patches` how near each part of the image
-is to eight typical patches of 3 × 3 pixels, summed over the four quarters (4 × 8 columns; after Coates and Ng, 2012).
+writes states.npy, labels.npy, pca.npy and patches.npy into FOLDER. Both models are fitted on the other 1,197 digits
+of examples/digits, without labels: `pca` are their first 32 principal components, `patches` the similarity of each
+part of the image to eight typical patches of 3 × 3 pixels, summed over the four quarters (4 × 8 columns; after Coates
+and Ng, 2012).
 """
 import sys
 from pathlib import Path
@@ -23,7 +24,7 @@ def principal_components(learn, rows, columns=32):
 
 
 def patches_of(rows):
-    """Every patch of 3 × 3 pixels with mean 0: rows × 36 places × 9 pixels."""
+    """Every patch of 3 × 3 pixels, centered: rows × 36 positions × 9 pixels."""
     images = rows.reshape(-1, 8, 8)
     cut = np.lib.stride_tricks.sliding_window_view(images, (3, 3), axis=(1, 2)).reshape(len(images), 36, 9)
     return cut - cut.mean(axis=2, keepdims=True)

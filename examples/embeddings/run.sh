@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Codes from NumPy, evaluated and compared. Needs repscope (on PATH, or REPSCOPE=path) and Python with NumPy (PYTHON=path).
+# Embeddings from NumPy, evaluated and compared. Needs repscope (on PATH, or REPSCOPE=path) and Python with NumPy (PYTHON=path).
 set -euo pipefail
 repscope=$(command -v "${REPSCOPE:-repscope}") || { echo "no repscope: put it on PATH or set REPSCOPE" >&2; exit 2; }
 [[ $repscope == /* ]] || repscope=$PWD/$repscope

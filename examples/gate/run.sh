@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A gate for continuous integration, on four codes of examples/digits, with the exit code of each case.
+# A gate for continuous integration, on four embeddings of examples/digits, with the exit code of each case.
 # Needs repscope only (on PATH, or REPSCOPE=path).
 set -euo pipefail
 repscope=$(command -v "${REPSCOPE:-repscope}") || { echo "no repscope: put it on PATH or set REPSCOPE" >&2; exit 2; }
@@ -19,7 +19,7 @@ expect() {
     [[ $got == "$wanted" ]] || { echo "expected exit code $wanted" >&2; exit 1; }
 }
 
-# On the main branch: keep what it scored.
+# On the main branch: store its scores.
 "$repscope" evaluate --model encoder=$digits/pca16.npy --states $digits/states.npy --labels $digits/labels.npy \
     --only neighborhood geometry --output-dir out/main --no-figures --quiet >/dev/null
 

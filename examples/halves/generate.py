@@ -12,7 +12,7 @@ PARITY = np.array(["even", "odd"])
 HERE = Path(__file__).parent
 WIDTH = 16
 HELD_OUT = 900  # the last rows; the maps are fitted on the 897 before them
-RIDGE = 1.0  # added to both covariances: some pixels at the edge are hardly ever inked
+RIDGE = 1.0  # added to both covariances: some pixels at the border are almost always 0
 
 
 def inverse_root(covariance):
@@ -21,7 +21,7 @@ def inverse_root(covariance):
 
 
 def canonical_maps(left, right):
-    """Ridge CCA: for each half, a linear map into a space in which both halves of one image agree as well as can be.
+    """Ridge CCA: for each half, a linear map into a space in which both halves of an image agree as well as possible.
     Directions are scaled by their correlation, and their signs are fixed."""
     left, right = left - left.mean(axis=0), right - right.mean(axis=0)
     roots = [inverse_root(half.T @ half / len(half) + RIDGE * np.eye(half.shape[1])) for half in (left, right)]
@@ -32,7 +32,7 @@ def canonical_maps(left, right):
 
 
 def metadata():
-    """The layout of document 001: sentences per label, and the coarse label of each label."""
+    """The layout of the label retrieval metadata: sentences per label, and the coarse label of each label."""
     names = WORDS.tolist()
     return {"digits": {
         "name": "Halves of handwritten digits",

@@ -3,10 +3,10 @@
 
     python train.py [FILE.csv]
 
-A linear encoder of 64 pixels to 16 columns learns to give a digit and the same digit shifted by a pixel the same code.
-With that alone the cheapest way is to forget: the directions that a shift changes shrink one after the other, until about
-two are left. The second run adds a term that keeps the covariance of the codes near the identity. The loss of the first run
-looks better all the time; only the monitor says what happens.
+A linear encoder of 64 pixels to 16 columns learns to map a digit and the same digit shifted by a pixel to the same
+embedding. With this loss alone the cheapest solution is a collapse: the directions that a shift changes shrink one
+after the other, until about two are left. The second run adds a term that keeps the covariance of the embeddings near
+the identity. The loss of the first run always looks better; only the monitor shows the collapse.
 """
 import csv
 import sys
@@ -20,7 +20,7 @@ LEARN, STEPS, EVERY, BATCH, WIDTH, RATE = 1197, 1200, 200, 256, 16, 0.02
 
 
 class Writer:
-    """Has the one method of a TensorBoard SummaryWriter that a monitor calls, and keeps rows for a CSV file."""
+    """Implements the method of a TensorBoard SummaryWriter that a monitor calls, and stores rows for a CSV file."""
 
     def __init__(self, run):
         self.run, self.rows = run, []
@@ -30,7 +30,7 @@ class Writer:
 
 
 def shifted(rows, generator):
-    """Each image moved by −1, 0 or 1 pixel down and to the right; what leaves on one side comes back on the other."""
+    """Each image shifted cyclically by −1, 0 or 1 pixel down and to the right."""
     images, by = rows.reshape(-1, 8, 8), generator.integers(-1, 2, (len(rows), 2))
     moved = np.empty_like(images)
     for shift in {tuple(pair) for pair in by}:
@@ -40,7 +40,7 @@ def shifted(rows, generator):
 
 
 def gradient(weights, first, second, keeps_spread):
-    """Of the mean squared distance of the codes of two views, and of ten times ‖covariance − identity‖² where asked for."""
+    """Gradient of the mean squared distance of two views, plus ten times ‖covariance − identity‖² if requested."""
     apart = first - second
     slope = 2 * weights @ (apart.T @ apart) / len(first)
     if keeps_spread:

@@ -4,7 +4,7 @@
     python export.py && repscope evaluate --states frames.npy --episodes episodes.npy --scale 255 \
         --model autoencoder=out/autoencoder.onnx
 
-What matters for repscope is `export` alone: evaluation mode, one row per sample, and a batch axis that is free.
+Only `export` matters for repscope: evaluation mode, one row per sample, and a dynamic batch axis.
 """
 from pathlib import Path
 

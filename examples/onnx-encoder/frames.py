@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Frames of a small world: a disc and a bar that move and bounce, 12 episodes of 30 frames, 16 × 16 grey pixels."""
+"""Frames of a small world: a disc and a bar that move and bounce, 12 episodes of 30 frames, 16 × 16 gray pixels."""
 import numpy as np
 
 SIDE, EPISODES, STEPS = 16, 12, 30

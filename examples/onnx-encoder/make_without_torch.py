@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Writes what is committed beside it: frames.npy, episodes.npy, trained.onnx and random.onnx (needs NumPy and onnx).
+"""Writes the files beside it: frames.npy, episodes.npy, trained.onnx and random.onnx (needs NumPy and onnx).
 
-The graph is that of export.py: two convolutions with ReLU and a linear layer, from (N, 1, 16, 16) to (N, 8), with a free
-batch axis. The convolutions are random in both models. The linear layer of `random` is random too; that of `trained` is
-fitted without gradients, to the first 8 principal components of what the convolutions give on 2,000 other frames.
+The graph is that of export.py: two convolutions with ReLU and a linear layer, from (N, 1, 16, 16) to (N, 8), with a
+dynamic batch axis. The convolutions are random in both models. The linear layer of `random` is random too; that of
+`trained` is fitted without gradients to the first 8 principal components of the features of the convolutions on 2,000
+other frames.
 """
 from pathlib import Path
 
@@ -18,7 +19,7 @@ WIDTH, CHANNELS = 8, (8, 16)
 
 
 def convolve(x, weight, bias):
-    """Kernel 4, stride 2, padding 1, then ReLU, as the graph below does."""
+    """Kernel 4, stride 2, padding 1, then ReLU, as in the graph below."""
     x = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
     windows = np.lib.stride_tricks.sliding_window_view(x, (4, 4), axis=(2, 3))[:, :, ::2, ::2]
     y = np.einsum("nchwij,ocij->nohw", windows, weight, optimize=True) + bias[:, None, None]

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A nearest-centroid classifier of handwritten digits, as a stand-in for any program that predicts (NumPy and Pillow).
+"""A nearest-centroid classifier of handwritten digits, as an example of a program that predicts (NumPy and Pillow).
 
     python classifier.py images OUT          writes OUT/images/DIGIT/*.png: 600 digits of 24 × 24 pixels
     python classifier.py predict OUT         writes OUT/predictions from OUT/images and OUT/masked
 
-The classifier learns the mean image of each digit from the other 1,197 images, so no image it is tested on is among
-them. Its predictions are rows of scores (minus the distance to each mean image): repscope takes the largest.
+The classifier learns the mean image of each digit from the other 1,197 images, so training and test images are
+disjoint. Its predictions are rows of scores (the negative distance to each mean image); repscope takes the largest.
 """
 import re
 import sys
@@ -55,7 +55,7 @@ def predict(out):
     for mask in masks:
         masked = read([out / "masked" / path.parent.name / f"{path.stem}_{mask}_blackout.png" for path in originals])
         save(out, mask, scores(masked, means), originals)
-        # For each image: the share of its lit pixels, and of all its pixels, that the mask really took.
+        # For each image: the fraction of its lit pixels, and of all its pixels, that was actually masked.
         taken = (lit > 0) & (masked == 0)
         np.save(out / "predictions" / mask / "masked.npy",
                 np.stack([taken.sum(axis=1) / (lit > 0).sum(axis=1), taken.mean(axis=1)], axis=1))

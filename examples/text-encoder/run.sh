@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A Hugging Face text encoder: captions and label descriptions encoded, descriptions search the captions.
-# Needs repscope only (on PATH, or REPSCOPE=path). TEXT_ENCODER=folder takes another model than the tiny one of golden/text.
+# A Hugging Face text encoder: encodes captions and label descriptions; the descriptions retrieve captions.
+# Needs repscope only (on PATH, or REPSCOPE=path). TEXT_ENCODER=folder uses another model than the tiny one of golden/text.
 set -euo pipefail
 repscope=$(command -v "${REPSCOPE:-repscope}") || { echo "no repscope: put it on PATH or set REPSCOPE" >&2; exit 2; }
 [[ $repscope == /* ]] || repscope=$PWD/$repscope

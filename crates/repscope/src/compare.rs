@@ -32,7 +32,7 @@ const REFERENCE: &str = "reference";
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Compare {
-    /// The results.json of an earlier run, or its folder: its differences are shown instead of computed
+    /// The results.json of an earlier run, or its folder: show its differences instead of computing them
     #[arg(
         value_name = "results.json",
         required_unless_present = "models",
@@ -42,7 +42,7 @@ pub struct Compare {
         ]
     )]
     pub results: Option<PathBuf>,
-    /// The model that the others are compared with [default: the second of two, the best of more]
+    /// Model that the others are compared with [default: the second of two, the best of more]
     #[arg(long, value_name = "MODEL")]
     pub reference: Option<String>,
     /// The inputs.

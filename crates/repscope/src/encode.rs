@@ -18,16 +18,16 @@ use crate::source::{Source, bind};
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Encode {
-    /// The model: an .onnx file, weights (.pth, .pt, .ckpt, .safetensors) of a network that is known (file.pth#key picks a
+    /// The model: an .onnx file, weights (.pth, .pt, .ckpt, .safetensors) of a known network (file.pth#key selects a
     /// part of a checkpoint), or the folder of a text model
     #[arg(long, required = true, value_name = "MODEL")]
     pub encoder: Option<Source>,
-    /// What it sees, one sample per row: an array, a folder of PNG and JPEG images (sorted by path), a text per line of
-    /// file.txt, or file.jsonl#field
+    /// The inputs, one sample per row: an array, a folder of PNG and JPEG images (sorted by path), file.txt with one text
+    /// per line, or file.jsonl#field
     #[arg(long, required = true, value_name = "PATH")]
     pub input: Option<Source>,
-    /// Where the codes go, as .npy or .safetensors; of a model with several outputs, a tensor for each, or a file
-    /// z.head.npy
+    /// Where to write the embeddings, as .npy or .safetensors; for a model with several outputs, one tensor per output, or
+    /// one file z.head.npy per output
     #[arg(long, required = true, value_name = "PATH")]
     pub output: Option<PathBuf>,
     /// How the encoder is run.

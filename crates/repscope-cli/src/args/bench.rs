@@ -17,18 +17,18 @@ pub struct Bench {
 
 #[derive(Debug, Subcommand)]
 pub enum BenchJob {
-    /// Exact nearest neighbours of every row
+    /// Exact nearest neighbors of every row
     Knn {
         path: String,
         #[arg(long, default_value_t = 100)]
         k: usize,
-        /// Where to write the neighbours as .npy
+        /// Output folder write the neighbors as .npy
         #[arg(long)]
         output: Option<PathBuf>,
         #[command(flatten)]
         machine: Machine,
     },
-    /// Metrics of codes in one run, without reading and writing
+    /// Metrics of embeddings in one run, without reading and writing
     Metric {
         #[arg(required = true)]
         metrics: Vec<String>,
@@ -36,14 +36,14 @@ pub enum BenchJob {
         states: Option<Source>,
         #[arg(long)]
         labels: Option<Source>,
-        /// Neighbourhood sizes of trustworthiness and continuity
+        /// Neighborhood sizes of trustworthiness and continuity
         #[arg(long, num_args = 1.., default_values_t = [10])]
         k: Vec<usize>,
         #[arg(long, default_value_t = 10)]
         clusters: usize,
         #[arg(long, default_value_t = 10)]
         restarts: usize,
-        /// Random rows that are compared with all rows
+        /// Random query rows that are compared with all rows
         #[arg(long)]
         sample: Option<usize>,
         #[command(flatten)]
@@ -62,7 +62,7 @@ pub enum BenchJob {
         #[command(flatten)]
         machine: Machine,
     },
-    /// The 15 masks of document 003 on grey images, one image after the other
+    /// The 15 default masks of `perturb` on gray images, one image after the other
     Masks {
         path: String,
         #[command(flatten)]

@@ -12,26 +12,26 @@ Examples:
   repscope demo --quick
   repscope demo --output-dir world --seed 7
 
-A small world of moving shapes is generated. A JEPA and an Encoder-Decoder are trained on it,
-with the encoder of document 000, beside two controls: an encoder that was never trained and
-one whose training collapses. Then every analysis is run. Everything lies in the folder, with
-a study.toml to change and run again.";
+Generates a small world of moving shapes and trains a JEPA and an Encoder-Decoder on it, with
+the frame encoder of the representation analysis, beside two controls: an untrained encoder and
+one whose training collapses. Then runs every analysis. All files are in the output folder, with
+a study.toml to edit and run again.";
 
 #[derive(Debug, Args)]
 pub struct Demo {
     /// About three minutes on two cores (the default)
     #[arg(long, conflicts_with_all = ["tiny", "full"])]
     pub quick: bool,
-    /// Seconds: everything is there, but nothing has learned much
+    /// Seconds: complete, but the encoders learn little
     #[arg(long, conflicts_with = "full")]
     pub tiny: bool,
     /// Several minutes, and better models
     #[arg(long)]
     pub full: bool,
-    /// Where everything goes
+    /// Output folder
     #[arg(long, default_value = "demo", value_name = "DIR")]
     pub output_dir: PathBuf,
-    /// The seed of world, training and analyses
+    /// Random seed of world, training and analyses
     #[arg(long, default_value_t = 42)]
     pub seed: u64,
     /// Draw no figures

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Commands that compute no analysis: they look at files, at the evidence, or at the list of metrics.
+//! Commands without an analysis: input checks, validation, the list of metrics.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub struct Check {
-    /// Files to look at; of a file with several arrays all are shown
+    /// Files to check; all arrays of a file are shown
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<String>,
     /// Print the findings as JSON
@@ -17,7 +17,7 @@ pub struct Check {
 
 #[derive(Debug, Args)]
 pub struct Validate {
-    /// Take blobs.npy and matrix.npy of this folder, written by make_examples.py, instead of the built-in ones
+    /// Use blobs.npy and matrix.npy of this folder, written by make_examples.py, instead of the built-in data
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
     /// Also write the claims as Markdown, for the appendix of a paper
@@ -37,7 +37,7 @@ pub struct Metrics {
 
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// The metric: `two_nn`, `trustworthiness@10`, `smoothness.slope`
+    /// Metric id: `two_nn`, `trustworthiness@10`, `smoothness.slope`
     #[arg(required = true, value_name = "ID")]
     pub ids: Vec<String>,
 }

@@ -20,21 +20,21 @@ pub struct Manual {
 
 #[derive(Debug, Subcommand)]
 pub enum ManualPart {
-    /// Prints what a shell needs to complete commands and options
+    /// Prints the completion script of a shell
     Completions {
         /// bash, zsh, fish, elvish or powershell
         shell: Shell,
     },
     /// Writes the manual pages, one per command
     Man {
-        /// Where to, such as ~/.local/share/man/man1
+        /// Output folder, such as ~/.local/share/man/man1
         folder: PathBuf,
     },
-    /// Writes a page per metric and one of all commands, in Markdown
+    /// Writes a Markdown page per metric and one for all commands
     Docs {
-        /// Where to
+        /// Output folder
         folder: PathBuf,
-        /// Compare with what is there instead of writing; exit code 1 where a page is not current
+        /// Compare with the existing pages instead of writing; exit code 1 if a page is out of date
         #[arg(long)]
         check: bool,
     },

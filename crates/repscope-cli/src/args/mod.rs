@@ -34,9 +34,9 @@ Examples:
   repscope compare --model jepa=z_jepa.npy --model autoencoder=z_ae.npy --labels labels.npy
   repscope explain two_nn
 
-`repscope COMMAND --help` has a command's options and examples. Paths: file.npy, file.npz#key,
-file.safetensors#tensor, file.parquet#column, file.csv#column, file.jsonl#field,
-file.pth#path.to.tensor, a folder of images.";
+`repscope COMMAND --help` shows the options and examples of a command. Paths: file.npy,
+file.npz#key, file.safetensors#tensor, file.parquet#column, file.csv#column,
+file.jsonl#field, file.pth#path.to.tensor, a folder of images.";
 
 const EVALUATE_EXAMPLES: &str = "\
 Examples:
@@ -48,16 +48,16 @@ Examples:
   repscope evaluate study.toml --resume
 
   analysis       needs
-  smoothness     --states; --next-states or --episodes where there are some
+  smoothness     --states; --next-states or --episodes if available
   robustness     --states, and models that are encoders
   neighborhood   --states
-  manifold       nothing but codes
-  geometry       codes; more with --labels
-  rankme         nothing but codes
-  clid           codes; more with --labels, --views and --performance
+  manifold       embeddings
+  geometry       embeddings; more with --labels
+  rankme         embeddings
+  clid           embeddings; more with --labels, --views and --performance
   retrieval      a table [retrieval] in the study file
 
-The study file says the same as the options; an option wins over it.";
+A study file holds the same settings as the options; options override it.";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -66,10 +66,9 @@ Examples:
   repscope compare --model jepa=z.npy --states frames.npy --gate 'trustworthiness@10>=0.95'
   repscope compare evaluation_plots/results.json --baseline main.json --max-drop 2%
 
-Differences are taken row by row, or episode by episode where --episodes are given, so models
-must have the same rows. A model is called better where the adjusted p-value is at most 1 less
---level. Files go to the folder compare in --output-dir. Exit codes: 0 all is well, 1 a gate
-failed, 2 error.";
+Differences are paired by row, or by episode with --episodes, so all models need the same
+rows. A model is called better if the adjusted p-value is at most 1 − --level. Files go to
+the folder compare in --output-dir. Exit codes: 0 success, 1 a gate failed, 2 error.";
 
 const ENCODE_EXAMPLES: &str = "\
 Examples:
@@ -80,8 +79,8 @@ Examples:
   repscope encode --encoder all-MiniLM-L6-v2/ --input captions.txt --output text.npy
   repscope encode --encoder clip/ --checkpoint best_model.pt --input data.jsonl#caption --output text.npy
 
-Codes are kept by what they were made of (model, data, options), so that no analysis encodes twice; a run that was
-interrupted goes on where it was. They are in the folder that REPSCOPE_CACHE names, else in the user's cache folder.";
+Embeddings are cached by content hash (model, data, options), so no analysis encodes twice and an interrupted run
+resumes. The cache is the folder REPSCOPE_CACHE if set, otherwise the user's cache folder.";
 
 /// Commands that come before the analyses in the list.
 #[derive(Debug, Subcommand)]
@@ -89,13 +88,13 @@ pub enum First {
     /// Trains a JEPA and an Encoder-Decoder on a small world, and evaluates both
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(Demo),
-    /// Every analysis whose inputs are there, and one report of all
+    /// Runs every analysis whose inputs are given, with one report
     #[command(after_help = EVALUATE_EXAMPLES)]
     Evaluate(Box<Evaluate>),
-    /// Which model is better, in what, and how sure is that? (p-values; gates for CI)
+    /// Which model is better, and is the difference significant? (p-values; gates for CI)
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(Box<Compare>),
-    /// Draws tables, figures and the page of a results.json anew, without computing
+    /// Redraws tables, figures and the page of a results.json without computing
     #[command(
         after_help = "Examples:\n  repscope report evaluation_plots/results.json\n  repscope report evaluation_plots --output-dir paper --figure-width one --figure-format pdf"
     )]
@@ -105,16 +104,16 @@ pub enum First {
 /// Commands that come after the analyses in the list.
 #[derive(Debug, Subcommand)]
 pub enum Last {
-    /// What does masking parts of its images cost a classifier? (perturbation impact)
+    /// How much accuracy does a classifier lose on masked images? (perturbation impact)
     #[command(subcommand)]
     Perturb(PerturbCommand),
     /// Runs an encoder over arrays, images or texts and writes the embeddings
     #[command(after_help = ENCODE_EXAMPLES)]
     Encode(Box<Quietly<Encode>>),
-    /// Looks at input files: shapes, NaN, duplicates, constant columns, class sizes
+    /// Checks input files: shapes, NaN, duplicates, constant columns, class sizes
     #[command(after_help = "Examples:\n  repscope check z.npy labels.npy")]
     Check(Check),
-    /// Evidence that CLID and RankMe are right: known answers, computed anew
+    /// Validates CLID and RankMe on examples with known answers
     #[command(after_help = "Examples:\n  repscope validate --output evidence.md")]
     Validate(Validate),
     /// Lists every metric
@@ -123,7 +122,7 @@ pub enum Last {
     /// Shows the definition of a metric
     #[command(after_help = "Examples:\n  repscope explain trustworthiness@10 two_nn")]
     Explain(Explain),
-    /// Completions for shells, manual pages, documentation
+    /// Shell completions, manual pages, documentation
     #[command(after_help = MANUAL_EXAMPLES)]
     Manual(Manual),
     /// Timings for the benchmark scripts
@@ -225,7 +224,7 @@ pub fn is_typed(matches: &ArgMatches, field: &str) -> bool {
     is_known && matches.value_source(field) == Some(ValueSource::CommandLine)
 }
 
-/// Options may be written with underscores, as in the specification documents: `--output_dir`.
+/// Accepts options with underscores, as in the original scripts: `--output_dir`.
 pub fn with_dashes(arguments: impl Iterator<Item = std::ffi::OsString>) -> Vec<std::ffi::OsString> {
     let mut options_ended = false;
     arguments

@@ -12,7 +12,7 @@ use crate::spec::Spec;
 
 pub(super) static METRIC: Metric = Metric {
     id: "nmi",
-    title: "Normalised mutual information",
+    title: "Normalized mutual information",
     analysis: Analysis::Geometry,
     outputs: &[Output {
         id: "nmi",

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""repscope measures how good learned representations are.
+"""repscope measures the quality of learned representations.
 
-A function for each metric (``repscope.two_nn(Z)``, ``repscope.trustworthiness(X, Z, k=10)``), whole analyses
-(:func:`evaluate`, :func:`compare`, :func:`robustness`), a :class:`Monitor` for training loops, the library calls of
-documents 001 and 004 (``repscope.retrieval``, ``repscope.etes``) and drop-in shims (``repscope.compat``).
-Arrays may be NumPy arrays, tensors of torch or JAX, frames of pandas or polars.
+One function per metric (``repscope.two_nn(Z)``, ``repscope.trustworthiness(X, Z, k=10)``), whole analyses
+(:func:`evaluate`, :func:`compare`, :func:`robustness`), a :class:`Monitor` for training loops, the library calls of the
+label retrieval and EEG–text energy scripts (``repscope.retrieval``, ``repscope.etes``) and drop-in replacements for
+other libraries (``repscope.compat``). Arrays may be NumPy arrays, tensors of torch or JAX, frames of pandas or polars.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def _make_functions() -> None:
         name = metric["id"]
         function: Callable | None
         if name == "robustness":
-            continue  # written out above, as it takes an encoder
+            continue  # defined above, because it takes an encoder
         if _functions.is_of_codes(metric):
             function = _functions.make(metric)
         else:
             function = _others.make(metric)
         if name == "etes":
-            # The module of document 004 is the function, too.
+            # The module `repscope.etes` is also the function of the metric.
             _etes._function = function
             _etes.__doc__ = (_etes.__doc__ or "") + "\n\n" + (function.__doc__ or "")
         else:

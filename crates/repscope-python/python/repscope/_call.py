@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Calls of the compiled part: arguments become the words of a command, arrays are lent under names."""
+"""Calls of the extension module: arguments become the words of a command, arrays are passed by name."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 from . import _progress, _repscope
 from ._arrays import lend
 
-#: What arrays are called where a command would name files.
+#: Prefix of array names in place of file paths.
 _PREFIX = "memory:"
 
 
 class Call:
-    """A command in the making."""
+    """A command line under construction."""
 
     def __init__(self, *command: str) -> None:
         self._words = list(command)
@@ -23,10 +23,10 @@ class Call:
         self._encoders: dict[str, Callable] = {}
 
     def array(self, name: str, value: Any) -> str:
-        """Lends an array, or names a file; gives what stands for it in an option."""
+        """Passes an array, or a file by its path; returns its name for use in an option."""
         if isinstance(value, (str, os.PathLike)):
             return os.fspath(value)
-        # In a path some characters mean something; in a name of an array none does.
+        # Some characters have a meaning in paths, so they are not used in the names of arrays.
         plain = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name) or "_"
         path, count = _PREFIX + plain, 1
         while path in self._arrays:
@@ -36,11 +36,11 @@ class Call:
         return path
 
     def encoder(self, path: str, encode: Callable) -> None:
-        """Says that the codes lent under a path come from a function, which is then shown states with noise."""
+        """Registers the encoder behind the embeddings at a path, so that it can be run on noisy inputs."""
         self._encoders[path] = encode
 
     def option(self, name: str, value: Any) -> Call:
-        """Adds an option; None leaves it out."""
+        """Adds an option; None omits it."""
         option = "--" + name.replace("_", "-")
         if value is None or value is False:
             return self
@@ -53,20 +53,20 @@ class Call:
         return self
 
     def lent(self, option: str, value: Any, name: str | None = None) -> Call:
-        """Adds an option whose value is an array or a path; None leaves it out."""
+        """Adds an option whose value is an array or a path; None omits it."""
         if value is None:
             return self
         return self.option(option, self.array(name or option, value))
 
     def words(self, words: Iterable[str]) -> Call:
-        """Adds words as they are."""
+        """Adds words unchanged."""
         self._words.extend(words)
         return self
 
     def run(
         self, metrics: Iterable[str] = (), *, threads: int | None = None, progress: bool | None = None
     ) -> _repscope.Run:
-        """Runs the command and keeps its results; none of its files are written."""
+        """Runs the command and returns its results; writes no files."""
         return _watched(
             progress,
             lambda bar: _repscope.compute(
@@ -75,7 +75,7 @@ class Call:
         )
 
     def encode(self, *, threads: int | None = None, progress: bool | None = None) -> list[tuple[str, Any]]:
-        """Runs the command and gives the codes that it makes."""
+        """Runs the command and returns the embeddings."""
         return _watched(progress, lambda bar: _repscope.encode(self._words, self._arrays, _count(threads), bar))
 
 
@@ -89,7 +89,7 @@ def _watched(progress: bool | None, run: Callable) -> Any:
 
 
 def name_of_model(name: Any) -> str:
-    """The name of a model as a command takes it."""
+    """The name of a model in the form of the command line."""
     text = str(name)
     if not text or "=" in text:
         raise ValueError(f"a model cannot be called {text!r}; give it a name without `=`")
@@ -97,7 +97,7 @@ def name_of_model(name: Any) -> str:
 
 
 def models_of(models: Any) -> dict[str, Any]:
-    """Models by name: a mapping, a frame of pairs, or one model, which is then called `model`."""
+    """Models by name: a mapping, or a single model, which is then called `model`."""
     if isinstance(models, Mapping):
         if not models:
             raise ValueError("there is no model; give {name: codes}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whole analyses: everything about some models, models against each other, and what noise does to encoders."""
+"""Whole analyses: evaluation of models, paired comparison, and robustness of encoders to noise."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ._call import Call, models_of
 from ._encoders import Encoder, is_encoder
 from ._results import Results
 
-#: Rows that an encoder sees at once, unless told otherwise.
+#: Default batch size of encoders.
 BATCH = 256
-#: Options that are not for programs: what is printed and written, gates, study files.
+#: Options for the command line only: printing, files, gates, study files.
 _NOT_FOR_PROGRAMS = {
     "help", "version", "init", "resume", "output-dir", "json", "format", "no-figures", "figure-format", "figure-width",
     "quiet", "gate", "baseline", "max-drop", "model", "set",
@@ -42,28 +42,29 @@ def evaluate(
     progress: bool | None = None,
     **options: Any,
 ) -> Results:
-    """Every analysis whose inputs are there.
+    """Run every analysis whose inputs are given.
 
     Parameters
     ----------
     models : mapping, array, path or callable
-        ``{name: model}``, or one model. A model is an array of codes, a path (codes or an encoder that the command
-        reads), or any callable ``encode(batch) -> codes``: it is run on ``states``, and on ``next_states``; a torch
-        module in evaluation mode without gradients.
+        ``{name: model}``, or one model. A model is an array of embeddings, a path (embeddings or a supported
+        encoder), or any callable ``encode(batch) -> embeddings``, which is run on ``states`` and ``next_states``; a
+        torch module is run in evaluation mode without gradients.
     states, next_states : array or path, optional
-        What the models saw, one sample per row, and the state after each.
+        The inputs of the models, one sample per row, and the successor of each.
     labels, episodes : array or path, optional
         A class and an episode per row.
     views : mapping or array, optional
-        Codes of a second view of the same samples, for alignment: ``{name: codes}``, or those of the only model.
+        Embeddings of a second view of the same samples, for alignment: ``{name: embeddings}``, or an array for a single
+        model.
     only, skip : str or list of str, optional
-        Analyses: smoothness, robustness, neighborhood, manifold, geometry, rankme, clid.
+        Analyses to run or to skip: smoothness, robustness, neighborhood, manifold, geometry, rankme, clid.
     performance : mapping or path, optional
-        How well each model does elsewhere: ``{name: number}``.
+        Downstream performance of each model: ``{name: number}``.
     settings : mapping, optional
         Options of single analyses: ``{"geometry": {"splits": 20}}``.
     batch_size : int
-        Rows that a callable sees at once.
+        Number of rows per batch for callables.
     **options
         Any other option of ``repscope evaluate``, such as ``k=[5, 10]``, ``seed=1``, ``pool="mean"``.
     """
@@ -96,10 +97,10 @@ def compare(
     progress: bool | None = None,
     **options: Any,
 ) -> Results:
-    """Which model is better, in what, and how sure is that? Differences are taken row by row.
+    """Compare models by paired differences over rows.
 
-    Takes what :func:`evaluate` takes, at least two models, and ``reference``, the model that the others are compared
-    with. ``.differences`` of the result has every difference with interval and adjusted p-value.
+    Takes the parameters of :func:`evaluate`, at least two models, and ``reference``, the model that the others are
+    compared with. ``.differences`` of the result lists every difference with interval and adjusted p-value.
     """
     call = Call("compare", "--quiet")
     _inputs(call, models_of(models), states, next_states, labels, episodes, views, batch_size, progress)
@@ -122,22 +123,23 @@ def robustness(
     progress: bool | None = None,
     **options: Any,
 ) -> Results:
-    """How far noise in the input moves the code.
+    """Measure how far noise in the input moves the embedding.
 
     Parameters
     ----------
     encoders : mapping, callable or path
-        ``{name: encoder}``, or one encoder: any callable ``encode(batch) -> codes``, or a path that the command reads.
+        ``{name: encoder}``, or one encoder: any callable ``encode(batch) -> embeddings``, or the path of a supported
+        model.
     states : array or path
-        What the encoders see, one sample per row. All encoders see the same noise.
+        The inputs of the encoders, one sample per row. All encoders get the same noise.
     noise : numbers, optional
-        How strong the noise is: by default 0.01, 0.05, 0.1, 0.15, 0.2, in the units of the states.
+        Noise levels, by default 0.01, 0.05, 0.1, 0.15, 0.2, in the units of the inputs.
     kind : str
         gaussian, uniform, salt-and-pepper, blur, brightness, contrast, occlusion.
     draws : int
-        Draws of the noise for each sample.
+        Number of noise draws per sample.
     clamp : pair or ``"data"``, optional
-        Cut noisy states to a range, or to that of the states.
+        Clip noisy inputs to a range, or to the range of the inputs.
     """
     call = Call("robustness", "--quiet")
     named = models_of(encoders)
@@ -164,13 +166,13 @@ def encode(
     progress: bool | None = None,
     **options: Any,
 ) -> Any:
-    """Runs a model that the command reads (.onnx, weights of a known network, a folder of a text model) over an array, a
-    list of texts, or a path; gives the codes, or a dict of them where the model has several outputs.
+    """Run a stored model (.onnx, weights of a known network, a text model) on an array, a list of texts, or a path.
 
-    ``options`` are those of ``repscope encode``: ``batch_size``, ``checkpoint``, ``template``, ``scale``, …
+    Returns the embeddings, or a dict of embeddings if the model has several outputs. ``options`` are those of
+    ``repscope encode``: ``batch_size``, ``checkpoint``, ``template``, ``scale``, …
     """
     call = Call("encode", "--quiet").option("encoder", os.fspath(encoder)).lent("input", data)
-    # Nothing is written there: the codes are handed over.
+    # Nothing is written to this path: the embeddings are returned.
     call.option("output", "codes.npy")
     _options("encode", call, options)
     codes = call.encode(threads=threads, progress=progress)
@@ -241,7 +243,7 @@ def _joined(value: Any) -> str:
 
 
 def _table(performance: Any, folder: str) -> str | None:
-    """A table of models and numbers as a file."""
+    """Writes a table of models and numbers to a file; returns its path."""
     if performance is None or isinstance(performance, (str, os.PathLike)):
         return performance if performance is None else os.fspath(performance)
     if not isinstance(performance, Mapping):
@@ -263,7 +265,7 @@ def _known(command: str) -> dict[str, dict[str, Any]]:
 
 
 def _options(command: str, call: Call, options: Mapping[str, Any]) -> None:
-    """Options of a command by their own names; one that it does not have is refused as Python refuses an argument."""
+    """Adds options of a command by name; an unknown option raises TypeError, like an unknown argument."""
     known = _known(command)
     for name, value in options.items():
         option = name.replace("_", "-")

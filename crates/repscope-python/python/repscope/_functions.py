@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A function for each metric, made from what the metric declares: what it takes, which options change it, its page."""
+"""One function per metric, built from the declaration of the metric: its inputs, its options and its page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._call import Call
 from ._results import Results
 from ._scores import Score, Scores, Undefined
 
-#: The names of the arguments that stand for what a metric takes.
+#: Argument names of the inputs of a metric.
 ARGUMENTS = {
     "states": ("X", "ArrayLike", "What the model saw, one sample per row; trailing dimensions are flattened."),
     "codes": ("Z", "ArrayLike", "The codes of the model, one row per sample."),
@@ -21,9 +21,9 @@ ARGUMENTS = {
     "labels_if_any": ("labels", "ArrayLike | None", "A class per row; without it, the clusters of k-means."),
     "view": ("view", "ArrayLike", "Codes of a second view of the same samples."),
 }
-#: Defaults that differ from the command's, because a function gives one number by default.
+#: Defaults that differ from the command, because a function returns one number by default.
 DEFAULTS = {"trustworthiness": {"k": 10}, "continuity": {"k": 10}}
-#: What every function of codes takes beside its own options.
+#: Arguments of every function of embeddings.
 SHARED = {
     "episodes": ("ArrayLike | None", None, "The episode of each row: intervals are then taken over episodes."),
     "seed": ("int", 42, "The seed of every random choice."),
@@ -32,7 +32,7 @@ SHARED = {
     "memory": ("str | None", None, "Memory the call may use, such as '4G'; one that needs more is refused at once."),
     "progress": ("bool | None", None, "Whether to show a bar; by default where somebody may be watching."),
 }
-#: Further arguments of single metrics.
+#: Additional arguments of single metrics.
 EXTRA = {
     "smoothness": {
         "next_states": ("ArrayLike | None", None, "The state after each row of X; by default the next row."),
@@ -42,17 +42,17 @@ EXTRA = {
 
 
 def declared() -> list[dict[str, Any]]:
-    """Everything that is declared about metrics."""
+    """The declarations of all metrics."""
     return json.loads(_repscope.declared_metrics())
 
 
 def is_of_codes(metric: Mapping[str, Any]) -> bool:
-    """Whether a metric is computed from the arrays of one model."""
+    """Whether a metric is computed from the arrays of a single model."""
     return all(what in ARGUMENTS for what in metric["takes"])
 
 
 def signature(metric: Mapping[str, Any]) -> tuple[list[tuple], list[tuple]]:
-    """Arguments by position and by name: (name, type, default, about) each; no default is `inspect._empty`."""
+    """Positional and keyword arguments as (name, type, default, about); `inspect._empty` means no default."""
     empty = inspect.Parameter.empty
     first = []
     for what in metric["takes"]:
@@ -75,7 +75,7 @@ def signature(metric: Mapping[str, Any]) -> tuple[list[tuple], list[tuple]]:
 
 
 def variants_of(metric: Mapping[str, Any]) -> dict[str, list[str | None]]:
-    """The parameter that tells the outputs of a metric apart, and its values; None is that of the bare name."""
+    """The parameter that distinguishes the outputs of a metric, and its values; None stands for the plain name."""
     values: dict[str, list[str | None]] = {}
     for output in metric["outputs"]:
         name, _, rest = output["id"].partition("(")
@@ -87,7 +87,7 @@ def variants_of(metric: Mapping[str, Any]) -> dict[str, list[str | None]]:
 
 
 def make(metric: Mapping[str, Any]) -> Callable:
-    """The function of a metric of codes."""
+    """The function of a metric of embeddings."""
     first, named = signature(metric)
     parameters = [
         inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
@@ -112,7 +112,7 @@ def make(metric: Mapping[str, Any]) -> Callable:
 
 
 def documentation(metric: Mapping[str, Any], arguments: Sequence[tuple]) -> str:
-    """The page of a metric, with what its function takes and gives."""
+    """The page of a metric, with parameters and return values of its function."""
     lines = [metric["page"].strip(), "", "Parameters", "----------"]
     for name, kind, default, about in arguments:
         ending = "" if default is inspect.Parameter.empty else f", default {default!r}"
@@ -123,7 +123,7 @@ def documentation(metric: Mapping[str, Any], arguments: Sequence[tuple]) -> str:
 
 
 def returned(metric: Mapping[str, Any]) -> str:
-    """What the function of a metric gives, as a type."""
+    """The return type of the function of a metric."""
     identity = metric["id"]
     ids = [output["id"] for output in metric["outputs"]]
     if f"{identity}@K" in ids:
@@ -165,7 +165,7 @@ def _compute(metric: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
 
 
 def pick(metric: Mapping[str, Any], results: Results, given: Mapping[str, Any]) -> Score | Undefined | Scores:
-    """What a function gives of the scores of its metric: the one of its name, one for each K, or all by name."""
+    """The return value of a function: the score of its name, one score per K, or all scores by name."""
     identity = metric["id"]
     own = {
         s.metric: s for s in results.scores if s.metric.partition("(")[0].partition("@")[0].split(".")[0] == identity

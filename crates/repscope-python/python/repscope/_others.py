@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Functions of the metrics that are not of one model's codes: retrieval, generated texts, predictions, pools of models."""
+"""Functions of metrics that need more than the embeddings of one model: retrieval, texts, predictions, pools."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def search(
     normalize: bool,
     options: Mapping[str, Any],
 ) -> Score | Undefined | Scores:
-    """One metric of queries that search targets; without targets they search each other and never find themselves."""
+    """One retrieval metric; without targets, the queries are the targets, and a query is never its own target."""
     call = Call("retrieval", "--quiet")
     call.option("space", f"queries={call.array('queries', queries)}")
     name = "queries"
@@ -38,7 +38,7 @@ def search(
         name = "targets"
         call.option("space", f"targets={call.array('targets', targets)}")
     if labels is None:
-        # Metrics of the ranking alone need none, the command asks for some.
+        # Metrics of the ranking alone need no labels, but the command requires them.
         labels = np.zeros(rows_of(queries), dtype="i8")
         target_labels = None if targets is None else np.zeros(rows_of(targets), dtype="i8")
     if target_labels is None and targets is not None and rows_of(targets) != rows_of(queries):
@@ -120,7 +120,7 @@ def _texts(metric: Mapping[str, Any]) -> Callable:
         options = {"seed": seed, "level": level, "threads": threads, "progress": progress}
         texts, _ = lend(list(generated), "generated")
         call = Call("etes", "--quiet")
-        # Scores of texts need no vectors; the command asks for some, and these are not looked at.
+        # Text scores need no embeddings, but the command requires them; these are not used.
         nothing = np.ones((max(len(texts), 1), 2), dtype="f4")
         call.lent("signal", nothing).lent("reference", nothing).option("permutations", 0)
         call.option("generated", f"system={call.array('generated', nothing)}")
@@ -128,7 +128,7 @@ def _texts(metric: Mapping[str, Any]) -> Callable:
         call.lent("reference_text", list(references))
         results = _run(call, identity, options)
         own = {s.metric: s for s in results.scores if s.metric.partition("@")[0].split(".")[0] == identity}
-        # What is said about the vectors is about nothing.
+        # Warnings about the placeholder embeddings are dropped.
         if identity in own:
             own[identity].all = Scores(own)
             return own[identity]
@@ -213,7 +213,7 @@ def _pools(metric: Mapping[str, Any]) -> Callable:
             call.option("performance", _table(performance, folder))
             for name, value in options.items():
                 call.option(name, value)
-            # What is related to performance are the scores of all other metrics.
+            # The scores of all other metrics are correlated with the performance.
             return Results(_run_all(call, shared))
 
     about = [
@@ -224,7 +224,7 @@ def _pools(metric: Mapping[str, Any]) -> Callable:
 
 
 def make(metric: Mapping[str, Any]) -> Callable | None:
-    """The function of a metric that is not of one model's codes."""
+    """The function of a metric that needs more than the embeddings of one model."""
     takes = metric["takes"]
     if "queries" in takes:
         return _ranked(metric)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A score is a number with everything needed to publish it; one that does not exist has a reason instead."""
+"""Scores: numbers with interval, chance level and metadata; an undefined score has a reason instead."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Any
 
 
 class Score(float):
-    """A float that knows its interval.
+    """A float with its confidence interval and metadata.
 
     Attributes
     ----------
     metric : str
-        The printed identity, such as ``trustworthiness@10``.
+        Metric id, such as ``trustworthiness@10``.
     model : str
-        The model it speaks of.
+        Name of the model.
     interval : tuple[float, float] or None
-        Confidence interval at ``level``, by ``method`` over ``unit``.
+        Confidence interval at ``level``, computed by ``method`` over ``unit``.
     chance : float or None
-        What a meaningless representation would get.
+        Expected value for a meaningless representation.
     better : str
         ``higher``, ``lower`` or ``neither``.
     n : int
-        How many units it was computed from.
+        Number of units it was computed from.
     note : str or None
-        What a reader must know to use it.
+        Remark that is needed to interpret it.
     warnings : list[str]
-        What the run had to say.
+        Warnings of the run.
     all : Scores
         Every score of the same call.
     """
@@ -62,7 +62,7 @@ class Score(float):
         return float(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The score as results.json has it."""
+        """The score as an entry of results.json."""
         return dict(self._entry)
 
     def __repr__(self) -> str:
@@ -79,7 +79,7 @@ class Score(float):
 
 
 class Undefined:
-    """A score that does not exist for these data. ``reason`` says why; ``float()`` refuses."""
+    """A score that is undefined for the data. ``reason`` says why; ``float()`` raises ValueError."""
 
     def __init__(self, entry: Mapping[str, Any]) -> None:
         _fill(self, entry)
@@ -87,7 +87,7 @@ class Undefined:
     value = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The score as results.json has it."""
+        """The score as an entry of results.json."""
         return dict(self._entry)
 
     def __float__(self) -> float:
@@ -107,7 +107,7 @@ class Undefined:
 
 
 class Scores(Mapping):
-    """Scores by their names, in the order in which they are shown."""
+    """Scores by name, in display order."""
 
     def __init__(self, scores: Mapping[Any, Score | Undefined], warnings: list[str] | None = None) -> None:
         self._scores = dict(scores)
@@ -139,11 +139,11 @@ class Scores(Mapping):
         return len(self._scores)
 
     def to_dict(self) -> dict[Any, dict[str, Any]]:
-        """Every score as results.json has it."""
+        """Every score as an entry of results.json."""
         return {name: score.to_dict() for name, score in self._scores.items()}
 
     def to_pandas(self) -> Any:
-        """A frame with a row per score."""
+        """A data frame with one row per score."""
         import pandas
 
         return pandas.DataFrame([score.to_dict() for score in self._scores.values()])

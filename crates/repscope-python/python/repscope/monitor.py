@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Metrics during training: batches in, scores out, in bounded memory, mergeable over processes.
+"""Metrics during training: batches in, scores out, in bounded memory, mergeable across processes.
 
-A monitor keeps at most ``rows`` rows. While it has seen no more than that it has all of them, and scores are exact.
-Beyond, it has a uniform random sample: every row gets a 64-bit key, and the rows with the smallest keys stay. The key
-is a hash of the seed, of the row's numbers, of its place in its own monitor and of the monitor's ``stream``. So
+A monitor keeps at most ``rows`` rows. Up to that number it keeps all rows, and scores are exact. Beyond, it keeps a
+uniform random sample: every row gets a 64-bit key, and the rows with the smallest keys are kept. The key is a hash of
+the seed, the values of the row, its position in its monitor and the ``stream`` of the monitor. Therefore
 
-- a row's key does not depend on how rows come in batches, nor on what else was seen or merged: the rows that stay are
-  the same for every order and bracketing of merges, and so is every bit of the scores;
-- copies of a row get keys of their own, so that the share of equal rows in the sample is that in the data (a collapse
-  is seen). Were rows drawn by their numbers alone, copies would all stay or all go;
-- monitors of several processes do not draw alike: their rows differ. Only rows that are the same, at the same place of
-  monitors of the same ``stream``, stay or go together; with a ``stream`` for each process none do.
+- the key of a row does not depend on batch sizes or on other rows, seen or merged: the sample, and every bit of the
+  scores, is the same for every order and nesting of merges;
+- copies of a row get different keys, so the share of equal rows in the sample matches the data, and a collapse is
+  detected. With keys of the values alone, copies would all be kept or all be dropped;
+- monitors of several processes sample independently, because their rows differ. Only equal rows at the same position of
+  monitors with the same ``stream`` get equal keys; use one ``stream`` per process to avoid this.
 
-Scores are computed on the rows in the order of a hash of their numbers. While all rows are kept it therefore does not
-matter either which monitor saw them, or when: merged monitors have the bits of one that saw everything.
+Scores are computed on the rows in the order of a hash of their values. While all rows are kept, it therefore does not
+matter which monitor saw a row, or when: merged monitors give the same bits as a single one.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from . import _functions
 from ._arrays import lend
 from ._scores import Score, Scores, Undefined
 
-#: The odd steps of splitmix64 and of two Weyl sequences beside it.
+#: The odd increments of splitmix64 and of two further Weyl sequences.
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _STREAM_STEP = np.uint64(0xD1B54A32D192ED03)
 _SEED_STEP = np.uint64(0x8CB92BA72F3D8DD7)
-#: Options that every function takes and a monitor sets, or cannot have: rows that were drawn have no order.
+#: Options of functions that the monitor sets itself or does not support: sampled rows have no order.
 _OWN = ("seed", "episodes")
 
 
 class Monitor:
-    """Watches codes during training.
+    """Monitor embeddings during training.
 
     ::
 
@@ -52,15 +52,15 @@ class Monitor:
     Parameters
     ----------
     metrics : sequence of str
-        Metrics of codes alone, by the name of their function ("two_nn") or by printed identity ("two_nn(fit=mle)").
+        Metrics of embeddings alone, by function name ("two_nn") or by id ("two_nn(fit=mle)").
     rows : int, default 10000
-        How many rows to keep. Memory is rows × columns numbers; beyond it scores are those of a random sample.
+        Maximum number of rows to keep. Memory is rows × columns numbers; beyond, scores are those of a random sample.
     seed : int, default 42
-        The seed of the sample and of every random choice of the metrics.
+        Random seed of the sample and of the metrics.
     stream : int, default 0
-        A number of this monitor among those it will be merged with, such as the rank of the process; see the module.
+        Number of this monitor among those it will be merged with, such as the rank of the process; see the module.
     **options
-        Options of the functions, such as ``discard=0.2``, ``threads=1``; each goes to the metrics that have it.
+        Options of the functions, such as ``discard=0.2``, ``threads=1``; each is passed to the metrics that have it.
     """
 
     def __init__(
@@ -79,24 +79,24 @@ class Monitor:
 
     @property
     def metrics(self) -> list[str]:
-        """What is watched, as asked."""
+        """The requested metrics."""
         return list(self._metrics)
 
     @property
     def seen(self) -> int:
-        """How many rows came in, merged ones included; those kept are ``len(monitor)``."""
+        """Number of rows seen, including merged ones; ``len(monitor)`` is the number of rows kept."""
         return self._seen
 
     def reset(self) -> None:
-        """Forgets all rows."""
-        self._place = 0  # rows of its own, merged ones not counted
+        """Drop all rows."""
+        self._place = 0  # own rows, not counting merged ones
         self._seen = 0
-        self._codes: np.ndarray | None = None  # with room for more rows than are held
+        self._codes: np.ndarray | None = None  # with capacity for more rows
         self._keys = np.empty(0, dtype="u8")
         self._contents = np.empty(0, dtype="u8")
 
     def update(self, batch: Any) -> None:
-        """Takes a batch of codes, an array or tensor of shape (B, D); a tensor is detached and copied."""
+        """Add a batch of embeddings, an array or tensor of shape (B, D); a tensor is detached and copied."""
         codes = _codes_of(batch)
         self._check_columns(codes, "a batch")
         contents = _content_hashes(codes, self._seed)
@@ -108,9 +108,9 @@ class Monitor:
         self._take(codes, keys, contents)
 
     def merge(self, other: Monitor) -> Monitor:
-        """Adds what another monitor has seen, which stays as it is; gives this one.
+        """Add the rows of another monitor, which is not changed; return this one.
 
-        Both need the same rows, seed and columns. Any order and bracketing of merges gives the same scores.
+        Both need the same ``rows``, seed and number of columns. Any order and nesting of merges gives the same scores.
         """
         if not isinstance(other, Monitor):
             raise TypeError(f"a monitor merges with a monitor, not with {type(other).__name__}")
@@ -121,13 +121,13 @@ class Monitor:
             return self
         count = len(other)
         self._check_columns(other._codes, "the other monitor")
-        # Copies, as a monitor may be merged with itself.
+        # Copies, because a monitor may be merged with itself.
         self._take(other._codes[:count].copy(), other._keys.copy(), other._contents.copy())
         self._seen += other._seen
         return self
 
     def compute(self) -> Scores:
-        """The scores of the rows, by the names that were asked for; a metric of several scores has its printed ones."""
+        """The scores by requested name; a metric with several scores is listed by the ids of its scores."""
         if not len(self):
             raise ValueError("the monitor has no rows yet; call update(batch) first")
         assert self._codes is not None
@@ -147,9 +147,9 @@ class Monitor:
         return Scores(scores, warnings)
 
     def log(self, writer: Any, step: int, prefix: str = "repscope/") -> Scores:
-        """Writes every score through a SummaryWriter's ``add_scalar(prefix + name, value, step)``, and gives them.
+        """Write every score with ``writer.add_scalar(prefix + name, value, step)``; return the scores.
 
-        A score that does not exist for these rows is not written.
+        Undefined scores are not written.
         """
         scores = self.compute()
         for name, score in scores.items():
@@ -161,10 +161,10 @@ class Monitor:
         return len(self._keys)
 
     def __bool__(self) -> bool:
-        return True  # a monitor without rows is still one
+        return True  # an empty monitor is still a monitor
 
     def __getstate__(self) -> dict[str, Any]:
-        # Without the room for rows to come.
+        # Without spare capacity.
         codes = None if self._codes is None else self._codes[: len(self)]
         return {**self.__dict__, "_codes": codes}
 
@@ -172,7 +172,7 @@ class Monitor:
         return f"<Monitor of {', '.join(self._metrics)}: {len(self)} of {self._seen} rows>"
 
     def _take(self, codes: np.ndarray, keys: np.ndarray, contents: np.ndarray) -> None:
-        """Adds rows, then lets go of those with the largest keys; rows that stay do not move."""
+        """Adds rows, then drops those with the largest keys; kept rows do not move."""
         self._grow(len(codes), codes)
         assert self._codes is not None
         room = min(self._rows - len(self), len(codes))
@@ -193,7 +193,7 @@ class Monitor:
         self._codes[goes], self._keys[goes], self._contents[goes] = codes[comes], keys[comes], contents[comes]
 
     def _grow(self, count: int, codes: np.ndarray) -> None:
-        """Makes room for so many more rows like these."""
+        """Increases the capacity for `count` more rows."""
         held = len(self)
         if self._codes is None:
             self._codes = np.empty((min(self._rows, count), codes.shape[1]), dtype=codes.dtype)
@@ -222,13 +222,13 @@ class Monitor:
 
     def _ask(self, metric: Mapping[str, Any], codes: np.ndarray) -> Score | Undefined | Scores:
         own = {name: value for name, value in self._options.items() if name in _options_of(metric)}
-        # A bar in every training step would be one too many.
+        # No progress bar in every training step.
         own.setdefault("progress", False)
         return _functions.make(metric)(codes, seed=self._seed, **own)
 
 
 def _codes_of(batch: Any) -> np.ndarray:
-    """Codes as f32 or f64 in C order, finite, of shape (B, D)."""
+    """Finite embeddings as f32 or f64 in C order, of shape (B, D)."""
     array, dtype = lend(batch, "batch")
     if isinstance(array, list):
         raise TypeError(f"`batch` holds {'texts' if dtype == 'str' else 'Python objects'}; give numbers, shape (B, D)")
@@ -246,10 +246,10 @@ def _codes_of(batch: Any) -> np.ndarray:
 
 
 def _content_hashes(codes: np.ndarray, seed: int) -> np.ndarray:
-    """A 64-bit hash of the numbers of each row; the same for f32 and f64."""
-    # + 0.0 makes the zeros one.
+    """A 64-bit hash of the values of each row; the same for f32 and f64."""
+    # + 0.0 maps −0.0 to 0.0.
     words = (codes.astype("f8") + 0.0).view("u8")
-    # The low half of a number that was f32 is mostly zeros, and a product carries upwards only.
+    # The low half of a converted f32 is mostly zeros, and a product only carries upward.
     words ^= words >> np.uint64(32)
     columns = np.arange(1, codes.shape[1] + 1, dtype="u8")
     words *= _mixed(columns * _STEP + _word(seed)) | np.uint64(1)
@@ -258,12 +258,12 @@ def _content_hashes(codes: np.ndarray, seed: int) -> np.ndarray:
 
 
 def _word(number: int) -> np.ndarray:
-    """A number as an array of one, whose arithmetic wraps around in silence."""
+    """A number as an array of one element, whose arithmetic wraps without warnings."""
     return np.array([number], dtype="u8")
 
 
 def _mixed(words: np.ndarray) -> np.ndarray:
-    """The finaliser of splitmix64 (Steele, Lea and Flood 2014): every bit depends on every bit."""
+    """The finalizer of splitmix64 (Steele, Lea and Flood 2014): every bit depends on every bit."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))
@@ -271,12 +271,12 @@ def _mixed(words: np.ndarray) -> np.ndarray:
 
 @cache
 def _watchable() -> dict[str, Mapping[str, Any]]:
-    """The metrics of codes alone, by name."""
+    """The metrics of embeddings alone, by name."""
     return {m["id"]: m for m in _functions.declared() if set(m["takes"]) <= {"codes", "labels_if_any"}}
 
 
 def _metric_of(name: str) -> Mapping[str, Any]:
-    """The metric that a name or a printed identity belongs to."""
+    """The metric of a function name or score id."""
     watchable = _watchable()
     if name in watchable:
         return watchable[name]
@@ -297,7 +297,7 @@ def _options_of(metric: Mapping[str, Any]) -> list[str]:
 
 
 def _picked(name: str, metric: Mapping[str, Any], answer: Score | Undefined | Scores) -> dict[str, Score | Undefined]:
-    """What a name stands for in the answer of its metric's function."""
+    """The scores that a name selects from the return value of its function."""
     if name == metric["id"] and not isinstance(answer, Scores):
         return {name: answer}
     every = answer if isinstance(answer, Scores) else answer.all

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The library calls of document 001: Label-Recall@K between sensor and text embeddings, and from text prototypes.
+"""The library calls of the label retrieval script: Label-Recall@K between sensor and text embeddings, and prototypes.
 
-They work as the document prints them, only the import changes. What the document calls Label-Recall@K is
-``label_precision`` here: of the K targets most similar to a query, the share with the query's label, averaged over
-queries. ``results["text2sensor"][10]`` is a float that knows its interval.
+They work as in the script; only the import changes. Label-Recall@K is ``label_precision`` here: of the K targets most
+similar to a query, the share with the query's label, averaged over queries. ``results["text2sensor"][10]`` is a float
+with its confidence interval.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ __all__ = [
     "save_results",
 ]
 
-#: Texts that an encoder sees at once, as in the command.
+#: Default batch size for texts, as in the command.
 BATCH = 32
 
 
 class DocumentResults(dict):
-    """Results in the shape that the document prints.
+    """Results in the layout of the original script.
 
     Attributes
     ----------
     scores : Results or None
-        Every score of the call, with intervals, chance levels and figures; None in a copy that was pickled.
+        Every score of the call, with intervals, chance levels and figures; None after unpickling.
     warnings : list[str]
-        What the run had to say.
+        Warnings of the run.
     """
 
     def __init__(self, values: Mapping, scores: Results | None = None, warnings: Iterable[str] = ()) -> None:
@@ -64,14 +64,14 @@ class DocumentResults(dict):
 
 
 class LabelTexts(dict):
-    """Texts by label, as the metadata have them: one text, or a list where a label has several.
+    """Texts by label from the metadata: one text, or a list if a label has several.
 
     Attributes
     ----------
     source : str
-        The field they come from, such as ``label_to_text_sourish``.
+        The metadata field, such as ``label_to_text_sourish``.
     warnings : list[str]
-        What was not as asked.
+        Deviations from the request.
     """
 
     source: str
@@ -97,20 +97,20 @@ def compute_label_recall_at_k(
     Parameters
     ----------
     sensor_embeddings, text_embeddings : array or None
-        One row per sample, in the same order. One of them may be None where only the other one searches itself.
+        One row per sample, in the same order. One of them may be None if only the other one is searched with itself.
     labels : array
         A label per row, of any kind.
-    k_values : whole numbers
-        How many of the first targets to look at.
+    k_values : integers
+        Numbers K of first targets to score.
     directions : names
-        text2sensor, sensor2text, sensor2sensor, text2text; ``both`` is the first two. Where a space searches itself, a
-        row never finds itself.
+        text2sensor, sensor2text, sensor2sensor, text2text; ``both`` is the first two. When a space searches itself, a
+        row is never its own target.
     normalize : bool
-        Compare by cosine; False: by the inner product of the rows as they are.
+        Cosine similarity; False: inner product of the rows without normalization.
     verbose : bool
-        Print the values and what is to be known about them.
+        Print the values and warnings.
     exclude_self : bool
-        Only True: a query that finds itself would be counted as a hit.
+        Only True is supported: a query that finds itself would count as a hit.
     **options
         Any other option of ``repscope retrieval``, such as ``level=0.9`` or ``ignore_case=True``.
 
@@ -118,8 +118,8 @@ def compute_label_recall_at_k(
     -------
     DocumentResults
         ``results[direction][k]``: a :class:`~repscope.Score`, which is a float, or an :class:`~repscope.Undefined`.
-        Queries whose label no target has are left out of the mean; ``results.warnings`` counts them. A K larger than
-        the number of targets becomes that number.
+        Queries whose label has no relevant targets are left out of the mean; ``results.warnings`` counts them. A K
+        larger than the number of targets becomes that number.
     """
     directions = _directions(directions)
     if not exclude_self and any(_searches_itself(direction) for direction in directions):
@@ -147,21 +147,21 @@ def compute_prototype_retrieval_metrics(
     progress: bool | None = None,
     **options: Any,
 ) -> DocumentResults:
-    """Label-Recall@K with prototypes, vectors that stand for a label each, as queries.
+    """Label-Recall@K with prototypes as queries: one or more embeddings per label.
 
     Parameters
     ----------
     prototype_embeddings, prototype_labels : array
-        One row per prototype, and its label; a label may have several. :func:`encode_text_prototypes` gives both.
+        One row per prototype, and its label; a label may have several. :func:`encode_text_prototypes` returns both.
     sensor_embeddings, text_embeddings : array, optional
-        What is searched; at least one of them.
+        The targets; at least one of them is required.
     target_labels : array
-        A label per row, written as those of the prototypes are. Prototypes of labels that no target has are left out,
-        and ``results.warnings`` names them; it is an error if none is left.
+        A label per row, spelled like those of the prototypes. Prototypes whose label has no targets are left out and
+        listed in ``results.warnings``; it is an error if none remain.
     directions : names
-        prototype2sensor, prototype2text; ``both`` is those that have embeddings.
+        prototype2sensor, prototype2text; ``both`` is those whose embeddings are given.
 
-    The other parameters and what is returned are those of :func:`compute_label_recall_at_k`.
+    The other parameters and the return value are those of :func:`compute_label_recall_at_k`.
     """
     if target_labels is None:
         raise TypeError("target_labels is missing: give the label of each row that is searched")
@@ -177,8 +177,8 @@ def load_text_prototypes_from_metadata(
 ) -> LabelTexts:
     """The texts that describe the labels of a dataset: ``{label: text}``, in the order of the file.
 
-    Looked up is the field ``label_to_text_<style>``; where it is missing, the plain ``label_to_text``: its field of
-    that name (``long_desc``), or all of its descriptions, with a warning. A label with several texts has a list.
+    Reads the field ``label_to_text_<style>``. If it is missing, reads ``label_to_text``: its field of that name
+    (``long_desc``), or all of its descriptions, with a warning. A label with several texts has a list.
     """
     pairs, source, notes = prototype_texts(os.fspath(metadata_path), dataset_name, style)
     found = LabelTexts()
@@ -209,19 +209,19 @@ def encode_text_prototypes(
     Parameters
     ----------
     label_to_text : mapping
-        ``{label: text}``, or a list of texts of a label, which then has as many prototypes.
+        ``{label: text}``, or a list of texts per label, each of which becomes a prototype.
     text_encoder : callable, object or path
         Any callable ``(list of str) -> (N, D) array``; an object with ``encode_texts_clip(texts, device)``, as in the
-        document, or with ``encode(texts)``, as of sentence-transformers; or the path of a text model that
-        :func:`repscope.encode` reads. A torch module is run in evaluation mode and without gradients.
+        original script, or with ``encode(texts)``, as in sentence-transformers; or the path of a text model supported
+        by :func:`repscope.encode`. A torch module is run in evaluation mode and without gradients.
     device : optional
-        Handed to the encoder where it takes one.
+        Passed to the encoder if it takes a device.
     normalize : bool
-        Bring each row to length 1.
+        Scale each row to unit length.
     batch_size : int
-        Texts that the encoder sees at once.
+        Number of texts per batch.
     **options
-        Where the encoder is a path, those of ``repscope encode``: ``checkpoint``, ``template``, …
+        If the encoder is a path, options of ``repscope encode``: ``checkpoint``, ``template``, …
     """
     if not isinstance(label_to_text, Mapping):
         raise TypeError(f"label_to_text is of type {type(label_to_text).__name__}; give a mapping {{label: text}}")
@@ -239,7 +239,7 @@ def encode_text_prototypes(
 
 
 def print_results_summary(results: Mapping[str, Mapping[Any, Any]]) -> None:
-    """Prints the summary of document 001: a block per direction, a line per K."""
+    """Print the Label-Recall@K summary: a block per direction, a line per K."""
     wide = "=" * 70
     lines = [wide, "LABEL-RECALL@K RESULTS SUMMARY", wide, ""]
     for direction, own in results.items():
@@ -250,9 +250,9 @@ def print_results_summary(results: Mapping[str, Mapping[Any, Any]]) -> None:
 
 
 def save_results(results: Mapping[str, Mapping[Any, Any]], path: str | os.PathLike) -> None:
-    """Writes the flat JSON of document 001, ``{"text2sensor": {"10": 0.72, …}, …}``, whole or not at all.
+    """Write the results as flat JSON, ``{"text2sensor": {"10": 0.72, …}, …}``, atomically.
 
-    A value that is undefined becomes null.
+    Undefined values become null.
     """
     flat = {direction: {str(k): _number(value) for k, value in own.items()} for direction, own in results.items()}
     path = os.fspath(path)
@@ -275,7 +275,7 @@ def encode_texts(
     progress: bool | None,
     options: Mapping[str, Any],
 ) -> np.ndarray:
-    """One vector per text, by any kind of text encoder."""
+    """One embedding per text, from any kind of text encoder."""
     check_encoder(text_encoder, options)
     if isinstance(text_encoder, (str, os.PathLike)):
         codes = encode(text_encoder, texts, progress=progress, **{"batch_size": batch_size, **options})
@@ -288,7 +288,7 @@ def encode_texts(
 
 
 def check_encoder(text_encoder: Any, options: Mapping[str, Any]) -> None:
-    """Refuses what cannot encode texts, and options that nobody would read."""
+    """Raises TypeError for objects that cannot encode texts and for unused options."""
     if isinstance(text_encoder, (str, os.PathLike)):
         return
     if _method(text_encoder) is None:
@@ -302,7 +302,7 @@ def check_encoder(text_encoder: Any, options: Mapping[str, Any]) -> None:
 
 
 class _TextEncoder(Encoder):
-    """A text encoder of the caller's, shown batches of texts."""
+    """A text encoder passed by the caller, run on batches of texts."""
 
     def __init__(self, function: Any, texts: list[str], batch_size: int, device: Any) -> None:
         if isinstance(batch_size, bool) or int(batch_size) != batch_size or batch_size < 1:
@@ -320,13 +320,13 @@ class _TextEncoder(Encoder):
         else:
             codes = method(batch)
         array = to_numpy(codes, "codes of the text encoder")
-        # Encoders that squeeze their output lose the axis of a batch of one.
+        # Encoders that squeeze their output lose the batch axis of a single text.
         is_squeezed = len(batch) == 1 and isinstance(array, np.ndarray) and array.ndim == 1
         return array.reshape(1, -1) if is_squeezed else array
 
 
 def _method(encoder: Any) -> Callable | None:
-    """What is called with the texts. The encoder itself comes last: a torch module with `encode` is callable, too."""
+    """The callable for texts. The encoder itself comes last: a torch module with `encode` is also callable."""
     for name in ("encode_texts_clip", "encode"):
         method = getattr(encoder, name, None)
         if callable(method):
@@ -394,7 +394,7 @@ def _whole(k_values: int | Iterable[int]) -> list[int]:
 
 
 def _title(direction: str) -> str:
-    """The direction in the words of the document: `text2sensor` is `Text -> Sensor`."""
+    """The title of a direction: `text2sensor` is `Text -> Sensor`."""
     query, _, target = direction.partition("2")
     first = "Text Prototype" if direction in ("prototype2sensor", "prototype2text") else query[:1].upper() + query[1:]
     return f"{first} -> {target[:1].upper() + target[1:]}"
@@ -408,7 +408,7 @@ def _value(value: Any) -> str:
 
 
 def _number(value: Any) -> float | None:
-    """A plain number; None where there is none."""
+    """A plain number, or None."""
     if value is None or isinstance(value, Undefined):
         return None
     number = float(value)

@@ -32,18 +32,18 @@ const SHAPES_MATTER: &str = "ID / D and MCR² change with the columns, and all s
                              models by the preset `paper`, and with care";
 
 const PRESETS: &[(&str, &str)] = &[
-    ("spec", "The steps of document 002"),
+    ("spec", "The steps of the original CLID / RankMe scripts"),
     ("paper", "The steps of Lu et al. 2023"),
 ];
 const YES_NO: &[(&str, &str)] = &[("yes", ""), ("no", "")];
 const UNIT_LENGTHS: &[(&str, &str)] = &[
     ("none", "In no step"),
-    ("vote", "In the vote of the neighbours"),
+    ("vote", "In the vote of the neighbors"),
     ("all", "In all steps: clusters, vote and dimension"),
 ];
 const ID_NORMS: &[(&str, &str)] = &[
     ("dim", "Divided by the number of columns, at most 1"),
-    ("pool", "Standardised over the models, as CL is"),
+    ("pool", "Standardized over the models, like CL"),
 ];
 
 /// Where the steps of CLID start from.
@@ -77,22 +77,22 @@ pub struct Clid {
     #[command(flatten)]
     #[serde(flatten)]
     pub seen: SeenOption,
-    /// Codes of a second view of the same samples, for alignment: NAME=PATH for each model, a folder or pattern with files
-    /// named as those of the models, or PATH for one model
+    /// Embeddings of a second view of the same samples, for alignment: NAME=PATH for each model, a folder or pattern with
+    /// the file names of the models, or PATH for one model
     #[arg(long, alias = "features2", num_args = 1.., value_name = "NAME=PATH|PATH")]
     pub views: Vec<Named>,
-    /// A class per row, for MCR²; without it, k-means' own clusters
+    /// A class per row, for MCR² [default: k-means clusters]
     #[arg(long, value_name = "PATH")]
     pub labels: Option<Source>,
     /// The groups that rows come in.
     #[command(flatten)]
     #[serde(flatten)]
     pub groups: Groups,
-    /// How well each model does elsewhere: a table with a column of models and one of numbers (FILE#COLUMN picks it).
-    /// Fits the weights of CL and ID, and says which score predicts the numbers
+    /// Downstream performance of each model: a table with a column of models and one of numbers (FILE#COLUMN selects it).
+    /// Fits the weights of CL and ID, and shows which score predicts the numbers
     #[arg(long, value_name = "FILE")]
     pub performance: Option<Source>,
-    /// Where the steps start from; the options below change single ones
+    /// Preset for all steps; the options below change single ones
     #[arg(
         long,
         value_parser = choice::<Preset>(PRESETS),
@@ -102,10 +102,10 @@ pub struct Clid {
         help_heading = "Steps of CLID"
     )]
     pub preset: Preset,
-    /// Bring each column to mean 0 and variance 1 first
+    /// Standardize each column to mean 0 and variance 1 first
     #[arg(long, value_parser = choice::<YesNo>(YES_NO), num_args = 0..=1, default_missing_value = "yes", hide_possible_values = true, value_name = "yes|no", help_heading = "Steps of CLID")]
     pub standardize: Option<YesNo>,
-    /// Which steps see rows of length 1
+    /// Which steps use rows scaled to unit length
     #[arg(
         long,
         value_parser = choice::<UnitLength>(UNIT_LENGTHS),
@@ -114,23 +114,23 @@ pub struct Clid {
         help_heading = "Steps of CLID"
     )]
     pub unit_length: Option<UnitLength>,
-    /// Number of k-means clusters; sqrt: the square root of the number of rows. A number also counts for MCR² without
+    /// Number of k-means clusters; sqrt: the square root of the number of rows. A number also applies to MCR² without
     /// labels
     #[arg(long, alias = "n-clusters", value_parser = cluster_count, value_name = "N|sqrt", help_heading = "Steps of CLID")]
     pub clusters: Option<ClusterCount>,
     /// Restarts of k-means; the best by inertia is kept
     #[arg(long, value_name = "N", help_heading = "Steps of CLID")]
     pub restarts: Option<usize>,
-    /// Neighbours that vote
+    /// Number of voting neighbors
     #[arg(long, alias = "k-classifier", value_name = "K", help_heading = "Steps of CLID")]
     pub k: Option<usize>,
-    /// Clusterings, each with its seed: --seed, --seed + 1, …
+    /// Number of clusterings, each with its own seed: --seed, --seed + 1, …
     #[arg(long, value_name = "N", help_heading = "Steps of CLID")]
     pub repeats: Option<usize>,
-    /// Random splits in halves of each clustering
+    /// Number of random train/test splits of each clustering
     #[arg(long, value_name = "N", help_heading = "Steps of CLID")]
     pub splits: Option<usize>,
-    /// The dimension is divided by the number of columns (dim), or it and CL are standardised over the models (pool)
+    /// Divide the dimension by the number of columns (dim), or standardize it and CL over the models (pool)
     #[arg(
         long,
         value_parser = choice::<IdNorm>(ID_NORMS),
@@ -139,19 +139,19 @@ pub struct Clid {
         help_heading = "Steps of CLID"
     )]
     pub id_norm: Option<IdNorm>,
-    /// The exponent of alignment's distance
+    /// Exponent of the distance in alignment
     #[arg(long, default_value_t = 2.0, help_heading = "Companions")]
     pub alpha: f64,
-    /// The t of uniformity's kernel
+    /// Kernel parameter t of uniformity
     #[arg(long, default_value_t = 2.0, help_heading = "Companions")]
     pub t: f64,
-    /// The squared distortion of MCR²
+    /// Squared distortion of MCR²
     #[arg(long, default_value_t = 0.01, help_heading = "Companions")]
     pub eps: f64,
-    /// The weight inside MCR²'s discriminative term
+    /// Weight inside the discriminative term of MCR²
     #[arg(long, default_value_t = 1.0, help_heading = "Companions")]
     pub gam1: f64,
-    /// The weight of the discriminative term in MCR²'s total
+    /// Weight of the discriminative term in the total of MCR²
     #[arg(long, default_value_t = 1.0, help_heading = "Companions")]
     pub gam2: f64,
     /// What all analyses share.
@@ -170,23 +170,23 @@ Examples:
 A preset sets all steps of CLID; each option changes one of them.
 
   step                             spec            paper           option
-  columns to mean 0, variance 1    yes             no              --standardize
-  rows of length 1                 for the vote    for all steps   --unit-length
+  standardize the columns          yes             no              --standardize
+  scale rows to unit length        for the vote    for all steps   --unit-length
   k-means clusters                 10              sqrt            --clusters
   restarts of k-means              10              1               --restarts
-  voters                           5               1               --k
-  clusterings, a seed each         5               5               --repeats
-  splits in halves, of each        1               10              --splits
-  scale of the dimension           dim             pool            --id-norm
+  voting neighbors                 5               1               --k
+  clusterings, one seed each       5               5               --repeats
+  splits of each clustering        1               10              --splits
+  normalization of the dimension   dim             pool            --id-norm
 
 accuracy.csv has a column of models and one of numbers; with it, each score that
-needs no labels is compared with them. Options may be written with - or with _.";
+needs no labels is correlated with them. Options may be written with - or with _.";
 
 default_options!(Clid);
 bind!(Clid: models, seen, views, labels, groups, performance);
 declare!(Clid {
     kind: Kind::Clid,
-    about: "Are clusters of the embeddings easy to learn? Which score predicts accuracy? (CLID, MCR²)",
+    about: "Are the clusters learnable, and which score predicts accuracy? (CLID, MCR²)",
     examples: EXAMPLES,
     folder: "clid",
     reads: &[Role::Labels, Role::Episodes, Role::Embeddings, Role::Views],

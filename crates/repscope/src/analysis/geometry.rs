@@ -26,7 +26,7 @@ pub struct Geometry {
     #[command(flatten)]
     #[serde(flatten)]
     pub seen: SeenOption,
-    /// A class per row: strings, whole numbers or booleans; or a folder of images in a folder for each class
+    /// A class per row: strings, integers or booleans; or a folder of images with one subfolder per class
     #[arg(long, value_name = "PATH")]
     pub labels: Option<Source>,
     /// The groups that rows come in.
@@ -39,16 +39,16 @@ pub struct Geometry {
     /// Restarts of k-means
     #[arg(long, default_value_t = 10)]
     pub restarts: usize,
-    /// Neighbours that vote in the k-NN accuracy [default: 5]
+    /// Number of neighbors for the k-NN accuracy [default: 5]
     #[arg(long)]
     pub k: Option<usize>,
-    /// Random 70/30 splits that the k-NN accuracy is averaged over
+    /// Number of random 70/30 splits that the k-NN accuracy is averaged over
     #[arg(long, default_value_t = 10)]
     pub splits: usize,
-    /// The t of uniformity's kernel
+    /// Kernel parameter t of uniformity
     #[arg(long, default_value_t = 2.0)]
     pub t: f64,
-    /// Compare M random rows with all rows, where N is in the millions
+    /// Compare M random query rows with all rows: an unbiased estimate for millions of rows
     #[arg(long, value_name = "M")]
     pub sample: Option<usize>,
     /// What all analyses share.
@@ -61,7 +61,7 @@ default_options!(Geometry);
 bind!(Geometry: models, seen, labels, groups);
 declare!(Geometry {
     kind: Kind::Geometry,
-    about: "How are the embeddings spread, and do they fall into classes? (silhouette, k-means, k-NN)",
+    about: "How are the embeddings spread, and do they separate classes? (silhouette, k-NN)",
     examples: "Examples:\n  repscope geometry --model jepa=z.npy --labels labels.npy\n  repscope geometry --model z.npy --clusters 10 --format latex",
     folder: "geometry_analysis",
     reads: &[Role::Labels, Role::Episodes, Role::Embeddings],

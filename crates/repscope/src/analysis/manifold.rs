@@ -27,10 +27,10 @@ pub struct Manifold {
     #[command(flatten)]
     #[serde(flatten)]
     pub groups: Groups,
-    /// Take the neighbour ratios of M random rows, with neighbours among all rows
+    /// Use the neighbor ratios of M random query rows, with neighbors among all rows
     #[arg(long, value_name = "M")]
     pub sample: Option<usize>,
-    /// Share of the largest ratios that TwoNN's fit leaves out
+    /// Share of the largest ratios that the TwoNN fit leaves out
     #[arg(long, default_value_t = 0.1)]
     pub discard: f64,
     /// What all analyses share.

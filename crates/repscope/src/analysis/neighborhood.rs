@@ -17,8 +17,8 @@ const DISTANCES: &[(&str, &str)] = &[("euclidean", ""), ("cosine", "")];
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Neighborhood {
-    /// The states that the model saw, one per row (trailing dimensions are flattened): an array, a folder of images, or the
-    /// dataset .pth of document 000
+    /// The inputs of the model, one per row (trailing dimensions are flattened): an array, a folder of images, or the
+    /// dataset .pth of the representation analysis scripts
     #[arg(long, alias = "inputs", required = true, value_name = "PATH")]
     pub states: Option<Source>,
     /// The groups that rows come in.
@@ -29,13 +29,13 @@ pub struct Neighborhood {
     #[command(flatten)]
     #[serde(flatten)]
     pub models: Models,
-    /// Neighbourhood sizes
+    /// Neighborhood sizes
     #[arg(long, num_args = 1.., value_delimiter = ',', default_values_t = [5, 10, 15])]
     pub k: Vec<usize>,
-    /// Distance between codes
+    /// Distance between embeddings
     #[arg(long, value_parser = choice::<Distance>(DISTANCES), default_value = "euclidean")]
     pub distance: Distance,
-    /// Rank M random rows against all rows, for an unbiased estimate where N is in the millions
+    /// Rank M random query rows against all rows: an unbiased estimate for millions of rows
     #[arg(long, value_name = "M")]
     pub sample: Option<usize>,
     /// What all analyses share.
@@ -48,7 +48,7 @@ default_options!(Neighborhood);
 bind!(Neighborhood: states, groups, models);
 declare!(Neighborhood {
     kind: Kind::Neighborhood,
-    about: "Are neighbors of the input neighbors of the embedding? (trustworthiness, continuity)",
+    about: "Are neighbors preserved by the embedding? (trustworthiness, continuity)",
     examples: "Examples:\n  repscope neighborhood --states frames.npy --model jepa=z.npy --k 5 10 15\n  repscope neighborhood --states frames.npy --model z.npy --sample 2000",
     folder: "neighborhood_preservation",
     reads: &[Role::States, Role::Episodes, Role::Embeddings],

@@ -43,7 +43,7 @@ default_options!(Rankme);
 bind!(Rankme: models, seen, groups);
 declare!(Rankme {
     kind: Kind::Rankme,
-    about: "How many directions do the embeddings really fill? (both RankMe, other ranks)",
+    about: "What is the effective rank of the embeddings? (RankMe, other ranks)",
     examples: "Examples:\n  repscope rankme --model jepa=z_jepa.npy --model autoencoder=z_ae.npy",
     folder: "rankme",
     reads: &[Role::Episodes, Role::Embeddings],

@@ -22,11 +22,11 @@ const ONE_SEQUENCE: &str = "no episodes are given: all rows are taken as one seq
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Smoothness {
-    /// The states that the model saw, one per row (trailing dimensions are flattened): an array, a folder of images, or the
-    /// dataset .pth of document 000
+    /// The inputs of the model, one per row (trailing dimensions are flattened): an array, a folder of images, or the
+    /// dataset .pth of the representation analysis scripts
     #[arg(long, alias = "inputs", required = true, value_name = "PATH")]
     pub states: Option<Source>,
-    /// The state after each state; without it, the next row of the same episode. Each --model is then Z,Z1, or
+    /// The successor of each input; without it, the next row of the same episode. Each --model is then Z,Z1, or
     /// an encoder
     #[arg(long, alias = "next-inputs", value_name = "PATH")]
     pub next_states: Option<Source>,
@@ -47,7 +47,7 @@ default_options!(Smoothness);
 bind!(Smoothness: states, next_states, episodes, models);
 declare!(Smoothness {
     kind: Kind::Smoothness,
-    about: "Do small steps of the input make small steps of the embedding?",
+    about: "Do small changes of the input cause small changes of the embedding?",
     examples: "Examples:\n  repscope smoothness --states frames.npy --episodes episode.npy --model jepa=z.npy\n  repscope smoothness --states s.npy --next-states s1.npy --model jepa=z.npy,z1.npy",
     folder: "smoothness_analysis",
     reads: &[

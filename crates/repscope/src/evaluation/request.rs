@@ -23,7 +23,7 @@ use crate::study_file;
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Evaluate {
-    /// A study file (.toml), or the codes of models as with --model
+    /// A study file (.toml), or embeddings of models as with --model
     #[arg(value_name = "STUDY.toml|PATH")]
     pub inputs: Vec<String>,
     /// Write a commented study file to start from, and stop [default: study.toml]
@@ -37,19 +37,19 @@ pub struct Evaluate {
     #[command(flatten)]
     #[serde(flatten)]
     pub choice: Choice,
-    /// Take the analyses that an earlier run finished with the same inputs, options and version from the output folder
+    /// Reuse analyses in the output folder that an earlier run finished with the same inputs, options and version
     #[arg(long, help_heading = "Analyses")]
     pub resume: bool,
     /// Number of k-means clusters of `geometry` [default: 5]
     #[arg(long, value_name = "N", help_heading = "Analyses")]
     pub clusters: Option<usize>,
-    /// The steps of `clid` [default: spec]
+    /// Preset of `clid` [default: spec]
     #[arg(long, value_parser = ["spec", "paper"], hide_possible_values = true, value_name = "spec|paper", help_heading = "Analyses")]
     pub preset: Option<String>,
-    /// How well each model does elsewhere, for `clid`: a table with a column of models and one of numbers
+    /// Downstream performance of each model, for `clid`: a table with a column of models and one of numbers
     #[arg(long, value_name = "FILE", help_heading = "Analyses")]
     pub performance: Option<Source>,
-    /// Any other option of an analysis, by the name it has there: --set geometry.splits=20
+    /// Any other option of an analysis: --set geometry.splits=20
     #[arg(long, num_args = 1.., value_name = "ANALYSIS.OPTION=VALUE", help_heading = "Analyses")]
     pub set: Vec<String>,
     /// What all analyses share.
@@ -76,19 +76,19 @@ pub struct Evaluate {
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Choice {
-    /// Run these analyses and no others; one that cannot run is an error
+    /// Run only these analyses; one that cannot run is an error
     #[arg(long, value_parser = kinds(), num_args = 1.., value_delimiter = ',', value_name = "ANALYSIS", hide_possible_values = true, help_heading = "Analyses")]
     pub only: Vec<Kind>,
-    /// Leave these analyses out
+    /// Skip these analyses
     #[arg(long, value_parser = kinds(), num_args = 1.., value_delimiter = ',', value_name = "ANALYSIS", hide_possible_values = true, help_heading = "Analyses")]
     pub skip: Vec<Kind>,
-    /// Neighbourhood sizes of `neighborhood` [default: 5 10 15]
+    /// Neighborhood sizes of `neighborhood` [default: 5 10 15]
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "K", help_heading = "Analyses")]
     pub k: Vec<usize>,
-    /// Neighbours that vote in the k-NN accuracy of `geometry` [default: 5]
+    /// Number of neighbors for the k-NN accuracy of `geometry` [default: 5]
     #[arg(long, value_name = "K", help_heading = "Analyses")]
     pub knn_k: Option<usize>,
-    /// Let M random rows ask in `neighborhood`, `manifold` and `geometry`, where N is in the millions
+    /// Use M random query rows in `neighborhood`, `manifold` and `geometry`: an unbiased estimate for millions of rows
     #[arg(long, value_name = "M", help_heading = "Analyses")]
     pub sample: Option<usize>,
 }

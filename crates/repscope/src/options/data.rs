@@ -16,28 +16,28 @@ const POOLS: &[(&str, &str)] = &[("last", ""), ("mean", ""), ("first", ""), ("fl
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Data {
-    /// The states that the models saw, one per row (trailing dimensions are flattened): an array, a folder of images, or the
-    /// dataset .pth of document 000; what encoders are run on
+    /// The inputs of the models, one per row (trailing dimensions are flattened): an array, a folder of images, or the
+    /// dataset .pth of the representation analysis scripts. Encoders are run on them
     #[arg(long, alias = "inputs", value_name = "PATH", help_heading = "Data")]
     pub states: Option<Source>,
-    /// The state after each state, for smoothness. Each --model is then NAME=Z,Z1, or an encoder
+    /// The successor of each input, for smoothness. Each --model is then NAME=Z,Z1, or an encoder
     #[arg(long, alias = "next-inputs", value_name = "PATH", help_heading = "Data")]
     pub next_states: Option<Source>,
-    /// The episode of each row: pairs never cross episodes, and intervals are taken over them
+    /// The episode of each row: pairs never cross episodes, and intervals are over episodes
     #[arg(long, value_name = "PATH", help_heading = "Data")]
     pub episodes: Option<Source>,
-    /// A class per row: strings, whole numbers or booleans; or a folder of images in a folder for each class
+    /// A class per row: strings, integers or booleans; or a folder of images with one subfolder per class
     #[arg(long, value_name = "PATH", help_heading = "Data")]
     pub labels: Option<Source>,
-    /// Codes of a second view of the same samples, for alignment
+    /// Embeddings of a second view of the same samples, for alignment
     #[arg(long, num_args = 1.., value_name = "NAME=PATH|PATH", help_heading = "Data")]
     pub views: Vec<Named>,
-    /// A model: NAME=PATH, or PATH (the file stem is the name). PATH holds its codes, or is an encoder (.onnx, weights of a
-    /// known network, a folder of a text model) that is run on --states. Repeat for more models, or name a folder of .npy
+    /// A model: NAME=PATH, or PATH (the file stem is the name). PATH holds its embeddings, or is an encoder (.onnx, weights
+    /// of a known network, a text model folder) that is run on --states. Repeat for more models, or pass a folder of .npy
     /// files or a pattern such as 'runs/*.npy'
     #[arg(long = "model", num_args = 1.., value_name = "NAME=PATH", help_heading = "Data")]
     pub models: Vec<Named>,
-    /// How codes of shape (N, T, D) become one row per sample
+    /// Pooling of embeddings of shape (N, T, D) to one row per sample
     #[arg(long, value_parser = choice::<Pool>(POOLS), default_value = "last", help_heading = "Data")]
     pub pool: Pool,
     /// Join the arrays by id instead of by row: the name of an id column in every file, or NAME=PATH for
@@ -54,12 +54,12 @@ pub struct Data {
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Models {
-    /// A model: NAME=PATH, or PATH (the file stem is the name). PATH holds its codes, or is an encoder (.onnx, weights of a
-    /// known network, a folder of a text model) that is run on --states. Repeat for more models, or name a folder of .npy
+    /// A model: NAME=PATH, or PATH (the file stem is the name). PATH holds its embeddings, or is an encoder (.onnx, weights
+    /// of a known network, a text model folder) that is run on --states. Repeat for more models, or pass a folder of .npy
     /// files or a pattern such as 'runs/*.npy': a model per file
     #[arg(long = "model", required = true, num_args = 1.., value_name = "NAME=PATH")]
     pub models: Vec<Named>,
-    /// How codes of shape (N, T, D) become one row per sample
+    /// Pooling of embeddings of shape (N, T, D) to one row per sample
     #[arg(long, value_parser = choice::<Pool>(POOLS), default_value = "last")]
     pub pool: Pool,
     /// Join the arrays by id instead of by row: the name of an id column in every file, or NAME=PATH for
@@ -72,11 +72,11 @@ pub struct Models {
     pub encoder: EncoderOptions,
 }
 
-/// Rows of an episode resemble each other, so an analysis that knows the episodes has honest intervals.
+/// Rows of an episode are correlated, so intervals must be over episodes.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Groups {
-    /// The episode of each row: intervals are then taken over episodes
+    /// The episode of each row: intervals are then over episodes
     #[arg(long, value_name = "PATH")]
     pub episodes: Option<Source>,
 }
@@ -85,7 +85,7 @@ pub struct Groups {
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SeenOption {
-    /// What the models see, one sample per row, where a --model is an encoder: an array, a folder of images, lines of text
+    /// The inputs of encoders, one sample per row: an array, a folder of images, lines of text
     #[arg(long, alias = "inputs", value_name = "PATH")]
     pub states: Option<Source>,
 }
@@ -97,7 +97,7 @@ bind!(Groups: episodes);
 bind!(SeenOption: states);
 
 impl Data {
-    /// Whether a model is run, not read. One that cannot be told is a problem for whoever reads it.
+    /// Whether a model is an encoder. A path that cannot be classified is an error of the reader.
     pub fn has_encoders(&self) -> bool {
         let models = models::parse(&self.models, self.next_states.is_some()).unwrap_or_default();
         let is_run = |model: &models::Model| model.encoder.is_some() || is_encoder(&model.embeddings).unwrap_or(false);

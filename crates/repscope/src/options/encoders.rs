@@ -27,10 +27,10 @@ const LAYOUTS: &[(&str, &str)] = &[
     ("flat", "One vector, whatever the axes"),
 ];
 const ARCHITECTURES: &[(&str, &str)] = &[
-    ("conv-encoder", "The frame encoder of document 000"),
-    ("resnet", "ResNet-18, 34, 50 and their kin"),
-    ("two-head", "The two-head ResNet of document 003"),
-    ("vit", "Vision transformer, as DINO and timm name its weights"),
+    ("conv-encoder", "The frame encoder of the representation analysis"),
+    ("resnet", "ResNet-18, 34, 50 and related networks"),
+    ("two-head", "The two-head ResNet of the perturbation impact scripts"),
+    ("vit", "Vision transformer with the weight names of DINO and timm"),
 ];
 
 /// The heading of these options, by which a study file finds those of its table `[encoder]`.
@@ -44,7 +44,7 @@ pub struct EncoderOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub numbers: NumberEncoderOptions,
-    /// A checkpoint with what stands behind a text encoder: the projection of document 001 or the aligner of document 004
+    /// A checkpoint with the projection that follows a text encoder (label retrieval) or its aligner (EEG–text energy)
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<Source>,
     /// How texts become embeddings.
@@ -62,19 +62,19 @@ pub struct NumberEncoderOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub runtime: RuntimeOptions,
-    /// The network that weights belong to [default: by the names of the weights]
+    /// The network that the weights belong to [default: detected from their names]
     #[arg(long, value_parser = choice::<Kind>(ARCHITECTURES), value_name = "NETWORK")]
     pub architecture: Option<Kind>,
-    /// The input of the model that takes the rows
+    /// Name of the model's input that takes the rows
     #[arg(long, value_name = "NAME")]
     pub input_name: Option<String>,
-    /// The output of the model that is the code
+    /// Name of the model's output that is the embedding
     #[arg(long, value_name = "NAME")]
     pub output_name: Option<String>,
-    /// How the axes of a row are read [default: as the model asks]
+    /// Order of the axes of a row [default: as the model expects]
     #[arg(long, value_parser = choice::<Layout>(LAYOUTS))]
     pub layout: Option<Layout>,
-    /// Divide values by this before the model sees them; 255 brings bytes to 0…1
+    /// Divide the inputs by this; 255 maps bytes to 0…1
     #[arg(long, value_name = "X")]
     pub scale: Option<f32>,
     /// Subtract this after scaling: one number, or one per channel
@@ -83,16 +83,16 @@ pub struct NumberEncoderOptions {
     /// Divide by this after that: one number, or one per channel
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "X")]
     pub std: Vec<f32>,
-    /// The activation of the frame encoder of document 000, where its weights are given [default: silu]
+    /// Activation of the frame encoder of the representation analysis [default: silu]
     #[arg(long, value_parser = choice::<Activation>(ACTIVATIONS))]
     pub activation: Option<Activation>,
-    /// The attention heads of a vision transformer, where its weights are given [default: width / 64]
+    /// Number of attention heads of a vision transformer [default: width / 64]
     #[arg(long, value_name = "N")]
     pub heads: Option<usize>,
-    /// Where a model takes token ids as an array: the id that fills up, which the model is told not to look at
+    /// Padding token id (masked out), for models that take token ids as an array
     #[arg(long, value_name = "ID", allow_negative_numbers = true)]
     pub pad_id: Option<i64>,
-    /// Leave out images that cannot be read, instead of stopping
+    /// Skip images that cannot be read instead of stopping
     #[arg(long)]
     pub skip_bad: bool,
 }
@@ -127,41 +127,41 @@ impl EncoderOptions {
 #[serde(default)]
 #[command(next_help_heading = ENCODER_HEADING)]
 pub struct RuntimeOptions {
-    /// What runs the encoder: pure Rust, or an installed ONNX Runtime
+    /// Runtime of the encoder: pure Rust, or an installed ONNX Runtime
     #[arg(long, value_parser = choice::<RuntimeChoice>(RUNTIMES), default_value = "rust")]
     pub runtime: RuntimeChoice,
-    /// The library of ONNX Runtime [default: REPSCOPE_ONNXRUNTIME, else that of an installed onnxruntime package]
+    /// The ONNX Runtime library [default: REPSCOPE_ONNXRUNTIME, else that of an installed onnxruntime package]
     #[arg(long, value_name = "PATH")]
     pub runtime_library: Option<Source>,
-    /// Where ONNX Runtime computes [default: cpu]
+    /// Execution provider of ONNX Runtime [default: cpu]
     #[arg(long, value_parser = choice::<Provider>(PROVIDERS))]
     pub provider: Option<Provider>,
-    /// Rows that the model sees at once
+    /// Number of rows per batch
     #[arg(long, default_value_t = 32, value_name = "N")]
     pub batch_size: usize,
-    /// Run the encoder even if the codes are there from an earlier run, and keep none
+    /// Neither read nor write cached embeddings
     #[arg(long)]
     pub no_cache: bool,
 }
 
-/// How texts become codes.
+/// How texts become embeddings.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 #[command(next_help_heading = ENCODER_HEADING)]
 pub struct TextEncoderOptions {
-    /// What a text encoder reads, with {} for the text: "To English: {}"
+    /// Prompt template, with {} for the text: "To English: {}"
     #[arg(long, value_name = "TEXT")]
     pub template: Option<String>,
-    /// Cut texts to so many tokens [default: as the model says]
+    /// Truncate texts to this many tokens [default: as the model says]
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<usize>,
-    /// How the tokens of a text become one vector [default: as the model says]
+    /// Pooling of the tokens of a text to one vector [default: as the model says]
     #[arg(long, value_parser = choice::<Pooling>(POOLINGS))]
     pub token_pooling: Option<Pooling>,
-    /// Take the text encoder's own vectors, although the checkpoint has no projection for texts
+    /// Use the embeddings of the text encoder although the checkpoint has no text projection
     #[arg(long)]
     pub no_projection: bool,
-    /// The attention heads of the aligner of document 004
+    /// Number of attention heads of the aligner (EEG–text energy)
     #[arg(long, default_value_t = 8, value_name = "N")]
     pub aligner_heads: usize,
 }

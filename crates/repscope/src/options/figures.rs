@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! What figures are drawn as.
+//! Format and size of figures.
 
 use clap::Args;
 use repscope_figures::Width;
@@ -16,7 +16,7 @@ pub struct FigureOptions {
     /// Draw no figures
     #[arg(long)]
     pub no_figures: bool,
-    /// What figures are written as
+    /// Formats of the figures
     #[arg(
         long,
         value_parser = choice::<FigureFormat>(FORMATS),
@@ -27,7 +27,7 @@ pub struct FigureOptions {
         value_name = "png,svg,pdf"
     )]
     pub figure_format: Vec<FigureFormat>,
-    /// How wide figures are: one column (88 mm), two (180 mm), or millimetres
+    /// Width of the figures: one column (88 mm), two columns (180 mm), or millimeters
     #[arg(long, value_parser = figure_width, default_value = "two", value_name = "one|two|MM")]
     #[serde(with = "width")]
     pub figure_width: Width,
@@ -36,7 +36,7 @@ pub struct FigureOptions {
 default_options!(FigureOptions);
 
 impl FigureOptions {
-    /// The formats that were asked for, each once.
+    /// The requested formats, each once.
     pub fn formats(&self) -> Vec<FigureFormat> {
         let all = [FigureFormat::Png, FigureFormat::Svg, FigureFormat::Pdf];
         all.into_iter().filter(|f| self.figure_format.contains(f)).collect()
@@ -67,7 +67,7 @@ impl FigureFormat {
     }
 }
 
-/// `one`, `two`, or a number of millimetres.
+/// `one`, `two`, or a number of millimeters.
 fn figure_width(text: &str) -> Result<Width, String> {
     match text.trim_end_matches("mm").trim_end().parse::<f64>() {
         _ if text == "one" => Ok(Width::OneColumn),

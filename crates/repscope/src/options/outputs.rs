@@ -21,13 +21,13 @@ const FORMATS: &[(&str, &str)] = &[
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Outputs {
-    /// Where results.json, CSV files and figures go
+    /// Folder for results.json, CSV files and figures
     #[arg(long, default_value = "evaluation_plots", value_name = "DIR")]
     pub output_dir: PathBuf,
-    /// Print the results document (results.json) on stdout instead of the table
+    /// Print results.json on stdout instead of the table
     #[arg(long)]
     pub json: bool,
-    /// How to print the table
+    /// Format of the table
     #[arg(long, value_parser = choice::<FormatChoice>(FORMATS), default_value = "table")]
     pub format: FormatChoice,
     /// Which figures are drawn.

@@ -21,7 +21,7 @@ pub struct Settings {
     #[command(flatten)]
     #[serde(flatten)]
     pub machine: Machine,
-    /// The seed of every random choice
+    /// Random seed
     #[arg(long, default_value_t = 42)]
     pub seed: u64,
     /// Confidence level of the intervals
@@ -36,10 +36,10 @@ pub struct Settings {
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Machine {
-    /// Threads to use (default: all cores); the numbers do not depend on it
+    /// Number of threads (default: all cores); results do not depend on it
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// Working memory the run may use, such as 4G or 512M; a run that needs more is refused before it starts
+    /// Memory limit, such as 4G or 512M; a run that needs more stops before it starts
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<String>,
 }

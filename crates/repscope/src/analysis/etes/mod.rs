@@ -45,10 +45,10 @@ const INPUTS: &str = "Signals and texts";
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Etes {
-    /// Embeddings of the signals, one per row; NAME=PATH where a system has signals of its own
+    /// Embeddings of the signals, one per row; NAME=PATH if a system has its own signals
     #[arg(long, num_args = 1.., required = true, value_name = "NAME=PATH|PATH", help_heading = INPUTS)]
     pub signal: Vec<Named>,
-    /// Embeddings of the texts that a system generated; several systems as NAME=PATH NAME=PATH
+    /// Embeddings of the generated texts; several systems as NAME=PATH NAME=PATH
     #[arg(
         long,
         num_args = 1..,
@@ -57,37 +57,37 @@ pub struct Etes {
         help_heading = INPUTS
     )]
     pub generated: Vec<Named>,
-    /// Embeddings of the true texts
+    /// Embeddings of the reference texts
     #[arg(long, num_args = 1.., value_name = "NAME=PATH|PATH", help_heading = INPUTS)]
     pub reference: Vec<Named>,
-    /// The texts that a system generated (.txt, file.jsonl#field, file.csv#column). Without --generated they are encoded
+    /// The generated texts (.txt, file.jsonl#field, file.csv#column); encoded unless --generated is given
     #[arg(long, num_args = 1.., value_name = "NAME=PATH|PATH", help_heading = INPUTS)]
     pub generated_text: Vec<Named>,
-    /// The true texts. Without --reference they are encoded
+    /// The reference texts; encoded unless --reference is given
     #[arg(long, value_name = "PATH", help_heading = INPUTS)]
     pub reference_text: Option<Source>,
-    /// The text encoder: a folder as Hugging Face stores it, or an .onnx file with tokenizer.json beside it
+    /// The text encoder: a Hugging Face model folder, or an .onnx file with tokenizer.json beside it
     #[arg(long, value_name = "PATH", help_heading = INPUTS)]
     pub text_encoder: Option<Source>,
-    /// The trained model: its aligner is put behind the text encoder
+    /// Trained model whose aligner is applied after the text encoder
     #[arg(long, value_name = "FILE", requires = "text_encoder", help_heading = INPUTS)]
     pub checkpoint: Option<Source>,
-    /// How fluent each generated text is, which then is part of the total
+    /// Fluency of each generated text, which enters the total
     #[arg(long, num_args = 1.., value_name = "NAME=PATH|PATH", help_heading = INPUTS)]
     pub fluency: Vec<Named>,
-    /// What --fluency holds
+    /// Kind of values in --fluency
     #[arg(long, value_parser = choice::<FluencyKind>(FLUENCIES), default_value = "log-perplexity", value_name = "KIND", help_heading = INPUTS)]
     pub fluency_kind: FluencyKind,
-    /// Give the scores for each value of something, too: subject=PATH task=PATH
+    /// Also report the scores of each group: subject=PATH task=PATH
     #[arg(long, num_args = 1.., value_name = "NAME=PATH", help_heading = INPUTS)]
     pub group: Vec<Named>,
-    /// Samples with the same value of this --group belong together: intervals are over its values, not over samples
+    /// Sampling unit of the intervals: the values of this --group instead of samples
     #[arg(long, value_name = "GROUP", help_heading = INPUTS)]
     pub units: Option<String>,
     /// Weight of the fluency (log-perplexity / 10) in the total
     #[arg(long, default_value_t = 0.1, value_name = "W", help_heading = "Scores")]
     pub fluency_weight: f64,
-    /// Where the bands excellent, good, fair and weak end; behind them is poor
+    /// Upper limits of the bands excellent, good, fair and weak; above them is poor
     #[arg(
         long,
         num_args = 4,
@@ -97,7 +97,7 @@ pub struct Etes {
         help_heading = "Scores"
     )]
     pub bands: Vec<f64>,
-    /// Is the true text among the K nearest of all texts?
+    /// Report how often the own text of a signal is among its K nearest texts
     #[arg(
         long,
         num_args = 1..,
@@ -107,10 +107,10 @@ pub struct Etes {
         help_heading = "Scores"
     )]
     pub k: Vec<usize>,
-    /// Random pairings that the p-value is counted from; 0 leaves it out
+    /// Number of random pairings for the p-value; 0 omits it
     #[arg(long, default_value_t = 999, value_name = "N", help_heading = "Scores")]
     pub permutations: usize,
-    /// Write the scores of each sample to this .csv, .json or .parquet file, too
+    /// Also write the scores of each sample to this .csv, .json or .parquet file
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub samples: Option<Source>,
     /// What runs encoders.
@@ -136,15 +136,15 @@ Examples:
       --reference-text true.txt --text-encoder flan-t5-large/ \\
       --checkpoint glim.ckpt --template 'To English: {}'
 
-Energies are negative cosines: lower is better. Row i of all files is the same
-sample. NAME=PATH gives a file to one system, a path alone to all of them.";
+Energies are negative cosine similarities: lower is better. Row i of all files is the
+same sample. NAME=PATH assigns a file to one system, a plain path to all of them.";
 
 default_options!(Etes);
 bind!(Etes: signal, generated, reference, generated_text, reference_text, text_encoder, checkpoint, fluency, group, samples,
     runtime);
 declare!(Etes {
     kind: Kind::Etes,
-    about: "How near are generated texts to the signals they were made from?",
+    about: "How well do generated texts match the signals they come from? (EEG–text energy)",
     examples: EXAMPLES,
     folder: "etes_analysis",
     reads: &[],

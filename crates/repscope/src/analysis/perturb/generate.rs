@@ -18,16 +18,16 @@ use crate::session::Session;
 /// Writes masked images.
 #[derive(Debug, Clone, Args)]
 pub struct PerturbGenerate {
-    /// The folder of grey images, in any folders within it
+    /// Folder of gray images, including subfolders
     #[arg(long, value_name = "DIR", default_value = "constellation_diagrams")]
     pub source: PathBuf,
-    /// Where the masked images go, in the same folders
+    /// Folder for the masked images, with the same subfolders
     #[arg(long, value_name = "DIR", default_value = "perturbed_constellations")]
     pub output: PathBuf,
-    /// Which pixels are masked.
+    /// Which pixels to mask are masked.
     #[command(flatten)]
     pub masks: MaskOptions,
-    /// The seed of every random choice
+    /// Random seed
     #[arg(long, default_value_t = 42)]
     pub seed: u64,
     /// What the run may use.

@@ -43,15 +43,15 @@ pub use generate::{Generated, PerturbGenerate, generate};
 const SHAPES: &[(&str, &str)] = &[
     ("top", "The brightest"),
     ("bottom", "The dimmest"),
-    ("random", "At random"),
+    ("random", "Random pixels"),
     ("patch", "A square"),
-    ("ring", "A ring around the centre"),
+    ("ring", "A ring around the center"),
 ];
 const FILLS: &[(&str, &str)] = &[
     ("black", "0"),
-    ("mean", "The mean of the lit pixels that are left"),
+    ("mean", "The mean of the remaining lit pixels"),
     ("blur", "The blurred image"),
-    ("inpaint", "What the pixels around lead to expect"),
+    ("inpaint", "Interpolated from the surrounding pixels"),
 ];
 /// The images that the reference implementation feeds lie between 0 and 1.
 const USUAL_SCALE: f32 = 255.0;
@@ -61,20 +61,20 @@ const USUAL_SCALE: f32 = 255.0;
 #[serde(default)]
 #[command(next_help_heading = "Masks")]
 pub struct MaskOptions {
-    /// How much is masked, in percent of the lit (non-zero) pixels
+    /// Percentage of the lit (non-zero) pixels to mask
     #[arg(long, num_args = 1.., value_delimiter = ',', default_values_t = [1.0, 2.0, 3.0, 4.0, 5.0], value_name = "P")]
     pub percents: Vec<f64>,
-    /// Which pixels
+    /// Which pixels to mask
     #[arg(long, value_parser = choice::<Shape>(SHAPES), num_args = 1.., value_delimiter = ',', default_values = ["top", "bottom", "random"])]
     pub kinds: Vec<Shape>,
-    /// How pixels are counted: exactly the percentage with ties drawn by lot, or all beyond a percentile (as the document's
-    /// script does, which under ties masks far more)
+    /// How pixels are selected: exactly the percentage, with random tie-breaking, or all beyond a percentile (the rule of
+    /// the original scripts, which masks far more if pixels are tied)
     #[arg(long, value_parser = choice::<Rule>(&[("exact", ""), ("threshold", "")]), default_value = "exact")]
     pub rule: Rule,
-    /// What random pixels are drawn from: lit pixels, or all of them (as the document's script does)
+    /// Where random pixels are drawn from: lit pixels, or all pixels (as in the original scripts)
     #[arg(long, value_parser = choice::<RandomFrom>(&[("lit", ""), ("all", "")]), default_value = "lit")]
     pub random_from: RandomFrom,
-    /// What is put in the place of masked pixels
+    /// Replacement of masked pixels
     #[arg(long, value_parser = choice::<Fill>(FILLS), default_value = "black")]
     pub fill: Fill,
 }
@@ -83,7 +83,7 @@ pub struct MaskOptions {
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Perturb {
-    /// The classifier: weights of the two-head ResNet of document 003, or an .onnx file with a head or several
+    /// The classifier: weights of the two-head ResNet of the original scripts, or an .onnx file with one or more heads
     #[arg(
         long,
         alias = "model",
@@ -92,32 +92,32 @@ pub struct Perturb {
         conflicts_with = "predictions"
     )]
     pub checkpoint: Option<Source>,
-    /// The images it sees: a folder per class, within it a folder per class of the next head (BPSK/SNR_0/*.png)
+    /// Its images: one folder per class, with one subfolder per class of the next head (BPSK/SNR_0/*.png)
     #[arg(long, value_name = "DIR", requires = "checkpoint")]
     pub images: Option<PathBuf>,
-    /// Masked images, as `perturb generate` writes them [default: masked in memory]
+    /// Masked images written by `perturb generate` [default: masked in memory]
     #[arg(long, value_name = "DIR", requires = "images")]
     pub perturbation_dir: Option<PathBuf>,
     /// Stored labels and predictions, instead of a model
     #[arg(long, value_name = "DIR", required_unless_present = "checkpoint")]
     pub predictions: Option<PathBuf>,
-    /// Which images: `test` is a tenth of every class (stratified over all heads, by the seed), `all` are all, or a file
-    /// with a path per line (.txt) or with positions in the sorted list (.npy)
+    /// Which images: `test` (a tenth of every class, stratified over all heads, from the seed), `all`, or a file
+    /// with one path per line (.txt) or with positions in the sorted list (.npy)
     #[arg(long, value_name = "test|all|FILE", default_value = "test")]
     pub split: String,
-    /// What the heads are called, in the order of the folders [default: the outputs of the model]
+    /// Names of the heads, in the order of the folders [default: the outputs of the model]
     #[arg(long = "head-names", num_args = 1.., value_delimiter = ',', value_name = "NAME")]
     pub head_names: Vec<String>,
-    /// Leave out the folders of these classes
+    /// Skip the folders of these classes
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "CLASS")]
     pub exclude: Vec<String>,
-    /// The accuracy that the images as they are should have, to four digits: combined=0.5126 modulation=0.7639
+    /// Expected accuracy on the unmasked images, to four digits: combined=0.5126 modulation=0.7639
     #[arg(long, num_args = 1.., value_name = "HEAD=X")]
     pub expect_baseline: Vec<String>,
-    /// What the results call the model
+    /// Name of the model in the results
     #[arg(long, value_name = "MODEL")]
     pub name: Option<String>,
-    /// Which pixels are masked.
+    /// Which pixels to mask are masked.
     #[command(flatten)]
     #[serde(flatten)]
     pub masks: MaskOptions,
@@ -135,7 +135,7 @@ pub struct Perturb {
 }
 
 impl MaskOptions {
-    /// The masks that are asked for, a family after the other, from weak to strong.
+    /// The requested masks, family by family, from weak to strong.
     pub fn maskings(&self, seed: u64) -> Vec<Masking> {
         let mut percents = self.percents.clone();
         percents.sort_by(f64::total_cmp);
@@ -158,7 +158,7 @@ impl MaskOptions {
         maskings
     }
 
-    /// What stands behind the name of a set in the document's files.
+    /// Suffix of the name of a set in the files of the perturbation impact analysis.
     pub fn suffix(&self) -> &'static str {
         match self.fill {
             Fill::Black => "blackout",
@@ -191,9 +191,9 @@ impl MaskOptions {
 pub const STORED_PREDICTIONS: &str = "\
 A folder of predictions holds labels/HEAD.npy, baseline/HEAD.npy and PERTURBATION/HEAD.npy: a class per
 sample (numbers or names), or a row of logits or probabilities. PERTURBATION is a name and a percentage:
-top1, bottom5, random2_blackout. Beside them may stand classes/HEAD.txt with the names of the classes, a
-line each; ids.npy in every folder, by which the samples are joined; and masked.npy in the folder of a
-perturbation: for each sample the share of lit pixels and of all pixels that was masked.";
+top1, bottom5, random2_blackout. Optional files: classes/HEAD.txt with one class name per line; ids.npy in
+every folder, which joins the samples; and masked.npy in the folder of a perturbation with the fraction of
+lit pixels and of all pixels that was masked in each sample.";
 
 const EXAMPLES: &str = "\
 Examples:

@@ -49,30 +49,30 @@ pub struct Retrieval {
     /// Embeddings of the sensor samples, one per row
     #[arg(long, value_name = "PATH", help_heading = "Embeddings and labels")]
     pub sensor_embeddings: Option<Source>,
-    /// Embeddings of their texts, in the same order of rows
+    /// Embeddings of their texts, in the same row order
     #[arg(long, value_name = "PATH", help_heading = "Embeddings and labels")]
     pub text_embeddings: Option<Source>,
-    /// Further spaces to search with and in, beside or instead of sensor and text; names without the digit 2
+    /// Further spaces of queries and targets, in addition to or instead of sensor and text; names without the digit 2
     #[arg(long = "space", num_args = 1.., value_name = "NAME=PATH", help_heading = "Embeddings and labels")]
     pub spaces: Vec<Named>,
-    /// A label per row; or several sets of them, as l1=PATH l2=PATH. Where NAME is a space, the labels of that space
-    /// alone, which may then have other rows than the rest
+    /// A label per row, or several sets of labels as l1=PATH l2=PATH. If NAME is a space, the labels of that space only,
+    /// which may then have a different number of rows
     #[arg(long, num_args = 1.., value_name = "PATH|NAME=PATH", help_heading = "Embeddings and labels")]
     pub labels: Vec<Named>,
-    /// The array of --sensor-embeddings, where the file holds several [default: embeddings]
+    /// Array in the file of --sensor-embeddings, if it holds several [default: embeddings]
     #[arg(long, value_name = "KEY", help_heading = "Embeddings and labels")]
     pub sensor_key: Option<String>,
-    /// The array of --text-embeddings, where the file holds several [default: embeddings]
+    /// Array in the file of --text-embeddings, if it holds several [default: embeddings]
     #[arg(long, value_name = "KEY", help_heading = "Embeddings and labels")]
     pub text_key: Option<String>,
-    /// The array of --labels, where the file holds several [default: labels]
+    /// Array in the file of --labels, if it holds several [default: labels]
     #[arg(long, value_name = "KEY", help_heading = "Embeddings and labels")]
     pub labels_key: Option<String>,
     /// Join the rows by id instead of by position: the name of an id array in every file, or NAME=PATH for each space
-    /// and each set of labels (`labels` where they have no name)
+    /// and each set of labels (`labels` if it has no name)
     #[arg(long, num_args = 1.., value_name = "COLUMN|NAME=PATH", help_heading = "Embeddings and labels")]
     pub ids: Vec<IdSource>,
-    /// Leave out the rows with these labels, of noise classes say
+    /// Leave out the rows with these labels, for example noise classes
     #[arg(
         long,
         num_args = 1..,
@@ -81,10 +81,10 @@ pub struct Retrieval {
         help_heading = "Embeddings and labels"
     )]
     pub exclude_labels: Vec<Word>,
-    /// Take labels that differ only in upper and lower case as one
+    /// Ignore case in labels
     #[arg(long, help_heading = "Embeddings and labels")]
     pub ignore_case: bool,
-    /// What the results call these embeddings
+    /// Name of these embeddings in the results
     #[arg(
         long,
         value_name = "MODEL",
@@ -92,7 +92,7 @@ pub struct Retrieval {
         help_heading = "Embeddings and labels"
     )]
     pub name: String,
-    /// How many of the first targets to look at
+    /// Numbers K of first targets to score
     #[arg(
         long,
         num_args = 1..,
@@ -102,7 +102,7 @@ pub struct Retrieval {
         help_heading = "Search"
     )]
     pub k_values: Vec<usize>,
-    /// Leave out R-precision, MAP@R and MRR, which need more of the ranking than the first K: a little faster
+    /// Skip R-precision, MAP@R and MRR, which need more than the first K targets: slightly faster
     #[arg(long, help_heading = "Search")]
     pub first_only: bool,
     /// text2sensor, sensor2text, sensor2sensor, text2text, both (text2sensor and sensor2text; with --use-prototypes
@@ -110,20 +110,20 @@ pub struct Retrieval {
     /// of the spaces given]
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "DIRECTION", help_heading = "Search")]
     pub directions: Vec<String>,
-    /// Compare by cosine (the default)
+    /// Cosine similarity (the default)
     #[arg(long, overrides_with = "no_normalize", help_heading = "Search")]
     pub normalize: bool,
-    /// Compare by the inner product of the rows as they are
+    /// Inner product of the rows without normalization
     #[arg(long, overrides_with = "normalize", help_heading = "Search")]
     pub no_normalize: bool,
-    /// Search with prototypes, vectors that stand for a label each
+    /// Use prototypes as queries: one or more embeddings per label
     #[arg(long, help_heading = "Prototypes")]
     pub use_prototypes: bool,
     /// Stored prototypes, one per row; a label may have several
     #[arg(long, value_name = "PATH", help_heading = "Prototypes")]
     pub prototype_embeddings: Option<Source>,
-    /// The labels of the stored prototypes. Without it, an array `labels` in the same file, or those of the metadata in
-    /// file order
+    /// Labels of the stored prototypes [default: the array `labels` in the same file, or the labels of the metadata in file
+    /// order]
     #[arg(
         long,
         value_name = "PATH",
@@ -140,14 +140,13 @@ pub struct Retrieval {
     /// The style in the metadata: label_to_text_STYLE, or a field of label_to_text
     #[arg(long, value_name = "STYLE", default_value = "sourish", help_heading = "Prototypes")]
     pub caption_style: String,
-    /// The text encoder that turns the texts into prototypes: a folder as Hugging Face stores it, or an .onnx file with
-    /// tokenizer.json beside it
+    /// Text encoder of the prototypes: a Hugging Face model folder, or an .onnx file with tokenizer.json beside it
     #[arg(long, value_name = "PATH", help_heading = "Prototypes")]
     pub text_encoder: Option<Source>,
-    /// The trained model: its text projection is put behind the text encoder
+    /// Trained model whose text projection is applied after the text encoder
     #[arg(long, value_name = "FILE", help_heading = "Prototypes")]
     pub checkpoint: Option<Source>,
-    /// Write the labels and texts of the metadata as CSV and stop, to encode them with an encoder of your own
+    /// Write the labels and texts of the metadata as CSV and stop, to encode them with your own encoder
     #[arg(long, value_name = "FILE", help_heading = "Prototypes")]
     pub prototype_texts: Option<PathBuf>,
     /// Also write the label precisions as a flat JSON file: {"text2sensor": {"10": 0.72, …}, …}
@@ -176,9 +175,9 @@ Examples:
   repscope retrieval --sensor_embeddings sensor.npy --labels labels.npy --use_prototypes --metadata metadata.json \\
       --text_encoder clip-vit-base-patch32/ --checkpoint best_model.pt
 
-A direction names the space that asks and the one that is searched. In
-sensor2sensor a row never finds itself. With --quiet only the summary of
-document 001 is printed. Options may be written with - or with _.";
+A direction names the space of the queries and the space of the targets. In
+sensor2sensor a row is never its own target. --quiet prints only the Label-Recall@K
+summary. Options may be written with - or with _.";
 
 default_options!(Retrieval);
 bind!(Retrieval: sensor_embeddings, text_embeddings, spaces, labels, ids, prototype_embeddings, prototype_labels, metadata,

@@ -37,7 +37,8 @@ const POOLS: &[(&str, &str)] = &[("last", ""), ("mean", ""), ("first", ""), ("fl
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Robustness {
-    /// The states that the models see, one per row: an array, a folder of images, or the dataset .pth of document 000
+    /// The inputs of the models, one per row: an array, a folder of images, or the dataset .pth of the representation
+    /// analysis scripts
     #[arg(long, alias = "inputs", value_name = "PATH", requires = "models")]
     pub states: Option<Source>,
     /// An encoder: NAME=PATH, or PATH (the file stem is the name): an .onnx file, or weights of a known network. Repeat for
@@ -47,28 +48,28 @@ pub struct Robustness {
     /// Kind of noise
     #[arg(long, value_parser = choice::<Corruption>(KINDS), default_value = "gaussian")]
     pub kind: Corruption,
-    /// How strong the noise is: σ in the units of the states for gaussian and uniform, the share of values for
-    /// salt-and-pepper, severities from 1 to 5 for the others [default: 0.01 0.05 0.1 0.15 0.2, or 1 to 5]
+    /// Noise levels: σ in the units of the inputs for gaussian and uniform, the share of values for salt-and-pepper,
+    /// severities from 1 to 5 for the others [default: 0.01 0.05 0.1 0.15 0.2, or 1 to 5]
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "LEVEL")]
     pub noise: Vec<Word>,
-    /// Draws of the noise for each sample; its distance is their mean
+    /// Noise draws per sample; distances are averaged over draws
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub draws: usize,
-    /// Cut noisy states to the range LO HI, or to that of the states with `data` [default: not at all]
+    /// Clip noisy inputs to the range LO HI, or to the range of the inputs with `data` [default: no clipping]
     #[arg(long, num_args = 1..=2, allow_negative_numbers = true, value_name = "LO HI|data")]
     pub clamp: Vec<Word>,
-    /// Codes of the states as they are, where they are stored: NAME=PATH, or PATH. Repeat for more models
+    /// Stored embeddings of the inputs without noise: NAME=PATH, or PATH. Repeat for more models
     #[arg(long, num_args = 1.., value_name = "NAME=PATH", help_heading = "Stored codes", requires = "noisy", conflicts_with = "models")]
     pub clean: Vec<Named>,
-    /// Codes of the same states with noise, and how strong it was: NAME@LEVEL=PATH, or LEVEL=PATH for one model. The same
-    /// level again is another draw of the noise
+    /// Stored embeddings of the same inputs with noise, by level: NAME@LEVEL=PATH, or LEVEL=PATH for one model. Repeat a
+    /// level for another draw of the noise
     #[arg(long, num_args = 1.., value_name = "NAME@LEVEL=PATH", help_heading = "Stored codes", requires = "clean")]
     pub noisy: Vec<Named>,
     /// The groups that rows come in.
     #[command(flatten)]
     #[serde(flatten)]
     pub groups: Groups,
-    /// How codes of shape (N, T, D) become one row per sample
+    /// Pooling of embeddings of shape (N, T, D) to one row per sample
     #[arg(long, value_parser = choice::<Pool>(POOLS), default_value = "last")]
     pub pool: Pool,
     /// How encoders are run.
