@@ -48,6 +48,7 @@ mod weights;
 mod write;
 
 pub use array::{Array, ArrayInfo, Data, Object};
+pub use catch_panic::catch_panic;
 pub use dataset::{Dataset, read_dataset};
 pub use digest::{InputRecord, digest, digest_of_array};
 pub use error::{Error, Result};

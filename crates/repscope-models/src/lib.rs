@@ -7,7 +7,6 @@
 //! of rows, [`TextEncoder`] texts.
 
 pub mod architectures;
-mod contain;
 mod encoder;
 mod error;
 pub mod graph;

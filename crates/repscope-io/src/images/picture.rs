@@ -9,7 +9,7 @@ use image::codecs::png::PngDecoder;
 use image::{ColorType, DynamicImage, ImageDecoder, ImageError, Limits};
 
 use super::jpeg;
-use crate::catch_panic::contain_panics;
+use crate::catch_panic::catch_panic;
 use crate::error::{Parsed, Problem, Result, problem};
 use crate::mapped::MappedFile;
 
@@ -255,7 +255,7 @@ fn limits() -> Limits {
 }
 
 fn contained<T>(decode: impl FnOnce() -> std::result::Result<T, ImageError>) -> Parsed<T> {
-    match contain_panics(decode) {
+    match catch_panic(decode) {
         Some(Ok(decoded)) => Ok(decoded),
         Some(Err(error)) => problem(format!("cannot be decoded: {error}")),
         None => Err(Problem::new("cannot be decoded: it is damaged")),

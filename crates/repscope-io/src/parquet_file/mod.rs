@@ -15,7 +15,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use crate::array::{Array, ArrayInfo};
-use crate::catch_panic::contain_panics;
+use crate::catch_panic::catch_panic;
 use crate::choose::choose;
 use crate::error::{Parsed, Problem, problem};
 use kind::Column;
@@ -97,7 +97,7 @@ fn check_chunks(reader: &SerializedFileReader<File>, column: &Column, path: &Pat
 /// The decoder is not ours and a damaged file might trip an assertion in it; that is no reason to stop
 /// the program.
 fn decode_or_refuse<T>(decode: impl FnOnce() -> Parsed<T>) -> Parsed<T> {
-    contain_panics(decode).unwrap_or_else(|| problem("cannot be decoded: the .parquet file is damaged"))
+    catch_panic(decode).unwrap_or_else(|| problem("cannot be decoded: the .parquet file is damaged"))
 }
 
 impl From<ParquetError> for Problem {

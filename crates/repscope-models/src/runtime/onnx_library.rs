@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use ort::LoadDynamicError;
 use ort::environment::Environment;
 
-use crate::contain::contain_panics;
 use crate::error::{Error, Result};
+use repscope_io::catch_panic;
 
 static LOADED: Mutex<Option<(PathBuf, Environment)>> = Mutex::new(None);
 
@@ -33,7 +33,7 @@ pub(super) fn environment(path: &Path) -> Result<Environment> {
             whole.display()
         )));
     }
-    let environment = contain_panics(|| open(&whole)).unwrap_or_else(|| {
+    let environment = catch_panic(|| open(&whole)).unwrap_or_else(|| {
         Err(Error::Model(format!(
             "{} is not a library of ONNX Runtime that can be used",
             whole.display()

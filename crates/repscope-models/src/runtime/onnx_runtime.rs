@@ -11,8 +11,8 @@ use ort::session::builder::SessionBuilder;
 use ort::value::{DynValue, Outlet, Tensor, TensorElementType, ValueType};
 
 use super::{Data, Elem, ModelBytes, Port, Provider, Session, Value, onnx_library, port, to_bytes};
-use crate::contain::contain_panics;
 use crate::error::{Error, Result};
+use repscope_io::catch_panic;
 
 pub(super) struct OnnxSession {
     session: ort::session::Session,
@@ -25,7 +25,7 @@ pub(super) struct OnnxSession {
 impl OnnxSession {
     pub(super) fn load(source: &ModelBytes, library: &Path, provider: Provider, threads: usize) -> Result<Self> {
         let environment = onnx_library::environment(library)?;
-        let session = contain_panics(|| {
+        let session = catch_panic(|| {
             let mut builder = configure(&environment, threads)?;
             if provider == Provider::Cuda {
                 if !matches!(CUDA::is_available(), Ok(true)) {
@@ -79,7 +79,7 @@ impl Session for OnnxSession {
         for name in outputs {
             port(&self.outputs, name, "output")?;
         }
-        let ran = contain_panics(|| {
+        let ran = catch_panic(|| {
             let given = self
                 .session
                 .run(fed)

@@ -13,8 +13,8 @@ use rten_tensor::prelude::*;
 
 use super::beside::{ModelFile, read};
 use super::{Data, Elem, ModelBytes, Port, Session, Value, port, to_bytes};
-use crate::contain::contain_panics;
 use crate::error::{Error, Result};
+use repscope_io::catch_panic;
 
 /// Where to go when rten cannot.
 const WAY_OUT: &str = "--runtime onnxruntime runs it with an installed ONNX Runtime";
@@ -56,7 +56,7 @@ impl RtenSession {
                 file.bytes
             }
         };
-        let loaded = contain_panics(|| options.load(bytes));
+        let loaded = catch_panic(|| options.load(bytes));
         let model = match loaded {
             Some(Ok(model)) => model,
             Some(Err(error)) => return Err(Error::Model(explain(&source, &error))),
@@ -107,7 +107,7 @@ impl Session for RtenSession {
             asked.push(self.id(name)?);
         }
         let options = RunOptions::default().with_thread_pool(Some(self.pool.clone()));
-        match contain_panics(|| self.model.run(fed, &asked, Some(options))) {
+        match catch_panic(|| self.model.run(fed, &asked, Some(options))) {
             Some(Ok(values)) => values
                 .into_iter()
                 .zip(outputs)

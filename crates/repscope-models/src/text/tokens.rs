@@ -5,8 +5,8 @@ use std::path::Path;
 
 use tokenizers::{PostProcessor, Tokenizer, TruncationParams};
 
-use crate::contain::contain_panics;
 use crate::error::{Error, Result};
+use repscope_io::catch_panic;
 
 /// A tokenizer and what is done to a text before it.
 pub(super) struct Tokens {
@@ -32,7 +32,7 @@ impl Tokens {
         let failed = |e: &dyn std::fmt::Display| Error::Model(format!("{} cannot be used: {e}", path.display()));
         let bytes = std::fs::read(path).map_err(|e| failed(&e))?;
         // The crate panics on some files that are not right.
-        let read = contain_panics(|| Tokenizer::from_bytes(bytes));
+        let read = catch_panic(|| Tokenizer::from_bytes(bytes));
         let mut tokenizer = match read {
             Some(Ok(tokenizer)) => tokenizer,
             Some(Err(e)) => return Err(failed(&e)),
@@ -68,7 +68,7 @@ impl Tokens {
         let failed = |why: &dyn std::fmt::Display| {
             Error::Model(format!("text {at} (counted from 0) cannot be cut into tokens: {why}"))
         };
-        let encoding = match contain_panics(|| self.tokenizer.encode_fast(whole, true)) {
+        let encoding = match catch_panic(|| self.tokenizer.encode_fast(whole, true)) {
             Some(Ok(encoding)) => encoding,
             Some(Err(e)) => return Err(failed(&e)),
             None => return Err(failed(&"tokenizer.json is damaged")),

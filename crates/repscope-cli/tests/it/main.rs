@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+//! The `repscope` command from the outside: each module runs the program as a user does.
+
+mod analyses;
+mod bad_input;
+mod check;
+mod clid;
+mod compare;
+mod demo;
+mod dependencies;
+mod encoders;
+mod etes;
+mod evaluate;
+mod fixtures;
+mod list_and_explain;
+mod manual;
+mod packaging;
+mod perturb;
+mod readme;
+mod report;
+mod retrieval;
+mod validate;
+mod what_encoders_see;

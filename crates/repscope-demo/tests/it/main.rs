@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+//! The demo as a whole.
+
+mod make;

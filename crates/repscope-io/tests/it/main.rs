@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+//! Reading files that NumPy, PyTorch, pandas, pyarrow, Pillow and safetensors wrote, and damaged ones.
+
+mod checkpoints;
+mod containers;
+mod datasets;
+mod fixtures;
+mod hostile;
+mod hostile_checkpoints;
+mod images;
+mod inspection;
+mod numpy;
+mod tables;
+mod texts;

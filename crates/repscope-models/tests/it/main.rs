@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+//! Encoders give what PyTorch, transformers and ONNX Runtime give, and damaged models are errors.
+
+mod architectures;
+mod chosen_architecture;
+mod damaged_models;
+mod encoder;
+mod encoder_from_weights;
+mod fixtures;
+mod graph;
+mod image_folder;
+#[cfg(feature = "onnxruntime")]
+mod onnx_runtime;
+mod text;
+mod text_fixtures;
+mod text_refusals;
+mod token_ids;
