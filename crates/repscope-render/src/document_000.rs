@@ -427,7 +427,7 @@ encoder-decoder,0.00011784,,,,3.21e-12,,,,,36000
         ];
         let samples = vec![SampleTable {
             model: "jepa".to_string(),
-            metric: "smoothness".to_string(),
+            metric: "smoothness".into(),
             columns,
         }];
         let results = Results {
@@ -471,7 +471,7 @@ jepa,10,0.9,0.25,,
         ]);
         results.curves.push(Curve {
             model: "jepa".to_string(),
-            metric: "spectrum".to_string(),
+            metric: "spectrum".into(),
             x_label: "index".to_string(),
             y_label: "eigenvalue".to_string(),
             x: vec![1.0, 2.0, 3.0],

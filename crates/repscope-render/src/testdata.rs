@@ -22,7 +22,8 @@ pub(crate) fn score(
     });
     Score {
         model: model.to_string(),
-        ..Score::number(metric, value, 1797, better).with_interval(interval)
+        better,
+        ..Score::number(metric, value, 1797).with_interval(interval)
     }
 }
 
@@ -30,7 +31,8 @@ pub(crate) fn score(
 pub(crate) fn missing(model: &str, metric: &str, reason: &str) -> Score {
     Score {
         model: model.to_string(),
-        ..Score::undefined(metric, reason, 1797, Better::Higher)
+        better: Better::Higher,
+        ..Score::undefined(metric, reason, 1797)
     }
 }
 

@@ -148,11 +148,11 @@ pub fn run(options: &Compare, session: &Session) -> Result<Report> {
         }
     }
     done.sort_by_key(|(kind, _)| analysis::ANALYSES.iter().position(|own| own.kind == *kind));
-    let mut results = parts::together(&done.iter().map(|(_, results)| results).collect::<Vec<_>>());
+    let mut results = Results::join(&done.iter().map(|(_, results)| results).collect::<Vec<_>>());
     results.warnings.splice(0..0, sources.warnings);
     draw_maps(&mut results, &inputs.studies, &session.driver());
     parts::add_classes(&mut results, &inputs.studies);
-    compare(&mut results, &spec);
+    compare(&mut results, &spec, &session.driver());
     let options = resolved(&spec, sources.options);
     Ok(Report::new(
         ResultsDocument::new(COMPARE, options, sources.records, &results),

@@ -143,7 +143,7 @@ mod tests {
         };
         Breakdown {
             model: model.to_string(),
-            metric: metric.to_string(),
+            metric: metric.into(),
             keys: vec![NameColumn {
                 name: key.0.to_string(),
                 values: key.1.iter().map(|v| v.to_string()).collect(),

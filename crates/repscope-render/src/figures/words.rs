@@ -300,7 +300,7 @@ mod tests {
         };
         assert_eq!(bold(&results), ["0.900 [0.850, 0.950]"]);
         results.differences = vec![Difference {
-            metric: "nmi".to_string(),
+            metric: "nmi".into(),
             a: "a".to_string(),
             b: "b".to_string(),
             value: -0.05,

@@ -204,7 +204,7 @@ mod tests {
         let results = Results {
             samples: vec![SampleTable {
                 model: "m".to_string(),
-                metric: "trustworthiness".to_string(),
+                metric: "trustworthiness".into(),
                 columns: vec![column(5), column(100), column(20)],
             }],
             ..Results::default()
@@ -215,7 +215,7 @@ mod tests {
     fn of(metric: &str, column: &str, rows: usize) -> SampleTable {
         SampleTable {
             model: "m".to_string(),
-            metric: metric.to_string(),
+            metric: metric.into(),
             columns: vec![(column.to_string(), vec![Some(0.5); rows])],
         }
     }

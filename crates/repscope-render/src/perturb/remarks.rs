@@ -40,7 +40,7 @@ pub(super) fn remarks(run: &Run) -> Vec<String> {
         remarks.push(format!("{} intervals: {ways}", percent(level)));
     }
     let missing = drawn().filter(|score| score.value.is_none() && !score.metric.contains("(f=all)"));
-    let missing: Vec<(String, String)> = missing.map(|score| (score.metric.clone(), reason(score))).collect();
+    let missing: Vec<(String, String)> = missing.map(|score| (score.metric.to_string(), reason(score))).collect();
     for why in distinct(missing.iter().map(|(_, why)| why.as_str())) {
         let of: Vec<&str> = missing
             .iter()

@@ -104,7 +104,7 @@ mod tests {
         results.breakdowns = vec![
             Breakdown {
                 model: "clip".to_string(),
-                metric: "label_precision.text2sensor(labels=l2)@10".to_string(),
+                metric: "label_precision.text2sensor(labels=l2)@10".into(),
                 keys: vec![names("label", &["Cook, \"eat\"", "Nap"])],
                 columns: vec![
                     numbers("queries", &[Some(12.0), Some(1.0)]),
@@ -114,7 +114,7 @@ mod tests {
             },
             Breakdown {
                 model: "clip".to_string(),
-                metric: "label_precision.text2sensor.confusion(labels=l2)@10".to_string(),
+                metric: "label_precision.text2sensor.confusion(labels=l2)@10".into(),
                 keys: vec![names("label", &["Cook", "Cook"]), names("retrieved", &["Cook", "Nap"])],
                 columns: vec![
                     numbers("count", &[Some(3.0), Some(1.0)]),

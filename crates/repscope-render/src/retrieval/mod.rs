@@ -7,8 +7,7 @@ pub(crate) mod readings;
 pub(crate) mod table;
 
 use crate::summary::distinct;
-use repscope_core::metrics::Id;
-use repscope_core::{Results, Score};
+use repscope_core::{MetricId, Results, Score};
 
 /// The measures that look at labels, and those that do not. The latter carry no set of labels in their identity.
 const OF_LABELS: [&str; 7] = [
@@ -36,22 +35,17 @@ pub(crate) struct Identity {
 
 impl Identity {
     /// `None` for what is no score of a retrieval.
-    pub(crate) fn of(metric: &str) -> Option<Self> {
-        let id: Id = metric.parse().ok()?;
-        let mut parts = id.name.splitn(3, '.');
-        let (family, direction, variant) = (parts.next()?, parts.next()?, parts.next());
-        if !OF_LABELS.contains(&family) && !OF_SPACES.contains(&family) || !direction.contains('2') {
+    pub(crate) fn of(id: &MetricId) -> Option<Self> {
+        let (family, k) = (id.family(), id.k());
+        let is_known = OF_LABELS.contains(&family) || OF_SPACES.contains(&family);
+        if !is_known || k.is_some() != id.at().is_some() {
             return None;
         }
-        let k = match &id.at {
-            Some(at) => Some(at.parse().ok()?),
-            None => None,
-        };
-        let labels = id.parameters.iter().find(|(name, _)| name == "labels");
+        id.sides()?;
         Some(Identity {
-            measure: variant.map_or(family.to_string(), |variant| format!("{family}.{variant}")),
-            direction: direction.to_string(),
-            labels: labels.map(|(_, set)| set.clone()),
+            measure: id.measure().to_string(),
+            direction: id.direction()?.to_string(),
+            labels: id.labels().map(str::to_string),
             k,
         })
     }
@@ -210,15 +204,15 @@ mod tests {
 
     #[test]
     fn an_identity_says_measure_direction_labels_and_k() {
-        let id = Identity::of("label_precision.text2sensor.normalized_macro(labels=l2.fine)@10").unwrap();
+        let id = Identity::of(&"label_precision.text2sensor.normalized_macro(labels=l2.fine)@10".into()).unwrap();
         assert_eq!(
             (id.measure.as_str(), id.direction.as_str()),
             ("label_precision.normalized_macro", "text2sensor")
         );
         assert_eq!((id.labels.as_deref(), id.k), (Some("l2.fine"), Some(10)));
-        assert_eq!(Identity::of("mrr.a2b").unwrap().k, None);
+        assert_eq!(Identity::of(&"mrr.a2b".into()).unwrap().k, None);
         for other in ["trustworthiness@10", "mrr", "smoothness.slope", "label_precision.x@10"] {
-            assert_eq!(Identity::of(other), None, "{other}");
+            assert_eq!(Identity::of(&other.into()), None, "{other}");
         }
     }
 

@@ -43,8 +43,7 @@ pub fn analyze(request: Box<dyn Analysis>, session: &Session) -> Result<Report> 
 fn finish(planned: Planned, mut results: Results, session: &Session) -> Result<Report> {
     let name = planned.kind().name();
     results.warnings.splice(0..0, planned.sources.warnings.iter().cloned());
-    compare(&mut results, &planned.spec);
-    let _ = session;
+    compare(&mut results, &planned.spec, &session.driver());
     let options = resolved(&planned.spec, planned.sources.options.clone());
     Ok(Report {
         document: ResultsDocument::new(name, options, planned.sources.records.clone(), &results),
@@ -193,7 +192,7 @@ impl Run<'_> {
         self.done
             .sort_by_key(|(kind, _)| analysis::ANALYSES.iter().position(|own| own.kind == *kind));
         let all: Vec<&Results> = self.done.iter().map(|(_, report)| &report.results).collect();
-        let mut results = parts::together(&all);
+        let mut results = Results::join(&all);
         draw_maps(&mut results, studies, &self.session.driver());
         parts::add_classes(&mut results, studies);
         let mut spec = plan.spec;

@@ -7,7 +7,6 @@ use anyhow::{Result, anyhow};
 use repscope_core::run::Progress;
 use repscope_core::{Results, Spec, evaluate};
 
-use super::parts::pick;
 use super::plan::{Planned, in_order};
 use crate::inputs::Inputs;
 use crate::session::{Cancelled, Listener, Session};
@@ -92,15 +91,11 @@ fn complete(planned: &Planned, mut results: Results, inputs: &Inputs, session: &
         // Another analysis may have computed one of them with options of its own.
         let is_own = |name: &str| others.scores.iter().any(|score| score.metric == name);
         results.scores.retain(|score| !is_own(&score.metric));
-        results.scores.extend(others.scores);
-        results.curves.extend(others.curves);
-        results.breakdowns.extend(others.breakdowns);
-        results.samples.extend(others.samples);
-        results.warnings.extend(others.warnings);
+        results.absorb(others);
     }
     let declared = planned.request.declared();
     let mut part = match declared.data {
-        crate::analysis::Origin::Study => pick(&results, &planned.metrics, declared.classes),
+        crate::analysis::Origin::Study => results.pick(&planned.metrics, declared.classes),
         _ => results,
     };
     planned.request.complete(&mut part, planned, inputs)?;
