@@ -37,13 +37,13 @@ fn run(typed: Typed) -> Result<ExitCode> {
     match typed {
         Typed::Analysis(request, outputs) => commands::analyses::run(request, &outputs),
         Typed::Evaluate(request, matches) => commands::evaluate::run(*request, &matches),
-        Typed::First(first) => match first {
+        Typed::First(first) => match *first {
             First::Demo(options) => commands::demo::run(&options),
             First::Compare(request) => commands::compare::run(&request),
             First::Report(options) => commands::report::run(&options),
             First::Evaluate(_) => bail!("internal error: `evaluate` is read apart. Please report this"),
         },
-        Typed::Last(last) => match last {
+        Typed::Last(last) => match *last {
             Last::Perturb(PerturbCommand::Generate(options)) => commands::perturb::generate(&options),
             Last::Perturb(PerturbCommand::Evaluate(options)) => commands::perturb::evaluate(*options),
             Last::Encode(options) => commands::encode::run(&options),

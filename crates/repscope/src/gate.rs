@@ -100,10 +100,12 @@ impl Gates {
         })
     }
 
+    /// Whether nothing is asked for.
     pub fn is_empty(&self) -> bool {
         self.limits.is_empty() && self.drops.is_none()
     }
 
+    /// Holds the results against the gates.
     pub fn check(&self, report: &Report) -> Verdict {
         let results = &report.results;
         let limits = self.limits.iter().flat_map(|limit| limit.check(self.on, results));

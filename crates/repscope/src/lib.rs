@@ -29,16 +29,19 @@ pub mod analysis;
 pub mod compare;
 pub mod declared;
 mod encode;
+#[doc(hidden)] // for benchmarks
 pub mod encoding;
 mod error;
 mod evaluation;
 mod figure_files;
 mod functions;
 pub mod gate;
+#[doc(hidden)] // for benchmarks
 pub mod inputs;
 mod models;
 pub mod options;
 mod performance_file;
+#[doc(hidden)] // for benchmarks
 pub mod reader;
 mod report;
 mod report_page;

@@ -60,7 +60,7 @@ pub fn parse(given: &[Given], with_next: bool) -> Result<Vec<Model>> {
             Given::Source(name, source, next) => models.push(Model {
                 name: name.clone(),
                 embeddings: source.place()?,
-                next: next.as_ref().map(Source::place).transpose()?,
+                next: next.as_deref().map(Source::place).transpose()?,
                 encoder: match source {
                     Source::Encoder(_, _, encoder) => Some(encoder.clone()),
                     _ => None,

@@ -44,7 +44,7 @@ pub enum Named {
     /// As typed: `NAME=PATH`, `PATH`, or `NAME=PATH,PATH`.
     Text(String),
     /// A name and its source; for models also the source of the next inputs' embeddings.
-    Source(String, Source, Option<Source>),
+    Source(String, Source, Option<Box<Source>>),
 }
 
 /// Where ids are: the name of a column in every file, or `NAME=PATH`.
@@ -214,7 +214,9 @@ impl Bind for Named {
         match self {
             Named::Source(_, source, next) => {
                 visit(source);
-                next.sources(visit);
+                if let Some(next) = next {
+                    visit(next);
+                }
             }
             // The path behind `=`, else all of it.
             Named::Text(text) => {
@@ -359,7 +361,7 @@ impl Serialize for Named {
             Named::Source(name, source @ Source::Slot(_), next) => Spelled::Named {
                 name: name.clone(),
                 source: spelled(source),
-                next: next.as_ref().map(spelled),
+                next: next.as_deref().map(spelled),
             }
             .serialize(serializer),
             named => serializer.collect_str(named),
@@ -408,7 +410,9 @@ impl<'de> Deserialize<'de> for Named {
             Spelled::Text(text) => Named::Text(text),
             Spelled::Array { array } => Named::Source(String::new(), Source::Slot(array), None),
             Spelled::Named { name, source, next } => {
-                let next = next.map(|next| next.source().ok_or_else(wrong)).transpose()?;
+                let next = next
+                    .map(|next| next.source().map(Box::new).ok_or_else(wrong))
+                    .transpose()?;
                 Named::Source(name, source.source().ok_or_else(wrong)?, next)
             }
         })

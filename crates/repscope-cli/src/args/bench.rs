@@ -16,6 +16,7 @@ pub struct Bench {
 }
 
 #[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant)] // there is one
 pub enum BenchJob {
     /// Exact nearest neighbors of every row
     Knn {

@@ -127,7 +127,7 @@ pub enum Last {
     Manual(Manual),
     /// Timings for the benchmark scripts
     #[command(hide = true)]
-    Bench(Bench),
+    Bench(Box<Bench>),
 }
 
 /// `repscope perturb`.
@@ -161,11 +161,11 @@ pub struct Quietly<T: Args> {
 
 /// A command line.
 pub enum Typed {
-    First(First),
-    Last(Last),
-    Analysis(Box<dyn Analysis>, Outputs),
+    First(Box<First>),
+    Last(Box<Last>),
+    Analysis(Box<dyn Analysis>, Box<Outputs>),
     /// `evaluate`, and which of its options were typed.
-    Evaluate(Box<Evaluate>, ArgMatches),
+    Evaluate(Box<Evaluate>, Box<ArgMatches>),
 }
 
 /// The whole command line: the list of commands.
@@ -207,15 +207,18 @@ pub fn parse(words: &[OsString]) -> Result<Typed, clap::Error> {
         return Err(command().error(clap::error::ErrorKind::MissingSubcommand, "a command is needed"));
     };
     if let Some(declared) = analyses().find(|declared| declared.kind.name() == name) {
-        return Ok(Typed::Analysis((declared.parse)(own)?, Outputs::from_arg_matches(own)?));
+        return {
+            let outputs = Outputs::from_arg_matches(own)?;
+            Ok(Typed::Analysis((declared.parse)(own)?, Box::new(outputs)))
+        };
     }
     if First::has_subcommand(name) {
         return Ok(match First::from_arg_matches(&matches)? {
-            First::Evaluate(evaluate) => Typed::Evaluate(evaluate, own.clone()),
-            first => Typed::First(first),
+            First::Evaluate(evaluate) => Typed::Evaluate(evaluate, Box::new(own.clone())),
+            first => Typed::First(Box::new(first)),
         });
     }
-    Ok(Typed::Last(Last::from_arg_matches(&matches)?))
+    Ok(Typed::Last(Box::new(Last::from_arg_matches(&matches)?)))
 }
 
 /// Whether an option was typed, by its field.

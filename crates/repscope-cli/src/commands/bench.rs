@@ -10,7 +10,8 @@ use repscope_core::masking::show_all;
 use repscope_core::metrics::find;
 use repscope_core::run::{Driver, Order};
 use repscope_core::{
-    Analysis, Direction, LabelSet, Metric, Retrieval, Space, Spec, evaluate, nearest_neighbors, retrieve,
+    Analysis, Difference, Direction, LabelSet, Labels, Metric, Retrieval, Space, Spec, Study, compare, evaluate,
+    nearest_neighbors, random, retrieve,
 };
 use repscope_io::{Data, InputPath, Pool, read_array, write_whole};
 
@@ -212,7 +213,7 @@ fn comparisons(models: usize, rows: usize, columns: usize, metrics_only: bool) -
         "seconds of metrics": of_metrics,
         "answer": {"differences": results.differences.len(), "by random signs": results.differences.iter().filter(drawn).count()},
     });
-    Ok(outputs::print(&line.to_string())?)
+    outputs::print(&line.to_string())
 }
 
 /// Times masks on one thread, without reading.

@@ -198,9 +198,9 @@ impl Plan {
                 },
             }
         }
-        let is_study = |request: &Box<dyn Analysis>| request.declared().data == Origin::Study;
+        let is_study = |request: &dyn Analysis| request.declared().data == Origin::Study;
         let needs = Needs {
-            models: asked.iter().any(is_study) || asked.is_empty(),
+            models: asked.iter().any(|request| is_study(&**request)) || asked.is_empty(),
             distances: true,
         };
         let inputs = Inputs::read(&options.data, needs, &options.settings.machine, session, problems);

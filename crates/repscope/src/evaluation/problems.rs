@@ -5,10 +5,12 @@ use anyhow::{Error, Result, anyhow};
 
 use crate::error::message;
 
+/// Problems, each once.
 #[derive(Default)]
 pub struct Problems(Vec<Error>);
 
 impl Problems {
+    /// Adds a problem.
     pub fn add(&mut self, problem: impl Into<String>) {
         self.keep(anyhow!(problem.into()));
     }
@@ -25,6 +27,7 @@ impl Problems {
         }
     }
 
+    /// Whether nothing is wrong.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

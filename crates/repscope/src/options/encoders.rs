@@ -36,6 +36,7 @@ const ARCHITECTURES: &[(&str, &str)] = &[
 /// The heading of these options, by which a study file finds those of its table `[encoder]`.
 pub const ENCODER_HEADING: &str = "Encoders";
 
+/// How encoders are run.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 #[command(next_help_heading = ENCODER_HEADING)]

@@ -63,6 +63,7 @@ impl Checks {
         serde_json::from_value(document.spec.get("checks")?.clone()).ok()
     }
 
+    /// Which checks hold, which do not, and which are open.
     pub fn findings(&self, results: &Results) -> Vec<Finding> {
         perturb_findings(results, &self.expected, &self.wanted)
     }
