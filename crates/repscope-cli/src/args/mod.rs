@@ -207,10 +207,8 @@ pub fn parse(words: &[OsString]) -> Result<Typed, clap::Error> {
         return Err(command().error(clap::error::ErrorKind::MissingSubcommand, "a command is needed"));
     };
     if let Some(declared) = analyses().find(|declared| declared.kind.name() == name) {
-        return {
-            let outputs = Outputs::from_arg_matches(own)?;
-            Ok(Typed::Analysis((declared.parse)(own)?, Box::new(outputs)))
-        };
+        let outputs = Outputs::from_arg_matches(own)?;
+        return Ok(Typed::Analysis((declared.parse)(own)?, Box::new(outputs)));
     }
     if First::has_subcommand(name) {
         return Ok(match First::from_arg_matches(&matches)? {
