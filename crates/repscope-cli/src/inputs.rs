@@ -235,7 +235,10 @@ pub fn row_studies(
         study.labels.clone_from(&labels);
         study.episodes.clone_from(&episodes);
         study.check()?;
-        study.pairs = Some(Arc::new(Pairs::consecutive(study.latent.rows(), episodes.as_deref())));
+        study.pairs = Some(Arc::new(Pairs::consecutive(
+            study.embeddings.rows(),
+            episodes.as_deref(),
+        )));
         studies.push(study);
     }
     Ok(studies)

@@ -166,7 +166,7 @@ pub fn geometry_spec(options: &Geometry) -> Result<Spec> {
 /// A default that does not fit the data leaves a score undefined; an explicit wish is refused.
 pub fn refuse_misfits(options: &Geometry, studies: &[Study]) -> Result<()> {
     for study in studies {
-        let rows = study.latent.rows();
+        let rows = study.embeddings.rows();
         for (option, asked) in [("--clusters", options.clusters), ("--k", options.k)] {
             if let Some(asked) = asked.filter(|&a| a >= rows) {
                 bail!(
@@ -194,7 +194,7 @@ pub fn rankme(options: &Rankme) -> Result<ExitCode> {
 
 /// A warning where models differ in their numbers of rows or columns, and why that matters.
 pub fn different_shapes(studies: &[Study], why: &str) -> Option<String> {
-    let shape = |study: &Study| (study.latent.rows(), study.latent.columns());
+    let shape = |study: &Study| (study.embeddings.rows(), study.embeddings.columns());
     let (first, others) = studies.split_first()?;
     let other = others.iter().find(|other| shape(other) != shape(first))?;
     let words = |study: &Study| {

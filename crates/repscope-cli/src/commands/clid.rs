@@ -173,7 +173,7 @@ pub fn resolve(options: &Clid, preset: &ClidSpec) -> Result<Spec> {
 /// A default that does not fit the data leaves a score undefined; an explicit wish is refused.
 pub fn refuse_misfits(options: &Clid, studies: &[Study]) -> Result<()> {
     for study in studies {
-        let (rows, model) = (study.latent.rows(), &study.model);
+        let (rows, model) = (study.embeddings.rows(), &study.model);
         if let Some(k) = options.k.filter(|&k| k > rows / 2) {
             bail!(
                 "--k {k} voters must be among one half of the rows, but model `{model}` has {rows}; use at most {}",
@@ -230,8 +230,8 @@ pub fn shape(study: &Study) -> Breakdown {
             values: vec![study.model.clone()],
         }],
         columns: vec![
-            column("rows", study.latent.rows()),
-            column("columns", study.latent.columns()),
+            column("rows", study.embeddings.rows()),
+            column("columns", study.embeddings.columns()),
         ],
     }
 }

@@ -224,7 +224,7 @@ fn refuse_misfits(options: &Compare, gates: &Gates, studies: &[Study]) -> Result
     if studies.len() < 2 && gates.is_empty() {
         bail!("a comparison needs at least 2 models, but 1 is given; add --model NAME=PATH, or ask for a --gate");
     }
-    let rows = studies.first().map_or(0, |first| first.latent.rows());
+    let rows = studies.first().map_or(0, |first| first.embeddings.rows());
     if let Some(clusters) = options.clusters.filter(|&c| c < 2 || c >= rows) {
         bail!("--clusters {clusters} must be at least 2 and below the number of rows, {rows}");
     }

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use repscope_core::{Analysis, ClidSpec, ClusterCount, IdNorm, Results, Spec, UnitLength};
+use repscope_core::{Analysis, ClidSpec, Results, Spec};
 use repscope_io::{ResultsDocument, write_whole};
 use repscope_render::{ClidRun, Format, clid_table, render};
+use serde::Deserialize;
 
 use super::analyses::start_threads;
 use super::compare::{self, COMPARE};
@@ -127,29 +128,7 @@ fn clid(document: &ResultsDocument, results: &Results, format: Format) -> String
 
 /// The steps of CLID as a document keeps them.
 fn steps(spec: &serde_json::Value) -> Option<ClidSpec> {
-    let count = |key: &str| spec[key].as_u64().and_then(|count| usize::try_from(count).ok());
-    Some(ClidSpec {
-        standardize: spec["standardize"].as_bool()?,
-        unit_length: match spec["unit_length"].as_str()? {
-            "none" => UnitLength::None,
-            "vote" => UnitLength::Vote,
-            "all" => UnitLength::All,
-            _ => return None,
-        },
-        clusters: match spec["clusters"].as_str() {
-            Some("sqrt") => ClusterCount::Sqrt,
-            _ => ClusterCount::Of(count("clusters")?),
-        },
-        restarts: count("restarts")?,
-        k: count("k")?,
-        splits: count("splits")?,
-        repeats: count("repeats")?,
-        id_norm: match spec["id_norm"].as_str()? {
-            "dim" => IdNorm::Dim,
-            "pool" => IdNorm::Pool,
-            _ => return None,
-        },
-    })
+    ClidSpec::deserialize(spec).ok()
 }
 
 #[cfg(test)]

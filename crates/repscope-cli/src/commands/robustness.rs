@@ -185,7 +185,7 @@ fn read_levels(
     options: &Robustness,
     reader: &mut Reader,
 ) -> Result<Vec<NoiseLevel>> {
-    let clean = &inputs.studies[model].latent;
+    let clean = &inputs.studies[model].embeddings;
     let mut own: Vec<&Noisy> = noisy.iter().filter(|n| n.model == model).collect();
     own.sort_by(|a, b| a.strength.total_cmp(&b.strength));
     let mut levels = Vec::new();

@@ -210,14 +210,14 @@ impl Inputs {
                 false => continue,
             };
             let mut study = study.clone();
-            study.noise = Some(Arc::new(meeting.moves(&mut encoder, &study.latent, driver)?));
+            study.noise = Some(Arc::new(meeting.moves(&mut encoder, &study.embeddings, driver)?));
             studies.push(study);
         }
         Ok(studies)
     }
 
     pub fn rows(&self) -> usize {
-        self.studies.first().map_or(0, |study| study.latent.rows())
+        self.studies.first().map_or(0, |study| study.embeddings.rows())
     }
 }
 
