@@ -74,7 +74,7 @@ impl Corruption {
         }
     }
 
-    /// The levels where none are given: document 000's, or five severities.
+    /// The levels where none are given: the representation analysis's, or five severities.
     pub fn levels(self) -> [&'static str; 5] {
         match self {
             Corruption::Gaussian | Corruption::Uniform | Corruption::SaltAndPepper => {

@@ -1,12 +1,94 @@
 // SPDX-License-Identifier: MIT
-//! The two ways a computation can fail. A value that does not exist for valid data is neither: it is
-//! a [`Score`](crate::Score) without a number, with its reason.
+//! Why a computation can fail. A value that does not exist for valid data is no failure: it is a [`Score`](crate::Score) without
+//! a number, with its reason.
+//!
+//! Programs match on the variant; people read the message, which says what is wrong, with both numbers, and what to do.
+
+use crate::data::LARGEST;
+use crate::plan::memory::in_words;
 
 /// Why a computation could not be done.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The input or an option is wrong; the text says what, with both numbers, and what to do.
+    /// A space holds NaN or an infinity. Rows and columns are counted from 0.
+    #[error("`{space}` holds {value} at row {row}, column {column} (counted from 0); remove or fill such rows first")]
+    NotFinite {
+        /// The name of the space.
+        space: String,
+        /// Its row.
+        row: usize,
+        /// Its column.
+        column: usize,
+        /// What it holds there.
+        value: f64,
+    },
+    /// A space holds a number whose square is too large to be added up.
+    #[error(
+        "`{space}` holds {value:e} at row {row}, column {column} (counted from 0), more than the {LARGEST:e} up to which \
+         squares can be added up; use other units"
+    )]
+    TooLarge {
+        /// The name of the space.
+        space: String,
+        /// Its row.
+        row: usize,
+        /// Its column.
+        column: usize,
+        /// What it holds there.
+        value: f64,
+    },
+    /// Two parts that need one row for each sample have different numbers of rows.
+    #[error(
+        "{left} has {left_rows} rows but {right} has {right_rows}; give one row per sample in both, in the same order"
+    )]
+    RowMismatch {
+        /// One part, in words.
+        left: String,
+        /// Its number of rows.
+        left_rows: usize,
+        /// The other part, in words.
+        right: String,
+        /// Its number of rows.
+        right_rows: usize,
+    },
+    /// More neighbors were asked for than there are rows.
+    #[error("k = {k} needs k of at least 1 and at least {needed} rows; {what} has {rows}; use a smaller k")]
+    KTooLarge {
+        /// The number of neighbors.
+        k: usize,
+        /// How many rows it needs.
+        needed: usize,
+        /// What has too few of them, in words.
+        what: String,
+        /// How many it has.
+        rows: usize,
+    },
+    /// The run would need more working memory than it may use.
+    #[error(
+        "{what} needs about {} of working memory, but the memory limit is {}; raise the limit, or {advice}",
+        in_words(*needed),
+        in_words(*limit)
+    )]
+    MemoryLimit {
+        /// What needs it, in words.
+        what: String,
+        /// About how many bytes it needs.
+        needed: u64,
+        /// How many bytes it may use.
+        limit: u64,
+        /// What would need less.
+        advice: &'static str,
+    },
+    /// A metric was given to a function that computes others.
+    #[error("`{metric}` is not {expected}")]
+    WrongMetric {
+        /// The metric.
+        metric: &'static str,
+        /// What the function computes.
+        expected: &'static str,
+    },
+    /// Something else in the input or an option is wrong.
     #[error("{0}")]
     Input(String),
     /// A bug of ours.
@@ -21,5 +103,36 @@ impl Error {
     /// An [`Error::Input`] from anything printable.
     pub fn input(message: impl Into<String>) -> Self {
         Error::Input(message.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Space;
+
+    #[test]
+    fn a_program_learns_where_a_number_is_missing() {
+        let error = Space::from_f64("z", 2, 2, vec![1.0, 2.0, 3.0, f64::INFINITY]).expect_err("an infinity");
+        let Error::NotFinite { space, row, column, .. } = error else {
+            panic!("{error}");
+        };
+        assert_eq!((space.as_str(), row, column), ("z", 1, 1));
+    }
+
+    #[test]
+    fn messages_name_both_numbers() {
+        let error = Error::RowMismatch {
+            left: "the label array".to_string(),
+            left_rows: 7,
+            right: "`z`".to_string(),
+            right_rows: 8,
+        };
+        assert!(
+            error
+                .to_string()
+                .starts_with("the label array has 7 rows but `z` has 8;"),
+            "{error}"
+        );
     }
 }

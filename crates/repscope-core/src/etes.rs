@@ -8,7 +8,6 @@ use crate::error::{Error, Result};
 use crate::kernels::matched::is_direct;
 use crate::kernels::prepared::length;
 use crate::metrics::{Metric, Work};
-use crate::plan::memory::in_words;
 use crate::results::Results;
 use crate::run::Driver;
 use crate::score::ClassColumn;
@@ -77,10 +76,10 @@ pub fn etes(data: &Decoding, metrics: &[&Metric], spec: &Spec, driver: &Driver) 
     let mut computes = Vec::new();
     for metric in metrics {
         let Work::Decoding { compute } = metric.work else {
-            return Err(Error::Input(format!(
-                "`{}` is not a score of texts decoded from signals",
-                metric.id
-            )));
+            return Err(Error::WrongMetric {
+                metric: metric.id,
+                expected: "a score of texts decoded from signals",
+            });
         };
         computes.push(compute);
     }
@@ -118,11 +117,12 @@ fn check_memory(data: &Decoding, spec: &Spec) -> Result<()> {
     let of_counts = (rayon::current_num_threads() as u64 + 10) * 32 * n;
     let needed = 5 * n * d * size + 16 * n.min(d).pow(2) + of_counts;
     if needed > budget {
-        Err(Error::Input(format!(
-            "{n} samples of {d} columns need about {} of working memory, but --memory allows {}; allow more, or use fewer samples",
-            in_words(needed),
-            in_words(budget)
-        )))
+        Err(Error::MemoryLimit {
+            what: format!("a system of {n} samples of {d} columns"),
+            needed,
+            limit: budget,
+            advice: "use fewer samples",
+        })
     } else {
         Ok(())
     }

@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: MIT
-//! Numbers in, numbers out: the metrics of repscope and the passes they share.
+//! The metrics of repscope and the kernels they share.
 //!
 //! The map, in the order data flows:
 //!
 //! - [`data`]: what goes in. A [`Space`] is a named N × D matrix, known to be finite; a [`Study`] is one
 //!   model's row-aligned spaces, labels and pairs; a [`Retrieval`] is spaces that search each other.
 //! - [`Spec`]: every option that can change a number, with all defaults in one place.
-//! - [`metrics`]: what can be asked. Each metric is one file with its code and one page with its definition,
-//!   and one line in [`METRICS`]. It declares the passes it needs and computes its scores from them.
-//! - `plan`: [`evaluate`] gathers the needs of all metrics, runs each pass once, and computes the scores.
+//! - [`metrics`]: what can be computed. Each metric is one file with its code and one page with its definition,
+//!   and one line in [`METRICS`]. It declares the kernels it needs and computes its scores from them. A [`MetricId`] names a
+//!   score and its parts.
+//! - `plan`: [`evaluate`] gathers the needs of all metrics, runs each kernel once, and computes the scores.
 //! - `kernels`: the shared scans. `prepared` makes a matrix ready (exact in f64, fast in f32, with a proven bound
-//!   between the two); `tiles` looks at every pair of rows once and feeds `neighbors`, `ranks` and `pair_sums`;
+//!   between the two); `tiles` visits every pair of rows once and feeds `neighbors`, `ranks` and `pair_sums`;
 //!   `moments`, `spectrum` and `singular` give eigenvalues and singular values, `clusters` k-means, `contingency`
-//!   tables of two labelings, `learnability` and `votes` how well clusters can be told, `coding_rates` the volume of classes,
-//!   `paired` and `views` the distances of given pairs, `plane` and `tsne` maps, `influence` what each row adds to a score through
-//!   the others.
+//!   tables of two labelings, `learnability` and `knn_vote` how well neighbors predict clusters, `coding_rates` the volume of
+//!   classes, `paired` and `views` the distances of given pairs, `pca_plane` and `tsne` maps, `influence` what each row adds to a
+//!   score through the others.
 //!   For retrievals, `similarity` and `microkernel` compare two spaces and `rankings` orders their rows; [`retrieve`] runs
-//!   them and computes the scores. For signals and texts, `matched` lets all of them meet and `shuffled` says what random
-//!   pairs would score.
+//!   them and computes the scores. For signals and texts, `matched` compares all pairs and `shuffled` gives the scores of random
+//!   pairs.
 //! - [`masking`]: images without some of their pixels; [`perturb`]: how much worse a classifier does on them.
 //! - [`etes()`]: how well texts generated from signals fit these, in the space of an aligner.
 //! - [`run`]: drivers. Tasks are cut by shape alone and merged in task order, so the same bits come out of one
 //!   thread or sixteen.
-//! - [`compare`]: models against each other, unit by unit; [`relate`]: scores against how well models do elsewhere;
-//!   [`draw_maps`]: maps of each model's codes.
-//! - `interval`: confidence intervals. [`random`]: named streams from one seed.
+//! - `stats`: confidence intervals, rank correlation, and [`compare`]: models against each other, unit by unit; [`relate`]: scores against how well models do elsewhere;
+//!   [`draw_maps`]: maps of each model's embeddings.
+//! - [`random`]: named streams from one seed.
 //! - [`Results`]: what comes out. A [`Score`] is a number with everything needed to publish it; a value that does
-//!   not exist is no number but a reason.
+//!   not exist is a reason instead. [`Results::absorb`] is the one way in which answers join.
 //!
 //! This crate touches no files, clock, environment or terminal.
 //!
 //! ```
 //! use repscope_core::{Analysis, Space, Spec, Study, evaluate, run::{Driver, Order}};
 //!
-//! // Twenty codes on a straight line in the plane.
+//! // Twenty embeddings on a straight line in the plane.
 //! let line: Vec<f64> = (0..20).flat_map(|i| [i as f64, 2.0 * i as f64]).collect();
-//! let study = Study::new("line", Space::from_f64("codes", 20, 2, line)?);
+//! let study = Study::new("line", Space::from_f64("embeddings", 20, 2, line)?);
 //! let results = evaluate(&[study], &Analysis::Manifold.metrics(), &Spec::default(), &Driver::silent(Order::Parallel))?;
 //! assert!((results.score("line", "participation_ratio").unwrap().value.unwrap() - 1.0).abs() < 1e-12);
 //! # Ok::<(), repscope_core::Error>(())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Two maps of each model's codes: every row on the plane that shows most of the variance, and a t-SNE map, which keeps
-//! neighbours together.
+//! Two maps of each model's embeddings: every row on the plane that shows most of the variance, and a t-SNE map, which keeps
+//! neighbors together.
 
 use crate::data::Study;
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ pub const TSNE_MOST_ROWS: usize = 5_000;
 /// A t-SNE map that cannot be drawn, of fewer than four rows say, is a warning.
 pub fn draw_maps(results: &mut Results, studies: &[Study], driver: &Driver) {
     for study in studies {
-        let plane = principal_plane(&study.latent, driver);
+        let plane = principal_plane(&study.embeddings, driver);
         let column = |name: &str, values: &[f64]| (name.to_string(), values.iter().copied().map(Some).collect());
         let mut columns = vec![column("x", &plane.x), column("y", &plane.y)];
         match neighborhoods(study, &plane, driver) {
@@ -50,7 +50,7 @@ pub fn draw_maps(results: &mut Results, studies: &[Study], driver: &Driver) {
 
 /// Where the rows lie on the t-SNE map; `None` for rows outside its sample.
 fn neighborhoods(study: &Study, plane: &Plane, driver: &Driver) -> Result<Vec<Option<[f64; 2]>>> {
-    let n = study.latent.rows();
+    let n = study.embeddings.rows();
     if n < FEWEST_ROWS {
         return Err(Error::Input(format!(
             "it needs at least {FEWEST_ROWS} rows, there are {n}"
@@ -64,9 +64,9 @@ fn neighborhoods(study: &Study, plane: &Plane, driver: &Driver) -> Result<Vec<Op
         ));
     }
     let placed = if rows.len() == n {
-        tsne(&study.latent, &start, driver)?
+        tsne(&study.embeddings, &start, driver)?
     } else {
-        tsne(&study.latent.select(&rows)?, &start, driver)?
+        tsne(&study.embeddings.select(&rows)?, &start, driver)?
     };
     let mut places = vec![None; n];
     for (row, place) in rows.into_iter().zip(placed) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-//! Masks: which pixels of a grey image are taken away, and what is put in their place.
+//! Masks: which pixels of a gray image are taken away, and what is put in their place.
 //!
 //! A pixel is lit where it is not 0. A mask takes a percentage of the lit pixels: the brightest, the dimmest, random ones, or
-//! those of a square or a ring. Images of histograms hold few grey values, so a threshold takes far more pixels than it
-//! was asked for (all of them, where all are equal); [`Rule::Exact`] counts pixels and breaks ties by lot.
+//! those of a square or a ring. Images of histograms hold few gray values, so a threshold takes far more pixels than it
+//! was asked for (all of them, where all are equal); [`Rule::Exact`] counts pixels and breaks ties at random.
 //!
 //! Every lot comes from a stream named by the shape and the image: all masks of one shape are nested (what 1 % takes, 2 %
 //! takes too), every image has a lot of its own, and the order of work changes nothing.
@@ -32,11 +32,11 @@ pub enum Kind {
     Top,
     /// The dimmest lit pixels.
     Bottom,
-    /// Pixels by lot.
+    /// Pixels at random.
     Random,
     /// The smallest square around a random lit pixel that holds enough lit pixels, with all that is in it.
     Patch,
-    /// The thinnest ring around the centre of the image, at the radius of a random lit pixel, that holds enough lit pixels,
+    /// The thinnest ring around the center of the image, at the radius of a random lit pixel, that holds enough lit pixels,
     /// with all that is in it.
     Ring,
 }
@@ -46,9 +46,9 @@ pub enum Kind {
 #[non_exhaustive]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// Exactly that share, rounded up. Equal pixels go by lot.
+    /// Exactly that share, rounded up. Equal pixels go at random.
     Exact,
-    /// As document 003 has it: all pixels at or beyond NumPy's percentile; shares of random pixels are rounded down.
+    /// As the perturbation impact analysis has it: all pixels at or beyond NumPy's percentile; shares of random pixels are rounded down.
     Threshold,
 }
 
@@ -59,7 +59,7 @@ pub enum Rule {
 pub enum RandomFrom {
     /// The lit pixels, as for the other shapes.
     Lit,
-    /// All pixels, as document 003 has it.
+    /// All pixels, as the perturbation impact analysis has it.
     All,
 }
 
@@ -74,7 +74,7 @@ pub enum Fill {
     Mean,
     /// The image blurred by a Gaussian of σ = 2.
     Blur,
-    /// What the pixels around lead to expect: each masked pixel is the weighted mean of its eight neighbours.
+    /// What the pixels around lead to expect: each masked pixel is the weighted mean of its eight neighbors.
     Inpaint,
 }
 
@@ -237,7 +237,7 @@ pub fn show_all(
     maskings.iter().try_for_each(Masking::check)?;
     if size.0.checked_mul(size.1) != Some(image.len()) || u32::try_from(image.len()).is_err() {
         return Err(Error::Input(format!(
-            "an image of {} x {} pixels has {} values; give one grey value for each pixel, at most 2^32",
+            "an image of {} x {} pixels has {} values; give one gray value for each pixel, at most 2^32",
             size.0,
             size.1,
             image.len()

@@ -76,10 +76,10 @@ pub fn perturb(model: &str, data: &Perturbation, metrics: &[&Metric], spec: &Spe
     let mut computes = Vec::new();
     for metric in metrics {
         let Work::Perturbation { compute } = metric.work else {
-            return Err(Error::Input(format!(
-                "`{}` is not a score of perturbed predictions",
-                metric.id
-            )));
+            return Err(Error::WrongMetric {
+                metric: metric.id,
+                expected: "a score of perturbed predictions",
+            });
         };
         computes.push(compute);
     }
@@ -153,27 +153,10 @@ mod tests {
     use crate::Takes;
     use crate::metrics::Analysis;
     use crate::run::Order;
-    use crate::score::{Curve, SampleTable};
 
     #[test]
     fn an_answer_keeps_its_curves_samples_and_warnings() {
-        let compute = |_: &Perturbed| Results {
-            curves: vec![Curve {
-                model: String::new(),
-                metric: "line".into(),
-                x_label: String::new(),
-                y_label: String::new(),
-                x: vec![1.0],
-                y: vec![2.0],
-            }],
-            samples: vec![SampleTable {
-                model: String::new(),
-                metric: "table".into(),
-                columns: vec![("x".to_string(), vec![Some(1.0)])],
-            }],
-            warnings: vec!["look here".to_string()],
-            ..Results::default()
-        };
+        let compute = |_: &Perturbed| crate::results::probe();
         let metric = Metric {
             id: "probe",
             title: "Probe",

@@ -2,12 +2,12 @@
 //! From metrics to needs to passes: what several metrics need is computed once.
 //!
 //! Each metric declares its needs. Pairwise needs of the same key (which matrix, how prepared) are fused
-//! into one sweep over its tiles, with the largest k that anybody asked for. A sweep over the inputs
+//! into one sweep over its tiles, with the largest k of all needs. A sweep over the inputs
 //! serves all models. Reading something that was not declared is an internal error, never a silent
 //! recomputation.
 //!
-//! Stages: spectra and clusters of each model → sweep over each model's codes → sweep over the inputs,
-//! which ranks every model's neighbours → sweep over the codes, which ranks the neighbours of the inputs.
+//! Stages: spectra and clusters of each model → sweep over each model's embeddings → sweep over the inputs,
+//! which ranks every model's neighbors → sweep over the embeddings, which ranks the neighbors of the inputs.
 
 pub(crate) mod memory;
 
@@ -39,8 +39,8 @@ use crate::stats::interval::Units;
 /// Which matrix of a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
-    /// The model's codes.
-    Latent,
+    /// The model's embeddings.
+    Embeddings,
     /// What the model saw.
     Input,
 }
@@ -53,14 +53,14 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The codes as they are.
+    /// The embeddings as they are.
     pub(crate) const RAW: Key = Key {
-        source: Source::Latent,
+        source: Source::Embeddings,
         preparation: Preparation::Raw,
     };
-    /// The codes divided by their length.
+    /// The embeddings divided by their length.
     pub(crate) const UNIT: Key = Key {
-        source: Source::Latent,
+        source: Source::Embeddings,
         preparation: Preparation::Unit,
     };
     /// The inputs as they are.
@@ -69,8 +69,8 @@ impl Key {
         preparation: Preparation::Raw,
     };
 
-    /// The codes under the asked distance.
-    pub(crate) fn codes(spec: &Spec) -> Key {
+    /// The embeddings under the asked distance.
+    pub(crate) fn embeddings(spec: &Spec) -> Key {
         match spec.distance {
             Distance::Euclidean => Key::RAW,
             Distance::Cosine => Key::UNIT,
@@ -78,40 +78,40 @@ impl Key {
     }
 }
 
-/// What a metric asks to be computed before it.
+/// What must be computed before a metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Need {
     /// The k nearest rows of each query.
     Neighbors { of: Key, k: usize },
     /// The ranks within one space of the k nearest rows of another.
     Ranks { of: Key, within: Key, k: usize },
-    /// Kernel sums over all pairs of unit-length codes.
+    /// Kernel sums over all pairs of unit-length embeddings.
     Kernel,
     /// Distances of each row to each class (or to each k-means cluster where there are no labels).
     ClassDistances,
-    /// The eigenvalues of the codes' covariance.
+    /// The eigenvalues of the embeddings' covariance.
     Spectrum,
     /// And what each row adds to it.
     SpectrumByRow,
-    /// The singular values of the codes.
+    /// The singular values of the embeddings.
     Singular,
-    /// k-means clusters of the codes.
+    /// k-means clusters of the embeddings.
     Clusters,
-    /// Distances of consecutive inputs and of their codes.
+    /// Distances of consecutive inputs and of their embeddings.
     PairDistances,
-    /// How well neighbours tell the k-means cluster of a row, by random halves.
+    /// How well neighbors tell the k-means cluster of a row, by random halves.
     Learnability,
-    /// Coding rates of the unit-length codes and of each class (or k-means cluster where there are no labels).
+    /// Coding rates of the unit-length embeddings and of each class (or k-means cluster where there are no labels).
     CodingRates,
-    /// Distances between the codes of both views of each sample, and the second view's kernel sums.
+    /// Distances between the embeddings of both views of each sample, and the second view's kernel sums.
     Views,
 }
 
 /// Distances of consecutive rows.
 pub(crate) struct PairDistances {
     pub(crate) input: Vec<f64>,
-    pub(crate) latent: Vec<f64>,
-    /// Between unit-length codes, or why there are none.
+    pub(crate) embeddings: Vec<f64>,
+    /// Between unit-length embeddings, or why there are none.
     pub(crate) unit: std::result::Result<Vec<f64>, String>,
 }
 
@@ -146,7 +146,7 @@ pub(crate) struct Shared<'a> {
 }
 
 impl<'a> Shared<'a> {
-    /// The rows that ask.
+    /// The query rows.
     pub(crate) fn anchors(&self) -> Anchors<'_> {
         match &self.anchors {
             None => Anchors::All,
@@ -250,15 +250,15 @@ fn plan<'a>(studies: &'a [Study], metrics: &[&Metric], spec: &'a Spec) -> Result
         study.check()?;
         let mut needs = Vec::new();
         for metric in metrics {
-            let (declare, _) = metric.of_study().ok_or_else(|| not_of_codes(metric))?;
+            let (declare, _) = metric.of_study().ok_or_else(|| not_of_studies(metric))?;
             needs.extend(declare(spec, study)?);
         }
-        let anchors = draw_anchors(spec, study.latent.rows());
+        let anchors = draw_anchors(spec, study.embeddings.rows());
         memory::check(
             spec,
             study,
             &needs,
-            anchors.as_deref().map_or(study.latent.rows(), Vec::len),
+            anchors.as_deref().map_or(study.embeddings.rows(), Vec::len),
         )?;
         planned.push((start(spec, study, anchors), needs));
     }
@@ -275,13 +275,13 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
             } else {
                 Rows::NotAsked
             };
-            shared.spectrum = Some(Spectrum::new(&shared.study.latent, rows, driver));
+            shared.spectrum = Some(Spectrum::new(&shared.study.embeddings, rows, driver));
         }
         if needs.contains(&Need::Singular) {
-            shared.singular = Some(Singular::new(&shared.study.latent, &OF_CENTRED, &OF_RAW, driver));
+            shared.singular = Some(Singular::new(&shared.study.embeddings, &OF_CENTRED, &OF_RAW, driver));
         }
         if needs.contains(&Need::Clusters) {
-            let space = &shared.study.latent;
+            let space = &shared.study.embeddings;
             shared.clusters = Some(kmeans(
                 space,
                 None,
@@ -296,28 +296,28 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
             shared.pair_distances = Some(measure_pairs(shared.study, driver)?);
         }
         if needs.contains(&Need::Learnability) {
-            shared.learnability = Some(Learnability::new(&shared.study.latent, spec, driver)?);
+            shared.learnability = Some(Learnability::new(&shared.study.embeddings, spec, driver)?);
         }
         if needs.contains(&Need::CodingRates) {
             let found = shared.clusters.as_ref().map(|found| found.labels.as_slice());
             let classes = shared.study.labels.as_deref().map(Labels::codes).or(found);
-            shared.coding_rates = Some(CodingRates::new(&shared.study.latent, classes, &spec.mcr2, driver)?);
+            shared.coding_rates = Some(CodingRates::new(&shared.study.embeddings, classes, &spec.mcr2, driver)?);
         }
         if needs.contains(&Need::Views) {
             let view = shared.study.view.as_deref().ok_or_else(|| undeclared("views"))?;
-            let found = Views::new(&shared.study.latent, view, spec, shared.anchors(), driver)?;
+            let found = Views::new(&shared.study.embeddings, view, spec, shared.anchors(), driver)?;
             shared.views = Some(found);
         }
-        sweep_codes(shared, needs, driver)?;
+        sweep_embeddings(shared, needs, driver)?;
     }
     sweep_inputs(&mut planned, driver)?;
     for (shared, needs) in &mut planned {
-        rank_within_codes(shared, needs, driver)?;
+        rank_within_embeddings(shared, needs, driver)?;
     }
     let mut results = Results::default();
     for (shared, _) in &planned {
         for metric in metrics {
-            let (_, compute) = metric.of_study().ok_or_else(|| not_of_codes(metric))?;
+            let (_, compute) = metric.of_study().ok_or_else(|| not_of_studies(metric))?;
             let model = &shared.study.model;
             results.absorb(compute(shared)?.of_model(model).with_named_warnings(model));
         }
@@ -333,11 +333,11 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
     Ok(results)
 }
 
-fn not_of_codes(metric: &Metric) -> Error {
-    Error::Input(format!(
-        "`{}` is not a score of codes alone; ask for it with `retrieve` or `relate`",
-        metric.id
-    ))
+fn not_of_studies(metric: &Metric) -> Error {
+    Error::WrongMetric {
+        metric: metric.id,
+        expected: "a score of embeddings alone; compute it with `retrieve`, `perturb`, `etes` or `relate`",
+    }
 }
 
 fn start<'a>(spec: &'a Spec, study: &'a Study, anchors: Option<Arc<Vec<u32>>>) -> Shared<'a> {
@@ -368,17 +368,17 @@ fn measure_pairs(study: &Study, driver: &Driver) -> Result<PairDistances> {
     let (Some(input), Some(pairs)) = (&study.input, &study.pairs) else {
         return Err(undeclared("distances of pairs"));
     };
-    let unit = unit_factors(&study.latent)
-        .map(|factors| paired::distances(&study.latent, Some(&factors), &pairs.rows, driver))
+    let unit = unit_factors(&study.embeddings)
+        .map(|factors| paired::distances(&study.embeddings, Some(&factors), &pairs.rows, driver))
         .map_err(|error| error.to_string());
     Ok(PairDistances {
         input: paired::distances(input, None, &pairs.rows, driver),
-        latent: paired::distances(&study.latent, None, &pairs.rows, driver),
+        embeddings: paired::distances(&study.embeddings, None, &pairs.rows, driver),
         unit,
     })
 }
 
-/// The random rows that ask under `--sample`, ascending; none where all rows ask.
+/// The random query rows of a sample, ascending; none where all rows are queries.
 fn draw_anchors(spec: &Spec, rows: usize) -> Option<Arc<Vec<u32>>> {
     let count = spec.sample.filter(|&m| m < rows)?;
     let mut drawn = random::permutation(rows, &mut random::stream(spec.seed, "anchors", 0));
@@ -405,7 +405,7 @@ fn ranked_k(needs: &[Need], key: Key, inside: Key) -> usize {
     asked.max().unwrap_or(0)
 }
 
-fn sweep_codes(shared: &mut Shared, needs: &[Need], driver: &Driver) -> Result<()> {
+fn sweep_embeddings(shared: &mut Shared, needs: &[Need], driver: &Driver) -> Result<()> {
     for key in [Key::RAW, Key::UNIT] {
         let k = largest_k(needs, key);
         let wants_kernel = key == Key::UNIT && needs.contains(&Need::Kernel);
@@ -420,7 +420,7 @@ fn sweep_codes(shared: &mut Shared, needs: &[Need], driver: &Driver) -> Result<(
             (None, None) => return Err(undeclared("clusters")),
         };
         let classes = labels.as_ref().map(|(labels, _)| labels.as_ref());
-        let prepared = Prepared::new(&shared.study.latent, key.preparation, driver)?;
+        let prepared = Prepared::new(&shared.study.embeddings, key.preparation, driver)?;
         let ask = Ask {
             k,
             ranks_of: Vec::new(),
@@ -493,14 +493,14 @@ fn sweep_inputs(planned: &mut [(Shared, Vec<Need>)], driver: &Driver) -> Result<
     Ok(())
 }
 
-fn rank_within_codes(shared: &mut Shared, needs: &[Need], driver: &Driver) -> Result<()> {
+fn rank_within_embeddings(shared: &mut Shared, needs: &[Need], driver: &Driver) -> Result<()> {
     for key in [Key::RAW, Key::UNIT] {
         let k = ranked_k(needs, Key::INPUT, key);
         if k == 0 {
             continue;
         }
         let others = shared.neighbors(Key::INPUT, k)?.truncated(k);
-        let prepared = Prepared::new(&shared.study.latent, key.preparation, driver)?;
+        let prepared = Prepared::new(&shared.study.embeddings, key.preparation, driver)?;
         let ask = Ask {
             k: 0,
             ranks_of: vec![&others],

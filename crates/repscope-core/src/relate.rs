@@ -20,10 +20,10 @@ pub fn relate(results: &mut Results, metrics: &[&Metric], performance: &Performa
     results.warnings.extend(unmatched);
     for metric in metrics {
         let Work::Performance { compute } = metric.work else {
-            return Err(Error::Input(format!(
-                "`{}` is not a score of models and their performance",
-                metric.id
-            )));
+            return Err(Error::WrongMetric {
+                metric: metric.id,
+                expected: "a score of models and their performance",
+            });
         };
         let answer = compute(results, performance, spec)?;
         results.absorb(answer);

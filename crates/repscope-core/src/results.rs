@@ -89,6 +89,13 @@ impl Results {
 
     /// The answer of a metric under the name of its model.
     pub(crate) fn of_model(mut self, model: &str) -> Self {
+        for score in &self.scores {
+            let is_allowed = |value: f64| score.metric.output().is_none_or(|output| output.allows(value));
+            debug_assert!(
+                score.value.is_none_or(is_allowed),
+                "{score:?} is outside its declared range"
+            );
+        }
         let names = self.scores.iter_mut().map(|score| &mut score.model);
         let names = names.chain(self.curves.iter_mut().map(|curve| &mut curve.model));
         let names = names.chain(self.breakdowns.iter_mut().map(|table| &mut table.model));
@@ -199,6 +206,28 @@ fn extend<T: Clone>(all: &mut Vec<T>, part: &[T], is_same: impl Fn(&T, &T) -> bo
         if !all[..known].iter().any(|other| is_same(other, item)) {
             all.push(item.clone());
         }
+    }
+}
+
+/// An answer with a curve, samples and a warning, which must not get lost.
+#[cfg(test)]
+pub(crate) fn probe() -> Results {
+    Results {
+        curves: vec![Curve {
+            model: String::new(),
+            metric: "line".into(),
+            x_label: String::new(),
+            y_label: String::new(),
+            x: vec![1.0],
+            y: vec![2.0],
+        }],
+        samples: vec![SampleTable {
+            model: String::new(),
+            metric: "table".into(),
+            columns: vec![("x".to_string(), vec![Some(1.0)])],
+        }],
+        warnings: vec!["look here".to_string()],
+        ..Results::default()
     }
 }
 

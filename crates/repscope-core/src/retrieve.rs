@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 use crate::kernels::rankings::{self, Job, Rankings, Relevance, Standing, rank, rank_both};
 use crate::kernels::similarity::{Products, Side, Way};
 use crate::metrics::{Metric, Part, Work};
-use crate::plan::memory::in_words;
 use crate::results::Results;
 use crate::run::Driver;
 use crate::spec::{Similarity, Spec};
@@ -80,7 +79,7 @@ pub fn retrieve(retrievals: &[Retrieval], metrics: &[&Metric], spec: &Spec, driv
     spec.check()?;
     if spec.retrieval_k.is_empty() || spec.retrieval_k.contains(&0) {
         return Err(Error::Input(format!(
-            "K = {:?}: a retrieval looks at the first K targets, at least one; use --k_values 10 50 100",
+            "K = {:?}: a retrieval looks at the first K targets, at least one; 10, 50 and 100 are usual",
             spec.retrieval_k
         )));
     }
@@ -123,10 +122,10 @@ pub fn retrieve(retrievals: &[Retrieval], metrics: &[&Metric], spec: &Spec, driv
             answer.warnings.extend(advice(&ranked));
             for metric in metrics {
                 let Work::Ranking { compute, .. } = metric.work else {
-                    return Err(Error::Input(format!(
-                        "`{}` is a score of codes, not of a retrieval",
-                        metric.id
-                    )));
+                    return Err(Error::WrongMetric {
+                        metric: metric.id,
+                        expected: "a score of a retrieval",
+                    });
                 };
                 answer.absorb(compute(&ranked));
             }
@@ -376,12 +375,12 @@ fn check_memory(retrieval: &Retrieval, spec: &Spec) -> Result<()> {
         let matter = counts.max().unwrap_or(0).max(depth);
         let needed = rankings::memory(query.rows(), target, depth, matter, threads);
         if needed > budget {
-            return Err(Error::Input(format!(
-                "{} needs about {} of working memory, but --memory allows {}; allow more, or use fewer --threads",
-                retrieval.direction_name(direction),
-                in_words(needed),
-                in_words(budget)
-            )));
+            return Err(Error::MemoryLimit {
+                what: retrieval.direction_name(direction),
+                needed,
+                limit: budget,
+                advice: "use fewer threads",
+            });
         }
     }
     Ok(())
@@ -392,28 +391,11 @@ mod tests {
     use super::*;
     use crate::metrics::Analysis;
     use crate::run::Order;
-    use crate::score::{Curve, SampleTable};
     use crate::{Space, Takes};
 
     #[test]
     fn an_answer_keeps_its_curves_samples_and_warnings() {
-        let compute = |_: &Ranked| Results {
-            curves: vec![Curve {
-                model: String::new(),
-                metric: "line".into(),
-                x_label: String::new(),
-                y_label: String::new(),
-                x: vec![1.0],
-                y: vec![2.0],
-            }],
-            samples: vec![SampleTable {
-                model: String::new(),
-                metric: "table".into(),
-                columns: vec![("x".to_string(), vec![Some(1.0)])],
-            }],
-            warnings: vec!["look here".to_string()],
-            ..Results::default()
-        };
+        let compute = |_: &Ranked| crate::results::probe();
         let metric = Metric {
             id: "probe",
             title: "Probe",

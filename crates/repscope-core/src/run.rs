@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::random;
 
-/// Who wants to know how far a long run is.
+/// Progress callback of a long run.
 pub trait Progress: Sync {
     /// A stage of `steps` steps begins.
     fn begin(&self, stage: &str, steps: u64);
@@ -18,7 +18,7 @@ pub trait Progress: Sync {
     fn advance(&self, steps: u64);
 }
 
-/// Nobody is watching.
+/// No progress is reported.
 pub struct Silent;
 
 impl Progress for Silent {
@@ -51,7 +51,7 @@ pub struct Driver<'a> {
 const WAVE: usize = 8;
 
 impl Driver<'static> {
-    /// A driver that reports to nobody.
+    /// A driver that reports no progress.
     pub fn silent(order: Order) -> Self {
         Driver::new(order, &Silent)
     }
@@ -67,7 +67,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// One that looks at all coordinates of all pairs: for benchmarks, and for those who doubt that the bits are the same.
+    /// One that computes all coordinates of all pairs, for benchmarks and for tests that the bits are the same.
     pub fn without_pruning(self) -> Self {
         Driver { prunes: false, ..self }
     }
@@ -77,7 +77,7 @@ impl<'a> Driver<'a> {
         self.prunes
     }
 
-    /// The one who watches.
+    /// Where progress is reported.
     pub fn progress(&self) -> &'a dyn Progress {
         self.progress
     }

@@ -68,7 +68,7 @@ pub struct Score {
     /// How the interval was made.
     #[serde(default)]
     pub method: Option<String>,
-    /// Whether models may be ranked by it: false where the value changes when the codes are merely scaled.
+    /// Whether models may be ranked by it: false where the value changes when the embeddings are merely scaled.
     #[serde(default = "yes")]
     pub comparable: bool,
     /// What a reader must know to use the number ("k-means' own labels: circular").
@@ -90,11 +90,6 @@ impl Score {
         if value.is_finite() {
             score.value = Some(value);
             score.reason = None;
-            debug_assert!(
-                score.metric.output().is_none_or(|output| output.allows(value)),
-                "{} = {value} is outside its range",
-                score.metric
-            );
         } else {
             score.reason = Some(format!("the formula gives {value} for these data"));
         }

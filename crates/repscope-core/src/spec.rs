@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// How distances between codes are taken.
+/// How distances between embeddings are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Distance {
-    /// Between the codes as they are.
+    /// Between the embeddings as they are.
     Euclidean,
-    /// Between the codes divided by their length; orders pairs as the cosine does.
+    /// Between the embeddings divided by their length; orders pairs as the cosine does.
     Cosine,
 }
 
@@ -52,7 +52,7 @@ impl ClusterCount {
 pub enum UnitLength {
     /// None.
     None,
-    /// The vote of the neighbours.
+    /// The vote of the neighbors.
     Vote,
     /// All: clusters, vote and intrinsic dimension.
     All,
@@ -64,12 +64,13 @@ pub enum UnitLength {
 pub enum IdNorm {
     /// Divided by the number of columns, at most 1.
     Dim,
-    /// Both standardised over the models that are compared.
+    /// Both standardized over the models that are compared.
     Pool,
 }
 
 /// The steps of CLID.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ClidSpec {
     /// Whether columns are brought to mean 0 and variance 1 before clustering.
     pub standardize: bool,
@@ -79,18 +80,24 @@ pub struct ClidSpec {
     pub clusters: ClusterCount,
     /// Restarts of k-means for each seed; the best by inertia is kept.
     pub restarts: usize,
-    /// Neighbours that vote.
+    /// Neighbors that vote.
     pub k: usize,
     /// Random halves for each clustering.
     pub splits: usize,
     /// Clusterings, each with a seed of its own: `seed`, `seed` + 1, …
     pub repeats: usize,
-    /// How the dimension is normalised.
+    /// How the dimension is normalized.
     pub id_norm: IdNorm,
 }
 
+impl Default for ClidSpec {
+    fn default() -> Self {
+        ClidSpec::SPEC
+    }
+}
+
 impl ClidSpec {
-    /// The nine steps of document 002.
+    /// The nine steps of the CLID / RankMe analysis.
     pub const SPEC: ClidSpec = ClidSpec {
         standardize: true,
         unit_length: UnitLength::Vote,
@@ -101,7 +108,7 @@ impl ClidSpec {
         repeats: 5,
         id_norm: IdNorm::Dim,
     };
-    /// Lu et al. 2023: cosine geometry throughout, √N clusters, one neighbour, a common scale over the pool of models.
+    /// Lu et al. 2023: cosine geometry throughout, √N clusters, one neighbor, a common scale over the pool of models.
     pub const PAPER: ClidSpec = ClidSpec {
         standardize: false,
         unit_length: UnitLength::All,
@@ -115,7 +122,8 @@ impl ClidSpec {
 }
 
 /// The constants of the coding rates of MCR².
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Mcr2Spec {
     /// Weight of the second moments inside the discriminative term.
     pub gamma1: f64,
@@ -126,7 +134,8 @@ pub struct Mcr2Spec {
 }
 
 /// The constants of ETES.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct EtesSpec {
     /// Weight of the fluency, ln(perplexity) / 10, in the total.
     pub fluency_weight: f64,
@@ -136,6 +145,27 @@ pub struct EtesSpec {
     pub k: Vec<usize>,
     /// Random pairings behind the p-value; without any there is none.
     pub permutations: usize,
+}
+
+impl Default for Mcr2Spec {
+    fn default() -> Self {
+        Mcr2Spec {
+            gamma1: 1.0,
+            gamma2: 1.0,
+            eps: 0.01,
+        }
+    }
+}
+
+impl Default for EtesSpec {
+    fn default() -> Self {
+        EtesSpec {
+            fluency_weight: 0.1,
+            bands: [-0.8, -0.5, -0.2, 0.0],
+            k: vec![1, 5, 10],
+            permutations: 999,
+        }
+    }
 }
 
 impl EtesSpec {
@@ -164,15 +194,16 @@ impl EtesSpec {
 }
 
 /// Everything that can change a number.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Spec {
     /// The one seed of all random choices.
     pub seed: u64,
     /// Confidence level of intervals.
     pub level: f64,
-    /// Neighbourhood sizes of trustworthiness and continuity.
+    /// Neighborhood sizes of trustworthiness and continuity.
     pub k: Vec<usize>,
-    /// Distance between codes for neighbourhoods (inputs are always Euclidean).
+    /// Distance between embeddings for neighborhoods (inputs are always Euclidean).
     pub distance: Distance,
     /// Rank this many random rows against all, instead of all rows.
     pub sample: Option<usize>,
@@ -180,7 +211,7 @@ pub struct Spec {
     pub clusters: usize,
     /// Restarts of k-means; the best by inertia is kept.
     pub restarts: usize,
-    /// Neighbours that vote in the k-NN accuracy.
+    /// Neighbors that vote in the k-NN accuracy.
     pub knn_k: usize,
     /// Random splits that the k-NN accuracy is averaged over.
     pub splits: usize,
@@ -225,17 +256,8 @@ impl Default for Spec {
             similarity: Similarity::Cosine,
             alpha: 2.0,
             clid: ClidSpec::SPEC,
-            mcr2: Mcr2Spec {
-                gamma1: 1.0,
-                gamma2: 1.0,
-                eps: 0.01,
-            },
-            etes: EtesSpec {
-                fluency_weight: 0.1,
-                bands: [-0.8, -0.5, -0.2, 0.0],
-                k: vec![1, 5, 10],
-                permutations: 999,
-            },
+            mcr2: Mcr2Spec::default(),
+            etes: EtesSpec::default(),
             memory: None,
         }
     }
@@ -251,9 +273,7 @@ impl Spec {
             )));
         }
         if self.sample == Some(0) {
-            return Err(Error::input(
-                "a sample of 0 rows has no score; rank at least 1 with --sample",
-            ));
+            return Err(Error::input("a sample of 0 rows has no score; rank at least 1"));
         }
         if !(self.level > 0.0 && self.level < 1.0) {
             return Err(Error::Input(format!(
@@ -268,5 +288,39 @@ impl Spec {
             )));
         }
         self.etes.check()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spec_reads_back_as_it_was_written() {
+        let mut spec = Spec {
+            distance: Distance::Cosine,
+            sample: Some(7),
+            clid: ClidSpec::PAPER,
+            memory: Some(1 << 30),
+            ..Spec::default()
+        };
+        spec.mcr2.eps = 0.1;
+        spec.etes.k = vec![3];
+        for spec in [Spec::default(), spec] {
+            let json = serde_json::to_string(&spec).expect("plain data");
+            let read: Spec = serde_json::from_str(&json).expect("what was written");
+            assert_eq!(read, spec);
+            assert_eq!(serde_json::to_string(&read).expect("plain data"), json);
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_is_the_default_and_what_is_unknown_is_refused() {
+        let spec: Spec = serde_json::from_str(r#"{"seed": 7, "clid": {"clusters": "sqrt"}}"#).expect("two options");
+        assert_eq!((spec.seed, spec.level), (7, 0.95));
+        assert_eq!((spec.clid.clusters, spec.clid.k), (ClusterCount::Sqrt, 5));
+        let of_ten: ClidSpec = serde_json::from_str(r#"{"clusters": 10}"#).expect("a number of clusters");
+        assert_eq!(of_ten.clusters, ClusterCount::Of(10));
+        assert!(serde_json::from_str::<Spec>(r#"{"sead": 7}"#).is_err());
     }
 }

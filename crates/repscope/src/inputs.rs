@@ -195,7 +195,7 @@ impl Inputs {
 
     /// How many rows the first model has.
     pub fn rows(&self) -> usize {
-        self.studies.first().map_or(0, |study| study.latent.rows())
+        self.studies.first().map_or(0, |study| study.embeddings.rows())
     }
 }
 
@@ -390,7 +390,7 @@ fn row_studies(
         study.labels.clone_from(&labels);
         study.episodes.clone_from(&episodes);
         study.check()?;
-        study.pairs = Some(Arc::new(Pairs::consecutive(study.latent.rows(), episodes.as_deref())));
+        study.pairs = Some(Arc::new(Pairs::consecutive(study.embeddings.rows(), episodes.as_deref())));
         studies.push(study);
     }
     Ok(studies)

@@ -519,7 +519,7 @@ fn what_the_computation_would_refuse_is_refused_before_any_of_it() {
     }
     assert!(!folder.path().join("evaluation_plots").exists());
     let run = folder.run("evaluate z.npy --no-figures --memory 1K");
-    assert!(run.code == 2 && run.stderr.contains("--memory"), "{}", run.stderr);
+    assert!(run.code == 2 && run.stderr.contains("memory limit"), "{}", run.stderr);
     assert!(!folder.path().join("evaluation_plots").exists());
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 /// A class per row. Codes count the distinct names from 0 in a fixed order: numeric where every name
-/// is a whole number, else alphabetical.
+/// is an integer, else alphabetical.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labels {
     names: Vec<String>,

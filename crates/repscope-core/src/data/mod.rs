@@ -18,6 +18,6 @@ pub use performance::Performance;
 pub(crate) use perturbation::{BASELINE, COMBINED};
 pub use perturbation::{Head, Perturbation, PerturbedSet};
 pub use retrieval::{Direction, LabelSet, Retrieval};
-pub(crate) use space::Slice;
+pub(crate) use space::{LARGEST, Slice};
 pub use space::{Space, Values};
 pub use study::{Pairs, Study};

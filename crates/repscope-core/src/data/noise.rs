@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-//! How far noise in what a model sees moves its codes.
+//! How far noise in what a model sees moves its embeddings.
 
 use super::Space;
 use crate::error::{Error, Result};
 
-/// The codes of the same samples with noise, level by level.
+/// The embeddings of the same samples with noise, level by level.
 #[derive(Debug, Clone, Default)]
 pub struct Noise {
     /// From weak to strong.
@@ -18,16 +18,16 @@ pub struct NoiseLevel {
     pub name: String,
     /// As a number.
     pub strength: f64,
-    /// How far each sample's code moved.
+    /// How far each sample's embedding moved.
     pub moves: Moves,
 }
 
-/// Distances between clean and noisy codes, one per sample: means over the draws of the noise.
+/// Distances between clean and noisy embeddings, one per sample: means over the draws of the noise.
 #[derive(Debug, Clone, Default)]
 pub struct Moves {
-    /// Between codes as they are.
+    /// Between embeddings as they are.
     pub raw: Vec<f64>,
-    /// Between codes divided by their length; none where one of the two has length zero.
+    /// Between embeddings divided by their length; none where one of the two has length zero.
     pub unit: Vec<Option<f64>>,
 }
 

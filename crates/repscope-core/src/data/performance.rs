@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! How well models do at something that their codes are meant for: the accuracy of a linear probe, say.
+//! How well models do at something that their embeddings are meant for: the accuracy of a linear probe, say.
 
 use crate::error::{Error, Result};
 

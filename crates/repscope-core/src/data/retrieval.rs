@@ -118,13 +118,12 @@ impl Retrieval {
         if let Some(first) = aligned.next()
             && let Some(other) = aligned.find(|s| s.rows() != first.rows())
         {
-            return Err(Error::Input(format!(
-                "`{}` has {} rows but `{}` has {}; give one row per sample in both, or join them with --ids",
-                first.name(),
-                first.rows(),
-                other.name(),
-                other.rows()
-            )));
+            return Err(Error::RowMismatch {
+                left: format!("`{}`", first.name()),
+                left_rows: first.rows(),
+                right: format!("`{}`", other.name()),
+                right_rows: other.rows(),
+            });
         }
         for set in &self.label_sets {
             if set.of_space.len() != self.spaces.len() {
@@ -135,12 +134,12 @@ impl Retrieval {
             for (space, labels) in self.spaces.iter().zip(&set.of_space) {
                 if labels.rows() != space.rows() {
                     let name = set.name.as_ref().map_or(String::new(), |n| format!(" `{n}`"));
-                    return Err(Error::Input(format!(
-                        "the label array{name} has {} rows but `{}` has {}; give one label per row",
-                        labels.rows(),
-                        space.name(),
-                        space.rows()
-                    )));
+                    return Err(Error::RowMismatch {
+                        left: format!("the label array{name}"),
+                        left_rows: labels.rows(),
+                        right: format!("`{}`", space.name()),
+                        right_rows: space.rows(),
+                    });
                 }
             }
         }

@@ -19,7 +19,7 @@ pub enum Values {
 }
 
 /// The largest magnitude whose square, summed over any data that fit into memory, is still a number.
-const LARGEST: f64 = 1e150;
+pub(crate) const LARGEST: f64 = 1e150;
 
 /// A borrowed view of [`Values`].
 #[derive(Clone, Copy)]
@@ -180,21 +180,19 @@ impl Space {
             Slice::F64(v) => v[at],
         };
         if value.is_finite() {
-            return Err(Error::Input(format!(
-                "`{}` holds {value:e} at row {}, column {} (counted from 0), more than the {LARGEST:e} up to which \
-                 squares can be added up; use other units",
-                self.name,
-                at / self.columns,
-                at % self.columns
-            )));
+            return Err(Error::TooLarge {
+                space: self.name.clone(),
+                row: at / self.columns,
+                column: at % self.columns,
+                value,
+            });
         }
-        Err(Error::Input(format!(
-            "`{}` holds {value} at row {}, column {} (counted from 0); remove or fill such rows first \
-             (`repscope check` lists them)",
-            self.name,
-            at / self.columns,
-            at % self.columns
-        )))
+        Err(Error::NotFinite {
+            space: self.name.clone(),
+            row: at / self.columns,
+            column: at % self.columns,
+            value,
+        })
     }
 }
 

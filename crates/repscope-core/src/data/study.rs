@@ -41,11 +41,11 @@ impl Pairs {
 pub struct Study {
     /// The model's name.
     pub model: String,
-    /// The codes the model gave: one row per sample.
-    pub latent: Space,
-    /// The codes of a second view of each sample, an augmentation say.
+    /// The embeddings the model gave: one row per sample.
+    pub embeddings: Space,
+    /// The embeddings of a second view of each sample, an augmentation say.
     pub view: Option<Arc<Space>>,
-    /// How far noise in what the model saw moves the codes.
+    /// How far noise in what the model saw moves the embeddings.
     pub noise: Option<Arc<Noise>>,
     /// What the model saw, flattened to one row per sample. Shared by all models of a run.
     pub input: Option<Arc<Space>>,
@@ -58,11 +58,11 @@ pub struct Study {
 }
 
 impl Study {
-    /// A study of codes alone.
-    pub fn new(model: &str, latent: Space) -> Self {
+    /// A study of embeddings alone.
+    pub fn new(model: &str, embeddings: Space) -> Self {
         Study {
             model: model.to_string(),
-            latent,
+            embeddings,
             view: None,
             noise: None,
             input: None,
@@ -74,13 +74,15 @@ impl Study {
 
     /// Checks that all parts have the same number of rows, and that pairs name rows that exist.
     pub fn check(&self) -> Result<()> {
-        let rows = self.latent.rows();
+        let rows = self.embeddings.rows();
         let model = &self.model;
         let differ = |what: &str, other: usize| {
-            Err(Error::Input(format!(
-                "{what} has {other} rows but the codes of model `{model}` have {rows}; \
-                 give one row per sample in both, or join them with --ids"
-            )))
+            Err(Error::RowMismatch {
+                left: what.to_string(),
+                left_rows: other,
+                right: format!("model `{model}`"),
+                right_rows: rows,
+            })
         };
         if let Some(input) = self.input.as_ref().filter(|i| i.rows() != rows) {
             return differ(&format!("`{}`", input.name()), input.rows());
@@ -88,12 +90,12 @@ impl Study {
         if let Some(view) = self.view.as_ref().filter(|v| v.rows() != rows) {
             return differ("the second view", view.rows());
         }
-        if let Some(view) = self.view.as_ref().filter(|v| v.columns() != self.latent.columns()) {
+        if let Some(view) = self.view.as_ref().filter(|v| v.columns() != self.embeddings.columns()) {
             return Err(Error::Input(format!(
                 "the second view of model `{model}` has {} columns but its codes have {}; both views must come from the \
                  same encoder",
                 view.columns(),
-                self.latent.columns()
+                self.embeddings.columns()
             )));
         }
         for level in self.noise.iter().flat_map(|noise| &noise.levels) {
@@ -111,7 +113,7 @@ impl Study {
         let last = pairs.rows.iter().map(|&(from, to)| from.max(to)).max();
         if let Some(last) = last.filter(|&last| last as usize >= rows) {
             return Err(Error::Input(format!(
-                "a pair names row {last} (counted from 0) but the codes of model `{model}` have {rows} rows"
+                "a pair names row {last} (counted from 0) but the embeddings of model `{model}` have {rows} rows"
             )));
         }
         match &pairs.episode {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 //! k-means: the rows cut into k clusters around their means.
 //!
-//! Minimises the inertia Σ_i ‖x_i − c(i)‖², with c(i) the nearest of k centres, by Lloyd's algorithm from
-//! several greedy k-means++ starts (Arthur and Vassilvitskii 2007; 2 + ln k candidates per centre, as in
+//! Minimises the inertia Σ_i ‖x_i − c(i)‖², with c(i) the nearest of k centers, by Lloyd's algorithm from
+//! several greedy k-means++ starts (Arthur and Vassilvitskii 2007; 2 + ln k candidates per center, as in
 //! scikit-learn), and keeps the best start. Where several starts were asked for because the lowest inertia is wanted,
-//! [`Swaps::Tried`] improves it further: a centre is moved to another cluster, Lloyd's steps follow, and the result is
+//! [`Swaps::Tried`] improves it further: a center is moved to another cluster, Lloyd's steps follow, and the result is
 //! kept if it is better, until none of the most promising moves is. With ten starts, ten seeds of ten then end within
-//! 1e-5 of the best known minimum (10 clusters of 60,000 images of Fashion-MNIST or of their codes), which without swaps
+//! 1e-5 of the best known minimum (10 clusters of 60,000 images of Fashion-MNIST or of their embeddings), which without swaps
 //! takes luck. A single start is left as it is.
 //!
-//! The search runs on a packed copy of the rows in single precision, centred and scaled to a spread near 1,
+//! The search runs on a packed copy of the rows in single precision, centered and scaled to a spread near 1,
 //! so neither an offset nor the unit of the data does harm. Starts are compared by the inertia of the packed
-//! rows. What is returned is exact: centres, labels and costs of the best start are recomputed from the original
+//! rows. What is returned is exact: centers, labels and costs of the best start are recomputed from the original
 //! values in double precision.
 
 mod bisect;
@@ -32,27 +32,27 @@ use crate::run::Driver;
 
 /// Lloyd steps after which a start is taken as it is.
 const MOST_ITERATIONS: usize = 300;
-/// A start has converged when the squared movement of all centres together is at most this share of the
+/// A start has converged when the squared movement of all centers together is at most this share of the
 /// mean variance of the columns (the default of scikit-learn).
 const TOLERANCE: f64 = 1e-4;
 /// The label of a row that has none yet.
 const UNASSIGNED: u32 = u32::MAX;
 
-/// A partition of the rows around k centres.
+/// A partition of the rows around k centers.
 ///
 /// Clusters are numbered by their first row. Where fewer than k rows are distinct, the last clusters are
-/// empty: their count is 0 and their centre, which no row belongs to, is the overall mean.
+/// empty: their count is 0 and their center, which no row belongs to, is the overall mean.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Clusters {
     /// The number of clusters asked for.
     pub k: usize,
-    /// The cluster of each row: that of its nearest centre, the smaller number if two are equally near.
+    /// The cluster of each row: that of its nearest center, the smaller number if two are equally near.
     pub labels: Vec<u32>,
     /// k × D: the means of the clusters in the last step (of the scaled rows, where a scale was given).
     pub centers: Vec<f64>,
     /// The number of rows of each cluster.
     pub counts: Vec<usize>,
-    /// Squared distance of each row to its centre.
+    /// Squared distance of each row to its center.
     pub costs: Vec<f64>,
     /// The sum of the costs.
     pub inertia: f64,
@@ -112,7 +112,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Numbers the clusters by their first row and moves the centres back to where the data are.
+    /// Numbers the clusters by their first row and moves the centers back to where the data are.
     fn renumber(&self, found: Clusters) -> Clusters {
         let (k, d) = (self.k, self.d);
         let mut order: Vec<usize> = Vec::with_capacity(k);

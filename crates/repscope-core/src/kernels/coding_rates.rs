@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Coding rates: how many nats a code of unit length takes when it may be off by ε, for all rows and class by class.
+//! Coding rates: how many nats an embedding of unit length takes when it may be off by ε, for all rows and class by class.
 //!
 //! R = ½ ln det(I + weight · D / (n · ε²) · ZᵀZ), with Z the n × D matrix of unit-length rows (Ma, Derksen, Hong and Wright
 //! 2007). ZᵀZ may be replaced by ZZᵀ, det(I + c·ZᵀZ) = det(I + c·ZZᵀ), so no matrix is larger than min(n, D)². The

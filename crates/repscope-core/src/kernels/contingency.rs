@@ -9,7 +9,7 @@
 //! - AMI = (I − E[I]) / ((H₁ + H₂)/2 − E[I]), where E[I] is the mean of I over all pairs of partitions
 //!   with these margins (Vinh, Epps and Bailey 2010, JMLR 11).
 //!
-//! The arithmetic mean as normaliser is the convention of scikit-learn. Where both partitions have one
+//! The arithmetic mean as normalizer is the convention of scikit-learn. Where both partitions have one
 //! class only there is nothing to know, and the scores are `None`.
 
 /// A nonzero cell of the table.
@@ -88,7 +88,7 @@ impl Contingency {
     /// E[I] over all pairs of partitions with the same margins, exactly.
     ///
     /// n_ij then follows a hypergeometric law. Its weights are built outwards from the most likely count
-    /// by the ratio of neighbours and divided by their sum, which needs no factorials and loses no digits
+    /// by the ratio of neighbors and divided by their sum, which needs no factorials and loses no digits
     /// at large N; weights that no longer change a sum end the walk. Equal margins are done once.
     pub fn expected_mutual_information(&self) -> f64 {
         let logs: Vec<f64> = (0..=self.rows.iter().copied().max().unwrap_or(0))

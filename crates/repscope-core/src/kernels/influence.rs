@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Influence: what drawing one row anew does to a score that compares rows with each other.
 //!
-//! A row counts in its own value, and in the values of the rows that have it as a neighbour or in a class mean.
+//! A row counts in its own value, and in the values of the rows that have it as a neighbor or in a class mean.
 //! The spread of both parts together is the error of the score as an estimate for the population; the spread of
 //! the rows' own values alone is too small. Which rows stand between two others (ranks, the nearest other class)
 //! is held as it is.
@@ -23,7 +23,7 @@ pub(crate) struct PenaltyError {
     pub(crate) effects: Vec<f64>,
 }
 
-/// The error of the mean sum of penalties, from what each unit adds as query and as neighbour: the jackknife over
+/// The error of the mean sum of penalties, from what each unit adds as query and as neighbor: the jackknife over
 /// units, in which a deleted unit takes its pairs with it. None with fewer than two units.
 ///
 /// Queries drawn from all rows add the error of that draw; their pairs then stand for more pairs than they are,

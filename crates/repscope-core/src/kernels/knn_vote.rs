@@ -16,7 +16,7 @@ pub(crate) enum Role {
     LeftOut,
 }
 
-/// How many neighbours to look up so that almost surely `k` of them train.
+/// How many neighbors to look up so that almost surely `k` of them train.
 pub(crate) fn lookup(k: usize, train_share: f64, rows: usize) -> usize {
     let k = k as f64;
     let enough = (k + 4.0 * k.sqrt()) / train_share + 12.0;
@@ -66,7 +66,7 @@ impl Vote<'_> {
         self.roles[row] == Role::Trains
     }
 
-    /// By measuring them all: for the rare row whose looked-up neighbours hold too few that train.
+    /// By measuring them all: for the rare row whose looked-up neighbors hold too few that train.
     fn nearest_training_rows(&self, row: usize) -> Vec<u32> {
         let d = self.space.columns();
         let (mut own, mut other) = (vec![0.0; d], vec![0.0; d]);

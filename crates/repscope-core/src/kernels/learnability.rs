@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Cluster learnability: the rows are clustered, cut into random halves, and one half votes about the clusters of the other.
 //!
-//! The codes may be standardised column by column and brought to length 1 first, as [`ClidSpec`] says. The nearest rows
+//! The embeddings may be standardized column by column and brought to length 1 first, as [`ClidSpec`] says. The nearest rows
 //! do not depend on the clusters, so one sweep serves all clusterings and all halves.
 
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::random;
 use crate::run::Driver;
 use crate::spec::{Spec, UnitLength};
 
-/// Rows per task when codes are changed.
+/// Rows per task when embeddings are changed.
 const ROWS: usize = 1024;
 /// The share of the rows that train.
 const HALF: f64 = 0.5;
@@ -28,7 +28,7 @@ const HALF: f64 = 0.5;
 /// What came out of all clusterings and halves.
 pub(crate) struct Learnability {
     pub(crate) runs: Vec<Run>,
-    /// The neighbours among the rows that voted.
+    /// The neighbors among the rows that voted.
     pub(crate) neighbors: Neighbors,
     /// Rows that could not be brought to length 1, because they are zero.
     pub(crate) zero_rows: usize,
@@ -73,7 +73,7 @@ impl Learnability {
         };
         let prepared = Prepared::new(&voting, Preparation::Raw, driver)?;
         let neighbors = sweep(&prepared, Anchors::All, &ask, driver).neighbors;
-        let neighbors = neighbors.ok_or_else(|| Error::Internal("a sweep without its neighbours".to_string()))?;
+        let neighbors = neighbors.ok_or_else(|| Error::Internal("a sweep without its neighbors".to_string()))?;
         let mut runs = Vec::with_capacity(steps.repeats * steps.splits);
         for repeat in 0..steps.repeats {
             let seed = spec.seed.wrapping_add(repeat as u64);
@@ -114,7 +114,7 @@ impl Learnability {
     }
 }
 
-/// About how many bytes it takes: changed copies of the codes, their packed rows and the neighbours.
+/// About how many bytes it takes: changed copies of the embeddings, their packed rows and the neighbors.
 pub(crate) fn memory(space: &Space, spec: &Spec) -> u64 {
     let (n, d) = (space.rows() as u64, space.columns() as u64);
     let each = match space.slice() {

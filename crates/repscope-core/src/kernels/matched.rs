@@ -2,7 +2,7 @@
 //! Every signal against every text: how a signal's own text stands among all texts, and how matched pairs stand among
 //! mismatched ones.
 //!
-//! A task is a block of signals; it meets all texts and keeps counts only. Everything that is summed is a whole number, so the
+//! A task is a block of signals; it meets all texts and keeps counts only. Everything that is summed is an integer, so the
 //! order of work changes nothing, and memory is O(N) for each of the few tasks that are under way.
 //!
 //! Small data are measured in f64. Beyond that products are f32, with the bound of `similarity`: whether a text is nearer to a

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-//! Means of the columns and the scatter matrix of the centred rows.
+//! Means of the columns and the scatter matrix of the centered rows.
 //!
 //! With δ_i = x_i − mean, the scatter matrix is S = Σ_i δ_i δ_iᵀ (D × D). Where there are fewer rows than
 //! columns, the Gram matrix G_ij = δ_i·δ_j (N × N) has the same nonzero eigenvalues and is smaller.
 //!
-//! The rows are centred before they are multiplied, so a large common offset costs no digits.
+//! The rows are centered before they are multiplied, so a large common offset costs no digits.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub(crate) struct Moments {
     pub d: usize,
     /// The mean of each column.
     pub mean: Vec<f64>,
-    /// Scatter of the centred rows, full and symmetric: D × D if N ≥ D, else the N × N Gram matrix.
+    /// Scatter of the centered rows, full and symmetric: D × D if N ≥ D, else the N × N Gram matrix.
     pub scatter: Vec<f64>,
     /// Which of the two `scatter` is.
     pub side: Side,
@@ -98,7 +98,7 @@ pub(crate) fn scaled_column_means(space: &Space, scale: Option<&[f64]>, driver: 
     origin.iter().zip(&sums).map(|(o, s)| o + s / n as f64).collect()
 }
 
-/// Copies a rectangle of the space into `out`, row by row, scaled and centred.
+/// Copies a rectangle of the space into `out`, row by row, scaled and centered.
 pub(crate) fn centered(
     space: &Space,
     scale: Option<&[f64]>,
@@ -155,7 +155,7 @@ mod tests {
         Driver::silent(Order::Serial)
     }
 
-    /// Small whole numbers without a pattern.
+    /// Small integers without a pattern.
     fn digit(i: usize, a: usize) -> f64 {
         ((i * 7919 + a * 104_729 + i * a * 31) % 17) as f64
     }

@@ -25,7 +25,7 @@ pub(crate) struct Neighbors {
 }
 
 impl Neighbors {
-    /// The neighbours of query `q`.
+    /// The neighbors of query `q`.
     pub(crate) fn of(&self, q: usize) -> &[u32] {
         &self.rows[q * self.k..(q + 1) * self.k]
     }
@@ -49,7 +49,7 @@ impl Neighbors {
         }
     }
 
-    /// The distances of query `q` to its neighbours.
+    /// The distances of query `q` to its neighbors.
     pub(crate) fn distances_of(&self, q: usize) -> &[f64] {
         &self.distances[q * self.k..(q + 1) * self.k]
     }
@@ -137,7 +137,7 @@ impl Candidates {
         self.full[q] = (2 * wanted + 32).max(kept + 16).min(self.capacity) as u32;
     }
 
-    /// The exact neighbours of query `q`, which is row `row` of the space.
+    /// The exact neighbors of query `q`, which is row `row` of the space.
     fn finish(&mut self, q: usize, row: u32, prepared: &Prepared) -> Vec<(f64, u32)> {
         let measure = |others: Vec<u32>| {
             let squared = prepared.squared_distances(row, others.iter().copied());
@@ -212,7 +212,7 @@ fn up(x: f64) -> f32 {
     }
 }
 
-/// The neighbours of all queries, in the order of `queries`, from the candidates of their blocks.
+/// The neighbors of all queries, in the order of `queries`, from the candidates of their blocks.
 /// `blocks` names the rows of each block.
 pub(crate) fn finish(
     k: usize,

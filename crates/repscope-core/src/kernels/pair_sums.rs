@@ -182,7 +182,7 @@ fn sum(values: &[f32]) -> f64 {
 /// |r| ≤ ln 2 / 2, then a Taylor polynomial in r, by fused operations, and n put into the exponent bits.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
-    const ROUND: f32 = 12_582_912.0; // 1.5·2²³: adding it rounds to a whole number held in the low bits
+    const ROUND: f32 = 12_582_912.0; // 1.5·2²³: adding it rounds to an integer held in the low bits
     let x = if x > -87.0 { x } else { -87.0 };
     let shifted = x.mul_add(std::f32::consts::LOG2_E, ROUND);
     let n = shifted - ROUND;

@@ -26,7 +26,7 @@ const TOLERANCE: f64 = 1e-9;
 /// Where rows lie on the plane of the first two principal components.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Plane {
-    /// Along the first component, centred. The coordinate that weighs most in a component counts as positive.
+    /// Along the first component, centered. The coordinate that weighs most in a component counts as positive.
     pub x: Vec<f64>,
     /// Along the second component; 0 where there is only one column.
     pub y: Vec<f64>,

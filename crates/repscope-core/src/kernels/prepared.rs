@@ -2,7 +2,7 @@
 //! A space made ready for pairwise work: exact distances in f64, rows for fast ones in f32, and a proven bound
 //! between the two.
 //!
-//! Fast rows are centred (distances do not change, lengths shrink) and multiplied by a power of two so that the
+//! Fast rows are centered (distances do not change, lengths shrink) and multiplied by a power of two so that the
 //! longest has a length of about 1 (no overflow or underflow whatever the units). All squared distances of the
 //! passes are in these scaled units; [`Prepared::distance`] takes them back.
 //!
@@ -41,12 +41,12 @@ pub(crate) struct Prepared<'a> {
     factors: Option<Vec<f64>>,
     scale: f64,
     mean: Vec<f64>,
-    /// The length of the longest centred row, in scaled units.
+    /// The length of the longest centered row, in scaled units.
     longest: f64,
 }
 
 impl<'a> Prepared<'a> {
-    /// Finds the centre and the scale of a space.
+    /// Finds the center and the scale of a space.
     pub(crate) fn new(space: &'a Space, preparation: Preparation, driver: &Driver) -> Result<Self> {
         let factors = match preparation {
             Preparation::Raw => None,
@@ -153,7 +153,7 @@ impl<'a> Prepared<'a> {
         1.0 / (self.scale * self.scale)
     }
 
-    /// Row `i`, centred and scaled.
+    /// Row `i`, centered and scaled.
     pub(crate) fn read(&self, i: usize, row: &mut [f64]) {
         self.read_centred(i, row);
         row.iter_mut().for_each(|x| *x *= self.scale);
@@ -214,16 +214,16 @@ pub(crate) fn power_of_two_near(length: f64) -> f64 {
     2f64.powi((-length.log2().ceil() as i32).clamp(-500, 500))
 }
 
-/// Σ square(x, y), in sixteen lanes.
+/// Σ term(x, y), in sixteen lanes.
 #[inline(always)]
-fn lanes<T: Copy, U: Copy>(a: &[T], b: &[U], square: impl Fn(T, U) -> f64 + Copy) -> f64 {
-    pulp::Arch::new().dispatch(Lanes { a, b, square })
+pub(crate) fn lanes<T: Copy, U: Copy>(a: &[T], b: &[U], term: impl Fn(T, U) -> f64 + Copy) -> f64 {
+    pulp::Arch::new().dispatch(Lanes { a, b, term })
 }
 
 struct Lanes<'a, T, U, F> {
     a: &'a [T],
     b: &'a [U],
-    square: F,
+    term: F,
 }
 
 impl<T: Copy, U: Copy, F: Fn(T, U) -> f64 + Copy> pulp::WithSimd for Lanes<'_, T, U, F> {
@@ -234,12 +234,12 @@ impl<T: Copy, U: Copy, F: Fn(T, U) -> f64 + Copy> pulp::WithSimd for Lanes<'_, T
         let (a16, b16) = (self.a.chunks_exact(16), self.b.chunks_exact(16));
         let mut rest = 0.0;
         for (&x, &y) in a16.remainder().iter().zip(b16.remainder()) {
-            rest += (self.square)(x, y);
+            rest += (self.term)(x, y);
         }
         let mut sums = [0.0f64; 16];
         for (x, y) in a16.zip(b16) {
             for l in 0..16 {
-                sums[l] += (self.square)(x[l], y[l]);
+                sums[l] += (self.term)(x[l], y[l]);
             }
         }
         rest + sums.iter().sum::<f64>()

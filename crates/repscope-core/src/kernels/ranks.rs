@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Ranks: how far down the list of this space a query's neighbours of another space stand.
+//! Ranks: how far down the list of this space a query's neighbors of another space stand.
 //!
 //! The rank of row j seen from query i is 1 + the number of rows that come before j, by distance and
 //! then by row number, self excluded. Each query has k such rows, so k thresholds; every pair that may come before
@@ -10,7 +10,7 @@ use super::microkernel::not_below;
 use super::neighbors::Neighbors;
 use super::prepared::Prepared;
 
-/// The rank, in one space, of each query's k neighbours in another; k per query, nearest first there.
+/// The rank, in one space, of each query's k neighbors in another; k per query, nearest first there.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ranks {
     /// How many per query.
@@ -20,7 +20,7 @@ pub(crate) struct Ranks {
 }
 
 impl Ranks {
-    /// The ranks of the neighbours of query `q`.
+    /// The ranks of the neighbors of query `q`.
     pub(crate) fn of(&self, q: usize) -> &[u32] {
         &self.ranks[q * self.k..(q + 1) * self.k]
     }
@@ -35,7 +35,7 @@ pub(crate) struct Counts {
     rows: Vec<u32>,
     /// Thresholds of each query in ascending order: exact squared distance and row.
     exact: Vec<(f64, u32)>,
-    /// For each threshold, which neighbour of the query it came from.
+    /// For each threshold, which neighbor of the query it came from.
     slot: Vec<u32>,
     /// Below the first a pair is surely before the threshold, above the second surely after it.
     bands: Vec<[f32; 2]>,
@@ -153,7 +153,7 @@ impl Counts {
         }
     }
 
-    /// Writes the ranks of query `q` in the order of its neighbours.
+    /// Writes the ranks of query `q` in the order of its neighbors.
     pub(crate) fn finish(&mut self, q: usize, out: &mut [u32], prepared: &Prepared) {
         self.settle(q, prepared);
         for threshold in q * self.k..(q + 1) * self.k {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The scatter matrix of centred rows, by the fastest way whose digits are known to be enough.
+//! The scatter matrix of centered rows, by the fastest way whose digits are known to be enough.
 //!
 //! Many rows of many columns are multiplied strip by strip. f32 products cost half as much as f64 ones, but their rounding
 //! errors E are of the size of the large eigenvalues, and a small one drowns in them. So f32 is used only where it is shown

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 
 use super::moments::scaled_column_means;
-use super::prepared::{BLOCK, length, power_of_two_near};
+use super::prepared::{BLOCK, lanes, length, power_of_two_near};
 use crate::data::{Slice, Space};
 use crate::run::Driver;
 use crate::spec::Similarity;
@@ -137,36 +137,4 @@ fn firsts(space: &Space, driver: &Driver) -> Vec<u32> {
         firsts.push(first.unwrap_or(i as u32));
     }
     firsts
-}
-
-/// Σ product(x, y), in sixteen lanes.
-#[inline(always)]
-fn lanes<A: Copy, B: Copy>(a: &[A], b: &[B], product: impl Fn(A, B) -> f64 + Copy) -> f64 {
-    pulp::Arch::new().dispatch(Lanes { a, b, product })
-}
-
-struct Lanes<'a, A, B, F> {
-    a: &'a [A],
-    b: &'a [B],
-    product: F,
-}
-
-impl<A: Copy, B: Copy, F: Fn(A, B) -> f64 + Copy> pulp::WithSimd for Lanes<'_, A, B, F> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) -> f64 {
-        let (a16, b16) = (self.a.chunks_exact(16), self.b.chunks_exact(16));
-        let mut rest = 0.0;
-        for (&x, &y) in a16.remainder().iter().zip(b16.remainder()) {
-            rest += (self.product)(x, y);
-        }
-        let mut sums = [0.0f64; 16];
-        for (x, y) in a16.zip(b16) {
-            for l in 0..16 {
-                sums[l] += (self.product)(x[l], y[l]);
-            }
-        }
-        rest + sums.iter().sum::<f64>()
-    }
 }

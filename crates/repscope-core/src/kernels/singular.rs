@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-//! The singular values of a space, centred and as it is.
+//! The singular values of a space, centered and as it is.
 //!
 //! Eigenvalues of a scatter matrix are squares: a singular value below 10⁻⁸ of the largest drowns in their rounding, and
 //! entropies of singular values see that. So the rows are reduced to a triangular matrix with the same singular
 //! values, block by block (QR of each block, then of two triangles on top of each other), and its singular values are
-//! taken directly. The rows as they are have the singular values of the triangle of the centred rows with √N times their
-//! mean below it, since the centred rows add up to zero.
+//! taken directly. The rows as they are have the singular values of the triangle of the centered rows with √N times their
+//! mean below it, since the centered rows add up to zero.
 //!
 //! With X = U Σ Vᵀ, leaving out row i takes (v_j·x_i)² = σ_j² U_ij² from σ_j², to first order. So a function f of the
 //! singular values changes by Σ_j ∂f/∂ln σ_j² · U_ij²: one more product of all rows with V tells what every row does to
@@ -56,7 +56,7 @@ pub(crate) struct Values {
 }
 
 impl Singular {
-    /// With what each row does to functions of the centred and of the raw values.
+    /// With what each row does to functions of the centered and of the raw values.
     pub(crate) fn new(space: &Space, of_centred: &[Function], of_raw: &[Function], driver: &Driver) -> Self {
         let (n, d) = (space.rows(), space.columns());
         let mean = column_means(space, driver);

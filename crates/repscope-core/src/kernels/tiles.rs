@@ -3,7 +3,7 @@
 //!
 //! Rows are cut into blocks. A tile is one block of rows, the queries, that meets another, the targets: a fused kernel
 //! multiplies them in f32 (see [`microkernel`](super::microkernel)) and hands out the pairs that are near enough to matter, to all
-//! absorbers at once: candidates for nearest neighbours, rank counts. Only where sums over all pairs are asked for
+//! absorbers at once: candidates for nearest neighbors, rank counts. Only where sums over all pairs are asked for
 //! (kernels, distances to classes), the tile's squared distances are written, into a buffer that stays in cache.
 //! No N × N array ever exists. Where neither needs all distances, most pairs are decided by a few coordinates
 //! ([`prefix`]).
@@ -91,7 +91,7 @@ impl Anchors<'_> {
 pub(crate) struct Ask<'a> {
     /// The k nearest rows of each query; 0 for none.
     pub(crate) k: usize,
-    /// Ranks in this space of these neighbours in other spaces.
+    /// Ranks in this space of these neighbors in other spaces.
     pub(crate) ranks_of: Vec<&'a Neighbors>,
     /// Σ exp(−t·d²) for this t, with d in the space's own units.
     pub(crate) kernel: Option<f64>,
@@ -427,19 +427,20 @@ fn rounds(count: usize) -> Vec<Vec<(usize, usize)>> {
 }
 
 /// The exact `k` nearest rows of every row (row numbers and distances, `k` per row, nearest first; ties go
-/// to the smaller row number; a row is never its own neighbour).
+/// to the smaller row number; a row is never its own neighbor).
 pub fn nearest_neighbors(space: &Space, k: usize, driver: &Driver) -> Result<(Vec<u32>, Vec<f64>)> {
     if k == 0 || k >= space.rows() {
-        return Err(Error::Input(format!(
-            "k = {k} needs k of at least 1 and more than k rows; `{}` has {} rows",
-            space.name(),
-            space.rows()
-        )));
+        return Err(Error::KTooLarge {
+            k,
+            needed: k + 1,
+            what: format!("`{}`", space.name()),
+            rows: space.rows(),
+        });
     }
     let prepared = Prepared::new(space, Preparation::Raw, driver)?;
     let ask = Ask { k, ..Ask::default() };
     let found = sweep(&prepared, Anchors::All, &ask, driver).neighbors;
-    let found = found.ok_or_else(|| Error::Internal("a sweep without its neighbours".to_string()))?;
+    let found = found.ok_or_else(|| Error::Internal("a sweep without its neighbors".to_string()))?;
     Ok((found.rows, found.distances))
 }
 

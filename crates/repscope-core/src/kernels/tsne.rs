@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! A t-SNE map (van der Maaten and Hinton 2008; Barnes-Hut, van der Maaten 2014): rows that are neighbours stand together.
+//! A t-SNE map (van der Maaten and Hinton 2008; Barnes-Hut, van der Maaten 2014): rows that are neighbors stand together.
 //!
 //! It starts from the plane of the first two principal components, made small, so nothing is random and the sides of the
 //! map are those of the plane (Kobak and Berens 2019). Each step is one pass over the points, cut into tasks by the tree
@@ -15,13 +15,13 @@ use crate::run::Driver;
 use affinities::Affinities;
 use tree::{Pushing, Tree};
 
-/// About how many neighbours each row should have; fewer where there are few rows.
+/// About how many neighbors each row should have; fewer where there are few rows.
 const PERPLEXITY: f64 = 30.0;
-/// Neighbours that are looked at for each of these.
+/// Neighbors that are looked at for each of these.
 const NEIGHBORS_PER_PERPLEXITY: f64 = 3.0;
-/// Fewer rows have no neighbourhoods to show.
+/// Fewer rows have no neighborhoods to show.
 pub(crate) const FEWEST_ROWS: usize = 4;
-/// Steps in which neighbours pull harder, so that groups can pass through each other.
+/// Steps in which neighbors pull harder, so that groups can pass through each other.
 const EARLY_STEPS: usize = 250;
 /// How much harder.
 const EXAGGERATION: f64 = 12.0;

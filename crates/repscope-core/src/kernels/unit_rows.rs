@@ -3,7 +3,7 @@
 //!
 //! With Z the n × D matrix of these rows, ZᵀZ (D × D) and ZZᵀ (n × n) have the same eigenvalues but zeros: the smaller of
 //! the two is made. As in `moments`, tasks are blocks of its lower triangle, and beside the result only a few blocks and
-//! strips of rows are in memory. Here nothing is centred unless a mean is given, and the rows need not stand together.
+//! strips of rows are in memory. Here nothing is centered unless a mean is given, and the rows need not stand together.
 
 use std::ops::Range;
 

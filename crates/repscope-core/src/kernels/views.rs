@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Two views of each sample: the distances of matching unit-length codes, of codes that do not match, and the kernel sums
+//! Two views of each sample: the distances of matching unit-length embeddings, of embeddings that do not match, and the kernel sums
 //! of the second view.
 
 use super::moments::{centered, scaled_column_means};
@@ -72,7 +72,7 @@ impl<'a> Unit<'a> {
         })
     }
 
-    /// Row `i` minus `centre`.
+    /// Row `i` minus `center`.
     fn read(&self, i: usize, centre: &[f64], out: &mut [f64]) {
         centered(self.space, Some(&self.factors), centre, i..i + 1, 0..centre.len(), out);
     }

@@ -57,7 +57,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Gauss and Seidel's sweeps for the values at which every masked pixel is the weighted mean of its neighbours.
+    /// Gauss and Seidel's sweeps for the values at which every masked pixel is the weighted mean of its neighbors.
     fn inpaint(&self, mut chosen: Vec<u32>, pixels: &mut [u8]) {
         chosen.sort_unstable();
         let mut is_known = vec![true; self.image.len()];

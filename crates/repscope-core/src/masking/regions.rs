@@ -30,20 +30,20 @@ pub(super) fn patch(lit: &[u32], (height, width): (usize, usize), wanted: usize,
         .collect()
 }
 
-/// The pixels of the thinnest ring around the centre, at the radius of a random lit pixel, that holds `wanted` lit
+/// The pixels of the thinnest ring around the center, at the radius of a random lit pixel, that holds `wanted` lit
 /// pixels. There must be that many.
 pub(super) fn ring(lit: &[u32], (height, width): (usize, usize), wanted: usize, rng: &mut ChaCha8Rng) -> Vec<u32> {
     if wanted == 0 {
         return Vec::new();
     }
-    // In half pixels from the centre, squared: whole numbers, so that equal distances are equal.
+    // In half pixels from the center, squared: integers, so that equal distances are equal.
     let along = |place: usize, length: usize| (2 * place + 1).abs_diff(length).pow(2) as u64;
     let square = |p: u32| along(p as usize / width, height) + along(p as usize % width, width);
     let middle = square(lit[rng.random_range(0..lit.len())]);
     let off = |square: u64| ((square as f64).sqrt() - (middle as f64).sqrt()).abs();
     let mut of_lit: Vec<f64> = lit.iter().map(|&p| off(square(p))).collect();
     let (_, &mut reach, _) = of_lit.select_nth_unstable_by(wanted - 1, f64::total_cmp);
-    // Squares within reach are all whole numbers between two, which saves the root of every pixel.
+    // Squares within reach are all integers between two, which saves the root of every pixel.
     let inner = first(0, middle, |square| off(square) <= reach);
     let outer = first(middle, along(0, height) + along(0, width) + 1, |square| {
         off(square) > reach

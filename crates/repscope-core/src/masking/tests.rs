@@ -276,7 +276,7 @@ fn thresholds_blur_and_inpainting_are_those_of_numpy_and_scipy() {
             }
         }
         assert_eq!(masked(Kind::Top, 5.0, Fill::Blur).1, bytes(&case["blur"]), "{name}");
-        // The sweeps stop a little before the solution: a grey value more or less.
+        // The sweeps stop a little before the solution: a gray value more or less.
         if !case["inpaint"].is_null() {
             let found = masked(Kind::Top, 5.0, Fill::Inpaint).1;
             let pairs = found.into_iter().zip(bytes(&case["inpaint"]));

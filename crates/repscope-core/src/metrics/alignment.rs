@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Alignment: how near the codes of two views of a sample are, and how evenly both views cover the sphere. See the page.
+//! Alignment: how near the embeddings of two views of a sample are, and how evenly both views cover the sphere. See the page.
 
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
@@ -18,7 +18,7 @@ pub(super) static METRIC: Metric = Metric {
     outputs: &[
         Output::new(
             "alignment",
-            "mean distance, to the power alpha, between unit-length codes of two views",
+            "mean distance, to the power alpha, between unit-length embeddings of two views",
             Better::Lower,
             "0 to 2^alpha",
         ),
@@ -44,15 +44,15 @@ pub(super) static METRIC: Metric = Metric {
 
 /// Views this near to chance are suspicious.
 const SUSPICIOUS: f64 = 0.9;
-/// A mean distance below this is rounding: all codes are the same.
+/// A mean distance below this is rounding: all embeddings are the same.
 const ROUNDING: f64 = 1e-12;
 
 /// Why there is no value at all.
 fn missing(study: &Study) -> Option<String> {
     let Some(view) = &study.view else {
-        return Some("needs a second view of each sample; give --views".to_string());
+        return Some("needs the embeddings of a second view of each sample".to_string());
     };
-    let factors = unit_factors(&study.latent).and_then(|_| unit_factors(view));
+    let factors = unit_factors(&study.embeddings).and_then(|_| unit_factors(view));
     factors.err().map(|error| error.to_string())
 }
 
@@ -71,13 +71,13 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     }
     Ok(match missing(study) {
         Some(_) => Vec::new(),
-        None if study.latent.rows() == 1 => vec![Need::Views],
+        None if study.embeddings.rows() == 1 => vec![Need::Views],
         None => vec![Need::Views, Need::Kernel],
     })
 }
 
 fn compute(shared: &Shared) -> Result<Results> {
-    let rows = shared.study.latent.rows();
+    let rows = shared.study.embeddings.rows();
     let undefined = |id, reason: &str| Score::undefined(id, reason, rows);
     if let Some(reason) = missing(shared.study) {
         let scores = METRIC.outputs.iter().map(|output| undefined(output.id, &reason));
@@ -121,7 +121,7 @@ fn align(shared: &Shared, views: &Views) -> (Score, Vec<String>) {
 
 /// The mean uniformity of both views, and its sum with the alignment.
 fn spread(shared: &Shared, views: &Views) -> Result<[Score; 2]> {
-    let rows = shared.study.latent.rows();
+    let rows = shared.study.embeddings.rows();
     let means = |sums: &[f64]| sums.iter().map(|sum| sum / (rows - 1) as f64).collect::<Vec<f64>>();
     let (x, y) = (means(shared.kernel()?), means(&views.kernel));
     let (x_mean, y_mean) = (interval::mean(&x), interval::mean(&y));
@@ -156,7 +156,7 @@ fn spread(shared: &Shared, views: &Views) -> Result<[Score; 2]> {
 /// Student's interval of a value that is read from some queries: they are drawn from the rows, which matters less the
 /// more of them ask, and the rows are drawn themselves.
 fn interval_of(value: f64, own: &[f64], changes: &[f64], shared: &Shared) -> Option<Interval> {
-    let asked = own.len() as f64 / shared.study.latent.rows() as f64;
+    let asked = own.len() as f64 / shared.study.embeddings.rows() as f64;
     let of_queries = interval::of_mean(own, shared.units(), shared.spec.level)?;
     let of_rows = interval::of_mean(changes, shared.units(), shared.spec.level)?;
     let both = |queries: f64, rows: f64| ((1.0 - asked) * queries * queries + asked * rows * rows).sqrt();

@@ -55,7 +55,7 @@ fn compute(shared: &Shared) -> Result<Results> {
     Ok(Results::from(vec![with_note(exponent), with_note(r2)]))
 }
 
-/// The last eigenvalue of the fit. Centring takes one direction away.
+/// The last eigenvalue of the fit. Centering takes one direction away.
 fn last(singular: &Values) -> usize {
     LAST.min(singular.d.min(singular.n.saturating_sub(1)))
 }
@@ -75,7 +75,7 @@ fn fit(singular: &Values) -> std::result::Result<(f64, Option<f64>), String> {
     let tail = &singular.values[FIRST - 1..last];
     if tail.iter().any(|&s| singular.is_rounding(s)) {
         return Err(format!(
-            "the codes fill fewer than {last} dimensions: eigenvalues in the range of the fit are 0"
+            "the embeddings fill fewer than {last} dimensions: eigenvalues in the range of the fit are 0"
         ));
     }
     let points = tail

@@ -26,7 +26,7 @@ pub(super) static METRIC: Metric = Metric {
 };
 
 fn compute(shared: &Shared) -> Result<Results> {
-    let n = shared.study.latent.rows();
+    let n = shared.study.embeddings.rows();
     let table = match table(shared)? {
         Ok(table) => table,
         Err(reason) => return Ok(Score::undefined("ami", reason, n).into()),

@@ -44,19 +44,19 @@ pub(super) static METRIC: Metric = Metric {
         Output::new("clid.id", "intrinsic dimension by TwoNN", Better::Neither, "above 0"),
         Output::new(
             "clid.id_normalized",
-            "intrinsic dimension on a common scale: divided by D, or standardised over the models",
+            "intrinsic dimension on a common scale: divided by D, or standardized over the models",
             Better::Neither,
             "0 to 1, or any number",
         ),
         Output::new(
             "clid",
-            "cluster learnability plus normalised intrinsic dimension",
+            "cluster learnability plus normalized intrinsic dimension",
             Better::Higher,
             "0 to 2, or any number",
         ),
     ],
     page: include_str!("clid.md"),
-    // Document 002 standardises single columns, so turning the space changes it; halves go by row number.
+    // The CLID / RankMe analysis standardizes single columns, so turning the space changes it; halves go by row number.
     invariances: &[Invariance::Shift, Invariance::Scale],
     takes: &[Takes::Codes],
     options: STEPS,
@@ -65,7 +65,7 @@ pub(super) static METRIC: Metric = Metric {
 
 /// Why there is no cluster learnability, as far as the sizes tell.
 fn missing(spec: &Spec, study: &Study) -> Option<String> {
-    let rows = study.latent.rows();
+    let rows = study.embeddings.rows();
     let clusters = spec.clid.clusters.of(rows);
     if clusters < 2 {
         return Some(format!(
@@ -98,7 +98,7 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     if missing(spec, study).is_none() {
         needs.push(Need::Learnability);
     }
-    if steps.unit_length != UnitLength::All && study.latent.rows() >= 3 {
+    if steps.unit_length != UnitLength::All && study.embeddings.rows() >= 3 {
         needs.push(Need::Neighbors { of: Key::RAW, k: 2 });
     }
     Ok(needs)
@@ -106,7 +106,7 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
 
 fn compute(shared: &Shared) -> Result<Results> {
     let (spec, study) = (shared.spec, shared.study);
-    let rows = study.latent.rows();
+    let rows = study.embeddings.rows();
     let (learned, learnability, runs) = match missing(spec, study) {
         None => {
             let found = shared.learnability()?;
@@ -120,7 +120,7 @@ fn compute(shared: &Shared) -> Result<Results> {
     };
     let id = dimension(shared, learnability)?;
     let mut scores = vec![cl.clone(), spread(runs, &cl), id.clone()];
-    scores.extend(together(&cl, &id, study.latent.columns(), spec));
+    scores.extend(together(&cl, &id, study.embeddings.columns(), spec));
     Ok(Results {
         scores,
         breakdowns: (!runs.is_empty()).then(|| by_run(runs)).into_iter().collect(),
@@ -134,7 +134,7 @@ fn accuracy(run: &Run) -> f64 {
 
 /// The mean accuracy over all clusterings and halves, or why there is none.
 fn learn(found: &Learnability, shared: &Shared) -> std::result::Result<Score, String> {
-    let (runs, rows) = (&found.runs, shared.study.latent.rows());
+    let (runs, rows) = (&found.runs, shared.study.embeddings.rows());
     let spec = shared.spec;
     if let Some(run) = runs.iter().find(|run| run.clusters < 2 || run.tested == 0) {
         return Err(format!(
@@ -165,7 +165,7 @@ fn learn(found: &Learnability, shared: &Shared) -> std::result::Result<Score, St
 fn note(found: &Learnability, shared: &Shared) -> String {
     let steps = &shared.spec.clid;
     let most = |count: fn(&Run) -> usize| found.runs.iter().map(count).max().unwrap_or(0);
-    let mut note = format!("{} clusters", steps.clusters.of(shared.study.latent.rows()));
+    let mut note = format!("{} clusters", steps.clusters.of(shared.study.embeddings.rows()));
     if steps.repeats > 1 || steps.splits > 1 {
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         note += &format!(
@@ -215,9 +215,11 @@ fn spread(runs: &[Run], cl: &Score) -> Score {
     let id = "clid.cl_std";
     match cl.value {
         None => Score::undefined(id, cl.reason.clone().unwrap_or_default(), cl.n),
-        Some(_) if runs.len() < 2 => {
-            Score::undefined(id, "one run has no spread; ask for more with --repeats or --splits", 1)
-        }
+        Some(_) if runs.len() < 2 => Score::undefined(
+            id,
+            "one run has no spread; repeat the clustering, or split more often",
+            1,
+        ),
         Some(mean) => {
             let accuracies: Vec<f64> = runs.iter().map(accuracy).collect();
             Score::number(id, variance(&accuracies, mean).sqrt(), runs.len())
@@ -225,12 +227,12 @@ fn spread(runs: &[Run], cl: &Score) -> Score {
     }
 }
 
-/// TwoNN on the codes as they are, or on the rows of length 1 that voted.
+/// TwoNN on the embeddings as they are, or on the rows of length 1 that voted.
 fn dimension(shared: &Shared, learnability: Option<&Learnability>) -> Result<Score> {
-    let rows = shared.study.latent.rows();
+    let rows = shared.study.embeddings.rows();
     let undefined = |reason: &str, n: usize| Ok(Score::undefined("clid.id", reason, n));
     if rows < 3 {
-        return undefined("two neighbours need at least 3 rows", rows);
+        return undefined("two neighbors need at least 3 rows", rows);
     }
     let is_unit = shared.spec.clid.unit_length == UnitLength::All;
     let found = match (is_unit, learnability) {
@@ -253,14 +255,14 @@ fn dimension(shared: &Shared, learnability: Option<&Learnability>) -> Result<Sco
     })
 }
 
-/// The normalised dimension and the sum, by document 002; for a common scale over models they come later.
+/// The normalized dimension and the sum, by the CLID / RankMe analysis; for a common scale over models they come later.
 fn together(cl: &Score, id: &Score, columns: usize, spec: &Spec) -> [Score; 2] {
     let reason = match (cl.value, id.value) {
         (Some(_), Some(_)) if spec.clid.id_norm == IdNorm::Dim => None,
         (_, None) => id.reason.clone(),
         (None, _) => cl.reason.clone(),
         _ => Some(
-            "a common scale needs at least two models; give more with --model, or divide by D with --id-norm dim"
+            "a common scale needs at least two models; give more, or divide the dimension by the number of columns"
                 .to_string(),
         ),
     };
@@ -292,7 +294,7 @@ fn together(cl: &Score, id: &Score, columns: usize, spec: &Spec) -> [Score; 2] {
 }
 
 /// The interval of a sum of independent parts from the intervals of the parts (Zou and Donner 2008, "MOVER"): their
-/// errors come from splits and from neighbours.
+/// errors come from splits and from neighbors.
 fn interval_of_sum(cl: &Score, id: &Score, cl_unit: f64, id_unit: f64, sum: f64, level: f64) -> Option<Interval> {
     let reach = |score: &Score, end: usize| Some((score.interval?[end] - score.value?).abs());
     let both = |end| Some((reach(cl, end)? / cl_unit).hypot(reach(id, end)? / id_unit));
@@ -366,7 +368,7 @@ fn across(spec: &Spec, results: &mut Results) {
                 model: cl.model.clone(),
                 ..Score::number(&score.metric, value, n).with_interval(interval)
             }
-            .with_note(format!("standardised over {} models: 0 is their mean", known.len()));
+            .with_note(format!("standardized over {} models: 0 is their mean", known.len()));
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) static METRIC: Metric = Metric {
 };
 
 fn compute(shared: &Shared) -> Result<Results> {
-    let n = shared.study.latent.rows();
+    let n = shared.study.embeddings.rows();
     if shared.spec.clusters > n {
         let reason = too_few_rows(shared.spec, n);
         return Ok(Score::undefined("cluster_balance", reason, n).into());

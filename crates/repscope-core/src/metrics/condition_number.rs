@@ -15,7 +15,7 @@ pub(super) static METRIC: Metric = Metric {
     analysis: Analysis::Rankme,
     outputs: &[Output::new(
         "condition_number",
-        "largest over smallest singular value of the centred codes",
+        "largest over smallest singular value of the centered embeddings",
         Better::Neither,
         "1 and above",
     )],
@@ -28,7 +28,7 @@ pub(super) static METRIC: Metric = Metric {
 
 /// The largest over the smallest; none where the smallest is 0.
 pub(super) const RATIO: Function = ("condition_number", |singular| {
-    // Centring takes one direction away: a singular value beyond N − 1 is 0 whatever the data.
+    // Centering takes one direction away: a singular value beyond N − 1 is 0 whatever the data.
     let count = singular.d.min(singular.n.saturating_sub(1));
     let (largest, smallest) = (singular.values.first()?, singular.values[..count].last()?);
     (!singular.is_rounding(*smallest)).then(|| largest / smallest)
@@ -38,7 +38,7 @@ fn compute(shared: &Shared) -> Result<Results> {
     let singular = &shared.singular()?.centred;
     let reason = match singular.values.first() {
         Some(&largest) if largest > 0.0 => {
-            "the codes do not fill min(N − 1, D) dimensions: the smallest singular value is 0"
+            "the embeddings do not fill min(N − 1, D) dimensions: the smallest singular value is 0"
         }
         _ => NO_VARIANCE,
     };

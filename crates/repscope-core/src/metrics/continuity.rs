@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Continuity: do neighbours among the inputs stay neighbours among the codes? See the page.
+//! Continuity: do neighbors among the inputs stay neighbors among the embeddings? See the page.
 
 use super::trustworthiness::{largest_k, preservation};
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
@@ -15,7 +15,7 @@ pub(super) static METRIC: Metric = Metric {
     analysis: Analysis::Neighborhood,
     outputs: &[Output::new(
         "continuity@K",
-        "the K nearest inputs are near among the codes too",
+        "the K nearest inputs are near among the embeddings too",
         Better::Higher,
         "0 to 1",
     )],
@@ -32,12 +32,12 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
         Need::Neighbors { of: Key::INPUT, k },
         Need::Ranks {
             of: Key::INPUT,
-            within: Key::codes(spec),
+            within: Key::embeddings(spec),
             k,
         },
     ])
 }
 
 fn compute(shared: &Shared) -> Result<Results> {
-    preservation("continuity", shared, Key::INPUT, Key::codes(shared.spec))
+    preservation("continuity", shared, Key::INPUT, Key::embeddings(shared.spec))
 }

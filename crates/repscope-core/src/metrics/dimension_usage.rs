@@ -25,7 +25,7 @@ pub(super) static METRIC: Metric = Metric {
 };
 
 fn compute(shared: &Shared) -> Result<Results> {
-    let (n, d) = (shared.study.latent.rows(), shared.study.latent.columns() as f64);
+    let (n, d) = (shared.study.embeddings.rows(), shared.study.embeddings.columns() as f64);
     let Some((value, interval)) = ratio(shared)? else {
         return Ok(Score::undefined("dimension_usage", NO_VARIANCE, n).into());
     };

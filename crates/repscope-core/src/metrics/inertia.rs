@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Inertia: how tight k-means clusters of the codes are. See the page.
+//! Inertia: how tight k-means clusters of the embeddings are. See the page.
 
 use super::nmi::too_few_rows;
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
@@ -17,7 +17,7 @@ pub(super) static METRIC: Metric = Metric {
     outputs: &[
         Output::new(
             "inertia",
-            "sum of squared distances to the k-means centres",
+            "sum of squared distances to the k-means centers",
             Better::Lower,
             "0 and above",
         )
@@ -37,7 +37,7 @@ pub(super) static METRIC: Metric = Metric {
 };
 
 pub(super) fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
-    Ok(if spec.clusters <= study.latent.rows() {
+    Ok(if spec.clusters <= study.embeddings.rows() {
         vec![Need::Clusters]
     } else {
         Vec::new()
@@ -45,7 +45,7 @@ pub(super) fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
 }
 
 fn compute(shared: &Shared) -> Result<Results> {
-    let n = shared.study.latent.rows();
+    let n = shared.study.embeddings.rows();
     let undefined = |id, reason: String| Score::undefined(id, reason, n);
     if shared.spec.clusters > n {
         let reason = too_few_rows(shared.spec, n);
@@ -63,7 +63,7 @@ fn compute(shared: &Shared) -> Result<Results> {
     let inertia = Score::number("inertia", clusters.inertia, n)
         .with_interval(sum_interval)
         .with_note(
-            "in the squared units of the codes, so not comparable between models of different scale: use inertia.share",
+            "in the squared units of the embeddings, so not comparable between models of different scale: use inertia.share",
         );
     let share = if clusters.total > 0.0 {
         // The total is known far better than the part inside clusters: its error is left out.
@@ -79,7 +79,7 @@ fn compute(shared: &Shared) -> Result<Results> {
     } else {
         undefined(
             "inertia.share",
-            "the codes have no variance: all rows are the same".to_string(),
+            "the embeddings have no variance: all rows are the same".to_string(),
         )
     };
     Ok(Results::from(vec![inertia, share]))

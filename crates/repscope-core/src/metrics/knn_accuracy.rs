@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! k-NN accuracy: can the label of a row be told from the labels of its nearest codes? See the page.
+//! k-NN accuracy: can the label of a row be told from the labels of its nearest embeddings? See the page.
 
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::{Labels, Space, Study};
@@ -21,7 +21,7 @@ pub(super) static METRIC: Metric = Metric {
     analysis: Analysis::Geometry,
     outputs: &[Output::new(
         "knn_accuracy@K",
-        "share of test rows whose label the K nearest training codes vote for",
+        "share of test rows whose label the K nearest training embeddings vote for",
         Better::Higher,
         "0 to 1",
     )],
@@ -32,18 +32,18 @@ pub(super) static METRIC: Metric = Metric {
     work: Work::Study { needs, compute },
 };
 
-/// Fewer rows than this are not split (document 000's rule).
+/// Fewer rows than this are not split (the representation analysis's rule).
 const FEWEST_ROWS: usize = 10;
 
-/// How many neighbours to look up.
+/// How many neighbors to look up.
 fn looked_up(spec: &Spec, rows: usize) -> usize {
     lookup(spec.knn_k, spec.train_share, rows)
 }
 
 fn missing(spec: &Spec, study: &Study) -> Option<String> {
-    let rows = study.latent.rows();
+    let rows = study.embeddings.rows();
     let Some(labels) = &study.labels else {
-        return Some("needs labels; give --labels".to_string());
+        return Some("needs a label for each row".to_string());
     };
     if labels.classes() < 2 {
         return Some(format!(
@@ -79,7 +79,7 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
         Some(_) => Vec::new(),
         None => vec![Need::Neighbors {
             of: Key::RAW,
-            k: looked_up(spec, study.latent.rows()),
+            k: looked_up(spec, study.embeddings.rows()),
         }],
     })
 }
@@ -87,7 +87,7 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
 fn compute(shared: &Shared) -> Result<Results> {
     let (spec, study) = (shared.spec, shared.study);
     let id = format!("knn_accuracy@{}", spec.knn_k);
-    let rows = study.latent.rows();
+    let rows = study.embeddings.rows();
     let (Some(labels), None) = (&study.labels, missing(spec, study)) else {
         let reason = missing(spec, study).unwrap_or_default();
         return Ok(Score::undefined(id, reason, rows).into());
@@ -98,7 +98,7 @@ fn compute(shared: &Shared) -> Result<Results> {
     for split in 0..spec.splits {
         let roles = draw_split(labels, spec, split as u64);
         let vote = Vote {
-            space: &study.latent,
+            space: &study.embeddings,
             labels,
             roles: &roles,
             k: spec.knn_k,
@@ -188,7 +188,7 @@ pub fn accuracy_of_split(space: &Space, labels: &Labels, trains: &[bool], k: usi
         ..Ask::default()
     };
     let neighbors = sweep(&prepared, Anchors::All, &ask, &driver).neighbors;
-    let neighbors = neighbors.ok_or_else(|| Error::Internal("a sweep without its neighbours".to_string()))?;
+    let neighbors = neighbors.ok_or_else(|| Error::Internal("a sweep without its neighbors".to_string()))?;
     let role = |&trains: &bool| if trains { Role::Trains } else { Role::Tested };
     let roles: Vec<Role> = trains.iter().map(role).collect();
     let (right, tested) = Vote {

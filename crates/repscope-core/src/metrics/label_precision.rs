@@ -16,7 +16,7 @@ pub(super) static METRIC: Metric = Metric {
     outputs: &[
         Output::new(
             "label_precision.DIRECTION@K",
-            "share of the first K targets that have the query's label; document 001's Label-Recall@K",
+            "share of the first K targets that have the query's label; label retrieval's Label-Recall@K",
             Better::Higher,
             "0 to 1",
         ),

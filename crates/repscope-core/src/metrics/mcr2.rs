@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! MCR²: how much room all codes take, and how little each class does. See the page.
+//! MCR²: how much room all embeddings take, and how little each class does. See the page.
 
 use super::nmi::too_few_rows;
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
@@ -19,13 +19,13 @@ pub(super) static METRIC: Metric = Metric {
     outputs: &[
         Output::new(
             "mcr2.total",
-            "coding rate of the classes minus that of all codes; the rate reduction with a minus sign",
+            "coding rate of the classes minus that of all embeddings; the rate reduction with a minus sign",
             Better::Lower,
             "0 or below at gamma 1",
         ),
         Output::new(
             "mcr2.discriminative",
-            "coding rate of all codes, in nats",
+            "coding rate of all embeddings, in nats",
             Better::Neither,
             "above 0",
         ),
@@ -55,7 +55,7 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
             constants.gamma1, constants.gamma2, constants.eps
         )));
     }
-    let columns = study.latent.columns();
+    let columns = study.embeddings.columns();
     let ratio = constants.gamma1.max(1.0) * columns as f64 / constants.eps;
     if ratio > LARGEST_RATIO {
         return Err(Error::Input(format!(
@@ -64,7 +64,7 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
             constants.gamma1, constants.eps
         )));
     }
-    if unit_factors(&study.latent).is_err() {
+    if unit_factors(&study.embeddings).is_err() {
         return Ok(Vec::new());
     }
     let mut needs = vec![Need::CodingRates];
@@ -76,15 +76,15 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
 
 /// Why there are no classes.
 fn missing_classes(spec: &Spec, study: &Study) -> Option<String> {
-    let rows = study.latent.rows();
+    let rows = study.embeddings.rows();
     (study.labels.is_none() && spec.clusters > rows).then(|| too_few_rows(spec, rows))
 }
 
 fn compute(shared: &Shared) -> Result<Results> {
     let (spec, study) = (shared.spec, shared.study);
-    let rows = study.latent.rows();
+    let rows = study.embeddings.rows();
     let undefined = |id, reason: &str| Score::undefined(id, reason, rows);
-    if let Err(error) = unit_factors(&study.latent) {
+    if let Err(error) = unit_factors(&study.embeddings) {
         let reason = error.to_string();
         let scores = METRIC.outputs.iter().map(|output| undefined(output.id, &reason));
         return Ok(scores.collect());

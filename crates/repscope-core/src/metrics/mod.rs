@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! The metrics. Each is declared once, by a file with its code and a page with its definition; the list
-//! [`METRICS`] is all there is to register. The command line, `repscope metrics`, `repscope explain`, the
-//! tables and the tests of invariance all read it.
+//! The metrics. Each is declared once, by a file with its code and a page with its definition, and registered in
+//! [`METRICS`]. The command line, the documentation, the tables and the tests of invariance all read this list.
 
 mod accuracy;
 mod alignment;
@@ -64,7 +63,7 @@ pub use id::MetricId;
 pub use knn_accuracy::accuracy_of_split;
 pub use nmi::agreement;
 
-/// What is asked of the singular values of centred codes, and of the codes as they are.
+/// What is asked of the singular values of centered embeddings, and of the embeddings as they are.
 pub(crate) static OF_CENTRED: [Function; 5] = [
     rankme::SPEC,
     stable_rank::RANK,
@@ -125,19 +124,19 @@ pub static METRICS: &[&Metric] = &[
 #[non_exhaustive]
 #[serde(rename_all = "lowercase")]
 pub enum Analysis {
-    /// Do small steps of the input make small steps of the code?
+    /// Do small steps of the input make small steps of the embedding?
     Smoothness,
-    /// How far does noise in the input move the code?
+    /// How far does noise in the input move the embedding?
     Robustness,
-    /// Are neighbours of the input neighbours of the code, and the other way round?
+    /// Are neighbors of the input neighbors of the embedding, and the other way round?
     Neighborhood,
-    /// How many dimensions do the codes use?
+    /// How many dimensions do the embeddings use?
     Manifold,
-    /// How are the codes spread, and do they fall into classes?
+    /// How are the embeddings spread, and do they fall into classes?
     Geometry,
-    /// How many directions do the codes really fill?
+    /// How many directions do the embeddings really fill?
     Rankme,
-    /// Are clusters of the codes easy to learn, and how many dimensions do the codes have?
+    /// Are clusters of the embeddings easy to learn, and how many dimensions do the embeddings have?
     Clid,
     /// Do the targets nearest to a query have its label?
     Retrieval,
@@ -170,7 +169,7 @@ impl Analysis {
     }
 }
 
-/// A change of the codes that leaves every score of a metric as it was.
+/// A change of the embeddings that leaves every score of a metric as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Invariance {
@@ -202,7 +201,7 @@ impl Invariance {
 pub enum Takes {
     /// What the model saw, one sample per row.
     States,
-    /// The codes of the model.
+    /// The embeddings of the model.
     Codes,
     /// The model itself, which is shown states with noise.
     Encoder,
@@ -210,7 +209,7 @@ pub enum Takes {
     Labels,
     /// A class per row, or nothing.
     LabelsIfAny,
-    /// Codes of a second view of the same samples.
+    /// Embeddings of a second view of the same samples.
     View,
     /// How well each of several models does elsewhere.
     Performance,
@@ -325,7 +324,7 @@ pub(crate) type Compute = fn(&Shared) -> Result<Results>;
 
 /// What a metric is computed from.
 pub(crate) enum Work {
-    /// The codes, inputs, labels and pairs of one model, through the passes it declares.
+    /// The embeddings, inputs, labels and pairs of one model, through the passes it declares.
     Study { needs: Needs, compute: Compute },
     /// The same, and then the scores of all models together.
     Pool {
@@ -358,7 +357,7 @@ pub(crate) enum Part {
 }
 
 impl Metric {
-    /// Whether it speaks of a study, and is asked with [`crate::evaluate`]; the others are asked with
+    /// Whether it is a score of a study, computed by [`crate::evaluate`]; the others are computed by
     /// [`crate::retrieve`], [`crate::perturb()`], [`crate::etes()`] or [`crate::relate`].
     pub fn is_of_studies(&self) -> bool {
         self.of_study().is_some()

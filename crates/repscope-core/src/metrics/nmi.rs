@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! NMI: how well k-means clusters of the codes agree with the labels. See the page.
+//! NMI: how well k-means clusters of the embeddings agree with the labels. See the page.
 
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::{Labels, Study};
@@ -29,9 +29,9 @@ pub(super) static METRIC: Metric = Metric {
 
 /// Why there is no value, where that is known before clustering.
 pub(super) fn missing(spec: &Spec, study: &Study) -> Option<String> {
-    let rows = study.latent.rows();
+    let rows = study.embeddings.rows();
     match &study.labels {
-        None => Some("needs labels; give --labels".to_string()),
+        None => Some("needs a label for each row".to_string()),
         Some(labels) if labels.classes() < 2 => Some(format!(
             "all rows have the label `{}`; at least two classes are needed",
             labels.names()[0]
@@ -44,7 +44,7 @@ pub(super) fn missing(spec: &Spec, study: &Study) -> Option<String> {
 /// What to say where there are fewer rows than clusters.
 pub(super) fn too_few_rows(spec: &Spec, rows: usize) -> String {
     format!(
-        "{} clusters need at least as many rows, not {rows}; use fewer with --clusters",
+        "{} clusters need at least as many rows, not {rows}; use fewer clusters",
         spec.clusters
     )
 }
@@ -58,7 +58,7 @@ pub(super) fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
 }
 
 fn compute(shared: &Shared) -> Result<Results> {
-    let n = shared.study.latent.rows();
+    let n = shared.study.embeddings.rows();
     let table = match table(shared)? {
         Ok(table) => table,
         Err(reason) => return Ok(Score::undefined("nmi", reason, n).into()),
@@ -79,7 +79,7 @@ fn compute(shared: &Shared) -> Result<Results> {
 }
 
 /// What to say where k-means put everything into one cluster.
-pub(super) const ONE_CLUSTER: &str = "k-means found a single cluster: all codes are the same";
+pub(super) const ONE_CLUSTER: &str = "k-means found a single cluster: all embeddings are the same";
 
 /// Clusters against labels, or why there is no such table.
 pub(super) fn table(shared: &Shared) -> Result<std::result::Result<Contingency, String>> {

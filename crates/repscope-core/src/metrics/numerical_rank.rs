@@ -14,7 +14,7 @@ pub(super) static METRIC: Metric = Metric {
     analysis: Analysis::Rankme,
     outputs: &[Output::new(
         "numerical_rank",
-        "singular values above 1 % of the largest; document 002's threshold version",
+        "singular values above 1 % of the largest; the CLID / RankMe analysis's threshold version",
         Better::Neither,
         "1 to min(N, D)",
     )],
@@ -30,14 +30,14 @@ const THRESHOLD: f64 = 0.01;
 
 fn compute(shared: &Shared) -> Result<Results> {
     let values = &shared.singular()?.centred.values;
-    let n = shared.study.latent.rows();
+    let n = shared.study.embeddings.rows();
     let largest = values.first().copied().unwrap_or(0.0);
     if largest == 0.0 {
         return Ok(Score::undefined("numerical_rank", NO_VARIANCE, n).into());
     }
     let rank = values.iter().filter(|&&s| s / largest > THRESHOLD).count();
     let note = format!(
-        "singular values above {THRESHOLD} of the largest, centred; {}",
+        "singular values above {THRESHOLD} of the largest, centered; {}",
         bound(shared)
     );
     Ok(Score::number("numerical_rank", rank as f64, n).with_note(note).into())

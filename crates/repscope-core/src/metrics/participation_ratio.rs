@@ -31,7 +31,7 @@ pub(super) fn needs(_: &Spec, _: &Study) -> Result<Vec<Need>> {
 }
 
 fn compute(shared: &Shared) -> Result<Results> {
-    let n = shared.study.latent.rows();
+    let n = shared.study.embeddings.rows();
     let Some((value, interval)) = ratio(shared)? else {
         return Ok(Score::undefined("participation_ratio", NO_VARIANCE, n).into());
     };
@@ -44,7 +44,7 @@ fn compute(shared: &Shared) -> Result<Results> {
 pub(super) const FEWEST: usize = 5;
 
 /// Why there is no ratio.
-pub(super) const NO_VARIANCE: &str = "the codes have no variance: all rows are the same (or there is only one)";
+pub(super) const NO_VARIANCE: &str = "the embeddings have no variance: all rows are the same (or there is only one)";
 
 /// The ratio with its jackknife interval.
 pub(super) fn ratio(shared: &Shared) -> Result<Option<(f64, Option<Interval>)>> {
@@ -53,10 +53,10 @@ pub(super) fn ratio(shared: &Shared) -> Result<Option<(f64, Option<Interval>)>> 
     let Some(value) = spectrum.participation_ratio() else {
         return Ok(None);
     };
-    let without: Option<Vec<f64>> = (0..shared.study.latent.rows())
+    let without: Option<Vec<f64>> = (0..shared.study.embeddings.rows())
         .map(|row| spectrum.participation_ratio_without(by_row, row))
         .collect();
-    let d = shared.study.latent.columns() as f64;
+    let d = shared.study.embeddings.columns() as f64;
     let interval = without
         .filter(|replicates| replicates.len() >= FEWEST)
         .and_then(|replicates| interval::jackknife_of_rows(value, &replicates, shared.row_units(), shared.spec.level))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! RankMe: the exponential of the entropy of the spectrum, as document 002 and as the paper compute it. See the page.
+//! RankMe: the exponential of the entropy of the spectrum, as the CLID / RankMe analysis and as the paper compute it. See the page.
 
 use super::participation_ratio::{FEWEST, NO_VARIANCE};
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
@@ -18,26 +18,26 @@ pub(super) static METRIC: Metric = Metric {
     outputs: &[
         Output::new(
             "rankme(variant=spec)",
-            "document 002: entropy of squared singular values of the centred codes",
+            "the CLID / RankMe analysis: entropy of squared singular values of the centered embeddings",
             Better::Neither,
             "1 to min(N, D)",
         ),
         Output::new(
             "rankme(variant=paper)",
-            "Garrido et al. 2023: entropy of singular values of the codes as they are",
+            "Garrido et al. 2023: entropy of singular values of the embeddings as they are",
             Better::Neither,
             "1 to min(N, D)",
         ),
     ],
     page: include_str!("rankme.md"),
-    // The paper's variant does not centre, so a shift changes it.
+    // The paper's variant does not center, so a shift changes it.
     invariances: &[Invariance::Rotation, Invariance::Scale, Invariance::RowOrder],
     takes: &[Takes::Codes],
     options: &[],
     work: Work::Study { needs, compute },
 };
 
-/// Added inside the logarithm, as document 002 does.
+/// Added inside the logarithm, as the CLID / RankMe analysis does.
 const SPEC_EPS: f64 = 1e-12;
 /// Added to each share after normalising, as the paper does.
 const PAPER_EPS: f64 = 1e-7;
@@ -72,13 +72,13 @@ fn compute(shared: &Shared) -> Result<Results> {
         None => score,
     };
     let spec = score(SPEC, &singular.centred, [0.0, f64::MAX], NO_VARIANCE, shared);
-    let paper = score(PAPER, &singular.raw, [0.0, f64::MAX], "all codes are zero", shared);
+    let paper = score(PAPER, &singular.raw, [0.0, f64::MAX], "all embeddings are zero", shared);
     Ok(Results::from(vec![
         note(
             spec,
-            "document 002's RankMe: squared singular values, centred; the effective rank of the covariance",
+            "the CLID / RankMe analysis's RankMe: squared singular values, centered; the effective rank of the covariance",
         ),
-        note(paper, "the published RankMe: singular values, not centred, eps = 1e-7"),
+        note(paper, "the published RankMe: singular values, not centered, eps = 1e-7"),
     ]))
 }
 
@@ -102,7 +102,7 @@ pub(super) fn score(
 
 /// How large a rank can be here, in words.
 pub(super) fn bound(shared: &Shared) -> String {
-    let (n, d) = (shared.study.latent.rows(), shared.study.latent.columns());
+    let (n, d) = (shared.study.embeddings.rows(), shared.study.embeddings.columns());
     format!("at most min(N, D) = {}", n.min(d))
 }
 

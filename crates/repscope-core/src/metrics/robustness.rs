@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Robustness: how far noise in what the model sees moves its codes. See the page.
+//! Robustness: how far noise in what the model sees moves its embeddings. See the page.
 
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::{NoiseLevel, Space, Study};
@@ -16,7 +16,7 @@ pub(super) static METRIC: Metric = Metric {
     outputs: &[
         Output::new(
             "robustness@SIGMA",
-            "mean distance between codes of clean and noisy inputs",
+            "mean distance between embeddings of clean and noisy inputs",
             Better::Lower,
             "0 and above",
         )
@@ -30,7 +30,7 @@ pub(super) static METRIC: Metric = Metric {
         .in_units_of_the_embeddings(),
         Output::new(
             "robustness.unit@SIGMA",
-            "the same on unit-length codes",
+            "the same on unit-length embeddings",
             Better::Lower,
             "0 to 2",
         ),
@@ -42,7 +42,7 @@ pub(super) static METRIC: Metric = Metric {
         ),
         Output::new(
             "robustness.scaled@SIGMA",
-            "distance divided by the typical distance between two clean codes",
+            "distance divided by the typical distance between two clean embeddings",
             Better::Lower,
             "0 and above",
         ),
@@ -63,7 +63,7 @@ pub(super) static METRIC: Metric = Metric {
 /// The distances of all samples at one level, or why there are none.
 type Distances = std::result::Result<Vec<f64>, String>;
 
-/// Codes whose typical distance is below this share of their typical length are nearly one point.
+/// Embeddings whose typical distance is below this share of their typical length are nearly one point.
 const COLLAPSED: f64 = 0.01;
 
 fn needs(_: &Spec, _: &Study) -> Result<Vec<Need>> {
@@ -75,14 +75,14 @@ fn compute(shared: &Shared) -> Result<Results> {
     let levels = study.noise.as_ref().map_or(&[][..], |noise| &noise.levels);
     let mut answer = Results::default();
     if levels.is_empty() {
-        let reason = "needs codes of noisy inputs; give an encoder with --states, or --noisy NAME@LEVEL=PATH";
+        let reason = "needs embeddings of noisy inputs, or an encoder and its inputs";
         let ids = METRIC.outputs.iter().map(|output| output.id.trim_end_matches("@SIGMA"));
-        let undefined = |id| Score::undefined(id, reason, study.latent.rows());
+        let undefined = |id| Score::undefined(id, reason, study.embeddings.rows());
         answer.scores.extend(ids.map(undefined));
         return Ok(answer);
     }
-    let (typical, length) = typical_distance(&study.latent);
-    let no_scale = "the codes have no variance: a model that gives everything one code is perfectly robust";
+    let (typical, length) = typical_distance(&study.embeddings);
+    let no_scale = "the embeddings have no variance: a model that gives everything one embedding is perfectly robust";
     let families: [(&str, Vec<Distances>); 3] = [
         ("robustness", levels.iter().map(|l| Ok(l.moves.raw.clone())).collect()),
         ("robustness.unit", levels.iter().map(of_unit_length).collect()),
@@ -134,13 +134,13 @@ fn compute(shared: &Shared) -> Result<Results> {
     Ok(answer)
 }
 
-/// The distances on unit-length codes, or why there are none.
+/// The distances on unit-length embeddings, or why there are none.
 fn of_unit_length(level: &NoiseLevel) -> Distances {
     let without = level.moves.unit.iter().filter(|d| d.is_none()).count();
     match without {
         0 => Ok(level.moves.unit.iter().copied().flatten().collect()),
         _ => Err(format!(
-            "{without} of {} codes (clean or noisy) have length zero, which has no direction",
+            "{without} of {} embeddings (clean or noisy) have length zero, which has no direction",
             level.moves.unit.len()
         )),
     }
@@ -153,7 +153,7 @@ fn mean_score(id: &str, distances: &Distances, shared: &Shared) -> Score {
             Score::number(id, interval::mean(distances), distances.len())
                 .with_interval(interval.map(|i| i.within(0.0, f64::MAX)))
         }
-        Err(reason) => Score::undefined(id, reason, shared.study.latent.rows()),
+        Err(reason) => Score::undefined(id, reason, shared.study.embeddings.rows()),
     }
 }
 
@@ -182,7 +182,7 @@ fn areas(levels: &[NoiseLevel], of_levels: &[Distances]) -> Distances {
     Ok(areas)
 }
 
-/// The root mean squared distance between two codes, √(2 Σ variance), and the root mean squared length.
+/// The root mean squared distance between two embeddings, √(2 Σ variance), and the root mean squared length.
 fn typical_distance(codes: &Space) -> (f64, f64) {
     let (n, d) = (codes.rows() as f64, codes.columns());
     let mut row = vec![0.0; d];

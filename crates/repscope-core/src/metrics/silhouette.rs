@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Silhouette: how much nearer a code is to its own class than to the next. See the page.
+//! Silhouette: how much nearer an embedding is to its own class than to the next. See the page.
 
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
@@ -29,7 +29,7 @@ pub(super) static METRIC: Metric = Metric {
 
 /// Why there is no value, where that is known from the labels alone.
 fn missing(spec: &Spec, study: &Study) -> Option<String> {
-    let rows = study.latent.rows();
+    let rows = study.embeddings.rows();
     let Some(labels) = &study.labels else {
         return (rows <= spec.clusters).then(|| {
             format!(
@@ -57,14 +57,14 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
 }
 
 fn compute(shared: &Shared) -> Result<Results> {
-    let rows = shared.study.latent.rows();
+    let rows = shared.study.embeddings.rows();
     if let Some(reason) = missing(shared.spec, shared.study) {
         return Ok(Score::undefined("silhouette", reason, rows).into());
     }
     let distances = shared.class_distances()?;
     let (labels, counts) = (&distances.labels, distances.labels.counts());
     if counts.iter().filter(|&&c| c > 0).count() < 2 {
-        let reason = "k-means found a single cluster: all codes are the same";
+        let reason = "k-means found a single cluster: all embeddings are the same";
         return Ok(Score::undefined("silhouette", reason, rows).into());
     }
     let anchors = shared.anchors();
@@ -107,7 +107,7 @@ fn interval_of(values: &[f64], influences: &[(u32, f64)], shared: &Shared) -> Op
         .collect();
     // Over the variance of all rows, not of `own`: a sample can miss the few rows that vary.
     let more = (variance(&both) - variance(&own)).max(0.0) / variance(values).max(f64::MIN_POSITIVE);
-    let asked = values.len() as f64 / shared.study.latent.rows() as f64;
+    let asked = values.len() as f64 / shared.study.embeddings.rows() as f64;
     let widen = (1.0 + asked * more).sqrt();
     let mean = interval::mean(values);
     let mut interval = interval::of_mean(values, shared.units(), shared.spec.level)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Smoothness: do small steps of the input make small steps of the code? See the page.
+//! Smoothness: do small steps of the input make small steps of the embedding? See the page.
 
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
@@ -19,7 +19,7 @@ macro_rules! outputs {
             },)*
             $(Output::new(
                 concat!("smoothness.unit.", $part),
-                concat!($about, ", on unit-length codes"),
+                concat!($about, ", on unit-length embeddings"),
                 Better::$better,
                 $range,
             ),)*
@@ -32,13 +32,13 @@ pub(super) static METRIC: Metric = Metric {
     title: "Smoothness",
     analysis: Analysis::Smoothness,
     outputs: outputs! {
-        "slope", "slope of code distance on input distance", Lower, "any";
+        "slope", "slope of embedding distance on input distance", Lower, "any";
         "intercept", "intercept of that line", Neither, "any";
         "r", "Pearson correlation of the two distances", Higher, "−1 to 1";
         "r2", "share of variance the line explains", Higher, "0 to 1";
         "p", "two-sided p-value of the slope", Neither, "0 to 1";
         "stderr", "standard error of the slope", Neither, "0 and above";
-        "ratio_mean", "mean of code distance / input distance", Lower, "0 and above";
+        "ratio_mean", "mean of embedding distance / input distance", Lower, "0 and above";
         "ratio_std", "standard deviation of the ratios", Lower, "0 and above";
         "ratio_median", "median of the ratios", Lower, "0 and above";
         "lipschitz_p90", "90 % quantile of the ratios", Lower, "0 and above";
@@ -46,24 +46,23 @@ pub(super) static METRIC: Metric = Metric {
         "lipschitz_max", "largest ratio: the local Lipschitz constant seen", Lower, "0 and above";
     },
     page: include_str!("smoothness.md"),
-    // Not a shift: it changes the directions of the codes, and with them the unit scores.
+    // Not a shift: it changes the directions of the embeddings, and with them the unit scores.
     invariances: &[Invariance::Rotation],
     takes: &[Takes::States, Takes::Codes],
     options: &[],
     work: Work::Study { needs, compute },
 };
 
-/// Input distances up to this have no ratio (document 000's rule).
+/// Input distances up to this have no ratio (the representation analysis's rule).
 const NO_STEP: f64 = 1e-6;
 
 fn needs(_: &Spec, study: &Study) -> Result<Vec<Need>> {
-    let pairs = study
-        .pairs
-        .as_ref()
-        .ok_or_else(|| Error::input("smoothness compares steps of inputs and codes; give the inputs with --states"))?;
+    let pairs = study.pairs.as_ref().ok_or_else(|| {
+        Error::input("smoothness compares steps of inputs and of embeddings, but there are no inputs")
+    })?;
     if study.input.is_none() || pairs.rows.is_empty() {
         return Err(Error::Input(format!(
-            "model `{}` has {} pairs of consecutive states; give --states with at least two rows in an episode",
+            "model `{}` has {} pairs of consecutive inputs; give inputs with at least two rows in an episode",
             study.model,
             pairs.rows.len()
         )));
@@ -72,10 +71,14 @@ fn needs(_: &Spec, study: &Study) -> Result<Vec<Need>> {
 }
 
 fn compute(shared: &Shared) -> Result<Results> {
-    let PairDistances { input, latent, unit } = shared.pair_distances()?;
+    let PairDistances {
+        input,
+        embeddings,
+        unit,
+    } = shared.pair_distances()?;
     let episode = shared.study.pairs.as_ref().and_then(|p| p.episode.as_deref());
     let mut answer = Results::default();
-    describe("smoothness", input, latent, episode, shared.spec.level, &mut answer);
+    describe("smoothness", input, embeddings, episode, shared.spec.level, &mut answer);
     match unit {
         Ok(unit) => describe("smoothness.unit", input, unit, episode, shared.spec.level, &mut answer),
         Err(reason) => {
@@ -94,15 +97,15 @@ fn compute(shared: &Shared) -> Result<Results> {
             ("input_distance".to_string(), input.iter().copied().map(Some).collect()),
             (
                 "latent_distance".to_string(),
-                latent.iter().copied().map(Some).collect(),
+                embeddings.iter().copied().map(Some).collect(),
             ),
-            ("ratio".to_string(), input.iter().zip(latent).map(ratio).collect()),
+            ("ratio".to_string(), input.iter().zip(embeddings).map(ratio).collect()),
         ],
     });
     Ok(answer)
 }
 
-/// All scores of one pairing of input distances `s` and code distances `z`.
+/// All scores of one pairing of input distances `s` and embedding distances `z`.
 fn describe(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: f64, answer: &mut Results) {
     regression(name, s, z, episode, level, answer);
     let units: Vec<u32>;
@@ -195,7 +198,7 @@ fn regression(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: 
     };
     let intercept_error = error.map(|e| e * (all.ss / n as f64 + all.mean_s.powi(2)).sqrt());
     let few = "at least three pairs are needed";
-    let still = "all codes move by the same distance, so there is no correlation";
+    let still = "all embeddings move by the same distance, so there is no correlation";
     let slope_interval = interval(slope, error, &|line| line.slope(), |e| e.slope);
     let of_intercept = |line: &Line| Some(line.mean_z - line.slope()? * line.mean_s);
     let intercept_interval = interval(intercept, intercept_error, &of_intercept, |e| e.intercept);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The eigenvalue spectrum of the codes. See the page.
+//! The eigenvalue spectrum of the embeddings. See the page.
 
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
@@ -40,9 +40,9 @@ fn needs(_: &Spec, _: &Study) -> Result<Vec<Need>> {
 }
 
 fn compute(shared: &Shared) -> Result<Results> {
-    let n = shared.study.latent.rows();
-    // Centring takes one direction away: an eigenvalue beyond N − 1 is 0 whatever the data.
-    let count = shared.study.latent.columns().min(n.saturating_sub(1));
+    let n = shared.study.embeddings.rows();
+    // Centering takes one direction away: an eigenvalue beyond N − 1 is 0 whatever the data.
+    let count = shared.study.embeddings.columns().min(n.saturating_sub(1));
     let eigenvalues = &shared.spectrum()?.eigenvalues[..count.min(shared.spectrum()?.eigenvalues.len())];
     let (Some(&max), Some(&min)) = (eigenvalues.first(), eigenvalues.last()) else {
         let undefined = |id| Score::undefined(id, "one row has no variance", n);

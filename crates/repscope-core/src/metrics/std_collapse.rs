@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Std collapse: the spread of the unit-length codes along each coordinate. See the page.
+//! Std collapse: the spread of the unit-length embeddings along each coordinate. See the page.
 
 use super::participation_ratio::FEWEST;
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
@@ -17,7 +17,7 @@ pub(super) static METRIC: Metric = Metric {
     analysis: Analysis::Rankme,
     outputs: &[Output::new(
         "std_collapse",
-        "mean standard deviation of the coordinates of unit-length codes",
+        "mean standard deviation of the coordinates of unit-length embeddings",
         Better::Neither,
         "0 to about 1/√D",
     )],
@@ -34,7 +34,7 @@ fn needs(_: &Spec, _: &Study) -> Result<Vec<Need>> {
 }
 
 fn compute(shared: &Shared) -> Result<Results> {
-    let codes = &shared.study.latent;
+    let codes = &shared.study.embeddings;
     let (n, d) = (codes.rows(), codes.columns());
     let undefined = |reason: String| Ok(Score::undefined("std_collapse", reason, n).into());
     if n < 2 {
@@ -45,7 +45,7 @@ fn compute(shared: &Shared) -> Result<Results> {
         Err(error) => return undefined(error.to_string()),
     };
     let note = format!(
-        "codes spread evenly over the sphere have about 1/√D = {:.4}",
+        "embeddings spread evenly over the sphere have about 1/√D = {:.4}",
         1.0 / (d as f64).sqrt()
     );
     let (value, effects) = mean_deviation(codes, &factors);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Trustworthiness: are neighbours among the codes neighbours among the inputs? See the page.
+//! Trustworthiness: are neighbors among the embeddings neighbors among the inputs? See the page.
 
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
@@ -16,7 +16,7 @@ pub(super) static METRIC: Metric = Metric {
     analysis: Analysis::Neighborhood,
     outputs: &[Output::new(
         "trustworthiness@K",
-        "the K nearest codes are near among the inputs too",
+        "the K nearest embeddings are near among the inputs too",
         Better::Higher,
         "0 to 1",
     )],
@@ -31,11 +31,11 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     let k = largest_k(spec, study)?;
     Ok(vec![
         Need::Neighbors {
-            of: Key::codes(spec),
+            of: Key::embeddings(spec),
             k,
         },
         Need::Ranks {
-            of: Key::codes(spec),
+            of: Key::embeddings(spec),
             within: Key::INPUT,
             k,
         },
@@ -44,40 +44,41 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
 }
 
 fn compute(shared: &Shared) -> Result<Results> {
-    preservation("trustworthiness", shared, Key::codes(shared.spec), Key::INPUT)
+    preservation("trustworthiness", shared, Key::embeddings(shared.spec), Key::INPUT)
 }
 
 /// The largest asked k, checked against the number of rows and the presence of inputs.
 pub(super) fn largest_k(spec: &Spec, study: &Study) -> Result<usize> {
-    let rows = study.latent.rows();
+    let rows = study.embeddings.rows();
     if study.input.is_none() {
         return Err(Error::input(
-            "neighbourhoods are compared between inputs and codes; give the inputs with --states",
+            "neighborhoods are compared between inputs and embeddings, but there are no inputs",
         ));
     }
     for &k in &spec.k {
-        // At k = N − 1 every row is a neighbour and nothing can be wrong: the normaliser is 0.
+        // At k = N − 1 every row is a neighbor and nothing can be wrong: the normalizer is 0.
         if k == 0 || k + 1 >= rows {
-            return Err(Error::Input(format!(
-                "k = {k} needs k of at least 1 and at least {} rows; model `{}` has {rows}; use a smaller k",
-                k + 2,
-                study.model
-            )));
+            return Err(Error::KTooLarge {
+                k,
+                needed: k + 2,
+                what: format!("model `{}`", study.model),
+                rows,
+            });
         }
     }
     spec.k
         .iter()
         .copied()
         .max()
-        .ok_or_else(|| Error::input("no k is given; use --k 5 10 15"))
+        .ok_or_else(|| Error::input("no neighborhood size k is given; 5, 10 and 15 are usual"))
 }
 
-/// The score at every k, from the ranks that the neighbours `of` one space have `within` the other. Shared with
+/// The score at every k, from the ranks that the neighbors `of` one space have `within` the other. Shared with
 /// continuity, which swaps the spaces.
 pub(super) fn preservation(name: &str, shared: &Shared, of: Key, within: Key) -> Result<Results> {
     let largest = largest_k(shared.spec, shared.study)?;
     let (lists, ranks) = (shared.neighbors(of, largest)?, shared.ranks(of, within, largest)?);
-    let rows = shared.study.latent.rows();
+    let rows = shared.study.embeddings.rows();
     let episodes = shared.study.episodes.as_deref();
     let (Units::Single(unit) | Units::Groups(_, unit)) = shared.units();
     let queries = shared.anchors().count(rows);
@@ -91,7 +92,7 @@ pub(super) fn preservation(name: &str, shared: &Shared, of: Key, within: Key) ->
                 .map(|&r| (r as usize).saturating_sub(k) as f64)
                 .sum::<f64>()
         };
-        // Penalties are whole numbers: summed first, the value is exact but for two roundings.
+        // Penalties are integers: summed first, the value is exact but for two roundings.
         let total: f64 = (0..queries).map(penalty).sum::<f64>() * (rows as f64 / queries as f64);
         let value = 1.0 - 2.0 / worst * total;
         let error = influence::of_penalties(lists, ranks, k, shared.anchors(), episodes, rows);
@@ -133,7 +134,7 @@ fn normaliser(rows: usize, k: usize) -> f64 {
     }
 }
 
-/// The expected score where neighbours are drawn at random: every rank is equally likely.
+/// The expected score where neighbors are drawn at random: every rank is equally likely.
 fn chance(rows: usize, k: usize) -> f64 {
     let (n, kf) = (rows as f64, k as f64);
     let mean_penalty = (n - 1.0 - kf) * (n - kf) / (2.0 * (n - 1.0));
@@ -146,7 +147,7 @@ mod tests {
 
     #[test]
     fn the_normaliser_makes_the_worst_case_zero() {
-        // k < N/2: all k neighbours have the k largest ranks. k ≥ N/2: all rows that can intrude do.
+        // k < N/2: all k neighbors have the k largest ranks. k ≥ N/2: all rows that can intrude do.
         for (n, k) in [(10usize, 3usize), (10, 4), (10, 5), (10, 7), (11, 5), (11, 6)] {
             let worst: usize = (0..k).map(|s| (n - 1 - s).saturating_sub(k)).sum();
             assert_eq!(normaliser(n, k), 2.0 * (n * worst) as f64, "n={n} k={k}");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! TwoNN: the intrinsic dimension from the two nearest neighbours. See the page.
+//! TwoNN: the intrinsic dimension from the two nearest neighbors. See the page.
 
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
@@ -37,7 +37,7 @@ pub(super) static METRIC: Metric = Metric {
 };
 
 fn needs(_: &Spec, study: &Study) -> Result<Vec<Need>> {
-    Ok(if study.latent.rows() < 3 {
+    Ok(if study.embeddings.rows() < 3 {
         Vec::new()
     } else {
         vec![Need::Neighbors { of: Key::RAW, k: 2 }]
@@ -45,13 +45,13 @@ fn needs(_: &Spec, study: &Study) -> Result<Vec<Need>> {
 }
 
 fn compute(shared: &Shared) -> Result<Results> {
-    let rows = shared.study.latent.rows();
+    let rows = shared.study.embeddings.rows();
     let undefined = |reason: &str, n: usize| {
         let score = |id| Score::undefined(id, reason, n);
         Ok(Results::from(vec![score("two_nn"), score("two_nn(fit=mle)")]))
     };
     if rows < 3 {
-        return undefined("two neighbours need at least 3 rows", rows);
+        return undefined("two neighbors need at least 3 rows", rows);
     }
     let queries = shared.anchors().count(rows);
     let ratios = match ratios(shared.neighbors(Key::RAW, 2)?, queries) {
@@ -118,9 +118,9 @@ impl Ratios {
         Some(interval.within(0.0, f64::MAX))
     }
 
-    /// How much wider the interval is because ratios of neighbours go together: two rows that are each other's nearest
+    /// How much wider the interval is because ratios of neighbors go together: two rows that are each other's nearest
     /// have the same r1. With e the effects and E their sums by unit it is √(1 + 2 Σ e_i e_j / Σ E²), at least 1, over pairs
-    /// of neighbours from different units.
+    /// of neighbors from different units.
     fn widening(&self, effects: &[f64], rows: &[u32], units: &[u32]) -> f64 {
         let mut pairs: Vec<(usize, usize)> = Vec::new();
         for (&query, nearest) in self.owners.iter().zip(&self.nearest) {
@@ -145,7 +145,7 @@ impl Ratios {
     }
 }
 
-/// The ratios of the first `queries` rows of a list of neighbours, or why they give no dimension and how many there are.
+/// The ratios of the first `queries` rows of a list of neighbors, or why they give no dimension and how many there are.
 pub(super) fn ratios(neighbors: &Neighbors, queries: usize) -> std::result::Result<Ratios, (&'static str, usize)> {
     let mut logs: Vec<f64> = Vec::with_capacity(queries);
     let mut owners: Vec<u32> = Vec::with_capacity(queries);
@@ -163,7 +163,7 @@ pub(super) fn ratios(neighbors: &Neighbors, queries: usize) -> std::result::Resu
         return Err((reason, logs.len()));
     }
     if logs.iter().all(|&r| r <= 0.0) {
-        let reason = "first and second neighbour are equally far everywhere, as on a grid";
+        let reason = "first and second neighbor are equally far everywhere, as on a grid";
         return Err((reason, logs.len()));
     }
     Ok(Ratios {
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn neighbours_widen_the_interval_by_what_they_share() {
-        // Rows 0 and 1 are each other's neighbours and move the value alike; row 2 has a neighbour that is no row that asks.
+        // Rows 0 and 1 are each other's neighbors and move the value alike; row 2 has a neighbor that is no row that asks.
         let ratios = Ratios {
             logs: vec![1.0; 3],
             owners: vec![0, 1, 2],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Uniformity: how evenly the directions of the codes cover the sphere. See the page.
+//! Uniformity: how evenly the directions of the embeddings cover the sphere. See the page.
 
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
@@ -16,7 +16,7 @@ pub(super) static METRIC: Metric = Metric {
     analysis: Analysis::Geometry,
     outputs: &[Output::new(
         "uniformity",
-        "log mean Gaussian kernel of unit-length codes",
+        "log mean Gaussian kernel of unit-length embeddings",
         Better::Lower,
         "−4t to 0",
     )],
@@ -34,17 +34,17 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
             spec.t
         )));
     }
-    let exists = study.latent.rows() >= 2 && unit_factors(&study.latent).is_ok();
+    let exists = study.embeddings.rows() >= 2 && unit_factors(&study.embeddings).is_ok();
     Ok(if exists { vec![Need::Kernel] } else { Vec::new() })
 }
 
 fn compute(shared: &Shared) -> Result<Results> {
-    let rows = shared.study.latent.rows();
+    let rows = shared.study.embeddings.rows();
     let undefined = |reason: String| Ok(Score::undefined("uniformity", reason, rows).into());
     if rows < 2 {
         return undefined("one row has no pairs".to_string());
     }
-    if let Err(error) = unit_factors(&shared.study.latent) {
+    if let Err(error) = unit_factors(&shared.study.embeddings) {
         return undefined(error.to_string());
     }
     let means: Vec<f64> = shared.kernel()?.iter().map(|sum| sum / (rows - 1) as f64).collect();

@@ -16,7 +16,7 @@ pub(super) static METRIC: Metric = Metric {
     outputs: &[
         Output::new(
             "weighted_clid",
-            "standardised CL and ID, weighted by least squares to fit the performance",
+            "standardized CL and ID, weighted by least squares to fit the performance",
             Better::Higher,
             "any number",
         ),
@@ -146,7 +146,7 @@ fn predict(others: &Fit, known: &Known, what: &str, n: usize, spec: &Spec) -> Sc
         .with_note(others.note(format!("{what} as predicted from {} other models", others.models)))
 }
 
-/// Least squares of the performance on the standardised CL and ID, with an intercept.
+/// Least squares of the performance on the standardized CL and ID, with an intercept.
 struct Fit {
     scales: [Scale; 2],
     /// Of CL and of ID.
@@ -171,7 +171,7 @@ impl Fit {
         let z = [0, 1].map(|at| column(at).iter().map(|&v| scales[at].apply(v)).collect::<Vec<f64>>());
         let intercept = mean(&column(2));
         let y: Vec<f64> = column(2).iter().map(|p| p - intercept).collect();
-        // The mean square of standardised numbers is 1, or 0 if all are equal.
+        // The mean square of standardized numbers is 1, or 0 if all are equal.
         let varies = [0, 1].map(|at| product(&z[at], &z[at]) > 0.5);
         let (weights, inverse) = match varies {
             [false, false] => {

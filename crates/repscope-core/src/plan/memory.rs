@@ -12,7 +12,7 @@ pub(super) fn check(spec: &Spec, study: &Study, needs: &[Need], queries: usize) 
     let Some(budget) = spec.memory else { return Ok(()) };
     let of_key = |key: Key| {
         let space = match key.source {
-            Source::Latent => Some(&study.latent),
+            Source::Embeddings => Some(&study.embeddings),
             Source::Input => study.input.as_deref(),
         };
         let (n, d) = space.map_or((0, 0), |s| (s.rows() as u64, s.columns() as u64));
@@ -36,11 +36,11 @@ pub(super) fn check(spec: &Spec, study: &Study, needs: &[Need], queries: usize) 
         }
     };
     let of_learnability = if needs.contains(&Need::Learnability) {
-        learnability::memory(&study.latent, spec)
+        learnability::memory(&study.embeddings, spec)
     } else {
         0
     };
-    let side = study.latent.rows().min(study.latent.columns()) as u64;
+    let side = study.embeddings.rows().min(study.embeddings.columns()) as u64;
     let of_rates = if needs.contains(&Need::CodingRates) {
         side * side * 8
     } else {
@@ -51,13 +51,12 @@ pub(super) fn check(spec: &Spec, study: &Study, needs: &[Need], queries: usize) 
         .into_iter()
         .fold(of_learnability.max(of_rates), u64::max);
     if needed > budget {
-        return Err(Error::Input(format!(
-            "model `{}` needs about {} of working memory, but --memory allows {}; allow more, or rank \
-             fewer rows with --sample",
-            study.model,
-            in_words(needed),
-            in_words(budget)
-        )));
+        return Err(Error::MemoryLimit {
+            what: format!("model `{}`", study.model),
+            needed,
+            limit: budget,
+            advice: "rank a sample of the rows",
+        });
     }
     Ok(())
 }

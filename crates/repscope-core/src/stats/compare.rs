@@ -86,13 +86,13 @@ fn difference(a: &Score, b: &Score, spec: &Spec) -> Option<Difference> {
         level: spec.level,
         p: None,
         p_adjusted: None,
-        // No model is called better by a number that changes with the scale of its codes.
+        // No model is called better by a number that changes with the scale of its embeddings.
         better: if a.comparable { a.better } else { Better::Neither },
         is_paired: false,
         unit: a.unit.clone(),
         units: 0,
         method: None,
-        note: (!a.comparable).then(|| "changes with the scale of the codes".to_string()),
+        note: (!a.comparable).then(|| "changes with the scale of the embeddings".to_string()),
         winner: None,
     };
     match (&a.effects, &b.effects) {

@@ -2,8 +2,8 @@
 //! Confidence intervals.
 //!
 //! Means of per-unit values get Student's t over the units (rows; episodes where they are known, because
-//! rows of one episode are not independent). Statistics that are not means get a jackknife. Neighbour
-//! graphs are never resampled with replacement: a row drawn twice would be its own nearest neighbour.
+//! rows of one episode are not independent). Statistics that are not means get a jackknife. Neighbor
+//! graphs are never resampled with replacement: a row drawn twice would be its own nearest neighbor.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::beta::beta_reg;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Do two lists of numbers rise together? Spearman's rho and Kendall's tau-b, with p-values and intervals.
 //!
-//! Both are functions of whole numbers (doubled ranks, counts of pairs), so equal orders give equal bits and a perfect
+//! Both are functions of integers (doubled ranks, counts of pairs), so equal orders give equal bits and a perfect
 //! order gives exactly 1.
 
 use statrs::function::erf::erfc;
@@ -82,7 +82,7 @@ pub(crate) fn kendall(x: &[f64], y: &[f64], level: f64) -> Option<Correlation> {
 }
 
 /// The interval by Fisher's z. At ±1 that has no width: there the open end is that of `nearly_one`, the value of an order
-/// with two neighbours swapped.
+/// with two neighbors swapped.
 fn by_fisher_z(value: f64, nearly_one: f64, variance: impl Fn(f64) -> f64, level: f64) -> [f64; 2] {
     let z = normal_quantile(0.5 + level / 2.0);
     let end = |value: f64, sign: f64| (value.atanh() + sign * z * variance(value).sqrt()).tanh();
@@ -95,7 +95,7 @@ fn by_fisher_z(value: f64, nearly_one: f64, variance: impl Fn(f64) -> f64, level
     }
 }
 
-/// Twice the distance of each average rank from the middle: a whole number, ties or not.
+/// Twice the distance of each average rank from the middle: an integer, ties or not.
 fn centered_ranks(values: &[f64]) -> Vec<i64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn nine_pairs_are_still_counted_and_ten_are_not() {
-        // One swap: the order itself and its 8 swaps of neighbours are as good, at both ends, of 9! = 362,880.
+        // One swap: the order itself and its 8 swaps of neighbors are as good, at both ends, of 9! = 362,880.
         let swapped = list(10, |i| match i {
             1 => 2,
             2 => 1,
@@ -313,7 +313,7 @@ mod tests {
     }
 
     // SciPy 1.17.1: kendalltau(x, y) with x = [11 * i % 41 …] and y = [17 * i % 41 + 2 * x …], broken ties by 0.001 * i;
-    // and with range(40) against itself with two neighbours swapped, where one pair is out of order.
+    // and with range(40) against itself with two neighbors swapped, where one pair is out of order.
     #[test]
     fn kendall_of_many_pairs_is_exact_only_near_a_perfect_order() {
         let x = list(40, |i| 11 * i % 41);

@@ -24,7 +24,7 @@ pub(super) fn spaced_13a(text: &str) -> String {
             text = text.replace(from, to);
         }
     }
-    // Blanks at both ends give the first and the last character a neighbour.
+    // Blanks at both ends give the first and the last character a neighbor.
     let mut spaced = vec![' '];
     for c in text.chars() {
         match c {
@@ -45,8 +45,8 @@ pub(super) fn spaced_13a(text: &str) -> String {
     spaced.into_iter().collect()
 }
 
-/// Replaces pairs of neighbours, from left to right. A character belongs to one pair at most, so in `...` every second
-/// point is seen as the neighbour of the one before it and not replaced itself.
+/// Replaces pairs of neighbors, from left to right. A character belongs to one pair at most, so in `...` every second
+/// point is seen as the neighbor of the one before it and not replaced itself.
 fn rewrite(text: &[char], rule: impl Fn(char, char) -> Option<[char; 4]>) -> Vec<char> {
     let mut rewritten = Vec::with_capacity(text.len() + text.len() / 4);
     let mut at = 0;

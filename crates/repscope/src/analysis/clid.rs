@@ -331,7 +331,7 @@ impl Analysis for Clid {
 impl Clid {
     fn refuse_misfits(&self, studies: &[Study]) -> Result<()> {
         for study in studies {
-            let (rows, model) = (study.latent.rows(), &study.model);
+            let (rows, model) = (study.embeddings.rows(), &study.model);
             if let Some(k) = self.k.filter(|&k| k > rows / 2) {
                 bail!(
                     "k = {k} voters must be among one half of the rows, but model `{model}` has {rows}; use at most {}",
@@ -398,8 +398,8 @@ pub(crate) fn shape(study: &Study) -> Breakdown {
             values: vec![study.model.clone()],
         }],
         columns: vec![
-            column("rows", study.latent.rows()),
-            column("columns", study.latent.columns()),
+            column("rows", study.embeddings.rows()),
+            column("columns", study.embeddings.columns()),
         ],
     }
 }

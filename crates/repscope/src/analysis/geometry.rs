@@ -119,7 +119,7 @@ impl Analysis for Geometry {
     /// A default that does not fit the data leaves a score undefined; an explicit wish is refused.
     fn prepare(&self, _data: &Data, inputs: &Inputs, _sources: &mut Sources, _session: &Session) -> Result<Extra> {
         for study in &inputs.studies {
-            let rows = study.latent.rows();
+            let rows = study.embeddings.rows();
             for (option, asked) in [("clusters", self.clusters), ("k", self.k)] {
                 if let Some(asked) = asked.filter(|&a| a >= rows) {
                     bail!(

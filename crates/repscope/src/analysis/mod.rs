@@ -256,7 +256,7 @@ pub(crate) fn check_sample(count: Option<usize>) -> Result<Option<usize>> {
 
 /// A warning where models differ in their numbers of rows or columns, and why that matters.
 pub(crate) fn different_shapes(studies: &[Study], why: &str) -> Option<String> {
-    let shape = |study: &Study| (study.latent.rows(), study.latent.columns());
+    let shape = |study: &Study| (study.embeddings.rows(), study.embeddings.columns());
     let (first, others) = studies.split_first()?;
     let other = others.iter().find(|other| shape(other) != shape(first))?;
     let words = |study: &Study| {

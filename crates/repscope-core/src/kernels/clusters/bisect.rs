@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Every cluster cut in two: where another centre would help most.
+//! Every cluster cut in two: where another center would help most.
 
 use pulp::Arch;
 use rand_chacha::ChaCha8Rng;
@@ -15,7 +15,7 @@ const STEPS: usize = 10;
 /// The two halves of a cluster.
 pub(super) struct Halves {
     pub(super) centers: [Vec<f64>; 2],
-    /// By how much the inertia of the cluster falls with a centre for each half.
+    /// By how much the inertia of the cluster falls with a center for each half.
     pub(super) gain: f64,
 }
 
@@ -26,7 +26,7 @@ struct Planes {
 }
 
 impl Search<'_> {
-    /// Cuts each cluster in two by steps of 2-means, beginning with a plane through its centre, across the way to one
+    /// Cuts each cluster in two by steps of 2-means, beginning with a plane through its center, across the way to one
     /// of its rows at random.
     pub(super) fn halves(&self, found: &Partition, rng: &mut ChaCha8Rng) -> Vec<Halves> {
         let (k, d) = (self.k, self.d);

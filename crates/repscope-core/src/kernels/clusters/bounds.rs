@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-//! What is known about the distances of rows to centres that have moved since they were measured.
+//! What is known about the distances of rows to centers that have moved since they were measured.
 //!
-//! A centre that moves by s changes no distance by more than s. So a row stays with its centre as long as the
+//! A center that moves by s changes no distance by more than s. So a row stays with its center as long as the
 //! distance to it, plus the way it went, is less than the distance to every other, minus the way that one went
-//! (Elkan 2003). Lower bounds are kept per group of centres (Ding et al. 2015), as many as a vector has lanes:
-//! centre c is in group c mod lanes, so all groups of a row are found and looked at by a few instructions.
+//! (Elkan 2003). Lower bounds are kept per group of centers (Ding et al. 2015), as many as a vector has lanes:
+//! center c is in group c mod lanes, so all groups of a row are found and looked at by a few instructions.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -14,7 +14,7 @@ use super::scorer::{STRIP, Scorer, lanes};
 /// More than what rounding takes from a sum or a root of single-precision numbers, relative to them.
 const ROUNDING: f32 = 4.0 * f32::EPSILON;
 
-/// How far the centres went since the first step.
+/// How far the centers went since the first step.
 pub(super) struct Ways {
     of_centers: Vec<f64>,
     /// The sum over the steps of the farthest way within each group.
@@ -29,7 +29,7 @@ impl Ways {
         }
     }
 
-    /// Adds the way each centre went in one step.
+    /// Adds the way each center went in one step.
     pub(super) fn add(&mut self, steps: &[f64]) {
         let groups = self.of_groups.len();
         for (g, way) in self.of_groups.iter_mut().enumerate() {
@@ -52,9 +52,9 @@ pub(super) struct Move {
 /// The labels of the rows of a chunk, and bounds on their distances at the start of all ways.
 pub(super) struct Bounds {
     pub(super) labels: Vec<u32>,
-    /// The distance to the own centre is at most this plus the way of that centre.
+    /// The distance to the own center is at most this plus the way of that center.
     pub(super) upper: Vec<f32>,
-    /// The distance to every other centre of a group is at least this minus the way of the group; all groups of
+    /// The distance to every other center of a group is at least this minus the way of the group; all groups of
     /// the first row, then of the second, and so on.
     lower: Vec<f32>,
 }
@@ -74,7 +74,7 @@ impl Bounds {
         (2 + lanes()) * size_of::<f32>()
     }
 
-    /// Gives each row the label of its nearest centre and returns those whose label is another one now.
+    /// Gives each row the label of its nearest center and returns those whose label is another one now.
     pub(super) fn assign(&mut self, chunk: &Chunk, scorer: &Scorer, ways: &Ways) -> Vec<Move> {
         let ways = SingleWays::new(ways);
         let open = Arch::new().dispatch(Undecided {
@@ -113,7 +113,7 @@ impl SingleWays {
     }
 }
 
-/// Finds the rows whose nearest centre the bounds do not tell.
+/// Finds the rows whose nearest center the bounds do not tell.
 struct Undecided<'a> {
     bounds: &'a Bounds,
     ways: &'a SingleWays,
@@ -191,12 +191,12 @@ impl WithSimd for Renewal<'_> {
     }
 }
 
-/// The centre of the lowest score, the smaller number if there are several; that score; and the lowest scores of the
+/// The center of the lowest score, the smaller number if there are several; that score; and the lowest scores of the
 /// others in each group.
 #[inline(always)]
 fn nearest<S: Simd>(simd: S, scores: &[S::f32s]) -> (u32, f32, S::f32s) {
     let infinity = simd.splat_f32s(f32::INFINITY);
-    // Numbers of vectors and of centres are small enough to be exact in single precision.
+    // Numbers of vectors and of centers are small enough to be exact in single precision.
     let (mut lowest, mut second, mut place) = (infinity, infinity, simd.splat_f32s(0.0));
     for (number, &score) in scores.iter().enumerate() {
         let is_lower = simd.less_than_f32s(score, lowest);

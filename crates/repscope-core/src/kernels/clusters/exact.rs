@@ -5,7 +5,7 @@ use super::scorer::{STRIP, Scorer};
 use super::{Clusters, Search};
 
 impl Search<'_> {
-    /// The means of the labelled rows, and labels and costs with respect to them, all in double precision.
+    /// The means of the labeled rows, and labels and costs with respect to them, all in double precision.
     pub(super) fn exact(&self, labels: &[u32], iterations: usize, restart: usize) -> Clusters {
         let (k, d) = (self.k, self.d);
         let mut centers = vec![0.0; k * d];
@@ -52,9 +52,9 @@ impl Search<'_> {
         found
     }
 
-    /// The nearest centre with members and the squared distance to it, for each row.
+    /// The nearest center with members and the squared distance to it, for each row.
     ///
-    /// Single precision picks the centres that may be the nearest, with a margin for its error; double
+    /// Single precision picks the centers that may be the nearest, with a margin for its error; double
     /// precision decides among them.
     fn nearest_exact(&self, centers: &[f64], members: &[usize]) -> Vec<(Vec<u32>, Vec<f64>)> {
         let d = self.d;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Lloyd's algorithm: rows to their nearest centre, centres to the mean of their rows, until they stand still.
+//! Lloyd's algorithm: rows to their nearest center, centers to the mean of their rows, until they stand still.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -43,7 +43,7 @@ struct Change {
 }
 
 impl Search<'_> {
-    /// Lloyd's steps from each of the given centres until labels or centres stand still. Returns the start of least
+    /// Lloyd's steps from each of the given centers until labels or centers stand still. Returns the start of least
     /// inertia, the earlier one if two are equally good, and its number.
     ///
     /// A few starts go on at a time, so that a chunk of rows is read once for all of them.
@@ -104,7 +104,7 @@ impl Search<'_> {
         }
     }
 
-    /// Moves the centres after a step that changed so many labels, and tells whether it was the last.
+    /// Moves the centers after a step that changed so many labels, and tells whether it was the last.
     fn ends(&self, state: &mut State, changed: usize) -> bool {
         let (n, d) = (self.space.rows(), self.d);
         let tolerance = TOLERANCE * self.total * self.unit * self.unit / (n as f64 * d as f64);
@@ -115,7 +115,7 @@ impl Search<'_> {
         changed == 0 || state.move_centers(d) <= tolerance || state.iterations == MOST_ITERATIONS
     }
 
-    /// Labels by the nearest centre; returns how many changed in each state.
+    /// Labels by the nearest center; returns how many changed in each state.
     fn step(&self, states: &mut [State]) -> Vec<usize> {
         let (k, d) = (self.k, self.d);
         let scorers: Vec<Scorer> = states.iter().map(|s| Scorer::new(&s.centers, 1.0, d)).collect();
@@ -138,9 +138,9 @@ impl Search<'_> {
         changed
     }
 
-    /// Gives each empty cluster the row farthest from its centre, the smaller index if two are equally far.
+    /// Gives each empty cluster the row farthest from its center, the smaller index if two are equally far.
     ///
-    /// A row that sits on its centre or is alone in its cluster is left there; if no other is found, the
+    /// A row that sits on its center or is alone in its cluster is left there; if no other is found, the
     /// cluster stays empty.
     fn fill_empty(&self, state: &mut State) {
         let d = self.d;
@@ -220,7 +220,7 @@ impl Change {
 }
 
 impl State {
-    /// Moves the centres to the means of their rows and returns the sum of the squares of their ways.
+    /// Moves the centers to the means of their rows and returns the sum of the squares of their ways.
     fn move_centers(&mut self, d: usize) -> f64 {
         let mut squared = vec![0.0; self.counts.len()];
         for (c, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The rows as the search sees them: centred, scaled to a spread near 1, in single precision.
+//! The rows as the search sees them: centered, scaled to a spread near 1, in single precision.
 
 use std::ops::Range;
 
@@ -91,7 +91,7 @@ impl<'a> Search<'a> {
         self.driver.map(self.chunks.len(), |task| run(task, &self.chunks[task]))
     }
 
-    /// The centred row `i` in double precision.
+    /// The centered row `i` in double precision.
     pub(super) fn read(&self, i: usize, out: &mut [f64]) {
         centered(self.space, self.scale, &self.mean, i..i + 1, 0..self.d, out);
     }

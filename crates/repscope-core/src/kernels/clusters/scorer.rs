@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-//! How near rows are to all centres: a kernel with centres in the lanes of vectors.
+//! How near rows are to all centers: a kernel with centers in the lanes of vectors.
 //!
-//! Six rows at a time, wherever they lie in memory, meet one or two vectors of centres; all their sums stay in
+//! Six rows at a time, wherever they lie in memory, meet one or two vectors of centers; all their sums stay in
 //! registers over the coordinates. So a few rows that are left over cost no more each than all of them would.
 
 use pulp::{Arch, Simd, WithSimd, bytemuck};
@@ -10,18 +10,18 @@ use super::rows::Chunk;
 
 /// Rows whose scores are held at a time: a few tiles, so that the scores stay in the cache.
 pub(super) const STRIP: usize = 48;
-/// Rows in a tile: with two vectors of centres, twelve sums fit into the registers of AVX2.
+/// Rows in a tile: with two vectors of centers, twelve sums fit into the registers of AVX2.
 const TILE: usize = 6;
 
-/// Scores ‖c‖²/2 − x·c of rows against centres: smallest at the nearest centre.
+/// Scores ‖c‖²/2 − x·c of rows against centers: smallest at the nearest center.
 pub(super) struct Scorer {
-    /// −c in panels of two vectors, coordinate by coordinate; one vector if it holds all centres.
+    /// −c in panels of two vectors, coordinate by coordinate; one vector if it holds all centers.
     negated: Vec<f32>,
-    /// Infinite for the lanes without a centre, so that nothing is near them.
+    /// Infinite for the lanes without a center, so that nothing is near them.
     half_lengths: Vec<f32>,
     /// Centres in a panel.
     width: usize,
-    /// ‖c‖² of the longest centre.
+    /// ‖c‖² of the longest center.
     longest_squared: f32,
     d: usize,
 }
@@ -51,12 +51,12 @@ impl Scorer {
         }
     }
 
-    /// Lets nothing be near a centre.
+    /// Lets nothing be near a center.
     pub(super) fn forget(&mut self, center: usize) {
         self.half_lengths[center] = f32::INFINITY;
     }
 
-    /// Scores in a row: the number of centres, rounded up.
+    /// Scores in a row: the number of centers, rounded up.
     pub(super) fn stride(&self) -> usize {
         self.half_lengths.len()
     }
@@ -81,7 +81,7 @@ impl Scorer {
     }
 }
 
-/// How many centres a vector of this machine holds.
+/// How many centers a vector of this machine holds.
 pub(super) fn lanes() -> usize {
     Arch::new().dispatch(Lanes)
 }

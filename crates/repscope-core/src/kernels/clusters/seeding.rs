@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-//! The first centres: greedy k-means++ (Arthur and Vassilvitskii 2007, with the trials of scikit-learn).
+//! The first centers: greedy k-means++ (Arthur and Vassilvitskii 2007, with the trials of scikit-learn).
 //!
-//! Each next centre is a row drawn with probability proportional to its squared distance from the nearest centre
+//! Each next center is a row drawn with probability proportional to its squared distance from the nearest center
 //! so far; of a few such draws the one that helps most is kept. Several starts are seeded together, so that all
 //! their draws are compared with the rows by one matrix product.
 
@@ -15,7 +15,7 @@ use super::candidates::Candidates;
 /// A start that is not complete yet.
 struct Start<'a> {
     rng: &'a mut ChaCha8Rng,
-    /// The rows that are centres.
+    /// The rows that are centers.
     chosen: Vec<usize>,
     /// The squared distance of each row to the nearest of them.
     closest: Vec<f32>,
@@ -26,7 +26,7 @@ struct Start<'a> {
 }
 
 impl Search<'_> {
-    /// The first centres of several starts.
+    /// The first centers of several starts.
     pub(super) fn seeds(&self, rngs: &mut [ChaCha8Rng]) -> Vec<Vec<f64>> {
         let trials = 2 + (self.k as f64).ln() as usize;
         // Distances are held for each trial: never more than half of what the packed rows take.
@@ -108,7 +108,7 @@ impl Search<'_> {
     fn draw(&self, start: &mut Start, trials: usize) {
         let potential: f64 = start.totals.iter().sum();
         if potential == 0.0 {
-            // Every row is a centre already: the clusters left over will be empty.
+            // Every row is a center already: the clusters left over will be empty.
             start.candidates = vec![start.chosen[0]];
             return;
         }

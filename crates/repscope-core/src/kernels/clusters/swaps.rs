@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-//! Out of a minimum of Lloyd's algorithm: a centre leaves where it is missed least and comes back where it helps most.
+//! Out of a minimum of Lloyd's algorithm: a center leaves where it is missed least and comes back where it helps most.
 //!
-//! In a poor minimum two centres share what needs one, and one stands for what needs two; no step of Lloyd's changes
-//! that. A swap takes a centre away, puts two in place of another, and lets Lloyd's steps follow (Kaukoranta, Fränti and
+//! In a poor minimum two centers share what needs one, and one stands for what needs two; no step of Lloyd's changes
+//! that. A swap takes a center away, puts two in place of another, and lets Lloyd's steps follow (Kaukoranta, Fränti and
 //! Nevalainen 1998). It is kept if the inertia is lower.
 
 use rand_chacha::ChaCha8Rng;
@@ -36,7 +36,7 @@ impl Search<'_> {
         best
     }
 
-    /// The centres after each of the most promising swaps: those for which the loss without the one centre, less the
+    /// The centers after each of the most promising swaps: those for which the loss without the one center, less the
     /// gain by cutting the other cluster in two, is smallest.
     fn swaps(&self, best: &Partition, rng: &mut ChaCha8Rng) -> Vec<Vec<f64>> {
         let (k, d) = (self.k, self.d);
@@ -64,7 +64,7 @@ impl Search<'_> {
         pairs.iter().take(TRIES).map(swap).collect()
     }
 
-    /// By how much the inertia rises if a centre is taken away and its rows go to the next one, for each centre.
+    /// By how much the inertia rises if a center is taken away and its rows go to the next one, for each center.
     fn losses(&self, centers: &[f64]) -> Vec<f64> {
         let k = self.k;
         let scorer = Scorer::new(centers, 1.0, self.d);

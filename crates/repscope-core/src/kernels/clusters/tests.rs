@@ -22,7 +22,7 @@ fn blobs(n: usize, d: usize, k: usize, offset: f64) -> Vec<f64> {
     values
 }
 
-/// Labels, costs and inertia from the centres, by the definition.
+/// Labels, costs and inertia from the centers, by the definition.
 fn check_against_definition(c: &Clusters, values: &[f64], d: usize) {
     for (i, row) in values.chunks_exact(d).enumerate() {
         let cost = |j: usize| -> f64 {
@@ -160,7 +160,7 @@ fn a_scale_multiplies_the_rows() {
 
 #[test]
 fn an_empty_cluster_takes_the_farthest_row() {
-    // All centres start at one place, so all but one are empty after the first step.
+    // All centers start at one place, so all but one are empty after the first step.
     let space = Space::from_f64("z", 5, 1, vec![0.0, 1.0, 2.0, 3.0, 100.0]).unwrap();
     let driver = Driver::silent(Order::Serial);
     let search = Search::new(&space, None, 2, &driver);
@@ -202,7 +202,7 @@ fn plain_lloyd(search: &Search, mut centers: Vec<f64>) -> (Vec<u32>, usize) {
 
 #[test]
 fn bounds_give_the_path_of_plain_lloyd() {
-    // Overlapping rows, more than one chunk; as many groups of centres as centres, and fewer.
+    // Overlapping rows, more than one chunk; as many groups of centers as centers, and fewer.
     for (n, d, k) in [(3000, 5, 7), (1500, 12, 10), (2500, 3, 40)] {
         let space = Space::from_f64("z", n, d, blobs(n, d, 1, 0.0)).unwrap();
         let driver = Driver::silent(Order::Serial);
@@ -284,7 +284,7 @@ fn a_swap_leads_out_of_a_minimum_where_two_piles_share_a_centre() {
     let (space, driver) = (four_piles(), Driver::silent(Order::Serial));
     let search = Search::new(&space, None, 4, &driver);
     let poor = from_piles(&search, [0.0, 9.0, 104.0, 250.0]);
-    // The last two piles are 100 apart and have one centre: 20 · 50² and the spread of a pile, 82.5, each.
+    // The last two piles are 100 apart and have one center: 20 · 50² and the spread of a pile, 82.5, each.
     let inertia = poor.inertia / search.unit.powi(2);
     assert!(inertia > 50_000.0, "{inertia}");
     let best = search.improve(poor, &mut random::stream(1, "test", 0));

@@ -57,7 +57,7 @@ pub(super) struct Kept<'a> {
     pub(super) rows: Vec<u32>,
     /// The error bound of each.
     pub(super) errors: Vec<f64>,
-    /// From which value on each is told of a target. More places than queries: a whole number of panels, however wide.
+    /// From which value on each is told of a target. More places than queries: a multiple of a panel, however wide.
     pub(super) told: Vec<f32>,
     /// From which value on each keeps a target.
     limits: Vec<f32>,

@@ -28,7 +28,7 @@ fn data(kind: &str, n: usize, d: usize, seed: u64) -> Space {
     let mut noise = || rng.random::<f64>() - 0.5;
     let values: Vec<f64> = match kind {
         "noise" => (0..n * d).map(|_| noise()).collect(),
-        // All rows point the same way, as the codes of a badly centred encoder do.
+        // All rows point the same way, as the embeddings of a badly centered encoder do.
         "cone" => (0..n * d).map(|_| 1.0 + 1e-3 * noise()).collect(),
         // Few distinct rows, as texts made from templates have.
         "templates" => {

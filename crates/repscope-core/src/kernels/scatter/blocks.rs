@@ -17,7 +17,7 @@ use crate::run::Driver;
 
 /// Products per task that are summed into one entry of a block.
 const TERMS: usize = 4096;
-/// Products summed by one call of the matrix product: keeps the centred copies in the cache.
+/// Products summed by one call of the matrix product: keeps the centered copies in the cache.
 const STRIP: usize = 256;
 /// Largest side of a block of the result.
 const BLOCK: usize = 512;
@@ -92,7 +92,7 @@ fn products(
     block
 }
 
-/// The centred numbers of one side of a block: one row per index of the scatter matrix, one column per term.
+/// The centered numbers of one side of a block: one row per index of the scatter matrix, one column per term.
 fn factor<'a>(
     space: &Space,
     mean: &[f64],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! The scatter matrix S = Σ_i δ_i δ_iᵀ, strip by strip of rows: products in f32 or f64, sums of strips in f64.
 //!
-//! A few strips at a time are centred and packed; then every panel of columns meets the panels at and below it. A task
+//! A few strips at a time are centered and packed; then every panel of columns meets the panels at and below it. A task
 //! owns its part of the matrix and takes the strips in order, so bits do not depend on who works when. Nobody waits at the locks, and a poisoned one is of no concern: the panic that
 //! did it ends the run.
 

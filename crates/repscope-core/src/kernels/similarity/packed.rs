@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Rows of two sides as the kernel multiplies them, in f32.
 //!
-//! The fast copies of both sides are centred. With the means m and n, ⟨a, b⟩ = ⟨a − m, b − n⟩ + ⟨a − m, n⟩ + ⟨m, b − n⟩ +
+//! The fast copies of both sides are centered. With the means m and n, ⟨a, b⟩ = ⟨a − m, b − n⟩ + ⟨a − m, n⟩ + ⟨m, b − n⟩ +
 //! ⟨m, n⟩. The rows (a − m, ⟨a − m, n⟩, 1) and (b − n, 1, ⟨m, b − n⟩) have the first three as their product, and the fourth
 //! is the same for all pairs, so the order of the products is that of the similarities, whichever side asks, while
 //! rounding errors shrink with the lengths of a − m and b − n. Either side may be the one that asks: the two extra
@@ -10,7 +10,7 @@
 //! **Error bound.** With u = 2⁻²⁴ and γ(k) = k·u / (1 − k·u), the f32 product differs from the exact one by at most
 //! γ(D + 16)·‖a − m‖·‖b − n‖ + γ(4)·(|⟨a − m, n⟩| + |⟨m, b − n⟩|): the kernel sums in the order of the coordinates, so the
 //! two extra ones, which come last, are rounded three times at most, and the others D + 4 times. The f64 value of ⟨a, b⟩, the
-//! centring and the extra coordinates in f64 add 6·(D + 16)·2⁻⁵³·A·B, where A and B are the longest rows of the sides.
+//! centering and the extra coordinates in f64 add 6·(D + 16)·2⁻⁵³·A·B, where A and B are the longest rows of the sides.
 
 use super::{Products, lanes};
 use crate::kernels::microkernel::Panels;
@@ -38,7 +38,7 @@ pub(crate) enum Role {
     Target,
 }
 
-/// What the error bound of a row depends on: its length after centring, and the size of its extra coordinate.
+/// What the error bound of a row depends on: its length after centering, and the size of its extra coordinate.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Size {
     length: f64,

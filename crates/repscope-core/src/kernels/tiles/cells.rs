@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! An order of the rows in which each block is a cell of space, and which cells are neighbours.
+//! An order of the rows in which each block is a cell of space, and which cells are neighbors.
 //!
 //! Rows are halved at the median of the principal axis along which they spread most, again and again, until a block is left,
 //! and further, until a panel of targets is: what stands together in a tile is near, so a micro-tile is mostly decided at once.
@@ -51,7 +51,7 @@ impl Cells {
         Cells { order, means }
     }
 
-    /// The rounds in which neighbouring cells meet, none of them twice in a round.
+    /// The rounds in which neighboring cells meet, none of them twice in a round.
     pub(super) fn first_rounds(&self) -> Vec<Vec<(usize, usize)>> {
         let mut rounds: Vec<Vec<(usize, usize)>> = Vec::new();
         let mut busy: Vec<Vec<bool>> = Vec::new();

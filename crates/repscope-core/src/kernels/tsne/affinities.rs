@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-//! How much each row of a t-SNE map belongs to each of its neighbours.
+//! How much each row of a t-SNE map belongs to each of its neighbors.
 //!
-//! Row i gives its neighbours shares exp(−β d²), with β such that their entropy is the logarithm of the perplexity. A
+//! Row i gives its neighbors shares exp(−β d²), with β such that their entropy is the logarithm of the perplexity. A
 //! pair has the mean of the shares that its two rows give each other; all pairs together have 1.
 
 use crate::run::Driver;
@@ -60,7 +60,7 @@ impl Affinities {
     }
 }
 
-/// The shares of the neighbours at these distances, nearest first. They sum to 1.
+/// The shares of the neighbors at these distances, nearest first. They sum to 1.
 fn shares(distances: &[f64], perplexity: f64) -> Vec<f64> {
     let (nearest, farthest) = (distances[0], distances[distances.len() - 1]);
     if farthest <= nearest {
@@ -82,7 +82,7 @@ fn shares(distances: &[f64], perplexity: f64) -> Vec<f64> {
         if excess.abs() < TOLERANCE {
             break;
         }
-        // A larger β means fewer neighbours.
+        // A larger β means fewer neighbors.
         if excess > 0.0 {
             low = beta;
             beta = if high.is_finite() {
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_pair_has_one_share_in_both_rows_and_all_have_1() {
-        // Rows at 0, 1, 3 and 7 on a line, two neighbours each.
+        // Rows at 0, 1, 3 and 7 on a line, two neighbors each.
         let rows = [1, 2, 0, 2, 1, 0, 2, 1];
         let distances = [1.0, 3.0, 1.0, 2.0, 2.0, 3.0, 4.0, 6.0];
         let affinities = Affinities::new(2, &rows, &distances, 1.5, &Driver::silent(Order::Serial));

@@ -139,7 +139,7 @@ fn equal_rows_stand_together_and_equal_codes_at_one_place() {
     assert!(twins < 1e-3 * width, "{twins} of {width}");
     let constant = Space::from_f64("z", 200, 3, vec![4.0; 600]).unwrap();
     assert_eq!(of(&constant, Order::Parallel), [[0.0; 2]; 200]);
-    // More copies of one row than neighbours.
+    // More copies of one row than neighbors.
     let mut values = vec![1.0; 600];
     values.extend((0..90).map(|i| f64::from(i * i % 17)));
     let map = of(&Space::from_f64("z", 230, 3, values).unwrap(), Order::Parallel);

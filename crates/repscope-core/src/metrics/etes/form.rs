@@ -6,7 +6,7 @@ use crate::kernels::shuffled::{self, Shuffled};
 use crate::kernels::similarity::{Products, Side};
 use crate::run::Driver;
 
-/// Energies, as they are or centred.
+/// Energies, as they are or centered.
 #[derive(Default)]
 pub(super) struct Form {
     /// Which of the measured samples have an energy here, as numbers of [`Measured::rows`].

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The scores of a system, as it is and centred.
+//! The scores of a system, as it is and centered.
 
 use super::form::Form;
 use super::measured::Measured;
@@ -35,7 +35,7 @@ pub(super) fn all(measured: &Measured) -> Vec<Score> {
     scores
 }
 
-/// Energies as they are, or centred.
+/// Energies as they are, or centered.
 pub(super) struct Part<'a> {
     pub(super) measured: &'a Measured<'a>,
     pub(super) form: &'a Form,

@@ -182,7 +182,7 @@ impl Robustness {
                 None => continue,
             };
             let mut study = study.clone();
-            let moves = meeting.moves(&mut encoder, &study.latent, &session.driver())?;
+            let moves = meeting.moves(&mut encoder, &study.embeddings, &session.driver())?;
             study.noise = Some(Arc::new(moves));
             studies.push(study);
         }
@@ -196,7 +196,7 @@ impl Robustness {
         let mut reader = Reader::new(&[]);
         let mut studies = inputs.studies.clone();
         for (index, study) in studies.iter_mut().enumerate() {
-            let levels = self.read_levels(index, &noisy, &study.latent, &mut reader)?;
+            let levels = self.read_levels(index, &noisy, &study.embeddings, &mut reader)?;
             study.noise = Some(Arc::new(Noise { levels }));
         }
         sources.records.extend(reader.records);

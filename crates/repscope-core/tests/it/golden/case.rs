@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use repscope_core::{Labels, Space};
 use repscope_io::{Data, InputPath, Pool, list_arrays, read_array};
 
-use crate::document::Document;
+use super::document::Document;
 
 pub struct Case {
     input: PathBuf,

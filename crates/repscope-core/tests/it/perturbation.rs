@@ -2,9 +2,7 @@
 //! What is true of predictions with and without perturbation: hand calculations, invariances, and the same bits in every order
 //! of work.
 
-mod common;
-
-use common::{Draw, metric};
+use crate::common::{Draw, metric};
 use repscope_core::metrics::{Invariance, find};
 use repscope_core::run::{Driver, Order};
 use repscope_core::{Analysis, Breakdown, Head, MetricId, Perturbation, PerturbedSet, Results, Score, Spec, perturb};

@@ -4,8 +4,8 @@
 
 mod answer;
 mod case;
-mod codes;
 mod document;
+mod embeddings;
 mod models;
 mod perturbed;
 mod retrieval;

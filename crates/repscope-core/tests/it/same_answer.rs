@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! The same bits from every order of work and any number of threads.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{Draw, MODEL, metric, of_studies, product, space};
+use crate::common::{Draw, MODEL, metric, of_studies, product, space};
 use repscope_core::run::{Driver, Order};
 use repscope_core::{Labels, Metric, Pairs, Results, Spec, Study, evaluate};
 
@@ -61,7 +59,7 @@ fn a_model_alone_answers_as_it_does_beside_another() {
     // Models that share their inputs share the sweep over them.
     let (first, spec, driver) = (study(), Spec::default(), Driver::silent(Order::Parallel));
     let second = Study {
-        latent: space("latent", 3, Draw::new(43).normals(3 * ROWS)),
+        embeddings: space("latent", 3, Draw::new(43).normals(3 * ROWS)),
         view: None,
         noise: None,
         model: "other".to_string(),

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! What a metric declares to leave its scores unchanged does so, and what it does not declare can be seen.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{Draw, MODEL, metric, numbers, of_studies, product, run, space, value};
+use crate::common::{Draw, MODEL, metric, numbers, of_studies, product, run, space, value};
 use repscope_core::metrics::Invariance;
 use repscope_core::{Labels, Metric, Pairs, Score, Space, Spec, Study};
 
@@ -207,7 +205,7 @@ fn study() -> Study {
 fn changes(study: &Study, invariance: Invariance) -> Vec<(String, Study)> {
     let mut draw = Draw::new(12);
     let with = |change: &dyn Fn(&[f64]) -> Vec<f64>| Study {
-        latent: space("latent", COLUMNS, change(&numbers(&study.latent))),
+        embeddings: space("latent", COLUMNS, change(&numbers(&study.embeddings))),
         view: (study.view.as_ref()).map(|v| Arc::new(space("view", COLUMNS, change(&numbers(v))))),
         ..study.clone()
     };
@@ -259,6 +257,6 @@ fn reorder(study: &Study, order: &[usize]) -> Study {
         labels: select(&study.labels),
         episodes: select(&study.episodes),
         pairs,
-        ..Study::new(MODEL, study.latent.select(order).expect("rows of the space"))
+        ..Study::new(MODEL, study.embeddings.select(order).expect("rows of the space"))
     }
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Cluster learnability and intrinsic dimension: what the steps do, and what is said about rows that a step cannot use.
 
-mod common;
-
-use common::{Draw, MODEL, metric, run, score, space, value};
+use crate::common::{Draw, MODEL, metric, run, score, space, value};
 use repscope_core::run::{Driver, Order};
 use repscope_core::{Breakdown, ClidSpec, ClusterCount, IdNorm, Results, Spec, Study, UnitLength, evaluate};
 
@@ -165,7 +163,7 @@ fn one_model_has_no_common_scale_and_two_are_one_deviation_from_their_mean() {
 fn with_unit_length_throughout_the_length_of_rows_changes_nothing() {
     let study = blobs(3.0);
     let mut draw = Draw::new(1);
-    let stretched: Vec<f64> = common::numbers(&study.latent)
+    let stretched: Vec<f64> = crate::common::numbers(&study.embeddings)
         .chunks_exact(10)
         .flat_map(|row| {
             let factor = 2f64.powi(draw.below(7) as i32 - 3);

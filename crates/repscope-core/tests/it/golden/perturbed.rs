@@ -4,7 +4,7 @@
 use repscope_core::run::{Driver, Order};
 use repscope_core::{Analysis, Head, Perturbation, PerturbedSet, Results, Spec, perturb};
 
-use crate::document::PerturbationOptions;
+use super::document::PerturbationOptions;
 
 /// What the predictions of a case answer.
 pub fn perturbed(case: &str, options: &PerturbationOptions) -> Results {

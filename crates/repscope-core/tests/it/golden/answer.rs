@@ -7,9 +7,9 @@ use repscope_core::metrics::{self, accuracy_of_split, agreement};
 use repscope_core::run::{Driver, Order};
 use repscope_core::{Error, Results, evaluate};
 
-use crate::case::Case;
-use crate::document::{Part, Place};
-use crate::{codes, models, perturbed, retrieval};
+use super::case::Case;
+use super::document::{Part, Place};
+use super::{embeddings, models, perturbed, retrieval};
 
 /// What our side says of one metric.
 pub enum Answer {
@@ -76,10 +76,15 @@ impl<'a> Answers<'a> {
         let k = at.map(|(_, k)| k.parse().expect("a whole number"));
         self.runs.entry((asked.id, k)).or_insert_with(|| {
             let driver = Driver::silent(Order::Parallel);
-            match evaluate(&codes::studies(case), &[asked], &codes::spec(case, k), &driver) {
+            match evaluate(
+                &embeddings::studies(case),
+                &[asked],
+                &embeddings::spec(case, k),
+                &driver,
+            ) {
                 Ok(results) => Ok(results),
-                Err(Error::Input(reason)) => Err(reason),
-                Err(error) => panic!("{}: {error}", case.document.case),
+                Err(error @ Error::Internal(_)) => panic!("{}: {error}", case.document.case),
+                Err(error) => Err(error.to_string()),
             }
         })
     }

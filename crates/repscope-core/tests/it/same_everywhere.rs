@@ -4,11 +4,9 @@
 //! Expected are the bits that all four gave when the test was written (CONTRIBUTING.md says in which emulators). Data are made by whole numbers alone, and nothing
 //! here asks the system for a logarithm or an exponential, which differ between systems in their last bits.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{MODEL, metric, run};
+use crate::common::{MODEL, metric, run};
 use repscope_core::run::{Driver, Order};
 use repscope_core::{Space, Spec, Study, nearest_neighbors};
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! Ranking some rows against all instead of all against all.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{Draw, MODEL, of_studies, product, run, score, space, value};
+use crate::common::{Draw, MODEL, of_studies, product, run, score, space, value};
 use repscope_core::{Labels, Pairs, Score, Spec, Study};
 
 const ROWS: usize = 600;

@@ -2,11 +2,9 @@
 //! What is true of texts generated from signals: reference values, hand calculations, invariances, degenerate data, and the
 //! same bits in every order of work.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{Draw, metric, numbers, product, space};
+use crate::common::{Draw, metric, numbers, product, space};
 use repscope_core::metrics::find;
 use repscope_core::run::{Driver, Order};
 use repscope_core::{Analysis, Decoding, EtesSpec, Labels, Results, Score, Space, Spec, System, compare, etes};
@@ -241,7 +239,7 @@ fn turning_scaling_and_reordering_change_nothing() {
             &mut system.generated,
             system.reference.as_mut().unwrap(),
         ] {
-            *space = Arc::new(common::space("changed", columns, f(numbers(space))));
+            *space = Arc::new(crate::common::space("changed", columns, f(numbers(space))));
         }
         changed
     };
@@ -413,7 +411,7 @@ fn a_vector_of_length_zero_leaves_its_sample_out_and_no_other() {
     let blank = |space: &Space, row: usize| {
         let mut rows = numbers(space);
         rows[row * 4..row * 4 + 4].fill(0.0);
-        Arc::new(common::space("blank", 4, rows))
+        Arc::new(crate::common::space("blank", 4, rows))
     };
     data.systems[0].signal = blank(&data.systems[0].signal, 2);
     data.systems[0].generated = blank(&data.systems[0].generated, 9);

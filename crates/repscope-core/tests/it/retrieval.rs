@@ -2,11 +2,9 @@
 //! What is true of every retrieval: proofs on data with a known answer, invariances, and the same bits in every order
 //! of work.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{Draw, numbers, product, space};
+use crate::common::{Draw, numbers, product, space};
 use repscope_core::metrics::Invariance;
 use repscope_core::run::{Driver, Order};
 use repscope_core::{

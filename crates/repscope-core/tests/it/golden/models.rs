@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use repscope_core::{Performance, Results, Score, Spec, metrics, relate};
 
-use crate::case::Case;
+use super::case::Case;
 
 /// The scores of a case, and what is said about them and the performance.
 pub fn related(case: &Case, scores: &BTreeMap<String, BTreeMap<String, Option<f64>>>) -> Results {

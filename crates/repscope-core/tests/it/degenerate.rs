@@ -2,11 +2,9 @@
 //! Data that have no good answer: the smallest, the flattest, the most repeated. Nothing panics, no number is NaN or
 //! infinite, and what does not exist says why.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{Draw, MODEL, of_studies, run, score, space};
+use crate::common::{Draw, MODEL, of_studies, run, score, space};
 use repscope_core::run::{Driver, Order};
 use repscope_core::{Analysis, Distance, Error, Labels, Pairs, Results, Score, Spec, Study, evaluate};
 
@@ -38,8 +36,8 @@ fn no_analysis_panics_or_gives_a_number_that_is_not_finite() {
                     &Driver::silent(Order::Serial),
                 ) {
                     Ok(results) => assert_sound(&results, &what),
-                    Err(Error::Input(text)) => assert!(text.len() > 20, "{what}: {text}"),
-                    Err(error) => panic!("{what}: {error}"),
+                    Err(error @ Error::Internal(_)) => panic!("{what}: {error}"),
+                    Err(error) => assert!(error.to_string().len() > 20, "{what}: {error}"),
                 }
             }
         }
@@ -48,7 +46,7 @@ fn no_analysis_panics_or_gives_a_number_that_is_not_finite() {
 
 #[test]
 fn every_declared_output_is_answered_with_a_number_or_a_reason() {
-    for (name, study) in studies().into_iter().filter(|(_, study)| study.latent.rows() > 2) {
+    for (name, study) in studies().into_iter().filter(|(_, study)| study.embeddings.rows() > 2) {
         let results = run(&study, &of_studies(), &small());
         for output in of_studies().iter().flat_map(|m| m.outputs) {
             let is_answer = |s: &&Score| s.metric.output().is_some_and(|of| of.id == output.id);
@@ -61,7 +59,7 @@ fn every_declared_output_is_answered_with_a_number_or_a_reason() {
 #[test]
 fn scores_survive_json_so_none_of_them_is_nan() {
     // serde_json writes NaN and infinities as null: they would come back as `None` and differ.
-    for (name, study) in studies().into_iter().filter(|(_, study)| study.latent.rows() > 2) {
+    for (name, study) in studies().into_iter().filter(|(_, study)| study.embeddings.rows() > 2) {
         let mut scores = run(&study, &of_studies(), &small()).scores;
         // The effects of units stay within a run.
         scores.iter_mut().for_each(|score| score.effects = None);
@@ -398,7 +396,7 @@ fn study(rows: usize, latent: Vec<f64>) -> Study {
 }
 
 fn with_labels(study: Study, name: impl Fn(usize) -> String) -> Study {
-    let names: Vec<String> = (0..study.latent.rows()).map(name).collect();
+    let names: Vec<String> = (0..study.embeddings.rows()).map(name).collect();
     Study {
         labels: Some(Arc::new(Labels::new(&names))),
         ..study
@@ -500,7 +498,7 @@ fn refusal(study: &Study, analysis: Analysis, spec: &Spec) -> String {
         spec,
         &Driver::silent(Order::Serial),
     ) {
-        Err(Error::Input(text)) => text,
+        Err(error) if !matches!(error, Error::Internal(_)) => error.to_string(),
         other => panic!("should be refused: {other:?}"),
     }
 }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! Data whose right answer is known from theory.
 
-mod common;
-
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
-use common::{Draw, MODEL, numbers, product, score, space, value};
+use crate::common::{Draw, MODEL, numbers, product, score, space, value};
 use repscope_core::run::{Driver, Order};
 use repscope_core::{Labels, Pairs, Score, Space, Spec, Study, nearest_neighbors};
 
@@ -168,7 +166,7 @@ fn labels_drawn_by_lot_are_told_by_chance() {
     assert_eq!(found.chance, Some(0.5));
     // Four standard errors of a share of 400: √(0.25 / 400) each.
     assert!((value - 0.5).abs() < 0.1, "{value}");
-    let ami = common::value(&study, "ami", &Spec::default());
+    let ami = crate::common::value(&study, "ami", &Spec::default());
     assert!(ami.abs() < 0.02, "{ami}");
 }
 

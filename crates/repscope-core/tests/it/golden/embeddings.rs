@@ -7,8 +7,8 @@ use repscope_core::{
     ClidSpec, ClusterCount, Distance, IdNorm, Mcr2Spec, Moves, Noise, NoiseLevel, Pairs, Space, Spec, Study, UnitLength,
 };
 
-use crate::case::Case;
-use crate::document::{ClidOptions, Options};
+use super::case::Case;
+use super::document::{ClidOptions, Options};
 
 pub fn spec(case: &Case, k: Option<usize>) -> Spec {
     let (options, default) = (&case.document.options, Spec::default());

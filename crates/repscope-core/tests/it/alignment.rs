@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! Two views of each sample: known distances, the chance level, what the intervals cover, and missing views.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{Draw, MODEL, metric, numbers, run, score, space, value};
+use crate::common::{Draw, MODEL, metric, numbers, run, score, space, value};
 use repscope_core::run::{Driver, Order};
 use repscope_core::{Error, Labels, Space, Spec, Study, evaluate};
 
@@ -122,7 +120,7 @@ fn mismatched_views_are_at_chance_and_a_warning_asks_about_it() {
 #[test]
 fn without_a_view_nothing_is_defined_and_the_reason_says_what_to_give() {
     let study = Study::new(MODEL, space("latent", 2, Draw::new(5).normals(20)));
-    assert_undefined(&study, &OUTPUTS, "needs a second view of each sample; give --views");
+    assert_undefined(&study, &OUTPUTS, "needs the embeddings of a second view of each sample");
 }
 
 #[test]
@@ -245,7 +243,10 @@ fn a_sample_ranks_fewer_rows_but_aligns_all() {
 #[test]
 fn the_interval_of_the_alignment_is_students_over_rows_and_a_jackknife_over_episodes() {
     let study = noisy(200, 4, 0.5, 10);
-    let (x, y) = (numbers(&study.latent), numbers(study.view.as_ref().expect("a view")));
+    let (x, y) = (
+        numbers(&study.embeddings),
+        numbers(study.view.as_ref().expect("a view")),
+    );
     let unit = |row: &[f64]| {
         let length = row.iter().map(|v| v * v).sum::<f64>().sqrt();
         row.iter().map(|v| v / length).collect::<Vec<f64>>()

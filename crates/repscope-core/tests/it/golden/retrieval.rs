@@ -6,7 +6,7 @@ use std::sync::Arc;
 use repscope_core::run::{Driver, Order};
 use repscope_core::{Analysis, Direction, LabelSet, Results, Retrieval, Similarity, Spec, retrieve};
 
-use crate::case::Case;
+use super::case::Case;
 
 /// What the retrieval of a case answers, over all its directions and K.
 pub fn retrieved(case: &Case, directions: &[String]) -> Results {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 //! Random data with literal seeds, and the shortest way to run metrics on them.
-#![allow(dead_code, reason = "each test program uses a part")]
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

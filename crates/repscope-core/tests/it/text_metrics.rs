@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! BLEU, ROUGE and the word error rate of whole systems: against sacrebleu, rouge-score and jiwer, and how systems compare.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::Draw;
+use crate::common::Draw;
 use repscope_core::metrics::{Metric, find};
 use repscope_core::run::{Driver, Order};
 use repscope_core::{Decoding, Labels, Results, Space, Spec, System, compare, etes};

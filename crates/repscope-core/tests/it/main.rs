@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+//! The metrics from outside: known answers, values of other libraries, invariances, degenerate data, and the same bits in any
+//! order of work. One program, so that the crate is linked once.
+
+mod alignment;
+mod clid;
+mod common;
+mod degenerate;
+mod etes;
+mod etes_golden;
+mod golden;
+mod invariances;
+mod known_answers;
+mod mcr2;
+mod performance;
+mod perturbation;
+mod retrieval;
+mod same_answer;
+mod same_everywhere;
+mod sample;
+mod text_metrics;
