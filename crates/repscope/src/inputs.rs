@@ -390,7 +390,10 @@ fn row_studies(
         study.labels.clone_from(&labels);
         study.episodes.clone_from(&episodes);
         study.check()?;
-        study.pairs = Some(Arc::new(Pairs::consecutive(study.embeddings.rows(), episodes.as_deref())));
+        study.pairs = Some(Arc::new(Pairs::consecutive(
+            study.embeddings.rows(),
+            episodes.as_deref(),
+        )));
         studies.push(study);
     }
     Ok(studies)

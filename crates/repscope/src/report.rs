@@ -174,7 +174,7 @@ impl Report {
     }
 
     /// Draws a figure: by its name, the last part of it, or the name of its analysis, whose first figure is then meant. A
-    /// width in millimetres, or that of two columns.
+    /// width in millimeters, or that of two columns.
     pub fn figure(&self, name: &str, format: FigureFormat, width: Option<f64>) -> crate::Result<Vec<u8>> {
         Ok(self.draw_figure(name, format, width)?)
     }

@@ -138,7 +138,7 @@ fn summary(made: &Made, evaluated: &Results, perturbed: &Results) -> String {
     let auc = |system: &str| score(evaluated, system, "etes.auc");
     if let (Some(captioner), Some(constant)) = (auc("captioner"), auc("constant")) {
         lines.push(format!(
-            "- captions made from the JEPA's codes are nearer to their own frame than to another with probability {captioner:.2}; \
+            "- captions made from the JEPA's embeddings are nearer to their own frame than to another with probability {captioner:.2}; \
              those of a system that always says the same, {constant:.2}"
         ));
     }
@@ -151,14 +151,14 @@ fn summary(made: &Made, evaluated: &Results, perturbed: &Results) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What a linear map of the codes tells, and in how many directions they differ.
+/// What a linear map of the embeddings tells, and in how many directions they differ.
 fn of_encoder(encoder: &Learned, evaluated: &Results) -> String {
     let rank = evaluated.score(&encoder.name, "rankme(variant=paper)");
     let rank = rank
         .and_then(|score| score.value)
         .map_or("—".to_string(), |v| format!("{v:.1}"));
     format!(
-        "- {}: a linear map of its codes tells x and y with R² {:.2} and {:.2}; standard deviation {}, effective rank {rank} of 64",
+        "- {}: a linear map of its embeddings tells x and y with R² {:.2} and {:.2}; standard deviation {}, effective rank {rank} of 64",
         encoder.name,
         encoder.place[0],
         encoder.place[1],

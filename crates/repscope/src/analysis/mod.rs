@@ -87,6 +87,8 @@ pub struct Declared {
     pub take: fn(&mut Spec, &Spec),
     /// Its options as a command.
     pub command: fn() -> Command,
+    /// The values of all its options where nobody says otherwise, as plain data.
+    pub defaults: fn() -> Layer,
     /// Its options from a command line.
     pub parse: fn(&ArgMatches) -> Result<Box<dyn Analysis>, clap::Error>,
     /// Its options from plain data.
@@ -191,6 +193,10 @@ pub(crate) trait Options:
         layers::command::<Self>()
     }
 
+    fn defaults() -> Layer {
+        layers::said(&Self::default(), |_| true)
+    }
+
     fn parse(matches: &ArgMatches) -> Result<Box<dyn Analysis>, clap::Error> {
         Ok(Box::new(Self::from_arg_matches(matches)?))
     }
@@ -213,6 +219,7 @@ macro_rules! declare {
         pub(super) static DECLARED: $crate::analysis::Declared = $crate::analysis::Declared {
             $($field: $value,)*
             command: <$type as $crate::analysis::Options>::command,
+            defaults: <$type as $crate::analysis::Options>::defaults,
             parse: <$type as $crate::analysis::Options>::parse,
             read: <$type as $crate::analysis::Options>::read,
             put: <$type as $crate::analysis::Options>::put,
@@ -264,4 +271,54 @@ pub(crate) fn different_shapes(studies: &[Study], why: &str) -> Option<String> {
         format!("`{}` has {rows} rows and {columns} columns", study.model)
     };
     Some(format!("{} but {}: {why}", words(first), words(other)))
+}
+
+#[cfg(test)]
+mod tests {
+    use repscope_core::METRICS;
+
+    use super::*;
+
+    fn is_field(own: &Declared, id: &str) -> bool {
+        (own.defaults)().contains_key(id)
+    }
+
+    #[test]
+    fn every_option_is_plain_data_with_the_default_of_the_command_line() {
+        for own in ANALYSES {
+            let (name, command) = (own.kind.name(), (own.command)());
+            let options = command.get_arguments().filter(|arg| arg.get_long().is_some());
+            for arg in options.filter(|arg| arg.get_id() != "help") {
+                assert!(is_field(own, arg.get_id().as_str()), "{name}: {}", arg.get_id());
+                assert!(arg.get_help().is_some(), "{name}: {} has no help", arg.get_id());
+            }
+            let again = (own.read)((own.defaults)()).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+            assert_eq!(again.declared().kind, own.kind);
+        }
+    }
+
+    #[test]
+    fn every_metric_belongs_to_an_analysis_that_computes_it() {
+        for metric in METRICS.iter() {
+            let own = declared(metric.analysis);
+            assert!(
+                own.kind.metrics().iter().any(|other| other.id == metric.id),
+                "{}",
+                metric.id
+            );
+            let command = (own.command)();
+            for option in metric.options {
+                assert!(layers::find(&command, option).is_some(), "{}: {option}", metric.id);
+            }
+        }
+    }
+
+    #[test]
+    fn folders_and_names_are_unique() {
+        for (i, own) in ANALYSES.iter().enumerate() {
+            for other in &ANALYSES[..i] {
+                assert!(own.folder != other.folder && own.kind != other.kind, "{}", own.folder);
+            }
+        }
+    }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Models that are run: what they see ([`Seen`]), the model itself ([`Model`]), and codes that are kept for the next run
+//! Models that are run: what they see ([`Seen`]), the model itself ([`Model`]), and embeddings that are cached for the next run
 //! (`store`).
 
 mod encoder_input;
@@ -79,13 +79,13 @@ impl Encoders<'_> {
         Ok(model)
     }
 
-    /// The codes of what a model sees, computed or from an earlier run.
+    /// The embeddings of what a model sees, computed or from an earlier run.
     pub fn stored(&self, model: &mut Model, name: &str, seen: &Seen, beside: Option<&Path>) -> Result<Stored> {
         let no_cache = self.options.numbers.runtime.no_cache;
         stored(model, name, seen, beside, no_cache, self.session)
     }
 
-    /// The codes of all rows as a space, from the one output that is the code.
+    /// The embeddings of all rows as a space, from the one output that holds them.
     pub fn space(
         &self,
         model: &mut Model,
@@ -106,7 +106,7 @@ impl Encoders<'_> {
     }
 }
 
-/// The codes of what a model sees, computed or from an earlier run.
+/// The embeddings of what a model sees, computed or from an earlier run.
 pub fn stored(
     model: &mut Model,
     name: &str,
@@ -117,7 +117,7 @@ pub fn stored(
 ) -> Result<Stored> {
     let place = store::Place::find(no_cache, beside, session)?;
     let key = store::key(model.digest(), seen.digest());
-    let stored = place.codes(&key, seen.rows(), model.can_go_on(), session, &mut |first, sink| {
+    let stored = place.embeddings(&key, seen.rows(), model.can_go_on(), session, &mut |first, sink| {
         if first > 0 {
             session.say(&format!(
                 "going on with an interrupted run: {first} of {} rows of `{name}` are there",
@@ -177,7 +177,7 @@ fn outside<T>(
     }
 }
 
-/// Codes of some rows as a space.
+/// Embeddings of some rows as a space.
 pub fn space(output: Output, rows: usize, name: &str, pool: Pool) -> Result<Space> {
     let shape = std::iter::once(rows).chain(output.shape).collect();
     let array = Array::new(shape, "f32", Data::F32(Arc::new(output.values)))?;

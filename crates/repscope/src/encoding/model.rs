@@ -75,7 +75,7 @@ impl Model {
         Ok(Model::Texts(Box::new(TextEncoder::open(&path.path, chosen)?)))
     }
 
-    /// Everything that decides what a row's code is, except the row.
+    /// Everything that decides what a row's embedding is, except the row.
     pub fn digest(&self) -> &str {
         match self {
             Model::Numbers(encoder) => encoder.digest(),

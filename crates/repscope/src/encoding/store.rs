@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Codes that are kept, by what they were made of: model, data and options. An entry is a folder
+//! Embeddings, cached by content hash: that of model, data and options. An entry is a folder
 //!
 //! ```text
 //! codes/DIGEST/about.json    what the outputs are called, and what is to be known about them
@@ -27,12 +27,12 @@ const FOLDER: &str = "REPSCOPE_CACHE";
 const USUAL_LIMIT: u64 = 10 << 30;
 const LIMIT: &str = "REPSCOPE_CACHE_BYTES";
 
-/// Where the codes of a batch go.
+/// Where the embeddings of a batch go.
 pub type Sink<'a> = dyn FnMut(Batch) -> Result<()> + 'a;
 /// Encodes from some row on, and gives notes.
 pub type Run<'a> = dyn FnMut(usize, &mut Sink) -> Result<Vec<String>> + 'a;
 
-/// What is kept under this name does not fit codes that are made in another way.
+/// What is kept under this name does not fit embeddings that are made in another way.
 pub fn key(model: &str, data: &str) -> String {
     blake3::hash(format!("repscope codes 1\n{model}\n{data}\n").as_bytes())
         .to_hex()
@@ -58,14 +58,14 @@ pub enum Place {
     Temporary(TempDir),
 }
 
-/// Codes on disk.
+/// Embeddings on disk.
 pub struct Stored {
     /// Name and file of each output.
     pub outputs: Vec<(String, PathBuf)>,
     pub notes: Vec<String>,
     /// Whether an earlier run made them.
     pub is_kept: bool,
-    /// Goes when the codes go.
+    /// Goes when the embeddings go.
     _folder: Option<TempDir>,
 }
 
@@ -106,8 +106,15 @@ impl Place {
         Ok(Place::Temporary(folder.context("making a temporary folder")?))
     }
 
-    /// The codes under a key. Where they are not there, `run` is given the first row that is missing and hands over batches.
-    pub fn codes(self, key: &str, rows: usize, can_go_on: bool, session: &Session, run: &mut Run) -> Result<Stored> {
+    /// The embeddings under a key. Where they are missing, `run` is given the first row that is missing and hands over batches.
+    pub fn embeddings(
+        self,
+        key: &str,
+        rows: usize,
+        can_go_on: bool,
+        session: &Session,
+        run: &mut Run,
+    ) -> Result<Stored> {
         match self {
             Place::Temporary(folder) => {
                 let path = folder.path().to_path_buf();
@@ -172,7 +179,7 @@ fn file(folder: &Path, index: usize) -> PathBuf {
     folder.join(format!("{index}.npy"))
 }
 
-/// Writes the codes that are missing in a folder.
+/// Writes the embeddings that are missing in a folder.
 fn fill(folder: &Path, rows: usize, can_go_on: bool, run: &mut Run) -> Result<About> {
     let begun = About::read(folder).filter(|_| can_go_on);
     let mut about = begun.unwrap_or(About {
@@ -338,16 +345,16 @@ mod tests {
         let place = || Place::Kept(folder.path().to_path_buf());
         assert!(
             place()
-                .codes("a", 5, true, &Session::silent(), &mut rows(5, Some(2)))
+                .embeddings("a", 5, true, &Session::silent(), &mut rows(5, Some(2)))
                 .is_err()
         );
         let stored = place()
-            .codes("a", 5, true, &Session::silent(), &mut rows(5, None))
+            .embeddings("a", 5, true, &Session::silent(), &mut rows(5, None))
             .unwrap();
         assert_eq!(stored.notes, ["from row 2"]);
         assert_eq!(values(&stored), [0.0, 1.0, 2.0, 3.0, 4.0]);
         let again = place()
-            .codes("a", 5, true, &Session::silent(), &mut rows(5, Some(0)))
+            .embeddings("a", 5, true, &Session::silent(), &mut rows(5, Some(0)))
             .unwrap();
         assert!(again.is_kept && values(&again) == values(&stored));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -359,16 +366,16 @@ mod tests {
         let place = || Place::Kept(folder.path().to_path_buf());
         assert!(
             place()
-                .codes("a", 5, false, &Session::silent(), &mut rows(5, Some(2)))
+                .embeddings("a", 5, false, &Session::silent(), &mut rows(5, Some(2)))
                 .is_err()
         );
         let stored = place()
-            .codes("a", 5, false, &Session::silent(), &mut rows(5, None))
+            .embeddings("a", 5, false, &Session::silent(), &mut rows(5, None))
             .unwrap();
         assert_eq!(stored.notes, ["from row 0"]);
         write_whole(&file(&folder.path().join("a"), 0), b"no array").unwrap();
         let again = place()
-            .codes("a", 5, false, &Session::silent(), &mut rows(5, None))
+            .embeddings("a", 5, false, &Session::silent(), &mut rows(5, None))
             .unwrap();
         assert!(!again.is_kept && values(&again).len() == 5);
     }
@@ -378,7 +385,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for name in ["a", "b", "c"] {
             Place::Kept(folder.path().to_path_buf())
-                .codes(name, 4, true, &Session::silent(), &mut rows(4, None))
+                .embeddings(name, 4, true, &Session::silent(), &mut rows(4, None))
                 .unwrap();
             let seconds = match name {
                 "a" => 9,

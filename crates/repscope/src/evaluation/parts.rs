@@ -30,11 +30,11 @@ pub fn of_analysis(results: &Results, analysis: Analysis) -> Option<Results> {
     Some(part)
 }
 
-/// Adds the labels and episodes of the rows, which maps are coloured by, where no analysis has brought them.
+/// Adds the labels and episodes of the rows, which maps are colored by, where no analysis has brought them.
 pub fn add_classes(results: &mut Results, studies: &[Study]) {
     let Some(study) = studies.first() else { return };
     results.classes = ClassColumn::of_study(study);
 }
 
-/// The size of the codes, which no metric owns.
+/// The size of the embeddings, which no metric owns.
 const SHAPE: &str = "shape";

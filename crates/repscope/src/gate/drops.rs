@@ -490,10 +490,10 @@ mod tests {
         let mut now = results(&[("a", "nmi", 0.9, Better::Higher), ("b", "nmi", 0.9, Better::Higher)]);
         now.scores.push(Score {
             model: "a".to_string(),
-            ..Score::undefined("trustworthiness@10", "all codes are zero", 10)
+            ..Score::undefined("trustworthiness@10", "all embeddings are zero", 10)
         });
         let (failed, left_out) = compared("0.1", &now, &[]);
-        assert_eq!(failed, ["a: there is no value: all codes are zero"]);
+        assert_eq!(failed, ["a: there is no value: all embeddings are zero"]);
         assert!(left_out.is_empty(), "{left_out:?}");
     }
 

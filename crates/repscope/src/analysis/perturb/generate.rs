@@ -11,7 +11,7 @@ use repscope_core::run::Driver;
 use repscope_io::{BadImages, Images, write_grey_png, write_whole};
 
 use super::MaskOptions;
-use super::pictures::{masked, masked_name, refuse_colour};
+use super::pictures::{masked, masked_name, refuse_color};
 use crate::options::Machine;
 use crate::session::Session;
 
@@ -51,7 +51,7 @@ pub struct Generated {
 pub fn generate(options: &PerturbGenerate, session: &Session) -> Result<Generated> {
     let maskings = options.masks.checked(options.seed)?;
     let images = Images::open(&options.source, BadImages::Refuse)?;
-    refuse_colour(&images)?;
+    refuse_color(&images)?;
     let settings = options.output.join("perturbation.json");
     let wanted = serde_json::to_string_pretty(&serde_json::json!({
         "images": images.digest()?, "suffix": options.masks.suffix(), "asked": options.masks.asked(options.seed),

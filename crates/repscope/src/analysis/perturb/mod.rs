@@ -33,7 +33,7 @@ use crate::session::Session;
 use crate::source::{Source, bind};
 use classify::Classifier;
 use kept::{Kept, Predicted};
-use pictures::{InFiles, InMemory, Picked, masked, refuse_colour};
+use pictures::{InFiles, InMemory, Picked, masked, refuse_color};
 use stored::{BASELINE, mean_shares};
 use tree::Tree;
 
@@ -337,7 +337,7 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
         BadImages::Refuse
     };
     let mut tree = Tree::open(folder, &options.exclude, bad)?;
-    refuse_colour(&tree.images)?;
+    refuse_color(&tree.images)?;
     let mut warnings: Vec<String> = tree.images.notes().to_vec();
     let split = split::apply(&mut tree, &options.split, seed)?;
     warnings.push(format!("{}: {split}", folder.display()));

@@ -57,7 +57,7 @@ impl Rows for Picked<'_> {
 }
 
 /// Grey images of bytes; what else there is has no lit pixels.
-pub fn refuse_colour(images: &Images) -> Result<()> {
+pub fn refuse_color(images: &Images) -> Result<()> {
     if images.shape().len() != 2 || images.dtype() != "u8" {
         let sizes: Vec<String> = images.shape().iter().map(usize::to_string).collect();
         bail!(

@@ -59,11 +59,11 @@ pub struct Robustness {
     #[arg(long, num_args = 1..=2, allow_negative_numbers = true, value_name = "LO HI|data")]
     pub clamp: Vec<Word>,
     /// Stored embeddings of the inputs without noise: NAME=PATH, or PATH. Repeat for more models
-    #[arg(long, num_args = 1.., value_name = "NAME=PATH", help_heading = "Stored codes", requires = "noisy", conflicts_with = "models")]
+    #[arg(long, num_args = 1.., value_name = "NAME=PATH", help_heading = "Stored embeddings", requires = "noisy", conflicts_with = "models")]
     pub clean: Vec<Named>,
     /// Stored embeddings of the same inputs with noise, by level: NAME@LEVEL=PATH, or LEVEL=PATH for one model. Repeat a
     /// level for another draw of the noise
-    #[arg(long, num_args = 1.., value_name = "NAME@LEVEL=PATH", help_heading = "Stored codes", requires = "clean")]
+    #[arg(long, num_args = 1.., value_name = "NAME@LEVEL=PATH", help_heading = "Stored embeddings", requires = "clean")]
     pub noisy: Vec<Named>,
     /// The groups that rows come in.
     #[command(flatten)]

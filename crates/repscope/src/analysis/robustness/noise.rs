@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Noise in what an encoder sees, and how far it moves the codes.
+//! Noise in what an encoder sees, and how far it moves the embeddings.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::encoding;
 use crate::options::word;
 use crate::source::{self, SharedEncoder};
 
-/// What codes states with noise.
+/// What encodes inputs with noise.
 pub enum Coder<'a> {
     /// A model that is run here.
     Model(&'a mut Encoder),
@@ -55,7 +55,7 @@ impl<'a> Meeting<'a> {
         asked.map(|(key, value)| (key.to_string(), value)).into_iter().collect()
     }
 
-    /// How far all levels move the codes of an encoder, whose codes without noise are `clean`.
+    /// How far all levels move the embeddings of an encoder, whose embeddings without noise are `clean`.
     pub fn moves(&self, encoder: &mut Coder, clean: &Space, driver: &Driver) -> Result<Noise> {
         let mut levels = Vec::new();
         for level in &self.levels {
@@ -86,9 +86,9 @@ impl<'a> Meeting<'a> {
         };
         let mut all = Moves::new();
         let stage = format!("noise {}, {}", level.name, clean.name());
-        let mut add = |rows: Range<usize>, codes: Space| -> Result<()> {
+        let mut add = |rows: Range<usize>, embeddings: Space| -> Result<()> {
             let here: Vec<usize> = rows.collect();
-            all.extend(Moves::between(&clean.select(&here)?, &[codes])?);
+            all.extend(Moves::between(&clean.select(&here)?, &[embeddings])?);
             Ok(())
         };
         match encoder {
@@ -96,8 +96,8 @@ impl<'a> Meeting<'a> {
                 encoding::encode(encoder, &noisy, &stage, driver, &mut |batch| {
                     let outputs = batch.outputs.into_iter().map(|output| (output.name.clone(), output));
                     let output = encoding::only(outputs.collect())?;
-                    let codes = encoding::space(output, batch.count, "noisy codes", self.pool)?;
-                    add(batch.first..batch.first + batch.count, codes)
+                    let embeddings = encoding::space(output, batch.count, "noisy embeddings", self.pool)?;
+                    add(batch.first..batch.first + batch.count, embeddings)
                 })?;
             }
             Coder::Program { encoder, batch } => {
@@ -108,16 +108,16 @@ impl<'a> Meeting<'a> {
                     values.clear();
                     noisy.read(rows.clone(), &mut values)?;
                     let shape: Vec<usize> = std::iter::once(rows.len()).chain(noisy.shape().to_vec()).collect();
-                    let codes = source::encode(encoder, &shape, &values, driver)?;
-                    if codes.rows() != rows.len() {
+                    let embeddings = source::encode(encoder, &shape, &values, driver)?;
+                    if embeddings.rows() != rows.len() {
                         bail!(
-                            "the encoder of `{}` was shown {} rows and gave codes of {}; it must give one row per row",
+                            "the encoder of `{}` was shown {} rows and gave embeddings of {}; it must give one row per row",
                             clean.name(),
                             rows.len(),
-                            codes.rows()
+                            embeddings.rows()
                         );
                     }
-                    add(rows, codes.into_space("noisy codes", self.pool)?)?;
+                    add(rows, embeddings.into_space("noisy embeddings", self.pool)?)?;
                 }
             }
         }
