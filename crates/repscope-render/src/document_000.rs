@@ -5,11 +5,11 @@
 use crate::clid;
 use crate::compare;
 use crate::etes;
-use crate::long_csv::write;
 use crate::numbers::exact;
 use crate::perturb;
 use crate::retrieval;
-use crate::summary::distinct;
+use crate::scores::distinct;
+use crate::table::csv::write;
 use repscope_core::{Results, Score};
 
 /// A path relative to the output folder, and the contents.

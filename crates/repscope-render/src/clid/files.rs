@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! The CSV files of `repscope clid`.
 
-use crate::document_000::{models_with, number, value};
-use crate::long_csv::write;
-use repscope_core::{Breakdown, Results};
+use crate::breakdowns;
+use crate::document_000::{models_with, value};
+use crate::table::csv::write;
+use repscope_core::Results;
 
 /// The columns of CLID itself, and the scores in them.
 const OWN: [(&str, &str); 5] = [
@@ -49,10 +50,10 @@ pub(crate) fn files(results: &Results) -> Vec<(String, String)> {
     let file = |name: &str, contents| (format!("clid/{name}"), contents);
     vec![
         file("clid_summary.csv", summary(results)),
-        file("clid_runs.csv", breakdowns(results, "clid.cl", Some("Model"))),
+        file("clid_runs.csv", of_metric(results, "clid.cl", Some("Model"))),
         file("clid_metrics.csv", long(results)),
-        file("performance_correlation.csv", breakdowns(results, "performance", None)),
-        file("weighted_clid.csv", breakdowns(results, "weighted_clid", None)),
+        file("performance_correlation.csv", of_metric(results, "performance", None)),
+        file("weighted_clid.csv", of_metric(results, "weighted_clid", None)),
     ]
 }
 
@@ -98,43 +99,19 @@ fn long(results: &Results) -> String {
 }
 
 /// All breakdowns of a metric below each other; those of a model with its name.
-fn breakdowns(results: &Results, metric: &str, model: Option<&str>) -> String {
-    let all: Vec<&Breakdown> = results.breakdowns.iter().filter(|b| b.metric == metric).collect();
-    let Some(first) = all.first() else {
-        return String::new();
-    };
-    let mut header: Vec<&str> = model.into_iter().collect();
-    header.extend(first.keys.iter().map(|key| key.name.as_str()));
-    header.extend(first.columns.iter().map(|column| column.name.as_str()));
-    let lines = |breakdown: &&Breakdown| {
-        let count = breakdown.keys.first().map_or(0, |key| key.values.len());
-        let line = |i: usize| {
-            let mut row: Vec<String> = model.map(|_| breakdown.model.clone()).into_iter().collect();
-            row.extend(breakdown.keys.iter().map(|key| key.values[i].clone()));
-            row.extend(breakdown.columns.iter().map(|column| {
-                let x = column.values.get(i).copied().flatten();
-                if COUNTS.contains(&column.name.as_str()) {
-                    x.map(|x| x.to_string()).unwrap_or_default()
-                } else {
-                    number(x)
-                }
-            }));
-            row
-        };
-        (0..count).map(line).collect::<Vec<_>>()
-    };
-    write(&header, all.iter().flat_map(lines))
+fn of_metric(results: &Results, metric: &str, model: Option<&str>) -> String {
+    let own: Vec<&str> = model.into_iter().collect();
+    let all = results.breakdowns.iter().filter(|b| b.metric == metric);
+    let all = all.map(|b| (own.iter().map(|_| b.model.clone()).collect(), b));
+    breakdowns::write(&own, &all.collect::<Vec<_>>())
 }
-
-/// Columns that count: whole numbers, written as such.
-const COUNTS: [&str; 5] = ["tested", "clusters", "lone", "small", "models"];
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::document_files;
     use crate::testdata::{missing, score};
-    use repscope_core::{Better, NameColumn, NumberColumn};
+    use repscope_core::{Better, Breakdown, NameColumn, NumberColumn};
 
     fn breakdown(model: &str, metric: &str, key: (&str, &[&str]), columns: &[(&str, &[Option<f64>])]) -> Breakdown {
         let number = |(name, values): &(&str, &[Option<f64>])| NumberColumn {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! What the results hold of one system.
 
-use crate::summary::distinct;
+use crate::scores::distinct;
 use repscope_core::{Breakdown, Curve, Results, Score};
 
 /// The names of the bands, best first, as the numbers in the samples count them.

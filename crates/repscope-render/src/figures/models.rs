@@ -2,7 +2,8 @@
 //! The models of a run as the series of its figures, and what the results hold of each.
 
 use super::words::reasons;
-use crate::summary::{direction, distinct};
+use crate::scores::distinct;
+use crate::table::direction;
 use crate::text::printable;
 use repscope_core::{Better, Results, SampleTable, Score};
 use repscope_figures::{Axis, BarRow, Bars, Content, Measured, Orientation, Panel};

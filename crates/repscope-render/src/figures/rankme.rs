@@ -4,7 +4,7 @@
 use super::models::{Group, Models};
 use super::words::{description, facts, only, table, values};
 use super::{NamedFigure, named};
-use crate::summary::Summary;
+use crate::scores::scores;
 use repscope_core::Results;
 use repscope_figures::{Axis, Content, Figure, Orientation, Panel, Reference, ReferenceAt};
 
@@ -48,7 +48,7 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let mut sentences = vec!["How many directions the codes fill.".to_string()];
     let metrics = RANKS.iter().map(|(_, metric)| *metric).chain(OTHERS);
     sentences.extend(metrics.map(|metric| values(&models, metric, metric)));
-    let mut below = facts(&Summary::new(&only(results, is_drawn)));
+    let mut below = facts(&scores(&only(results, is_drawn)));
     below.extend(
         [
             "RankMe by document 002 is the entropy of squared singular values of the centred codes, by the paper that of \

@@ -2,11 +2,8 @@
 //! The CSV files of perturbed inputs: every head and set, what each set does to each class, and how well each class is told.
 
 use super::Run;
-use crate::long_csv;
+use crate::breakdowns;
 use repscope_core::{Breakdown, Results};
-
-/// Columns that count: whole numbers, written as such.
-const COUNTS: [&str; 7] = ["samples", "lost", "gained", "support", "predicted", "right", "count"];
 
 /// Paths relative to the output folder, and the contents.
 pub(crate) fn files(results: &Results) -> Vec<(String, String)> {
@@ -22,9 +19,9 @@ pub(crate) fn files(results: &Results) -> Vec<(String, String)> {
         whole.map(|table| (vec![table.model.clone()], table)).collect()
     };
     let file = |name: &str, contents| (format!("perturbation_analysis/{name}"), contents);
-    let by = |measure: &str| long_csv::breakdowns(&["model", "scored", "set"], &of(measure), &COUNTS);
+    let by = |measure: &str| breakdowns::write(&["model", "scored", "set"], &of(measure));
     vec![
-        file("pis.csv", long_csv::breakdowns(&["model"], &summary, &COUNTS)),
+        file("pis.csv", breakdowns::write(&["model"], &summary)),
         file("pis_per_class.csv", by("pis")),
         file("accuracy_per_class.csv", by("accuracy")),
     ]

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! What a reader of the tables must know.
 
+use super::Run;
 use super::grids::families;
-use super::{NONE, Run, reason};
 use crate::numbers::percent;
-use crate::summary::distinct;
+use crate::scores::distinct;
+use crate::table::{NONE, reason};
 use crate::text::printable;
 use repscope_core::Score;
 

@@ -2,19 +2,18 @@
 //! The CSV files of a retrieval: every score, every label, and which labels are retrieved for which.
 
 use super::Identity;
-use crate::long_csv::{self, write};
+use crate::breakdowns;
+use crate::long_csv;
+use crate::table::csv::write;
 use repscope_core::{Breakdown, Results};
-
-/// Columns that count: whole numbers, written as such.
-const COUNTS: [&str; 4] = ["queries", "relevant", "hits", "count"];
 
 /// Paths relative to the output folder, and the contents.
 pub(crate) fn files(results: &Results) -> Vec<(String, String)> {
     let file = |name: &str, contents| (format!("retrieval/{name}"), contents);
     vec![
         file("scores.csv", scores(results)),
-        file("per_label.csv", breakdowns(results, "label_precision")),
-        file("confusion.csv", breakdowns(results, "label_precision.confusion")),
+        file("per_label.csv", of_measure(results, "label_precision")),
+        file("confusion.csv", of_measure(results, "label_precision.confusion")),
     ]
 }
 
@@ -41,7 +40,7 @@ fn scores(results: &Results) -> String {
 }
 
 /// All breakdowns of a measure below each other.
-fn breakdowns(results: &Results, measure: &str) -> String {
+fn of_measure(results: &Results, measure: &str) -> String {
     let known: Vec<(Identity, &Breakdown)> = results
         .breakdowns
         .iter()
@@ -57,11 +56,7 @@ fn breakdowns(results: &Results, measure: &str) -> String {
         ];
         (of_identity, breakdown)
     });
-    long_csv::breakdowns(
-        &["model", "labels", "direction", "k"],
-        &tables.collect::<Vec<_>>(),
-        &COUNTS,
-    )
+    breakdowns::write(&["model", "labels", "direction", "k"], &tables.collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ pub(crate) mod files;
 pub(crate) mod readings;
 pub(crate) mod table;
 
-use crate::summary::distinct;
+use crate::scores::distinct;
 use repscope_core::metrics::Id;
 use repscope_core::{Results, Score};
 

@@ -7,7 +7,7 @@ mod scores;
 
 use super::NamedFigure;
 use crate::retrieval::{Identity, Part, by_labels, names, parts, title};
-use crate::summary::distinct;
+use crate::scores::distinct;
 use crate::text::printable;
 use repscope_core::{Breakdown, Results};
 
