@@ -134,6 +134,7 @@ def all_jobs(args, scratch):
             *spectra(make, rows)]
     if not args.quick:
         jobs += [everything(make, scratch), large(make), recall(make, scratch), masks(make), predictions(make, scratch)]
+        jobs += [comparisons(make, models) for models in (2, 10, 50, 200)]
         jobs.append(Job("start", [], [make.ours("--version", name="repscope --version", clock="wall")], []))
         jobs[-1].contestants[0].command = [str(args.binary), "--version"]
     if args.encoders:
@@ -304,6 +305,15 @@ def masks(make):
                 make.peer("masks", "numpy", images, name="NumPy")],
                [Comparison(name, "repscope", ("NumPy",), has_same_answer=False),  # exact shares against percentiles
                 Comparison(f"{name}, by the reference's rule", "repscope (the reference's rule)", ("NumPy",))])
+
+
+def comparisons(make, models):
+    """The differences of all pairs of models must not take longer than the metrics that they compare."""
+    words = ["bench", "comparisons", "--models", str(models), "--rows", "1800", "--columns", "64"]
+    name = f"comparisons of {models} models, 1800 x 64"
+    return Job(name, [], [make.ours(*words), make.ours(*words, "--metrics-only", name="repscope (their metrics)")],
+               [Comparison(name, "repscope", ("repscope (their metrics)",), (">=", 1.0) if models <= 50 else (),
+                           has_same_answer=False)])
 
 
 def predictions(make, scratch):

@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use repscope_core::run::{Driver, Order};
 use repscope_core::{Analysis, Results, Spec, compare};
 use repscope_io::{ResultsDocument, samples_to_npz, write_whole};
 use repscope_render::{Color, Format, NamedFigure, document_files};
@@ -145,7 +146,7 @@ impl Finished {
     /// Two or more models are compared; then the document says what the results hold.
     pub fn new(command: &str, spec: &Spec, sources: Sources, mut results: Results) -> Result<Self> {
         results.warnings.splice(0..0, sources.warnings);
-        compare(&mut results, spec);
+        compare(&mut results, spec, &Driver::silent(Order::Parallel));
         let options = resolved(spec, sources.options);
         Ok(Finished {
             document: ResultsDocument::new(command, options, sources.records, &results),

@@ -5,14 +5,15 @@ use std::sync::OnceLock;
 
 use crate::data::{Decoding, Space, System};
 use crate::error::{Error, Result};
-use crate::interval::Units;
 use crate::kernels::matched::is_direct;
 use crate::kernels::prepared::length;
-use crate::metrics::{Answer, Metric, Work};
+use crate::metrics::{Metric, Work};
 use crate::plan::memory::in_words;
+use crate::results::Results;
 use crate::run::Driver;
-use crate::score::{ClassColumn, Results};
+use crate::score::ClassColumn;
 use crate::spec::Spec;
+use crate::stats::interval::Units;
 use crate::texts::{self, TextScores};
 
 /// What one system said, and what may be asked of it.
@@ -86,16 +87,17 @@ pub fn etes(data: &Decoding, metrics: &[&Metric], spec: &Spec, driver: &Driver) 
     check_memory(data, spec)?;
     let mut results = Results::default();
     for (name, labels) in &data.groups {
-        results.classes.push(ClassColumn {
-            name: name.clone(),
-            names: labels.names().to_vec(),
-            codes: labels.codes().to_vec(),
-        });
+        results.classes.push(ClassColumn::new(name, labels));
     }
     for system in &data.systems {
         let decoded = Decoded::new(data, system, spec, driver);
         for compute in &computes {
-            take(compute(&decoded), &decoded, &mut results);
+            let answer = compute(&decoded).of_model(&system.name);
+            results.absorb(if data.systems.len() > 1 {
+                answer.with_named_warnings(&system.name)
+            } else {
+                answer
+            });
         }
     }
     Ok(results)
@@ -124,25 +126,4 @@ fn check_memory(data: &Decoding, spec: &Spec) -> Result<()> {
     } else {
         Ok(())
     }
-}
-
-/// Adds an answer to the results, under the name of its system.
-fn take(mut answer: Answer, decoded: &Decoded, results: &mut Results) {
-    let name = &decoded.system.name;
-    answer.scores.iter_mut().for_each(|score| score.model.clone_from(name));
-    answer.curves.iter_mut().for_each(|curve| curve.model.clone_from(name));
-    answer
-        .breakdowns
-        .iter_mut()
-        .for_each(|table| table.model.clone_from(name));
-    answer.samples.iter_mut().for_each(|table| table.model.clone_from(name));
-    results.scores.extend(answer.scores);
-    results.curves.extend(answer.curves);
-    results.breakdowns.extend(answer.breakdowns);
-    results.samples.extend(answer.samples);
-    let of_system = |warning: String| match decoded.data.systems.len() {
-        1 => warning,
-        _ => format!("{name}: {warning}"),
-    };
-    results.warnings.extend(answer.warnings.into_iter().map(of_system));
 }

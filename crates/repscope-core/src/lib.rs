@@ -42,12 +42,10 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod compare;
 mod corruption;
 pub mod data;
 mod error;
 mod etes;
-mod interval;
 pub(crate) mod kernels;
 mod maps;
 pub mod masking;
@@ -55,15 +53,15 @@ pub mod metrics;
 mod perturb;
 mod plan;
 pub mod random;
-mod rank_correlation;
 mod relate;
+mod results;
 mod retrieve;
 pub mod run;
 mod score;
 mod spec;
+mod stats;
 mod texts;
 
-pub use compare::{adjust, compare};
 pub use corruption::{Corrupting, Corruption};
 pub use data::{
     Decoding, Direction, Head, LabelSet, Labels, Moves, Noise, NoiseLevel, Pairs, Performance, Perturbation,
@@ -75,12 +73,14 @@ pub use kernels::tiles::nearest_neighbors;
 pub use kernels::tsne::{TSNE_STEPS, tsne_perplexity};
 pub use maps::{TSNE_MOST_ROWS, draw_maps};
 pub use masking::{Masked, Masking};
-pub use metrics::{Analysis, METRICS, Metric, Takes};
+pub use metrics::{Analysis, METRICS, Metric, MetricId, Takes};
 pub use perturb::perturb;
 pub use plan::{check, evaluate};
 pub use relate::relate;
+pub use results::Results;
 pub use retrieve::retrieve;
 pub use score::{
-    Better, Breakdown, ClassColumn, Curve, Difference, Interval, NameColumn, NumberColumn, Results, SampleTable, Score,
+    Better, Breakdown, ClassColumn, Curve, Difference, Interval, NameColumn, NumberColumn, SampleTable, Score,
 };
 pub use spec::{ClidSpec, ClusterCount, Distance, EtesSpec, IdNorm, Mcr2Spec, Similarity, Spec, UnitLength};
+pub use stats::{adjust, compare, compare_only};

@@ -7,8 +7,9 @@ use crate::error::{Error, Result};
 use crate::kernels::pca_plane::{Plane, principal_plane};
 use crate::kernels::tsne::{FEWEST_ROWS, tsne};
 use crate::random;
+use crate::results::Results;
 use crate::run::Driver;
-use crate::score::{Curve, Results, SampleTable};
+use crate::score::{Curve, SampleTable};
 
 /// Rows of a t-SNE map. Of more, so many are drawn at random, always the same ones: steps take seconds, not minutes.
 pub const TSNE_MOST_ROWS: usize = 5_000;
@@ -33,12 +34,12 @@ pub fn draw_maps(results: &mut Results, studies: &[Study], driver: &Driver) {
         }
         results.samples.push(SampleTable {
             model: study.model.clone(),
-            metric: "map".to_string(),
+            metric: "map".into(),
             columns,
         });
         results.curves.push(Curve {
             model: study.model.clone(),
-            metric: "map".to_string(),
+            metric: "map".into(),
             x_label: "principal component".to_string(),
             y_label: "share of the variance".to_string(),
             x: vec![1.0, 2.0],

@@ -3,11 +3,12 @@
 
 use crate::data::{COMBINED, Head, Perturbation};
 use crate::error::{Error, Result};
-use crate::interval;
 use crate::metrics::{Metric, Work};
+use crate::results::Results;
 use crate::run::Driver;
-use crate::score::{Interval, Results};
+use crate::score::Interval;
 use crate::spec::Spec;
+use crate::stats::interval;
 
 /// Which samples are right, without and with perturbation.
 pub(crate) struct Perturbed<'a> {
@@ -89,18 +90,7 @@ pub fn perturb(model: &str, data: &Perturbation, metrics: &[&Metric], spec: &Spe
     };
     let mut results = Results::default();
     for answer in driver.map(computes.len(), |place| computes[place](&perturbed)) {
-        let named = |score: &mut String| *score = model.to_string();
-        results.scores.extend(answer.scores.into_iter().map(|mut score| {
-            named(&mut score.model);
-            score
-        }));
-        results
-            .breakdowns
-            .extend(answer.breakdowns.into_iter().map(|mut table| {
-                named(&mut table.model);
-                table
-            }));
-        results.warnings.extend(answer.warnings);
+        results.absorb(answer.of_model(model));
     }
     Ok(results)
 }
@@ -160,6 +150,56 @@ fn largest_share(labels: &[&Vec<u32>]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Takes;
+    use crate::metrics::Analysis;
+    use crate::run::Order;
+    use crate::score::{Curve, SampleTable};
+
+    #[test]
+    fn an_answer_keeps_its_curves_samples_and_warnings() {
+        let compute = |_: &Perturbed| Results {
+            curves: vec![Curve {
+                model: String::new(),
+                metric: "line".into(),
+                x_label: String::new(),
+                y_label: String::new(),
+                x: vec![1.0],
+                y: vec![2.0],
+            }],
+            samples: vec![SampleTable {
+                model: String::new(),
+                metric: "table".into(),
+                columns: vec![("x".to_string(), vec![Some(1.0)])],
+            }],
+            warnings: vec!["look here".to_string()],
+            ..Results::default()
+        };
+        let metric = Metric {
+            id: "probe",
+            title: "Probe",
+            analysis: Analysis::Perturb,
+            outputs: &[],
+            page: "",
+            invariances: &[],
+            takes: &[Takes::Predictions],
+            options: &[],
+            work: Work::Perturbation { compute },
+        };
+        let data = Perturbation {
+            heads: vec![Head {
+                name: "head".to_string(),
+                classes: vec!["a".to_string(), "b".to_string()],
+                labels: vec![0, 1],
+                baseline: vec![0, 1],
+            }],
+            sets: Vec::new(),
+        };
+        let driver = Driver::silent(Order::Serial);
+        let results = perturb("m", &data, &[&metric], &Spec::default(), &driver).expect("valid");
+        assert_eq!((results.curves.len(), results.samples.len()), (1, 1));
+        assert!(results.curves[0].model == "m" && results.samples[0].model == "m");
+        assert_eq!(results.warnings, ["look here"]);
+    }
 
     #[test]
     fn the_most_frequent_combination_is_counted_over_all_heads() {

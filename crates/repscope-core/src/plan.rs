@@ -16,7 +16,6 @@ use std::sync::Arc;
 
 use crate::data::{Labels, Space, Study};
 use crate::error::{Error, Result};
-use crate::interval::Units;
 use crate::kernels::clusters::{Clusters, Swaps, kmeans};
 use crate::kernels::coding_rates::CodingRates;
 use crate::kernels::influence;
@@ -31,9 +30,11 @@ use crate::kernels::tiles::{Anchors, Ask, sweep};
 use crate::kernels::views::Views;
 use crate::metrics::{Metric, OF_CENTRED, OF_RAW, Work};
 use crate::random;
+use crate::results::Results;
 use crate::run::Driver;
-use crate::score::{ClassColumn, Results};
+use crate::score::ClassColumn;
 use crate::spec::{Distance, Spec};
+use crate::stats::interval::Units;
 
 /// Which matrix of a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -317,37 +318,12 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
     for (shared, _) in &planned {
         for metric in metrics {
             let (_, compute) = metric.of_study().ok_or_else(|| not_of_codes(metric))?;
-            let mut answer = compute(shared)?;
-            for score in &mut answer.scores {
-                score.model.clone_from(&shared.study.model);
-            }
-            for curve in &mut answer.curves {
-                curve.model.clone_from(&shared.study.model);
-            }
-            for table in &mut answer.samples {
-                table.model.clone_from(&shared.study.model);
-            }
-            for breakdown in &mut answer.breakdowns {
-                breakdown.model.clone_from(&shared.study.model);
-            }
-            results.scores.extend(answer.scores);
-            results.curves.extend(answer.curves);
-            results.breakdowns.extend(answer.breakdowns);
-            results.samples.extend(answer.samples);
-            results.warnings.extend(
-                answer
-                    .warnings
-                    .into_iter()
-                    .map(|w| format!("{}: {w}", shared.study.model)),
-            );
+            let model = &shared.study.model;
+            results.absorb(compute(shared)?.of_model(model).with_named_warnings(model));
         }
     }
     if let Some(study) = studies.first() {
-        let classes = [("labels", &study.labels), ("episodes", &study.episodes)];
-        results.classes = classes
-            .iter()
-            .filter_map(|(name, labels)| Some(class_column(name, labels.as_deref()?)))
-            .collect();
+        results.classes = ClassColumn::of_study(study);
     }
     for metric in metrics {
         if let Work::Pool { across, .. } = metric.work {
@@ -355,14 +331,6 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
         }
     }
     Ok(results)
-}
-
-fn class_column(name: &str, labels: &Labels) -> ClassColumn {
-    ClassColumn {
-        name: name.to_string(),
-        names: labels.names().to_vec(),
-        codes: labels.codes().to_vec(),
-    }
 }
 
 fn not_of_codes(metric: &Metric) -> Error {

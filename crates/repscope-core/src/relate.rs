@@ -4,7 +4,7 @@
 use crate::data::Performance;
 use crate::error::{Error, Result};
 use crate::metrics::{Metric, Work};
-use crate::score::Results;
+use crate::results::Results;
 use crate::spec::Spec;
 
 /// So many names stand in a warning about models that nobody evaluated; a file may list hundreds.
@@ -26,30 +26,14 @@ pub fn relate(results: &mut Results, metrics: &[&Metric], performance: &Performa
             )));
         };
         let answer = compute(results, performance, spec)?;
-        results.scores.extend(answer.scores);
-        results.curves.extend(answer.curves);
-        results.breakdowns.extend(answer.breakdowns);
-        results.samples.extend(answer.samples);
-        results.warnings.extend(answer.warnings);
+        results.absorb(answer);
     }
     Ok(())
 }
 
-/// The models that have scores, in the order of their scores.
-pub(crate) fn models_of(results: &Results) -> Vec<&str> {
-    let mut models: Vec<&str> = Vec::new();
-    for score in &results.scores {
-        // Scores of one model mostly stand together.
-        if models.last() != Some(&score.model.as_str()) && !models.contains(&score.model.as_str()) {
-            models.push(&score.model);
-        }
-    }
-    models
-}
-
 /// What to say about models without a performance, and about performances without a model.
 fn unmatched(results: &Results, performance: &Performance) -> Vec<String> {
-    let (models, what) = (models_of(results), &performance.name);
+    let (models, what) = (results.models(), &performance.name);
     let quoted = |names: &[&str]| names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
     let mut warnings = Vec::new();
     let bare: Vec<&str> = models.iter().copied().filter(|m| performance.of(m).is_none()).collect();

@@ -5,10 +5,10 @@ use crate::data::{Direction, LabelSet, Labels, Retrieval};
 use crate::error::{Error, Result};
 use crate::kernels::rankings::{self, Job, Rankings, Relevance, Standing, rank, rank_both};
 use crate::kernels::similarity::{Products, Side, Way};
-use crate::metrics::{Answer, Metric, Part, Work};
+use crate::metrics::{Metric, Part, Work};
 use crate::plan::memory::in_words;
+use crate::results::Results;
 use crate::run::Driver;
-use crate::score::Results;
 use crate::spec::{Similarity, Spec};
 
 /// A direction of a retrieval with what its queries found.
@@ -100,8 +100,11 @@ pub fn retrieve(retrievals: &[Retrieval], metrics: &[&Metric], spec: &Spec, driv
             .iter()
             .map(|space| Side::new(space, spec.similarity, driver))
             .collect();
-        let mut warnings = zero_rows(&sides, spec);
-        warnings.extend(repeated_rows(retrieval, &sides));
+        let mut answer = Results {
+            warnings: zero_rows(&sides, spec),
+            ..Results::default()
+        };
+        answer.warnings.extend(repeated_rows(retrieval, &sides));
         let search = Search {
             retrieval,
             part,
@@ -117,7 +120,7 @@ pub fn retrieve(retrievals: &[Retrieval], metrics: &[&Metric], spec: &Spec, driv
                 None => search.rank(number, &mut found),
             };
             let ranked = search.ranked(retrieval.directions[number], rankings);
-            warnings.extend(advice(&ranked));
+            answer.warnings.extend(advice(&ranked));
             for metric in metrics {
                 let Work::Ranking { compute, .. } = metric.work else {
                     return Err(Error::Input(format!(
@@ -125,29 +128,17 @@ pub fn retrieve(retrievals: &[Retrieval], metrics: &[&Metric], spec: &Spec, driv
                         metric.id
                     )));
                 };
-                take(compute(&ranked), &retrieval.model, &mut results);
+                answer.absorb(compute(&ranked));
             }
         }
-        let of_model = |w: String| match retrievals.len() {
-            1 => w,
-            _ => format!("{}: {w}", retrieval.model),
-        };
-        results.warnings.extend(warnings.into_iter().map(of_model));
+        let answer = answer.of_model(&retrieval.model);
+        results.absorb(if retrievals.len() > 1 {
+            answer.with_named_warnings(&retrieval.model)
+        } else {
+            answer
+        });
     }
     Ok(results)
-}
-
-fn take(answer: Answer, model: &str, results: &mut Results) {
-    results.scores.extend(answer.scores.into_iter().map(|mut score| {
-        score.model = model.to_string();
-        score
-    }));
-    results
-        .breakdowns
-        .extend(answer.breakdowns.into_iter().map(|mut breakdown| {
-            breakdown.model = model.to_string();
-            breakdown
-        }));
 }
 
 /// The search of one retrieval.
@@ -394,4 +385,64 @@ fn check_memory(retrieval: &Retrieval, spec: &Spec) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::Analysis;
+    use crate::run::Order;
+    use crate::score::{Curve, SampleTable};
+    use crate::{Space, Takes};
+
+    #[test]
+    fn an_answer_keeps_its_curves_samples_and_warnings() {
+        let compute = |_: &Ranked| Results {
+            curves: vec![Curve {
+                model: String::new(),
+                metric: "line".into(),
+                x_label: String::new(),
+                y_label: String::new(),
+                x: vec![1.0],
+                y: vec![2.0],
+            }],
+            samples: vec![SampleTable {
+                model: String::new(),
+                metric: "table".into(),
+                columns: vec![("x".to_string(), vec![Some(1.0)])],
+            }],
+            warnings: vec!["look here".to_string()],
+            ..Results::default()
+        };
+        let metric = Metric {
+            id: "probe",
+            title: "Probe",
+            analysis: Analysis::Retrieval,
+            outputs: &[],
+            page: "",
+            invariances: &[],
+            takes: &[Takes::Queries],
+            options: &[],
+            work: Work::Ranking {
+                part: Part::First,
+                compute,
+            },
+        };
+        let space = Space::from_f64("a", 3, 1, vec![1.0, 2.0, 3.0]).expect("finite");
+        let retrieval = Retrieval {
+            model: "m".to_string(),
+            label_sets: vec![LabelSet {
+                name: None,
+                of_space: vec![Labels::new(&["x", "x", "x"]).into()],
+            }],
+            spaces: vec![space.into()],
+            is_aligned: vec![true],
+            directions: vec![Direction { query: 0, target: 0 }],
+        };
+        let driver = Driver::silent(Order::Serial);
+        let results = retrieve(&[retrieval], &[&metric], &Spec::default(), &driver).expect("valid");
+        assert_eq!((results.curves.len(), results.samples.len()), (1, 1));
+        assert!(results.curves[0].model == "m" && results.samples[0].model == "m");
+        assert!(results.warnings.contains(&"look here".to_string()));
+    }
 }

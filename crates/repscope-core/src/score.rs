@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::metrics::{MetricId, Output};
+
 /// Which way a score is better, where the literature agrees on one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -41,8 +43,8 @@ pub struct Interval {
 pub struct Score {
     /// The model it speaks of.
     pub model: String,
-    /// The printed identity of the metric: `trustworthiness@10`, `two_nn(fit=mle)`.
-    pub metric: String,
+    /// Which score it is: `trustworthiness@10`, `two_nn(fit=mle)`.
+    pub metric: MetricId,
     /// The number.
     pub value: Option<f64>,
     /// Lower and upper end of the confidence interval.
@@ -81,12 +83,18 @@ pub struct Score {
 }
 
 impl Score {
-    /// A number. One that is not finite becomes an undefined score, so that no NaN ever gets out.
-    pub fn number(metric: impl Into<String>, value: f64, n: usize, better: Better) -> Self {
-        let mut score = Score::undefined(metric, "", n, better);
+    /// A number. Direction and comparability are those of the declared score that the identity is an instance of.
+    /// One that is not finite becomes an undefined score, so that no NaN ever gets out.
+    pub fn number(metric: impl Into<MetricId>, value: f64, n: usize) -> Self {
+        let mut score = Score::undefined(metric, "", n);
         if value.is_finite() {
             score.value = Some(value);
             score.reason = None;
+            debug_assert!(
+                score.metric.output().is_none_or(|output| output.allows(value)),
+                "{} = {value} is outside its range",
+                score.metric
+            );
         } else {
             score.reason = Some(format!("the formula gives {value} for these data"));
         }
@@ -94,24 +102,26 @@ impl Score {
     }
 
     /// A value that does not exist for these data, and why.
-    pub fn undefined(metric: impl Into<String>, reason: impl Into<String>, n: usize, better: Better) -> Self {
+    pub fn undefined(metric: impl Into<MetricId>, reason: impl Into<String>, n: usize) -> Self {
+        let metric = metric.into();
+        let output: Option<&Output> = metric.output();
         Score {
             model: String::new(),
-            metric: metric.into(),
             value: None,
             interval: None,
             level: None,
             n,
-            better,
+            better: output.map_or(Better::Neither, |output| output.better),
             chance: None,
             reason: Some(reason.into()),
             standard_error: None,
             unit: None,
             method: None,
-            comparable: true,
+            comparable: output.is_none_or(|output| output.is_comparable()),
             note: None,
             effective_k: None,
             effects: None,
+            metric,
         }
     }
 
@@ -134,12 +144,6 @@ impl Score {
         self
     }
 
-    /// Marks the value as one that changes when the codes are merely scaled, so that no model is called best by it.
-    pub fn in_units_of_the_codes(mut self) -> Self {
-        self.comparable = false;
-        self
-    }
-
     /// Adds a note.
     pub fn with_note(mut self, note: impl Into<String>) -> Self {
         self.note = Some(note.into());
@@ -157,7 +161,7 @@ pub struct Curve {
     /// The model it speaks of.
     pub model: String,
     /// What it shows: `spectrum`.
-    pub metric: String,
+    pub metric: MetricId,
     /// What the x values are.
     pub x_label: String,
     /// What the y values are.
@@ -174,7 +178,7 @@ pub struct SampleTable {
     /// The model it speaks of.
     pub model: String,
     /// What it belongs to: `smoothness`.
-    pub metric: String,
+    pub metric: MetricId,
     /// Column names and values.
     pub columns: Vec<(String, Vec<Option<f64>>)>,
 }
@@ -185,8 +189,8 @@ pub struct SampleTable {
 pub struct Breakdown {
     /// The model it speaks of.
     pub model: String,
-    /// The identity of what is broken down: `label_precision.text2sensor@10`.
-    pub metric: String,
+    /// What is broken down: `label_precision.text2sensor@10`.
+    pub metric: MetricId,
     /// What each line speaks of.
     pub keys: Vec<NameColumn>,
     /// The numbers; `None` where there is none.
@@ -225,8 +229,8 @@ pub struct ClassColumn {
 /// The difference between two models in one metric, on the same samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
-    /// The printed identity of the metric.
-    pub metric: String,
+    /// Which score it is.
+    pub metric: MetricId,
     /// One model.
     pub a: String,
     /// The other.
@@ -255,30 +259,4 @@ pub struct Difference {
     pub note: Option<String>,
     /// The better model, where the adjusted p-value says that there is one.
     pub winner: Option<String>,
-}
-
-/// Everything a run answers.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Results {
-    /// The numbers, model by model.
-    pub scores: Vec<Score>,
-    /// Lines to draw.
-    pub curves: Vec<Curve>,
-    /// Scores by label.
-    pub breakdowns: Vec<Breakdown>,
-    /// Models against each other.
-    pub differences: Vec<Difference>,
-    /// Per-sample values, for CSV files and figures.
-    pub samples: Vec<SampleTable>,
-    /// Classes of the samples, the same for all models.
-    pub classes: Vec<ClassColumn>,
-    /// What the user should know.
-    pub warnings: Vec<String>,
-}
-
-impl Results {
-    /// The score with this printed identity for this model.
-    pub fn score(&self, model: &str, metric: &str) -> Option<&Score> {
-        self.scores.iter().find(|s| s.model == model && s.metric == metric)
-    }
 }

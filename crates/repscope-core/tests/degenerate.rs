@@ -7,7 +7,6 @@ mod common;
 use std::sync::Arc;
 
 use common::{Draw, MODEL, of_studies, run, score, space};
-use repscope_core::metrics::Id;
 use repscope_core::run::{Driver, Order};
 use repscope_core::{Analysis, Distance, Error, Labels, Pairs, Results, Score, Spec, Study, evaluate};
 
@@ -52,11 +51,8 @@ fn every_declared_output_is_answered_with_a_number_or_a_reason() {
     for (name, study) in studies().into_iter().filter(|(_, study)| study.latent.rows() > 2) {
         let results = run(&study, &of_studies(), &small());
         for output in of_studies().iter().flat_map(|m| m.outputs) {
-            let pattern: Id = output.id.parse().unwrap();
-            let answers = results
-                .scores
-                .iter()
-                .filter(|s| pattern.matches(&s.metric.parse().unwrap()));
+            let is_answer = |s: &&Score| s.metric.output().is_some_and(|of| of.id == output.id);
+            let answers = results.scores.iter().filter(is_answer);
             assert_eq!(answers.count(), 1, "{name}: {}", output.id);
         }
     }

@@ -12,7 +12,8 @@ const ACCURACY: [f64; 6] = [61.0, 70.5, 58.2, 74.1, 83.9, 72.0];
 fn scores(metric: &str, values: &[f64]) -> Vec<Score> {
     let score = |(model, value): (&&str, &f64)| Score {
         model: model.to_string(),
-        ..Score::number(metric, *value, 100, Better::Neither)
+        better: Better::Neither,
+        ..Score::number(metric, *value, 100)
     };
     MODELS.iter().zip(values).map(score).collect()
 }
@@ -296,7 +297,7 @@ fn a_model_without_cl_is_no_part_of_the_pool_and_says_why() {
         .unwrap();
     *lost = Score {
         model: "b".to_string(),
-        ..Score::undefined("clid.cl", "too few rows", 3, Better::Higher)
+        ..Score::undefined("clid.cl", "too few rows", 3)
     };
     let found = related(results, &["weighted_clid"], &accuracy(&ACCURACY));
     let score = found.score("b", "weighted_clid").unwrap();
@@ -444,7 +445,7 @@ fn a_score_of_fewer_than_four_models_does_not_appear() {
     for model in ["d", "e"] {
         results.scores.push(Score {
             model: model.to_string(),
-            ..Score::undefined("uniformity", "one row", 1, Better::Lower)
+            ..Score::undefined("uniformity", "one row", 1)
         });
     }
     let found = related(results, &["performance"], &accuracy(&ACCURACY));

@@ -5,9 +5,9 @@
 mod common;
 
 use common::{Draw, metric};
-use repscope_core::metrics::{Id, Invariance, find};
+use repscope_core::metrics::{Invariance, find};
 use repscope_core::run::{Driver, Order};
-use repscope_core::{Analysis, Breakdown, Head, Perturbation, PerturbedSet, Results, Spec, perturb};
+use repscope_core::{Analysis, Breakdown, Head, MetricId, Perturbation, PerturbedSet, Results, Score, Spec, perturb};
 
 const MODEL: &str = "model";
 
@@ -152,16 +152,15 @@ fn every_declared_output_is_answered_and_every_answer_is_declared() {
     for metric in Analysis::Perturb.metrics() {
         assert_eq!(metric.invariances, [Invariance::RowOrder]);
         for output in metric.outputs {
-            let pattern: Id = output.id.parse().expect("a pattern");
-            let of = |id: &str| pattern.matches(&id.parse().expect("an identity"));
-            assert!(results.scores.iter().any(|score| of(&score.metric)), "{}", output.id);
+            let is_answer = |score: &Score| score.metric.output().is_some_and(|of| of.id == output.id);
+            assert!(results.scores.iter().any(is_answer), "{}", output.id);
         }
     }
     for score in &results.scores {
         let (_, output) = find(&score.metric).unwrap_or_else(|| panic!("{} is not declared", score.metric));
         assert_eq!(output.expect("an output").better, score.better, "{}", score.metric);
         assert_eq!(
-            score.metric.parse::<Id>().expect("an identity").to_string(),
+            score.metric.parse::<MetricId>().expect("an identity").to_string(),
             score.metric
         );
         assert!(score.value.is_some() || score.reason.is_some());

@@ -7,10 +7,10 @@ mod common;
 use std::sync::Arc;
 
 use common::{Draw, numbers, product, space};
-use repscope_core::metrics::{Id, Invariance};
+use repscope_core::metrics::Invariance;
 use repscope_core::run::{Driver, Order};
 use repscope_core::{
-    Analysis, Direction, LabelSet, Labels, Results, Retrieval, Score, Similarity, Space, Spec, retrieve,
+    Analysis, Direction, LabelSet, Labels, MetricId, Results, Retrieval, Score, Similarity, Space, Spec, retrieve,
 };
 
 const MODEL: &str = "model";
@@ -380,7 +380,7 @@ fn every_score_has_a_declared_identity_and_none_appears_twice() {
     let results = run(&retrieval, &spec(&[2, 7]));
     let mut seen: Vec<&str> = Vec::new();
     for score in &results.scores {
-        let id: Id = score.metric.parse().expect("an identity");
+        let id: MetricId = score.metric.parse().expect("an identity");
         assert_eq!(id.to_string(), score.metric);
         assert!(
             repscope_core::metrics::find(&score.metric).is_some_and(|(_, o)| o.is_some()),

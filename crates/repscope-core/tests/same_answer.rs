@@ -118,7 +118,13 @@ fn bits(results: &Results) -> Vec<(String, Option<u64>)> {
         add("n", Some(s.n as f64));
     }
     for curve in &results.curves {
-        all.extend(curve.x.iter().chain(&curve.y).map(|&v| (curve.metric.clone(), Some(v))));
+        all.extend(
+            curve
+                .x
+                .iter()
+                .chain(&curve.y)
+                .map(|&v| (curve.metric.to_string(), Some(v))),
+        );
     }
     for (name, column) in results.samples.iter().flat_map(|table| &table.columns) {
         all.extend(column.iter().map(|&v| (name.clone(), v)));

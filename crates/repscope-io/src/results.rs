@@ -145,11 +145,15 @@ mod tests {
         let mut results = Results::default();
         // Numbers whose shortest decimal form is easy to get wrong.
         for value in [0.1 + 0.2, 1.0 / 3.0, 5e-324, f64::MAX, -0.0, 2.0_f64.powi(60) + 512.0] {
-            results.scores.push(Score::number("m@1", value, 3, Better::Higher));
+            results.scores.push(Score {
+                better: Better::Higher,
+                ..Score::number("m@1", value, 3)
+            });
         }
-        results
-            .scores
-            .push(Score::undefined("m@2", "no rows", 0, Better::Lower));
+        results.scores.push(Score {
+            better: Better::Lower,
+            ..Score::undefined("m@2", "no rows", 0)
+        });
         results.curves.push(Curve {
             model: "a".into(),
             metric: "spectrum".into(),

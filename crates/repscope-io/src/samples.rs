@@ -81,7 +81,7 @@ fn parse(bytes: &[u8]) -> Parsed<(Vec<SampleTable>, Vec<ClassColumn>)> {
             Some(table) => table.columns.push((column.to_string(), values)),
             None => tables.push(SampleTable {
                 model: model.to_string(),
-                metric: metric.to_string(),
+                metric: metric.into(),
                 columns: vec![(column.to_string(), values)],
             }),
         }
@@ -146,7 +146,7 @@ mod tests {
     fn results() -> Results {
         let table = |model: &str, metric: &str, values: Vec<Option<f64>>| SampleTable {
             model: model.to_string(),
-            metric: metric.to_string(),
+            metric: metric.into(),
             columns: vec![
                 ("x".to_string(), values.clone()),
                 ("trustworthiness@10".to_string(), values),

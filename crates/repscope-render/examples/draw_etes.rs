@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         &spec,
         &Driver::silent(Order::Parallel),
     )?;
-    compare(&mut results, &spec);
+    compare(&mut results, &spec, &Driver::silent(Order::Parallel));
 
     let write = |name: &str, text: &str| write_whole(&out.join(name), text.as_bytes());
     write("log.txt", &etes_log(&results, spec.level))?;

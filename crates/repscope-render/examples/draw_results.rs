@@ -50,7 +50,7 @@ fn main() -> Outcome<()> {
 }
 
 fn deliver(out: &Path, mut results: Results, files: &Files, spec: &Spec) -> Outcome<()> {
-    compare(&mut results, spec);
+    compare(&mut results, spec, &Driver::silent(Order::Parallel));
     let figures = figures(&results, "evaluate");
     for NamedFigure { path, figure } in &figures {
         for (ending, width) in [("", Width::TwoColumns), ("_narrow", Width::OneColumn)] {

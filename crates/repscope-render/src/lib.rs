@@ -16,8 +16,7 @@
 mod breakdowns;
 mod clid;
 mod compare;
-mod document_000;
-mod document_001;
+mod csv_files;
 mod etes;
 mod figures;
 mod html;
@@ -39,13 +38,13 @@ use table::Document;
 
 pub use clid::{ClidRun, clid_table};
 pub use compare::{GateLine, comparison, gate_table};
-pub use document_000::document_files;
-pub use document_001::{retrieval_json, retrieval_summary};
+pub use csv_files::document_files;
 pub use etes::{EtesColumn, EtesSamples, EtesValues, etes_log, etes_samples, etes_table};
 pub use figures::{NamedFigure, figures};
 pub use html::{InputLine, Page, report_html};
 pub use numbers::{number, number_with_interval};
 pub use perturb::{Finding, perturb_details, perturb_findings, perturb_latex, perturb_summary, perturb_table};
+pub use retrieval::label_retrieval::{retrieval_json, retrieval_summary};
 pub use retrieval::readings::retrieval_readings;
 pub use retrieval::table::retrieval_table;
 pub use terminal_markdown::{Card, Entry, definition_card, render_page};

@@ -24,7 +24,7 @@ pub(crate) fn row(score: &Score) -> Vec<String> {
     };
     vec![
         score.model.clone(),
-        score.metric.clone(),
+        score.metric.to_string(),
         optional(score.value),
         optional(score.interval.map(|[low, _]| low)),
         optional(score.interval.map(|[_, high]| high)),
@@ -61,7 +61,8 @@ mod tests {
 
     #[test]
     fn names_with_commas_and_quotes_are_quoted() {
-        let mut score = Score::number("r", 1.0, 3, Better::Higher);
+        let mut score = Score::number("r", 1.0, 3);
+        score.better = Better::Higher;
         score.model = "a, \"b\"".to_string();
         let csv = render(
             &Results {

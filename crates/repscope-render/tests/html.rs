@@ -202,13 +202,13 @@ fn the_same_input_gives_the_same_bytes() {
 fn score(model: &str, value: f64) -> Score {
     Score {
         model: model.to_string(),
-        ..Score::number("trustworthiness@10", value, 50, Better::Higher)
+        ..Score::number("trustworthiness@10", value, 50)
     }
 }
 
 fn difference(a: &str, b: &str, winner: Option<&str>) -> Difference {
     Difference {
-        metric: "trustworthiness@10".to_string(),
+        metric: "trustworthiness@10".into(),
         a: a.to_string(),
         b: b.to_string(),
         value: 0.1,
@@ -261,7 +261,7 @@ fn adjusted_p_values_and_winners_are_listed() {
 
 #[test]
 fn a_missing_value_is_a_dash_with_its_reason_in_sight() {
-    let mut missing = Score::undefined("nmi", "needs labels; give --labels <file>", 5, Better::Higher);
+    let mut missing = Score::undefined("nmi", "needs labels; give --labels <file>", 5);
     missing.model = "m".to_string();
     let results = Results {
         scores: vec![missing],
@@ -350,10 +350,10 @@ fn ten_thousand_samples_of_four_models_fit_in_five_megabytes() {
         ];
         results.samples.extend(tables.map(|(metric, columns)| SampleTable {
             model: model.to_string(),
-            metric: metric.to_string(),
+            metric: metric.into(),
             columns,
         }));
-        let slope = Score::number("smoothness.slope", 1.0, ROWS, Better::Lower);
+        let slope = Score::number("smoothness.slope", 1.0, ROWS);
         results.scores.push(Score {
             model: model.to_string(),
             ..slope

@@ -68,6 +68,20 @@ pub enum BenchJob {
         #[command(flatten)]
         machine: Machine,
     },
+    /// Comparisons of many models in memory, beside the metrics that are compared
+    Comparisons {
+        #[arg(long, default_value_t = 50)]
+        models: usize,
+        #[arg(long, default_value_t = 1800)]
+        rows: usize,
+        #[arg(long, default_value_t = 64)]
+        columns: usize,
+        /// Report the seconds of the metrics, and compare nothing
+        #[arg(long)]
+        metrics_only: bool,
+        #[command(flatten)]
+        machine: Machine,
+    },
     /// Retrieval text2sensor, and sensor2text with --both
     Retrieval {
         #[arg(long)]

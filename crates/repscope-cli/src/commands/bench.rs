@@ -9,7 +9,10 @@ use anyhow::{Result, bail};
 use repscope_core::masking::show_all;
 use repscope_core::metrics::find;
 use repscope_core::run::{Driver, Order, Silent};
-use repscope_core::{Analysis, Direction, LabelSet, Metric, Retrieval, Space, Spec, nearest_neighbors, retrieve};
+use repscope_core::{
+    Analysis, Difference, Direction, LabelSet, Labels, Metric, Retrieval, Space, Spec, Study, compare, evaluate,
+    nearest_neighbors, random, retrieve,
+};
 use repscope_io::{Data, InputPath, Pool, read_array, write_whole};
 
 use super::analyses::{compute, driver, parse_size, start_threads};
@@ -81,7 +84,7 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
             let seconds = start.elapsed().as_secs_f64();
             let scores = results.scores.iter();
             let answer: serde_json::Map<_, _> = scores
-                .map(|score| (score.metric.clone(), serde_json::json!(score.value)))
+                .map(|score| (score.metric.to_string(), serde_json::json!(score.value)))
                 .collect();
             let line = serde_json::json!({"case": metrics.join("+"), "seconds": seconds, "answer": answer});
             outputs::print(&line.to_string())?;
@@ -116,6 +119,16 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
             start_threads(machine)?;
             masks_of(path, masks)?;
         }
+        BenchJob::Comparisons {
+            models,
+            rows,
+            columns,
+            metrics_only,
+            machine,
+        } => {
+            start_threads(machine)?;
+            comparisons(*models, *rows, *columns, *metrics_only)?;
+        }
         BenchJob::Retrieval {
             queries,
             targets,
@@ -135,6 +148,56 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Times the metrics of geometry and manifold for models that differ by noise, and then the comparisons of all pairs of them.
+fn comparisons(models: usize, rows: usize, columns: usize, metrics_only: bool) -> Result<()> {
+    let count = rows * columns;
+    let uniform = |name: &str, index: usize| {
+        let order = random::permutation(count, &mut random::stream(42, name, index as u64));
+        order.into_iter().map(move |place| place as f32 / count as f32 - 0.5)
+    };
+    // Five classes that overlap.
+    let class = |i: usize| ((i / columns) % 5) as f32 * 0.1;
+    let base: Vec<f32> = uniform("base", 0).enumerate().map(|(i, x)| x + class(i)).collect();
+    let labels: Vec<String> = (0..rows).map(|row| (row % 5).to_string()).collect();
+    let labels = Arc::new(Labels::new(&labels));
+    let mut studies = Vec::new();
+    for model in 0..models {
+        let values = base
+            .iter()
+            .zip(uniform("noise", model))
+            .map(|(x, noise)| x + 0.3 * noise)
+            .collect();
+        let mut study = Study::new(
+            &format!("model{model}"),
+            Space::from_f32("embeddings", rows, columns, values)?,
+        );
+        study.labels = Some(Arc::clone(&labels));
+        studies.push(study);
+    }
+    let metrics = [Analysis::Geometry.metrics(), Analysis::Manifold.metrics()].concat();
+    let (spec, driver) = (Spec::default(), Driver::silent(Order::Parallel));
+    let start = Instant::now();
+    let mut results = evaluate(&studies, &metrics, &spec, &driver)?;
+    let of_metrics = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    if !metrics_only {
+        compare(&mut results, &spec, &driver);
+    }
+    let of_comparisons = start.elapsed().as_secs_f64();
+    let drawn = |d: &&Difference| {
+        d.method
+            .as_deref()
+            .is_some_and(|method| method.ends_with("random signs"))
+    };
+    let line = serde_json::json!({
+        "case": "comparisons", "models": models, "n": rows, "d": columns,
+        "seconds": if metrics_only { of_metrics } else { of_comparisons },
+        "seconds of metrics": of_metrics,
+        "answer": {"differences": results.differences.len(), "by random signs": results.differences.iter().filter(drawn).count()},
+    });
+    Ok(outputs::print(&line.to_string())?)
 }
 
 /// Times masks on one thread, without reading.
@@ -207,7 +270,7 @@ fn retrieval(
     let is_precision = |id: &str| id.starts_with("label_precision.") && id.matches('.').count() == 1;
     let precisions = results.scores.iter().filter(|score| is_precision(&score.metric));
     let answer: serde_json::Map<String, serde_json::Value> = precisions
-        .map(|score| (score.metric.clone(), serde_json::json!(score.value)))
+        .map(|score| (score.metric.to_string(), serde_json::json!(score.value)))
         .collect();
     let line = serde_json::json!({
         "case": "retrieval", "n": n, "d": d, "k": k, "seconds": seconds, "answer": answer,

@@ -224,7 +224,7 @@ pub fn shape(study: &Study) -> Breakdown {
     };
     Breakdown {
         model: study.model.clone(),
-        metric: "shape".to_string(),
+        metric: "shape".into(),
         keys: vec![NameColumn {
             name: "model".to_string(),
             values: vec![study.model.clone()],

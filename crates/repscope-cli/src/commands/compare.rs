@@ -294,7 +294,7 @@ fn evaluate_all(
             runs.push(compute(studies, &metrics, spec, &options.outputs.machine)?);
         }
     }
-    let mut results = parts::together(&runs.iter().collect::<Vec<_>>());
+    let mut results = Results::join(&runs.iter().collect::<Vec<_>>());
     if analyses.contains(&Analysis::Clid) {
         results.breakdowns.extend(studies.iter().map(clid::shape));
     }

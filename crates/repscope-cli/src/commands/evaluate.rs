@@ -205,7 +205,7 @@ impl Run<'_> {
         self.done
             .sort_by_key(|(analysis, _)| ANALYSES.iter().position(|(other, _)| other == analysis));
         let all: Vec<&Results> = self.done.iter().map(|(_, finished)| &finished.results).collect();
-        let mut results = parts::together(&all);
+        let mut results = Results::join(&all);
         self.watched(1, 1, |driver| draw_maps(&mut results, studies, driver));
         parts::add_classes(&mut results, studies);
         let outputs = &self.options.outputs;

@@ -8,7 +8,7 @@ use repscope_core::run::{Driver, Progress};
 use repscope_core::{Analysis, METRICS, Metric, Results, Spec, etes, evaluate, relate, retrieve};
 
 use super::inputs::Inputs;
-use super::parts::{classes, pick};
+use super::parts::classes;
 use super::plan::Planned;
 use crate::call::Cancelled;
 use crate::commands::clid;
@@ -176,13 +176,9 @@ fn complete(planned: &Planned, joint: &Results, inputs: &Inputs, driver: &Driver
         // Another analysis may have computed one of them with options of its own.
         let is_own = |name: &str| others.scores.iter().any(|score| score.metric == name);
         results.scores.retain(|score| !is_own(&score.metric));
-        results.scores.extend(others.scores);
-        results.curves.extend(others.curves);
-        results.breakdowns.extend(others.breakdowns);
-        results.samples.extend(others.samples);
-        results.warnings.extend(others.warnings);
+        results.absorb(others);
     }
-    let mut part = pick(&results, &planned.metrics, classes(planned.analysis));
+    let mut part = results.pick(&planned.metrics, classes(planned.analysis));
     if planned.analysis == Analysis::Clid {
         if let Some((performance, metrics)) = &planned.performance {
             relate(&mut part, metrics, performance, &planned.spec)?;

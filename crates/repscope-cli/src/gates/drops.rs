@@ -353,7 +353,8 @@ mod tests {
     fn results(scores: &[(&str, &str, f64, Better)]) -> Results {
         let score = |(model, metric, value, better): &(&str, &str, f64, Better)| Score {
             model: model.to_string(),
-            ..Score::number(*metric, *value, 10, *better)
+            better: *better,
+            ..Score::number(*metric, *value, 10)
         };
         Results {
             scores: scores.iter().map(score).collect(),
@@ -489,7 +490,7 @@ mod tests {
         let mut now = results(&[("a", "nmi", 0.9, Better::Higher), ("b", "nmi", 0.9, Better::Higher)]);
         now.scores.push(Score {
             model: "a".to_string(),
-            ..Score::undefined("trustworthiness@10", "all codes are zero", 10, Better::Higher)
+            ..Score::undefined("trustworthiness@10", "all codes are zero", 10)
         });
         let (failed, left_out) = compared("0.1", &now, &[]);
         assert_eq!(failed, ["a: there is no value: all codes are zero"]);

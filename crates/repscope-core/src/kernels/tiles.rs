@@ -100,7 +100,7 @@ pub(crate) struct Ask<'a> {
 }
 
 /// What a sweep brought, by query.
-pub(crate) struct Answer {
+pub(crate) struct Results {
     pub(crate) neighbors: Option<Neighbors>,
     pub(crate) ranks: Vec<Ranks>,
     /// Kernel sums.
@@ -123,7 +123,7 @@ pub(crate) fn memory(rows: u64, columns: u64, queries: u64) -> u64 {
 }
 
 /// Looks at every pair of a query and another row.
-pub(crate) fn sweep(prepared: &Prepared, anchors: Anchors, ask: &Ask, driver: &Driver) -> Answer {
+pub(crate) fn sweep(prepared: &Prepared, anchors: Anchors, ask: &Ask, driver: &Driver) -> Results {
     let rows = prepared.rows() as u64;
     let coordinates = anchors.count(prepared.rows()) as u64 * rows * prepared.columns() as u64;
     if (ask.kernel.is_none() && ask.classes.is_none()) || coordinates > DIRECT {
@@ -135,7 +135,7 @@ pub(crate) fn sweep(prepared: &Prepared, anchors: Anchors, ask: &Ask, driver: &D
         kernel: None,
         classes: None,
     };
-    let mut answer = Answer {
+    let mut answer = Results {
         neighbors: None,
         ranks: Vec::new(),
         kernel: None,
@@ -145,14 +145,14 @@ pub(crate) fn sweep(prepared: &Prepared, anchors: Anchors, ask: &Ask, driver: &D
         answer = sweep_tiles(prepared, anchors, &selection, driver);
     }
     let (kernel, classes) = pair_sums::directly(prepared, anchors, ask, driver);
-    Answer {
+    Results {
         kernel,
         classes,
         ..answer
     }
 }
 
-fn sweep_tiles(prepared: &Prepared, anchors: Anchors, ask: &Ask, driver: &Driver) -> Answer {
+fn sweep_tiles(prepared: &Prepared, anchors: Anchors, ask: &Ask, driver: &Driver) -> Results {
     let sweep = Sweep {
         prepared,
         anchors,
@@ -358,7 +358,7 @@ impl Sweep<'_> {
     }
 
     /// Takes the answers out of the blocks and puts them into the order of the queries.
-    fn collect(&self, blocks: Vec<Mutex<Block>>) -> Answer {
+    fn collect(&self, blocks: Vec<Mutex<Block>>) -> Results {
         let (prepared, anchors, ask) = (self.prepared, self.anchors, self.ask);
         let mut blocks: Vec<Block> = blocks.into_iter().map(|b| b.into_inner().expect(UNSHARED)).collect();
         let queries = anchors.count(prepared.rows());
@@ -367,7 +367,7 @@ impl Sweep<'_> {
             k: others.k,
             ranks: vec![0; queries * others.k],
         };
-        let mut answer = Answer {
+        let mut answer = Results {
             neighbors: None,
             ranks: ask.ranks_of.iter().map(ranks).collect(),
             kernel: ask.kernel.map(|_| vec![0.0; queries]),

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 //! Accuracy of a classifier, without and with perturbation. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::{BASELINE, Head};
-use crate::interval;
 use crate::perturb::{Judged, Perturbed};
 use crate::score::{Better, Breakdown, NameColumn, NumberColumn, Score};
+use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "accuracy",
     title: "Accuracy",
     analysis: Analysis::Perturb,
-    outputs: &[Output {
-        id: "accuracy.HEAD@SET",
-        about: "share of samples whose class is told; for combined, those of all heads",
-        better: Better::Higher,
-        range: "0 to 1",
-    }],
+    outputs: &[Output::new(
+        "accuracy.HEAD@SET",
+        "share of samples whose class is told; for combined, those of all heads",
+        Better::Higher,
+        "0 to 1",
+    )],
     page: include_str!("accuracy.md"),
     invariances: &[Invariance::RowOrder],
     takes: &[Takes::Predictions],
@@ -27,8 +27,8 @@ pub(super) static METRIC: Metric = Metric {
 /// So many names of classes stand in a warning.
 const MOST_NAMES: usize = 10;
 
-fn compute(perturbed: &Perturbed) -> Answer {
-    let mut answer = Answer::default();
+fn compute(perturbed: &Perturbed) -> Results {
+    let mut answer = Results::default();
     let names = || perturbed.data.sets.iter().map(|set| set.name.as_str());
     for judged in &perturbed.judged {
         answer.scores.push(score(judged, BASELINE, &judged.baseline, perturbed));
@@ -54,7 +54,7 @@ fn score(judged: &Judged, set: &str, right: &[bool], perturbed: &Perturbed) -> S
         let effect = |&is_right: &bool| (f64::from(u8::from(is_right)) - value) / n as f64;
         interval.with_effects(right.iter().map(effect).collect())
     });
-    Score::number(format!("accuracy.{}@{set}", judged.name), value, n, Better::Higher)
+    Score::number(format!("accuracy.{}@{set}", judged.name), value, n)
         .with_interval(interval)
         .with_chance(judged.chance)
 }
@@ -81,7 +81,7 @@ fn by_class(head: &Head, set: &str, said: &[u32]) -> Breakdown {
     let ratio = |part: usize, whole: usize| (whole > 0).then(|| part as f64 / whole as f64);
     Breakdown {
         model: String::new(),
-        metric: format!("accuracy.{}@{set}", head.name),
+        metric: format!("accuracy.{}@{set}", head.name).into(),
         keys: vec![NameColumn {
             name: "class".to_string(),
             values: head.classes.clone(),
@@ -130,7 +130,7 @@ fn confusion(head: &Head, set: &str, said: &[u32]) -> Breakdown {
     };
     Breakdown {
         model: String::new(),
-        metric: format!("accuracy.{}.confusion@{set}", head.name),
+        metric: format!("accuracy.{}.confusion@{set}", head.name).into(),
         keys: vec![names("class", &|cell| cell.0), names("predicted", &|cell| cell.1)],
         columns: vec![
             numbers("count", &|cell| cell.2 as f64),

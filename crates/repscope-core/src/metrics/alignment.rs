@@ -1,39 +1,42 @@
 // SPDX-License-Identifier: MIT
 //! Alignment: how near the codes of two views of a sample are, and how evenly both views cover the sphere. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::{Error, Result};
-use crate::interval;
 use crate::kernels::prepared::unit_factors;
 use crate::kernels::views::Views;
 use crate::plan::{Need, Shared};
 use crate::score::{Better, Interval, Score};
 use crate::spec::Spec;
+use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "alignment",
     title: "Alignment",
     analysis: Analysis::Clid,
     outputs: &[
-        Output {
-            id: "alignment",
-            about: "mean distance, to the power alpha, between unit-length codes of two views",
-            better: Better::Lower,
-            range: "0 to 2^alpha",
-        },
-        Output {
-            id: "alignment.uniformity",
-            about: "mean uniformity of both views",
-            better: Better::Lower,
-            range: "−4t to 0",
-        },
-        Output {
-            id: "alignment.total",
-            about: "alignment plus uniformity of both views",
-            better: Better::Lower,
-            range: "−4t to 2^alpha",
-        },
+        Output::new(
+            "alignment",
+            "mean distance, to the power alpha, between unit-length codes of two views",
+            Better::Lower,
+            "0 to 2^alpha",
+        )
+        .column("Alignment"),
+        Output::new(
+            "alignment.uniformity",
+            "mean uniformity of both views",
+            Better::Lower,
+            "−4t to 0",
+        )
+        .column("Alignment_uniformity"),
+        Output::new(
+            "alignment.total",
+            "alignment plus uniformity of both views",
+            Better::Lower,
+            "−4t to 2^alpha",
+        )
+        .column("Alignment_total"),
     ],
     page: include_str!("alignment.md"),
     invariances: Invariance::OF_ANGLES,
@@ -76,15 +79,12 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     })
 }
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     let rows = shared.study.latent.rows();
-    let undefined = |id, reason: &str| Score::undefined(id, reason, rows, Better::Lower);
+    let undefined = |id, reason: &str| Score::undefined(id, reason, rows);
     if let Some(reason) = missing(shared.study) {
         let scores = METRIC.outputs.iter().map(|output| undefined(output.id, &reason));
-        return Ok(Answer {
-            scores: scores.collect(),
-            ..Answer::default()
-        });
+        return Ok(scores.collect());
     }
     let views = shared.views()?;
     let (alignment, warnings) = align(shared, views);
@@ -95,10 +95,10 @@ fn compute(shared: &Shared) -> Result<Answer> {
     } else {
         scores.extend(spread(shared, views)?);
     }
-    Ok(Answer {
+    Ok(Results {
         scores,
         warnings,
-        ..Answer::default()
+        ..Results::default()
     })
 }
 
@@ -108,7 +108,7 @@ fn align(shared: &Shared, views: &Views) -> (Score, Vec<String>) {
     let mean = interval::mean(&views.powers);
     let units = shared.row_units();
     let interval = interval::of_mean(&views.powers, units, level).map(|i| i.within(0.0, 2f64.powf(alpha)));
-    let score = Score::number("alignment", mean, views.powers.len(), Better::Lower).with_interval(interval);
+    let score = Score::number("alignment", mean, views.powers.len()).with_interval(interval);
     let Some(chance) = views.mismatched else {
         return (score, Vec::new());
     };
@@ -146,7 +146,7 @@ fn spread(shared: &Shared, views: &Views) -> Result<[Score; 2]> {
 
     // Two rows share their only pair, so they do not say how it varies.
     let interval = |value, changes: &[f64]| interval_of(value, &own, changes, shared).filter(|_| rows > 2);
-    let score = |id, value, interval| Score::number(id, value, own.len(), Better::Lower).with_interval(interval);
+    let score = |id, value, interval| Score::number(id, value, own.len()).with_interval(interval);
     let (lowest, highest) = (-4.0 * shared.spec.t, 2f64.powf(shared.spec.alpha));
     let of_uniformity = interval(uniformity, &twice).map(|i| i.within(lowest, 0.0));
     let of_total = interval(total, &aligned).map(|i| i.within(lowest, highest));

@@ -3,7 +3,7 @@
 
 use super::participation_ratio::NO_VARIANCE;
 use super::rankme::{needs, score};
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::error::Result;
 use crate::kernels::singular::{Function, Values};
 use crate::plan::Shared;
@@ -14,18 +14,14 @@ pub(super) static METRIC: Metric = Metric {
     title: "Alpha-ReQ",
     analysis: Analysis::Rankme,
     outputs: &[
-        Output {
-            id: "alpha_req",
-            about: "exponent of the power law that the eigenvalues follow",
-            better: Better::Neither,
-            range: "any number; about 1 is often best",
-        },
-        Output {
-            id: "alpha_req.r2",
-            about: "how well they follow it",
-            better: Better::Neither,
-            range: "0 to 1",
-        },
+        Output::new(
+            "alpha_req",
+            "exponent of the power law that the eigenvalues follow",
+            Better::Neither,
+            "any number; about 1 is often best",
+        )
+        .column("Alpha_ReQ"),
+        Output::new("alpha_req.r2", "how well they follow it", Better::Neither, "0 to 1").column("Alpha_ReQ_R2"),
     ],
     page: include_str!("alpha_req.md"),
     invariances: Invariance::SIMILARITY,
@@ -44,7 +40,7 @@ pub(super) const EXPONENT: Function = ("alpha_req", |singular| Some(-fit(singula
 /// How well the line fits.
 pub(super) const R2: Function = ("alpha_req.r2", |singular| fit(singular).ok()?.1);
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     let singular = &shared.singular()?.centred;
     let reason = match fit(singular) {
         Err(reason) => reason,
@@ -57,10 +53,7 @@ fn compute(shared: &Shared) -> Result<Answer> {
     };
     let exponent = score(EXPONENT, singular, [f64::MIN, f64::MAX], &reason, shared);
     let r2 = score(R2, singular, [0.0, 1.0], &reason, shared);
-    Ok(Answer {
-        scores: vec![with_note(exponent), with_note(r2)],
-        ..Answer::default()
-    })
+    Ok(Results::from(vec![with_note(exponent), with_note(r2)]))
 }
 
 /// The last eigenvalue of the fit. Centring takes one direction away.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! BLEU: runs of words that generated texts share with their references. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::etes::Decoded;
 use crate::score::{Better, Score};
 use crate::texts::{bleu, sums};
@@ -13,30 +13,25 @@ pub(super) static METRIC: Metric = Metric {
     title: "BLEU",
     analysis: Analysis::Etes,
     outputs: &[
-        Output {
-            id: "bleu@1",
-            about: "words shared with the reference texts",
-            better: Better::Higher,
-            range: RANGE,
-        },
-        Output {
-            id: "bleu@2",
-            about: "runs of up to two words shared with the reference texts",
-            better: Better::Higher,
-            range: RANGE,
-        },
-        Output {
-            id: "bleu@3",
-            about: "runs of up to three words shared with the reference texts",
-            better: Better::Higher,
-            range: RANGE,
-        },
-        Output {
-            id: "bleu@4",
-            about: "runs of up to four words shared with the reference texts: the usual BLEU",
-            better: Better::Higher,
-            range: RANGE,
-        },
+        Output::new("bleu@1", "words shared with the reference texts", Better::Higher, RANGE),
+        Output::new(
+            "bleu@2",
+            "runs of up to two words shared with the reference texts",
+            Better::Higher,
+            RANGE,
+        ),
+        Output::new(
+            "bleu@3",
+            "runs of up to three words shared with the reference texts",
+            Better::Higher,
+            RANGE,
+        ),
+        Output::new(
+            "bleu@4",
+            "runs of up to four words shared with the reference texts: the usual BLEU",
+            Better::Higher,
+            RANGE,
+        ),
     ],
     page: include_str!("bleu.md"),
     invariances: &[Invariance::RowOrder],
@@ -45,15 +40,12 @@ pub(super) static METRIC: Metric = Metric {
     work: Work::Decoding { compute },
 };
 
-fn compute(decoded: &Decoded) -> Answer {
+fn compute(decoded: &Decoded) -> Results {
     let Some(texts) = decoded.text_scores() else {
-        return Answer::default();
+        return Results::default();
     };
     let counts: Vec<bleu::Counts> = texts.iter().map(|text| text.matches).collect();
-    Answer {
-        scores: (1..=bleu::ORDERS).map(|n| score(&counts, n, decoded)).collect(),
-        ..Answer::default()
-    }
+    (1..=bleu::ORDERS).map(|n| score(&counts, n, decoded)).collect()
 }
 
 fn score(counts: &[bleu::Counts], highest: usize, decoded: &Decoded) -> Score {
@@ -61,7 +53,7 @@ fn score(counts: &[bleu::Counts], highest: usize, decoded: &Decoded) -> Score {
     let of = |counts: &bleu::Counts| Some(bleu::of_corpus(counts, highest));
     let interval = sums::jackknife(counts, decoded.units(), decoded.spec.level, of);
     let value = bleu::of_corpus(&total, highest);
-    let score = Score::number(format!("bleu@{highest}"), value, counts.len(), Better::Higher);
+    let score = Score::number(format!("bleu@{highest}"), value, counts.len());
     let score = score.with_interval(interval.map(|i| i.within(0.0, 100.0)));
     match bleu::remark(&total, highest) {
         Some(remark) => score.with_note(remark),

@@ -2,14 +2,14 @@
 //! CLID: cluster learnability and intrinsic dimension, together. See the page.
 
 use super::two_nn;
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::{Error, Result};
-use crate::interval;
 use crate::kernels::learnability::{Learnability, Run};
 use crate::plan::{Key, Need, Shared};
-use crate::score::{Better, Breakdown, Interval, NameColumn, NumberColumn, Results, Score};
+use crate::score::{Better, Breakdown, Interval, NameColumn, NumberColumn, Score};
 use crate::spec::{IdNorm, Spec, UnitLength};
+use crate::stats::interval;
 
 /// The options that are steps of CLID.
 pub(super) static STEPS: &[&str] = &[
@@ -29,36 +29,35 @@ pub(super) static METRIC: Metric = Metric {
     title: "CLID",
     analysis: Analysis::Clid,
     outputs: &[
-        Output {
-            id: "clid.cl",
-            about: "cluster learnability: share of one half whose k-means cluster the other half votes for",
-            better: Better::Higher,
-            range: "0 to 1",
-        },
-        Output {
-            id: "clid.cl_std",
-            about: "standard deviation of the cluster learnability over seeds and splits",
-            better: Better::Neither,
-            range: "0 to 0.5",
-        },
-        Output {
-            id: "clid.id",
-            about: "intrinsic dimension by TwoNN",
-            better: Better::Neither,
-            range: "above 0",
-        },
-        Output {
-            id: "clid.id_normalized",
-            about: "intrinsic dimension on a common scale: divided by D, or standardised over the models",
-            better: Better::Neither,
-            range: "0 to 1, or any number",
-        },
-        Output {
-            id: "clid",
-            about: "cluster learnability plus normalised intrinsic dimension",
-            better: Better::Higher,
-            range: "0 to 2, or any number",
-        },
+        Output::new(
+            "clid.cl",
+            "cluster learnability: share of one half whose k-means cluster the other half votes for",
+            Better::Higher,
+            "0 to 1",
+        )
+        .column("CL"),
+        Output::new(
+            "clid.cl_std",
+            "standard deviation of the cluster learnability over seeds and splits",
+            Better::Neither,
+            "0 to 0.5",
+        )
+        .column("CL_std"),
+        Output::new("clid.id", "intrinsic dimension by TwoNN", Better::Neither, "above 0").column("ID"),
+        Output::new(
+            "clid.id_normalized",
+            "intrinsic dimension on a common scale: divided by D, or standardised over the models",
+            Better::Neither,
+            "0 to 1, or any number",
+        )
+        .column("ID_normalized"),
+        Output::new(
+            "clid",
+            "cluster learnability plus normalised intrinsic dimension",
+            Better::Higher,
+            "0 to 2, or any number",
+        )
+        .column("CLID"),
     ],
     page: include_str!("clid.md"),
     // Document 002 standardises single columns, so turning the space changes it; halves go by row number.
@@ -109,7 +108,7 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     Ok(needs)
 }
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     let (spec, study) = (shared.spec, shared.study);
     let rows = study.latent.rows();
     let (learned, learnability, runs) = match missing(spec, study) {
@@ -121,15 +120,15 @@ fn compute(shared: &Shared) -> Result<Answer> {
     };
     let cl = match &learned {
         Ok(score) => score.clone(),
-        Err(reason) => Score::undefined("clid.cl", reason, rows, Better::Higher),
+        Err(reason) => Score::undefined("clid.cl", reason, rows),
     };
     let id = dimension(shared, learnability)?;
     let mut scores = vec![cl.clone(), spread(runs, &cl), id.clone()];
     scores.extend(together(&cl, &id, study.latent.columns(), spec));
-    Ok(Answer {
+    Ok(Results {
         scores,
         breakdowns: (!runs.is_empty()).then(|| by_run(runs)).into_iter().collect(),
-        ..Answer::default()
+        ..Results::default()
     })
 }
 
@@ -160,7 +159,7 @@ fn learn(found: &Learnability, shared: &Shared) -> std::result::Result<Score, St
     let tested = runs.iter().map(|run| run.tested).min().unwrap_or(0);
     let value = interval::mean(&accuracies);
     let largest = interval::mean(&runs.iter().map(|run| run.largest).collect::<Vec<f64>>());
-    Ok(Score::number("clid.cl", value, tested, Better::Higher)
+    Ok(Score::number("clid.cl", value, tested)
         .with_interval(interval_over_runs(&accuracies, value, tested, spec.level))
         .with_chance(largest)
         .with_note(note(found, shared)))
@@ -219,16 +218,13 @@ fn variance(values: &[f64], mean: f64) -> f64 {
 fn spread(runs: &[Run], cl: &Score) -> Score {
     let id = "clid.cl_std";
     match cl.value {
-        None => Score::undefined(id, cl.reason.clone().unwrap_or_default(), cl.n, Better::Neither),
-        Some(_) if runs.len() < 2 => Score::undefined(
-            id,
-            "one run has no spread; ask for more with --repeats or --splits",
-            1,
-            Better::Neither,
-        ),
+        None => Score::undefined(id, cl.reason.clone().unwrap_or_default(), cl.n),
+        Some(_) if runs.len() < 2 => {
+            Score::undefined(id, "one run has no spread; ask for more with --repeats or --splits", 1)
+        }
         Some(mean) => {
             let accuracies: Vec<f64> = runs.iter().map(accuracy).collect();
-            Score::number(id, variance(&accuracies, mean).sqrt(), runs.len(), Better::Neither)
+            Score::number(id, variance(&accuracies, mean).sqrt(), runs.len())
         }
     }
 }
@@ -236,7 +232,7 @@ fn spread(runs: &[Run], cl: &Score) -> Score {
 /// TwoNN on the codes as they are, or on the rows of length 1 that voted.
 fn dimension(shared: &Shared, learnability: Option<&Learnability>) -> Result<Score> {
     let rows = shared.study.latent.rows();
-    let undefined = |reason: &str, n: usize| Ok(Score::undefined("clid.id", reason, n, Better::Neither));
+    let undefined = |reason: &str, n: usize| Ok(Score::undefined("clid.id", reason, n));
     if rows < 3 {
         return undefined("two neighbours need at least 3 rows", rows);
     }
@@ -254,7 +250,7 @@ fn dimension(shared: &Shared, learnability: Option<&Learnability>) -> Result<Sco
     let Some(value) = value else {
         return undefined("too few distinct ratios for a fit", ratios.logs.len());
     };
-    let score = Score::number("clid.id", value, ratios.logs.len(), Better::Neither).with_interval(interval);
+    let score = Score::number("clid.id", value, ratios.logs.len()).with_interval(interval);
     Ok(match ratios.note() {
         None => score,
         Some(note) => score.with_note(note),
@@ -272,13 +268,13 @@ fn together(cl: &Score, id: &Score, columns: usize, spec: &Spec) -> [Score; 2] {
                 .to_string(),
         ),
     };
-    let undefined = |metric, better| Score::undefined(metric, reason.clone().unwrap_or_default(), cl.n, better);
-    let mut normalized = undefined("clid.id_normalized", Better::Neither);
-    let mut sum = undefined("clid", Better::Higher);
+    let undefined = |metric: &str| Score::undefined(metric, reason.clone().unwrap_or_default(), cl.n);
+    let mut normalized = undefined("clid.id_normalized");
+    let mut sum = undefined("clid");
     if spec.clid.id_norm == IdNorm::Dim {
         let share = |x: f64| (x / columns as f64).min(1.0);
         if let Some(dimension) = id.value {
-            normalized = Score::number(&normalized.metric, share(dimension), id.n, Better::Neither);
+            normalized = Score::number(&normalized.metric, share(dimension), id.n);
             normalized.interval = id.interval.map(|ends| ends.map(share));
             normalized.level = id.level;
             normalized.standard_error = id.standard_error.map(|e| e / columns as f64);
@@ -291,7 +287,7 @@ fn together(cl: &Score, id: &Score, columns: usize, spec: &Spec) -> [Score; 2] {
             }
         }
         if let (Some(a), Some(b)) = (cl.value, normalized.value) {
-            sum = Score::number("clid", a + b, cl.n, Better::Higher).with_interval(
+            sum = Score::number("clid", a + b, cl.n).with_interval(
                 interval_of_sum(cl, &normalized, 1.0, 1.0, a + b, spec.level).map(|i| i.within(0.0, 2.0)),
             );
         }
@@ -372,7 +368,7 @@ fn across(spec: &Spec, results: &mut Results) {
             let n = if score.metric == "clid" { cl.n } else { id.n };
             *score = Score {
                 model: cl.model.clone(),
-                ..Score::number(&score.metric, value, n, score.better).with_interval(interval)
+                ..Score::number(&score.metric, value, n).with_interval(interval)
             }
             .with_note(format!("standardised over {} models: 0 is their mean", known.len()));
         }
@@ -415,7 +411,7 @@ fn by_run(runs: &[Run]) -> Breakdown {
     };
     Breakdown {
         model: String::new(),
-        metric: "clid.cl".to_string(),
+        metric: "clid.cl".into(),
         keys: vec![
             names("seed", |run| run.seed.to_string()),
             names("split", |run| run.split.to_string()),

@@ -3,22 +3,23 @@
 
 use super::inertia::needs;
 use super::nmi::too_few_rows;
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::error::Result;
-use crate::interval;
 use crate::plan::Shared;
 use crate::score::{Better, Score};
+use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "cluster_balance",
     title: "Cluster balance",
     analysis: Analysis::Geometry,
-    outputs: &[Output {
-        id: "cluster_balance",
-        about: "spread of the k-means cluster sizes; 0 is perfectly even",
-        better: Better::Lower,
-        range: "0 to √(k − 1)",
-    }],
+    outputs: &[Output::new(
+        "cluster_balance",
+        "spread of the k-means cluster sizes; 0 is perfectly even",
+        Better::Lower,
+        "0 to √(k − 1)",
+    )
+    .column("Cluster_Balance")],
     page: include_str!("cluster_balance.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
     takes: &[Takes::Codes],
@@ -26,11 +27,11 @@ pub(super) static METRIC: Metric = Metric {
     work: Work::Study { needs, compute },
 };
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     let n = shared.study.latent.rows();
     if shared.spec.clusters > n {
         let reason = too_few_rows(shared.spec, n);
-        return Ok(Score::undefined("cluster_balance", reason, n, Better::Lower).into());
+        return Ok(Score::undefined("cluster_balance", reason, n).into());
     }
     let clusters = shared.clusters()?;
     let counts: Vec<f64> = clusters.counts.iter().map(|&c| c as f64).collect();
@@ -45,7 +46,7 @@ fn compute(shared: &Shared) -> Result<Answer> {
     let of_rows: Vec<f64> = clusters.labels.iter().map(|&c| replicates[c as usize]).collect();
     let interval = interval::jackknife_of_rows(value, &of_rows, shared.row_units(), shared.spec.level)
         .map(|i| i.within(0.0, f64::MAX));
-    Ok(Score::number("cluster_balance", value, n, Better::Lower)
+    Ok(Score::number("cluster_balance", value, n)
         .with_interval(interval)
         .into())
 }

@@ -3,7 +3,7 @@
 
 use super::participation_ratio::NO_VARIANCE;
 use super::rankme::{needs, score};
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::error::Result;
 use crate::kernels::singular::Function;
 use crate::plan::Shared;
@@ -13,12 +13,13 @@ pub(super) static METRIC: Metric = Metric {
     id: "condition_number",
     title: "Condition number",
     analysis: Analysis::Rankme,
-    outputs: &[Output {
-        id: "condition_number",
-        about: "largest over smallest singular value of the centred codes",
-        better: Better::Neither,
-        range: "1 and above",
-    }],
+    outputs: &[Output::new(
+        "condition_number",
+        "largest over smallest singular value of the centred codes",
+        Better::Neither,
+        "1 and above",
+    )
+    .column("Condition_Number")],
     page: include_str!("condition_number.md"),
     invariances: Invariance::SIMILARITY,
     takes: &[Takes::Codes],
@@ -34,7 +35,7 @@ pub(super) const RATIO: Function = ("condition_number", |singular| {
     (!singular.is_rounding(*smallest)).then(|| largest / smallest)
 });
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     let singular = &shared.singular()?.centred;
     let reason = match singular.values.first() {
         Some(&largest) if largest > 0.0 => {

@@ -2,7 +2,7 @@
 //! Continuity: do neighbours among the inputs stay neighbours among the codes? See the page.
 
 use super::trustworthiness::{largest_k, preservation};
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
 use crate::plan::{Key, Need, Shared};
@@ -13,12 +13,12 @@ pub(super) static METRIC: Metric = Metric {
     id: "continuity",
     title: "Continuity",
     analysis: Analysis::Neighborhood,
-    outputs: &[Output {
-        id: "continuity@K",
-        about: "the K nearest inputs are near among the codes too",
-        better: Better::Higher,
-        range: "0 to 1",
-    }],
+    outputs: &[Output::new(
+        "continuity@K",
+        "the K nearest inputs are near among the codes too",
+        Better::Higher,
+        "0 to 1",
+    )],
     page: include_str!("continuity.md"),
     invariances: Invariance::SIMILARITY,
     takes: &[Takes::States, Takes::Codes],
@@ -38,6 +38,6 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     ])
 }
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     preservation("continuity", shared, Key::INPUT, Key::codes(shared.spec))
 }

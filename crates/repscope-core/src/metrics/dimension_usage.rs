@@ -2,7 +2,7 @@
 //! Dimension usage: the participation ratio as a share of the dimensions. See the page.
 
 use super::participation_ratio::{NO_VARIANCE, needs, ratio};
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::error::Result;
 use crate::plan::Shared;
 use crate::score::{Better, Interval, Score};
@@ -11,12 +11,12 @@ pub(super) static METRIC: Metric = Metric {
     id: "dimension_usage",
     title: "Dimension usage",
     analysis: Analysis::Manifold,
-    outputs: &[Output {
-        id: "dimension_usage",
-        about: "participation ratio divided by D",
-        better: Better::Neither,
-        range: "1/D to 1",
-    }],
+    outputs: &[Output::new(
+        "dimension_usage",
+        "participation ratio divided by D",
+        Better::Neither,
+        "1/D to 1",
+    )],
     page: include_str!("dimension_usage.md"),
     invariances: Invariance::SIMILARITY,
     takes: &[Takes::Codes],
@@ -24,10 +24,10 @@ pub(super) static METRIC: Metric = Metric {
     work: Work::Study { needs, compute },
 };
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     let (n, d) = (shared.study.latent.rows(), shared.study.latent.columns() as f64);
     let Some((value, interval)) = ratio(shared)? else {
-        return Ok(Score::undefined("dimension_usage", NO_VARIANCE, n, Better::Neither).into());
+        return Ok(Score::undefined("dimension_usage", NO_VARIANCE, n).into());
     };
     let interval = interval.map(|i| Interval {
         low: i.low / d,
@@ -35,7 +35,7 @@ fn compute(shared: &Shared) -> Result<Answer> {
         standard_error: i.standard_error.map(|s| s / d),
         ..i.with_effects_times(1.0 / d)
     });
-    Ok(Score::number("dimension_usage", value / d, n, Better::Neither)
+    Ok(Score::number("dimension_usage", value / d, n)
         .with_interval(interval)
         .into())
 }

@@ -13,7 +13,7 @@ mod scores;
 mod tables;
 mod with_texts;
 
-use super::{Analysis, Answer, Invariance, Metric, Takes, Work};
+use super::{Analysis, Invariance, Metric, Results, Takes, Work};
 use crate::etes::Decoded;
 use measured::Measured;
 
@@ -29,14 +29,15 @@ pub(super) static METRIC: Metric = Metric {
     work: Work::Decoding { compute },
 };
 
-fn compute(decoded: &Decoded) -> Answer {
+fn compute(decoded: &Decoded) -> Results {
     let measured = Measured::of_all(decoded);
-    let mut answer = Answer {
+    let mut answer = Results {
         scores: scores::all(&measured),
         curves: tables::histograms(&measured),
         breakdowns: vec![tables::bands(&measured)],
         samples: vec![tables::samples(&measured)],
         warnings: advice::warnings(&measured),
+        ..Results::default()
     };
     answer.scores.extend(with_texts::correlations(&measured));
     for (factor, labels) in &decoded.data.groups {

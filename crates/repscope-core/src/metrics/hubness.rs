@@ -2,7 +2,7 @@
 //! Hubness: are a few targets found by many queries, and many by none? See the page.
 
 use super::over_queries::with_effective_k;
-use super::{Analysis, Answer, Invariance, Metric, Output, Part, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
 use crate::retrieve::Ranked;
 use crate::score::{Better, Score};
 
@@ -11,18 +11,18 @@ pub(super) static METRIC: Metric = Metric {
     title: "Hubness",
     analysis: Analysis::Retrieval,
     outputs: &[
-        Output {
-            id: "hubness.DIRECTION@K",
-            about: "skewness of how often each target is among the first K of a query",
-            better: Better::Lower,
-            range: "any number",
-        },
-        Output {
-            id: "hubness.DIRECTION.never@K",
-            about: "share of targets that are among the first K of no query",
-            better: Better::Lower,
-            range: "0 to 1",
-        },
+        Output::new(
+            "hubness.DIRECTION@K",
+            "skewness of how often each target is among the first K of a query",
+            Better::Lower,
+            "any number",
+        ),
+        Output::new(
+            "hubness.DIRECTION.never@K",
+            "share of targets that are among the first K of no query",
+            Better::Lower,
+            "0 to 1",
+        ),
     ],
     page: include_str!("hubness.md"),
     invariances: Invariance::OF_ANGLES,
@@ -34,8 +34,8 @@ pub(super) static METRIC: Metric = Metric {
     },
 };
 
-fn compute(ranked: &Ranked) -> Answer {
-    let mut answer = Answer::default();
+fn compute(ranked: &Ranked) -> Results {
+    let mut answer = Results::default();
     for &k in &ranked.spec.retrieval_k {
         let mut counts = vec![0u32; ranked.targets];
         for q in 0..ranked.queries {
@@ -46,15 +46,10 @@ fn compute(ranked: &Ranked) -> Answer {
         let never = counts.iter().filter(|&&c| c == 0).count() as f64 / ranked.targets as f64;
         let id = ranked.id("hubness", "", Some(k));
         let skewed = match skewness(&counts) {
-            Some(value) => Score::number(id, value, ranked.targets, Better::Lower),
-            None => Score::undefined(id, "every target is found equally often", ranked.targets, Better::Lower),
+            Some(value) => Score::number(id, value, ranked.targets),
+            None => Score::undefined(id, "every target is found equally often", ranked.targets),
         };
-        let never = Score::number(
-            ranked.id("hubness", ".never", Some(k)),
-            never,
-            ranked.targets,
-            Better::Lower,
-        );
+        let never = Score::number(ranked.id("hubness", ".never", Some(k)), never, ranked.targets);
         answer.scores.push(with_effective_k(skewed, ranked, k));
         answer.scores.push(with_effective_k(never, ranked, k));
     }

@@ -2,31 +2,34 @@
 //! Inertia: how tight k-means clusters of the codes are. See the page.
 
 use super::nmi::too_few_rows;
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
-use crate::interval;
 use crate::plan::{Need, Shared};
 use crate::score::{Better, Interval, Score};
 use crate::spec::Spec;
+use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "inertia",
     title: "Inertia",
     analysis: Analysis::Geometry,
     outputs: &[
-        Output {
-            id: "inertia",
-            about: "sum of squared distances to the k-means centres",
-            better: Better::Lower,
-            range: "0 and above",
-        },
-        Output {
-            id: "inertia.share",
-            about: "inertia as a share of the total variance",
-            better: Better::Lower,
-            range: "0 to 1",
-        },
+        Output::new(
+            "inertia",
+            "sum of squared distances to the k-means centres",
+            Better::Lower,
+            "0 and above",
+        )
+        .column("Clustering_Inertia")
+        .in_units_of_the_embeddings(),
+        Output::new(
+            "inertia.share",
+            "inertia as a share of the total variance",
+            Better::Lower,
+            "0 to 1",
+        )
+        .column("Inertia_Share"),
     ],
     page: include_str!("inertia.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift],
@@ -43,28 +46,24 @@ pub(super) fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     })
 }
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     let n = shared.study.latent.rows();
-    let undefined = |id, reason: String| Score::undefined(id, reason, n, Better::Lower);
+    let undefined = |id, reason: String| Score::undefined(id, reason, n);
     if shared.spec.clusters > n {
         let reason = too_few_rows(shared.spec, n);
         let scores = vec![undefined("inertia", reason.clone()), undefined("inertia.share", reason)];
-        return Ok(Answer {
-            scores,
-            ..Answer::default()
-        });
+        return Ok(Results::from(scores));
     }
     let clusters = shared.clusters()?;
     let mean = clusters.inertia / n as f64;
     let of_sum = interval::of_mean(
         &clusters.costs,
-        crate::interval::Units::Single("rows"),
+        crate::stats::interval::Units::Single("rows"),
         shared.spec.level,
     );
     let sum_interval = of_sum.map(|i| rescaled(i, n as f64, 1.0).within(0.0, f64::MAX));
-    let inertia = Score::number("inertia", clusters.inertia, n, Better::Lower)
+    let inertia = Score::number("inertia", clusters.inertia, n)
         .with_interval(sum_interval)
-        .in_units_of_the_codes()
         .with_note(
             "in the squared units of the codes, so not comparable between models of different scale: use inertia.share",
         );
@@ -72,23 +71,20 @@ fn compute(shared: &Shared) -> Result<Answer> {
         // The total is known far better than the part inside clusters: its error is left out.
         let relative = interval::of_mean(
             &clusters.costs,
-            crate::interval::Units::Single("rows"),
+            crate::stats::interval::Units::Single("rows"),
             shared.spec.level,
         );
         let interval = relative
             .filter(|_| mean > 0.0)
             .map(|i| rescaled(i, n as f64, clusters.total).within(0.0, 1.0));
-        Score::number("inertia.share", clusters.inertia / clusters.total, n, Better::Lower).with_interval(interval)
+        Score::number("inertia.share", clusters.inertia / clusters.total, n).with_interval(interval)
     } else {
         undefined(
             "inertia.share",
             "the codes have no variance: all rows are the same".to_string(),
         )
     };
-    Ok(Answer {
-        scores: vec![inertia, share],
-        ..Answer::default()
-    })
+    Ok(Results::from(vec![inertia, share]))
 }
 
 /// Multiplied, then divided: the quotient of the two could overflow for a tiny divisor.

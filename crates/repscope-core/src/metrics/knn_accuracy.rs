@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! k-NN accuracy: can the label of a row be told from the labels of its nearest codes? See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::{Labels, Space, Study};
 use crate::error::{Error, Result};
-use crate::interval;
 use crate::kernels::knn_vote::{Role, Vote, lookup};
 use crate::kernels::prepared::{Preparation, Prepared};
 use crate::kernels::tiles::{Anchors, Ask, sweep};
@@ -13,18 +12,20 @@ use crate::random;
 use crate::run::{Driver, Order};
 use crate::score::{Better, Interval, Score};
 use crate::spec::Spec;
+use crate::stats::interval;
 use rand::seq::SliceRandom;
 
 pub(super) static METRIC: Metric = Metric {
     id: "knn_accuracy",
     title: "k-NN accuracy",
     analysis: Analysis::Geometry,
-    outputs: &[Output {
-        id: "knn_accuracy@K",
-        about: "share of test rows whose label the K nearest training codes vote for",
-        better: Better::Higher,
-        range: "0 to 1",
-    }],
+    outputs: &[Output::new(
+        "knn_accuracy@K",
+        "share of test rows whose label the K nearest training codes vote for",
+        Better::Higher,
+        "0 to 1",
+    )
+    .column("KNN_Accuracy")],
     page: include_str!("knn_accuracy.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
     takes: &[Takes::Codes, Takes::Labels],
@@ -84,13 +85,13 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     })
 }
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     let (spec, study) = (shared.spec, shared.study);
     let id = format!("knn_accuracy@{}", spec.knn_k);
     let rows = study.latent.rows();
     let (Some(labels), None) = (&study.labels, missing(spec, study)) else {
         let reason = missing(spec, study).unwrap_or_default();
-        return Ok(Score::undefined(id, reason, rows, Better::Higher).into());
+        return Ok(Score::undefined(id, reason, rows).into());
     };
     let neighbors = shared.neighbors(Key::RAW, looked_up(spec, rows))?;
     let mut accuracies = Vec::with_capacity(spec.splits);
@@ -110,13 +111,13 @@ fn compute(shared: &Shared) -> Result<Answer> {
         }
     }
     if accuracies.is_empty() {
-        return Ok(Score::undefined(id, "no sampled row is a test row", rows, Better::Higher).into());
+        return Ok(Score::undefined(id, "no sampled row is a test row", rows).into());
     }
     let counts = labels.counts();
     let value = interval::mean(&accuracies);
     let majority = counts.iter().copied().max().unwrap_or(0) as f64 / rows as f64;
     let interval = interval_over_splits(&accuracies, value, tested, rows, spec).map(|i| i.within(0.0, 1.0));
-    let score = Score::number(id, value, tested, Better::Higher)
+    let score = Score::number(id, value, tested)
         .with_interval(interval)
         .with_chance(majority);
     let lone = counts.iter().filter(|&&c| c == 1).count();

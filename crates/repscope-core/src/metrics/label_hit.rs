@@ -2,21 +2,21 @@
 //! Label hit rate at K: the share of queries that find at least one relevant target among the first K. See the page.
 
 use super::over_queries::at_every_k;
-use super::{Analysis, Answer, Invariance, Metric, Output, Part, Takes, Work};
-use crate::interval;
+use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
 use crate::retrieve::Ranked;
 use crate::score::Better;
+use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "label_hit",
     title: "Label hit rate at K",
     analysis: Analysis::Retrieval,
-    outputs: &[Output {
-        id: "label_hit.DIRECTION@K",
-        about: "share of queries with at least one target of their label among the first K",
-        better: Better::Higher,
-        range: "0 to 1",
-    }],
+    outputs: &[Output::new(
+        "label_hit.DIRECTION@K",
+        "share of queries with at least one target of their label among the first K",
+        Better::Higher,
+        "0 to 1",
+    )],
     page: include_str!("label_hit.md"),
     invariances: Invariance::OF_ANGLES,
     takes: &[Takes::Queries, Takes::Targets, Takes::Labels],
@@ -27,7 +27,7 @@ pub(super) static METRIC: Metric = Metric {
     },
 };
 
-fn compute(ranked: &Ranked) -> Answer {
+fn compute(ranked: &Ranked) -> Results {
     let scores = at_every_k(ranked, |queries, place, k, used| {
         let hit: Vec<f64> = queries.set.hits[place]
             .iter()
@@ -38,10 +38,7 @@ fn compute(ranked: &Ranked) -> Answer {
         let interval = interval::of_share(score.value.unwrap_or(0.0), hit.len(), "queries", ranked.spec.level);
         vec![score.with_interval(interval)]
     });
-    Answer {
-        scores,
-        ..Answer::default()
-    }
+    Results::from(scores)
 }
 
 /// The probability that `k` targets drawn from `all` miss all `relevant` ones: Π (all − relevant − i) / (all − i).

@@ -2,7 +2,7 @@
 //! Label nDCG at K: hits discounted by their rank, against the best possible order. See the page.
 
 use super::over_queries::at_every_k;
-use super::{Analysis, Answer, Invariance, Metric, Output, Part, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
 use crate::retrieve::Ranked;
 use crate::score::Better;
 
@@ -10,12 +10,12 @@ pub(super) static METRIC: Metric = Metric {
     id: "label_ndcg",
     title: "Label nDCG at K",
     analysis: Analysis::Retrieval,
-    outputs: &[Output {
-        id: "label_ndcg.DIRECTION@K",
-        about: "hits among the first K, discounted by rank, against the best order",
-        better: Better::Higher,
-        range: "0 to 1",
-    }],
+    outputs: &[Output::new(
+        "label_ndcg.DIRECTION@K",
+        "hits among the first K, discounted by rank, against the best order",
+        Better::Higher,
+        "0 to 1",
+    )],
     page: include_str!("label_ndcg.md"),
     invariances: Invariance::OF_ANGLES,
     takes: &[Takes::Queries, Takes::Targets, Takes::Labels],
@@ -26,7 +26,7 @@ pub(super) static METRIC: Metric = Metric {
     },
 };
 
-fn compute(ranked: &Ranked) -> Answer {
+fn compute(ranked: &Ranked) -> Results {
     let scores = at_every_k(ranked, |queries, place, k, used| {
         let set = queries.set;
         let ideals: Vec<f64> = (0..set.relevance.names.len())
@@ -38,10 +38,7 @@ fn compute(ranked: &Ranked) -> Answer {
         let chance = |relevant| relevant as f64 / ranked.findable as f64 * all / ideal(relevant, used);
         vec![queries.mean(set.id(ranked, "label_ndcg", "", Some(k)), &ndcg, chance)]
     });
-    Answer {
-        scores,
-        ..Answer::default()
-    }
+    Results::from(scores)
 }
 
 /// The discounted gain of the best order: Σ 1 / log₂(i + 1) over the first min(relevant, k) ranks.

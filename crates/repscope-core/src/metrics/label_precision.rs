@@ -3,7 +3,7 @@
 //! See the page.
 
 use super::over_queries::{OverQueries, at_every_k};
-use super::{Analysis, Answer, Invariance, Metric, Output, Part, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
 use crate::retrieve::{Ranked, RankedSet};
 use crate::score::{Better, Breakdown, NameColumn, NumberColumn, Score};
 
@@ -14,48 +14,48 @@ pub(super) static METRIC: Metric = Metric {
     title: "Label precision at K",
     analysis: Analysis::Retrieval,
     outputs: &[
-        Output {
-            id: "label_precision.DIRECTION@K",
-            about: "share of the first K targets that have the query's label; document 001's Label-Recall@K",
-            better: Better::Higher,
-            range: "0 to 1",
-        },
-        Output {
-            id: "label_precision.DIRECTION.macro@K",
-            about: "the same, averaged over labels",
-            better: Better::Higher,
-            range: "0 to 1",
-        },
-        Output {
-            id: "label_precision.DIRECTION.weighted@K",
-            about: "the same, averaged over labels by their number of targets",
-            better: Better::Higher,
-            range: "0 to 1",
-        },
-        Output {
-            id: "label_precision.DIRECTION.normalized@K",
-            about: "hits divided by the most that are possible",
-            better: Better::Higher,
-            range: "0 to 1",
-        },
-        Output {
-            id: "label_precision.DIRECTION.normalized_macro@K",
-            about: "the same, averaged over labels",
-            better: Better::Higher,
-            range: "0 to 1",
-        },
-        Output {
-            id: "label_precision.DIRECTION.ceiling@K",
-            about: "the largest precision that these labels allow",
-            better: Better::Neither,
-            range: "0 to 1",
-        },
-        Output {
-            id: "label_precision.DIRECTION.lift@K",
-            about: "precision divided by its chance level",
-            better: Better::Higher,
-            range: "0 and above",
-        },
+        Output::new(
+            "label_precision.DIRECTION@K",
+            "share of the first K targets that have the query's label; document 001's Label-Recall@K",
+            Better::Higher,
+            "0 to 1",
+        ),
+        Output::new(
+            "label_precision.DIRECTION.macro@K",
+            "the same, averaged over labels",
+            Better::Higher,
+            "0 to 1",
+        ),
+        Output::new(
+            "label_precision.DIRECTION.weighted@K",
+            "the same, averaged over labels by their number of targets",
+            Better::Higher,
+            "0 to 1",
+        ),
+        Output::new(
+            "label_precision.DIRECTION.normalized@K",
+            "hits divided by the most that are possible",
+            Better::Higher,
+            "0 to 1",
+        ),
+        Output::new(
+            "label_precision.DIRECTION.normalized_macro@K",
+            "the same, averaged over labels",
+            Better::Higher,
+            "0 to 1",
+        ),
+        Output::new(
+            "label_precision.DIRECTION.ceiling@K",
+            "the largest precision that these labels allow",
+            Better::Neither,
+            "0 to 1",
+        ),
+        Output::new(
+            "label_precision.DIRECTION.lift@K",
+            "precision divided by its chance level",
+            Better::Higher,
+            "0 and above",
+        ),
     ],
     page: include_str!("label_precision.md"),
     invariances: Invariance::OF_ANGLES,
@@ -71,11 +71,8 @@ pub(super) static METRIC: Metric = Metric {
 const MOST_LABELS: usize = 200;
 const MOST_PER_LABEL: usize = 20;
 
-fn compute(ranked: &Ranked) -> Answer {
-    let mut answer = Answer {
-        scores: at_every_k(ranked, scores),
-        ..Answer::default()
-    };
+fn compute(ranked: &Ranked) -> Results {
+    let mut answer = Results::from(at_every_k(ranked, scores));
     for set in &ranked.sets {
         for (place, &k) in ranked.spec.retrieval_k.iter().enumerate() {
             answer.breakdowns.push(by_label(ranked, set, place, k));
@@ -100,7 +97,7 @@ fn scores(queries: &OverQueries, place: usize, k: usize, used: usize) -> Vec<Sco
     let chance = |relevant: usize| relevant as f64 / n;
     let chance_normalized = |relevant: usize| most * relevant as f64 / n / most.min(relevant as f64);
     let mut plain = queries.mean(id(""), &precision, chance);
-    // Hits are whole numbers: divided once, their mean is exact but for one rounding.
+    // Hits are integers: divided once, their mean is exact but for one rounding.
     let hits: u64 = set.hits[place].iter().map(|&h| u64::from(h)).sum();
     plain.value = plain.value.map(|_| hits as f64 / (most * set.counted.len() as f64));
     let lift = lift(&plain, id(".lift"));
@@ -111,8 +108,7 @@ fn scores(queries: &OverQueries, place: usize, k: usize, used: usize) -> Vec<Sco
     scores.push(queries.mean(id(".normalized"), &normalized, chance_normalized));
     scores.push(queries.macro_mean(id(".normalized_macro"), &normalized, chance_normalized));
     let mut highest = queries.mean(id(".ceiling"), &ceiling, chance);
-    // The labels alone decide it: nothing was sampled, nothing is better.
-    highest.better = Better::Neither;
+    // The labels alone decide it: nothing was sampled.
     (highest.interval, highest.level, highest.standard_error) = (None, None, None);
     (highest.unit, highest.method, highest.chance) = (None, None, None);
     scores.push(highest);
@@ -123,9 +119,9 @@ fn scores(queries: &OverQueries, place: usize, k: usize, used: usize) -> Vec<Sco
 fn lift(plain: &Score, id: String) -> Score {
     let (Some(value), Some(chance)) = (plain.value, plain.chance) else {
         let reason = plain.reason.clone().unwrap_or_default();
-        return Score::undefined(id, reason, plain.n, Better::Higher);
+        return Score::undefined(id, reason, plain.n);
     };
-    let mut lift = Score::number(id, value / chance, plain.n, Better::Higher).with_chance(1.0);
+    let mut lift = Score::number(id, value / chance, plain.n).with_chance(1.0);
     lift.interval = plain.interval.map(|ends| ends.map(|end| end / chance));
     lift.level = plain.level;
     lift.standard_error = plain.standard_error.map(|e| e / chance);
@@ -162,7 +158,7 @@ fn by_label(ranked: &Ranked, set: &RankedSet, place: usize, k: usize) -> Breakdo
     };
     Breakdown {
         model: String::new(),
-        metric: set.id(ranked, NAME, "", Some(k)),
+        metric: set.id(ranked, NAME, "", Some(k)).into(),
         keys: vec![NameColumn {
             name: "label".to_string(),
             values: relevance.names.clone(),
@@ -216,7 +212,7 @@ fn confusion(ranked: &Ranked, set: &RankedSet, k: usize) -> Breakdown {
     };
     Breakdown {
         model: String::new(),
-        metric: set.id(ranked, NAME, ".confusion", Some(k)),
+        metric: set.id(ranked, NAME, ".confusion", Some(k)).into(),
         keys: vec![names("label", &|l| l.0), names("retrieved", &|l| l.1)],
         columns: vec![
             numbers("count", &|l| l.2 as f64),

@@ -2,7 +2,7 @@
 //! Label recall at K: how many of a query's relevant targets are among the first K. See the page.
 
 use super::over_queries::at_every_k;
-use super::{Analysis, Answer, Invariance, Metric, Output, Part, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
 use crate::retrieve::Ranked;
 use crate::score::Better;
 
@@ -11,18 +11,18 @@ pub(super) static METRIC: Metric = Metric {
     title: "Label recall at K",
     analysis: Analysis::Retrieval,
     outputs: &[
-        Output {
-            id: "label_recall.DIRECTION@K",
-            about: "share of the targets with the query's label that are among the first K",
-            better: Better::Higher,
-            range: "0 to 1",
-        },
-        Output {
-            id: "label_recall.DIRECTION.macro@K",
-            about: "the same, averaged over labels",
-            better: Better::Higher,
-            range: "0 to 1",
-        },
+        Output::new(
+            "label_recall.DIRECTION@K",
+            "share of the targets with the query's label that are among the first K",
+            Better::Higher,
+            "0 to 1",
+        ),
+        Output::new(
+            "label_recall.DIRECTION.macro@K",
+            "the same, averaged over labels",
+            Better::Higher,
+            "0 to 1",
+        ),
     ],
     page: include_str!("label_recall.md"),
     invariances: Invariance::OF_ANGLES,
@@ -34,7 +34,7 @@ pub(super) static METRIC: Metric = Metric {
     },
 };
 
-fn compute(ranked: &Ranked) -> Answer {
+fn compute(ranked: &Ranked) -> Results {
     let scores = at_every_k(ranked, |queries, place, k, used| {
         let set = queries.set;
         let hits = set.counted.iter().zip(&set.hits[place]);
@@ -46,8 +46,5 @@ fn compute(ranked: &Ranked) -> Answer {
             queries.macro_mean(id(".macro"), &recall, chance),
         ]
     });
-    Answer {
-        scores,
-        ..Answer::default()
-    }
+    Results::from(scores)
 }

@@ -2,7 +2,7 @@
 //! MAP@R: average precision over the first R targets, where R is how many are relevant. See the page.
 
 use super::r_precision::of_standings;
-use super::{Analysis, Answer, Invariance, Metric, Output, Part, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
 use crate::retrieve::Ranked;
 use crate::score::Better;
 
@@ -10,12 +10,12 @@ pub(super) static METRIC: Metric = Metric {
     id: "map_at_r",
     title: "MAP@R",
     analysis: Analysis::Retrieval,
-    outputs: &[Output {
-        id: "map_at_r.DIRECTION",
-        about: "precision at each hit among the first R targets, over R",
-        better: Better::Higher,
-        range: "0 to 1",
-    }],
+    outputs: &[Output::new(
+        "map_at_r.DIRECTION",
+        "precision at each hit among the first R targets, over R",
+        Better::Higher,
+        "0 to 1",
+    )],
     page: include_str!("map_at_r.md"),
     invariances: Invariance::OF_ANGLES,
     takes: &[Takes::Queries, Takes::Targets, Takes::Labels],
@@ -26,7 +26,7 @@ pub(super) static METRIC: Metric = Metric {
     },
 };
 
-fn compute(ranked: &Ranked) -> Answer {
+fn compute(ranked: &Ranked) -> Results {
     of_standings(
         ranked,
         "map_at_r",

@@ -2,39 +2,42 @@
 //! MCR²: how much room all codes take, and how little each class does. See the page.
 
 use super::nmi::too_few_rows;
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::{Error, Result};
-use crate::interval;
 use crate::kernels::coding_rates::Rate;
 use crate::kernels::prepared::unit_factors;
 use crate::plan::{Need, Shared};
 use crate::score::{Better, Score};
 use crate::spec::Spec;
+use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "mcr2",
     title: "MCR²",
     analysis: Analysis::Clid,
     outputs: &[
-        Output {
-            id: "mcr2.total",
-            about: "coding rate of the classes minus that of all codes; the rate reduction with a minus sign",
-            better: Better::Lower,
-            range: "0 or below at gamma 1",
-        },
-        Output {
-            id: "mcr2.discriminative",
-            about: "coding rate of all codes, in nats",
-            better: Better::Neither,
-            range: "above 0",
-        },
-        Output {
-            id: "mcr2.compressive",
-            about: "mean coding rate of the classes, in nats",
-            better: Better::Neither,
-            range: "above 0",
-        },
+        Output::new(
+            "mcr2.total",
+            "coding rate of the classes minus that of all codes; the rate reduction with a minus sign",
+            Better::Lower,
+            "0 or below at gamma 1",
+        )
+        .column("MCR2_total"),
+        Output::new(
+            "mcr2.discriminative",
+            "coding rate of all codes, in nats",
+            Better::Neither,
+            "above 0",
+        )
+        .column("MCR2_discriminative"),
+        Output::new(
+            "mcr2.compressive",
+            "mean coding rate of the classes, in nats",
+            Better::Neither,
+            "above 0",
+        )
+        .column("MCR2_compressive"),
     ],
     page: include_str!("mcr2.md"),
     invariances: Invariance::OF_ANGLES,
@@ -80,23 +83,20 @@ fn missing_classes(spec: &Spec, study: &Study) -> Option<String> {
     (study.labels.is_none() && spec.clusters > rows).then(|| too_few_rows(spec, rows))
 }
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     let (spec, study) = (shared.spec, shared.study);
     let rows = study.latent.rows();
-    let undefined = |id, reason: &str| Score::undefined(id, reason, rows, of(id));
+    let undefined = |id, reason: &str| Score::undefined(id, reason, rows);
     if let Err(error) = unit_factors(&study.latent) {
         let reason = error.to_string();
         let scores = METRIC.outputs.iter().map(|output| undefined(output.id, &reason));
-        return Ok(Answer {
-            scores: scores.collect(),
-            ..Answer::default()
-        });
+        return Ok(scores.collect());
     }
     let rates = shared.coding_rates()?;
     let number = |id, value, effects: Option<Vec<f64>>| {
         let units = shared.row_units();
         let interval = effects.and_then(|e| interval::from_rows(value, &e, units, "influence", spec.level));
-        Score::number(id, value, rows, of(id)).with_interval(interval)
+        Score::number(id, value, rows).with_interval(interval)
     };
     let of_whole = effects_on_whole(&rates.whole);
     let discriminative = number("mcr2.discriminative", rates.whole.rate, of_whole.clone());
@@ -126,10 +126,7 @@ fn compute(shared: &Shared) -> Result<Answer> {
             ]
         }
     };
-    Ok(Answer {
-        scores,
-        ..Answer::default()
-    })
+    Ok(Results::from(scores))
 }
 
 /// What each row does to the rate of all rows: half its leverage, above the mean.
@@ -152,11 +149,4 @@ fn effects_on_classes(classes: &[Rate], compressive: f64, rows: usize) -> Option
         }
     }
     Some(effects)
-}
-
-fn of(id: &str) -> Better {
-    match id {
-        "mcr2.total" => Better::Lower,
-        _ => Better::Neither,
-    }
 }

@@ -54,11 +54,12 @@ use crate::etes::Decoded;
 use crate::kernels::singular::Function;
 use crate::perturb::Perturbed;
 use crate::plan::{Need, Shared};
+use crate::results::Results;
 use crate::retrieve::Ranked;
-use crate::score::{Better, Breakdown, Curve, Results, SampleTable, Score};
+use crate::score::Better;
 use crate::spec::Spec;
 
-pub use id::Id;
+pub use id::MetricId;
 pub use knn_accuracy::accuracy_of_split;
 pub use nmi::agreement;
 
@@ -237,6 +238,72 @@ pub struct Output {
     pub better: Better,
     /// The values it can have.
     pub range: &'static str,
+    /// Its column in the summary file of its analysis, where it has one.
+    pub column: Option<&'static str>,
+    is_comparable: bool,
+}
+
+impl Output {
+    const fn new(id: &'static str, about: &'static str, better: Better, range: &'static str) -> Self {
+        Output {
+            id,
+            about,
+            better,
+            range,
+            column: None,
+            is_comparable: true,
+        }
+    }
+
+    /// With a column in the summary file of its analysis.
+    const fn column(self, name: &'static str) -> Self {
+        Output {
+            column: Some(name),
+            ..self
+        }
+    }
+
+    /// A score that changes when the embeddings are merely scaled, so that no model is called best by it.
+    const fn in_units_of_the_embeddings(self) -> Self {
+        Output {
+            is_comparable: false,
+            ..self
+        }
+    }
+
+    /// Whether models may be ranked by it: false where the value changes when the embeddings are merely scaled.
+    pub fn is_comparable(&self) -> bool {
+        self.is_comparable
+    }
+
+    /// Whether a value lies in the range, as far as its ends are numbers; a millionth of rounding is allowed.
+    pub fn allows(&self, value: f64) -> bool {
+        let [low, high] = self.bounds();
+        let slack = 1e-6 * (1.0 + value.abs());
+        value >= low - slack && value <= high + slack
+    }
+
+    /// The ends of the range; infinite where an end is open or depends on options or data.
+    fn bounds(&self) -> [f64; 2] {
+        let words = self.range.replace('−', "-");
+        let number = |text: &str| text.trim().parse::<f64>().ok();
+        let low = |text: &str| number(text).unwrap_or(f64::NEG_INFINITY);
+        let high = |text: &str| number(text).unwrap_or(f64::INFINITY);
+        if words.contains("any number") {
+            [f64::NEG_INFINITY, f64::INFINITY]
+        } else if let Some((from, to)) = words.split_once(" to ") {
+            [low(from), high(to)]
+        } else if let Some(from) = words
+            .strip_suffix(" and above")
+            .or_else(|| words.strip_prefix("above "))
+        {
+            [low(from), f64::INFINITY]
+        } else if let Some(to) = words.strip_suffix(" and below") {
+            [f64::NEG_INFINITY, high(to)]
+        } else {
+            [f64::NEG_INFINITY, f64::INFINITY]
+        }
+    }
 }
 
 /// A metric, declared once.
@@ -263,7 +330,7 @@ pub struct Metric {
 /// The passes that a metric needs.
 pub(crate) type Needs = fn(&Spec, &Study) -> Result<Vec<Need>>;
 /// A metric of one model.
-pub(crate) type Compute = fn(&Shared) -> Result<Answer>;
+pub(crate) type Compute = fn(&Shared) -> Result<Results>;
 
 /// What a metric is computed from.
 pub(crate) enum Work {
@@ -277,14 +344,17 @@ pub(crate) enum Work {
     },
     /// The scores of all models, and how well these models do elsewhere.
     Performance {
-        compute: fn(&Results, &Performance, &Spec) -> Result<Answer>,
+        compute: fn(&Results, &Performance, &Spec) -> Result<Results>,
     },
     /// The targets that each query of one direction of a retrieval found.
-    Ranking { part: Part, compute: fn(&Ranked) -> Answer },
+    Ranking {
+        part: Part,
+        compute: fn(&Ranked) -> Results,
+    },
     /// Which samples a classifier gets right, with and without perturbation.
-    Perturbation { compute: fn(&Perturbed) -> Answer },
+    Perturbation { compute: fn(&Perturbed) -> Results },
     /// Texts that a system generated from signals, and their vectors.
-    Decoding { compute: fn(&Decoded) -> Answer },
+    Decoding { compute: fn(&Decoded) -> Results },
 }
 
 /// How much of a ranking a metric reads.
@@ -316,45 +386,26 @@ impl Metric {
     }
 }
 
-/// What a metric answers for one study; the model's name is filled in by the caller.
-#[derive(Default)]
-pub(crate) struct Answer {
-    pub(crate) scores: Vec<Score>,
-    pub(crate) curves: Vec<Curve>,
-    pub(crate) breakdowns: Vec<Breakdown>,
-    pub(crate) samples: Vec<SampleTable>,
-    pub(crate) warnings: Vec<String>,
-}
-
-impl From<Score> for Answer {
-    fn from(score: Score) -> Self {
-        Answer {
-            scores: vec![score],
-            ..Answer::default()
-        }
-    }
-}
-
 /// The metric and output with this identity: `trustworthiness@10`, `two_nn(fit=mle)`, `smoothness.slope`,
 /// or just the metric's name.
 pub fn find(id: &str) -> Option<(&'static Metric, Option<&'static Output>)> {
-    let wanted: Id = id.parse().ok()?;
-    for metric in METRICS {
-        for output in metric.outputs {
-            let own: Id = output.id.parse().ok()?;
-            if own.matches(&wanted) {
-                return Some((metric, Some(output)));
-            }
-        }
-    }
-    let is_bare = wanted.at.is_none() && wanted.parameters.is_empty();
-    let named = METRICS.iter().find(|m| is_bare && m.id == wanted.name);
-    named.map(|m| (*m, None))
+    let id: MetricId = id.parse().ok()?;
+    let metric = id.metric().filter(|metric| id.output().is_some() || id == metric.id)?;
+    Some((metric, id.output()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_range_is_read_from_its_words() {
+        let allows = |range: &'static str, value: f64| Output::new("x", "", Better::Neither, range).allows(value);
+        assert!(allows("0 to 1", 1.0) && !allows("0 to 1", 1.1) && !allows("−1 to 1", -1.1));
+        assert!(allows("0 and above", 7.0) && !allows("0 and above", -1.0) && !allows("above 0", -1.0));
+        assert!(allows("1 to min(N, D)", 7.0) && !allows("1 to min(N, D)", 0.5) && !allows("1 and below", 2.0));
+        assert!(allows("any number", -7.0));
+    }
 
     #[test]
     fn no_identity_is_declared_twice() {

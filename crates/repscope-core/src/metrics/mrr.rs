@@ -2,7 +2,7 @@
 //! Mean reciprocal rank of the first relevant target. See the page.
 
 use super::r_precision::of_standings;
-use super::{Analysis, Answer, Invariance, Metric, Output, Part, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
 use crate::retrieve::Ranked;
 use crate::score::Better;
 
@@ -10,12 +10,12 @@ pub(super) static METRIC: Metric = Metric {
     id: "mrr",
     title: "Mean reciprocal rank",
     analysis: Analysis::Retrieval,
-    outputs: &[Output {
-        id: "mrr.DIRECTION",
-        about: "1 / rank of the first target with the query's label",
-        better: Better::Higher,
-        range: "0 to 1",
-    }],
+    outputs: &[Output::new(
+        "mrr.DIRECTION",
+        "1 / rank of the first target with the query's label",
+        Better::Higher,
+        "0 to 1",
+    )],
     page: include_str!("mrr.md"),
     invariances: Invariance::OF_ANGLES,
     takes: &[Takes::Queries, Takes::Targets, Takes::Labels],
@@ -26,7 +26,7 @@ pub(super) static METRIC: Metric = Metric {
     },
 };
 
-fn compute(ranked: &Ranked) -> Answer {
+fn compute(ranked: &Ranked) -> Results {
     of_standings(
         ranked,
         "mrr",

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: MIT
 //! NMI: how well k-means clusters of the codes agree with the labels. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::{Labels, Study};
 use crate::error::Result;
-use crate::interval;
 use crate::kernels::contingency::Contingency;
 use crate::plan::{Need, Shared};
 use crate::score::{Better, Score};
 use crate::spec::Spec;
+use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "nmi",
     title: "Normalised mutual information",
     analysis: Analysis::Geometry,
-    outputs: &[Output {
-        id: "nmi",
-        about: "agreement of k-means clusters with the labels",
-        better: Better::Higher,
-        range: "0 to 1",
-    }],
+    outputs: &[Output::new(
+        "nmi",
+        "agreement of k-means clusters with the labels",
+        Better::Higher,
+        "0 to 1",
+    )
+    .column("NMI")],
     page: include_str!("nmi.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
     takes: &[Takes::Codes, Takes::Labels],
@@ -57,14 +58,14 @@ pub(super) fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     })
 }
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     let n = shared.study.latent.rows();
     let table = match table(shared)? {
         Ok(table) => table,
-        Err(reason) => return Ok(Score::undefined("nmi", reason, n, Better::Higher).into()),
+        Err(reason) => return Ok(Score::undefined("nmi", reason, n).into()),
     };
     let Some(value) = table.nmi() else {
-        return Ok(Score::undefined("nmi", ONE_CLUSTER, n, Better::Higher).into());
+        return Ok(Score::undefined("nmi", ONE_CLUSTER, n).into());
     };
     let interval = table
         .nmi_without()
@@ -72,7 +73,7 @@ fn compute(shared: &Shared) -> Result<Answer> {
         .map(|i| i.within(0.0, 1.0));
     let mean_entropy = (table.entropy_rows() + table.entropy_columns()) / 2.0;
     let chance = table.expected_mutual_information() / mean_entropy;
-    Ok(Score::number("nmi", value, n, Better::Higher)
+    Ok(Score::number("nmi", value, n)
         .with_interval(interval)
         .with_chance(chance)
         .into())

@@ -3,7 +3,7 @@
 
 use super::participation_ratio::NO_VARIANCE;
 use super::rankme::{bound, needs};
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::error::Result;
 use crate::plan::Shared;
 use crate::score::{Better, Score};
@@ -12,12 +12,13 @@ pub(super) static METRIC: Metric = Metric {
     id: "numerical_rank",
     title: "Numerical rank",
     analysis: Analysis::Rankme,
-    outputs: &[Output {
-        id: "numerical_rank",
-        about: "singular values above 1 % of the largest; document 002's threshold version",
-        better: Better::Neither,
-        range: "1 to min(N, D)",
-    }],
+    outputs: &[Output::new(
+        "numerical_rank",
+        "singular values above 1 % of the largest; document 002's threshold version",
+        Better::Neither,
+        "1 to min(N, D)",
+    )
+    .column("Numerical_Rank")],
     page: include_str!("numerical_rank.md"),
     invariances: Invariance::SIMILARITY,
     takes: &[Takes::Codes],
@@ -28,19 +29,17 @@ pub(super) static METRIC: Metric = Metric {
 /// The share of the largest singular value that the others must exceed.
 const THRESHOLD: f64 = 0.01;
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     let values = &shared.singular()?.centred.values;
     let n = shared.study.latent.rows();
     let largest = values.first().copied().unwrap_or(0.0);
     if largest == 0.0 {
-        return Ok(Score::undefined("numerical_rank", NO_VARIANCE, n, Better::Neither).into());
+        return Ok(Score::undefined("numerical_rank", NO_VARIANCE, n).into());
     }
     let rank = values.iter().filter(|&&s| s / largest > THRESHOLD).count();
     let note = format!(
         "singular values above {THRESHOLD} of the largest, centred; {}",
         bound(shared)
     );
-    Ok(Score::number("numerical_rank", rank as f64, n, Better::Neither)
-        .with_note(note)
-        .into())
+    Ok(Score::number("numerical_rank", rank as f64, n).with_note(note).into())
 }

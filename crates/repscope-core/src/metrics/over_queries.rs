@@ -2,9 +2,9 @@
 //! Averages of a value per query: plain, over labels, and over labels weighted by their targets. Shared by the scores
 //! of a retrieval.
 
-use crate::interval::{self, Units};
 use crate::retrieve::{Ranked, RankedSet};
-use crate::score::{Better, Interval, Score};
+use crate::score::{Interval, Score};
+use crate::stats::interval::{self, Units};
 
 /// The queries of one direction that count under one set of labels.
 pub(super) struct OverQueries<'a> {
@@ -75,7 +75,7 @@ impl OverQueries<'_> {
     }
 
     fn start(&self, id: &str, values: &[f64], value: f64) -> Option<Score> {
-        let score = Score::number(id, value, values.len(), Better::Higher);
+        let score = Score::number(id, value, values.len());
         (!values.is_empty()).then_some(score)
     }
 
@@ -85,7 +85,7 @@ impl OverQueries<'_> {
         } else {
             "no label of the queries is a label of the targets"
         };
-        Score::undefined(id, why, 0, Better::Higher)
+        Score::undefined(id, why, 0)
     }
 
     fn of_mean(&self, values: &[f64]) -> Option<Interval> {

@@ -2,21 +2,21 @@
 //! Pair recall at K: the share of queries that find their own partner in the other space. See the page.
 
 use super::over_queries::with_effective_k;
-use super::{Analysis, Answer, Invariance, Metric, Output, Part, Takes, Work};
-use crate::interval;
+use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
 use crate::retrieve::Ranked;
 use crate::score::{Better, Score};
+use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "pair_recall",
     title: "Pair recall at K",
     analysis: Analysis::Retrieval,
-    outputs: &[Output {
-        id: "pair_recall.DIRECTION@K",
-        about: "share of queries whose own partner is among the first K",
-        better: Better::Higher,
-        range: "0 to 1",
-    }],
+    outputs: &[Output::new(
+        "pair_recall.DIRECTION@K",
+        "share of queries whose own partner is among the first K",
+        Better::Higher,
+        "0 to 1",
+    )],
     page: include_str!("pair_recall.md"),
     invariances: Invariance::OF_ANGLES,
     takes: &[Takes::Queries, Takes::Targets],
@@ -27,8 +27,8 @@ pub(super) static METRIC: Metric = Metric {
     },
 };
 
-fn compute(ranked: &Ranked) -> Answer {
-    let mut answer = Answer::default();
+fn compute(ranked: &Ranked) -> Results {
+    let mut answer = Results::default();
     if !ranked.is_paired {
         return answer;
     }
@@ -39,7 +39,7 @@ fn compute(ranked: &Ranked) -> Answer {
         let value = interval::mean(&found);
         let interval = interval::of_share(value, ranked.queries, "queries", ranked.spec.level);
         let id = ranked.id("pair_recall", "", Some(k));
-        let score = Score::number(id, value, ranked.queries, Better::Higher)
+        let score = Score::number(id, value, ranked.queries)
             .with_interval(interval)
             .with_chance(used as f64 / ranked.findable as f64);
         answer.scores.push(with_effective_k(score, ranked, k));

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 //! Participation ratio: over how many directions the variance is spread. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
-use crate::interval;
 use crate::plan::{Need, Shared};
 use crate::score::{Better, Interval, Score};
 use crate::spec::Spec;
+use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "participation_ratio",
     title: "Participation ratio",
     analysis: Analysis::Manifold,
-    outputs: &[Output {
-        id: "participation_ratio",
-        about: "number of directions the variance is spread over",
-        better: Better::Neither,
-        range: "1 to D",
-    }],
+    outputs: &[Output::new(
+        "participation_ratio",
+        "number of directions the variance is spread over",
+        Better::Neither,
+        "1 to D",
+    )],
     page: include_str!("participation_ratio.md"),
     invariances: Invariance::SIMILARITY,
     takes: &[Takes::Codes],
@@ -30,12 +30,12 @@ pub(super) fn needs(_: &Spec, _: &Study) -> Result<Vec<Need>> {
     Ok(vec![Need::Spectrum, Need::SpectrumByRow])
 }
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     let n = shared.study.latent.rows();
     let Some((value, interval)) = ratio(shared)? else {
-        return Ok(Score::undefined("participation_ratio", NO_VARIANCE, n, Better::Neither).into());
+        return Ok(Score::undefined("participation_ratio", NO_VARIANCE, n).into());
     };
-    Ok(Score::number("participation_ratio", value, n, Better::Neither)
+    Ok(Score::number("participation_ratio", value, n)
         .with_interval(interval)
         .into())
 }

@@ -3,31 +3,30 @@
 
 use std::collections::BTreeMap;
 
-use super::{Analysis, Answer, Metric, Output, Takes, Work, find};
+use super::{Analysis, Metric, Output, Results, Takes, Work, find};
 use crate::data::Performance;
 use crate::error::Result;
-use crate::rank_correlation::{Correlation, kendall, spearman};
-use crate::relate::models_of;
-use crate::score::{Better, Breakdown, NameColumn, NumberColumn, Results};
+use crate::score::{Better, Breakdown, NameColumn, NumberColumn};
 use crate::spec::Spec;
+use crate::stats::rank_correlation::{Correlation, kendall, spearman};
 
 pub(super) static METRIC: Metric = Metric {
     id: "performance",
     title: "Prediction of performance",
     analysis: Analysis::Clid,
     outputs: &[
-        Output {
-            id: "performance.spearman",
-            about: "Spearman's rho of each score with the performance, in the breakdown",
-            better: Better::Neither,
-            range: "-1 to 1",
-        },
-        Output {
-            id: "performance.kendall",
-            about: "Kendall's tau-b of each score with the performance, in the breakdown",
-            better: Better::Neither,
-            range: "-1 to 1",
-        },
+        Output::new(
+            "performance.spearman",
+            "Spearman's rho of each score with the performance, in the breakdown",
+            Better::Neither,
+            "-1 to 1",
+        ),
+        Output::new(
+            "performance.kendall",
+            "Kendall's tau-b of each score with the performance, in the breakdown",
+            Better::Neither,
+            "-1 to 1",
+        ),
     ],
     page: include_str!("performance.md"),
     invariances: &[],
@@ -50,8 +49,8 @@ struct Line<'a> {
     spearman_q: Option<f64>,
 }
 
-fn compute(results: &Results, performance: &Performance, spec: &Spec) -> Result<Answer> {
-    let models = models_of(results);
+fn compute(results: &Results, performance: &Performance, spec: &Spec) -> Result<Results> {
+    let models = results.models();
     let known = models.iter().filter(|model| performance.of(model).is_some()).count();
     let what = &performance.name;
     let mut lines = lines(results, performance, spec);
@@ -73,10 +72,10 @@ fn compute(results: &Results, performance: &Performance, spec: &Spec) -> Result<
     adjust(&mut lines);
     let strength = |line: &Line| line.spearman.map_or(-1.0, |c| c.value.abs());
     lines.sort_by(|a, b| strength(b).total_cmp(&strength(a)).then_with(|| a.score.cmp(b.score)));
-    Ok(Answer {
+    Ok(Results {
         breakdowns: (!lines.is_empty()).then(|| table(&lines)).into_iter().collect(),
         warnings,
-        ..Answer::default()
+        ..Results::default()
     })
 }
 
@@ -143,7 +142,7 @@ fn table(lines: &[Line]) -> Breakdown {
     }
     Breakdown {
         model: String::new(),
-        metric: "performance".to_string(),
+        metric: "performance".into(),
         keys: vec![NameColumn {
             name: "score".to_string(),
             values: lines.iter().map(|line| line.score.to_string()).collect(),

@@ -6,11 +6,11 @@ mod families;
 mod mcnemar;
 mod tables;
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::PerturbedSet;
-use crate::interval;
 use crate::perturb::{Judged, Perturbed, Tally};
 use crate::score::{Better, Interval, Score};
+use crate::stats::interval;
 use mcnemar::p_value;
 
 pub(super) static METRIC: Metric = Metric {
@@ -73,12 +73,7 @@ pub(super) static METRIC: Metric = Metric {
 
 const fn output(id: &'static str, about: &'static str, range: &'static str) -> Output {
     // A larger score means a more sensitive model: neither good nor bad by itself.
-    Output {
-        id,
-        about,
-        better: Better::Neither,
-        range,
-    }
+    Output::new(id, about, Better::Neither, range)
 }
 
 /// One head and one set.
@@ -89,8 +84,8 @@ struct Impact<'a> {
     level: f64,
 }
 
-fn compute(perturbed: &Perturbed) -> Answer {
-    let mut answer = Answer::default();
+fn compute(perturbed: &Perturbed) -> Results {
+    let mut answer = Results::default();
     let mut impacts = Vec::new();
     for judged in &perturbed.judged {
         for (set, right) in perturbed.data.sets.iter().zip(&judged.sets) {
@@ -116,7 +111,7 @@ impl Impact<'_> {
         let drop = self.tally.drop();
         let interval = self.tally.interval(self.level);
         let number = |part: &str, value: f64, interval: Option<Interval>| {
-            Score::number(self.id(part), value, self.tally.n, Better::Neither).with_interval(interval)
+            Score::number(self.id(part), value, self.tally.n).with_interval(interval)
         };
         let nominal = self.set.percent / 100.0;
         let with_effects = interval
@@ -154,7 +149,7 @@ impl Impact<'_> {
     }
 
     fn undefined(&self, part: &str, reason: &str) -> Score {
-        Score::undefined(self.id(part), reason, self.tally.n, Better::Neither)
+        Score::undefined(self.id(part), reason, self.tally.n)
     }
 
     /// What each sample does to the difference of the accuracies.

@@ -2,7 +2,7 @@
 //! R-precision: precision among the first R targets, where R is how many are relevant. See the page.
 
 use super::over_queries::OverQueries;
-use super::{Analysis, Answer, Invariance, Metric, Output, Part, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
 use crate::kernels::rankings::Standing;
 use crate::retrieve::Ranked;
 use crate::score::Better;
@@ -11,12 +11,12 @@ pub(super) static METRIC: Metric = Metric {
     id: "r_precision",
     title: "R-precision",
     analysis: Analysis::Retrieval,
-    outputs: &[Output {
-        id: "r_precision.DIRECTION",
-        about: "share of the first R targets that have the query's label, R of which there are",
-        better: Better::Higher,
-        range: "0 to 1",
-    }],
+    outputs: &[Output::new(
+        "r_precision.DIRECTION",
+        "share of the first R targets that have the query's label, R of which there are",
+        Better::Higher,
+        "0 to 1",
+    )],
     page: include_str!("r_precision.md"),
     invariances: Invariance::OF_ANGLES,
     takes: &[Takes::Queries, Takes::Targets, Takes::Labels],
@@ -27,7 +27,7 @@ pub(super) static METRIC: Metric = Metric {
     },
 };
 
-fn compute(ranked: &Ranked) -> Answer {
+fn compute(ranked: &Ranked) -> Results {
     let n = ranked.findable as f64;
     of_standings(
         ranked,
@@ -43,8 +43,8 @@ pub(super) fn of_standings(
     metric: &str,
     value: impl Fn(&Standing, usize) -> f64,
     chance: impl Fn(usize) -> f64,
-) -> Answer {
-    let mut answer = Answer::default();
+) -> Results {
+    let mut answer = Results::default();
     for set in &ranked.sets {
         let values: Vec<f64> = set
             .counted

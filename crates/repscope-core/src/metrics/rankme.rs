@@ -2,32 +2,34 @@
 //! RankMe: the exponential of the entropy of the spectrum, as document 002 and as the paper compute it. See the page.
 
 use super::participation_ratio::{FEWEST, NO_VARIANCE};
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
-use crate::interval;
 use crate::kernels::singular::{Function, Values};
 use crate::plan::{Need, Shared};
 use crate::score::{Better, Score};
 use crate::spec::Spec;
+use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "rankme",
     title: "RankMe",
     analysis: Analysis::Rankme,
     outputs: &[
-        Output {
-            id: "rankme(variant=spec)",
-            about: "document 002: entropy of squared singular values of the centred codes",
-            better: Better::Neither,
-            range: "1 to min(N, D)",
-        },
-        Output {
-            id: "rankme(variant=paper)",
-            about: "Garrido et al. 2023: entropy of singular values of the codes as they are",
-            better: Better::Neither,
-            range: "1 to min(N, D)",
-        },
+        Output::new(
+            "rankme(variant=spec)",
+            "document 002: entropy of squared singular values of the centred codes",
+            Better::Neither,
+            "1 to min(N, D)",
+        )
+        .column("RankMe_Spec"),
+        Output::new(
+            "rankme(variant=paper)",
+            "Garrido et al. 2023: entropy of singular values of the codes as they are",
+            Better::Neither,
+            "1 to min(N, D)",
+        )
+        .column("RankMe_Paper"),
     ],
     page: include_str!("rankme.md"),
     // The paper's variant does not centre, so a shift changes it.
@@ -64,7 +66,7 @@ pub(super) const PAPER: Function = ("rankme(variant=paper)", |singular| {
     )
 });
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     let singular = shared.singular()?;
     let most = bound(shared);
     let note = |score: Score, note: &str| match score.value {
@@ -73,16 +75,13 @@ fn compute(shared: &Shared) -> Result<Answer> {
     };
     let spec = score(SPEC, &singular.centred, [0.0, f64::MAX], NO_VARIANCE, shared);
     let paper = score(PAPER, &singular.raw, [0.0, f64::MAX], "all codes are zero", shared);
-    Ok(Answer {
-        scores: vec![
-            note(
-                spec,
-                "document 002's RankMe: squared singular values, centred; the effective rank of the covariance",
-            ),
-            note(paper, "the published RankMe: singular values, not centred, eps = 1e-7"),
-        ],
-        ..Answer::default()
-    })
+    Ok(Results::from(vec![
+        note(
+            spec,
+            "document 002's RankMe: squared singular values, centred; the effective rank of the covariance",
+        ),
+        note(paper, "the published RankMe: singular values, not centred, eps = 1e-7"),
+    ]))
 }
 
 /// The score of a function of singular values, with Student's t over what each row does to it, cut to where it can be.
@@ -95,12 +94,12 @@ pub(super) fn score(
 ) -> Score {
     let (id, value) = (function.0, (function.1)(singular));
     let Some(value) = value else {
-        return Score::undefined(id, reason, singular.n, Better::Neither);
+        return Score::undefined(id, reason, singular.n);
     };
     let effects = singular.effects(id).filter(|effects| effects.len() >= FEWEST);
     let interval =
         effects.and_then(|e| interval::from_rows(value, e, shared.row_units(), "influence", shared.spec.level));
-    Score::number(id, value, singular.n, Better::Neither).with_interval(interval.map(|i| i.within(least, most)))
+    Score::number(id, value, singular.n).with_interval(interval.map(|i| i.within(least, most)))
 }
 
 /// How large a rank can be here, in words.

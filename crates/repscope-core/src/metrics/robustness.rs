@@ -1,55 +1,57 @@
 // SPDX-License-Identifier: MIT
 //! Robustness: how far noise in what the model sees moves its codes. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::{NoiseLevel, Space, Study};
 use crate::error::Result;
-use crate::interval;
 use crate::plan::{Need, Shared};
 use crate::score::{Better, Breakdown, NameColumn, NumberColumn, SampleTable, Score};
 use crate::spec::Spec;
+use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "robustness",
     title: "Robustness",
     analysis: Analysis::Robustness,
     outputs: &[
-        Output {
-            id: "robustness@SIGMA",
-            about: "mean distance between codes of clean and noisy inputs",
-            better: Better::Lower,
-            range: "0 and above",
-        },
-        Output {
-            id: "robustness.auc",
-            about: "mean of that distance over the levels of noise",
-            better: Better::Lower,
-            range: "0 and above",
-        },
-        Output {
-            id: "robustness.unit@SIGMA",
-            about: "the same on unit-length codes",
-            better: Better::Lower,
-            range: "0 to 2",
-        },
-        Output {
-            id: "robustness.unit.auc",
-            about: "mean of that distance over the levels of noise",
-            better: Better::Lower,
-            range: "0 to 2",
-        },
-        Output {
-            id: "robustness.scaled@SIGMA",
-            about: "distance divided by the typical distance between two clean codes",
-            better: Better::Lower,
-            range: "0 and above",
-        },
-        Output {
-            id: "robustness.scaled.auc",
-            about: "mean of that distance over the levels of noise",
-            better: Better::Lower,
-            range: "0 and above",
-        },
+        Output::new(
+            "robustness@SIGMA",
+            "mean distance between codes of clean and noisy inputs",
+            Better::Lower,
+            "0 and above",
+        )
+        .in_units_of_the_embeddings(),
+        Output::new(
+            "robustness.auc",
+            "mean of that distance over the levels of noise",
+            Better::Lower,
+            "0 and above",
+        )
+        .in_units_of_the_embeddings(),
+        Output::new(
+            "robustness.unit@SIGMA",
+            "the same on unit-length codes",
+            Better::Lower,
+            "0 to 2",
+        ),
+        Output::new(
+            "robustness.unit.auc",
+            "mean of that distance over the levels of noise",
+            Better::Lower,
+            "0 to 2",
+        ),
+        Output::new(
+            "robustness.scaled@SIGMA",
+            "distance divided by the typical distance between two clean codes",
+            Better::Lower,
+            "0 and above",
+        ),
+        Output::new(
+            "robustness.scaled.auc",
+            "mean of that distance over the levels of noise",
+            Better::Lower,
+            "0 and above",
+        ),
     ],
     page: include_str!("robustness.md"),
     invariances: &[Invariance::Rotation, Invariance::RowOrder],
@@ -68,14 +70,14 @@ fn needs(_: &Spec, _: &Study) -> Result<Vec<Need>> {
     Ok(Vec::new())
 }
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     let study = shared.study;
     let levels = study.noise.as_ref().map_or(&[][..], |noise| &noise.levels);
-    let mut answer = Answer::default();
+    let mut answer = Results::default();
     if levels.is_empty() {
         let reason = "needs codes of noisy inputs; give an encoder with --states, or --noisy NAME@LEVEL=PATH";
         let ids = METRIC.outputs.iter().map(|output| output.id.trim_end_matches("@SIGMA"));
-        let undefined = |id| Score::undefined(id, reason, study.latent.rows(), Better::Lower);
+        let undefined = |id| Score::undefined(id, reason, study.latent.rows());
         answer.scores.extend(ids.map(undefined));
         return Ok(answer);
     }
@@ -101,10 +103,10 @@ fn compute(shared: &Shared) -> Result<Answer> {
     for (family, of_levels) in &families {
         for (level, distances) in levels.iter().zip(of_levels) {
             let score = mean_score(&format!("{family}@{}", level.name), distances, shared);
-            answer.scores.push(comparable(score, family));
+            answer.scores.push(score);
         }
         let score = mean_score(&format!("{family}.auc"), &areas(levels, of_levels), shared);
-        answer.scores.push(comparable(score, family));
+        answer.scores.push(score);
     }
     answer.breakdowns.push(summary(levels, &families));
     let column = |name: String, values: Vec<Option<f64>>| (name, values);
@@ -119,7 +121,7 @@ fn compute(shared: &Shared) -> Result<Answer> {
     }
     answer.samples.push(SampleTable {
         model: String::new(),
-        metric: "robustness".to_string(),
+        metric: "robustness".into(),
         columns,
     });
     if typical <= COLLAPSED * length {
@@ -148,17 +150,10 @@ fn mean_score(id: &str, distances: &Distances, shared: &Shared) -> Score {
     match distances {
         Ok(distances) => {
             let interval = interval::of_mean(distances, shared.row_units(), shared.spec.level);
-            Score::number(id, interval::mean(distances), distances.len(), Better::Lower)
+            Score::number(id, interval::mean(distances), distances.len())
                 .with_interval(interval.map(|i| i.within(0.0, f64::MAX)))
         }
-        Err(reason) => Score::undefined(id, reason, shared.study.latent.rows(), Better::Lower),
-    }
-}
-
-fn comparable(score: Score, family: &str) -> Score {
-    match family {
-        "robustness" => score.in_units_of_the_codes(),
-        _ => score,
+        Err(reason) => Score::undefined(id, reason, shared.study.latent.rows()),
     }
 }
 
@@ -230,7 +225,7 @@ fn summary(levels: &[NoiseLevel], families: &[(&str, Vec<Distances>)]) -> Breakd
     };
     Breakdown {
         model: String::new(),
-        metric: "robustness".to_string(),
+        metric: "robustness".into(),
         keys: vec![key("distance", codes), key("level", names)],
         columns: COLUMNS
             .iter()

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: MIT
 //! ROUGE: words, pairs of words and word order that generated texts share with their references. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::etes::Decoded;
-use crate::interval;
 use crate::score::{Better, Score};
+use crate::stats::interval;
 use crate::texts::rouge::{self, Overlap};
 
 const fn output(id: &'static str, about: &'static str) -> Output {
-    Output {
-        id,
-        about,
-        better: Better::Higher,
-        range: "0 to 1",
-    }
+    Output::new(id, about, Better::Higher, "0 to 1")
 }
 
 pub(super) static METRIC: Metric = Metric {
@@ -53,11 +48,11 @@ pub(super) static METRIC: Metric = Metric {
     work: Work::Decoding { compute },
 };
 
-fn compute(decoded: &Decoded) -> Answer {
+fn compute(decoded: &Decoded) -> Results {
     let (Some(scores), Some((generated, references))) = (decoded.text_scores(), decoded.texts()) else {
-        return Answer::default();
+        return Results::default();
     };
-    let mut answer = Answer::default();
+    let mut answer = Results::default();
     for (place, name) in ["1", "2", "l"].into_iter().enumerate() {
         let mut push = |part: &str, value: fn(&Overlap) -> f64| {
             let values: Vec<f64> = scores.iter().map(|text| value(&text.overlaps[place])).collect();
@@ -75,8 +70,7 @@ fn compute(decoded: &Decoded) -> Answer {
 
 fn score(id: String, values: &[f64], decoded: &Decoded) -> Score {
     let interval = interval::of_mean(values, decoded.units(), decoded.spec.level);
-    Score::number(id, interval::mean(values), values.len(), Better::Higher)
-        .with_interval(interval.map(|i| i.within(0.0, 1.0)))
+    Score::number(id, interval::mean(values), values.len()).with_interval(interval.map(|i| i.within(0.0, 1.0)))
 }
 
 fn without_tokens(generated: &[String], references: &[String]) -> Option<String> {

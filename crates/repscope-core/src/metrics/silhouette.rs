@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: MIT
 //! Silhouette: how much nearer a code is to its own class than to the next. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
-use crate::interval;
 use crate::kernels::influence::Nearness;
 use crate::plan::{Need, Shared};
 use crate::score::{Better, Interval, SampleTable, Score};
 use crate::spec::Spec;
+use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "silhouette",
     title: "Silhouette",
     analysis: Analysis::Geometry,
-    outputs: &[Output {
-        id: "silhouette",
-        about: "nearness to the own class against the next one",
-        better: Better::Higher,
-        range: "−1 to 1",
-    }],
+    outputs: &[Output::new(
+        "silhouette",
+        "nearness to the own class against the next one",
+        Better::Higher,
+        "−1 to 1",
+    )
+    .column("Silhouette_Score")],
     page: include_str!("silhouette.md"),
     invariances: Invariance::SIMILARITY,
     takes: &[Takes::Codes, Takes::LabelsIfAny],
@@ -56,16 +57,16 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     })
 }
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     let rows = shared.study.latent.rows();
     if let Some(reason) = missing(shared.spec, shared.study) {
-        return Ok(Score::undefined("silhouette", reason, rows, Better::Higher).into());
+        return Ok(Score::undefined("silhouette", reason, rows).into());
     }
     let distances = shared.class_distances()?;
     let (labels, counts) = (&distances.labels, distances.labels.counts());
     if counts.iter().filter(|&&c| c > 0).count() < 2 {
         let reason = "k-means found a single cluster: all codes are the same";
-        return Ok(Score::undefined("silhouette", reason, rows, Better::Higher).into());
+        return Ok(Score::undefined("silhouette", reason, rows).into());
     }
     let anchors = shared.anchors();
     let values: Vec<f64> = distances
@@ -75,7 +76,7 @@ fn compute(shared: &Shared) -> Result<Answer> {
         .map(|(q, sums)| of_row(sums, &counts, labels.codes()[anchors.row(q)] as usize))
         .collect();
     let interval = interval_of(&values, &distances.influences, shared);
-    let mut score = Score::number("silhouette", interval::mean(&values), values.len(), Better::Higher);
+    let mut score = Score::number("silhouette", interval::mean(&values), values.len());
     score = score.with_interval(interval);
     if distances.is_circular {
         score =
@@ -83,13 +84,12 @@ fn compute(shared: &Shared) -> Result<Answer> {
     }
     let samples = SampleTable {
         model: String::new(),
-        metric: "silhouette".to_string(),
+        metric: "silhouette".into(),
         columns: vec![("silhouette".to_string(), values.into_iter().map(Some).collect())],
     };
-    Ok(Answer {
-        scores: vec![score],
+    Ok(Results {
         samples: vec![samples],
-        ..Answer::default()
+        ..Results::from(score)
     })
 }
 

@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: MIT
 //! Smoothness: do small steps of the input make small steps of the code? See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::{Error, Result};
-use crate::interval::{self, Units};
 use crate::plan::{Need, PairDistances, Shared};
 use crate::score::{Better, SampleTable, Score};
 use crate::spec::Spec;
+use crate::stats::interval::{self, Units};
 
 macro_rules! outputs {
-    ($($part:literal, $about:literal, $better:ident, $range:literal;)*) => {
+    ($($part:literal $(=> $column:literal)?, $about:literal, $better:ident, $range:literal;)*) => {
         &[
-            $(Output { id: concat!("smoothness.", $part), about: $about, better: Better::$better, range: $range },)*
             $(Output {
-                id: concat!("smoothness.unit.", $part),
-                about: concat!($about, ", on unit-length codes"),
-                better: Better::$better,
-                range: $range,
+                // Of embeddings as they are, only r, r2 and p do not change with their scale.
+                is_comparable: matches!($part.as_bytes(), b"r" | b"r2" | b"p"),
+                $(column: Some($column),)?
+                ..Output::new(concat!("smoothness.", $part), $about, Better::$better, $range)
             },)*
+            $(Output::new(
+                concat!("smoothness.unit.", $part),
+                concat!($about, ", on unit-length codes"),
+                Better::$better,
+                $range,
+            ),)*
         ]
     };
 }
@@ -28,15 +33,15 @@ pub(super) static METRIC: Metric = Metric {
     title: "Smoothness",
     analysis: Analysis::Smoothness,
     outputs: outputs! {
-        "slope", "slope of code distance on input distance", Lower, "any";
-        "intercept", "intercept of that line", Neither, "any";
-        "r", "Pearson correlation of the two distances", Higher, "−1 to 1";
-        "r2", "share of variance the line explains", Higher, "0 to 1";
-        "p", "two-sided p-value of the slope", Neither, "0 to 1";
-        "stderr", "standard error of the slope", Neither, "0 and above";
-        "ratio_mean", "mean of code distance / input distance", Lower, "0 and above";
-        "ratio_std", "standard deviation of the ratios", Lower, "0 and above";
-        "ratio_median", "median of the ratios", Lower, "0 and above";
+        "slope" => "Regression_Slope", "slope of code distance on input distance", Lower, "any";
+        "intercept" => "Regression_Intercept", "intercept of that line", Neither, "any";
+        "r" => "R_Value", "Pearson correlation of the two distances", Higher, "−1 to 1";
+        "r2" => "R_Squared", "share of variance the line explains", Higher, "0 to 1";
+        "p" => "P_Value", "two-sided p-value of the slope", Neither, "0 to 1";
+        "stderr" => "Std_Error", "standard error of the slope", Neither, "0 and above";
+        "ratio_mean" => "Mean_Smoothness_Ratio", "mean of code distance / input distance", Lower, "0 and above";
+        "ratio_std" => "Std_Smoothness_Ratio", "standard deviation of the ratios", Lower, "0 and above";
+        "ratio_median" => "Median_Smoothness_Ratio", "median of the ratios", Lower, "0 and above";
         "lipschitz_p90", "90 % quantile of the ratios", Lower, "0 and above";
         "lipschitz_p99", "99 % quantile of the ratios", Lower, "0 and above";
         "lipschitz_max", "largest ratio: the local Lipschitz constant seen", Lower, "0 and above";
@@ -67,29 +72,25 @@ fn needs(_: &Spec, study: &Study) -> Result<Vec<Need>> {
     Ok(vec![Need::PairDistances])
 }
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     let PairDistances { input, latent, unit } = shared.pair_distances()?;
     let episode = shared.study.pairs.as_ref().and_then(|p| p.episode.as_deref());
-    let mut answer = Answer::default();
+    let mut answer = Results::default();
     describe("smoothness", input, latent, episode, shared.spec.level, &mut answer);
-    // Of codes as they are, only r, r2 and p do not change with their scale.
-    for score in &mut answer.scores {
-        score.comparable = [".r", ".r2", ".p"].iter().any(|part| score.metric.ends_with(part));
-    }
     match unit {
         Ok(unit) => describe("smoothness.unit", input, unit, episode, shared.spec.level, &mut answer),
         Err(reason) => {
             for output in METRIC.outputs.iter().filter(|o| o.id.starts_with("smoothness.unit.")) {
                 answer
                     .scores
-                    .push(Score::undefined(output.id, reason.clone(), input.len(), output.better));
+                    .push(Score::undefined(output, reason.clone(), input.len()));
             }
         }
     }
     let ratio = |(s, z): (&f64, &f64)| (*s > NO_STEP).then(|| z / s);
     answer.samples.push(SampleTable {
         model: String::new(),
-        metric: "smoothness".to_string(),
+        metric: "smoothness".into(),
         columns: vec![
             ("input_distance".to_string(), input.iter().copied().map(Some).collect()),
             (
@@ -103,7 +104,7 @@ fn compute(shared: &Shared) -> Result<Answer> {
 }
 
 /// All scores of one pairing of input distances `s` and code distances `z`.
-fn describe(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: f64, answer: &mut Answer) {
+fn describe(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: f64, answer: &mut Results) {
     regression(name, s, z, episode, level, answer);
     let units: Vec<u32>;
     let kept: Vec<usize> = (0..s.len()).filter(|&i| s[i] > NO_STEP).collect();
@@ -116,11 +117,7 @@ fn describe(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: f6
         None => Units::Single("pairs"),
     };
     let still = s.len() - ratios.len();
-    let mut add = |part: &str, score: Score| {
-        let score = Score {
-            metric: format!("{name}.{part}"),
-            ..score
-        };
+    let mut add = |score: Score| {
         answer.scores.push(match still {
             0 => score,
             _ => score.with_note(format!(
@@ -139,56 +136,45 @@ fn describe(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: f6
             "lipschitz_p99",
             "lipschitz_max",
         ] {
-            add(
-                part,
-                Score::undefined("", "no input moves between consecutive states", 0, Better::Lower),
-            );
+            add(Score::undefined(
+                format!("{name}.{part}"),
+                "no input moves between consecutive states",
+                0,
+            ));
         }
         return;
     }
-    let number = |value: f64| Score::number("", value, n, Better::Lower);
+    let number = |part: &str, value: f64| Score::number(format!("{name}.{part}"), value, n);
     let mean = interval::mean(&ratios);
     let spread = (ratios.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
     let mut sorted = ratios.clone();
     sorted.sort_unstable_by(f64::total_cmp);
-    add(
-        "ratio_mean",
-        number(mean).with_interval(interval::of_mean(&ratios, unit, level).map(|i| i.within(0.0, f64::MAX))),
-    );
+    add(number("ratio_mean", mean)
+        .with_interval(interval::of_mean(&ratios, unit, level).map(|i| i.within(0.0, f64::MAX))));
     let spread_interval = interval::of_spread(&ratios, unit, level).map(|i| i.within(0.0, f64::MAX));
-    add("ratio_std", number(spread).with_interval(spread_interval));
+    add(number("ratio_std", spread).with_interval(spread_interval));
     for (part, q) in [("ratio_median", 0.5), ("lipschitz_p90", 0.9), ("lipschitz_p99", 0.99)] {
         let interval = interval::of_quantile(&ratios, &sorted, q, unit, level);
-        add(part, number(quantile(&sorted, q)).with_interval(interval));
+        add(number(part, quantile(&sorted, q)).with_interval(interval));
     }
-    add("lipschitz_max", number(sorted[n - 1]));
+    add(number("lipschitz_max", sorted[n - 1]));
 }
 
 /// Least squares of `z` on `s`.
-fn regression(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: f64, answer: &mut Answer) {
+fn regression(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: f64, answer: &mut Results) {
     let n = s.len();
-    let mut add = |part: &str, better, value: std::result::Result<f64, &str>, interval| {
+    let mut add = |part: &str, value: std::result::Result<f64, &str>, interval| {
         let id = format!("{name}.{part}");
         answer.scores.push(match value {
-            Ok(value) => Score::number(id, value, n, better).with_interval(interval),
-            Err(reason) => Score::undefined(id, reason, n, better),
+            Ok(value) => Score::number(id, value, n).with_interval(interval),
+            Err(reason) => Score::undefined(id, reason, n),
         });
     };
     let all = Line::of(s, z);
     let Some(slope) = all.slope() else {
         let reason = "all inputs move by the same distance, so there is no slope";
-        let parts = [
-            ("slope", Better::Lower),
-            ("intercept", Better::Neither),
-            ("r", Better::Higher),
-        ];
-        let more = [
-            ("r2", Better::Higher),
-            ("p", Better::Neither),
-            ("stderr", Better::Neither),
-        ];
-        for (part, better) in parts.into_iter().chain(more) {
-            add(part, better, Err(reason), None);
+        for part in ["slope", "intercept", "r", "r2", "p", "stderr"] {
+            add(part, Err(reason), None);
         }
         return;
     };
@@ -234,10 +220,10 @@ fn regression(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: 
             ..i.with_effects_times(2.0 * r.unwrap_or(0.0))
         }
     });
-    add("slope", Better::Lower, Ok(slope), slope_interval);
-    add("intercept", Better::Neither, Ok(intercept), intercept_interval);
-    add("r", Better::Higher, r.ok_or(still), r_interval);
-    add("r2", Better::Higher, r.map(|r| r * r).ok_or(still), r2_interval);
+    add("slope", Ok(slope), slope_interval);
+    add("intercept", Ok(intercept), intercept_interval);
+    add("r", r.ok_or(still), r_interval);
+    add("r2", r.map(|r| r * r).ok_or(still), r2_interval);
     let p = match (error, r) {
         (Some(_), Some(r)) => {
             let t = r * (freedom / ((1.0 - r) * (1.0 + r))).sqrt();
@@ -250,8 +236,8 @@ fn regression(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: 
         (None, _) => Err(few),
         (_, None) => Err(still),
     };
-    add("p", Better::Neither, p, None);
-    add("stderr", Better::Neither, error.ok_or(few), None);
+    add("p", p, None);
+    add("stderr", error.ok_or(few), None);
     if episode.is_some_and(|codes| codes.windows(2).any(|w| w[0] == w[1])) || episode.is_none() {
         for score in answer
             .scores

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! The eigenvalue spectrum of the codes. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
 use crate::plan::{Need, Shared};
@@ -13,18 +13,20 @@ pub(super) static METRIC: Metric = Metric {
     title: "Eigenvalue spectrum",
     analysis: Analysis::Manifold,
     outputs: &[
-        Output {
-            id: "spectrum.max",
-            about: "largest eigenvalue of the covariance",
-            better: Better::Neither,
-            range: "0 and above",
-        },
-        Output {
-            id: "spectrum.min",
-            about: "smallest of the min(N − 1, D) eigenvalues",
-            better: Better::Neither,
-            range: "0 and above",
-        },
+        Output::new(
+            "spectrum.max",
+            "largest eigenvalue of the covariance",
+            Better::Neither,
+            "0 and above",
+        )
+        .in_units_of_the_embeddings(),
+        Output::new(
+            "spectrum.min",
+            "smallest of the min(N − 1, D) eigenvalues",
+            Better::Neither,
+            "0 and above",
+        )
+        .in_units_of_the_embeddings(),
     ],
     page: include_str!("spectrum.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::RowOrder],
@@ -37,31 +39,31 @@ fn needs(_: &Spec, _: &Study) -> Result<Vec<Need>> {
     Ok(vec![Need::Spectrum])
 }
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     let n = shared.study.latent.rows();
     // Centring takes one direction away: an eigenvalue beyond N − 1 is 0 whatever the data.
     let count = shared.study.latent.columns().min(n.saturating_sub(1));
     let eigenvalues = &shared.spectrum()?.eigenvalues[..count.min(shared.spectrum()?.eigenvalues.len())];
     let (Some(&max), Some(&min)) = (eigenvalues.first(), eigenvalues.last()) else {
-        let undefined = |id| Score::undefined(id, "one row has no variance", n, Better::Neither);
-        return Ok(Answer {
-            scores: vec![undefined("spectrum.max"), undefined("spectrum.min")],
-            ..Answer::default()
-        });
+        let undefined = |id| Score::undefined(id, "one row has no variance", n);
+        return Ok(Results::from(vec![
+            undefined("spectrum.max"),
+            undefined("spectrum.min"),
+        ]));
     };
-    Ok(Answer {
-        scores: vec![
-            Score::number("spectrum.max", max, n, Better::Neither).in_units_of_the_codes(),
-            Score::number("spectrum.min", min, n, Better::Neither).in_units_of_the_codes(),
-        ],
+    let scores = vec![
+        Score::number("spectrum.max", max, n),
+        Score::number("spectrum.min", min, n),
+    ];
+    Ok(Results {
         curves: vec![Curve {
             model: String::new(),
-            metric: "spectrum".to_string(),
+            metric: "spectrum".into(),
             x_label: "eigenvalue number".to_string(),
             y_label: "eigenvalue of the covariance".to_string(),
             x: (1..=eigenvalues.len()).map(|i| i as f64).collect(),
             y: eigenvalues.to_vec(),
         }],
-        ..Answer::default()
+        ..Results::from(scores)
     })
 }

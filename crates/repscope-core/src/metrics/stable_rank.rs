@@ -3,7 +3,7 @@
 
 use super::participation_ratio::NO_VARIANCE;
 use super::rankme::{needs, score};
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::error::Result;
 use crate::kernels::singular::Function;
 use crate::plan::Shared;
@@ -13,12 +13,13 @@ pub(super) static METRIC: Metric = Metric {
     id: "stable_rank",
     title: "Stable rank",
     analysis: Analysis::Rankme,
-    outputs: &[Output {
-        id: "stable_rank",
-        about: "sum of the eigenvalues over the largest (NESum)",
-        better: Better::Neither,
-        range: "1 to min(N, D)",
-    }],
+    outputs: &[Output::new(
+        "stable_rank",
+        "sum of the eigenvalues over the largest (NESum)",
+        Better::Neither,
+        "1 to min(N, D)",
+    )
+    .column("Stable_Rank")],
     page: include_str!("stable_rank.md"),
     invariances: Invariance::SIMILARITY,
     takes: &[Takes::Codes],
@@ -32,6 +33,6 @@ pub(super) const RANK: Function = ("stable_rank", |singular| {
     Some(singular.values.iter().map(|s| (s / largest).powi(2)).sum())
 });
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     Ok(score(RANK, &shared.singular()?.centred, [0.0, f64::MAX], NO_VARIANCE, shared).into())
 }

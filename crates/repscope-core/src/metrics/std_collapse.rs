@@ -2,25 +2,26 @@
 //! Std collapse: the spread of the unit-length codes along each coordinate. See the page.
 
 use super::participation_ratio::FEWEST;
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::{Space, Study};
 use crate::error::Result;
-use crate::interval;
 use crate::kernels::prepared::unit_factors;
 use crate::plan::{Need, Shared};
 use crate::score::{Better, Score};
 use crate::spec::Spec;
+use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "std_collapse",
     title: "Std collapse",
     analysis: Analysis::Rankme,
-    outputs: &[Output {
-        id: "std_collapse",
-        about: "mean standard deviation of the coordinates of unit-length codes",
-        better: Better::Neither,
-        range: "0 to about 1/√D",
-    }],
+    outputs: &[Output::new(
+        "std_collapse",
+        "mean standard deviation of the coordinates of unit-length codes",
+        Better::Neither,
+        "0 to about 1/√D",
+    )
+    .column("Std_Collapse")],
     page: include_str!("std_collapse.md"),
     // A rotation moves spread between coordinates.
     invariances: &[Invariance::Scale, Invariance::RowOrder],
@@ -33,10 +34,10 @@ fn needs(_: &Spec, _: &Study) -> Result<Vec<Need>> {
     Ok(Vec::new())
 }
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     let codes = &shared.study.latent;
     let (n, d) = (codes.rows(), codes.columns());
-    let undefined = |reason: String| Ok(Score::undefined("std_collapse", reason, n, Better::Neither).into());
+    let undefined = |reason: String| Ok(Score::undefined("std_collapse", reason, n).into());
     if n < 2 {
         return undefined("one row has no spread".to_string());
     }
@@ -52,7 +53,7 @@ fn compute(shared: &Shared) -> Result<Answer> {
     let interval = interval::from_rows(value, &effects, shared.row_units(), "influence", shared.spec.level)
         .filter(|_| n >= FEWEST)
         .map(|i| i.within(0.0, f64::MAX));
-    Ok(Score::number("std_collapse", value, n, Better::Neither)
+    Ok(Score::number("std_collapse", value, n)
         .with_interval(interval)
         .with_note(note)
         .into())

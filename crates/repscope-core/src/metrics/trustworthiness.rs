@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 //! Trustworthiness: are neighbours among the codes neighbours among the inputs? See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::{Error, Result};
-use crate::interval::{self, Units};
 use crate::kernels::influence;
 use crate::plan::{Key, Need, Shared};
 use crate::score::{Better, SampleTable, Score};
 use crate::spec::Spec;
+use crate::stats::interval::{self, Units};
 
 pub(super) static METRIC: Metric = Metric {
     id: "trustworthiness",
     title: "Trustworthiness",
     analysis: Analysis::Neighborhood,
-    outputs: &[Output {
-        id: "trustworthiness@K",
-        about: "the K nearest codes are near among the inputs too",
-        better: Better::Higher,
-        range: "0 to 1",
-    }],
+    outputs: &[Output::new(
+        "trustworthiness@K",
+        "the K nearest codes are near among the inputs too",
+        Better::Higher,
+        "0 to 1",
+    )],
     page: include_str!("trustworthiness.md"),
     invariances: Invariance::SIMILARITY,
     takes: &[Takes::States, Takes::Codes],
@@ -43,7 +43,7 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     ])
 }
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     preservation("trustworthiness", shared, Key::codes(shared.spec), Key::INPUT)
 }
 
@@ -74,14 +74,14 @@ pub(super) fn largest_k(spec: &Spec, study: &Study) -> Result<usize> {
 
 /// The score at every k, from the ranks that the neighbours `of` one space have `within` the other. Shared with
 /// continuity, which swaps the spaces.
-pub(super) fn preservation(name: &str, shared: &Shared, of: Key, within: Key) -> Result<Answer> {
+pub(super) fn preservation(name: &str, shared: &Shared, of: Key, within: Key) -> Result<Results> {
     let largest = largest_k(shared.spec, shared.study)?;
     let (lists, ranks) = (shared.neighbors(of, largest)?, shared.ranks(of, within, largest)?);
     let rows = shared.study.latent.rows();
     let episodes = shared.study.episodes.as_deref();
     let (Units::Single(unit) | Units::Groups(_, unit)) = shared.units();
     let queries = shared.anchors().count(rows);
-    let mut answer = Answer::default();
+    let mut answer = Results::default();
     let mut columns = Vec::new();
     for &k in &shared.spec.k {
         let worst = normaliser(rows, k);
@@ -104,7 +104,7 @@ pub(super) fn preservation(name: &str, shared: &Shared, of: Key, within: Key) ->
         });
         let of_row = |q| Some(1.0 - 2.0 * rows as f64 / worst * penalty(q));
         columns.push((format!("{name}@{k}"), (0..queries).map(of_row).collect()));
-        let score = Score::number(format!("{name}@{k}"), value, queries, Better::Higher);
+        let score = Score::number(format!("{name}@{k}"), value, queries);
         answer.scores.push(
             score
                 .with_interval(interval.map(|i| i.within(0.0, 1.0)))
@@ -117,7 +117,7 @@ pub(super) fn preservation(name: &str, shared: &Shared, of: Key, within: Key) ->
     }
     answer.samples.push(SampleTable {
         model: String::new(),
-        metric: name.to_string(),
+        metric: name.into(),
         columns,
     });
     Ok(answer)

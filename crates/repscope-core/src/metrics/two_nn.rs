@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT
 //! TwoNN: the intrinsic dimension from the two nearest neighbours. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
-use crate::interval::{self, Units};
 use crate::kernels::neighbors::Neighbors;
 use crate::kernels::tiles::Anchors;
 use crate::plan::{Key, Need, Shared};
 use crate::score::{Better, Interval, Score};
 use crate::spec::Spec;
+use crate::stats::interval::{self, Units};
 
 pub(super) static METRIC: Metric = Metric {
     id: "two_nn",
     title: "TwoNN intrinsic dimension",
     analysis: Analysis::Manifold,
     outputs: &[
-        Output {
-            id: "two_nn",
-            about: "intrinsic dimension, linear fit of the literature",
-            better: Better::Neither,
-            range: "above 0",
-        },
-        Output {
-            id: "two_nn(fit=mle)",
-            about: "intrinsic dimension, maximum likelihood",
-            better: Better::Neither,
-            range: "above 0",
-        },
+        Output::new(
+            "two_nn",
+            "intrinsic dimension, linear fit of the literature",
+            Better::Neither,
+            "above 0",
+        ),
+        Output::new(
+            "two_nn(fit=mle)",
+            "intrinsic dimension, maximum likelihood",
+            Better::Neither,
+            "above 0",
+        ),
     ],
     page: include_str!("two_nn.md"),
     invariances: Invariance::SIMILARITY,
@@ -44,14 +44,11 @@ fn needs(_: &Spec, study: &Study) -> Result<Vec<Need>> {
     })
 }
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     let rows = shared.study.latent.rows();
     let undefined = |reason: &str, n: usize| {
-        let score = |id| Score::undefined(id, reason, n, Better::Neither);
-        Ok(Answer {
-            scores: vec![score("two_nn"), score("two_nn(fit=mle)")],
-            ..Answer::default()
-        })
+        let score = |id| Score::undefined(id, reason, n);
+        Ok(Results::from(vec![score("two_nn"), score("two_nn(fit=mle)")]))
     };
     if rows < 3 {
         return undefined("two neighbours need at least 3 rows", rows);
@@ -66,18 +63,15 @@ fn compute(shared: &Shared) -> Result<Answer> {
     let (mle, mle_interval) = maximum_likelihood(&ratios, shared);
     let mut scores = vec![
         match fit {
-            Some(value) => Score::number("two_nn", value, n, Better::Neither).with_interval(fit_interval),
-            None => Score::undefined("two_nn", "too few distinct ratios for a fit", n, Better::Neither),
+            Some(value) => Score::number("two_nn", value, n).with_interval(fit_interval),
+            None => Score::undefined("two_nn", "too few distinct ratios for a fit", n),
         },
-        Score::number("two_nn(fit=mle)", mle, n, Better::Neither).with_interval(mle_interval),
+        Score::number("two_nn(fit=mle)", mle, n).with_interval(mle_interval),
     ];
     if let Some(note) = ratios.note() {
         scores = scores.into_iter().map(|s| s.with_note(note.clone())).collect();
     }
-    Ok(Answer {
-        scores,
-        ..Answer::default()
-    })
+    Ok(Results::from(scores))
 }
 
 /// ln μ of the rows, μ = r2 / r1. A row with a duplicate has r1 = 0 and none.

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: MIT
 //! Uniformity: how evenly the directions of the codes cover the sphere. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::{Error, Result};
-use crate::interval;
 use crate::kernels::prepared::unit_factors;
 use crate::plan::{Need, Shared};
 use crate::score::{Better, Score};
 use crate::spec::Spec;
+use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "uniformity",
     title: "Uniformity",
     analysis: Analysis::Geometry,
-    outputs: &[Output {
-        id: "uniformity",
-        about: "log mean Gaussian kernel of unit-length codes",
-        better: Better::Lower,
-        range: "−4t to 0",
-    }],
+    outputs: &[Output::new(
+        "uniformity",
+        "log mean Gaussian kernel of unit-length codes",
+        Better::Lower,
+        "−4t to 0",
+    )
+    .column("Uniformity")],
     page: include_str!("uniformity.md"),
     invariances: &[Invariance::Rotation, Invariance::Scale, Invariance::RowOrder],
     takes: &[Takes::Codes],
@@ -38,9 +39,9 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     Ok(if exists { vec![Need::Kernel] } else { Vec::new() })
 }
 
-fn compute(shared: &Shared) -> Result<Answer> {
+fn compute(shared: &Shared) -> Result<Results> {
     let rows = shared.study.latent.rows();
-    let undefined = |reason: String| Ok(Score::undefined("uniformity", reason, rows, Better::Lower).into());
+    let undefined = |reason: String| Ok(Score::undefined("uniformity", reason, rows).into());
     if rows < 2 {
         return undefined("one row has no pairs".to_string());
     }
@@ -62,6 +63,6 @@ fn compute(shared: &Shared) -> Result<Answer> {
         i.standard_error = i.standard_error.map(|s| s * widen / mean);
         i.with_effects_times(widen / mean)
     });
-    let score = Score::number("uniformity", mean.ln(), means.len(), Better::Lower);
+    let score = Score::number("uniformity", mean.ln(), means.len());
     Ok(score.with_interval(interval).into())
 }

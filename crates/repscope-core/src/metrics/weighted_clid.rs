@@ -2,31 +2,32 @@
 //! CL and ID weighted so that they predict how well the models of a pool do. See the page.
 
 use super::clid::Scale;
-use super::{Analysis, Answer, Metric, Output, Takes, Work};
+use super::{Analysis, Metric, Output, Results, Takes, Work};
 use crate::data::Performance;
 use crate::error::Result;
-use crate::interval::{from_standard_error, mean};
-use crate::relate::models_of;
-use crate::score::{Better, Breakdown, Interval, NameColumn, NumberColumn, Results, Score};
+use crate::score::{Better, Breakdown, Interval, NameColumn, NumberColumn, Score};
 use crate::spec::Spec;
+use crate::stats::interval::{from_standard_error, mean};
 
 pub(super) static METRIC: Metric = Metric {
     id: "weighted_clid",
     title: "Weighted CLID",
     analysis: Analysis::Clid,
     outputs: &[
-        Output {
-            id: "weighted_clid",
-            about: "standardised CL and ID, weighted by least squares to fit the performance",
-            better: Better::Higher,
-            range: "any number",
-        },
-        Output {
-            id: "weighted_clid.left_out",
-            about: "performance as predicted by the fit on all other models",
-            better: Better::Higher,
-            range: "any number",
-        },
+        Output::new(
+            "weighted_clid",
+            "standardised CL and ID, weighted by least squares to fit the performance",
+            Better::Higher,
+            "any number",
+        )
+        .column("Weighted_CLID"),
+        Output::new(
+            "weighted_clid.left_out",
+            "performance as predicted by the fit on all other models",
+            Better::Higher,
+            "any number",
+        )
+        .column("Weighted_CLID_left_out"),
     ],
     page: include_str!("weighted_clid.md"),
     invariances: &[],
@@ -47,8 +48,9 @@ struct Known {
     performance: Option<f64>,
 }
 
-fn compute(results: &Results, performance: &Performance, spec: &Spec) -> Result<Answer> {
-    let models: Vec<(&str, std::result::Result<Known, String>)> = models_of(results)
+fn compute(results: &Results, performance: &Performance, spec: &Spec) -> Result<Results> {
+    let models: Vec<(&str, std::result::Result<Known, String>)> = results
+        .models()
         .into_iter()
         .map(|model| (model, read(results, model, performance)))
         .collect();
@@ -79,10 +81,10 @@ fn compute(results: &Results, performance: &Performance, spec: &Spec) -> Result<
             ..score
         }));
     }
-    Ok(Answer {
+    Ok(Results {
         scores,
         breakdowns: fit.iter().map(|fit| weights(fit, spec)).collect(),
-        ..Answer::default()
+        ..Results::default()
     })
 }
 
@@ -103,7 +105,7 @@ fn read(results: &Results, model: &str, performance: &Performance) -> std::resul
 }
 
 fn undefined(reason: &str, n: usize) -> [Score; 2] {
-    ["weighted_clid", "weighted_clid.left_out"].map(|id| Score::undefined(id, reason, n, Better::Higher))
+    ["weighted_clid", "weighted_clid.left_out"].map(|id| Score::undefined(id, reason, n))
 }
 
 /// The fit on all models that have everything.
@@ -131,7 +133,7 @@ fn combine(fit: &Fit, known: &Known, spec: &Spec) -> Score {
         Some(_) => "fitted on these models: compare by weighted_clid.left_out".to_string(),
         None => format!("weights of {} other models", fit.models),
     };
-    Score::number("weighted_clid", fit.weighted(z), fit.models, Better::Higher)
+    Score::number("weighted_clid", fit.weighted(z), fit.models)
         .with_interval(fit.interval(fit.weighted(z), fit.spread(z), "least squares", spec.level))
         .with_note(fit.note(note))
 }
@@ -141,7 +143,7 @@ fn predict(others: &Fit, known: &Known, what: &str, n: usize, spec: &Spec) -> Sc
     let z = others.standardized(known);
     let value = others.intercept + others.weighted(z);
     let spread = 1.0 + 1.0 / others.models as f64 + others.spread(z);
-    Score::number("weighted_clid.left_out", value, n, Better::Higher)
+    Score::number("weighted_clid.left_out", value, n)
         .with_interval(others.interval(value, spread, "prediction", spec.level))
         .with_note(others.note(format!("{what} as predicted from {} other models", others.models)))
 }
@@ -266,7 +268,7 @@ fn weights(fit: &Fit, spec: &Spec) -> Breakdown {
     let of = |part: fn(&Interval) -> Option<f64>| intervals.each_ref().map(|i| i.as_ref().and_then(part));
     Breakdown {
         model: String::new(),
-        metric: "weighted_clid".to_string(),
+        metric: "weighted_clid".into(),
         keys: vec![NameColumn {
             name: "term".to_string(),
             values: terms.map(|(term, ..)| term.to_string()).to_vec(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Word error rate: edits that make the reference of a generated text. See the page.
 
-use super::{Analysis, Answer, Invariance, Metric, Output, Takes, Work};
+use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::etes::Decoded;
 use crate::score::{Better, Score};
 use crate::texts::{sums, wer};
@@ -10,12 +10,12 @@ pub(super) static METRIC: Metric = Metric {
     id: "wer",
     title: "Word error rate",
     analysis: Analysis::Etes,
-    outputs: &[Output {
-        id: "wer",
-        about: "words to put in, take out or replace for each word of the reference texts",
-        better: Better::Lower,
-        range: "0 and above",
-    }],
+    outputs: &[Output::new(
+        "wer",
+        "words to put in, take out or replace for each word of the reference texts",
+        Better::Lower,
+        "0 and above",
+    )],
     page: include_str!("wer.md"),
     invariances: &[Invariance::RowOrder],
     takes: &[Takes::Texts],
@@ -23,19 +23,19 @@ pub(super) static METRIC: Metric = Metric {
     work: Work::Decoding { compute },
 };
 
-fn compute(decoded: &Decoded) -> Answer {
+fn compute(decoded: &Decoded) -> Results {
     let Some(texts) = decoded.text_scores() else {
-        return Answer::default();
+        return Results::default();
     };
     let counts: Vec<wer::Counts> = texts.iter().map(|text| text.edits).collect();
     let samples = counts.len();
     let Some(value) = wer::score(&sums::of(&counts)) else {
         let why = format!("none of the {samples} reference texts has words");
-        return Score::undefined("wer", why, samples, Better::Lower).into();
+        return Score::undefined("wer", why, samples).into();
     };
     let interval = sums::jackknife(&counts, decoded.units(), decoded.spec.level, wer::score);
-    let score = Score::number("wer", value, samples, Better::Lower);
-    let mut answer = Answer::from(score.with_interval(interval.map(|i| i.within(0.0, f64::MAX))));
+    let score = Score::number("wer", value, samples);
+    let mut answer = Results::from(score.with_interval(interval.map(|i| i.within(0.0, f64::MAX))));
     let empty = counts.iter().filter(|[_, words]| *words == 0).count();
     if empty > 0 {
         answer.warnings.push(format!(

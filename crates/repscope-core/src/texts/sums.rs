@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! Scores of counts that add up over texts, and their intervals: a ratio of sums is not the mean of ratios.
 
-use crate::interval::{self, Units};
 use crate::score::Interval;
+use crate::stats::interval::{self, Units};
 
 /// The counts of several texts together.
 pub(crate) fn of<'a, const K: usize>(texts: impl IntoIterator<Item = &'a [u64; K]>) -> [u64; K] {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::sequences::{edits, longest_common, numbered, shared_runs};
 use super::{bleu, of_pair, per_sample, rouge, sums, together, tokens, wer};
-use crate::interval::{self, Units};
+use crate::stats::interval::{self, Units};
 
 // Expected values: golden/text_metrics.json, by sacrebleu, rouge-score and jiwer.
 fn golden() -> Value {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use repscope_core::{Better, Performance, Results, Score, Spec, metrics, relate};
+use repscope_core::{Performance, Results, Score, Spec, metrics, relate};
 
 use crate::case::Case;
 
@@ -18,8 +18,8 @@ pub fn related(case: &Case, scores: &BTreeMap<String, BTreeMap<String, Option<f6
     for (model, own) in scores {
         for (metric, value) in own {
             let score = match value {
-                Some(value) => Score::number(metric, *value, 100, Better::Neither),
-                None => Score::undefined(metric, "the case has none", 100, Better::Neither),
+                Some(value) => Score::number(metric, *value, 100),
+                None => Score::undefined(metric, "the case has none", 100),
             };
             results.scores.push(Score {
                 model: model.clone(),

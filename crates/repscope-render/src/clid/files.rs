@@ -2,33 +2,12 @@
 //! The CSV files of `repscope clid`.
 
 use crate::breakdowns;
-use crate::document_000::{models_with, value};
+use crate::csv_files::{columns, models_with, score_of, value};
 use crate::table::csv::write;
-use repscope_core::Results;
+use repscope_core::metrics::Output;
+use repscope_core::{Analysis, Results};
 
-/// The columns of CLID itself, and the scores in them.
-const OWN: [(&str, &str); 5] = [
-    ("CL", "clid.cl"),
-    ("CL_std", "clid.cl_std"),
-    ("ID", "clid.id"),
-    ("ID_normalized", "clid.id_normalized"),
-    ("CLID", "clid"),
-];
-
-/// The columns of what is computed beside it.
-const COMPANIONS: [(&str, &str); 9] = [
-    ("MCR2_total", "mcr2.total"),
-    ("MCR2_discriminative", "mcr2.discriminative"),
-    ("MCR2_compressive", "mcr2.compressive"),
-    ("Uniformity", "uniformity"),
-    ("Alignment", "alignment"),
-    ("Alignment_uniformity", "alignment.uniformity"),
-    ("Alignment_total", "alignment.total"),
-    ("Weighted_CLID", "weighted_clid"),
-    ("Weighted_CLID_left_out", "weighted_clid.left_out"),
-];
-
-/// The names that the scripts behind document 002 write, and the scores they stand for: the first that is there.
+/// The names that the reference scripts of CLID and RankMe write, and the scores they stand for: the first that is there.
 const LONG: [(&str, &[&str]); 12] = [
     ("mcr2_total_loss", &["mcr2.total"]),
     ("mcr2_discrimn_empirical", &["mcr2.discriminative"]),
@@ -57,26 +36,42 @@ pub(crate) fn files(results: &Results) -> Vec<(String, String)> {
     ]
 }
 
+/// The columns of CLID itself.
+fn own() -> Vec<(&'static str, &'static Output)> {
+    columns(|metric| metric.id == "clid")
+}
+
+/// The columns of what is computed beside it. Uniformity belongs to alignment, and stands before it.
+fn companions() -> Vec<(&'static str, &'static Output)> {
+    let mut companions = columns(|metric| metric.analysis == Analysis::Clid && metric.id != "clid");
+    let place = companions.iter().position(|(_, output)| output.id == "alignment");
+    let uniformity = columns(|metric| metric.id == "uniformity");
+    companions.splice(place.map_or(0..0, |place| place..place), uniformity);
+    companions
+}
+
 fn models(results: &Results) -> Vec<&str> {
-    models_with(results, |id| OWN.iter().any(|(_, own)| *own == id))
+    models_with(results, &own())
 }
 
 fn summary(results: &Results) -> String {
+    let (own, companions) = (own(), companions());
     let mut header = vec!["Model"];
-    header.extend(OWN.map(|(name, _)| name));
+    header.extend(own.iter().map(|(name, _)| name));
     header.extend(["N", "D"]);
-    header.extend(COMPANIONS.map(|(name, _)| name));
+    header.extend(companions.iter().map(|(name, _)| name));
     let row = |model: &str| {
+        let field = |(_, output): &(&str, &Output)| value(score_of(results, model, output));
         let mut row = vec![model.to_string()];
-        row.extend(OWN.map(|(_, id)| value(results.score(model, id))));
+        row.extend(own.iter().map(field));
         row.extend(["rows", "columns"].map(|side| shape(results, model, side)));
-        row.extend(COMPANIONS.map(|(_, id)| value(results.score(model, id))));
+        row.extend(companions.iter().map(field));
         row
     };
     write(&header, models(results).into_iter().map(row))
 }
 
-/// A side of the matrix of codes, from the breakdown `shape`.
+/// A side of the matrix of embeddings, from the breakdown `shape`.
 fn shape(results: &Results, model: &str, side: &str) -> String {
     let own = results
         .breakdowns
@@ -120,7 +115,7 @@ mod tests {
         };
         Breakdown {
             model: model.to_string(),
-            metric: metric.to_string(),
+            metric: metric.into(),
             keys: vec![NameColumn {
                 name: key.0.to_string(),
                 values: key.1.iter().map(|v| v.to_string()).collect(),

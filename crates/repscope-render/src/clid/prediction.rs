@@ -186,7 +186,7 @@ mod tests {
         };
         let breakdown = Breakdown {
             model: String::new(),
-            metric: "performance".to_string(),
+            metric: "performance".into(),
             keys: vec![NameColumn {
                 name: "score".to_string(),
                 values: vec!["clid.cl".to_string(), "weighted_clid".to_string()],

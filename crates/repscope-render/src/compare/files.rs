@@ -45,7 +45,7 @@ pub(super) fn differences(results: &Results) -> String {
     let row = |d: &Difference| {
         let value = |model: &str| optional(results.score(model, &d.metric).and_then(|s| s.value));
         vec![
-            d.metric.clone(),
+            d.metric.to_string(),
             d.a.clone(),
             d.b.clone(),
             value(&d.a),

@@ -11,7 +11,7 @@ fn difference(metric: &str, [a, b]: [&str; 2], value: f64, half_width: f64, p: f
     };
     let winner = if a_wins { a } else { b };
     Difference {
-        metric: metric.to_string(),
+        metric: metric.into(),
         a: a.to_string(),
         b: b.to_string(),
         value,

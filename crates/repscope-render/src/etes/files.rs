@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! The CSV files of energies: every score, the bands, the groups, and the numbers of single samples.
 
-use super::{System, etes_samples, is_of_texts};
+use super::{System, etes_samples, is_of_etes};
 use crate::breakdowns;
 use crate::long_csv;
 use crate::table::csv::write;
@@ -22,8 +22,7 @@ pub(crate) fn files(results: &Results) -> Vec<(String, String)> {
 }
 
 fn scores(results: &Results) -> String {
-    let own = |metric: &str| metric.starts_with("etes.") || is_of_texts(metric);
-    let scores = results.scores.iter().filter(|score| own(&score.metric));
+    let scores = results.scores.iter().filter(|score| is_of_etes(&score.metric));
     write(&long_csv::HEADER, scores.map(long_csv::row))
 }
 

@@ -6,7 +6,7 @@ use crate::compare::probability::probability;
 use crate::numbers::{number, percent, rough};
 use crate::table::{Cell, Column, NONE, Table};
 use crate::text::printable;
-use repscope_core::Score;
+use repscope_core::MetricId;
 
 /// The level beside that of shuffled pairs, and what does not depend on the level.
 pub(super) fn meaning(system: &System) -> Table {
@@ -149,16 +149,15 @@ fn band_of_shuffled(system: &System) -> Option<String> {
 
 /// Texts compared with the reference texts. `None` without texts.
 pub(super) fn texts(system: &System) -> Option<Table> {
-    let is_shown = |score: &&&Score| !score.metric.ends_with(".precision") && !score.metric.ends_with(".recall");
     let mut table = Table::new("Generated texts and reference texts", "etes-texts");
     table.columns = vec![
         Column::text(""),
         Column::direction(),
         Column::number("value").with_interval(interval_name(system)),
     ];
-    for score in system.of_texts().iter().filter(is_shown) {
+    for score in system.of_texts().iter().filter(|score| !is_of_part(&score.metric)) {
         table.push(vec![
-            Cell::text(&score.metric),
+            Cell::text(score.metric.as_str()),
             Cell::direction(score.better),
             Cell::score(Some(score)),
         ]);
@@ -166,12 +165,13 @@ pub(super) fn texts(system: &System) -> Option<Table> {
     Some(table).filter(|table| !table.rows.is_empty())
 }
 
+/// Whether it is a part of an F-score.
+pub(super) fn is_of_part(id: &MetricId) -> bool {
+    ["precision", "recall"].contains(&id.part().rsplit('.').next().unwrap_or(""))
+}
+
 /// How energies go with the metrics of texts, sample by sample. `None` where nothing was correlated.
 pub(super) fn correlations(system: &System) -> Option<Table> {
-    let with = |score: &Score| {
-        let name = score.metric.strip_prefix("etes.spearman(with=")?;
-        Some(name.strip_suffix(')')?.to_string())
-    };
     let interval = interval_name(system);
     let mut table = Table::new(
         "Do energies go with the metrics of texts, sample by sample?",
@@ -184,12 +184,17 @@ pub(super) fn correlations(system: &System) -> Option<Table> {
         Column::number("agree if"),
     ];
     let own = system.results.scores.iter().filter(|score| score.model == system.name);
-    for name in own.filter_map(with) {
+    let correlated = own.filter(|score| score.metric.measure() == "etes.spearman");
+    for name in correlated.filter_map(|score| score.metric.parameter("with")) {
         let of = |kind: &str| Cell::score(system.score(&format!("{kind}(with={name})")));
         // Energies are low where a text fits, and so is the error rate.
-        let agreement = if name.starts_with("wer") { "> 0" } else { "< 0" };
+        let agreement = if MetricId::from(name).family() == "wer" {
+            "> 0"
+        } else {
+            "< 0"
+        };
         table.push(vec![
-            Cell::text(&name),
+            Cell::text(name),
             of("spearman"),
             of("pearson"),
             Cell::text(agreement),

@@ -22,7 +22,7 @@ pub use log::etes_log;
 pub(crate) use ranked::order_remarks;
 pub(crate) use readings::reading;
 pub use samples::{EtesColumn, EtesSamples, EtesValues, etes_samples};
-pub(crate) use system::{Band, Groups, System, is_of_texts};
+pub(crate) use system::{Band, Groups, System, is_of_etes};
 pub use table::etes_table;
 
 use crate::table::{self as tables, Cell};

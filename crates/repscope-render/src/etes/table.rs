@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 //! What a reader wants to see: which system is best, the lines of the log, and what they are worth.
 
+use super::grids::is_of_part;
 use super::log::{heading, lines};
 use super::ranked::ranked;
-use super::{System, by_group, grids, is_of_texts, reading};
+use super::{System, by_group, grids, is_of_etes, reading};
 use crate::scores::{Best, add_to_group, distinct, name_metrics, scores, scores_with};
 use crate::table::{Block, Document, Item, NONE, Table};
 use crate::text::printable;
 use crate::{Color, Format, long_csv};
-use repscope_core::{Results, Score};
+use repscope_core::{MetricId, Results, Score};
 
 /// What the rows mean that do not say it themselves.
 const MEANINGS: &str = "Energy: -cos of a signal and a text. Shuffled pairs: \
@@ -106,10 +107,9 @@ fn summary(systems: &[System]) -> Table {
         "etes.p10",
         "etes.p90",
     ];
-    let is_shown = |metric: &str| {
-        let is_of_parts = metric.ends_with(".precision") || metric.ends_with(".recall");
-        let is_detail = LEFT_OUT.contains(&metric) || metric.contains("(with=");
-        (metric.starts_with("etes.") || is_of_texts(metric)) && !is_detail && !is_of_parts
+    let is_shown = |id: &MetricId| {
+        let is_detail = LEFT_OUT.contains(&id.as_str()) || id.parameter("with").is_some() || is_of_part(id);
+        is_of_etes(id) && !is_detail
     };
     let mut shown = only(systems, is_shown);
     // Chance is that of shuffled pairs, which have a row, and 0.
@@ -128,7 +128,7 @@ fn summary(systems: &[System]) -> Table {
     }
 }
 
-fn only(systems: &[System], is_wanted: impl Fn(&str) -> bool) -> Results {
+fn only(systems: &[System], is_wanted: impl Fn(&MetricId) -> bool) -> Results {
     let all = systems.first().map_or(&[][..], |system| &system.results.scores);
     let scores = all.iter().filter(|score| is_wanted(&score.metric));
     Results {
@@ -139,14 +139,14 @@ fn only(systems: &[System], is_wanted: impl Fn(&str) -> bool) -> Results {
 
 /// What the tables need said below them: meanings, notes, why values are missing, and how intervals were made.
 fn remarks(systems: &[System]) -> Vec<String> {
-    let own = only(systems, |metric| metric.starts_with("etes.") || is_of_texts(metric));
+    let own = only(systems, is_of_etes);
     let table = scores(&own);
     let mut remarks = Vec::new();
     // The table of correlations says itself which sign is agreement.
     let noted: Vec<Score> = own
         .scores
         .iter()
-        .filter(|score| !score.metric.contains("(with="))
+        .filter(|score| !score.metric.parameter("with").is_some())
         .cloned()
         .collect();
     remarks.extend(notes(&noted));

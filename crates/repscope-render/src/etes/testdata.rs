@@ -187,7 +187,7 @@ fn histograms(of: &Energies) -> [Curve; 2] {
         let total: f64 = y.iter().sum();
         Curve {
             model: of.name.to_string(),
-            metric: metric.to_string(),
+            metric: metric.into(),
             x_label: "energy".to_string(),
             y_label: "share of pairs".to_string(),
             x,
@@ -219,7 +219,7 @@ fn bands(model: &str) -> Breakdown {
     let samples = [0.0, 36.0, 255.0, 9.0, 0.0];
     Breakdown {
         model: model.to_string(),
-        metric: "etes.bands".to_string(),
+        metric: "etes.bands".into(),
         keys: vec![names("band", &["excellent", "good", "fair", "weak", "poor"])],
         columns: vec![
             numbers("from", &cuts[..5]),
@@ -234,7 +234,7 @@ fn bands(model: &str) -> Breakdown {
 fn groups() -> Breakdown {
     Breakdown {
         model: GLIM.name.to_string(),
-        metric: "etes".to_string(),
+        metric: "etes".into(),
         keys: vec![names("subject", &["ZDM", "ZKW", "ZAB"])],
         columns: vec![
             numbers("samples", &[Some(120.0), Some(0.0), Some(180.0)]),
@@ -268,7 +268,7 @@ fn samples(model: &str) -> SampleTable {
     ];
     SampleTable {
         model: model.to_string(),
-        metric: "etes".to_string(),
+        metric: "etes".into(),
         columns: columns
             .iter()
             .map(|(name, values)| (name.to_string(), values.to_vec()))
@@ -279,7 +279,7 @@ fn samples(model: &str) -> SampleTable {
 /// The first system less the second.
 pub(crate) fn difference(metric: &str, value: f64, reach: f64, p: f64, winner: Option<&str>) -> Difference {
     Difference {
-        metric: metric.to_string(),
+        metric: metric.into(),
         a: GLIM.name.to_string(),
         b: NUCLEUS.name.to_string(),
         value,

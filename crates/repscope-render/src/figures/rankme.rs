@@ -5,7 +5,7 @@ use super::models::{Group, Models};
 use super::words::{description, facts, only, table, values};
 use super::{NamedFigure, named};
 use crate::scores::scores;
-use repscope_core::Results;
+use repscope_core::{MetricId, Results};
 use repscope_figures::{Axis, Content, Figure, Orientation, Panel, Reference, ReferenceAt};
 
 const RANKS: [(&str, &str); 4] = [
@@ -18,7 +18,7 @@ const OTHERS: [&str; 4] = ["alpha_req", "alpha_req.r2", "condition_number", "std
 
 pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let models = Models::of(results);
-    let is_drawn = |id: &str| OTHERS.contains(&id) || RANKS.iter().any(|(_, rank)| *rank == id);
+    let is_drawn = |id: &MetricId| OTHERS.contains(&id.as_str()) || RANKS.iter().any(|(_, rank)| *rank == id);
     if !models.have(is_drawn) {
         return Vec::new();
     }

@@ -6,7 +6,7 @@ use super::models::{Group, Models, titled};
 use crate::numbers::{number, number_with_interval};
 use crate::scores::{Best, add_to_group, by_model, scores, scores_with};
 use crate::table::{Column, Emphasis, Kind, Row, Table as Scores, direction, reason};
-use repscope_core::{Better, Results, Score};
+use repscope_core::{Better, MetricId, Results, Score};
 use repscope_figures::{Cell, Content, Panel, Table, Weight};
 
 /// More models than this are described by the range of their values.
@@ -45,7 +45,7 @@ pub(super) fn reasons(models: &Models, found: &[(&Group, Vec<(usize, &Score)>)])
 
 /// What stands below a figure of these metrics: how many units, which way is better, what the intervals are, and what a
 /// reader must know of single metrics.
-pub(super) fn notes(results: &Results, is_drawn: impl Fn(&str) -> bool) -> Vec<String> {
+pub(super) fn notes(results: &Results, is_drawn: impl Fn(&MetricId) -> bool) -> Vec<String> {
     let table = scores(&only(results, is_drawn));
     let mut notes = facts(&table);
     notes.extend(
@@ -83,7 +83,7 @@ pub(super) fn facts(table: &Scores) -> Vec<String> {
 }
 
 /// The results with these scores alone, and what was compared of them.
-pub(super) fn only(results: &Results, is_wanted: impl Fn(&str) -> bool) -> Results {
+pub(super) fn only(results: &Results, is_wanted: impl Fn(&MetricId) -> bool) -> Results {
     let scores = results.scores.iter().filter(|score| is_wanted(&score.metric));
     let differences = results
         .differences
@@ -188,7 +188,7 @@ pub(super) fn description(sentences: impl IntoIterator<Item = String>) -> String
 
 /// The scores as a table: a row per metric and a column per model, or the other way round for many models. Where models
 /// were compared, bold is what the differences call best, as on the page; else what has an interval apart from all others.
-pub(super) fn table(results: &Results, is_wanted: impl Fn(&str) -> bool) -> Option<Panel> {
+pub(super) fn table(results: &Results, is_wanted: impl Fn(&MetricId) -> bool) -> Option<Panel> {
     let results = &only(results, is_wanted);
     let is_compared = !results.differences.is_empty();
     let best = if is_compared {
@@ -297,7 +297,7 @@ mod tests {
         };
         assert_eq!(bold(&results), ["0.900 [0.850, 0.950]"]);
         results.differences = vec![Difference {
-            metric: "nmi".to_string(),
+            metric: "nmi".into(),
             a: "a".to_string(),
             b: "b".to_string(),
             value: -0.05,

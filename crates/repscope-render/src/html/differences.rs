@@ -130,7 +130,7 @@ fn row(d: &Difference) -> Row {
         .map_or(NONE.to_string(), |method| format!("{method}{units}"));
     Row {
         cells: vec![
-            Cell::metric(&d.metric),
+            Cell::metric(d.metric.as_str()),
             Cell::model(&d.a),
             Cell::model(&d.b),
             Cell::with_interval(d.value, d.interval),

@@ -29,9 +29,9 @@ pub(crate) fn files(results: &Results) -> Vec<(String, String)> {
 
 /// Model, head and set of a table `MEASURE.HEAD@SET`; `None` for other tables.
 fn place(table: &Breakdown, measure: &str) -> Option<Vec<String>> {
-    let rest = table.metric.strip_prefix(measure)?.strip_prefix('.')?;
-    let (head, set) = rest.split_once('@')?;
-    (!head.contains('.')).then(|| vec![table.model.clone(), head.to_string(), set.to_string()])
+    let id = &table.metric;
+    let (head, set) = id.head().zip(id.at()).filter(|_| id.measure() == measure)?;
+    Some(vec![table.model.clone(), head.to_string(), set.to_string()])
 }
 
 #[cfg(test)]

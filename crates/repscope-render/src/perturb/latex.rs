@@ -153,7 +153,10 @@ mod tests {
         for other in ["b_1", "c", "d"] {
             for score in one_head().scores {
                 let metric = score.metric.replace("digit", other);
-                results.scores.push(Score { metric, ..score });
+                results.scores.push(Score {
+                    metric: metric.into(),
+                    ..score
+                });
             }
         }
         let text = &perturb_latex(&results, "")[0].1;

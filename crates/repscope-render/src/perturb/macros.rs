@@ -186,7 +186,10 @@ mod tests {
         let mut results = one_head();
         for score in one_head().scores {
             let metric = score.metric.replace("digit", "digit_");
-            results.scores.push(Score { metric, ..score });
+            results.scores.push(Score {
+                metric: metric.into(),
+                ..score
+            });
         }
         let lines = lines(&results);
         assert!(

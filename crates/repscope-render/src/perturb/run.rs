@@ -3,8 +3,7 @@
 //! (`pis.modulation.drop@top1`).
 
 use crate::scores::distinct;
-use repscope_core::metrics::Id;
-use repscope_core::{Breakdown, Results, Score};
+use repscope_core::{Breakdown, MetricId, Results, Score};
 
 /// The name of all heads together, and of the inputs as they are.
 const COMBINED: &str = "combined";
@@ -40,17 +39,16 @@ pub(crate) struct Set {
 impl<'a> Run<'a> {
     /// The models that were perturbed.
     pub(crate) fn all(results: &'a Results) -> Vec<Self> {
-        let known: Vec<(&str, Id)> = results
-            .scores
-            .iter()
-            .filter_map(|score| Some((score.model.as_str(), of_perturbation(&score.metric)?)))
+        let of_perturbation = results.scores.iter().filter(|score| is_of_perturbation(&score.metric));
+        let known: Vec<(&str, &MetricId)> = of_perturbation
+            .map(|score| (score.model.as_str(), &score.metric))
             .collect();
         let models = distinct(known.iter().map(|(model, _)| *model));
         let run = |model: &'a str| {
-            let own = || known.iter().filter(move |(of, _)| *of == model).map(|(_, id)| id);
-            let mut heads = distinct(own().filter_map(|id| id.name.split('.').nth(1)));
+            let own = || known.iter().filter(move |(of, _)| *of == model).map(|(_, id)| *id);
+            let mut heads = distinct(own().filter_map(|id| id.head()));
             heads.sort_by_key(|head| *head != COMBINED);
-            let names = distinct(own().filter(|id| is_of_set(id)).filter_map(|id| id.at.as_deref()));
+            let names = distinct(own().filter(|id| is_of_set(id)).filter_map(|id| id.at()));
             Run {
                 results,
                 model,
@@ -144,17 +142,14 @@ pub(crate) struct ClassImpact<'a> {
     pub(crate) p: Option<f64>,
 }
 
-/// The identity of a score of perturbed predictions; `None` for others.
-fn of_perturbation(metric: &str) -> Option<Id> {
-    let id: Id = metric.parse().ok()?;
-    let mut parts = id.name.split('.');
-    let is_one = matches!(parts.next(), Some("accuracy" | "pis")) && parts.next().is_some() && id.at.is_some();
-    is_one.then_some(id)
+/// Whether it is a score of perturbed predictions.
+fn is_of_perturbation(id: &MetricId) -> bool {
+    id.head().is_some() && id.at().is_some()
 }
 
 /// Whether it speaks of a set; the others speak of a family, or of the inputs as they are.
-fn is_of_set(id: &Id) -> bool {
-    id.name.split('.').count() == 2 && id.at.as_deref() != Some(BASELINE)
+fn is_of_set(id: &MetricId) -> bool {
+    id.part().is_empty() && id.at() != Some(BASELINE)
 }
 
 /// Strength and family are told by the table of all heads and sets, or by the name. A set of which neither tells them has no
@@ -245,7 +240,7 @@ mod tests {
     #[test]
     fn other_scores_are_not_taken_for_perturbations() {
         for metric in ["knn_accuracy@5", "accuracy", "pis", "mrr.a2b", "accuracy.head"] {
-            assert_eq!(of_perturbation(metric), None, "{metric}");
+            assert!(!is_of_perturbation(&metric.into()), "{metric}");
         }
         assert!(Run::all(&crate::testdata::two_models()).is_empty());
     }

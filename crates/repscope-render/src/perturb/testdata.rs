@@ -161,7 +161,7 @@ fn numbers(name: &str, values: &[Option<f64>]) -> NumberColumn {
 fn table(metric: &str, keys: Vec<NameColumn>, columns: Vec<NumberColumn>) -> Breakdown {
     Breakdown {
         model: MODEL.to_string(),
-        metric: metric.to_string(),
+        metric: metric.into(),
         keys,
         columns,
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! The CSV files of a retrieval: every score, every label, and which labels are retrieved for which.
 
-use super::Identity;
+use super::direction;
 use crate::breakdowns;
 use crate::long_csv;
 use crate::table::csv::write;
@@ -23,16 +23,12 @@ fn scores(results: &Results) -> String {
     let mut header = vec!["model", "metric", "labels", "direction", "measure", "k", "effective_k"];
     header.extend(&long_csv::HEADER[2..]);
     let rows = results.scores.iter().filter_map(|score| {
-        let id = Identity::of(&score.metric)?;
+        let id = &score.metric;
+        let direction = direction(id)?;
         let mut long = long_csv::row(score);
         let numbers = long.split_off(2);
-        long.extend([
-            id.labels.unwrap_or_default(),
-            id.direction,
-            id.measure,
-            optional(id.k),
-            optional(score.effective_k),
-        ]);
+        long.extend([id.labels().unwrap_or(""), direction, id.measure()].map(str::to_string));
+        long.extend([optional(id.k()), optional(score.effective_k)]);
         long.extend(numbers);
         Some(long)
     });
@@ -41,21 +37,19 @@ fn scores(results: &Results) -> String {
 
 /// All breakdowns of a measure below each other.
 fn of_measure(results: &Results, measure: &str) -> String {
-    let known: Vec<(Identity, &Breakdown)> = results
-        .breakdowns
-        .iter()
-        .filter_map(|breakdown| Some((Identity::of(&breakdown.metric)?, breakdown)))
-        .filter(|(id, _)| id.measure == measure)
-        .collect();
-    let tables = known.into_iter().map(|(id, breakdown)| {
-        let of_identity = vec![
+    let table = |breakdown: &Breakdown| {
+        let id = &breakdown.metric;
+        let direction = direction(id).filter(|_| id.measure() == measure)?;
+        let k = id.k().map(|k| k.to_string()).unwrap_or_default();
+        Some(vec![
             breakdown.model.clone(),
-            id.labels.unwrap_or_default(),
-            id.direction,
-            id.k.map(|k| k.to_string()).unwrap_or_default(),
-        ];
-        (of_identity, breakdown)
-    });
+            id.labels().unwrap_or("").to_string(),
+            direction.to_string(),
+            k,
+        ])
+    };
+    let all = results.breakdowns.iter();
+    let tables = all.filter_map(|breakdown| Some((table(breakdown)?, breakdown)));
     breakdowns::write(&["model", "labels", "direction", "k"], &tables.collect::<Vec<_>>())
 }
 
@@ -99,7 +93,7 @@ mod tests {
         results.breakdowns = vec![
             Breakdown {
                 model: "clip".to_string(),
-                metric: "label_precision.text2sensor(labels=l2)@10".to_string(),
+                metric: "label_precision.text2sensor(labels=l2)@10".into(),
                 keys: vec![names("label", &["Cook, \"eat\"", "Nap"])],
                 columns: vec![
                     numbers("queries", &[Some(12.0), Some(1.0)]),
@@ -109,7 +103,7 @@ mod tests {
             },
             Breakdown {
                 model: "clip".to_string(),
-                metric: "label_precision.text2sensor.confusion(labels=l2)@10".to_string(),
+                metric: "label_precision.text2sensor.confusion(labels=l2)@10".into(),
                 keys: vec![names("label", &["Cook", "Cook"]), names("retrieved", &["Cook", "Nap"])],
                 columns: vec![
                     numbers("count", &[Some(3.0), Some(1.0)]),

@@ -80,10 +80,7 @@ fn table(part: &Part<'_>, all: &[Part<'_>]) -> (Table, Results) {
     let mut title = part.title();
     title.extend(labels.map(|labels| format!(", labels {labels}")));
     title.extend(model.map(|model| format!(", {model}")));
-    let label: Vec<&str> = [Some(part.direction.as_str()), labels, model]
-        .into_iter()
-        .flatten()
-        .collect();
+    let label: Vec<&str> = [Some(part.direction), labels, model].into_iter().flatten().collect();
     let label = label.join("-").replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let results = by_k(part);
     let mut table = scores_with(&results, Best::Unmarked, [false; 2]);
@@ -143,7 +140,7 @@ fn by_k(part: &Part<'_>) -> Results {
             if let Some(score) = at_k(measure).filter(|_| is_shown) {
                 scores.push(Score {
                     model: column.clone(),
-                    metric: name.to_string(),
+                    metric: name.into(),
                     comparable: false,
                     ..for_reading(score)
                 });
@@ -333,7 +330,7 @@ never found: share of targets no query finds
 
         let in_set = |set: &str| {
             let mut score = direction("a2b").swap_remove(0);
-            score.metric = format!("label_precision.a2b(labels={set})@10");
+            score.metric = format!("label_precision.a2b(labels={set})@10").into();
             score
         };
         let text = table(&results(vec![in_set("l1"), in_set("l2")]), 80);
@@ -374,7 +371,7 @@ precision: share of the first K with the query's label
             n: 903,
             ..direction("a2b").swap_remove(0)
         });
-        scores.last_mut().expect("just pushed").metric = "pair_recall.a2b@10".to_string();
+        scores.last_mut().expect("just pushed").metric = "pair_recall.a2b@10".into();
         let text = table(&results(scores), 80);
         let row = text.lines().find(|line| line.starts_with("pair recall"));
         assert!(row.is_some_and(|row| row.ends_with(" 903")), "{text}");

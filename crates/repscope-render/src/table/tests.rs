@@ -180,9 +180,13 @@ two_nn ²           ·       11                                                 
 
     #[test]
     fn a_value_in_the_units_of_the_codes_makes_no_model_the_best() {
+        let unranked = |score: Score| Score {
+            comparable: false,
+            ..score
+        };
         let scores = vec![
-            trustworthiness("a", 0.90).in_units_of_the_codes(),
-            trustworthiness("b", 0.95).in_units_of_the_codes(),
+            unranked(trustworthiness("a", 0.90)),
+            unranked(trustworthiness("b", 0.95)),
         ];
         let results = Results {
             scores,

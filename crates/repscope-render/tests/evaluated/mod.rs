@@ -50,7 +50,7 @@ pub fn results() -> Results {
         .filter(|m| m.is_of_studies() && !["alignment", "robustness"].contains(&m.id))
         .collect();
     let mut results = evaluate(&studies, &metrics, &Spec::default(), &driver).expect("plain studies");
-    compare(&mut results, &Spec::default());
+    compare(&mut results, &Spec::default(), &Driver::silent(Order::Parallel));
     draw_maps(&mut results, &studies, &driver);
     results.warnings.push("watch <out> & about".to_string());
     results

@@ -34,7 +34,7 @@ pub(super) fn table(decoded: &Decoded, factor: &str, labels: &Labels) -> Breakdo
     }
     Breakdown {
         model: String::new(),
-        metric: "etes".to_string(),
+        metric: "etes".into(),
         keys: vec![NameColumn {
             name: factor.to_string(),
             values: labels.names().to_vec(),

@@ -2,8 +2,8 @@
 //! Intervals over samples, or over the units that samples belong to.
 
 use super::measured::Measured;
-use crate::interval::{self, Units};
-use crate::score::{Better, Interval, Score};
+use crate::score::{Interval, Score};
+use crate::stats::interval::{self, Units};
 
 /// Some of the measured samples, to be resampled.
 pub(super) struct Sampling<'a> {
@@ -38,21 +38,20 @@ impl<'a> Sampling<'a> {
     }
 
     /// The mean of a value per sample.
-    pub(super) fn mean(&self, id: &str, values: &[f64], better: Better, range: [f64; 2]) -> Score {
+    pub(super) fn mean(&self, id: &str, values: &[f64], range: [f64; 2]) -> Score {
         let interval = interval::of_mean(values, self.units(), self.level());
         self.number(
             id,
             interval::mean(values),
-            better,
             interval.map(|i| i.within(range[0], range[1])),
         )
     }
 
     /// The mean of shares; single samples get an interval that has a width even at 0 and 1.
-    pub(super) fn share(&self, id: &str, values: &[f64], better: Better) -> Score {
+    pub(super) fn share(&self, id: &str, values: &[f64]) -> Score {
         let (value, n) = (interval::mean(values), values.len());
         if self.codes.is_some() {
-            return self.mean(id, values, better, [0.0, 1.0]);
+            return self.mean(id, values, [0.0, 1.0]);
         }
         let of_mean = interval::of_mean(values, self.units(), self.level());
         let interval = interval::of_share(value, n, "samples", self.level()).map(|wilson| Interval {
@@ -60,40 +59,40 @@ impl<'a> Sampling<'a> {
             effects: of_mean.and_then(|i| i.effects),
             ..wilson
         });
-        self.number(id, value, better, interval)
+        self.number(id, value, interval)
     }
 
     /// The `q` quantile by linear interpolation.
-    pub(super) fn quantile(&self, id: &str, values: &[f64], q: f64, better: Better) -> Score {
+    pub(super) fn quantile(&self, id: &str, values: &[f64], q: f64) -> Score {
         let mut sorted = values.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
         let interval = interval::of_quantile(values, &sorted, q, self.units(), self.level());
-        self.number(id, at_quantile(&sorted, q), better, interval)
+        self.number(id, at_quantile(&sorted, q), interval)
     }
 
     /// The standard deviation, n − 1 in the denominator.
-    pub(super) fn spread(&self, id: &str, values: &[f64], better: Better) -> Score {
+    pub(super) fn spread(&self, id: &str, values: &[f64]) -> Score {
         let n = values.len() as f64;
         if values.len() < 2 {
-            return Score::undefined(id, "one sample has no spread", values.len(), better);
+            return Score::undefined(id, "one sample has no spread", values.len());
         }
         let mean = interval::mean(values);
         let squares = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
         let interval = interval::of_spread(values, self.units(), self.level());
         let unbiased = interval.map(|i| i.times((n / (n - 1.0)).sqrt()).within(0.0, f64::INFINITY));
-        self.number(id, (squares / (n - 1.0)).sqrt(), better, unbiased)
+        self.number(id, (squares / (n - 1.0)).sqrt(), unbiased)
     }
 
     /// A value with what each sample does to it.
-    pub(super) fn influenced(&self, id: &str, value: f64, effects: &[f64], better: Better) -> Score {
+    pub(super) fn influenced(&self, id: &str, value: f64, effects: &[f64]) -> Score {
         let interval = interval::from_rows(value, effects, self.units(), "influence", self.level());
         // Where nothing moves the value, as where all comparisons say the same, an interval would claim too much.
         let moved = interval.filter(|i| i.standard_error.is_some_and(|error| error > 0.0));
-        self.number(id, value, better, moved.map(|i| i.within(0.0, 1.0)))
+        self.number(id, value, moved.map(|i| i.within(0.0, 1.0)))
     }
 
-    fn number(&self, id: &str, value: f64, better: Better, interval: Option<Interval>) -> Score {
-        Score::number(id, value, self.rows.len(), better).with_interval(interval.map(|i| self.in_place(i)))
+    fn number(&self, id: &str, value: f64, interval: Option<Interval>) -> Score {
+        Score::number(id, value, self.rows.len()).with_interval(interval.map(|i| self.in_place(i)))
     }
 
     /// Effects of all samples (or units) of the data, 0 for those that are left out here: so systems that leave out different

@@ -4,7 +4,6 @@
 use super::form::Form;
 use super::measured::Measured;
 use super::sampling::Sampling;
-use crate::score::Better::{self, Higher, Lower, Neither};
 use crate::score::Score;
 
 const ENERGIES: [f64; 2] = [-1.0, 1.0];
@@ -27,8 +26,8 @@ pub(super) fn all(measured: &Measured) -> Vec<Score> {
     scores.extend(plain.distribution());
     scores.extend(plain.against_others());
     scores.push(match measured.modality_gap {
-        Some(gap) => Score::number("etes.modality_gap", gap, measured.rows.len(), Neither),
-        None => plain.undefined(".modality_gap", Neither, &plain.nobody()),
+        Some(gap) => Score::number("etes.modality_gap", gap, measured.rows.len()),
+        None => plain.undefined(".modality_gap", &plain.nobody()),
     });
     scores.push(centred.alignment());
     scores.extend(centred.against_references());
@@ -48,8 +47,8 @@ impl Part<'_> {
         format!("{}{name}", self.prefix)
     }
 
-    pub(super) fn undefined(&self, name: &str, better: Better, why: &str) -> Score {
-        Score::undefined(self.id(name), why, self.form.energy.len(), better)
+    pub(super) fn undefined(&self, name: &str, why: &str) -> Score {
+        Score::undefined(self.id(name), why, self.form.energy.len())
     }
 
     /// Why there is no energy at all.
@@ -70,11 +69,11 @@ impl Part<'_> {
 
     fn alignment(&self) -> Score {
         if self.form.energy.is_empty() {
-            return self.undefined(".alignment", Lower, &self.nobody());
+            return self.undefined(".alignment", &self.nobody());
         }
         let score = self
             .over_all()
-            .mean(&self.id(".alignment"), &self.form.energy, Lower, ENERGIES);
+            .mean(&self.id(".alignment"), &self.form.energy, ENERGIES);
         match &self.form.others {
             Some(others) => score.with_chance(others.shuffled.mean),
             None => score,
@@ -83,14 +82,14 @@ impl Part<'_> {
 
     fn total(&self) -> Score {
         if self.form.energy.is_empty() {
-            return self.undefined(".total", Lower, &self.nobody());
+            return self.undefined(".total", &self.nobody());
         }
         let any = [f64::NEG_INFINITY, f64::INFINITY];
         let id = self.id(".total");
         match &self.measured.total {
-            Some(total) => self.over_all().mean(&id, total, Lower, any),
+            Some(total) => self.over_all().mean(&id, total, any),
             None => {
-                let score = self.over_all().mean(&id, &self.form.energy, Lower, ENERGIES);
+                let score = self.over_all().mean(&id, &self.form.energy, ENERGIES);
                 score.with_note("no fluency was given: the same as etes.alignment")
             }
         }
@@ -99,11 +98,10 @@ impl Part<'_> {
     fn against_references(&self) -> [Score; 2] {
         let mean = |name: &str, pairs: Vec<(usize, f64)>, range: [f64; 2]| {
             if let Some(why) = self.why_no_reference(pairs.len()) {
-                return self.undefined(name, Lower, &why);
+                return self.undefined(name, &why);
             }
             let (places, values): (Vec<usize>, Vec<f64>) = pairs.into_iter().unzip();
-            self.over(places.into_iter())
-                .mean(&self.id(name), &values, Lower, range)
+            self.over(places.into_iter()).mean(&self.id(name), &values, range)
         };
         [
             mean(".reference", self.form.references(), ENERGIES),
@@ -115,11 +113,11 @@ impl Part<'_> {
     fn win_rate(&self) -> Score {
         let gaps = self.form.gaps();
         if let Some(why) = self.why_no_reference(gaps.len()) {
-            return self.undefined(".win_rate", Higher, &why);
+            return self.undefined(".win_rate", &why);
         }
         let wins: Vec<f64> = gaps.iter().map(|(_, gap)| won(*gap)).collect();
         let over = self.over(gaps.iter().map(|(place, _)| *place));
-        over.share(&self.id(".win_rate"), &wins, Higher).with_chance(0.5)
+        over.share(&self.id(".win_rate"), &wins).with_chance(0.5)
     }
 
     /// Why nothing can be said of references, of which `known` have an energy.
@@ -136,16 +134,13 @@ impl Part<'_> {
         let energies = &self.form.energy;
         if energies.is_empty() {
             let names = [".std", ".min", ".p10", ".median", ".p90", ".max"];
-            let better = |name: &str| if name == ".std" { Neither } else { Lower };
-            return names
-                .map(|name| self.undefined(name, better(name), &self.nobody()))
-                .into();
+            return names.map(|name| self.undefined(name, &self.nobody())).into();
         }
         let over = self.over_all();
-        let end = |name: &str, value: f64| Score::number(self.id(name), value, energies.len(), Lower);
-        let quantile = |name: &str, q: f64| over.quantile(&self.id(name), energies, q, Lower);
+        let end = |name: &str, value: f64| Score::number(self.id(name), value, energies.len());
+        let quantile = |name: &str, q: f64| over.quantile(&self.id(name), energies, q);
         vec![
-            over.spread(&self.id(".std"), energies, Neither),
+            over.spread(&self.id(".std"), energies),
             end(".min", energies.iter().copied().fold(f64::INFINITY, f64::min)),
             quantile(".p10", 0.1),
             quantile(".median", 0.5),

@@ -33,7 +33,7 @@ pub(super) fn bands(measured: &Measured) -> Breakdown {
     let share = |b: usize| (!energies.is_empty()).then(|| counts[b] as f64 / energies.len() as f64);
     Breakdown {
         model: String::new(),
-        metric: "etes.bands".to_string(),
+        metric: "etes.bands".into(),
         keys: vec![NameColumn {
             name: "band".to_string(),
             values: BANDS.map(str::to_string).into(),
@@ -65,7 +65,7 @@ pub(super) fn histograms(measured: &Measured) -> Vec<Curve> {
         let centre = |b: usize| (2 * b + 1) as f64 / BINS as f64 - 1.0;
         curves.push(Curve {
             model: String::new(),
-            metric: name.to_string(),
+            metric: name.into(),
             x_label: "energy".to_string(),
             y_label: "share of pairs".to_string(),
             x: (0..BINS).map(centre).collect(),
@@ -109,7 +109,7 @@ pub(super) fn samples(measured: &Measured) -> SampleTable {
     }
     SampleTable {
         model: String::new(),
-        metric: "etes".to_string(),
+        metric: "etes".into(),
         columns: columns
             .into_iter()
             .map(|(name, values)| (name.to_string(), values))

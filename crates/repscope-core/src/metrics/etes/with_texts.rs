@@ -2,9 +2,9 @@
 //! Do energies agree with what texts score against reference texts?
 
 use super::measured::Measured;
-use crate::interval;
-use crate::rank_correlation::spearman;
-use crate::score::{Better, Interval, Score};
+use crate::score::{Interval, Score};
+use crate::stats::interval;
+use crate::stats::rank_correlation::spearman;
 use crate::texts::TextScores;
 
 /// A score of one text.
@@ -41,7 +41,7 @@ pub(super) fn correlations(measured: &Measured) -> Vec<Score> {
 fn score(measured: &Measured, method: &str, partner: &str, energies: &[f64], partners: &[f64]) -> Score {
     let (n, level) = (energies.len(), measured.decoded.spec.level);
     let id = format!("etes.{method}(with={partner})");
-    let undefined = |why: &str| Score::undefined(&id, why, n, Better::Neither);
+    let undefined = |why: &str| Score::undefined(&id, why, n);
     if n < FEWEST {
         return undefined(&format!(
             "{n} samples have an energy and a score; give at least {FEWEST}"
@@ -72,7 +72,7 @@ fn score(measured: &Measured, method: &str, partner: &str, energies: &[f64], par
         "wer" => "low energy and few errors are both good: agreement is positive",
         _ => "low energy is good: agreement is negative",
     };
-    Score::number(&id, value, n, Better::Neither)
+    Score::number(&id, value, n)
         .with_interval(interval)
         .with_note(agreement)
 }

@@ -2,8 +2,8 @@
 //! What a reader of the scores must know.
 
 use super::super::accuracy::share;
-use crate::interval;
 use crate::perturb::{Judged, Perturbed};
+use crate::stats::interval;
 
 /// A share of masked pixels farther than this from the nominal one, as a part of it, is told.
 const FAR: f64 = 0.5;

@@ -2,9 +2,9 @@
 //! One number for all strengths of a perturbation.
 
 use crate::data::PerturbedSet;
-use crate::interval::{self, Units};
 use crate::perturb::{Judged, Perturbed};
-use crate::score::{Better, Score};
+use crate::score::Score;
+use crate::stats::interval::{self, Units};
 
 /// Mean, AOPC and deletion area of each family, in the order in which families appear.
 pub(super) fn scores(perturbed: &Perturbed, judged: &Judged) -> Vec<Score> {
@@ -32,7 +32,7 @@ pub(super) fn scores(perturbed: &Perturbed, judged: &Judged) -> Vec<Score> {
             let values = weighted(&right, &weights);
             let interval = interval::of_mean(&values, Units::Single("samples"), perturbed.spec.level);
             let id = format!("pis.{}.{part}@{family}", judged.name);
-            let score = Score::number(id, interval::mean(&values), values.len(), Better::Neither);
+            let score = Score::number(id, interval::mean(&values), values.len());
             scores.push(score.with_interval(interval));
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! McNemar's test: of the samples that change, do as many get worse as get better?
 
-use crate::interval::normal_two_sided;
+use crate::stats::interval::normal_two_sided;
 
 /// Up to this many changes the binomial law is summed; 2⁻¹⁰⁰⁰ still is a number.
 const EXACT: usize = 1000;

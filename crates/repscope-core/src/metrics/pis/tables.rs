@@ -23,7 +23,7 @@ pub(super) fn summary(impacts: &[Impact]) -> Breakdown {
     };
     Breakdown {
         model: String::new(),
-        metric: "pis".to_string(),
+        metric: "pis".into(),
         keys: vec![
             names("head", &|i| i.judged.name.to_string()),
             names("family", &|i| i.set.family.clone()),
@@ -77,7 +77,7 @@ pub(super) fn by_class(perturbed: &Perturbed, impact: &Impact, right: &[bool]) -
     let is_there = |t: &Tally| (t.n > 0).then_some(());
     Breakdown {
         model: String::new(),
-        metric: impact.id(""),
+        metric: impact.id("").into(),
         keys: vec![key("head", heads), key("class", classes)],
         columns: vec![
             column("samples", &|t| Some(t.n as f64)),

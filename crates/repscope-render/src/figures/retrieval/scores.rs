@@ -61,10 +61,10 @@ pub(super) fn comparison(parts: &[Part], directions: &[&str]) -> Vec<NamedFigure
     if models.len() < 2 {
         return Vec::new();
     }
-    let mut sets: Vec<&Option<String>> = Vec::new();
+    let mut sets: Vec<Option<&str>> = Vec::new();
     for part in parts {
-        if !sets.contains(&&part.labels) {
-            sets.push(&part.labels);
+        if !sets.contains(&part.labels) {
+            sets.push(part.labels);
         }
     }
     let (measure, _, label) = AT_K[0];
@@ -73,7 +73,7 @@ pub(super) fn comparison(parts: &[Part], directions: &[&str]) -> Vec<NamedFigure
         for direction in directions {
             let own = parts
                 .iter()
-                .filter(|part| part.direction == *direction && part.labels == **set);
+                .filter(|part| part.direction == *direction && part.labels == *set);
             let lines: Vec<(usize, &Part)> = own
                 .filter_map(|part| Some((models.iter().position(|model| *model == part.model)?, part)))
                 .collect();

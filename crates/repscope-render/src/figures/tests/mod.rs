@@ -50,7 +50,7 @@ fn samples(model: &str, metric: &str, columns: &[(&str, &[f64])]) -> SampleTable
     let column = |(name, values): &(&str, &[f64])| (name.to_string(), values.iter().copied().map(Some).collect());
     SampleTable {
         model: model.to_string(),
-        metric: metric.to_string(),
+        metric: metric.into(),
         columns: columns.iter().map(column).collect(),
     }
 }
@@ -58,7 +58,7 @@ fn samples(model: &str, metric: &str, columns: &[(&str, &[f64])]) -> SampleTable
 fn spectrum(model: &str, values: &[f64]) -> Curve {
     Curve {
         model: model.to_string(),
-        metric: "spectrum".to_string(),
+        metric: "spectrum".into(),
         x_label: "eigenvalue number".to_string(),
         y_label: "eigenvalue".to_string(),
         x: (1..=values.len()).map(|i| i as f64).collect(),
@@ -69,7 +69,7 @@ fn spectrum(model: &str, values: &[f64]) -> Curve {
 fn breakdown(model: &str, metric: &str, keys: &[(&str, &[&str])], columns: &[(&str, &[f64])]) -> Breakdown {
     Breakdown {
         model: model.to_string(),
-        metric: metric.to_string(),
+        metric: metric.into(),
         keys: keys
             .iter()
             .map(|(name, values)| NameColumn {
@@ -167,7 +167,7 @@ fn complete(models: &[&str]) -> Results {
             .push(samples(model, "map", &[("x", &ramp), ("y", &twice)]));
         results.curves.push(spectrum(model, &[8.0, 4.0, 2.0, 1.0, 1.0]));
         results.curves.push(Curve {
-            metric: "map".to_string(),
+            metric: "map".into(),
             ..spectrum(model, &[0.6, 0.3])
         });
         results.breakdowns.push(breakdown(

@@ -7,11 +7,16 @@
 //! either sign: all signs for a few units, random ones for more, Student's t for very many and where (nearly) no signs give
 //! as much.
 
+use std::collections::BTreeMap;
+
 use rand::Rng;
 
-use crate::interval::{normal_quantile, normal_two_sided, t_quantile, t_two_sided};
+use super::interval::{normal_quantile, normal_two_sided, t_quantile, t_two_sided};
+use crate::metrics::MetricId;
 use crate::random;
-use crate::score::{Better, Difference, Results, Score};
+use crate::results::Results;
+use crate::run::Driver;
+use crate::score::{Better, Difference, Score};
 use crate::spec::Spec;
 
 /// Up to this many units all signs are tried.
@@ -23,24 +28,49 @@ const DRAWS: usize = 9999;
 /// A p-value of this or less is taken from Student's t: too few draws tell how small it is.
 const FEW_DRAWS: f64 = 0.001;
 
+/// So many standard errors from 0, no random signs are as far: by Hoeffding's inequality the chance of a single one among all
+/// draws is below 10⁻¹⁷.
+const FAR: f64 = 10.0;
+/// How many draws are summed side by side.
+const LANES: usize = 16;
+/// How many differences make a task.
+const TASK: usize = 8;
+
 /// Adds the difference of every two models in every metric to the results, with p-values adjusted for all of them by
 /// Holm's method.
-pub fn compare(results: &mut Results, spec: &Spec) {
-    let mut metrics: Vec<&str> = Vec::new();
+pub fn compare(results: &mut Results, spec: &Spec, driver: &Driver) {
+    compare_only(results, spec, driver, |_, _| true);
+}
+
+/// The same for some pairs of scores of one metric only: those of one model against all others, say, or of the metrics that
+/// are shown. P-values are adjusted for these alone.
+pub fn compare_only(results: &mut Results, spec: &Spec, driver: &Driver, is_wanted: impl Fn(&Score, &Score) -> bool) {
+    let mut metrics: Vec<(&MetricId, Vec<&Score>)> = Vec::new();
+    let mut places: BTreeMap<&MetricId, usize> = BTreeMap::new();
     for score in &results.scores {
-        if !metrics.contains(&score.metric.as_str()) {
-            metrics.push(&score.metric);
+        let place = *places.entry(&score.metric).or_insert(metrics.len());
+        if place == metrics.len() {
+            metrics.push((&score.metric, Vec::new()));
+        }
+        metrics[place].1.push(score);
+    }
+    let mut pairs: Vec<(&Score, &Score)> = Vec::new();
+    for (_, scores) in &metrics {
+        for (i, a) in scores.iter().enumerate() {
+            let others = scores[i + 1..].iter().filter(|b| b.model != a.model && is_wanted(a, b));
+            pairs.extend(others.map(|b| (*a, *b)));
         }
     }
-    let mut differences = Vec::new();
-    for metric in metrics {
-        let of_metric: Vec<&Score> = results.scores.iter().filter(|s| s.metric == metric).collect();
-        for (i, a) in of_metric.iter().enumerate() {
-            for b in of_metric[i + 1..].iter().filter(|b| b.model != a.model) {
-                differences.extend(difference(a, b, spec));
-            }
-        }
+    let tasks: Vec<&[(&Score, &Score)]> = pairs.chunks(TASK).collect();
+    if !pairs.is_empty() {
+        driver.progress().begin("comparing models", pairs.len() as u64);
     }
+    let found = driver.map(tasks.len(), |task| {
+        let own: Vec<Difference> = tasks[task].iter().filter_map(|(a, b)| difference(a, b, spec)).collect();
+        driver.progress().advance(tasks[task].len() as u64);
+        own
+    });
+    let mut differences = found.concat();
     adjust(&mut differences);
     results.differences = differences;
 }
@@ -128,20 +158,51 @@ fn all_signs(value: f64, effects: &[f64]) -> f64 {
 
 /// The same for random signs; the data themselves count as one draw.
 fn random_signs(found: &Difference, effects: &[f64], seed: u64) -> f64 {
-    let name = format!("signs/{}/{}/{}", found.metric, found.a, found.b);
-    let mut rng = random::stream(seed, &name, 0);
+    let error = effects.iter().map(|e| e * e).sum::<f64>().sqrt();
     let mut as_far = 1;
-    for _ in 0..DRAWS {
-        let mut sum = 0.0;
-        for chunk in effects.chunks(64) {
-            let signs = rng.next_u64();
-            for (i, e) in chunk.iter().enumerate() {
-                sum += if signs >> i & 1 == 1 { -e } else { *e };
-            }
-        }
-        as_far += usize::from(sum.abs() >= found.value.abs());
+    if found.value.abs() < FAR * error {
+        let name = format!("signs/{}/{}/{}", found.metric, found.a, found.b);
+        as_far += count_as_far(found.value.abs(), effects, &mut random::stream(seed, &name, 0));
     }
     as_far as f64 / (DRAWS + 1) as f64
+}
+
+/// How many of all draws of random signs give a sum of effects that is at least `value` from 0.
+///
+/// Each draw takes one bit for each effect, in words of 64, and adds the effects in their order; several draws are summed side
+/// by side. So the count does not depend on the machine, though its speed does.
+fn count_as_far(value: f64, effects: &[f64], rng: &mut impl Rng) -> usize {
+    let arch = pulp::Arch::new();
+    let words = effects.len().div_ceil(64);
+    let mut signs = vec![0; LANES * words];
+    let mut as_far = 0;
+    for first in (0..DRAWS).step_by(LANES) {
+        let draws = LANES.min(DRAWS - first);
+        signs[..draws * words]
+            .iter_mut()
+            .for_each(|word| *word = rng.next_u64());
+        let sums = arch.dispatch(|| signed_sums(effects, &signs));
+        as_far += sums[..draws].iter().filter(|sum| sum.abs() >= value).count();
+    }
+    as_far
+}
+
+/// The sums of the effects under the signs of several draws, which are stored one after the other.
+#[inline(always)]
+fn signed_sums(effects: &[f64], signs: &[u64]) -> [f64; LANES] {
+    let words = signs.len() / LANES;
+    let mut sums = [0.0; LANES];
+    for (word, chunk) in effects.chunks(64).enumerate() {
+        let mut bits: [u64; LANES] = std::array::from_fn(|draw| signs[draw * words + word]);
+        for effect in chunk {
+            for (sum, bits) in sums.iter_mut().zip(&mut bits) {
+                // The lowest bit becomes the sign.
+                *sum += f64::from_bits(effect.to_bits() ^ (*bits << 63));
+                *bits >>= 1;
+            }
+        }
+    }
+    sums
 }
 
 /// From two separate errors, where units cannot be matched.
@@ -201,9 +262,11 @@ pub fn adjust(differences: &mut [Difference]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::Order;
 
     fn score(model: &str, value: f64, effects: &[f64]) -> Score {
-        let mut score = Score::number("m", value, 10, Better::Higher);
+        let mut score = Score::number("m", value, 10);
+        score.better = Better::Higher;
         score.model = model.to_string();
         score.unit = Some("rows".to_string());
         score.standard_error = Some(effects.iter().map(|e| e * e).sum::<f64>().sqrt());
@@ -216,8 +279,72 @@ mod tests {
             scores,
             ..Results::default()
         };
-        compare(&mut results, &Spec::default());
+        compare(&mut results, &Spec::default(), &Driver::silent(Order::Serial));
         results.differences
+    }
+
+    #[test]
+    fn sums_side_by_side_are_those_of_one_draw_after_the_other() {
+        let effects: Vec<f64> = (0..150).map(|i| 0.1 + (f64::from(i) * 0.7).sin()).collect();
+        let mut rng = random::stream(7, "test", 0);
+        let mut expected = 0;
+        for _ in 0..DRAWS {
+            let mut sum = 0.0;
+            for chunk in effects.chunks(64) {
+                let signs = rng.next_u64();
+                for (i, e) in chunk.iter().enumerate() {
+                    sum += if signs >> i & 1 == 1 { -e } else { *e };
+                }
+            }
+            expected += usize::from(f64::abs(sum) >= 9.5);
+        }
+        let found = count_as_far(9.5, &effects, &mut random::stream(7, "test", 0));
+        assert!(found == expected && (100..9000).contains(&found), "{found} {expected}");
+    }
+
+    #[test]
+    fn comparisons_are_the_same_in_any_order_of_work() {
+        let models = ["a", "b", "c", "d", "e"];
+        let effects = |m: usize| {
+            (0..90)
+                .map(move |i| ((i * (m + 3)) as f64).sin() * 0.01)
+                .collect::<Vec<f64>>()
+        };
+        let scores: Vec<Score> = models
+            .iter()
+            .enumerate()
+            .map(|(m, name)| score(name, 0.05 * m as f64, &effects(m)))
+            .collect();
+        let in_order = |order: Order| {
+            let mut results = Results::from(scores.clone());
+            compare(&mut results, &Spec::default(), &Driver::silent(order));
+            results.differences
+        };
+        let serial = in_order(Order::Serial);
+        assert_eq!(serial.len(), 10);
+        assert!(
+            serial
+                .iter()
+                .any(|d| d.method.as_deref() == Some("paired over units, random signs"))
+        );
+        assert_eq!(serial, in_order(Order::Parallel));
+        assert_eq!(serial, in_order(Order::Shuffled(3)));
+    }
+
+    #[test]
+    fn only_what_is_asked_for_is_compared() {
+        let scores = ["a", "b", "c"].map(|model| score(model, 1.0, &[0.1, 0.2]));
+        let mut results = Results::from(scores.to_vec());
+        let driver = Driver::silent(Order::Serial);
+        compare_only(&mut results, &Spec::default(), &driver, |a, b| {
+            a.model == "b" || b.model == "b"
+        });
+        let pairs: Vec<(&str, &str)> = results
+            .differences
+            .iter()
+            .map(|d| (d.a.as_str(), d.b.as_str()))
+            .collect();
+        assert_eq!(pairs, [("a", "b"), ("b", "c")]);
     }
 
     #[test]
@@ -260,7 +387,7 @@ mod tests {
 
     fn apart(value: f64, p: f64) -> Difference {
         Difference {
-            metric: "m".to_string(),
+            metric: "m".into(),
             a: "a".to_string(),
             b: "b".to_string(),
             value,
@@ -308,7 +435,8 @@ mod tests {
     fn a_score_without_interval_has_a_difference_without_p_value() {
         let plain = |model: &str, value| Score {
             model: model.to_string(),
-            ..Score::number("m", value, 10, Better::Higher)
+            better: Better::Higher,
+            ..Score::number("m", value, 10)
         };
         let d = &compared(vec![plain("a", 1.0), plain("b", 0.0)])[0];
         assert_eq!((d.value, d.interval, d.p, d.p_adjusted), (1.0, None, None, None));

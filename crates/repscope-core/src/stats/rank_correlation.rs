@@ -6,7 +6,7 @@
 
 use statrs::function::erf::erfc;
 
-use crate::interval::{normal_quantile, t_two_sided};
+use super::interval::{normal_quantile, t_two_sided};
 
 /// Up to this many pairs, Spearman's p-value counts all orders: 9! = 362,880.
 const MOST_FOR_ALL_ORDERS: usize = 9;

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+//! Everything a run answers, and how answers join.
+
+use crate::data::{Labels, Study};
+use crate::metrics::{Metric, MetricId};
+use crate::score::{Breakdown, ClassColumn, Curve, Difference, SampleTable, Score};
+use crate::stats::adjust;
+
+/// Everything a run answers, or what one metric answers: then `model` is empty until [`Results::of_model`] fills it in.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Results {
+    /// The numbers, model by model.
+    pub scores: Vec<Score>,
+    /// Lines to draw.
+    pub curves: Vec<Curve>,
+    /// Scores by label.
+    pub breakdowns: Vec<Breakdown>,
+    /// Models against each other.
+    pub differences: Vec<Difference>,
+    /// Per-sample values, for CSV files and figures.
+    pub samples: Vec<SampleTable>,
+    /// Classes of the samples, the same for all models.
+    pub classes: Vec<ClassColumn>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+impl From<Score> for Results {
+    fn from(score: Score) -> Self {
+        Results::from(vec![score])
+    }
+}
+
+impl From<Vec<Score>> for Results {
+    fn from(scores: Vec<Score>) -> Self {
+        Results {
+            scores,
+            ..Results::default()
+        }
+    }
+}
+
+impl FromIterator<Score> for Results {
+    fn from_iter<I: IntoIterator<Item = Score>>(scores: I) -> Self {
+        Results::from(Vec::from_iter(scores))
+    }
+}
+
+impl Results {
+    /// The score with this printed identity for this model.
+    pub fn score(&self, model: &str, metric: &str) -> Option<&Score> {
+        self.scores.iter().find(|s| s.model == model && s.metric == metric)
+    }
+
+    /// The models that have scores, in the order of their scores.
+    pub fn models(&self) -> Vec<&str> {
+        let mut models: Vec<&str> = Vec::new();
+        for score in &self.scores {
+            // Scores of one model mostly stand together.
+            if models.last() != Some(&score.model.as_str()) && !models.contains(&score.model.as_str()) {
+                models.push(&score.model);
+            }
+        }
+        models
+    }
+
+    /// Adds everything that an answer holds: the one way in which an answer joins the results. A column of classes that is
+    /// already known by its name stays as it is.
+    pub fn absorb(&mut self, answer: Results) {
+        let Results {
+            scores,
+            curves,
+            breakdowns,
+            differences,
+            samples,
+            classes,
+            warnings,
+        } = answer;
+        self.scores.extend(scores);
+        self.curves.extend(curves);
+        self.breakdowns.extend(breakdowns);
+        self.differences.extend(differences);
+        self.samples.extend(samples);
+        let is_known = |name: &str| self.classes.iter().any(|known| known.name == name);
+        let new: Vec<ClassColumn> = classes.into_iter().filter(|column| !is_known(&column.name)).collect();
+        self.classes.extend(new);
+        self.warnings.extend(warnings);
+    }
+
+    /// The answer of a metric under the name of its model.
+    pub(crate) fn of_model(mut self, model: &str) -> Self {
+        let names = self.scores.iter_mut().map(|score| &mut score.model);
+        let names = names.chain(self.curves.iter_mut().map(|curve| &mut curve.model));
+        let names = names.chain(self.breakdowns.iter_mut().map(|table| &mut table.model));
+        let names = names.chain(self.samples.iter_mut().map(|table| &mut table.model));
+        names.for_each(|name| *name = model.to_string());
+        self
+    }
+
+    /// The answer with the name of its model before each warning.
+    pub(crate) fn with_named_warnings(mut self, model: &str) -> Self {
+        for warning in &mut self.warnings {
+            *warning = format!("{model}: {warning}");
+        }
+        self
+    }
+
+    /// Results of several analyses in one. What two of them computed is taken from the first, and p-values are adjusted for all
+    /// comparisons together.
+    pub fn join(parts: &[&Results]) -> Results {
+        let mut all = Results::default();
+        for part in parts {
+            // Scores of one part may be alike, so only those of earlier parts are looked at.
+            extend(&mut all.scores, &part.scores, |a, b| {
+                a.model == b.model && a.metric == b.metric
+            });
+            extend(&mut all.differences, &part.differences, |a, b| a.metric == b.metric);
+            extend(&mut all.curves, &part.curves, |a, b| {
+                a.model == b.model && a.metric == b.metric
+            });
+            extend(&mut all.breakdowns, &part.breakdowns, |a, b| {
+                a.model == b.model && a.metric == b.metric
+            });
+            extend(&mut all.samples, &part.samples, |a, b| {
+                a.model == b.model && a.metric == b.metric
+            });
+            extend(&mut all.classes, &part.classes, |a, b| a.name == b.name);
+            extend(&mut all.warnings, &part.warnings, |a, b| a == b);
+        }
+        let models: Vec<String> = all.models().into_iter().map(str::to_string).collect();
+        all.scores
+            .sort_by_key(|score| models.iter().position(|model| *model == score.model));
+        adjust(&mut all.differences);
+        all
+    }
+
+    /// What the results say of some metrics: by model, then in the order of the metrics, with the columns of classes of these
+    /// names and all warnings. What speaks of no single model comes last.
+    pub fn pick(&self, metrics: &[&Metric], classes: &[&str]) -> Results {
+        let models = self.models();
+        let place = |id: &MetricId| {
+            let owner = id.metric()?;
+            metrics.iter().position(|metric| metric.id == owner.id)
+        };
+        let is_kept = |column: &&ClassColumn| classes.contains(&column.name.as_str());
+        let differences = self.differences.iter().filter(|d| place(&d.metric).is_some());
+        Results {
+            scores: picked(&self.scores, &models, place, |s| (&s.model, &s.metric)),
+            curves: picked(&self.curves, &models, place, |c| (&c.model, &c.metric)),
+            breakdowns: picked(&self.breakdowns, &models, place, |b| (&b.model, &b.metric)),
+            samples: picked(&self.samples, &models, place, |t| (&t.model, &t.metric)),
+            differences: differences.cloned().collect(),
+            classes: self.classes.iter().filter(is_kept).cloned().collect(),
+            warnings: self.warnings.clone(),
+        }
+    }
+}
+
+impl ClassColumn {
+    /// The classes of the rows under a name.
+    pub fn new(name: &str, labels: &Labels) -> Self {
+        ClassColumn {
+            name: name.to_string(),
+            names: labels.names().to_vec(),
+            codes: labels.codes().to_vec(),
+        }
+    }
+
+    /// The labels and episodes of a study, as far as they are known.
+    pub fn of_study(study: &Study) -> Vec<Self> {
+        let known = [("labels", &study.labels), ("episodes", &study.episodes)];
+        let column = |(name, labels): (&str, &Option<_>)| Some(ClassColumn::new(name, Option::as_deref(labels)?));
+        known.into_iter().filter_map(column).collect()
+    }
+}
+
+fn picked<T: Clone>(
+    items: &[T],
+    models: &[&str],
+    place: impl Fn(&MetricId) -> Option<usize>,
+    names: impl Fn(&T) -> (&String, &MetricId),
+) -> Vec<T> {
+    let mut ranked: Vec<((usize, usize), &T)> = Vec::new();
+    for item in items {
+        let (model, metric) = names(item);
+        let model = models.iter().position(|name| name == model).unwrap_or(models.len());
+        if let Some(metric) = place(metric) {
+            ranked.push(((model, metric), item));
+        }
+    }
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, item)| item.clone()).collect()
+}
+
+/// Adds what is not there yet; items of one part may be alike.
+fn extend<T: Clone>(all: &mut Vec<T>, part: &[T], is_same: impl Fn(&T, &T) -> bool) {
+    let known = all.len();
+    for item in part {
+        if !all[..known].iter().any(|other| is_same(other, item)) {
+            all.push(item.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn score(model: &str, metric: &str, value: f64) -> Score {
+        Score {
+            model: model.to_string(),
+            ..Score::number(metric, value, 1)
+        }
+    }
+
+    #[test]
+    fn what_two_parts_computed_is_taken_from_the_first() {
+        let first = Results::from(vec![score("a", "ami", 0.1), score("b", "ami", 0.2)]);
+        let second = Results::from(vec![score("a", "ami", 0.9), score("a", "nmi", 0.3)]);
+        let all = Results::join(&[&first, &second]);
+        let found: Vec<(&str, &str, Option<f64>)> = all
+            .scores
+            .iter()
+            .map(|s| (s.model.as_str(), s.metric.as_str(), s.value))
+            .collect();
+        let expected = [
+            ("a", "ami", Some(0.1)),
+            ("a", "nmi", Some(0.3)),
+            ("b", "ami", Some(0.2)),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_is_picked_stands_by_model_and_in_the_order_of_the_metrics() {
+        let all = Results::from(vec![
+            score("a", "ami", 0.1),
+            score("a", "two_nn(fit=mle)", 2.0),
+            score("b", "nmi", 0.2),
+            score("b", "two_nn", 3.0),
+        ]);
+        let metrics: Vec<&Metric> = ["two_nn", "ami"]
+            .iter()
+            .filter_map(|id| MetricId::from(*id).metric())
+            .collect();
+        let picked = all.pick(&metrics, &[]);
+        let ids: Vec<&str> = picked.scores.iter().map(|s| s.metric.as_str()).collect();
+        assert_eq!(ids, ["two_nn(fit=mle)", "ami", "two_nn"]);
+    }
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+//! How sure a number is: confidence intervals, rank correlation, and models against each other.
+
+pub(crate) mod compare;
+pub(crate) mod interval;
+pub(crate) mod rank_correlation;
+
+pub use compare::{adjust, compare, compare_only};
