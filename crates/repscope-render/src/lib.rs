@@ -13,22 +13,19 @@
 //! [`comparison`] sets models against each other, and [`gate_table`] shows which of the asked limits they keep.
 #![forbid(unsafe_code)]
 
+mod breakdowns;
 mod clid;
 mod compare;
-mod document_000;
-mod document_001;
+mod csv_files;
 mod etes;
 mod figures;
-mod grid;
 mod html;
-mod latex;
 mod long_csv;
-mod markdown;
 mod numbers;
 mod perturb;
 mod retrieval;
-mod summary;
-mod table;
+mod scores;
+pub mod table;
 mod terminal_markdown;
 #[cfg(test)]
 mod testdata;
@@ -37,17 +34,17 @@ mod tsne_words;
 mod winners;
 
 use repscope_core::Results;
-use summary::Summary;
+use table::Document;
 
 pub use clid::{ClidRun, clid_table};
 pub use compare::{GateLine, comparison, gate_table};
-pub use document_000::document_files;
-pub use document_001::{retrieval_json, retrieval_summary};
+pub use csv_files::document_files;
 pub use etes::{EtesColumn, EtesSamples, EtesValues, etes_log, etes_samples, etes_table};
 pub use figures::{NamedFigure, figures};
 pub use html::{InputLine, Page, report_html};
 pub use numbers::{number, number_with_interval};
 pub use perturb::{Finding, perturb_details, perturb_findings, perturb_latex, perturb_summary, perturb_table};
+pub use retrieval::label_retrieval::{retrieval_json, retrieval_summary};
 pub use retrieval::readings::retrieval_readings;
 pub use retrieval::table::retrieval_table;
 pub use terminal_markdown::{Card, Entry, definition_card, render_page};
@@ -77,10 +74,12 @@ pub enum Color {
 
 /// Writes the scores of a run. `width` (terminal columns) and `color` matter to [`Format::Table`] only.
 pub fn render(results: &Results, format: Format, width: usize, color: Color) -> String {
-    match format {
-        Format::Table => table::render(&Summary::new(results), width, color),
-        Format::Markdown => markdown::render(&Summary::new(results)),
-        Format::Latex => latex::render(&Summary::new(results)),
-        Format::Csv => long_csv::render(results),
+    if format == Format::Csv {
+        return long_csv::render(results);
     }
+    if results.scores.is_empty() {
+        let comment = if format == Format::Latex { "% " } else { "" };
+        return format!("{comment}No scores.\n");
+    }
+    Document::from(scores::scores(results)).render(format, width, color)
 }

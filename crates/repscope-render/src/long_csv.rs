@@ -2,8 +2,8 @@
 //! The long form: one line per model and metric, with every digit, for spreadsheets and data frames.
 
 use crate::numbers::exact;
-use crate::summary::distinct;
-use repscope_core::{Better, Breakdown, Results, Score};
+use crate::table::csv::write;
+use repscope_core::{Better, Results, Score};
 
 pub(crate) const HEADER: [&str; 12] = [
     "model", "metric", "value", "low", "high", "level", "n", "better", "chance", "reason", "unit", "method",
@@ -36,66 +36,6 @@ pub(crate) fn row(score: &Score) -> Vec<String> {
         text(&score.unit),
         text(&score.method),
     ]
-}
-
-/// Tables below each other: `own` columns that are the same for all lines of a table, then its names and its numbers.
-/// Whole numbers of the columns that are `counts` are written as such.
-pub(crate) fn breakdowns(own: &[&str], tables: &[(Vec<String>, &Breakdown)], counts: &[&str]) -> String {
-    let keys = distinct(
-        tables
-            .iter()
-            .flat_map(|(_, b)| &b.keys)
-            .map(|column| column.name.as_str()),
-    );
-    let numbers = distinct(
-        tables
-            .iter()
-            .flat_map(|(_, b)| &b.columns)
-            .map(|column| column.name.as_str()),
-    );
-    let header: Vec<&str> = own.iter().chain(&keys).chain(&numbers).copied().collect();
-    let number = |column: &str, x: f64| {
-        let is_count = counts.contains(&column) && x.fract() == 0.0 && x.abs() < 1e15;
-        if is_count { format!("{x}") } else { exact(x) }
-    };
-    let line = |of_table: &[String], breakdown: &Breakdown, i: usize| {
-        let name = |key: &&str| {
-            let column = breakdown.keys.iter().find(|column| column.name == **key);
-            column
-                .and_then(|column| column.values.get(i))
-                .cloned()
-                .unwrap_or_default()
-        };
-        let value = |name: &&str| {
-            let column = breakdown.columns.iter().find(|column| column.name == **name);
-            let value = column.and_then(|column| column.values.get(i).copied().flatten());
-            value.map(|x| number(name, x)).unwrap_or_default()
-        };
-        let names = keys.iter().map(name);
-        of_table
-            .iter()
-            .cloned()
-            .chain(names)
-            .chain(numbers.iter().map(value))
-            .collect::<Vec<String>>()
-    };
-    let mut rows = Vec::new();
-    for (of_table, breakdown) in tables {
-        let lines = breakdown.keys.first().map_or(0, |column| column.values.len());
-        rows.extend((0..lines).map(|i| line(of_table, breakdown, i)));
-    }
-    write(&header, rows)
-}
-
-/// A CSV file with these column names and rows.
-pub(crate) fn write<H: AsRef<[u8]>>(header: &[H], rows: impl IntoIterator<Item = Vec<String>>) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(header).expect("writing to memory does not fail");
-    for row in rows {
-        writer.write_record(&row).expect("rows are as long as the header");
-    }
-    let bytes = writer.into_inner().expect("writing to memory does not fail");
-    String::from_utf8(bytes).expect("only text was written")
 }
 
 #[cfg(test)]

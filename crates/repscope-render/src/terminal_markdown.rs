@@ -5,7 +5,7 @@
 //! as they are: code between fences, formulas between `$$`, and tables.
 
 use crate::Color;
-use crate::summary::direction;
+use crate::table::direction;
 use crate::text::{Style, Word, columns, fill, wrap};
 use repscope_core::Better;
 

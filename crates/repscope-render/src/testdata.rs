@@ -20,11 +20,15 @@ pub(crate) fn score(
         method,
         effects: None,
     });
-    Score {
+    // Not by `Score::number`, which knows the range of the metric: what is shown does not depend on it.
+    let score = Score {
         model: model.to_string(),
+        value: Some(value),
+        reason: None,
         better,
-        ..Score::number(metric, value, 1797).with_interval(interval)
-    }
+        ..Score::undefined(metric, "", 1797)
+    };
+    score.with_interval(interval)
 }
 
 /// A score without a value.
@@ -36,7 +40,7 @@ pub(crate) fn missing(model: &str, metric: &str, reason: &str) -> Score {
     }
 }
 
-/// Two models with the plausible values of document 000: intervals of several kinds, a note, chance, undefined values.
+/// Two models with plausible values: intervals of several kinds, a note, chance, undefined values.
 pub(crate) fn two_models() -> Results {
     use Better::{Higher, Lower, Neither};
     let rows = |x: f64, e: f64| Some((x - e, x + e, "rows", "jackknife"));

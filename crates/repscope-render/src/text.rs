@@ -12,16 +12,19 @@ pub(crate) enum Style {
     Dim,
     Italic,
     Code,
+    /// Something is wrong.
+    Alarm,
 }
 
 impl Style {
     pub(crate) fn paint(self, text: &str, color: Color) -> String {
         let code = match (self, color) {
             (Style::Plain, _) | (_, Color::No) => return text.to_string(),
-            (Style::Bold, _) => 1,
-            (Style::Dim, _) => 2,
-            (Style::Italic, _) => 3,
-            (Style::Code, _) => 36,
+            (Style::Bold, _) => "1",
+            (Style::Dim, _) => "2",
+            (Style::Italic, _) => "3",
+            (Style::Code, _) => "36",
+            (Style::Alarm, _) => "1;31",
         };
         if text.is_empty() {
             String::new()

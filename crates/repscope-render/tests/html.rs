@@ -254,7 +254,8 @@ fn adjusted_p_values_and_winners_are_listed() {
         ..Results::default()
     };
     let html = page_of(&results);
-    assert!(html.contains("&lt; 0.0001</td><td class=\"num\" data-v=\"4e-3\">0.0040</td><td class=\"best\">a</td>"));
+    assert!(html.contains("&lt;0.0001</td><td class=\"num\" data-v=\"4e-3\">0.0040</td><td class=\"best\"><span"));
+    assert!(html.contains("</span>a</td>"));
     assert!(html.contains("Of 1 score with a direction, <b>a</b> is better than the other in 1.</p>"));
 }
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! The claims as Markdown, for the appendix of a paper.
 
+use repscope_render::table::Document;
+use repscope_render::{Color, Format};
+
 use super::differences::DIFFERENCES;
+use super::table::of_group;
 use super::{Group, Report};
 
 pub fn markdown(report: &Report) -> String {
@@ -32,18 +36,10 @@ pub fn markdown(report: &Report) -> String {
 }
 
 fn table(report: &Report, group: &Group) -> String {
-    let mut text = "| claim | expected | got | verdict | why |\n|:--|:--|:--|:--|:--|\n".to_string();
-    for claim in &group.claims {
-        let verdict = if claim.holds() {
-            claim.verdict().to_string()
-        } else {
-            format!("**{}**", claim.verdict())
-        };
-        let [name, expected, got] = [&claim.name, &claim.expected_text(), &claim.got_text()].map(|cell| escape(cell));
-        let why = format!("{}: {}", escape(&report.source(claim)), escape(&claim.because));
-        text += &format!("| {name} | {expected} | {got} | {verdict} | {why} |\n");
-    }
-    text
+    let table = of_group(group, "why", |claim| {
+        format!("{}: {}", report.source(claim), claim.because)
+    });
+    Document::from(table).render(Format::Markdown, 0, Color::No)
 }
 
 /// Keeps characters that Markdown would take as its own, and breaks no line.

@@ -21,19 +21,22 @@ pub(super) static METRIC: Metric = Metric {
             "mean distance, to the power alpha, between unit-length embeddings of two views",
             Better::Lower,
             "0 to 2^alpha",
-        ),
+        )
+        .column("Alignment"),
         Output::new(
             "alignment.uniformity",
             "mean uniformity of both views",
             Better::Lower,
             "−4t to 0",
-        ),
+        )
+        .column("Alignment_uniformity"),
         Output::new(
             "alignment.total",
             "alignment plus uniformity of both views",
             Better::Lower,
             "−4t to 2^alpha",
-        ),
+        )
+        .column("Alignment_total"),
     ],
     page: include_str!("alignment.md"),
     invariances: Invariance::OF_ANGLES,

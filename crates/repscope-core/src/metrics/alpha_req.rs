@@ -19,8 +19,9 @@ pub(super) static METRIC: Metric = Metric {
             "exponent of the power law that the eigenvalues follow",
             Better::Neither,
             "any number; about 1 is often best",
-        ),
-        Output::new("alpha_req.r2", "how well they follow it", Better::Neither, "0 to 1"),
+        )
+        .column("Alpha_ReQ"),
+        Output::new("alpha_req.r2", "how well they follow it", Better::Neither, "0 to 1").column("Alpha_ReQ_R2"),
     ],
     page: include_str!("alpha_req.md"),
     invariances: Invariance::SIMILARITY,

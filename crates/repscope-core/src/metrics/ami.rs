@@ -17,7 +17,8 @@ pub(super) static METRIC: Metric = Metric {
         "agreement of k-means clusters with the labels, adjusted for chance",
         Better::Higher,
         "about 0 to 1",
-    )],
+    )
+    .column("AMI")],
     page: include_str!("ami.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
     takes: &[Takes::Codes, Takes::Labels],

@@ -34,26 +34,30 @@ pub(super) static METRIC: Metric = Metric {
             "cluster learnability: share of one half whose k-means cluster the other half votes for",
             Better::Higher,
             "0 to 1",
-        ),
+        )
+        .column("CL"),
         Output::new(
             "clid.cl_std",
             "standard deviation of the cluster learnability over seeds and splits",
             Better::Neither,
             "0 to 0.5",
-        ),
-        Output::new("clid.id", "intrinsic dimension by TwoNN", Better::Neither, "above 0"),
+        )
+        .column("CL_std"),
+        Output::new("clid.id", "intrinsic dimension by TwoNN", Better::Neither, "above 0").column("ID"),
         Output::new(
             "clid.id_normalized",
             "intrinsic dimension on a common scale: divided by D, or standardized over the models",
             Better::Neither,
             "0 to 1, or any number",
-        ),
+        )
+        .column("ID_normalized"),
         Output::new(
             "clid",
             "cluster learnability plus normalized intrinsic dimension",
             Better::Higher,
             "0 to 2, or any number",
-        ),
+        )
+        .column("CLID"),
     ],
     page: include_str!("clid.md"),
     // The CLID / RankMe analysis standardizes single columns, so turning the space changes it; halves go by row number.

@@ -18,7 +18,8 @@ pub(super) static METRIC: Metric = Metric {
         "spread of the k-means cluster sizes; 0 is perfectly even",
         Better::Lower,
         "0 to √(k − 1)",
-    )],
+    )
+    .column("Cluster_Balance")],
     page: include_str!("cluster_balance.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
     takes: &[Takes::Codes],

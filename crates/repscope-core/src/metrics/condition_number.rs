@@ -18,7 +18,8 @@ pub(super) static METRIC: Metric = Metric {
         "largest over smallest singular value of the centered embeddings",
         Better::Neither,
         "1 and above",
-    )],
+    )
+    .column("Condition_Number")],
     page: include_str!("condition_number.md"),
     invariances: Invariance::SIMILARITY,
     takes: &[Takes::Codes],

@@ -21,13 +21,15 @@ pub(super) static METRIC: Metric = Metric {
             Better::Lower,
             "0 and above",
         )
+        .column("Clustering_Inertia")
         .in_units_of_the_embeddings(),
         Output::new(
             "inertia.share",
             "inertia as a share of the total variance",
             Better::Lower,
             "0 to 1",
-        ),
+        )
+        .column("Inertia_Share"),
     ],
     page: include_str!("inertia.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift],

@@ -24,7 +24,8 @@ pub(super) static METRIC: Metric = Metric {
         "share of test rows whose label the K nearest training embeddings vote for",
         Better::Higher,
         "0 to 1",
-    )],
+    )
+    .column("KNN_Accuracy")],
     page: include_str!("knn_accuracy.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
     takes: &[Takes::Codes, Takes::Labels],

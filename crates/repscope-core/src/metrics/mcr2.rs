@@ -22,19 +22,22 @@ pub(super) static METRIC: Metric = Metric {
             "coding rate of the classes minus that of all embeddings; the rate reduction with a minus sign",
             Better::Lower,
             "0 or below at gamma 1",
-        ),
+        )
+        .column("MCR2_total"),
         Output::new(
             "mcr2.discriminative",
             "coding rate of all embeddings, in nats",
             Better::Neither,
             "above 0",
-        ),
+        )
+        .column("MCR2_discriminative"),
         Output::new(
             "mcr2.compressive",
             "mean coding rate of the classes, in nats",
             Better::Neither,
             "above 0",
-        ),
+        )
+        .column("MCR2_compressive"),
     ],
     page: include_str!("mcr2.md"),
     invariances: Invariance::OF_ANGLES,

@@ -239,6 +239,8 @@ pub struct Output {
     pub better: Better,
     /// The values it can have.
     pub range: &'static str,
+    /// Its column in the summary file of its analysis, where it has one.
+    pub column: Option<&'static str>,
     is_comparable: bool,
 }
 
@@ -249,7 +251,16 @@ impl Output {
             about,
             better,
             range,
+            column: None,
             is_comparable: true,
+        }
+    }
+
+    /// With a column in the summary file of its analysis.
+    const fn column(self, name: &'static str) -> Self {
+        Output {
+            column: Some(name),
+            ..self
         }
     }
 

@@ -19,7 +19,8 @@ pub(super) static METRIC: Metric = Metric {
         "agreement of k-means clusters with the labels",
         Better::Higher,
         "0 to 1",
-    )],
+    )
+    .column("NMI")],
     page: include_str!("nmi.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
     takes: &[Takes::Codes, Takes::Labels],

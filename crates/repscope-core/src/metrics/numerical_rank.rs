@@ -17,7 +17,8 @@ pub(super) static METRIC: Metric = Metric {
         "singular values above 1 % of the largest; the CLID / RankMe analysis's threshold version",
         Better::Neither,
         "1 to min(N, D)",
-    )],
+    )
+    .column("Numerical_Rank")],
     page: include_str!("numerical_rank.md"),
     invariances: Invariance::SIMILARITY,
     takes: &[Takes::Codes],

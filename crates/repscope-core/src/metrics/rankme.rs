@@ -21,13 +21,15 @@ pub(super) static METRIC: Metric = Metric {
             "the CLID / RankMe analysis: entropy of squared singular values of the centered embeddings",
             Better::Neither,
             "1 to min(N, D)",
-        ),
+        )
+        .column("RankMe_Spec"),
         Output::new(
             "rankme(variant=paper)",
             "Garrido et al. 2023: entropy of singular values of the embeddings as they are",
             Better::Neither,
             "1 to min(N, D)",
-        ),
+        )
+        .column("RankMe_Paper"),
     ],
     page: include_str!("rankme.md"),
     // The paper's variant does not center, so a shift changes it.

@@ -19,7 +19,8 @@ pub(super) static METRIC: Metric = Metric {
         "nearness to the own class against the next one",
         Better::Higher,
         "−1 to 1",
-    )],
+    )
+    .column("Silhouette_Score")],
     page: include_str!("silhouette.md"),
     invariances: Invariance::SIMILARITY,
     takes: &[Takes::Codes, Takes::LabelsIfAny],

@@ -10,11 +10,12 @@ use crate::spec::Spec;
 use crate::stats::interval::{self, Units};
 
 macro_rules! outputs {
-    ($($part:literal, $about:literal, $better:ident, $range:literal;)*) => {
+    ($($part:literal $(=> $column:literal)?, $about:literal, $better:ident, $range:literal;)*) => {
         &[
             $(Output {
                 // Of embeddings as they are, only r, r2 and p do not change with their scale.
                 is_comparable: matches!($part.as_bytes(), b"r" | b"r2" | b"p"),
+                $(column: Some($column),)?
                 ..Output::new(concat!("smoothness.", $part), $about, Better::$better, $range)
             },)*
             $(Output::new(
@@ -32,15 +33,15 @@ pub(super) static METRIC: Metric = Metric {
     title: "Smoothness",
     analysis: Analysis::Smoothness,
     outputs: outputs! {
-        "slope", "slope of embedding distance on input distance", Lower, "any";
-        "intercept", "intercept of that line", Neither, "any";
-        "r", "Pearson correlation of the two distances", Higher, "−1 to 1";
-        "r2", "share of variance the line explains", Higher, "0 to 1";
-        "p", "two-sided p-value of the slope", Neither, "0 to 1";
-        "stderr", "standard error of the slope", Neither, "0 and above";
-        "ratio_mean", "mean of embedding distance / input distance", Lower, "0 and above";
-        "ratio_std", "standard deviation of the ratios", Lower, "0 and above";
-        "ratio_median", "median of the ratios", Lower, "0 and above";
+        "slope" => "Regression_Slope", "slope of embedding distance on input distance", Lower, "any";
+        "intercept" => "Regression_Intercept", "intercept of that line", Neither, "any";
+        "r" => "R_Value", "Pearson correlation of the two distances", Higher, "−1 to 1";
+        "r2" => "R_Squared", "share of variance the line explains", Higher, "0 to 1";
+        "p" => "P_Value", "two-sided p-value of the slope", Neither, "0 to 1";
+        "stderr" => "Std_Error", "standard error of the slope", Neither, "0 and above";
+        "ratio_mean" => "Mean_Smoothness_Ratio", "mean of embedding distance / input distance", Lower, "0 and above";
+        "ratio_std" => "Std_Smoothness_Ratio", "standard deviation of the ratios", Lower, "0 and above";
+        "ratio_median" => "Median_Smoothness_Ratio", "median of the ratios", Lower, "0 and above";
         "lipschitz_p90", "90 % quantile of the ratios", Lower, "0 and above";
         "lipschitz_p99", "99 % quantile of the ratios", Lower, "0 and above";
         "lipschitz_max", "largest ratio: the local Lipschitz constant seen", Lower, "0 and above";

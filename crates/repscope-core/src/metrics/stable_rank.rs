@@ -18,7 +18,8 @@ pub(super) static METRIC: Metric = Metric {
         "sum of the eigenvalues over the largest (NESum)",
         Better::Neither,
         "1 to min(N, D)",
-    )],
+    )
+    .column("Stable_Rank")],
     page: include_str!("stable_rank.md"),
     invariances: Invariance::SIMILARITY,
     takes: &[Takes::Codes],

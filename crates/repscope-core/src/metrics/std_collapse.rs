@@ -20,7 +20,8 @@ pub(super) static METRIC: Metric = Metric {
         "mean standard deviation of the coordinates of unit-length embeddings",
         Better::Neither,
         "0 to about 1/√D",
-    )],
+    )
+    .column("Std_Collapse")],
     page: include_str!("std_collapse.md"),
     // A rotation moves spread between coordinates.
     invariances: &[Invariance::Scale, Invariance::RowOrder],

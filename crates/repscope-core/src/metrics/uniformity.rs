@@ -19,7 +19,8 @@ pub(super) static METRIC: Metric = Metric {
         "log mean Gaussian kernel of unit-length embeddings",
         Better::Lower,
         "−4t to 0",
-    )],
+    )
+    .column("Uniformity")],
     page: include_str!("uniformity.md"),
     invariances: &[Invariance::Rotation, Invariance::Scale, Invariance::RowOrder],
     takes: &[Takes::Codes],

@@ -19,13 +19,15 @@ pub(super) static METRIC: Metric = Metric {
             "standardized CL and ID, weighted by least squares to fit the performance",
             Better::Higher,
             "any number",
-        ),
+        )
+        .column("Weighted_CLID"),
         Output::new(
             "weighted_clid.left_out",
             "performance as predicted by the fit on all other models",
             Better::Higher,
             "any number",
-        ),
+        )
+        .column("Weighted_CLID_left_out"),
     ],
     page: include_str!("weighted_clid.md"),
     invariances: &[],

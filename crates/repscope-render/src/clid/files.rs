@@ -1,33 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! The CSV files of `repscope clid`.
 
-use crate::document_000::{models_with, number, value};
-use crate::long_csv::write;
-use repscope_core::{Breakdown, Results};
+use crate::breakdowns;
+use crate::csv_files::{columns, models_with, score_of, value};
+use crate::table::csv::write;
+use repscope_core::metrics::Output;
+use repscope_core::{Analysis, Results};
 
-/// The columns of CLID itself, and the scores in them.
-const OWN: [(&str, &str); 5] = [
-    ("CL", "clid.cl"),
-    ("CL_std", "clid.cl_std"),
-    ("ID", "clid.id"),
-    ("ID_normalized", "clid.id_normalized"),
-    ("CLID", "clid"),
-];
-
-/// The columns of what is computed beside it.
-const COMPANIONS: [(&str, &str); 9] = [
-    ("MCR2_total", "mcr2.total"),
-    ("MCR2_discriminative", "mcr2.discriminative"),
-    ("MCR2_compressive", "mcr2.compressive"),
-    ("Uniformity", "uniformity"),
-    ("Alignment", "alignment"),
-    ("Alignment_uniformity", "alignment.uniformity"),
-    ("Alignment_total", "alignment.total"),
-    ("Weighted_CLID", "weighted_clid"),
-    ("Weighted_CLID_left_out", "weighted_clid.left_out"),
-];
-
-/// The names that the scripts behind document 002 write, and the scores they stand for: the first that is there.
+/// The names that the reference scripts of CLID and RankMe write, and the scores they stand for: the first that is there.
 const LONG: [(&str, &[&str]); 12] = [
     ("mcr2_total_loss", &["mcr2.total"]),
     ("mcr2_discrimn_empirical", &["mcr2.discriminative"]),
@@ -49,33 +29,49 @@ pub(crate) fn files(results: &Results) -> Vec<(String, String)> {
     let file = |name: &str, contents| (format!("clid/{name}"), contents);
     vec![
         file("clid_summary.csv", summary(results)),
-        file("clid_runs.csv", breakdowns(results, "clid.cl", Some("Model"))),
+        file("clid_runs.csv", of_metric(results, "clid.cl", Some("Model"))),
         file("clid_metrics.csv", long(results)),
-        file("performance_correlation.csv", breakdowns(results, "performance", None)),
-        file("weighted_clid.csv", breakdowns(results, "weighted_clid", None)),
+        file("performance_correlation.csv", of_metric(results, "performance", None)),
+        file("weighted_clid.csv", of_metric(results, "weighted_clid", None)),
     ]
 }
 
+/// The columns of CLID itself.
+fn own() -> Vec<(&'static str, &'static Output)> {
+    columns(|metric| metric.id == "clid")
+}
+
+/// The columns of what is computed beside it. Uniformity belongs to alignment, and stands before it.
+fn companions() -> Vec<(&'static str, &'static Output)> {
+    let mut companions = columns(|metric| metric.analysis == Analysis::Clid && metric.id != "clid");
+    let place = companions.iter().position(|(_, output)| output.id == "alignment");
+    let uniformity = columns(|metric| metric.id == "uniformity");
+    companions.splice(place.map_or(0..0, |place| place..place), uniformity);
+    companions
+}
+
 fn models(results: &Results) -> Vec<&str> {
-    models_with(results, |id| OWN.iter().any(|(_, own)| *own == id))
+    models_with(results, &own())
 }
 
 fn summary(results: &Results) -> String {
+    let (own, companions) = (own(), companions());
     let mut header = vec!["Model"];
-    header.extend(OWN.map(|(name, _)| name));
+    header.extend(own.iter().map(|(name, _)| name));
     header.extend(["N", "D"]);
-    header.extend(COMPANIONS.map(|(name, _)| name));
+    header.extend(companions.iter().map(|(name, _)| name));
     let row = |model: &str| {
+        let field = |(_, output): &(&str, &Output)| value(score_of(results, model, output));
         let mut row = vec![model.to_string()];
-        row.extend(OWN.map(|(_, id)| value(results.score(model, id))));
+        row.extend(own.iter().map(field));
         row.extend(["rows", "columns"].map(|side| shape(results, model, side)));
-        row.extend(COMPANIONS.map(|(_, id)| value(results.score(model, id))));
+        row.extend(companions.iter().map(field));
         row
     };
     write(&header, models(results).into_iter().map(row))
 }
 
-/// A side of the matrix of codes, from the breakdown `shape`.
+/// A side of the matrix of embeddings, from the breakdown `shape`.
 fn shape(results: &Results, model: &str, side: &str) -> String {
     let own = results
         .breakdowns
@@ -98,43 +94,19 @@ fn long(results: &Results) -> String {
 }
 
 /// All breakdowns of a metric below each other; those of a model with its name.
-fn breakdowns(results: &Results, metric: &str, model: Option<&str>) -> String {
-    let all: Vec<&Breakdown> = results.breakdowns.iter().filter(|b| b.metric == metric).collect();
-    let Some(first) = all.first() else {
-        return String::new();
-    };
-    let mut header: Vec<&str> = model.into_iter().collect();
-    header.extend(first.keys.iter().map(|key| key.name.as_str()));
-    header.extend(first.columns.iter().map(|column| column.name.as_str()));
-    let lines = |breakdown: &&Breakdown| {
-        let count = breakdown.keys.first().map_or(0, |key| key.values.len());
-        let line = |i: usize| {
-            let mut row: Vec<String> = model.map(|_| breakdown.model.clone()).into_iter().collect();
-            row.extend(breakdown.keys.iter().map(|key| key.values[i].clone()));
-            row.extend(breakdown.columns.iter().map(|column| {
-                let x = column.values.get(i).copied().flatten();
-                if COUNTS.contains(&column.name.as_str()) {
-                    x.map(|x| x.to_string()).unwrap_or_default()
-                } else {
-                    number(x)
-                }
-            }));
-            row
-        };
-        (0..count).map(line).collect::<Vec<_>>()
-    };
-    write(&header, all.iter().flat_map(lines))
+fn of_metric(results: &Results, metric: &str, model: Option<&str>) -> String {
+    let own: Vec<&str> = model.into_iter().collect();
+    let all = results.breakdowns.iter().filter(|b| b.metric == metric);
+    let all = all.map(|b| (own.iter().map(|_| b.model.clone()).collect(), b));
+    breakdowns::write(&own, &all.collect::<Vec<_>>())
 }
-
-/// Columns that count: whole numbers, written as such.
-const COUNTS: [&str; 5] = ["tested", "clusters", "lone", "small", "models"];
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::document_files;
     use crate::testdata::{missing, score};
-    use repscope_core::{Better, NameColumn, NumberColumn};
+    use repscope_core::{Better, Breakdown, NameColumn, NumberColumn};
 
     fn breakdown(model: &str, metric: &str, key: (&str, &[&str]), columns: &[(&str, &[Option<f64>])]) -> Breakdown {
         let number = |(name, values): &(&str, &[Option<f64>])| NumberColumn {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! Which score predicts how well models do: the breakdowns `performance` and `weighted_clid` as tables.
 
-use crate::grid::Grid;
-use crate::numbers::{exact, number, number_with_interval, percent, rough};
+use crate::numbers::{exact, number, percent, rough};
+use crate::table::{Cell, Column, Table};
 use crate::text::printable;
 use repscope_core::{Breakdown, Results};
 
 /// The tables for reading.
-pub(crate) fn grids(results: &Results, performance: &str, level: f64) -> Vec<Grid> {
+pub(crate) fn tables(results: &Results, performance: &str, level: f64) -> Vec<Table> {
     let performance = &printable(performance);
     let correlations = breakdown(results, "performance").map(|lines| correlations(lines, performance, level));
     let weights = breakdown(results, "weighted_clid").map(|lines| weights(lines, performance, level));
@@ -60,29 +60,37 @@ pub(crate) fn long_rows(results: &Results, level: f64) -> Vec<Vec<String>> {
     rows
 }
 
-fn correlations(lines: &Breakdown, performance: &str, level: f64) -> Grid {
+fn correlations(lines: &Breakdown, performance: &str, level: f64) -> Table {
     let interval = format!("{} interval", percent(level));
-    let header = ["score", "rho", &interval, "p", "q", "tau", &interval, "models"];
-    let row = |(i, score): (usize, &String)| {
-        let at = |column: &str| value(lines, column, i);
-        let ends = |name: &str| match (at(&format!("{name}_low")), at(&format!("{name}_high"))) {
-            (Some(low), Some(high)) => format!("[{}, {}]", hundredths(low), hundredths(high)),
-            _ => String::new(),
-        };
-        let or_dash = |x: Option<f64>| x.map_or("—".to_string(), hundredths);
-        let optional = |x: Option<f64>| x.map(rough).unwrap_or_default();
-        vec![
-            printable(score),
-            or_dash(at("spearman")),
-            ends("spearman"),
-            optional(at("spearman_p")),
-            optional(at("spearman_q")),
-            or_dash(at("kendall")),
-            ends("kendall"),
-            at("models").map(|n| n.to_string()).unwrap_or_default(),
-        ]
-    };
+    let mut table = Table::new(format!("Which score predicts {performance}?"), "repscope-performance");
+    table.columns = vec![
+        Column::text("score"),
+        Column::number("rho").with_interval(&interval),
+        Column::number("p"),
+        Column::number("q"),
+        Column::number("tau").with_interval(&interval).spare(0),
+        Column::number("models"),
+    ];
     let scores = names(lines);
+    for (i, score) in scores.iter().enumerate() {
+        let at = |column: &str| value(lines, column, i);
+        let correlation = |name: &str| Cell {
+            interval: match (at(&format!("{name}_low")), at(&format!("{name}_high"))) {
+                (Some(low), Some(high)) => format!("[{}, {}]", hundredths(low), hundredths(high)),
+                _ => String::new(),
+            },
+            ..Cell::optional(at(name), hundredths)
+        };
+        let p = |x: Option<f64>| Cell::written(x.map(rough).unwrap_or_default(), x);
+        table.push(vec![
+            Cell::text(score),
+            correlation("spearman"),
+            p(at("spearman_p")),
+            p(at("spearman_q")),
+            correlation("kendall"),
+            Cell::written(at("models").map(|n| n.to_string()).unwrap_or_default(), at("models")),
+        ]);
+    }
     let tested = (0..scores.len()).filter_map(|i| Some((&scores[i], value(lines, "spearman_q", i)?)));
     let tested: Vec<(&String, f64)> = tested.collect();
     // 1 − 0.95 is not quite 0.05 in floating point.
@@ -98,46 +106,41 @@ fn correlations(lines: &Breakdown, performance: &str, level: f64) -> Grid {
             found.join(", ")
         )
     };
-    Grid {
-        title: format!("Which score predicts {performance}?"),
-        label: "repscope-performance",
-        header: header.map(str::to_string).to_vec(),
-        rows: scores.iter().enumerate().map(row).collect(),
-        spare: 5..7,
-        remarks: vec![
-            format!(
-                "rho, tau: rank correlations of score and {performance} by Spearman and Kendall (tau-b); below 0, lower \
-                 scores go with higher {performance}; p: of rho; q: p adjusted for {} scores by Benjamini and Hochberg; \
-                 weighted_clid was fitted to {performance} and has none",
-                tested.len()
-            ),
-            verdict,
-        ],
-    }
+    table.remarks = vec![
+        format!(
+            "rho, tau: rank correlations of score and {performance} by Spearman and Kendall (tau-b); below 0, lower \
+             scores go with higher {performance}; p: of rho; q: p adjusted for {} scores by Benjamini and Hochberg; \
+             weighted_clid was fitted to {performance} and has none",
+            tested.len()
+        ),
+        verdict,
+    ];
+    table
 }
 
-fn weights(lines: &Breakdown, performance: &str, level: f64) -> Grid {
-    let row = |(i, term): (usize, &String)| {
-        let at = |column: &str| value(lines, column, i);
-        let weight = at("weight").map_or("—".to_string(), number);
-        let interval = match (at("weight"), at("low"), at("high")) {
-            (Some(weight), Some(low), Some(high)) => number_with_interval(weight, [low, high]).1,
-            _ => String::new(),
-        };
-        vec![printable(term), weight, interval]
-    };
+fn weights(lines: &Breakdown, performance: &str, level: f64) -> Table {
+    let mut table = Table::new("Weights of weighted CLID", "repscope-weights");
     let interval = format!("{} interval", percent(level));
-    Grid {
-        title: "Weights of weighted CLID".to_string(),
-        label: "repscope-weights",
-        header: ["term", "weight", &interval].map(str::to_string).to_vec(),
-        rows: names(lines).iter().enumerate().map(row).collect(),
-        spare: 0..0,
-        remarks: vec![format!(
-            "{performance} ≈ intercept + weight of cl · CL + weight of id · ID, by least squares, with CL and ID \
-             standardised over the models"
-        )],
+    table.columns = vec![Column::text("term"), Column::number("weight").with_interval(interval)];
+    for (i, term) in names(lines).iter().enumerate() {
+        let at = |column: &str| value(lines, column, i);
+        let weight = match (at("weight"), at("low").zip(at("high"))) {
+            (Some(weight), ends) => {
+                let Cell { interval, .. } = Cell::with_interval(weight, ends.map(|(low, high)| [low, high]));
+                Cell {
+                    interval,
+                    ..Cell::number(weight)
+                }
+            }
+            (None, _) => Cell::optional(None, number),
+        };
+        table.push(vec![Cell::text(term), weight]);
     }
+    table.remarks = vec![format!(
+        "{performance} ≈ intercept + weight of cl · CL + weight of id · ID, by least squares, with CL and ID \
+         standardized over the models"
+    )];
+    table
 }
 
 /// Of all models together.
@@ -171,7 +174,8 @@ fn hundredths(x: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Color;
+    use crate::table::Document;
+    use crate::{Color, Format};
     use repscope_core::{NameColumn, NumberColumn};
 
     /// Two scores, of which the second was fitted and has no tests.
@@ -205,23 +209,23 @@ mod tests {
 
     #[test]
     fn a_line_has_what_is_known_of_its_score() {
-        let [grid] = &grids(&lines(0.05), "top1", 0.95)[..] else {
+        let [table] = &tables(&lines(0.05), "top1", 0.95)[..] else {
             panic!("one table")
         };
         let expected = "\
 Which score predicts top1?
-score           rho  95 % interval      p     q   tau  95 % interval  models
-────────────────────────────────────────────────────────────────────────────
-clid.cl        0.00  [-0.20, 1.00]  0.012  0.05     —                      6
-weighted_clid  0.50                              0.25                      6
+score           rho  95 % interval      p     q   tau  models
+─────────────────────────────────────────────────────────────
+clid.cl        0.00  [-0.20, 1.00]  0.012  0.05     —       6
+weighted_clid  0.50                              0.25       6
 ";
-        let text = grid.table(110, Color::No);
+        let text = Document::from(table.clone()).render(Format::Table, 110, Color::No);
         assert!(text.starts_with(expected), "{text}");
     }
 
     #[test]
     fn only_a_small_q_shows_that_a_score_predicts() {
-        let verdict = |q: f64| grids(&lines(q), "top1", 0.95)[0].remarks[1].clone();
+        let verdict = |q: f64| tables(&lines(q), "top1", 0.95)[0].remarks[1].clone();
         assert_eq!(verdict(0.05), "shown to predict top1 (q of 0.05 or below): clid.cl");
         assert_eq!(
             verdict(0.051),

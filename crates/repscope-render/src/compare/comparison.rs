@@ -4,8 +4,8 @@
 use super::probability::marks;
 use super::ranking::{Standing, ranking};
 use super::words::{Words, words};
-use crate::numbers::{number, number_with_interval};
-use crate::summary::{Summary, distinct};
+use crate::scores::{LEAD, distinct, scores};
+use crate::table::Cell;
 use crate::text::{columns, printable};
 use repscope_core::{Better, Difference, Results};
 
@@ -35,16 +35,14 @@ pub(super) struct Row<'a> {
     /// Whether no unit of one model could be matched with one of another.
     pub(super) is_unpaired: bool,
     /// The value of each model.
-    pub(super) values: Vec<Option<String>>,
+    pub(super) values: Vec<Cell>,
     /// What tells each of the others from the reference.
     pub(super) lines: Vec<Option<Line<'a>>>,
 }
 
 /// A model less the reference.
 pub(super) struct Line<'a> {
-    pub(super) value: String,
-    pub(super) interval: Option<String>,
-    pub(super) marks: &'static str,
+    pub(super) cell: Cell,
     pub(super) verdict: Verdict,
     pub(super) of: &'a Difference,
 }
@@ -73,28 +71,31 @@ impl<'a> Comparison<'a> {
             None => standings.first()?.model,
         };
         let others: Vec<usize> = standings.iter().map(|s| s.model).filter(|&m| m != reference).collect();
-        let summary = Summary::new(results);
-        let rows = summary.rows.iter().filter_map(|row| {
+        let table = scores(results);
+        let rows = table.rows.iter().filter_map(|row| {
             let of_metric: Vec<&Difference> = results
                 .differences
                 .iter()
-                .filter(|d| printable(&d.metric) == row.metric)
+                .filter(|d| printable(&d.metric) == row.cells[0].text)
                 .collect();
             let line_to = |&model: &usize| line(models[model], models[reference], &of_metric);
             let lines: Vec<Option<Line>> = others.iter().map(line_to).collect();
             let first = lines.iter().flatten().next()?.of;
             Some(Row {
-                metric: row.metric.clone(),
+                metric: row.cells[0].text.clone(),
                 better: first.better,
                 opens_block: row.opens_block,
                 is_unpaired: lines.iter().flatten().any(|l| l.of.p.is_some() && !l.of.is_paired),
-                values: row.cells.iter().map(|cell| cell.as_ref()?.value.clone()).collect(),
+                values: row.cells[LEAD..LEAD + models.len()]
+                    .iter()
+                    .map(|cell| cell.clone().alone())
+                    .collect(),
                 lines,
             })
         });
         let rows: Vec<Row> = rows.collect();
         Some(Comparison {
-            words: words(results, &models, &standings, &summary),
+            words: words(results, &models, &standings, &table.undefined),
             models: models.iter().map(|model| printable(model)).collect(),
             standings,
             reference,
@@ -145,13 +146,6 @@ impl<'a> Comparison<'a> {
     }
 }
 
-impl Row<'_> {
-    /// Whether the reference is better than all others that have a value.
-    pub(super) fn is_reference_best(&self) -> bool {
-        self.lines.iter().flatten().all(|line| line.verdict == Verdict::Worse)
-    }
-}
-
 /// The difference of a model to the reference, whichever way round it was taken.
 fn line<'a>(model: &str, reference: &str, of_metric: &[&'a Difference]) -> Option<Line<'a>> {
     let is_between = |d: &&&Difference| (d.a == model && d.b == reference) || (d.a == reference && d.b == model);
@@ -160,13 +154,6 @@ fn line<'a>(model: &str, reference: &str, of_metric: &[&'a Difference]) -> Optio
         (true, interval) => (of.value, interval),
         (false, interval) => (-of.value, interval.map(|[low, high]| [-high, -low])),
     };
-    let (value, interval) = match interval {
-        Some(interval) => {
-            let (value, interval) = number_with_interval(value, interval);
-            (value, Some(interval))
-        }
-        None => (number(value), None),
-    };
     let verdict = match of.winner.as_deref() {
         _ if of.better == Better::Neither => Verdict::Undirected,
         Some(winner) if winner == model => Verdict::Better,
@@ -174,9 +161,10 @@ fn line<'a>(model: &str, reference: &str, of_metric: &[&'a Difference]) -> Optio
         None => Verdict::Open,
     };
     Some(Line {
-        value,
-        interval,
-        marks: marks(of.p_adjusted),
+        cell: Cell {
+            marks: marks(of.p_adjusted),
+            ..Cell::with_interval(value, interval)
+        },
         verdict,
         of,
     })

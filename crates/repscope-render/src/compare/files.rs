@@ -2,9 +2,9 @@
 //! All pairs of models, and the ranking, as CSV with every digit.
 
 use super::ranking::ranking;
-use crate::long_csv::write;
 use crate::numbers::exact;
-use crate::summary::distinct;
+use crate::scores::distinct;
+use crate::table::csv::write;
 use repscope_core::{Better, Difference, Results};
 
 /// The files of a comparison, below the output folder.

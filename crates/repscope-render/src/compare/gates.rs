@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! Gates: what was asked, what came out, and the verdict.
 
-use crate::Color;
-use crate::grid::Grid;
+use crate::table::{Cell, Column, Document, Emphasis, Table};
 use crate::text::printable;
+use crate::{Color, Format};
 
 /// A gate and how it went for a model.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,23 +27,23 @@ pub fn gate_table(lines: &[GateLine], width: usize, color: Color) -> String {
         0 => format!("Gates: all {} passed", lines.len()),
         _ => format!("Gates: {failed} of {} failed", lines.len()),
     };
-    let row = |line: &GateLine| {
-        let verdict = if line.passed { "pass" } else { "FAIL" };
-        [&line.gate, &line.model, &line.got, verdict].map(printable).to_vec()
-    };
-    let why = |line: &GateLine| {
-        let why = line.why.as_ref()?;
-        Some(printable(&format!("{}, {}: {why}", line.model, line.gate)))
-    };
-    let grid = Grid {
-        title,
-        label: "gates",
-        header: ["gate", "model", "got", "verdict"].map(str::to_string).to_vec(),
-        rows: lines.iter().map(row).collect(),
-        spare: 0..0,
-        remarks: lines.iter().filter_map(why).collect(),
-    };
-    grid.table(width, color).trim_end().to_string() + "\n"
+    let mut table = Table::new(title, "gates");
+    table.columns = vec![Column::text("gate")];
+    table.columns.extend(["model", "got", "verdict"].map(Column::number));
+    for line in lines {
+        let verdict = Cell::text(if line.passed { "pass" } else { "FAIL" });
+        table.push(vec![
+            Cell::text(&line.gate),
+            Cell::text(&line.model),
+            Cell::text(&line.got),
+            verdict.emphasized(Emphasis::Alarm, !line.passed),
+        ]);
+        let why = line.why.as_ref();
+        table
+            .remarks
+            .extend(why.map(|why| printable(&format!("{}, {}: {why}", line.model, line.gate))));
+    }
+    Document::from(table).render(Format::Table, width, color)
 }
 
 #[cfg(test)]

@@ -2,23 +2,22 @@
 //! Models against each other: who is better in what, by how much, and how sure that is.
 //!
 //! Two models have a table of all metrics, with both values. More models have a ranking, and a table of their differences
-//! to one of them, the best unless another is asked for. What the tables say is decided once, in `comparison`, `ranking`
-//! and `words`; `terminal`, `markdown` and `latex` only set it. All pairs of models are in the CSV file.
+//! to one of them, the best unless another is requested. All pairs of models are in the CSV file.
 
 mod comparison;
 pub(crate) mod files;
 mod gates;
-mod latex;
-mod markdown;
 pub(crate) mod probability;
 mod ranking;
-mod terminal;
 #[cfg(test)]
 mod tests;
 mod words;
 
+use crate::numbers::percent;
+use crate::table::{Cell, Column, Document, Emphasis, NONE, Row, Table};
 use crate::{Color, Format};
-use comparison::Comparison;
+use comparison::{Comparison, Verdict};
+use probability::{LEGEND, limit, probability};
 use repscope_core::Results;
 
 pub use gates::{GateLine, gate_table};
@@ -35,9 +34,160 @@ pub fn comparison(results: &Results, reference: Option<&str>, format: Format, wi
             _ => "No differences.\n".to_string(),
         };
     };
-    match format {
-        Format::Markdown => markdown::render(&comparison),
-        Format::Latex => latex::render(&comparison),
-        _ => terminal::render(&comparison, width, color),
+    let mut tables = match comparison.only_other() {
+        Some(other) => vec![two(&comparison, other)],
+        None => vec![ranked(&comparison), many(&comparison)],
+    };
+    if let Some(last) = tables.last_mut() {
+        let words = &comparison.words;
+        last.label = "compare".to_string();
+        last.legend
+            .push(format!("{LEGEND}; better: adjusted p ≤ {}", limit(comparison.level)));
+        last.legend.extend(words.method.iter().cloned());
+        last.remarks = words.remarks.clone();
     }
+    Document::from(tables).render(format, width, color)
+}
+
+/// Two models beside each other.
+fn two(comparison: &Comparison, other: usize) -> Table {
+    let reference = comparison.reference;
+    let (a, b) = (comparison.heading(other), comparison.heading(reference));
+    let decides = format!("adjusted p ≤ {}", limit(comparison.level));
+    let mut table = Table {
+        title: comparison.title(),
+        emphasis: format!("the better model, {decides}"),
+        legend: vec![comparison.words.outcome.clone()],
+        ..Table::default()
+    };
+    table.columns = vec![
+        Column::text("metric"),
+        Column::direction(),
+        of_model(&a),
+        of_model(&b),
+        Column::number("difference").with_interval(format!("{} interval", percent(comparison.level))),
+        Column::number("p").spare(0),
+        Column::number("adjusted p"),
+        Column::number("better").spare(1),
+    ];
+    table.rows = rows(comparison, |row| {
+        let line = row.lines[0].as_ref();
+        let verdict = line.map(|l| l.verdict);
+        let value = |model: usize, wins| {
+            row.values[model]
+                .clone()
+                .emphasized(Emphasis::Winner, verdict == Some(wins))
+        };
+        vec![
+            value(other, Verdict::Better),
+            value(reference, Verdict::Worse),
+            line.map(|l| l.cell.clone()).unwrap_or_default(),
+            p_value(line.and_then(|l| l.of.p)),
+            p_value(line.and_then(|l| l.of.p_adjusted)),
+            Cell::text(match verdict {
+                Some(Verdict::Better) => &a,
+                Some(Verdict::Worse) => &b,
+                Some(Verdict::Open) => NONE,
+                _ => "",
+            }),
+        ]
+    });
+    table
+}
+
+/// All models, best first.
+fn ranked(comparison: &Comparison) -> Table {
+    let mut table = Table::new(
+        format!("{} models on the same rows, best first", comparison.models.len()),
+        "ranking",
+    );
+    table.columns = vec![Column::number("#"), Column::text("model")];
+    table
+        .columns
+        .extend(["wins", "losses", "ties", "mean rank"].map(Column::number));
+    for (i, standing) in comparison.standings.iter().enumerate() {
+        table.push(vec![
+            Cell::count(i + 1),
+            Cell::text(&comparison.models[standing.model]),
+            Cell::count(standing.wins),
+            Cell::count(standing.losses),
+            Cell::count(standing.ties),
+            Cell::optional(standing.mean_rank, |rank| format!("{rank:.2}")),
+        ]);
+    }
+    table.remarks = vec![comparison.words.outcome.clone()];
+    table
+}
+
+/// The values of the reference, and the differences of the others from it.
+fn many(comparison: &Comparison) -> Table {
+    let reference = comparison.reference;
+    let mut table = Table {
+        title: comparison.title(),
+        emphasis: format!(
+            "better than {}, adjusted p ≤ {}",
+            comparison.models[reference],
+            limit(comparison.level)
+        ),
+        legend: vec!["The CSV form has the interval and the p-value of every pair".to_string()],
+        ..Table::default()
+    };
+    table.columns = vec![
+        Column::text("metric"),
+        Column::direction(),
+        of_model(&comparison.heading(reference)),
+    ];
+    table.columns.extend(comparison.others.iter().map(|&other| Column {
+        is_split: true,
+        ..Column::number(comparison.heading(other)).spare_interval(0)
+    }));
+    table.rows = rows(comparison, |row| {
+        let is_best = row.lines.iter().flatten().all(|line| line.verdict == Verdict::Worse);
+        let mut cells = vec![row.values[reference].clone().emphasized(Emphasis::Winner, is_best)];
+        cells.extend(row.lines.iter().map(|line| match line {
+            None => Cell::text(NONE),
+            Some(line) => Cell {
+                emphasis: match line.verdict {
+                    Verdict::Better => Emphasis::Better,
+                    Verdict::Worse => Emphasis::Worse,
+                    _ => Emphasis::None,
+                },
+                ..line.cell.clone()
+            },
+        }));
+        cells
+    });
+    table
+}
+
+/// The rows of a table: metric and direction, and what follows them.
+fn rows(comparison: &Comparison, cells: impl Fn(&comparison::Row) -> Vec<Cell>) -> Vec<Row> {
+    let row = |(i, row): (usize, &comparison::Row)| {
+        let mut all = vec![
+            Cell {
+                marks: if row.is_unpaired { "†" } else { "" },
+                ..Cell::metric(&row.metric)
+            },
+            Cell::direction(row.better),
+        ];
+        all.extend(cells(row));
+        Row {
+            cells: all,
+            opens_block: row.opens_block && i > 0,
+            models: Vec::new(),
+        }
+    };
+    comparison.rows.iter().enumerate().map(row).collect()
+}
+
+/// A column of the values of a model, which is in every part of a table.
+fn of_model(name: &str) -> Column {
+    Column {
+        is_split: false,
+        ..Column::model(name)
+    }
+}
+
+fn p_value(p: Option<f64>) -> Cell {
+    Cell::written(probability(p), p)
 }

@@ -16,7 +16,7 @@ pub(super) fn marks(p_adjusted: Option<f64>) -> &'static str {
 }
 
 /// The adjusted p-value up to which a model is called better, where intervals have this level.
-pub(super) fn limit(level: f64) -> String {
+pub(crate) fn limit(level: f64) -> String {
     // Without what is left of 1 − 0.95 in binary.
     number(((1.0 - level) * 1e9).round() / 1e9)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! The order of models over all metrics with a direction.
 
-use crate::summary::distinct;
+use crate::scores::distinct;
 use repscope_core::{Better, Difference, Results};
 
 /// How a model stands against the others.

@@ -3,7 +3,7 @@
 
 use super::probability::probability;
 use super::ranking::{Standing, directed, is_tested};
-use crate::summary::{Summary, add_to_group, distinct, name_metrics};
+use crate::scores::{add_to_group, distinct, name_metrics};
 use crate::text::printable;
 use repscope_core::{Better, Results};
 
@@ -16,12 +16,20 @@ pub(super) struct Words {
     pub(super) remarks: Vec<String>,
 }
 
-pub(super) fn words(results: &Results, models: &[&str], standings: &[Standing], summary: &Summary) -> Words {
+pub(super) fn words(
+    results: &Results,
+    models: &[&str],
+    standings: &[Standing],
+    undefined: &[(String, String)],
+) -> Words {
     let metrics = distinct(results.differences.iter().map(|d| d.metric.as_str()));
     let mut remarks: Vec<String> = notes(results, &metrics);
     remarks.extend(few_units(results, &metrics));
-    let missing = summary.undefined.iter();
-    remarks.extend(missing.map(|(who, reason)| format!("No difference in {who}: {reason}")));
+    remarks.extend(
+        undefined
+            .iter()
+            .map(|(who, reason)| format!("No difference in {who}: {reason}")),
+    );
     Words {
         outcome: printable(&outcome(results, models, standings)),
         method: vec![paired(results), corrected(results)]

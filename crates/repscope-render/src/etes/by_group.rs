@@ -1,102 +1,82 @@
 // SPDX-License-Identifier: MIT
 //! The tables of the groups of one system, such as its subjects.
 
-use super::grids::{fitted, interval_name};
-use super::{Groups, NONE, System};
-use crate::grid::Grid;
-use crate::numbers::{number, number_with_interval};
-use crate::summary::direction;
+use super::grids::interval_name;
+use super::{Groups, System};
+use crate::numbers::number;
+use crate::table::{Cell, Column, Table, direction};
 use crate::text::printable;
 use repscope_core::Better;
 
 /// More groups than this are shown by this many of the best and the worst.
 const MOST_GROUPS: usize = 20;
-/// The columns of a group that are shown, with their heads and directions. All of them are in the CSV file.
-const OF_GROUPS: [(&str, &str, Better); 7] = [
-    ("shuffled", "shuffled", Better::Neither),
-    ("z", "z", Better::Lower),
-    ("auc", "AUC", Better::Higher),
-    ("gap", "gap", Better::Lower),
-    ("win_rate", "win rate", Better::Higher),
-    ("bleu@4", "BLEU-4", Better::Higher),
-    ("wer", "WER", Better::Lower),
+/// The interval is left out where there is no room, after the last three columns.
+const INTERVAL: u8 = 3;
+/// The columns of a group that are shown, with their heads, directions, and the order in which they are left out where there is
+/// no room. All of them are in the CSV file.
+const OF_GROUPS: [(&str, &str, Better, Option<u8>); 7] = [
+    ("shuffled", "shuffled", Better::Neither, Some(4)),
+    ("z", "z", Better::Lower, Some(6)),
+    ("auc", "AUC", Better::Higher, None),
+    ("gap", "gap", Better::Lower, Some(5)),
+    ("win_rate", "win rate", Better::Higher, Some(2)),
+    ("bleu@4", "BLEU-4", Better::Higher, Some(1)),
+    ("wer", "WER", Better::Lower, Some(0)),
 ];
 
 /// A table for each factor, the best group first.
-pub(super) fn groups(system: &System, width: usize) -> Vec<Grid> {
-    let of = |groups: &Groups| {
-        let sorted = groups.sorted();
-        let half = MOST_GROUPS / 2;
-        let is_cut = sorted.len() > MOST_GROUPS;
-        let shown: Vec<usize> = if is_cut {
-            [&sorted[..half], &sorted[sorted.len() - half..]].concat()
-        } else {
-            sorted.clone()
-        };
-        let known: Vec<&(&str, &str, Better)> = OF_GROUPS.iter().filter(|(column, ..)| groups.has(column)).collect();
-        let mut header = vec![
-            printable(groups.factor),
-            "samples".to_string(),
-            "alignment ↓".to_string(),
-        ];
-        header.push(interval_name(system));
-        header.extend(
-            known
-                .iter()
-                .map(|(_, name, better)| format!("{name} {}", direction(*better).0)),
-        );
-        let row = |&group: &usize| {
-            let value = groups.value("alignment", group);
-            let [energy, ends] = match (value, groups.interval("alignment", group)) {
-                (Some(value), Some(interval)) => number_with_interval(value, interval).into(),
-                (value, _) => [value.map_or(NONE.to_string(), number), String::new()],
-            };
-            let samples = groups.value("samples", group);
-            let mut row = vec![
-                printable(&groups.names[group]),
-                samples.map_or(NONE.to_string(), |count| format!("{count:.0}")),
-                energy,
-                ends,
-            ];
-            row.extend(known.iter().map(|(column, ..)| match groups.value(column, group) {
-                None => NONE.to_string(),
-                Some(z) if *column == "z" => format!("{z:.2}"),
-                // A percentage.
-                Some(bleu) if column.starts_with("bleu") => format!("{bleu:.1}"),
-                Some(value) => format!("{value:.3}"),
-            }));
-            row
-        };
-        let interval = interval_name(system);
-        let grid = Grid {
-            title: format!("By {}, each within itself", printable(groups.factor)),
-            label: "etes-groups",
-            rows: shown.iter().map(row).collect(),
-            header,
-            spare: 0..0,
-            remarks: left_out(groups, sorted.len(), is_cut.then_some(half)),
-        };
-        fitted(
-            grid,
-            width,
-            &[
-                "WER ↓",
-                "BLEU-4 ↑",
-                "win rate ↑",
-                &interval,
-                "shuffled ·",
-                "gap ↓",
-                "z ↓",
-            ],
-        )
+pub(super) fn groups(system: &System) -> Vec<Table> {
+    let groups = system.groups();
+    let with_energies = groups.iter().filter(|groups| !groups.sorted().is_empty());
+    with_energies.map(|groups| of_factor(system, groups)).collect()
+}
+
+fn of_factor(system: &System, groups: &Groups) -> Table {
+    let sorted = groups.sorted();
+    let half = MOST_GROUPS / 2;
+    let is_cut = sorted.len() > MOST_GROUPS;
+    let shown: Vec<usize> = if is_cut {
+        [&sorted[..half], &sorted[sorted.len() - half..]].concat()
+    } else {
+        sorted.clone()
     };
-    let with_energies = |groups: &Groups| !groups.sorted().is_empty();
-    system
-        .groups()
-        .iter()
-        .filter(|groups| with_energies(groups))
-        .map(of)
-        .collect()
+    let known = || OF_GROUPS.iter().filter(|(column, ..)| groups.has(column));
+    let factor = printable(groups.factor);
+    let mut table = Table::new(format!("By {factor}, each within itself"), "etes-groups");
+    table.columns = vec![
+        Column::text(factor),
+        Column::number("samples"),
+        Column::number("alignment ↓")
+            .with_interval(interval_name(system))
+            .spare_interval(INTERVAL),
+    ];
+    table.columns.extend(known().map(|(_, name, better, spare)| Column {
+        spare: *spare,
+        ..Column::number(format!("{name} {}", direction(*better).0))
+    }));
+    for &group in &shown {
+        let energy = match groups.value("alignment", group) {
+            Some(value) => Cell::with_interval(value, groups.interval("alignment", group)),
+            None => Cell::optional(None, number),
+        };
+        let mut cells = vec![
+            Cell::text(&groups.names[group]),
+            Cell::optional(groups.value("samples", group), |count| format!("{count:.0}")),
+            energy,
+        ];
+        cells.extend(known().map(|(column, ..)| {
+            let decimals = match *column {
+                "z" => 2,
+                // A percentage.
+                "bleu@4" => 1,
+                _ => 3,
+            };
+            Cell::optional(groups.value(column, group), |x| format!("{x:.decimals$}"))
+        }));
+        table.push(cells);
+    }
+    table.remarks = left_out(groups, sorted.len(), is_cut.then_some(half));
+    table
 }
 
 /// Which groups are not in the table.
@@ -117,12 +97,12 @@ fn left_out(groups: &Groups, known: usize, half: Option<usize>) -> Vec<String> {
 mod tests {
     use super::super::testdata::two_systems;
     use super::*;
-    use crate::Color;
+    use crate::table::Document;
+    use crate::{Color, Format};
 
     fn table(width: usize) -> String {
-        groups(&System::all(&two_systems())[0], width)
-            .remove(0)
-            .table(120, Color::No)
+        let table = groups(&System::all(&two_systems())[0]).remove(0);
+        Document::from(table).render(Format::Table, width, Color::No)
     }
 
     #[test]
@@ -153,9 +133,9 @@ ZDM          120       -0.371  [-0.387, -0.355]      -0.360  -1.20  0.541  0.039
         table.keys[0].values = names;
         table.columns.retain(|column| column.name == "alignment");
         table.columns[0].values = (0..30).map(|i| Some(-0.9 + 0.01 * f64::from(i))).collect();
-        let grid = groups(&System::all(&results)[0], 120).remove(0);
-        let shown: Vec<&str> = grid.rows.iter().map(|row| row[0].as_str()).collect();
+        let table = groups(&System::all(&results)[0]).remove(0);
+        let shown: Vec<&str> = table.rows.iter().map(|row| row.cells[0].text.as_str()).collect();
         assert_eq!((shown.len(), shown[0], shown[9], shown[10]), (20, "s0", "s9", "s20"));
-        assert_eq!(grid.remarks, ["The 10 best and the 10 worst of 30 groups"]);
+        assert_eq!(table.remarks, ["The 10 best and the 10 worst of 30 groups"]);
     }
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! The CSV files of energies: every score, the bands, the groups, and the numbers of single samples.
 
-use super::{System, etes_samples, is_of_texts};
-use crate::long_csv::{self, write};
+use super::{System, etes_samples, is_of_etes};
+use crate::breakdowns;
+use crate::long_csv;
+use crate::table::csv::write;
 use repscope_core::{Breakdown, Results};
-
-/// Columns that count: whole numbers, written as such.
-const COUNTS: [&str; 1] = ["samples"];
 
 /// Paths relative to the output folder, and the contents.
 pub(crate) fn files(results: &Results) -> Vec<(String, String)> {
@@ -23,8 +22,7 @@ pub(crate) fn files(results: &Results) -> Vec<(String, String)> {
 }
 
 fn scores(results: &Results) -> String {
-    let own = |metric: &str| metric.starts_with("etes.") || is_of_texts(metric);
-    let scores = results.scores.iter().filter(|score| own(&score.metric));
+    let scores = results.scores.iter().filter(|score| is_of_etes(&score.metric));
     write(&long_csv::HEADER, scores.map(long_csv::row))
 }
 
@@ -39,13 +37,13 @@ fn groups(results: &Results) -> String {
     let tables = results.breakdowns.iter().filter(|table| table.metric == "etes");
     let tables: Vec<(Vec<String>, Breakdown)> = tables.filter_map(of_factor).collect();
     let tables: Vec<(Vec<String>, &Breakdown)> = tables.iter().map(|(own, table)| (own.clone(), table)).collect();
-    long_csv::breakdowns(&["model", "factor"], &tables, &COUNTS)
+    breakdowns::write(&["model", "factor"], &tables)
 }
 
 fn bands(results: &Results) -> String {
     let tables = results.breakdowns.iter().filter(|table| table.metric == "etes.bands");
     let tables: Vec<(Vec<String>, &Breakdown)> = tables.map(|table| (vec![table.model.clone()], table)).collect();
-    long_csv::breakdowns(&["model"], &tables, &COUNTS)
+    breakdowns::write(&["model"], &tables)
 }
 
 /// The samples of all systems below each other, without texts.
@@ -54,7 +52,7 @@ fn samples(results: &Results) -> String {
         .iter()
         .map(|system| etes_samples(results, system.name, None, None))
         .collect();
-    let names = crate::summary::distinct(
+    let names = crate::scores::distinct(
         tables
             .iter()
             .flat_map(|table| table.columns.iter().map(|column| column.name.as_str())),

@@ -1,114 +1,86 @@
 // SPDX-License-Identifier: MIT
 //! The tables of one system: what its number means, its bands and its texts.
 
-use super::{NONE, System, cells, four};
+use super::{Band, System, four};
 use crate::compare::probability::probability;
-use crate::grid::Grid;
 use crate::numbers::{number, percent, rough};
-use crate::summary::direction;
+use crate::table::{Cell, Column, NONE, Table};
 use crate::text::printable;
-use repscope_core::Score;
+use repscope_core::MetricId;
 
 /// The level beside that of shuffled pairs, and what does not depend on the level.
-pub(super) fn meaning(system: &System) -> Grid {
-    let interval = interval_name(system);
-    let mut parts: Vec<(String, String)> = [
+pub(super) fn meaning(system: &System) -> Table {
+    const BEFORE: [(&str, &str); 5] = [
         ("alignment", "alignment"),
         ("shuffled", "shuffled pairs"),
         ("z", "z"),
         ("p", "p"),
         ("auc", "AUC"),
-    ]
-    .map(|(part, name)| (part.to_string(), name.to_string()))
-    .to_vec();
-    parts.extend(
-        system
-            .ks()
-            .into_iter()
-            .map(|k| (format!("top@{k}"), format!("top {k}"))),
-    );
-    parts.extend(
-        [
-            ("mrr", "MRR"),
-            ("rank", "mean rank"),
-            ("win_rate", "win rate"),
-            ("modality_gap", "modality gap"),
-        ]
-        .map(|(part, name)| (part.to_string(), name.to_string())),
-    );
-    let centred = |part: &str| system.score(&format!("centred.{part}"));
-    let has_centred = parts.iter().any(|(part, _)| centred(part).is_some());
-    let row = |(part, name): &(String, String)| {
-        let score = system.score(part)?;
-        let [value, ends] = of_part(system, part, "");
-        let mut row = vec![
-            name.clone(),
-            direction(score.better).0.to_string(),
-            value,
-            ends,
-            score.chance.map(rough).unwrap_or_default(),
+    ];
+    const AFTER: [(&str, &str); 4] = [
+        ("mrr", "MRR"),
+        ("rank", "mean rank"),
+        ("win_rate", "win rate"),
+        ("modality_gap", "modality gap"),
+    ];
+    let of = |(part, name): (&str, &str)| (part.to_string(), name.to_string());
+    let top = system
+        .ks()
+        .into_iter()
+        .map(|k| (format!("top@{k}"), format!("top {k}")));
+    let parts: Vec<(String, String)> = BEFORE.map(of).into_iter().chain(top).chain(AFTER.map(of)).collect();
+    let has_centered = parts
+        .iter()
+        .any(|(part, _)| system.score(&format!("centred.{part}")).is_some());
+    let interval = interval_name(system);
+    let mut table = Table::new("What the number means", "etes-meaning");
+    table.columns = vec![
+        Column::text(""),
+        Column::direction(),
+        Column::number("value").with_interval(&interval),
+        Column::number("chance"),
+    ];
+    table
+        .columns
+        .extend(has_centered.then(|| Column::number("centered").with_interval(&interval).spare_interval(0)));
+    for (part, name) in parts {
+        let Some(score) = system.score(&part) else { continue };
+        let mut cells = vec![
+            Cell::text(name),
+            Cell::direction(score.better),
+            of_part(system, &part, ""),
+            Cell::written(score.chance.map(rough).unwrap_or_default(), score.chance),
         ];
-        if has_centred {
-            row.extend(of_part(system, part, "centred."));
-        }
-        Some(row)
-    };
-    let mut header = vec!["", "", "value", &interval, "chance"];
-    if has_centred {
-        header.extend(["centred", &interval]);
+        cells.extend(has_centered.then(|| of_part(system, &part, "centred.")));
+        table.push(cells);
     }
-    Grid {
-        title: "What the number means".to_string(),
-        label: "etes-meaning",
-        header: header.iter().map(|name| name.to_string()).collect(),
-        rows: parts.iter().filter_map(row).collect(),
-        spare: 6..7,
-        remarks: Vec::new(),
-    }
+    table
 }
 
 /// Value and interval of a part; a mean of shuffled pairs has its standard deviation instead.
-fn of_part(system: &System, part: &str, prefix: &str) -> [String; 2] {
+fn of_part(system: &System, part: &str, prefix: &str) -> Cell {
     let id = format!("{prefix}{part}");
-    match part {
-        "shuffled" => {
+    let score = system.score(&id);
+    match (part, score.and_then(|score| score.value)) {
+        ("shuffled", _) => {
             let spread = system.value(&format!("{id}.std"));
-            [
-                of_shuffled(system, &id),
-                spread.map_or(String::new(), |spread| format!("sd {}", rough(spread))),
-            ]
+            Cell {
+                interval: spread.map_or(String::new(), |spread| format!("sd {}", rough(spread))),
+                ..of_shuffled(system, &id)
+            }
         }
-        "p" => match system.score(&id) {
-            Some(score) => [probability(score.value), String::new()],
-            None => [String::new(), String::new()],
-        },
-        "z" => match system.value(&id) {
-            Some(z) => [format!("{z:.2}"), String::new()],
-            None => cells(system.score(&id)),
-        },
-        _ => cells(system.score(&id)),
+        ("p", value) if score.is_some() => Cell::written(probability(value), value),
+        ("z", Some(z)) => Cell::written(format!("{z:.2}"), Some(z)),
+        _ => Cell::score(score),
     }
 }
 
 /// The mean of shuffled pairs. It is exact, so no interval says where to cut it.
-pub(super) fn of_shuffled(system: &System, part: &str) -> String {
+pub(super) fn of_shuffled(system: &System, part: &str) -> Cell {
     match system.value(part) {
-        Some(mean) => four(mean),
-        None => cells(system.score(part))[0].clone(),
+        Some(mean) => Cell::written(four(mean), Some(mean)),
+        None => Cell::score(system.score(part)).alone(),
     }
-}
-
-/// The table without these columns, the first ones first, as far as it does not fit.
-pub(super) fn fitted(mut grid: Grid, width: usize, spare: &[&str]) -> Grid {
-    for name in spare {
-        let place = grid.header.iter().position(|own| own == name);
-        if let Some(place) = place.filter(|_| grid.width() > width) {
-            for cells in grid.rows.iter_mut().chain([&mut grid.header]) {
-                cells.remove(place);
-            }
-        }
-    }
-    grid
 }
 
 /// How the energies are spread, in a line. `None` where nothing of it is known.
@@ -129,34 +101,38 @@ pub(super) fn spread(system: &System) -> Option<String> {
 }
 
 /// The shares of the bands. `None` where they were not counted.
-pub(super) fn bands(system: &System) -> Option<Grid> {
+pub(super) fn bands(system: &System) -> Option<Table> {
     let bands = system.bands();
     let last = bands.len().checked_sub(1)?;
-    let row = |(place, band): (usize, &super::Band)| {
+    let mut table = Table::new("Bands of fixed cuts", "etes-bands");
+    table.columns = vec![Column::text("band")];
+    table
+        .columns
+        .extend(["energy ↓", "samples", "share"].map(Column::number));
+    for (place, band) in bands.iter().enumerate() {
+        let Band {
+            from,
+            to,
+            samples,
+            share,
+            ..
+        } = band;
         // A cut belongs to the band above it, but the last one to the band below.
         let (opening, closing) = match place {
             _ if place == last => ('(', ']'),
             _ if place + 1 == last => ('[', ']'),
             _ => ('[', ')'),
         };
-        let end = |end: Option<f64>| end.map_or(NONE.to_string(), number);
-        let range = format!("{opening}{}, {}{closing}", end(band.from), end(band.to));
-        vec![
-            printable(&band.name),
-            range,
-            band.samples.map_or(NONE.to_string(), |count| format!("{count:.0}")),
-            band.share
-                .map_or(NONE.to_string(), |share| format!("{:.1} %", 100.0 * share)),
-        ]
-    };
-    Some(Grid {
-        title: "Bands of document 004".to_string(),
-        label: "etes-bands",
-        header: ["band", "energy ↓", "samples", "share"].map(str::to_string).to_vec(),
-        rows: bands.iter().enumerate().map(row).collect(),
-        spare: 0..0,
-        remarks: band_of_shuffled(system).into_iter().collect(),
-    })
+        let end = |end: &Option<f64>| end.map_or(NONE.to_string(), number);
+        table.push(vec![
+            Cell::text(&band.name),
+            Cell::text(format!("{opening}{}, {}{closing}", end(from), end(to))),
+            Cell::optional(*samples, |count| format!("{count:.0}")),
+            Cell::optional(*share, |share| format!("{:.1} %", 100.0 * share)),
+        ]);
+    }
+    table.remarks.extend(band_of_shuffled(system));
+    Some(table)
 }
 
 /// A fixed cut says little where shuffled pairs pass it too.
@@ -172,56 +148,59 @@ fn band_of_shuffled(system: &System) -> Option<String> {
 }
 
 /// Texts compared with the reference texts. `None` without texts.
-pub(super) fn texts(system: &System) -> Option<Grid> {
-    let is_shown = |score: &&&Score| !score.metric.ends_with(".precision") && !score.metric.ends_with(".recall");
-    let scores = system.of_texts();
-    let rows: Vec<Vec<String>> = scores
-        .iter()
-        .filter(is_shown)
-        .map(|score| {
-            let [value, interval] = cells(Some(score));
-            let arrow = direction(score.better).0.to_string();
-            vec![printable(&score.metric), arrow, value, interval]
-        })
-        .collect();
-    (!rows.is_empty()).then(|| Grid {
-        title: "Generated texts and reference texts".to_string(),
-        label: "etes-texts",
-        header: ["", "", "value", &interval_name(system)].map(str::to_string).to_vec(),
-        rows,
-        spare: 0..0,
-        remarks: Vec::new(),
-    })
+pub(super) fn texts(system: &System) -> Option<Table> {
+    let mut table = Table::new("Generated texts and reference texts", "etes-texts");
+    table.columns = vec![
+        Column::text(""),
+        Column::direction(),
+        Column::number("value").with_interval(interval_name(system)),
+    ];
+    for score in system.of_texts().iter().filter(|score| !is_of_part(&score.metric)) {
+        table.push(vec![
+            Cell::text(score.metric.as_str()),
+            Cell::direction(score.better),
+            Cell::score(Some(score)),
+        ]);
+    }
+    Some(table).filter(|table| !table.rows.is_empty())
+}
+
+/// Whether it is a part of an F-score.
+pub(super) fn is_of_part(id: &MetricId) -> bool {
+    ["precision", "recall"].contains(&id.part().rsplit('.').next().unwrap_or(""))
 }
 
 /// How energies go with the metrics of texts, sample by sample. `None` where nothing was correlated.
-pub(super) fn correlations(system: &System) -> Option<Grid> {
-    let with = |score: &Score| {
-        let name = score.metric.strip_prefix("etes.spearman(with=")?;
-        Some(name.strip_suffix(')')?.to_string())
-    };
-    let own = system.results.scores.iter().filter(|score| score.model == system.name);
-    let rows: Vec<Vec<String>> = own
-        .filter_map(with)
-        .map(|name| {
-            let [rho, between] = cells(system.score(&format!("spearman(with={name})")));
-            let [r, ends] = cells(system.score(&format!("pearson(with={name})")));
-            // Energies are low where a text fits, and so is the error rate.
-            let agreement = if name.starts_with("wer") { "> 0" } else { "< 0" };
-            vec![printable(&name), rho, between, r, ends, agreement.to_string()]
-        })
-        .collect();
+pub(super) fn correlations(system: &System) -> Option<Table> {
     let interval = interval_name(system);
-    (!rows.is_empty()).then(|| Grid {
-        title: "Do energies go with the metrics of texts, sample by sample?".to_string(),
-        label: "etes-correlations",
-        header: ["", "Spearman", &interval, "Pearson", &interval, "agree if"]
-            .map(str::to_string)
-            .to_vec(),
-        rows,
-        spare: 4..5,
-        remarks: Vec::new(),
-    })
+    let mut table = Table::new(
+        "Do energies go with the metrics of texts, sample by sample?",
+        "etes-correlations",
+    );
+    table.columns = vec![
+        Column::text(""),
+        Column::number("Spearman").with_interval(&interval),
+        Column::number("Pearson").with_interval(&interval).spare_interval(0),
+        Column::number("agree if"),
+    ];
+    let own = system.results.scores.iter().filter(|score| score.model == system.name);
+    let correlated = own.filter(|score| score.metric.measure() == "etes.spearman");
+    for name in correlated.filter_map(|score| score.metric.parameter("with")) {
+        let of = |kind: &str| Cell::score(system.score(&format!("{kind}(with={name})")));
+        // Energies are low where a text fits, and so is the error rate.
+        let agreement = if MetricId::from(name).family() == "wer" {
+            "> 0"
+        } else {
+            "< 0"
+        };
+        table.push(vec![
+            Cell::text(name),
+            of("spearman"),
+            of("pearson"),
+            Cell::text(agreement),
+        ]);
+    }
+    Some(table).filter(|table| !table.rows.is_empty())
 }
 
 /// `95 % interval`.
@@ -235,17 +214,18 @@ pub(super) fn interval_name(system: &System) -> String {
 mod tests {
     use super::super::testdata::two_systems;
     use super::*;
-    use crate::Color;
+    use crate::table::Document;
+    use crate::{Color, Format};
 
-    fn table(of: impl Fn(&System) -> Grid) -> String {
-        of(&System::all(&two_systems())[0]).table(120, Color::No)
+    fn table(of: impl Fn(&System) -> Table) -> String {
+        Document::from(of(&System::all(&two_systems())[0])).render(Format::Table, 120, Color::No)
     }
 
     #[test]
     fn the_level_stands_beside_that_of_shuffled_pairs_and_every_number_has_its_direction() {
         let expected = "\
 What the number means
-                  value     95 % interval  chance  centred       95 % interval
+                  value     95 % interval  chance  centered      95 % interval
 ──────────────────────────────────────────────────────────────────────────────
 alignment       ↓  -0.399  [-0.409, -0.389]          -0.061    [-0.072, -0.050]
 ";
@@ -268,7 +248,7 @@ alignment       ↓  -0.399  [-0.409, -0.389]          -0.061    [-0.072, -0.050
     #[test]
     fn bands_name_their_cuts_and_the_band_of_shuffled_pairs() {
         let expected = "\
-Bands of document 004
+Bands of fixed cuts
 band           energy ↓  samples   share
 ────────────────────────────────────────
 excellent    [-1, -0.8)        0   0.0 %

@@ -22,33 +22,16 @@ pub use log::etes_log;
 pub(crate) use ranked::order_remarks;
 pub(crate) use readings::reading;
 pub use samples::{EtesColumn, EtesSamples, EtesValues, etes_samples};
-pub(crate) use system::{Band, Groups, System, is_of_texts};
+pub(crate) use system::{Band, Groups, System, is_of_etes};
 pub use table::etes_table;
 
-use crate::numbers::{number, number_with_interval};
+use crate::table::{self as tables, Cell};
 use repscope_core::Score;
-
-/// What stands for a value that does not exist.
-const NONE: &str = "—";
-
-/// The value of a score and its interval.
-fn cells(score: Option<&Score>) -> [String; 2] {
-    match score.map(|score| (score.value, score.interval)) {
-        Some((Some(value), Some(interval))) => number_with_interval(value, interval).into(),
-        Some((Some(value), None)) => [number(value), String::new()],
-        Some((None, _)) => [NONE.to_string(), String::new()],
-        None => [String::new(), String::new()],
-    }
-}
 
 /// A value with its interval: `0.0207 [0.0151, 0.0263]`.
 fn written(score: &Score) -> String {
-    let [value, interval] = cells(Some(score));
-    if interval.is_empty() {
-        value
-    } else {
-        format!("{value} {interval}")
-    }
+    let cell = Cell::score(Some(score));
+    format!("{} {}", cell.text, cell.interval).trim_end().to_string()
 }
 
 /// Four decimals, as document 004 writes energies. What rounds to zero has no sign.
@@ -59,7 +42,5 @@ fn four(x: f64) -> String {
 
 /// Why a score has no value.
 fn reason(score: Option<&Score>) -> String {
-    let recorded = score.and_then(|score| score.reason.clone());
-    let recorded = recorded.filter(|reason| !reason.is_empty());
-    recorded.unwrap_or_else(|| "no reason was recorded".to_string())
+    score.map_or("no reason was recorded".to_string(), tables::reason)
 }

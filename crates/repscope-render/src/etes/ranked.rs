@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! Systems beside each other, best first by alignment, and what their order is worth.
 
-use super::grids::{fitted, of_shuffled};
-use super::{NONE, System, cells, four};
+use super::grids::{interval_name, of_shuffled};
+use super::{System, four};
 use crate::compare::probability::probability;
-use crate::grid::Grid;
-use crate::numbers::{number, number_with_interval, percent};
+use crate::numbers::number;
+use crate::table::{Cell, Column, NONE, Table};
 use crate::text::printable;
 use repscope_core::{Difference, Results};
 
@@ -24,66 +24,54 @@ fn sorted<'a>(systems: &[System<'a>]) -> Vec<(f64, System<'a>)> {
 }
 
 /// The order of at least two systems. `None` where fewer have an energy.
-pub(super) fn ranked(systems: &[System], width: usize) -> Option<Grid> {
+pub(super) fn ranked(systems: &[System]) -> Option<Table> {
     let sorted = sorted(systems);
     let [(_, best), _, ..] = sorted.as_slice() else {
         return None;
     };
-    let level = best.level();
-    let interval = level.map_or("interval".to_string(), |level| format!("{} interval", percent(level)));
-    let row = |(place, (_, system)): (usize, &(f64, System))| {
-        let [value, ends] = cells(system.score("alignment"));
-        let mut row = vec![format!("{}  {}", place + 1, printable(system.name)), value, ends];
-        row.extend(match place {
-            0 => ["", "", "", "best"].map(str::to_string),
+    let interval = interval_name(best);
+    let mut table = Table::new(
+        format!("{} systems, best first by alignment", sorted.len()),
+        "etes-systems",
+    );
+    table.columns = vec![
+        Column::number("#"),
+        Column::text("system"),
+        Column::number("alignment ↓").with_interval(&interval).spare_interval(0),
+        Column::number("vs best ↓").with_interval(&interval).spare_interval(3),
+        Column::number("adjusted p").spare(4),
+        Column::number(""),
+        Column::number("shuffled ·").spare(1),
+        Column::number("z ↓").spare(2),
+        Column::number("AUC ↑"),
+    ];
+    for (place, (_, system)) in sorted.iter().enumerate() {
+        let mut cells = vec![
+            Cell::count(place + 1),
+            Cell::text(system.name),
+            Cell::score(system.score("alignment")),
+        ];
+        cells.extend(match place {
+            0 => [Cell::default(), Cell::default(), Cell::text("best")],
             _ => to_best(system, best),
         });
-        row.extend([
+        cells.extend([
             of_shuffled(system, "shuffled"),
-            system.value("z").map_or(NONE.to_string(), |z| format!("{z:.2}")),
-            cells(system.score("auc"))[0].clone(),
+            Cell::optional(system.value("z"), |z| format!("{z:.2}")),
+            Cell::score(system.score("auc")).alone(),
         ]);
-        row
-    };
-    let grid = Grid {
-        title: format!("{} systems, best first by alignment", sorted.len()),
-        label: "etes-systems",
-        header: [
-            "#  system",
-            "alignment ↓",
-            &interval,
-            "vs best ↓",
-            &interval,
-            "adjusted p",
-            "",
-            "shuffled ·",
-            "z ↓",
-            "AUC ↑",
-        ]
-        .map(str::to_string)
-        .to_vec(),
-        rows: sorted.iter().enumerate().map(row).collect(),
-        spare: 0..0,
-        remarks: order_remarks(systems),
-    };
-    // First the interval of the value goes, then that of the difference.
-    Some(fitted(
-        grid,
-        width,
-        &[&interval, "shuffled ·", "z ↓", &interval, "adjusted p"],
-    ))
+        table.push(cells);
+    }
+    table.remarks = order_remarks(systems);
+    Some(table)
 }
 
-/// The difference to the best system, its interval, p-value and verdict.
-fn to_best(system: &System, best: &System) -> [String; 4] {
+/// The difference to the best system with its interval, its p-value and the verdict.
+fn to_best(system: &System, best: &System) -> [Cell; 3] {
     let Some((d, value, interval)) = difference(system.results, system.name, best.name) else {
         let value = system.value("alignment").zip(best.value("alignment"));
-        let value = value.map_or(NONE.to_string(), |(own, best)| number(own - best));
-        return [value, String::new(), NONE.to_string(), "not tested".to_string()];
-    };
-    let [value, interval] = match interval {
-        Some(interval) => number_with_interval(value, interval).into(),
-        None => [number(value), String::new()],
+        let value = Cell::optional(value.map(|(own, best)| own - best), number);
+        return [value, Cell::text(NONE), Cell::text("not tested")];
     };
     let verdict = match d.winner.as_deref() {
         Some(winner) if winner == best.name => "worse",
@@ -91,7 +79,11 @@ fn to_best(system: &System, best: &System) -> [String; 4] {
         None if d.p_adjusted.is_none() => "not tested",
         None => "not told apart",
     };
-    [value, interval, probability(d.p_adjusted), verdict.to_string()]
+    [
+        Cell::with_interval(value, interval),
+        Cell::written(probability(d.p_adjusted), d.p_adjusted),
+        Cell::text(verdict),
+    ]
 }
 
 /// The difference of one system less another in alignment, whichever way round it was taken.
@@ -152,12 +144,12 @@ pub(crate) fn order_remarks(systems: &[System]) -> Vec<String> {
 mod tests {
     use super::super::testdata::{change, difference as of_systems, drop_value, two_systems, without_reference};
     use super::*;
-    use crate::Color;
+    use crate::table::Document;
+    use crate::{Color, Format};
 
     fn text(results: &Results) -> String {
-        ranked(&System::all(results), 140)
-            .expect("two systems")
-            .table(140, Color::No)
+        let table = ranked(&System::all(results)).expect("two systems");
+        Document::from(table).render(Format::Table, 140, Color::No)
     }
 
     #[test]
@@ -181,20 +173,17 @@ glim is 0.1961 below nucleus 0.95, but its shuffled pairs are 0.1612 below too: 
     fn a_narrow_terminal_keeps_differences_and_verdicts() {
         let results = two_systems();
         let at = |width: usize| {
-            ranked(&System::all(&results), width)
-                .expect("two systems")
-                .header
-                .join("|")
+            let table = ranked(&System::all(&results)).expect("two systems");
+            let text = Document::from(table).render(Format::Table, width, Color::No);
+            text.lines()
+                .nth(1)
+                .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
         };
-        assert_eq!(
-            at(100),
-            "#  system|alignment ↓|vs best ↓|95 % interval|adjusted p||shuffled ·|z ↓|AUC ↑"
-        );
-        assert_eq!(
-            at(90),
-            "#  system|alignment ↓|vs best ↓|95 % interval|adjusted p||z ↓|AUC ↑"
-        );
-        assert_eq!(at(80), "#  system|alignment ↓|vs best ↓|adjusted p||AUC ↑");
+        let header = |text: &str| Some(text.to_string());
+        let all = "# system alignment ↓ vs best ↓ 95 % interval adjusted p shuffled · z ↓ AUC ↑";
+        assert_eq!(at(100), header(all));
+        assert_eq!(at(90), header(&all.replace(" shuffled ·", "")));
+        assert_eq!(at(80), header("# system alignment ↓ vs best ↓ adjusted p AUC ↑"));
     }
 
     #[test]
@@ -222,9 +211,9 @@ glim is 0.1961 below nucleus 0.95, but its shuffled pairs are 0.1612 below too: 
     fn one_system_has_no_order_and_one_without_energies_no_place() {
         let results = without_reference();
         let alone = System::all(&results);
-        assert!(ranked(&alone, 140).is_none() && order_remarks(&alone).is_empty());
+        assert!(ranked(&alone).is_none() && order_remarks(&alone).is_empty());
         let mut results = two_systems();
         drop_value(&mut results, "glim", "etes.alignment", "every signal is zero");
-        assert!(ranked(&System::all(&results), 140).is_none());
+        assert!(ranked(&System::all(&results)).is_none());
     }
 }

@@ -2,8 +2,8 @@
 //! Text by text: what document 004 calls `get_sample_scores`, with the reference and the gap it lacks.
 
 use super::System;
-use crate::long_csv::write;
 use crate::numbers::exact;
+use crate::table::csv::write;
 use repscope_core::Results;
 use serde_json::Value;
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! What the results hold of one system.
 
-use crate::summary::distinct;
-use repscope_core::{Breakdown, Curve, Results, Score};
+use crate::scores::distinct;
+use repscope_core::{Analysis, Breakdown, Curve, MetricId, Results, Score};
 
 /// The names of the bands, best first, as the numbers in the samples count them.
 const BANDS: [&str; 5] = ["excellent", "good", "fair", "weak", "poor"];
-/// The metrics that compare texts with texts.
-const OF_TEXTS: [&str; 3] = ["bleu", "rouge", "wer"];
+/// The metric of energies.
+const FAMILY: &str = "etes";
 
 /// A system whose texts have energies.
 #[derive(Clone, Copy)]
@@ -35,18 +35,20 @@ pub(crate) struct Groups<'a> {
     table: &'a Breakdown,
 }
 
+/// Whether a score is an energy or compares texts with texts.
+pub(crate) fn is_of_etes(id: &MetricId) -> bool {
+    id.metric().is_some_and(|metric| metric.analysis == Analysis::Etes)
+}
+
 /// Whether a score compares texts with texts: `bleu@4`, `rouge.l`, `wer`.
-pub(crate) fn is_of_texts(metric: &str) -> bool {
-    metric
-        .split(['.', '@', '('])
-        .next()
-        .is_some_and(|family| OF_TEXTS.contains(&family))
+fn is_of_texts(id: &MetricId) -> bool {
+    is_of_etes(id) && id.family() != FAMILY
 }
 
 impl<'a> System<'a> {
     /// The systems that were asked for energies, in the order of the results.
     pub(crate) fn all(results: &'a Results) -> Vec<Self> {
-        let asked = results.scores.iter().filter(|score| score.metric.starts_with("etes."));
+        let asked = results.scores.iter().filter(|score| score.metric.family() == FAMILY);
         let names = distinct(asked.map(|score| score.model.as_str()));
         names.into_iter().map(|name| System { results, name }).collect()
     }
@@ -74,7 +76,9 @@ impl<'a> System<'a> {
     /// Every K of `etes.top@K`, in the order given.
     pub(crate) fn ks(&self) -> Vec<&'a str> {
         let own = self.results.scores.iter().filter(|score| score.model == self.name);
-        own.filter_map(|score| score.metric.strip_prefix("etes.top@")).collect()
+        own.filter(|score| score.metric.measure() == "etes.top")
+            .filter_map(|score| score.metric.at())
+            .collect()
     }
 
     /// The scores that compare texts with texts.

@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: MIT
 //! What a reader wants to see: which system is best, the lines of the log, and what they are worth.
 
+use super::grids::is_of_part;
 use super::log::{heading, lines};
 use super::ranked::ranked;
-use super::{NONE, System, by_group, grids, is_of_texts, reading};
-use crate::grid::Grid;
-use crate::latex::{self, Setting};
-use crate::summary::{Summary, add_to_group, distinct, name_metrics};
-use crate::text::{Style, printable, wrap};
-use crate::{Color, Format, long_csv, markdown};
-use repscope_core::{Results, Score};
+use super::{System, by_group, grids, is_of_etes, reading};
+use crate::scores::{Best, add_to_group, distinct, name_metrics, scores, scores_with};
+use crate::table::{Block, Document, Item, NONE, Table};
+use crate::text::printable;
+use crate::{Color, Format, long_csv};
+use repscope_core::{MetricId, Results, Score};
 
 /// What the rows mean that do not say it themselves.
-const MEANINGS: &str = "↓ lower is better, ↑ higher is better, · no direction. Energy: -cos of a signal and a text. Shuffled pairs: \
+const MEANINGS: &str = "Energy: -cos of a signal and a text. Shuffled pairs: \
                         mean over all pairings, exact. z: alignment less that, in standard deviations over pairings. AUC: how \
                         often a matched pair is nearer than a mismatched one. Top K, MRR, mean rank: place of a signal's own \
-                        text among all texts. Win rate: how often the generated text is nearer than the reference. Centred: \
+                        text among all texts. Win rate: how often the generated text is nearer than the reference. Centered: \
                         after the mean of each side is subtracted, which takes the cone away";
 /// The level of intervals that do not say theirs.
 const LEVEL: f64 = 0.95;
-/// Letters that a line of a page holds.
-const PAGE: usize = 100;
 
 /// Writes the energies of all systems. `width` (terminal columns) and `color` matter to [`Format::Table`] only.
 /// [`Format::Csv`] is the long form of all scores.
@@ -32,122 +30,72 @@ pub fn etes_table(results: &Results, format: Format, width: usize, color: Color)
     if systems.is_empty() {
         return crate::render(&Results::default(), format, width, color);
     }
-    match format {
-        Format::Markdown => in_markdown(&systems),
-        Format::Latex => in_latex(&systems),
-        _ => in_terminal(&systems, width, color),
+    let document = match format {
+        Format::Table => for_a_terminal(&systems),
+        _ => for_a_page(&systems),
+    };
+    document.render(format, width, color)
+}
+
+/// The order of the systems, then system by system with the lines of the log.
+fn for_a_terminal(systems: &[System]) -> Document {
+    let mut blocks: Vec<Block> = ranked(systems).map(Block::Table).into_iter().collect();
+    for system in systems {
+        blocks.push(Block::Heading(heading(system, LEVEL)));
+        blocks.push(Block::Verbatim(lines(system)));
+        blocks.push(Block::Text(reading(system)));
+        blocks.push(Block::Table(grids::meaning(system)));
+        blocks.extend(grids::spread(system).map(Block::Text));
+        let tables = grids::texts(system).into_iter().chain(details(system));
+        blocks.extend(tables.map(Block::Table));
+    }
+    let mut legend = vec![MEANINGS.to_string()];
+    legend.extend(remarks(systems));
+    Document {
+        blocks,
+        legend: Some(legend),
     }
 }
 
-fn in_terminal(systems: &[System], width: usize, color: Color) -> String {
-    let mut text = String::new();
-    let show = |grid: &Grid| grid.table(width, color) + if grid.remarks.is_empty() { "" } else { "\n" };
-    text.extend(ranked(systems, width).iter().map(show));
+/// The scores of all systems, what they say, and the tables of each.
+fn for_a_page(systems: &[System]) -> Document {
+    let say = |system: &System| Item {
+        name: printable(system.name),
+        text: reading(system),
+        check: None,
+    };
+    let mut blocks = vec![
+        Block::Table(summary(systems)),
+        Block::List(systems.iter().map(say).collect()),
+    ];
+    blocks.extend(ranked(systems).map(Block::Table));
+    let mut count = 0;
     for system in systems {
-        let heading = heading(system, LEVEL);
-        text += &format!("{}\n{}\n", Style::Bold.paint(&heading, color), lines(system));
-        text += &wrap(&reading(system), width, "");
-        text += "\n";
-        text += &show(&grids::meaning(system));
-        text.extend(grids::spread(system).map(|spread| wrap(&spread, width, "") + "\n"));
-        text.extend(grids::texts(system).iter().map(show));
-        text.extend(details(system, width).iter().map(show));
+        for mut table in details(system) {
+            count += 1;
+            table.label = format!("{}-{count}", table.label);
+            if systems.len() > 1 {
+                table.title = format!("{}: {}", printable(system.name), table.title);
+            }
+            blocks.push(Block::Table(table));
+        }
     }
-    text.extend(remarks(systems).iter().map(|remark| wrap(remark, width, "")));
-    text
+    let mut legend = vec![MEANINGS.to_string()];
+    legend.extend(remarks(systems));
+    Document {
+        blocks,
+        legend: Some(legend),
+    }
 }
 
 /// The tables of a system that not every run has, but for texts, which the general table has too.
-fn details(system: &System, width: usize) -> Vec<Grid> {
+fn details(system: &System) -> Vec<Table> {
     let known = [grids::bands(system), grids::correlations(system)];
-    known
-        .into_iter()
-        .flatten()
-        .chain(by_group::groups(system, width))
-        .collect()
-}
-
-fn in_markdown(systems: &[System]) -> String {
-    let mut text = markdown::table(&summary(systems)) + "\n";
-    let readings: Vec<String> = systems
-        .iter()
-        .map(|system| {
-            format!(
-                "**{}**: {}",
-                markdown::escape(&printable(system.name)),
-                markdown::escape(&reading(system))
-            )
-        })
-        .collect();
-    text += &markdown::list(&readings);
-    let grids = ranked(systems, usize::MAX)
-        .into_iter()
-        .chain(named_details(systems, usize::MAX));
-    text.extend(grids.map(|grid| format!("\n{}", grid.markdown())));
-    let remarks = remarks(systems);
-    let remarks: Vec<String> = remarks.iter().map(|remark| markdown::escape(remark)).collect();
-    text + "\n" + &markdown::list(&remarks)
-}
-
-fn in_latex(systems: &[System]) -> String {
-    let readings: Vec<String> = systems
-        .iter()
-        .map(|system| format!("{}: {}", printable(system.name), reading(system)))
-        .collect();
-    let setting = Setting {
-        title: "Energies of generated texts (minus the cosine of signal and text) with confidence intervals",
-        label: "etes",
-        legend: &[],
-        remarks: &readings,
-    };
-    let mut text = latex::render_in(&summary(systems), &setting);
-    text.extend(ranked(systems, PAGE).map(|grid| format!("\n{}", grid.latex())));
-    for (place, grid) in named_details(systems, PAGE).into_iter().enumerate() {
-        // Several tables of one kind need labels of their own.
-        let label = format!("\\label{{tab:{}}}", grid.label);
-        let own = format!("\\label{{tab:{}-{}}}", grid.label, place + 1);
-        text += &format!("\n{}", grid.latex().replacen(&label, &own, 1));
-    }
-    // Arrows are not in every font.
-    minus_signs(&text)
-        .replace('↓', "$\\downarrow$")
-        .replace('↑', "$\\uparrow$")
-}
-
-/// Minus signs of numbers in text, which LaTeX would set as hyphens.
-fn minus_signs(text: &str) -> String {
-    let mut set = String::new();
-    let mut is_math = false;
-    let mut before = ' ';
-    let mut letters = text.chars().peekable();
-    while let Some(c) = letters.next() {
-        is_math ^= c == '$' && before != '\\';
-        let is_minus =
-            c == '-' && matches!(before, ' ' | '(' | '[') && letters.peek().is_some_and(char::is_ascii_digit);
-        set.push_str(if is_minus && !is_math { "$-$" } else { "" });
-        set.extend(Some(c).filter(|_| !is_minus || is_math));
-        before = c;
-    }
-    set
-}
-
-/// The tables of all systems, with their names where there are several.
-fn named_details(systems: &[System], width: usize) -> Vec<Grid> {
-    let of = |system: &System| {
-        let mut grids = details(system, width);
-        if systems.len() > 1 {
-            let name = printable(system.name);
-            grids
-                .iter_mut()
-                .for_each(|grid| grid.title = format!("{name}: {}", grid.title));
-        }
-        grids
-    };
-    systems.iter().flat_map(of).collect()
+    known.into_iter().flatten().chain(by_group::groups(system)).collect()
 }
 
 /// The scores as the general table shows them, without those that only describe how energies are spread.
-fn summary(systems: &[System]) -> Summary {
+fn summary(systems: &[System]) -> Table {
     const LEFT_OUT: [&str; 9] = [
         "etes.shuffled.std",
         "etes.centred.shuffled",
@@ -159,10 +107,9 @@ fn summary(systems: &[System]) -> Summary {
         "etes.p10",
         "etes.p90",
     ];
-    let is_shown = |metric: &str| {
-        let is_of_parts = metric.ends_with(".precision") || metric.ends_with(".recall");
-        let is_detail = LEFT_OUT.contains(&metric) || metric.contains("(with=");
-        (metric.starts_with("etes.") || is_of_texts(metric)) && !is_detail && !is_of_parts
+    let is_shown = |id: &MetricId| {
+        let is_detail = LEFT_OUT.contains(&id.as_str()) || id.parameter("with").is_some() || is_of_part(id);
+        is_of_etes(id) && !is_detail
     };
     let mut shown = only(systems, is_shown);
     // Chance is that of shuffled pairs, which have a row, and 0.
@@ -172,15 +119,16 @@ fn summary(systems: &[System]) -> Summary {
         .iter_mut()
         .filter(|score| of_levels.contains(&score.metric.as_str()));
     levels.for_each(|score| score.chance = None);
-    let mut summary = Summary::new(&shown);
-    // Who is best is said by the differences, in the ranking.
-    for cell in summary.rows.iter_mut().flat_map(|row| row.cells.iter_mut().flatten()) {
-        cell.is_best = false;
+    // Who is best is said by the differences, in the ranking; the rest is said below all tables.
+    Table {
+        caption: "Energies of generated texts (minus the cosine of signal and text) with confidence intervals"
+            .to_string(),
+        label: "etes".to_string(),
+        ..scores_with(&shown, Best::Unmarked, [false; 2])
     }
-    summary
 }
 
-fn only(systems: &[System], is_wanted: impl Fn(&str) -> bool) -> Results {
+fn only(systems: &[System], is_wanted: impl Fn(&MetricId) -> bool) -> Results {
     let all = systems.first().map_or(&[][..], |system| &system.results.scores);
     let scores = all.iter().filter(|score| is_wanted(&score.metric));
     Results {
@@ -191,22 +139,22 @@ fn only(systems: &[System], is_wanted: impl Fn(&str) -> bool) -> Results {
 
 /// What the tables need said below them: meanings, notes, why values are missing, and how intervals were made.
 fn remarks(systems: &[System]) -> Vec<String> {
-    let own = only(systems, |metric| metric.starts_with("etes.") || is_of_texts(metric));
-    let summary = Summary::new(&own);
-    let mut remarks = vec![MEANINGS.to_string()];
+    let own = only(systems, is_of_etes);
+    let table = scores(&own);
+    let mut remarks = Vec::new();
     // The table of correlations says itself which sign is agreement.
     let noted: Vec<Score> = own
         .scores
         .iter()
-        .filter(|score| !score.metric.contains("(with="))
+        .filter(|score| !score.metric.parameter("with").is_some())
         .cloned()
         .collect();
     remarks.extend(notes(&noted));
     // All but texts are energies: their names need not say so each time.
     let short = |text: &str| text.replace("etes.", "");
-    let missing = summary.undefined.iter();
+    let missing = table.undefined.iter();
     remarks.extend(missing.map(|(who, reason)| format!("{NONE} {}: {reason}", short(who))));
-    remarks.extend(summary.intervals.iter().map(|how| short(how)));
+    remarks.extend(table.legend.iter().map(|how| short(how)));
     remarks
 }
 
@@ -250,7 +198,7 @@ mod tests {
                 "What the number means",
                 "Energies of single texts: min -0.7100, p10 -0.5085, median -0.4005",
                 "Generated texts and reference texts",
-                "Bands of document 004",
+                "Bands of fixed cuts",
                 "Do energies go with",
                 "By subject",
                 "nucleus 0.95: 300 samples, 95 % intervals\nETES Alignment....",
@@ -303,7 +251,7 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.contains("\nglim: By subject, each within itself\n\n| subject | samples | alignment ↓ |"),
+            text.contains("\n**glim: By subject, each within itself**\n\n| subject | samples | alignment ↓ |"),
             "{text}"
         );
         assert!(!text.contains("rouge.1.precision") && !text.contains("**-0."), "{text}");
@@ -321,14 +269,6 @@ mod tests {
         assert!(labels.len() > 5 && unique.len() == labels.len(), "{labels:?}");
         assert!(labels.starts_with(&["tab:etes", "tab:etes-systems"]), "{labels:?}");
         assert!(!text.contains(['↓', '↑', '·', '≥', '−', '—']), "{text}");
-    }
-
-    #[test]
-    fn numbers_in_text_have_minus_signs_and_those_in_formulas_keep_theirs() {
-        assert_eq!(
-            minus_signs("so -0.2 (-0.3) [-1, -2] $[-1, -2]$ tab:a-1 50\\$ -4 e - 1"),
-            "so $-$0.2 ($-$0.3) [$-$1, $-$2] $[-1, -2]$ tab:a-1 50\\$ $-$4 e - 1"
-        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::words::{description, notes, values};
 use super::{NamedFigure, named};
 use crate::numbers::{number, percent};
 use crate::text::printable;
-use repscope_core::{Better, Breakdown, Results};
+use repscope_core::{Better, Breakdown, MetricId, Results};
 use repscope_figures::{Axis, BarRow, Bars, BarsLook, BoxRow, Boxes, Figure, Legend, Measured, Orientation, Panel};
 
 const DRAWN: [(&str, &str); 10] = [
@@ -33,7 +33,7 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
 
 fn analysis(results: &Results) -> Vec<NamedFigure> {
     let models = Models::of(results);
-    let is_drawn = |id: &str| DRAWN.iter().any(|(metric, _)| *metric == id);
+    let is_drawn = |id: &MetricId| DRAWN.iter().any(|(metric, _)| *metric == id);
     if !models.have(is_drawn) {
         return Vec::new();
     }

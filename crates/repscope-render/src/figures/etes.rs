@@ -13,7 +13,7 @@ use super::{NamedFigure, named};
 use crate::etes::System;
 use crate::numbers::{number, number_with_interval};
 use crate::text::printable;
-use repscope_core::{Results, Score};
+use repscope_core::{MetricId, Results, Score};
 use repscope_figures::Figure;
 
 const ENERGY: &str = "energy −cos (lower is better)";
@@ -93,7 +93,7 @@ impl<'a> Run<'a> {
     }
 
     /// What stands below a figure of these scores, and which systems are left out.
-    fn notes(&self, is_drawn: impl Fn(&str) -> bool) -> Vec<String> {
+    fn notes(&self, is_drawn: impl Fn(&MetricId) -> bool) -> Vec<String> {
         self.with_left_out(notes(self.results, is_drawn))
     }
 

@@ -4,7 +4,7 @@
 use super::models::{Group, Models};
 use super::words::{description, notes, table, values};
 use super::{NamedFigure, named};
-use repscope_core::Results;
+use repscope_core::{MetricId, Results};
 use repscope_figures::{Axis, Figure};
 
 const PLAIN: [&str; 7] = [
@@ -20,7 +20,7 @@ const ACCURACY: &str = "knn_accuracy";
 
 pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let models = Models::of(results);
-    let is_drawn = |id: &str| PLAIN.contains(&id) || id.split_once('@').is_some_and(|(family, _)| family == ACCURACY);
+    let is_drawn = |id: &MetricId| PLAIN.contains(&id.as_str()) || id.measure() == ACCURACY;
     if !models.have(is_drawn) {
         return Vec::new();
     }

@@ -25,7 +25,7 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
         .map(|series| (series, spectrum(&models, series)))
         .filter(|(_, spectrum)| !spectrum.is_empty())
         .collect();
-    if spectra.is_empty() && !models.have(|id| DRAWN.contains(&id)) {
+    if spectra.is_empty() && !models.have(|id| DRAWN.contains(&id.as_str())) {
         return Vec::new();
     }
     let from_zero = || Axis::linear("dimensions").covering(&[0.0]);
@@ -62,7 +62,7 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
         panels: panels.into_iter().flatten().collect(),
         columns: 3,
         series: models.series(),
-        notes: notes(results, |id| DRAWN.contains(&id)),
+        notes: notes(results, |id| DRAWN.contains(&id.as_str())),
         ..Figure::default()
     };
     named("manifold_dimension/manifold_dimension_analysis", figure)

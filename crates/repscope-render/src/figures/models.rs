@@ -2,9 +2,10 @@
 //! The models of a run as the series of its figures, and what the results hold of each.
 
 use super::words::reasons;
-use crate::summary::{direction, distinct};
+use crate::scores::distinct;
+use crate::table::direction;
 use crate::text::printable;
-use repscope_core::{Better, Results, SampleTable, Score};
+use repscope_core::{Better, MetricId, Results, SampleTable, Score};
 use repscope_figures::{Axis, BarRow, Bars, Content, Measured, Orientation, Panel};
 
 /// The models of a run. Every figure of the run lists them all, so that a model has the same colour everywhere.
@@ -64,7 +65,7 @@ impl<'a> Models<'a> {
     }
 
     /// Whether any model has a value of any of these metrics.
-    pub(super) fn have(&self, is_wanted: impl Fn(&str) -> bool) -> bool {
+    pub(super) fn have(&self, is_wanted: impl Fn(&MetricId) -> bool) -> bool {
         let mut scores = self.results.scores.iter();
         scores.any(|score| score.value.is_some() && is_wanted(&score.metric))
     }
@@ -93,9 +94,9 @@ impl<'a> Models<'a> {
 
     /// What follows the `@` in the metrics of a family, smallest first and not as text: 5, 10, 15.
     pub(super) fn levels(&self, families: &[&str]) -> Vec<String> {
-        let level = |id: &'a str| id.split_once('@').filter(|(family, _)| families.contains(family));
-        let found = self.results.scores.iter().filter_map(|s| level(&s.metric));
-        let mut levels: Vec<(f64, &str)> = found.filter_map(|(_, at)| Some((at.parse().ok()?, at))).collect();
+        let found = self.results.scores.iter().map(|score| &score.metric);
+        let found = found.filter(|id| families.contains(&id.measure()));
+        let mut levels: Vec<(f64, &str)> = found.filter_map(|id| Some((id.level()?, id.at()?))).collect();
         levels.sort_by(|a, b| a.0.total_cmp(&b.0));
         levels.dedup_by(|a, b| a.0 == b.0);
         levels.iter().map(|(_, at)| at.to_string()).collect()

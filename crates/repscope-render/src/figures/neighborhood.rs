@@ -4,7 +4,7 @@
 use super::models::{Group, Models, titled};
 use super::words::{description, notes, table, values};
 use super::{NamedFigure, middle, named, spread};
-use repscope_core::{Better, Results};
+use repscope_core::{Better, MetricId, Results};
 use repscope_figures::{Axis, Curve, CurvePoint, Figure, Lines, Panel};
 
 const FAMILIES: [(&str, &str); 2] = [("trustworthiness", "Trustworthiness"), ("continuity", "Continuity")];
@@ -17,10 +17,7 @@ const LEAST_APART: f64 = 0.1;
 
 pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let models = Models::of(results);
-    let is_drawn = |id: &str| {
-        id.split_once('@')
-            .is_some_and(|(family, _)| FAMILIES.iter().any(|(f, _)| *f == family))
-    };
+    let is_drawn = |id: &MetricId| FAMILIES.iter().any(|(family, _)| *family == id.measure()) && id.at().is_some();
     if !models.have(is_drawn) {
         return Vec::new();
     }

@@ -12,7 +12,7 @@ use super::{NamedFigure, named};
 use crate::numbers::{number, number_with_interval};
 use crate::perturb::{Run, Set};
 use crate::text::printable;
-use repscope_core::{Results, Score};
+use repscope_core::{MetricId, Results, Score};
 use repscope_figures::{
     Axis, BarRow, Bars, Content, Curve, CurvePoint, Figure, Legend, Lines, Measured, Panel, Reference, ReferenceAt,
 };
@@ -64,7 +64,7 @@ impl Drawn<'_> {
     }
 
     /// What stands below a figure of these scores of this model.
-    fn notes(&self, is_drawn: impl Fn(&str) -> bool) -> Vec<String> {
+    fn notes(&self, is_drawn: impl Fn(&MetricId) -> bool) -> Vec<String> {
         let own = self
             .run
             .results
@@ -192,9 +192,8 @@ fn score<'a>(run: &Run<'a>, set: &Set) -> Option<&'a Score> {
 }
 
 /// Whether an identity is a score of a set for this head.
-fn is_score_of(head: &str) -> impl Fn(&str) -> bool {
-    let start = format!("pis.{head}@");
-    move |metric: &str| metric.starts_with(&start)
+fn is_score_of(head: &str) -> impl Fn(&MetricId) -> bool {
+    move |id| id.measure() == "pis" && id.head() == Some(head) && id.at().is_some() && id.parameters().is_empty()
 }
 
 fn point(x: f64, score: &Score) -> CurvePoint {

@@ -4,8 +4,8 @@
 use super::models::{Group, Models};
 use super::words::{description, facts, only, table, values};
 use super::{NamedFigure, named};
-use crate::summary::Summary;
-use repscope_core::Results;
+use crate::scores::scores;
+use repscope_core::{MetricId, Results};
 use repscope_figures::{Axis, Content, Figure, Orientation, Panel, Reference, ReferenceAt};
 
 const RANKS: [(&str, &str); 4] = [
@@ -18,7 +18,7 @@ const OTHERS: [&str; 4] = ["alpha_req", "alpha_req.r2", "condition_number", "std
 
 pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let models = Models::of(results);
-    let is_drawn = |id: &str| OTHERS.contains(&id) || RANKS.iter().any(|(_, rank)| *rank == id);
+    let is_drawn = |id: &MetricId| OTHERS.contains(&id.as_str()) || RANKS.iter().any(|(_, rank)| *rank == id);
     if !models.have(is_drawn) {
         return Vec::new();
     }
@@ -48,7 +48,7 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let mut sentences = vec!["How many directions the codes fill.".to_string()];
     let metrics = RANKS.iter().map(|(_, metric)| *metric).chain(OTHERS);
     sentences.extend(metrics.map(|metric| values(&models, metric, metric)));
-    let mut below = facts(&Summary::new(&only(results, is_drawn)));
+    let mut below = facts(&scores(&only(results, is_drawn)));
     below.extend(
         [
             "RankMe by document 002 is the entropy of squared singular values of the centred codes, by the paper that of \

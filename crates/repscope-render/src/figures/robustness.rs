@@ -5,7 +5,7 @@ use super::models::{Group, Models, titled};
 use super::spread::plain_box;
 use super::words::{description, notes, values};
 use super::{NamedFigure, named};
-use repscope_core::{Better, Results};
+use repscope_core::{Better, MetricId, Results};
 use repscope_figures::{Axis, BoxRow, Boxes, Content, Curve, CurvePoint, Figure, Lines, Panel};
 
 /// Unit-length codes first: they can be compared between models.
@@ -17,10 +17,7 @@ const NOISE: &str = "noise σ of the inputs";
 
 pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let models = Models::of(results);
-    let is_drawn = |id: &str| {
-        id.split_once('@')
-            .is_some_and(|(family, _)| FAMILIES.iter().any(|(f, _)| *f == family))
-    };
+    let is_drawn = |id: &MetricId| FAMILIES.iter().any(|(family, _)| *family == id.measure()) && id.at().is_some();
     if !models.have(is_drawn) {
         return Vec::new();
     }

@@ -22,7 +22,7 @@ const DRAWN: [&str; 4] = [SLOPE, UNIT_SLOPE, R2, RATIO];
 pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let models = Models::of(results);
     let clouds = clouds(&models);
-    if clouds.is_empty() && !models.have(|id| DRAWN.contains(&id)) {
+    if clouds.is_empty() && !models.have(|id| DRAWN.contains(&id.as_str())) {
         return Vec::new();
     }
     let mut panels = scatters(&models, &clouds);
@@ -34,7 +34,7 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let share = Axis::linear("R²").covering(&[0.0, 1.0]);
     panels.extend(models.bars("Variance the line explains", share, "", &fits));
 
-    let mut below = notes(results, |id| DRAWN.contains(&id));
+    let mut below = notes(results, |id| DRAWN.contains(&id.as_str()));
     below.push(
         "Slopes and ratios of codes as they are grow with the scale of the codes; those of unit-length codes can be \
          compared between models."

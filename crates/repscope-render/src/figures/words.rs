@@ -4,10 +4,9 @@
 
 use super::models::{Group, Models, titled};
 use crate::numbers::{number, number_with_interval};
-use crate::summary::{Summary, direction, distinct};
-use crate::text::printable;
-use crate::winners::best;
-use repscope_core::{Better, Results, Score};
+use crate::scores::{Best, add_to_group, by_model, scores, scores_with};
+use crate::table::{Column, Emphasis, Kind, Row, Table as Scores, direction, reason};
+use repscope_core::{Better, MetricId, Results, Score};
 use repscope_figures::{Cell, Content, Panel, Table, Weight};
 
 /// More models than this are described by the range of their values.
@@ -23,8 +22,7 @@ pub(super) fn reasons(models: &Models, found: &[(&Group, Vec<(usize, &Score)>)])
     let asked: usize = found.iter().map(|(_, scores)| scores.len()).sum();
     for (group, scores) in found {
         for (series, score) in scores.iter().filter(|(_, score)| score.value.is_none()) {
-            let reason = score.reason.as_deref().filter(|reason| !reason.is_empty());
-            let reason = printable(reason.unwrap_or("no reason was recorded"));
+            let reason = reason(score);
             let who = match found {
                 [_] => models.name(*series),
                 _ => format!("{} ({})", models.name(*series), group.name),
@@ -47,16 +45,16 @@ pub(super) fn reasons(models: &Models, found: &[(&Group, Vec<(usize, &Score)>)])
 
 /// What stands below a figure of these metrics: how many units, which way is better, what the intervals are, and what a
 /// reader must know of single metrics.
-pub(super) fn notes(results: &Results, is_drawn: impl Fn(&str) -> bool) -> Vec<String> {
-    let summary = Summary::new(&only(results, is_drawn));
-    let mut notes = facts(&summary);
+pub(super) fn notes(results: &Results, is_drawn: impl Fn(&MetricId) -> bool) -> Vec<String> {
+    let table = scores(&only(results, is_drawn));
+    let mut notes = facts(&table);
     notes.extend(
-        summary
-            .intervals
+        table
+            .legend
             .iter()
             .map(|how| format!("Error bars and bands are {how}.")),
     );
-    let remarks = remarks(&summary);
+    let remarks = remarks(&table);
     notes.extend(remarks.iter().take(MOST_REMARKS).cloned());
     if remarks.len() > MOST_REMARKS {
         notes.push(format!(
@@ -68,11 +66,11 @@ pub(super) fn notes(results: &Results, is_drawn: impl Fn(&str) -> bool) -> Vec<S
 }
 
 /// How many units, and which way is better.
-pub(super) fn facts(summary: &Summary) -> Vec<String> {
-    let mut notes: Vec<String> = counts(summary).into_iter().collect();
+pub(super) fn facts(table: &Scores) -> Vec<String> {
+    let mut notes: Vec<String> = counts(table).into_iter().collect();
     let arrows: Vec<String> = [Better::Higher, Better::Lower]
         .into_iter()
-        .filter(|better| summary.has_direction(*better))
+        .filter(|better| table.directions().contains(better))
         .map(|better| {
             let (arrow, words) = direction(better);
             format!("{arrow} {words}")
@@ -85,7 +83,7 @@ pub(super) fn facts(summary: &Summary) -> Vec<String> {
 }
 
 /// The results with these scores alone, and what was compared of them.
-pub(super) fn only(results: &Results, is_wanted: impl Fn(&str) -> bool) -> Results {
+pub(super) fn only(results: &Results, is_wanted: impl Fn(&MetricId) -> bool) -> Results {
     let scores = results.scores.iter().filter(|score| is_wanted(&score.metric));
     let differences = results
         .differences
@@ -99,14 +97,12 @@ pub(super) fn only(results: &Results, is_wanted: impl Fn(&str) -> bool) -> Resul
 }
 
 /// `N = 1797.`, or which metrics have which N.
-fn counts(summary: &Summary) -> Option<String> {
+fn counts(table: &Scores) -> Option<String> {
     let mut by_count: Vec<(String, Vec<&str>)> = Vec::new();
-    for row in &summary.rows {
-        let n = row.n(0..row.cells.len());
-        match by_count.iter_mut().find(|(known, _)| *known == n) {
-            _ if n.is_empty() => {}
-            Some((_, metrics)) => metrics.push(&row.metric),
-            None => by_count.push((n, vec![&row.metric])),
+    for row in &table.rows {
+        let n = row.cells.last().map(|cell| cell.text.clone()).unwrap_or_default();
+        if !n.is_empty() {
+            add_to_group(&mut by_count, n, &row.cells[0].text);
         }
     }
     match by_count.as_slice() {
@@ -122,24 +118,30 @@ fn counts(summary: &Summary) -> Option<String> {
 }
 
 /// The notes of the scores, each with the metrics, and the models if not all with a value, that it speaks of.
-fn remarks(summary: &Summary) -> Vec<String> {
+fn remarks(table: &Scores) -> Vec<String> {
     let remark = |(i, note): (usize, &String)| {
         let number = Some(i + 1);
         let mut who: Vec<String> = Vec::new();
-        for row in &summary.rows {
-            let marked = row.cells.iter().zip(&summary.models);
-            let marked = marked.filter(|(cell, _)| cell.as_ref().is_some_and(|cell| cell.note == number));
-            let names: Vec<&str> = marked.map(|(_, model)| model.as_str()).collect();
-            let known = row.cells.iter().flatten().filter(|cell| cell.value.is_some()).count();
-            if row.note == number || (!names.is_empty() && names.len() == known) {
-                who.push(row.metric.clone());
+        for row in &table.rows {
+            let metric = &row.cells[0];
+            let values = || {
+                row.cells
+                    .iter()
+                    .zip(&table.columns)
+                    .filter(|(_, column)| column.is_split)
+            };
+            let marked = values().filter(|(cell, _)| cell.note == number);
+            let names: Vec<&str> = marked.map(|(_, column)| column.head.text.as_str()).collect();
+            let known = values().filter(|(cell, _)| cell.value.is_some()).count();
+            if metric.note == number || (!names.is_empty() && names.len() == known) {
+                who.push(metric.text.clone());
             } else if !names.is_empty() {
-                who.push(format!("{} of {}", row.metric, names.join(", ")));
+                who.push(format!("{} of {}", metric.text, names.join(", ")));
             }
         }
         format!("{}: {note}.", who.join("; "))
     };
-    summary.notes.iter().enumerate().map(remark).collect()
+    table.notes.iter().enumerate().map(remark).collect()
 }
 
 /// A metric in a sentence: `Trustworthiness, k = 10 (higher is better): jepa 0.78 [0.77, 0.79], mae 0.91 [0.90, 0.92].`
@@ -186,68 +188,63 @@ pub(super) fn description(sentences: impl IntoIterator<Item = String>) -> String
 
 /// The scores as a table: a row per metric and a column per model, or the other way round for many models. Where models
 /// were compared, bold is what the differences call best, as on the page; else what has an interval apart from all others.
-pub(super) fn table(results: &Results, is_wanted: impl Fn(&str) -> bool) -> Option<Panel> {
+pub(super) fn table(results: &Results, is_wanted: impl Fn(&MetricId) -> bool) -> Option<Panel> {
     let results = &only(results, is_wanted);
-    let summary = Summary::new(results);
-    if summary.rows.is_empty() {
+    let is_compared = !results.differences.is_empty();
+    let best = if is_compared {
+        Best::Tested(results)
+    } else {
+        Best::Apart
+    };
+    let table = scores_with(results, best, [false; 2]);
+    if table.rows.is_empty() {
         return None;
     }
-    let many = summary.models.len() > MOST_COLUMNS;
-    let models = distinct(results.scores.iter().map(|score| score.model.as_str()));
-    let is_compared = !results.differences.is_empty();
-    let winners = summary.rows.iter().map(|row| best(results, &row.metric));
-    let winners: Vec<Option<&str>> = winners.collect();
-    let is_best = |metric: usize, model: usize, cell: &crate::summary::Cell| {
-        if is_compared {
-            winners[metric].is_some_and(|winner| models.get(model) == Some(&winner))
-        } else {
-            cell.is_best
-        }
+    let note = match is_compared {
+        _ if !table.has(Emphasis::Best) => "",
+        true => "Bold: better than every other model by the paired difference, p adjusted over all comparisons.",
+        false => "Bold: the best, with an interval apart from all others.",
     };
-    let cell = |metric: usize, model: usize| {
-        let Some(cell) = &summary.rows[metric].cells[model] else {
-            return Cell::default();
-        };
+    let is_long = table.columns.iter().filter(|column| column.is_split).count() > MOST_COLUMNS;
+    let table = if is_long { by_model(table) } else { table };
+    let shown = || table.columns.iter().enumerate().filter(|(_, column)| column.is_split);
+    let head = |column: &Column| match column.better {
+        Some(better) => titled(&column.head.text, better),
+        None => column.head.text.clone(),
+    };
+    let cell = |cell: &crate::table::Cell| {
         // Bars show the intervals; with many models there is room for the values alone.
-        let interval = cell.interval.as_deref().filter(|_| !many);
-        let parts = [cell.value.as_deref(), interval];
+        let interval = if is_long { "" } else { &cell.interval };
+        let text = if cell.value.is_some() {
+            format!("{} {interval}", cell.text)
+        } else {
+            String::new()
+        };
         Cell {
-            text: typeset(&parts.into_iter().flatten().collect::<Vec<_>>().join(" ")),
-            weight: if is_best(metric, model, cell) {
+            text: typeset(text.trim_end()),
+            weight: if cell.emphasis == Emphasis::Best {
                 Weight::Bold
             } else {
                 Weight::Regular
             },
         }
     };
-    let metrics: Vec<String> = summary.rows.iter().map(|row| titled(&row.metric, row.better)).collect();
-    let header = |first: &str, others: &[String]| [&[first.to_string()], others].concat();
-    let row = |first: &String, cells: &mut dyn Iterator<Item = Cell>| -> Vec<Cell> {
-        std::iter::once(Cell::from(first.as_str())).chain(cells).collect()
+    let row = |row: &Row| {
+        let first = match row.cells[1].kind {
+            Kind::Direction(better) => titled(&row.cells[0].text, better),
+            _ => row.cells[0].text.clone(),
+        };
+        std::iter::once(Cell::from(first))
+            .chain(shown().map(|(i, _)| cell(&row.cells[i])))
+            .collect()
     };
-    let table = if many {
-        Table {
-            header: header("model", &metrics),
-            rows: (summary.models.iter().enumerate())
-                .map(|(i, model)| row(model, &mut (0..summary.rows.len()).map(|metric| cell(metric, i))))
-                .collect(),
-        }
-    } else {
-        Table {
-            header: header("metric", &summary.models),
-            rows: (metrics.iter().enumerate())
-                .map(|(i, metric)| row(metric, &mut (0..summary.models.len()).map(|model| cell(i, model))))
-                .collect(),
-        }
+    let drawn = Table {
+        header: std::iter::once(table.columns[0].head.text.clone())
+            .chain(shown().map(|(_, column)| head(column)))
+            .collect(),
+        rows: table.rows.iter().map(row).collect(),
     };
-    let note = match is_compared {
-        true if winners.iter().any(Option::is_some) => {
-            "Bold: better than every other model by the paired difference, p adjusted over all comparisons."
-        }
-        false if summary.has_best() => "Bold: the best, with an interval apart from all others.",
-        _ => "",
-    };
-    Some(Panel::new("Summary", Content::Table(table)).note(note))
+    Some(Panel::new("Summary", Content::Table(drawn)).note(note))
 }
 
 /// Numbers as a figure sets them: `−1.15×10⁻⁴` for `-1.15e-4`.

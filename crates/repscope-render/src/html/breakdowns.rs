@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! Scores by label, by run, by other scores: one table for each metric, with all models.
 
-use super::models::shown;
+use super::models::Models;
 use super::safe::escape;
-use super::table::{Cell, Column, Row, Table};
-use crate::summary::distinct;
+use crate::breakdowns::{below_each_other, lines};
+use crate::scores::distinct;
+use crate::table::Table;
+use crate::table::html::numbers;
 use repscope_core::{Breakdown, Results};
 
 /// Lines of a table; all of them are in the results document.
@@ -12,7 +14,7 @@ const MOST_LINES: usize = 1000;
 /// More tables than this are folded away.
 const MOST_OPEN: usize = 2;
 
-pub(super) fn section(results: &Results) -> String {
+pub(super) fn section(results: &Results, models: &Models) -> String {
     let tables = by_keys(results);
     let open = if tables.len() <= MOST_OPEN { " open" } else { "" };
     let details = |(metric, keys, of_metric): &Together| {
@@ -32,7 +34,7 @@ pub(super) fn section(results: &Results) -> String {
         format!(
             "<details{open}>\n<summary><h3><code>{}</code>{by}</h3></summary>\n{}{cut}</details>\n",
             escape(metric),
-            table(metric, of_metric).render()
+            numbers(&table(metric, of_metric), models)
         )
     };
     tables.iter().map(details).collect()
@@ -60,63 +62,12 @@ fn by_keys(results: &Results) -> Vec<Together<'_>> {
     tables
 }
 
-fn lines(breakdown: &Breakdown) -> usize {
-    let keys = breakdown.keys.iter().map(|column| column.values.len());
-    keys.chain(breakdown.columns.iter().map(|column| column.values.len()))
-        .min()
-        .unwrap_or(0)
-}
-
 fn table(metric: &str, breakdowns: &[&Breakdown]) -> Table {
-    let keys = distinct(
-        breakdowns
-            .iter()
-            .flat_map(|b| b.keys.iter().map(|column| column.name.as_str())),
-    );
-    let numbers = distinct(
-        breakdowns
-            .iter()
-            .flat_map(|b| b.columns.iter().map(|column| column.name.as_str())),
-    );
-    let has_models = breakdowns.iter().any(|breakdown| !breakdown.model.is_empty());
-    let mut columns: Vec<Column> = keys.iter().map(|name| Column::text(name)).collect();
-    columns.extend(has_models.then(|| Column::text("model")));
-    columns.extend(numbers.iter().map(|name| Column::number(name)));
-    let of_column = |name: &&str| {
-        let values = breakdowns.iter().flat_map(|breakdown| {
-            let column = breakdown.columns.iter().find(|column| column.name == *name);
-            (0..lines(breakdown)).map(move |line| column.and_then(|column| column.values[line]))
-        });
-        Cell::numbers(&values.collect::<Vec<_>>()).into_iter()
-    };
-    let mut values: Vec<_> = numbers.iter().map(of_column).collect();
-    let mut rows = Vec::new();
-    for breakdown in breakdowns {
-        for line in 0..lines(breakdown) {
-            let key = |name: &&str| {
-                let column = breakdown.keys.iter().find(|column| column.name == *name);
-                Cell::html(column.map_or("—".to_string(), |column| escape(&column.values[line])))
-            };
-            let mut cells: Vec<Cell> = keys.iter().map(key).collect();
-            cells.extend(has_models.then(|| Cell::html(shown(&breakdown.model))));
-            cells.extend(values.iter_mut().filter_map(Iterator::next));
-            rows.push(Row {
-                cells,
-                models: Some(breakdown.model.clone())
-                    .into_iter()
-                    .filter(|name| !name.is_empty())
-                    .collect(),
-            });
-        }
-    }
-    rows.truncate(MOST_LINES);
-    Table {
-        caption: format!("Breakdown of {metric}"),
-        columns,
-        rows,
-        class: "breakdown",
-        ..Table::default()
-    }
+    let mut table = below_each_other(breakdowns);
+    table.caption = format!("Breakdown of {metric}");
+    table.label = "breakdown".to_string();
+    table.rows.truncate(MOST_LINES);
+    table
 }
 
 #[cfg(test)]
@@ -131,7 +82,7 @@ mod tests {
         by_task.keys[0].name = "task".to_string();
         by_task.keys[0].values = ["NR", "SR", "TSR"].map(str::to_string).to_vec();
         results.breakdowns.push(by_task);
-        let html = section(&results);
+        let html = section(&results, &Models::of(&results));
         assert_eq!(html.matches("<details").count(), 3);
         for heading in [
             "<code>etes.bands</code></h3>",
@@ -141,6 +92,6 @@ mod tests {
             assert!(html.contains(heading), "{heading}: {html}");
         }
         // Both systems stand in the table of the bands.
-        assert_eq!(html.matches("<td>nucleus 0.95").count(), 5, "{html}");
+        assert_eq!(html.matches("nucleus 0.95</td>").count(), 5, "{html}");
     }
 }

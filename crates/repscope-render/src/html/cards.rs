@@ -2,7 +2,7 @@
 //! The definition of each metric that occurs, from its own page.
 
 use super::safe::escape;
-use crate::summary::direction;
+use crate::table::direction;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 use repscope_core::{Better, METRICS, Metric, Results, metrics};
 

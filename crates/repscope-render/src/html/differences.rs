@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! Models against each other, two by two.
 
-use super::models::{Models, shown};
-use super::safe::{breakable, escape};
-use super::table::{Cell, Column, Row, Table};
-use crate::numbers::{number, number_with_interval, percent};
-use crate::summary::distinct;
+use super::models::Models;
+use crate::compare::probability::probability;
+use crate::numbers::percent;
+use crate::scores::{add_to_group, distinct};
+use crate::table::html::render;
+use crate::table::{Cell, Column, Emphasis, NONE, Row, Table};
 use repscope_core::{Better, Difference, Results};
 
 /// More lines than this are folded away.
@@ -20,7 +21,12 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
     };
     let is_listed = |d: &&Difference| differences.len() <= MOST_LINES || d.better != Better::Neither;
     let listed: Vec<&Difference> = differences.iter().filter(is_listed).collect();
-    let columns = vec![
+    let mut table = Table {
+        caption: "Differences between models".to_string(),
+        label: "differences".to_string(),
+        ..Table::default()
+    };
+    table.columns = vec![
         Column::text("metric"),
         Column::text("model A"),
         Column::text("model B"),
@@ -28,22 +34,17 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
         Column::number("p"),
         Column::number("adjusted p"),
         Column::text("better"),
-        Column::text("how"),
+        Column::text("how").quiet(),
     ];
-    let table = Table {
-        caption: "Differences between models".to_string(),
-        columns,
-        rows: listed.iter().map(|d| row(d)).collect(),
-        class: "differences",
-        ..Table::default()
-    };
+    table.rows = listed.iter().map(|d| row(d)).collect();
+    table.remarks = notes(&listed);
     let left_out = match differences.len() - listed.len() {
         0 => String::new(),
         count => format!(
             "<p class=\"quiet\">{count} comparisons of scores without a direction are in results.json only.</p>\n"
         ),
     };
-    let all = table.render() + &left_out + &notes(&listed);
+    let all = render(&table, models) + &left_out;
     let all = if listed.len() > MOST_OPEN {
         format!(
             "<details>\n<summary>{} comparisons</summary>\n{all}</details>\n",
@@ -81,58 +82,43 @@ fn wins(differences: &[Difference], models: &Models) -> String {
             .filter(|d| d.winner.as_deref() == Some(winner))
             .count()
     };
-    let mut columns = vec![Column::text("better")];
-    columns.extend(compared.iter().map(|model| Column {
-        html: format!("than {}", shown(model)),
-        is_number: true,
-        model: Some(model.to_string()),
-        ..Column::default()
-    }));
-    let rows = compared.iter().map(|model| {
-        let mut cells = vec![Cell::html(models.swatch(model))];
-        cells.extend(compared.iter().map(|other| match count(model, other) {
-            _ if model == other => Cell::default(),
-            count => Cell {
-                html: count.to_string(),
-                key: Some(count as f64),
-                class: "",
-            },
-        }));
-        Row {
-            cells,
-            models: vec![model.to_string()],
-        }
-    });
-    let table = Table {
+    let mut table = Table {
         caption: "Scores in which one model is better than another".to_string(),
-        rows: rows.collect(),
-        columns,
-        class: "wins",
+        label: "wins".to_string(),
         ..Table::default()
     };
+    table.columns = vec![Column::text("better")];
+    table.columns.extend(compared.iter().map(|model| Column {
+        head: Cell {
+            about: "than this model".to_string(),
+            ..Cell::model(*model)
+        },
+        is_split: true,
+        ..Column::default()
+    }));
+    for model in &compared {
+        let mut cells = vec![Cell::model(*model)];
+        cells.extend(compared.iter().map(|other| match count(model, other) {
+            _ if model == other => Cell::default(),
+            count => Cell::count(count),
+        }));
+        table.rows.push(Row {
+            cells,
+            opens_block: false,
+            models: vec![model.to_string()],
+        });
+    }
     format!(
         "<p>In how many of the {} scores with a direction the model of the row is better than that of the column:</p>\n{}",
         graded.len(),
-        table.render()
+        render(&table, models)
     )
 }
 
-fn row(difference: &Difference) -> Row {
-    let d = difference;
-    let value = match d.interval {
-        Some(interval) => {
-            let (value, interval) = number_with_interval(d.value, interval);
-            format!("<b>{value}</b><small>{interval}</small>")
-        }
-        None => format!("<b>{}</b>", number(d.value)),
-    };
+fn row(d: &Difference) -> Row {
     let better = match d.winner.as_deref() {
-        Some(winner) => Cell {
-            html: shown(winner),
-            key: None,
-            class: "best",
-        },
-        None => Cell::html("—"),
+        Some(winner) => Cell::model(winner).emphasized(Emphasis::Winner, true),
+        None => Cell::text(NONE),
     };
     let units = match (&d.unit, d.units) {
         (Some(unit), 1..) => format!(", {} {unit}", d.units),
@@ -141,59 +127,33 @@ fn row(difference: &Difference) -> Row {
     let how = d
         .method
         .as_deref()
-        .map(|method| escape(&format!("{method}{units}")))
-        .unwrap_or("—".to_string());
+        .map_or(NONE.to_string(), |method| format!("{method}{units}"));
     Row {
         cells: vec![
-            Cell::html(format!("<code>{}</code>", breakable(&d.metric))),
-            Cell::html(shown(&d.a)),
-            Cell::html(shown(&d.b)),
-            Cell {
-                html: value,
-                key: Some(d.value),
-                class: "",
-            },
-            probability(d.p),
-            probability(d.p_adjusted),
+            Cell::metric(d.metric.as_str()),
+            Cell::model(&d.a),
+            Cell::model(&d.b),
+            Cell::with_interval(d.value, d.interval),
+            Cell::written(probability(d.p), d.p),
+            Cell::written(probability(d.p_adjusted), d.p_adjusted),
             better,
-            Cell {
-                html: how,
-                key: None,
-                class: "quiet",
-            },
+            Cell::text(how),
         ],
+        opens_block: false,
         models: vec![d.a.clone(), d.b.clone()],
     }
 }
 
-/// Smaller ones differ in nothing a reader could use.
-fn probability(p: Option<f64>) -> Cell {
-    let html = match p {
-        None => "—".to_string(),
-        Some(p) if p < 1e-4 => "&lt; 0.0001".to_string(),
-        Some(p) => format!("{p:.4}"),
-    };
-    Cell {
-        html,
-        key: p,
-        class: "",
-    }
-}
-
 /// Remarks, each with the metrics it speaks of.
-fn notes(differences: &[&Difference]) -> String {
-    let notes = distinct(differences.iter().filter_map(|d| d.note.as_deref()));
-    let items = notes.iter().map(|note| {
-        let of = distinct(
-            differences
-                .iter()
-                .filter(|d| d.note.as_deref() == Some(note))
-                .map(|d| d.metric.as_str()),
-        );
-        format!("<li>{}: {}</li>\n", escape(&of.join(", ")), escape(note))
-    });
-    match items.collect::<String>().as_str() {
-        "" => String::new(),
-        items => format!("<ul class=\"notes\">\n{items}</ul>\n"),
+fn notes(differences: &[&Difference]) -> Vec<String> {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for d in differences {
+        if let Some(note) = d.note.as_deref() {
+            add_to_group(&mut groups, note, &d.metric);
+        }
     }
+    groups
+        .iter()
+        .map(|(note, of)| format!("{}: {note}", of.join(", ")))
+        .collect()
 }

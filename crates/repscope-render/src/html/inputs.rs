@@ -2,35 +2,28 @@
 //! What the numbers come from: files, options, versions.
 
 use super::Page;
+use super::models::Models;
 use super::safe::escape;
-use super::table::{Cell, Column, Row, Table};
+use crate::table::html::numbers;
+use crate::table::{Cell, Column, Table};
 use serde_json::Value;
 
-pub(super) fn section(page: &Page) -> String {
+pub(super) fn section(page: &Page, models: &Models) -> String {
     let mut html = String::new();
     if !page.inputs.is_empty() {
-        html += &format!("<h3>Files</h3>\n{}", files(page).render());
+        html += &format!("<h3>Files</h3>\n{}", numbers(&files(page), models));
     }
     let mut options = Vec::new();
     flatten("", page.spec, &mut options);
     if !options.is_empty() {
-        let rows = options.iter().map(|(name, value)| Row {
-            cells: vec![
-                Cell::html(format!("<code>{}</code>", escape(name))),
-                Cell::html(format!("<code>{}</code>", escape(value))),
-            ],
-            models: Vec::new(),
-        });
-        let table = Table {
-            caption: "Options".to_string(),
-            columns: vec![Column::text("option"), Column::text("value")],
-            rows: rows.collect(),
-            class: "options",
-            ..Table::default()
-        };
+        let mut table = Table::new("Options", "options");
+        table.columns = ["option", "value"].map(Column::text).to_vec();
+        for (name, value) in options {
+            table.push(vec![Cell::code(name), Cell::code(value)]);
+        }
         html += &format!(
             "<h3>Options</h3>\n<p>As they were resolved; the same options, inputs and version give the same numbers.</p>\n{}",
-            table.render()
+            numbers(&table, models)
         );
     }
     html += &format!("<h3>Version</h3>\n<p>repscope {}</p>\n", escape(page.version));
@@ -38,35 +31,21 @@ pub(super) fn section(page: &Page) -> String {
 }
 
 fn files(page: &Page) -> Table {
-    let code = |text: &str| Cell::html(format!("<code>{}</code>", escape(text)));
-    let rows = page.inputs.iter().map(|input| Row {
-        cells: vec![
-            Cell::html(if input.about.is_empty() {
-                format!("<code>{}</code>", escape(&input.path))
-            } else {
-                format!("<code>{}</code><p>{}</p>", escape(&input.path), escape(&input.about))
-            }),
-            Cell::html(escape(&input.shape)),
-            Cell::html(escape(&input.dtype)),
-            Cell {
-                class: "digest",
-                ..code(&input.digest)
-            },
-        ],
-        models: Vec::new(),
-    });
-    Table {
-        caption: "Files".to_string(),
-        columns: vec![
-            Column::text("file"),
-            Column::text("shape"),
-            Column::text("type"),
-            Column::text("digest"),
-        ],
-        rows: rows.collect(),
-        class: "files",
-        ..Table::default()
+    let mut table = Table::new("Files", "files");
+    table.columns = ["file", "shape", "type", "digest"].map(Column::text).to_vec();
+    for input in page.inputs {
+        let file = Cell {
+            about: input.about.clone(),
+            ..Cell::code(&input.path)
+        };
+        table.push(vec![
+            file,
+            Cell::text(&input.shape),
+            Cell::text(&input.dtype),
+            Cell::code(&input.digest),
+        ]);
     }
+    table
 }
 
 /// Nested options under names with dots.

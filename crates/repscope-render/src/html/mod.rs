@@ -13,18 +13,16 @@ mod drawing;
 mod figures;
 mod inputs;
 mod map;
-mod marks;
 mod models;
-mod safe;
+pub(crate) mod safe;
 mod samples;
 mod summary;
-mod table;
 mod warnings;
 mod winners;
 mod worst;
 
 use crate::NamedFigure;
-use models::Models;
+pub(crate) use models::Models;
 use repscope_core::Results;
 use safe::escape;
 
@@ -111,7 +109,7 @@ pub fn report_html(page: &Page) -> String {
         Section {
             id: "breakdowns",
             title: "Breakdowns",
-            html: breakdowns::section(page.results),
+            html: breakdowns::section(page.results, &models),
         },
         Section {
             id: "definitions",
@@ -121,7 +119,7 @@ pub fn report_html(page: &Page) -> String {
         Section {
             id: "inputs",
             title: "Inputs and options",
-            html: inputs::section(page),
+            html: inputs::section(page, &models),
         },
     ];
     // A section without content is left out.

@@ -2,11 +2,11 @@
 //! The models of the page, and the boxes that show and hide them.
 
 use super::safe::{escape, of_model};
-use crate::summary::distinct;
+use crate::scores::distinct;
 use repscope_core::Results;
 
 /// The models of a run, in the order that gives them their colours in figures.
-pub(super) struct Models<'a> {
+pub(crate) struct Models<'a> {
     pub(super) names: Vec<&'a str>,
 }
 
@@ -21,7 +21,7 @@ impl<'a> Models<'a> {
     }
 
     /// The name of a model beside a patch of its colour.
-    pub(super) fn swatch(&self, name: &str) -> String {
+    pub(crate) fn swatch(&self, name: &str) -> String {
         match self.names.iter().position(|known| *known == name) {
             Some(i) => format!(
                 "<span class=\"swatch\" style=\"--swatch:var(--s{i})\"></span>{}",

@@ -4,7 +4,7 @@
 use crate::text::printable;
 
 /// Text as HTML, between tags or inside quotes. Control characters are shown as unreadable.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in printable(text).chars() {
         match c {
@@ -20,7 +20,7 @@ pub(super) fn escape(text: &str) -> String {
 }
 
 /// A metric's identity, with places where a narrow column may break it.
-pub(super) fn breakable(id: &str) -> String {
+pub(crate) fn breakable(id: &str) -> String {
     let mut text = escape(id);
     for mark in [".", "@", "(", "_"] {
         text = text.replace(mark, &format!("<wbr>{mark}"));
@@ -29,12 +29,12 @@ pub(super) fn breakable(id: &str) -> String {
 }
 
 /// JSON that can stand in a script element: nothing in it closes the element.
-pub(super) fn json(value: &serde_json::Value) -> String {
+pub(crate) fn json(value: &serde_json::Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }
 
 /// The attribute by which the script finds what belongs to a model; figures use the same name.
-pub(super) fn of_model(name: &str) -> String {
+pub(crate) fn of_model(name: &str) -> String {
     format!(" data-model=\"{}\"", escape(name.trim()))
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! What the results know of single samples, each value at the row of its sample.
 
-use repscope_core::{ClassColumn, Results, SampleTable};
+use repscope_core::{ClassColumn, MetricId, Results, SampleTable};
 
 /// Tables that have a value for each sample, and which end of it is bad.
 const MEASURES: [(&str, Bad); 4] = [
@@ -121,11 +121,7 @@ pub(super) fn measures(results: &Results, model: &str, rows: usize) -> Vec<Measu
             "etes" => name == ENERGY,
             _ => name != "row",
         };
-        let k = |name: &str| {
-            name.split_once('@')
-                .and_then(|(_, k)| k.parse::<f64>().ok())
-                .unwrap_or(0.0)
-        };
+        let k = |name: &str| MetricId::from(name).level().unwrap_or(0.0);
         let mut own: Vec<&(String, Vec<Option<f64>>)> =
             table.columns.iter().filter(|(name, _)| is_measure(name)).collect();
         own.sort_by(|a, b| k(&a.0).total_cmp(&k(&b.0)));

@@ -2,15 +2,16 @@
 //! The scores: a table for each analysis. With a few models a row is a metric; with many a row is a model, so that the
 //! table stays readable and can be sorted into a ranking.
 
-use super::marks::{legend, notes};
 use super::models::Models;
-use super::safe::{breakable, escape};
-use super::table::{Cell, Column, Row, Table};
+use super::safe::escape;
 use super::winners::lead;
+use crate::compare::probability::limit;
 use crate::etes::{System, order_remarks, reading};
-use crate::summary::{Cell as SummaryCell, Row as SummaryRow, Summary, direction, distinct};
-use crate::winners::best;
-use repscope_core::{Analysis, Better, Results, Score, metrics};
+use crate::numbers::percent;
+use crate::scores::{Best, by_model, distinct, scores_with};
+use crate::table::html::render;
+use crate::table::{DIRECTIONS, Table, direction};
+use repscope_core::{Analysis, Better, Results, metrics};
 
 /// With more models than this, a row is a model.
 const MOST_COLUMNS: usize = 4;
@@ -101,206 +102,61 @@ fn by_analysis(results: &Results) -> Vec<(&'static str, &'static str, Results)> 
     parts
 }
 
+/// The scores of an analysis: a row for each metric, or for each of many models.
 fn analysis(title: &str, part: &Results, results: &Results, models: &Models) -> String {
-    let summary = Summary::new(part);
-    let of_part = distinct(part.scores.iter().map(|score| score.model.as_str()));
-    let view = View {
-        summary: &summary,
-        models: &of_part,
-        names: models,
-        results,
-    };
-    let table = if of_part.len() > MOST_COLUMNS {
-        view.by_model(title)
-    } else {
-        view.by_metric(title)
-    };
-    table.render() + &notes(&summary)
-}
-
-struct View<'a> {
-    summary: &'a Summary,
-    /// Of this table, in the order of the summary's cells.
-    models: &'a [&'a str],
-    names: &'a Models<'a>,
-    results: &'a Results,
-}
-
-impl View<'_> {
-    /// A row for each metric.
-    fn by_metric(&self, title: &str) -> Table {
-        // Of all analyses, so that the columns of their tables stand below each other.
-        let has_chance = self.results.scores.iter().any(|score| score.chance.is_some());
-        let has_n = self.results.scores.iter().any(|score| score.n > 0);
-        let fact = |name| Column {
-            class: "fact",
-            ..Column::number(name)
-        };
-        let mut columns = vec![Column::text("metric"), arrow_column()];
-        columns.extend(self.models.iter().map(|model| Column {
-            html: self.names.swatch(model),
-            is_number: true,
-            model: Some(model.to_string()).filter(|name| !name.is_empty()),
-            ..Column::default()
-        }));
-        columns.extend(has_chance.then(|| fact("chance")));
-        columns.extend(has_n.then(|| fact("n")));
-        let rows = self.summary.rows.iter().map(|row| {
-            let all = 0..row.cells.len();
-            let mut cells = vec![Cell::html(self.metric(row)), arrow(row.better)];
-            cells.extend((0..row.cells.len()).map(|i| self.value(row, i)));
-            cells.extend(has_chance.then(|| sorted(row.chance(all.clone()), |score| score.chance, &self.scores(row))));
-            cells.extend(has_n.then(|| sorted(row.n(all.clone()), |score| Some(score.n as f64), &self.scores(row))));
-            Row {
-                cells,
-                models: Vec::new(),
-            }
-        });
-        Table {
-            caption: format!("{title}: scores by metric"),
-            rows: rows.collect(),
-            columns,
-            class: "scores by-metric",
-            count: self.models.len(),
-        }
-    }
-
-    /// A row for each model.
-    fn by_model(&self, title: &str) -> Table {
-        let mut columns = vec![Column::text("model")];
-        columns.extend(self.summary.rows.iter().map(|row| {
-            let all = 0..row.cells.len();
-            let facts = [("chance", row.chance(all.clone())), ("n", row.n(all))];
-            let facts = facts.iter().filter(|(_, value)| !value.is_empty());
-            let facts: String = facts
-                .map(|(name, value)| format!("<small>{name} {value}</small>"))
-                .collect();
-            let arrow = arrow(row.better).html;
-            Column {
-                html: format!("{} {arrow}{}{facts}", name(&row.metric), mark(row.note)),
-                is_number: true,
-                label: row.metric.clone(),
-                ..Column::default()
-            }
-        }));
-        let rows = self.models.iter().enumerate().map(|(i, model)| {
-            let mut cells = vec![Cell::html(self.names.swatch(model))];
-            cells.extend(self.summary.rows.iter().map(|row| self.value(row, i)));
-            Row {
-                cells,
-                models: vec![model.to_string()],
-            }
-        });
+    // Of all analyses, so that the columns of their tables stand below each other.
+    let facts = [
+        results.scores.iter().any(|score| score.chance.is_some()),
+        results.scores.iter().any(|score| score.n > 0),
+    ];
+    let table = scores_with(part, Best::Tested(results), facts);
+    let is_long = table.columns.iter().filter(|column| column.is_split).count() > MOST_COLUMNS;
+    let table = if is_long {
         Table {
             caption: format!("{title}: scores by model"),
-            rows: rows.collect(),
-            columns,
-            class: "scores by-model",
-            ..Table::default()
+            label: "scores by-model".to_string(),
+            ..by_model(table)
         }
-    }
+    } else {
+        Table {
+            caption: format!("{title}: scores by metric"),
+            label: "scores by-metric".to_string(),
+            ..table
+        }
+    };
+    render(&table, models)
+}
 
-    fn metric(&self, row: &SummaryRow) -> String {
-        let about = metrics::find(&row.metric)
-            .and_then(|(_, output)| output)
-            .map_or("", |output| output.about);
+/// What the marks of the tables mean.
+fn legend(results: &Results) -> String {
+    let has = |better: &Better| results.scores.iter().any(|score| score.better == *better);
+    let mut parts: Vec<String> = DIRECTIONS
+        .into_iter()
+        .filter(has)
+        .map(|better| match better {
+            Better::Neither => "· a description".to_string(),
+            better => format!("{} {}", direction(better).0, direction(better).1),
+        })
+        .collect();
+    parts.extend(results.differences.first().map(|difference| {
         format!(
-            "{}{}<small>{}</small>",
-            name(&row.metric),
-            mark(row.note),
-            escape(about)
+            "<span class=\"best\"><b>marked</b></span> better than every other model on the same samples (adjusted p ≤ {})",
+            limit(difference.level)
         )
+    }));
+    let levels = results.scores.iter().filter(|score| score.interval.is_some());
+    let levels: Vec<String> = levels.filter_map(|score| score.level).map(percent).collect();
+    let levels = distinct(levels.iter().map(String::as_str));
+    if !levels.is_empty() {
+        parts.push(format!("[ ] {} interval", levels.join(" or ")));
     }
-
-    fn scores(&self, row: &SummaryRow) -> Vec<&Score> {
-        self.models
-            .iter()
-            .filter_map(|model| self.results.score(model, &row.metric))
-            .collect()
+    if results.scores.iter().any(|score| score.value.is_none()) {
+        parts.push("— no value, for the reason below".to_string());
     }
-
-    fn value(&self, row: &SummaryRow, model: usize) -> Cell {
-        let Some(Some(cell)) = row.cells.get(model) else {
-            return Cell::default();
-        };
-        let score = self.results.score(self.models[model], &row.metric);
-        let is_best = best(self.results, &row.metric) == Some(self.models[model]);
-        Cell {
-            html: value(cell, score, is_best),
-            key: score.and_then(|score| score.value),
-            class: if is_best { "best" } else { "" },
-        }
-    }
-}
-
-/// A column of one arrow needs no name to see, but one to hear.
-fn arrow_column() -> Column {
-    Column {
-        html: "<span class=\"unseen\">direction</span>".to_string(),
-        class: "plain",
-        ..Column::default()
-    }
-}
-
-fn arrow(better: Better) -> Cell {
-    let (arrow, words) = direction(better);
-    let words = if better == Better::Neither {
-        "a description, neither way is better"
-    } else {
-        words
-    };
-    Cell {
-        html: format!(
-            "<span class=\"arrow\" title=\"{words}\" aria-hidden=\"true\">{arrow}</span><span class=\"unseen\">{words}</span>"
-        ),
-        key: None,
-        class: "direction",
-    }
-}
-
-/// The identity of a metric, as a link to its definition where there is one.
-fn name(metric: &str) -> String {
-    match metrics::find(metric) {
-        Some((found, _)) => format!("<a href=\"#about-{}\"><code>{}</code></a>", found.id, breakable(metric)),
-        None => format!("<code>{}</code>", breakable(metric)),
-    }
-}
-
-fn value(cell: &SummaryCell, score: Option<&Score>, is_best: bool) -> String {
-    let Some(value) = &cell.value else {
-        let reason = score
-            .and_then(|score| score.reason.as_deref())
-            .unwrap_or("no reason was recorded");
-        let reason = escape(reason);
-        return format!(
-            "<span class=\"none\" title=\"{reason}\">—</span><span class=\"unseen\">{reason}</span>{}",
-            mark(cell.note)
-        );
-    };
-    let star = if is_best {
-        "<span class=\"unseen\">best: </span>"
-    } else {
-        ""
-    };
-    let interval = cell
-        .interval
-        .as_deref()
-        .map(|interval| format!("<small>{interval}</small>"))
-        .unwrap_or_default();
-    format!("{star}<b>{value}</b>{}{interval}", mark(cell.note))
-}
-
-/// A text that is sorted by the first of these numbers.
-fn sorted(text: String, key: impl Fn(&Score) -> Option<f64>, scores: &[&Score]) -> Cell {
-    Cell {
-        key: scores.iter().find_map(|score| key(score)).filter(|_| !text.is_empty()),
-        html: text,
-        class: "quiet",
-    }
-}
-
-fn mark(note: Option<usize>) -> String {
-    note.map(|number| format!("<sup>{number}</sup>")).unwrap_or_default()
+    format!(
+        "<p class=\"legend\">{}</p>\n",
+        parts.join(" <span aria-hidden=\"true\">|</span> ")
+    )
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! How often each model is better than every other.
 
 use super::models::{Models, shown};
-use crate::summary::distinct;
+use crate::scores::distinct;
 use crate::winners::best;
 use repscope_core::{Better, Results};
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! The samples that a model treats worst, for looking at them.
 
-use super::models::{Models, shown};
-use super::safe::escape;
+use super::models::Models;
 use super::samples::{Bad, Measure, beside_energies, classes, measures, rows, singular};
-use super::table::{Cell, Column, Row, Table};
+use crate::table::html::{alike, numbers};
+use crate::table::{Cell, Column, Emphasis, Kind, NONE, Table};
 use repscope_core::{ClassColumn, Results};
 use std::collections::BTreeSet;
 
@@ -51,7 +51,7 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
     }
     html += "Rows are counted from 0.</p>\n";
     for worst in &found {
-        let table = table(worst, &found, &classes).render();
+        let table = numbers(&table(worst, &found, &classes), models);
         let open = if found.len() <= MOST_OPEN { " open" } else { "" };
         html += &format!(
             "<details{}{open}>\n<summary><h3>{}</h3></summary>\n{table}</details>\n",
@@ -107,65 +107,58 @@ fn worst_rows(measure: &Measure) -> Vec<usize> {
 
 fn table(worst: &Worst, found: &[Worst], classes: &[&ClassColumn]) -> Table {
     let has_others = found.len() > 1;
-    let mut columns = vec![Column::number("row")];
-    columns.extend(classes.iter().map(|class| Column::text(singular(&class.name))));
-    columns.extend(worst.measures.iter().map(|measure| Column::number(&measure.name)));
-    columns.extend(worst.beside.iter().map(|(name, _)| Column::number(name)));
-    columns.extend(has_others.then(|| Column::text("also listed for")));
-    let values = worst.measures.iter().map(|measure| {
-        let values: Vec<Option<f64>> = worst.rows.iter().map(|row| measure.values[*row]).collect();
-        let marked_rows = worst_rows(measure);
-        let marked = Cell::numbers(&values)
-            .into_iter()
-            .zip(&worst.rows)
-            .map(|(cell, row)| Cell {
-                class: if marked_rows.contains(row) { "low" } else { "" },
-                ..cell
-            });
-        marked.collect::<Vec<Cell>>().into_iter()
+    let mut table = Table {
+        caption: format!("Worst samples of {}", worst.model),
+        label: "worst".to_string(),
+        ..Table::default()
+    };
+    table.columns = vec![Column::number("row")];
+    table
+        .columns
+        .extend(classes.iter().map(|class| Column::text(singular(&class.name))));
+    table
+        .columns
+        .extend(worst.measures.iter().map(|measure| Column::number(&measure.name)));
+    table
+        .columns
+        .extend(worst.beside.iter().map(|(name, _)| Column::number(*name)));
+    table
+        .columns
+        .extend(has_others.then(|| Column::text("also listed for").quiet()));
+    let of_rows = |values: &[Option<f64>]| alike(&worst.rows.iter().map(|row| values[*row]).collect::<Vec<_>>());
+    let measured = worst.measures.iter().map(|measure| {
+        let marked = worst_rows(measure);
+        let cells = of_rows(&measure.values).into_iter().zip(&worst.rows);
+        cells
+            .map(|(cell, row)| cell.emphasized(Emphasis::Alarm, marked.contains(row)))
+            .collect()
     });
-    let beside = worst.beside.iter().map(|(_, all)| {
-        let values: Vec<Option<f64>> = worst.rows.iter().map(|row| all[*row]).collect();
-        Cell::numbers(&values).into_iter()
-    });
-    let mut values: Vec<_> = values.chain(beside).collect();
-    let row = |row: &usize| {
+    let beside = worst.beside.iter().map(|(_, values)| of_rows(values));
+    let values: Vec<Vec<Cell>> = measured.chain(beside).collect();
+    for (i, row) in worst.rows.iter().enumerate() {
         let mut cells = vec![Cell {
-            html: format!("<span class=\"row\" data-row=\"{row}\">{row}</span>"),
-            key: Some(*row as f64),
-            class: "",
+            kind: Kind::Row,
+            ..Cell::count(*row)
         }];
         cells.extend(classes.iter().map(|class| {
             let name = class.names.get(class.codes[*row] as usize);
-            Cell::html(name.map_or("—".to_string(), |name| escape(name)))
+            Cell::text(name.map_or(NONE, String::as_str))
         }));
-        cells.extend(values.iter_mut().filter_map(Iterator::next));
+        cells.extend(values.iter().map(|column| column[i].clone()));
         if has_others {
             let others = found
                 .iter()
                 .filter(|other| other.model != worst.model && other.rows.contains(row));
-            let others: Vec<String> = others.map(|other| shown(other.model)).collect();
-            cells.push(Cell {
-                class: "quiet",
-                ..Cell::html(match others.len() {
-                    0 => "—".to_string(),
-                    1..=2 => others.join(", "),
-                    count => format!("{count} models"),
-                })
-            });
+            let others: Vec<&str> = others.map(|other| other.model).collect();
+            cells.push(Cell::text(match others.len() {
+                0 => NONE.to_string(),
+                1..=2 => others.join(", "),
+                count => format!("{count} models"),
+            }));
         }
-        Row {
-            cells,
-            models: Vec::new(),
-        }
-    };
-    Table {
-        caption: format!("Worst samples of {}", worst.model),
-        rows: worst.rows.iter().map(row).collect(),
-        columns,
-        class: "worst",
-        ..Table::default()
+        table.push(cells);
     }
+    table
 }
 
 #[cfg(test)]

@@ -2,11 +2,8 @@
 //! The CSV files of perturbed inputs: every head and set, what each set does to each class, and how well each class is told.
 
 use super::Run;
-use crate::long_csv;
+use crate::breakdowns;
 use repscope_core::{Breakdown, Results};
-
-/// Columns that count: whole numbers, written as such.
-const COUNTS: [&str; 7] = ["samples", "lost", "gained", "support", "predicted", "right", "count"];
 
 /// Paths relative to the output folder, and the contents.
 pub(crate) fn files(results: &Results) -> Vec<(String, String)> {
@@ -22,9 +19,9 @@ pub(crate) fn files(results: &Results) -> Vec<(String, String)> {
         whole.map(|table| (vec![table.model.clone()], table)).collect()
     };
     let file = |name: &str, contents| (format!("perturbation_analysis/{name}"), contents);
-    let by = |measure: &str| long_csv::breakdowns(&["model", "scored", "set"], &of(measure), &COUNTS);
+    let by = |measure: &str| breakdowns::write(&["model", "scored", "set"], &of(measure));
     vec![
-        file("pis.csv", long_csv::breakdowns(&["model"], &summary, &COUNTS)),
+        file("pis.csv", breakdowns::write(&["model"], &summary)),
         file("pis_per_class.csv", by("pis")),
         file("accuracy_per_class.csv", by("accuracy")),
     ]
@@ -32,9 +29,9 @@ pub(crate) fn files(results: &Results) -> Vec<(String, String)> {
 
 /// Model, head and set of a table `MEASURE.HEAD@SET`; `None` for other tables.
 fn place(table: &Breakdown, measure: &str) -> Option<Vec<String>> {
-    let rest = table.metric.strip_prefix(measure)?.strip_prefix('.')?;
-    let (head, set) = rest.split_once('@')?;
-    (!head.contains('.')).then(|| vec![table.model.clone(), head.to_string(), set.to_string()])
+    let id = &table.metric;
+    let (head, set) = id.head().zip(id.at()).filter(|_| id.measure() == measure)?;
+    Some(vec![table.model.clone(), head.to_string(), set.to_string()])
 }
 
 #[cfg(test)]

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: MIT
 //! The tables of perturbed inputs: sets, families, classes.
 
-use super::{NONE, Run, Set, written};
-use crate::Format;
+use super::{Run, Set, written};
 use crate::compare::probability::probability;
-use crate::grid::Grid;
-use crate::numbers::{number, number_with_interval, percent, rough};
+use crate::numbers::{number, percent, rough};
+use crate::table::{Cell, Column, Row, Table};
 use crate::text::printable;
-use repscope_core::Score;
 
 /// So many classes of each head are shown.
 const CLASSES: usize = 3;
-/// The column that is left out where there is no room.
-const ACCURACY_INTERVAL: usize = 2;
 
 /// Every set of a head.
-pub(super) fn of_head(run: &Run, head: &str, format: Format) -> Grid {
+pub(super) fn of_head(run: &Run, head: &str) -> Table {
     let baseline = run.baseline(head);
     let mut title = printable(head);
     if let Some(value) = baseline.and_then(|score| Some(written(score.value?, score.interval))) {
@@ -27,112 +23,92 @@ pub(super) fn of_head(run: &Run, head: &str, format: Format) -> Grid {
     }
     let level = baseline.and_then(|score| score.level);
     let interval = level.map_or("interval".to_string(), |level| format!("{} interval", percent(level)));
-    let mut header = vec!["set", "accuracy", &interval, "drop", "PIS", &interval];
     let has_lit = has_lit(run);
-    header.extend(has_lit.then_some("PIS (lit)"));
-    header.push("p");
-    let row = |set: &Set| {
-        let pis = |part: &str| run.pis(head, part, &set.name);
-        let [accuracy, ends] = cells(run.accuracy(head, &set.name));
-        let [value, between] = cells(pis(""));
-        let mut row = vec![
-            printable(&set.name),
-            accuracy,
-            ends,
-            cells(pis(".drop"))[0].clone(),
-            value,
-            between,
-        ];
-        row.extend(has_lit.then(|| cells(pis("(f=lit)"))[0].clone()));
-        row.push(probability(pis(".p").and_then(|score| score.value)));
-        row
-    };
-    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut table = Table::new(title, label(head));
+    // The interval of the accuracy says the least, that of the score being of the same samples.
+    table.columns = vec![
+        Column::text("set"),
+        Column::number("accuracy").with_interval(&interval).spare_interval(0),
+        Column::number("drop"),
+        Column::number("PIS").with_interval(&interval),
+    ];
+    table.columns.extend(has_lit.then(|| Column::number("PIS (lit)")));
+    table.columns.push(Column::number("p"));
     for (i, set) in run.sets.iter().enumerate() {
-        if i > 0 && run.sets[i - 1].family != set.family && format == Format::Table {
-            rows.push(vec![String::new(); header.len()]);
-        }
-        rows.push(row(set));
+        let pis = |part: &str| run.pis(head, part, &set.name);
+        let p = pis(".p").and_then(|score| score.value);
+        let mut cells = vec![
+            Cell::text(&set.name),
+            known(run.accuracy(head, &set.name)),
+            known(pis(".drop")).alone(),
+            known(pis("")),
+        ];
+        cells.extend(has_lit.then(|| known(pis("(f=lit)")).alone()));
+        cells.push(Cell::written(probability(p), p));
+        table.rows.push(Row {
+            cells,
+            opens_block: i > 0 && run.sets[i - 1].family != set.family,
+            models: Vec::new(),
+        });
     }
-    let mut header: Vec<String> = header.into_iter().map(str::to_string).collect();
-    // The interval of the accuracy says the least, that of the score being of the same samples; a page has no room for it.
-    if format == Format::Latex {
-        for cells in rows.iter_mut().chain([&mut header]) {
-            cells.remove(ACCURACY_INTERVAL);
-        }
-    }
-    Grid {
-        title,
-        label: "perturb",
-        header,
-        rows,
-        spare: ACCURACY_INTERVAL..ACCURACY_INTERVAL + 1,
-        remarks: Vec::new(),
-    }
+    table
 }
 
 /// One number for all strengths of a family; nothing where a family has but one.
-pub(super) fn families(run: &Run) -> Option<Grid> {
+pub(super) fn families(run: &Run) -> Option<Table> {
     let families = run.families();
     let has_several = families.iter().any(|family| run.of_family(family).len() > 1);
-    let mut rows = Vec::new();
+    let mut table = Table::new("All strengths together", label("families"));
+    table.columns = vec![
+        Column::text("head, family"),
+        Column::number("mean PIS").with_interval("interval"),
+        Column::number("AOPC"),
+        Column::number("deletion"),
+    ];
     for head in run.heads.iter().filter(|_| has_several) {
         for family in &families {
-            let of = |part: &str| cells(run.pis(head, part, family));
-            let [mean, between] = of(".mean");
-            let [aopc, _] = of(".aopc");
-            let [deletion, _] = of(".deletion");
-            rows.push(vec![
-                printable(&format!("{head}, {family}")),
-                mean,
-                between,
-                aopc,
-                deletion,
-            ]);
+            let of = |part: &str| known(run.pis(head, part, family));
+            let name = Cell::text(format!("{head}, {family}"));
+            table.push(vec![name, of(".mean"), of(".aopc").alone(), of(".deletion").alone()]);
         }
     }
-    let header = ["head, family", "mean PIS", "interval", "AOPC", "deletion"];
-    (!rows.is_empty()).then(|| Grid {
-        title: "All strengths together".to_string(),
-        label: "perturb",
-        header: header.map(str::to_string).to_vec(),
-        rows,
-        spare: 0..0,
-        remarks: Vec::new(),
-    })
+    Some(table).filter(|table| !table.rows.is_empty())
 }
 
 /// The classes of each head that lose most at the strongest set.
-pub(super) fn classes(run: &Run) -> Option<Grid> {
+pub(super) fn classes(run: &Run) -> Option<Table> {
     let set = run.strongest()?;
-    let mut rows = Vec::new();
+    let mut table = Table::new(
+        format!("Most sensitive classes at {}", printable(&set.name)),
+        label("classes"),
+    );
+    table.columns = vec![
+        Column::text("class"),
+        Column::number("PIS").with_interval("interval"),
+        Column::number("before"),
+        Column::number("after"),
+        Column::number("samples").spare(0),
+        Column::number("p"),
+    ];
     for head in &run.heads {
         for impact in run.by_class(head, &set.name).iter().take(CLASSES) {
-            let share = |x: Option<f64>| x.map_or(NONE.to_string(), number);
-            let (pis, between) = match impact.interval {
-                Some(interval) => number_with_interval(impact.pis, interval),
-                None => (number(impact.pis), NONE.to_string()),
-            };
-            rows.push(vec![
-                printable(&format!("{head}: {}", impact.class)),
-                pis,
-                between,
+            let share = |x: Option<f64>| Cell::optional(x, number);
+            table.push(vec![
+                Cell::text(format!("{head}: {}", impact.class)),
+                Cell::with_interval(impact.pis, impact.interval),
                 share(impact.baseline),
                 share(impact.accuracy),
                 share(impact.samples),
-                probability(impact.p),
+                Cell::written(probability(impact.p), impact.p),
             ]);
         }
     }
-    let header = ["class", "PIS", "interval", "before", "after", "samples", "p"];
-    (!rows.is_empty()).then(|| Grid {
-        title: format!("Most sensitive classes at {}", printable(&set.name)),
-        label: "perturb",
-        header: header.map(str::to_string).to_vec(),
-        rows,
-        spare: 5..6,
-        remarks: Vec::new(),
-    })
+    Some(table).filter(|table| !table.rows.is_empty())
+}
+
+/// Several tables of one run need labels of their own.
+fn label(name: &str) -> String {
+    format!("perturb-{}", name.replace(|c: char| !c.is_ascii_alphanumeric(), "-"))
 }
 
 fn has_lit(run: &Run) -> bool {
@@ -143,14 +119,10 @@ fn has_lit(run: &Run) -> bool {
     run.sets.iter().any(known)
 }
 
-/// Value and interval as they are written.
-fn cells(score: Option<&Score>) -> [String; 2] {
-    match score.and_then(|score| Some((score.value?, score.interval))) {
-        Some((value, Some(interval))) => {
-            let (value, interval) = number_with_interval(value, interval);
-            [value, interval]
-        }
-        Some((value, None)) => [number(value), NONE.to_string()],
-        None => [NONE.to_string(), NONE.to_string()],
+/// The value of a score; a dash where it was not computed either.
+fn known(score: Option<&repscope_core::Score>) -> Cell {
+    match score {
+        Some(score) => Cell::score(Some(score)),
+        None => Cell::optional(None, number),
     }
 }

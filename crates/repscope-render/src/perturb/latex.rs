@@ -4,8 +4,8 @@
 
 use super::macros::macros;
 use super::{Run, Set};
-use crate::latex::{escape, math};
 use crate::numbers::{number, number_with_interval, percent};
+use crate::table::latex::{escape, math};
 use repscope_core::{Results, Score};
 
 /// Heads beside each other that fit one column of a journal.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! The numbers as LaTeX commands: `\PISTopOneCombined`. Names of commands hold letters only, so numbers are spelled.
 
+use super::Run;
 use super::latex::{in_percent, with_interval};
 use super::summary::ratio;
-use super::{Run, reason};
-use crate::latex::math;
 use crate::numbers::number;
+use crate::table::latex::math;
+use crate::table::reason;
 use crate::text::printable;
 use repscope_core::Score;
 

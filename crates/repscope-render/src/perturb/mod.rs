@@ -20,7 +20,6 @@ mod table;
 pub(crate) mod testdata;
 
 use crate::numbers::{number, number_with_interval};
-use repscope_core::Score;
 use run::{BASELINE, cell, names};
 
 pub use details::perturb_details;
@@ -29,9 +28,6 @@ pub use latex::perturb_latex;
 pub(crate) use run::{ClassImpact, Run, Set};
 pub use summary::perturb_summary;
 pub use table::perturb_table;
-
-/// What stands for a value that does not exist.
-const NONE: &str = "—";
 
 /// A value with its interval: `11.75 [11.51, 11.99]`.
 fn written(value: f64, interval: Option<[f64; 2]>) -> String {
@@ -42,10 +38,4 @@ fn written(value: f64, interval: Option<[f64; 2]>) -> String {
         }
         None => number(value),
     }
-}
-
-/// Why a score has no value.
-fn reason(score: &Score) -> String {
-    let recorded = score.reason.clone().filter(|reason| !reason.is_empty());
-    recorded.unwrap_or_else(|| "no reason was recorded".to_string())
 }

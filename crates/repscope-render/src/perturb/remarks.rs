@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! What a reader of the tables must know.
 
+use super::Run;
 use super::grids::families;
-use super::{NONE, Run, reason};
 use crate::numbers::percent;
-use crate::summary::distinct;
+use crate::scores::distinct;
+use crate::table::{NONE, reason};
 use crate::text::printable;
 use repscope_core::Score;
 
@@ -22,11 +23,11 @@ pub(super) fn remarks(run: &Run) -> Vec<String> {
     let drawn = || run.results.scores.iter().filter(|score| score.model == run.model);
     let way = |score: &Score| {
         let method = score.method.as_deref().filter(|_| score.interval.is_some())?;
-        let what = match score.metric.split(['.', '@', '(']).next()? {
-            "accuracy" => "accuracy",
-            "pis" if is_of_family(&score.metric) => "mean PIS",
-            "pis" if score.metric.contains(".relative") => return None,
-            "pis" => "PIS",
+        let what = match (score.metric.family(), score.metric.part()) {
+            ("accuracy", _) => "accuracy",
+            ("pis", "mean" | "aopc" | "deletion") => "mean PIS",
+            ("pis", "relative") => return None,
+            ("pis", _) => "PIS",
             _ => return None,
         };
         Some(format!(
@@ -39,7 +40,7 @@ pub(super) fn remarks(run: &Run) -> Vec<String> {
         let ways = distinct(ways.iter().map(String::as_str)).join("; ");
         remarks.push(format!("{} intervals: {ways}", percent(level)));
     }
-    let missing = drawn().filter(|score| score.value.is_none() && !score.metric.contains("(f=all)"));
+    let missing = drawn().filter(|score| score.value.is_none() && score.metric.parameter("f") != Some("all"));
     let missing: Vec<(String, String)> = missing.map(|score| (score.metric.to_string(), reason(score))).collect();
     for why in distinct(missing.iter().map(|(_, why)| why.as_str())) {
         let of: Vec<&str> = missing
@@ -54,10 +55,4 @@ pub(super) fn remarks(run: &Run) -> Vec<String> {
         remarks.push(printable(&format!("{NONE} {who}: {why}")));
     }
     remarks
-}
-
-fn is_of_family(metric: &str) -> bool {
-    [".mean@", ".aopc@", ".deletion@"]
-        .iter()
-        .any(|part| metric.contains(part))
 }

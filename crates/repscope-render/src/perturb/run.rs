@@ -2,7 +2,7 @@
 //! The scores of perturbed inputs, sorted: each belongs to a model, a head and a set, which its printed identity says
 //! (`pis.modulation.drop@top1`).
 
-use crate::summary::distinct;
+use crate::scores::distinct;
 use repscope_core::{Breakdown, MetricId, Results, Score};
 
 /// The name of all heads together, and of the inputs as they are.

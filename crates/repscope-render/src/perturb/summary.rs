@@ -4,7 +4,8 @@
 
 use super::findings::Finding;
 use super::json::Json;
-use super::{Run, Set, reason, written};
+use super::{Run, Set, written};
+use crate::table::reason;
 use repscope_core::{Results, Score};
 
 /// The document's key findings, and those of its reference beside them: family and percent.

@@ -6,9 +6,9 @@ use super::Run;
 use super::findings::Finding;
 use super::grids::{classes, families, of_head};
 use super::remarks::remarks;
-use crate::grid::Grid;
-use crate::text::{Style, printable, wrap};
-use crate::{Color, Format, latex, long_csv, markdown};
+use crate::table::{Block, Check, Document, Item};
+use crate::text::printable;
+use crate::{Color, Format, long_csv};
 use repscope_core::Results;
 
 /// Writes the scores of perturbed inputs and what was found. `width` (terminal columns) and `color` matter to
@@ -20,78 +20,27 @@ pub fn perturb_table(results: &Results, findings: &[Finding], format: Format, wi
     let Some(run) = Run::first(results) else {
         return crate::render(&Results::default(), format, width, color);
     };
-    let heads = run.heads.iter().map(|head| (head.clone(), of_head(&run, head, format)));
-    let mut grids: Vec<(String, Grid)> = heads.collect();
-    grids.extend(families(&run).map(|grid| ("families".to_string(), grid)));
-    grids.extend(classes(&run).map(|grid| ("classes".to_string(), grid)));
-    let remarks = remarks(&run);
-    match format {
-        Format::Markdown => {
-            let tables = grids.iter().map(|(_, grid)| grid.markdown());
-            let lines = remarks.iter().map(|remark| markdown::escape(remark));
-            let found = findings.iter().map(|f| {
-                format!(
-                    "{} **{}**: {}",
-                    mark(f),
-                    markdown::escape(&f.check),
-                    said(f, markdown::escape)
-                )
-            });
-            let lines: Vec<String> = lines.chain(found).collect();
-            tables.collect::<Vec<_>>().join("\n") + &markdown::list(&lines)
-        }
-        Format::Latex => {
-            let tables = grids.iter().map(|(name, grid)| in_latex(name, grid));
-            tables.collect::<Vec<_>>().join("\n") + &items(&remarks, findings)
-        }
-        _ => {
-            let tables = grids.iter().map(|(_, grid)| grid.table(width, color));
-            let mut text: String = tables.collect();
-            text.extend(remarks.iter().map(|remark| wrap(remark, width, "")));
-            if !findings.is_empty() {
-                text += &format!("\n{}\n", Style::Bold.paint("Checks", color));
-            }
-            text.extend(findings.iter().map(|finding| {
-                let words = format!("{}: {}", printable(&finding.check), said(finding, str::to_string));
-                wrap(&words, width, &format!("{} ", mark(finding)))
-            }));
-            text
-        }
+    let tables = run.heads.iter().map(|head| of_head(&run, head));
+    let tables = tables.chain(families(&run)).chain(classes(&run));
+    let mut blocks: Vec<Block> = tables.map(Block::Table).collect();
+    blocks.push(Block::List(remarks(&run).into_iter().map(Item::sentence).collect()));
+    if !findings.is_empty() {
+        blocks.push(Block::Heading("Checks".to_string()));
+        blocks.push(Block::List(findings.iter().map(item).collect()));
     }
+    Document { blocks, legend: None }.render(format, width, color)
 }
 
-fn mark(finding: &Finding) -> &'static str {
-    match finding.holds {
-        Some(true) => "✓",
-        Some(false) => "✗",
-        None => "–",
+fn item(finding: &Finding) -> Item {
+    Item {
+        check: Some(match finding.holds {
+            Some(true) => Check::Holds,
+            Some(false) => Check::Fails,
+            None => Check::Open,
+        }),
+        name: printable(&finding.check),
+        text: printable(&finding.evidence),
     }
-}
-
-fn said(finding: &Finding, escape: impl Fn(&str) -> String) -> String {
-    escape(&printable(&finding.evidence))
-}
-
-/// Several tables of one document need labels of their own.
-fn in_latex(name: &str, grid: &Grid) -> String {
-    let name = name.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-    let own = format!("\\label{{tab:perturb-{name}}}");
-    grid.latex().replacen("\\label{tab:perturb}", &own, 1)
-}
-
-fn items(remarks: &[String], findings: &[Finding]) -> String {
-    let holds = |finding: &Finding| match finding.holds {
-        Some(true) => "holds",
-        Some(false) => "does not hold",
-        None => "is open",
-    };
-    let found = findings.iter().map(|finding| {
-        let check = latex::escape(&printable(&finding.check));
-        format!("\\emph{{{check}}} {}: {}", holds(finding), said(finding, latex::escape))
-    });
-    let lines = remarks.iter().map(|remark| latex::escape(remark)).chain(found);
-    let lines: String = lines.map(|line| format!("  \\item {line}\n")).collect();
-    format!("\n\\begin{{itemize}}\n{lines}\\end{{itemize}}\n")
 }
 
 #[cfg(test)]
@@ -126,7 +75,7 @@ random5    0.4481  [0.4451, 0.4511]  0.0645  1.290  [1.250, 1.330]      1.290  0
         assert!(
             narrow
                 .lines()
-                .nth(1)
+                .nth(2)
                 .is_some_and(|line| line.starts_with("set      accuracy    drop")),
             "{narrow}"
         );
@@ -172,7 +121,7 @@ modulation: BPSK   5.0  [-2.0, 12.0]     0.5   0.25        4      1
         let findings = perturb_findings(&of_document(), &[], &[]);
         let text = perturb_table(&of_document(), &findings, Format::Markdown, 80, Color::No);
         assert!(
-            text.contains("| top1 | 0.4800 | \\[0.4770, 0.4830\\] | 0.0326 | 3.26 |"),
+            text.contains("| top1 | 0.4800 | [0.4770, 0.4830] | 0.0326 | 3.26 |"),
             "{text}"
         );
         assert!(

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 //! The CSV files of a retrieval: every score, every label, and which labels are retrieved for which.
 
-use super::Identity;
-use crate::long_csv::{self, write};
+use super::direction;
+use crate::breakdowns;
+use crate::long_csv;
+use crate::table::csv::write;
 use repscope_core::{Breakdown, Results};
-
-/// Columns that count: whole numbers, written as such.
-const COUNTS: [&str; 4] = ["queries", "relevant", "hits", "count"];
 
 /// Paths relative to the output folder, and the contents.
 pub(crate) fn files(results: &Results) -> Vec<(String, String)> {
     let file = |name: &str, contents| (format!("retrieval/{name}"), contents);
     vec![
         file("scores.csv", scores(results)),
-        file("per_label.csv", breakdowns(results, "label_precision")),
-        file("confusion.csv", breakdowns(results, "label_precision.confusion")),
+        file("per_label.csv", of_measure(results, "label_precision")),
+        file("confusion.csv", of_measure(results, "label_precision.confusion")),
     ]
 }
 
@@ -24,16 +23,12 @@ fn scores(results: &Results) -> String {
     let mut header = vec!["model", "metric", "labels", "direction", "measure", "k", "effective_k"];
     header.extend(&long_csv::HEADER[2..]);
     let rows = results.scores.iter().filter_map(|score| {
-        let id = Identity::of(&score.metric)?;
+        let id = &score.metric;
+        let direction = direction(id)?;
         let mut long = long_csv::row(score);
         let numbers = long.split_off(2);
-        long.extend([
-            id.labels.unwrap_or_default(),
-            id.direction,
-            id.measure,
-            optional(id.k),
-            optional(score.effective_k),
-        ]);
+        long.extend([id.labels().unwrap_or(""), direction, id.measure()].map(str::to_string));
+        long.extend([optional(id.k()), optional(score.effective_k)]);
         long.extend(numbers);
         Some(long)
     });
@@ -41,27 +36,21 @@ fn scores(results: &Results) -> String {
 }
 
 /// All breakdowns of a measure below each other.
-fn breakdowns(results: &Results, measure: &str) -> String {
-    let known: Vec<(Identity, &Breakdown)> = results
-        .breakdowns
-        .iter()
-        .filter_map(|breakdown| Some((Identity::of(&breakdown.metric)?, breakdown)))
-        .filter(|(id, _)| id.measure == measure)
-        .collect();
-    let tables = known.into_iter().map(|(id, breakdown)| {
-        let of_identity = vec![
+fn of_measure(results: &Results, measure: &str) -> String {
+    let table = |breakdown: &Breakdown| {
+        let id = &breakdown.metric;
+        let direction = direction(id).filter(|_| id.measure() == measure)?;
+        let k = id.k().map(|k| k.to_string()).unwrap_or_default();
+        Some(vec![
             breakdown.model.clone(),
-            id.labels.unwrap_or_default(),
-            id.direction,
-            id.k.map(|k| k.to_string()).unwrap_or_default(),
-        ];
-        (of_identity, breakdown)
-    });
-    long_csv::breakdowns(
-        &["model", "labels", "direction", "k"],
-        &tables.collect::<Vec<_>>(),
-        &COUNTS,
-    )
+            id.labels().unwrap_or("").to_string(),
+            direction.to_string(),
+            k,
+        ])
+    };
+    let all = results.breakdowns.iter();
+    let tables = all.filter_map(|breakdown| Some((table(breakdown)?, breakdown)));
+    breakdowns::write(&["model", "labels", "direction", "k"], &tables.collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -3,99 +3,66 @@
 //! which its printed identity says (`label_precision.text2sensor.macro(labels=l2)@10`).
 
 pub(crate) mod files;
+pub(crate) mod label_retrieval;
 pub(crate) mod readings;
 pub(crate) mod table;
 
-use crate::summary::distinct;
-use repscope_core::{MetricId, Results, Score};
-
-/// The measures that look at labels, and those that do not. The latter carry no set of labels in their identity.
-const OF_LABELS: [&str; 7] = [
-    "label_precision",
-    "label_recall",
-    "label_hit",
-    "label_ndcg",
-    "r_precision",
-    "map_at_r",
-    "mrr",
-];
-const OF_SPACES: [&str; 3] = ["pair_recall", "hubness", "modality_gap"];
-
-/// What the identity of a retrieval's score says.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Identity {
-    /// The measure without the direction: `label_precision.macro`.
-    pub(crate) measure: String,
-    /// `text2sensor`.
-    pub(crate) direction: String,
-    /// The set of labels, where it has a name.
-    pub(crate) labels: Option<String>,
-    pub(crate) k: Option<usize>,
-}
-
-impl Identity {
-    /// `None` for what is no score of a retrieval.
-    pub(crate) fn of(id: &MetricId) -> Option<Self> {
-        let (family, k) = (id.family(), id.k());
-        let is_known = OF_LABELS.contains(&family) || OF_SPACES.contains(&family);
-        if !is_known || k.is_some() != id.at().is_some() {
-            return None;
-        }
-        id.sides()?;
-        Some(Identity {
-            measure: id.measure().to_string(),
-            direction: id.direction()?.to_string(),
-            labels: id.labels().map(str::to_string),
-            k,
-        })
-    }
-
-    fn is_of_labels(&self) -> bool {
-        !OF_SPACES.iter().any(|family| self.measure.starts_with(family))
-    }
-}
+use crate::scores::distinct;
+use repscope_core::{Analysis, MetricId, Results, Score, Takes};
 
 /// All scores of one direction, for one model and one set of labels.
 pub(crate) struct Part<'a> {
     pub(crate) model: &'a str,
-    pub(crate) labels: Option<String>,
-    pub(crate) direction: String,
-    scores: Vec<(Identity, &'a Score)>,
+    pub(crate) labels: Option<&'a str>,
+    pub(crate) direction: &'a str,
+    scores: Vec<&'a Score>,
+}
+
+/// The direction of what a retrieval found; `None` for every other score.
+pub(crate) fn direction(id: &MetricId) -> Option<&str> {
+    let is_retrieval = id.metric().is_some_and(|metric| metric.analysis == Analysis::Retrieval);
+    let is_at_k = id.k().is_some() == id.at().is_some();
+    id.sides().filter(|_| is_retrieval && is_at_k)?;
+    id.direction()
+}
+
+/// Whether a measure looks at labels.
+fn is_of_labels(id: &MetricId) -> bool {
+    id.metric().is_some_and(|metric| metric.takes.contains(&Takes::Labels))
 }
 
 /// The parts of the results: model by model, set by set, direction by direction, each in order of first appearance.
 /// Measures that do not look at labels stand with the first set.
 pub(crate) fn parts(results: &Results) -> Vec<Part<'_>> {
-    let known: Vec<(Identity, &Score)> = results
-        .scores
-        .iter()
-        .filter_map(|score| Some((Identity::of(&score.metric)?, score)))
-        .collect();
+    let known = || results.scores.iter().filter(|score| direction(&score.metric).is_some());
     let mut parts = Vec::new();
-    for model in distinct(known.iter().map(|(_, score)| score.model.as_str())) {
-        let own: Vec<&(Identity, &Score)> = known.iter().filter(|(_, score)| score.model == model).collect();
-        let mut sets: Vec<&Option<String>> = Vec::new();
-        for (id, _) in own.iter().filter(|(id, _)| id.is_of_labels()) {
-            if !sets.contains(&&id.labels) {
-                sets.push(&id.labels);
+    for model in distinct(known().map(|score| score.model.as_str())) {
+        let own = || known().filter(|score| score.model == model);
+        let mut sets: Vec<Option<&str>> = Vec::new();
+        for score in own().filter(|score| is_of_labels(&score.metric)) {
+            if !sets.contains(&score.metric.labels()) {
+                sets.push(score.metric.labels());
             }
         }
         if sets.is_empty() {
-            sets.push(&None);
+            sets.push(None);
         }
-        for (i, set) in sets.iter().enumerate() {
-            let belongs = |id: &Identity| if id.is_of_labels() { id.labels == **set } else { i == 0 };
-            for direction in distinct(own.iter().map(|(id, _)| id.direction.as_str())) {
-                let scores: Vec<(Identity, &Score)> = own
-                    .iter()
-                    .filter(|(id, _)| id.direction == direction && belongs(id))
-                    .map(|(id, score)| (id.clone(), *score))
-                    .collect();
+        for (i, &labels) in sets.iter().enumerate() {
+            let belongs = |id: &MetricId| {
+                if is_of_labels(id) {
+                    id.labels() == labels
+                } else {
+                    i == 0
+                }
+            };
+            for direction in distinct(own().filter_map(|score| score.metric.direction())) {
+                let is_own = |score: &&Score| score.metric.direction() == Some(direction) && belongs(&score.metric);
+                let scores: Vec<&Score> = own().filter(is_own).collect();
                 if !scores.is_empty() {
                     parts.push(Part {
                         model,
-                        labels: (*set).clone(),
-                        direction: direction.to_string(),
+                        labels,
+                        direction,
                         scores,
                     });
                 }
@@ -119,17 +86,15 @@ pub(crate) fn names<'b>(part: &'b Part<'_>, all: &[Part<'_>]) -> [Option<&'b str
     let has_sets = all.iter().any(|other| other.labels != part.labels);
     [
         Some(part.model).filter(|_| has_models),
-        part.labels.as_deref().filter(|_| has_sets),
+        part.labels.filter(|_| has_sets),
     ]
 }
 
 impl<'a> Part<'a> {
     /// The score of a measure at K, or over the whole ranking.
     pub(crate) fn score(&self, measure: &str, k: Option<usize>) -> Option<&'a Score> {
-        let mut scores = self.scores.iter();
-        scores
-            .find(|(id, _)| id.measure == measure && id.k == k)
-            .map(|(_, score)| *score)
+        let mut scores = self.scores.iter().copied();
+        scores.find(|score| score.metric.measure() == measure && score.metric.k() == k)
     }
 
     pub(crate) fn at(&self, measure: &str, k: usize) -> Option<&'a Score> {
@@ -139,12 +104,8 @@ impl<'a> Part<'a> {
     /// Every K of these measures, in the order given.
     pub(crate) fn ks(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<usize> {
         let mut ks = Vec::new();
-        for k in self
-            .scores
-            .iter()
-            .filter(|(id, _)| is_wanted(&id.measure))
-            .filter_map(|(id, _)| id.k)
-        {
+        let wanted = self.scores.iter().filter(|score| is_wanted(score.metric.measure()));
+        for k in wanted.filter_map(|score| score.metric.k()) {
             if !ks.contains(&k) {
                 ks.push(k);
             }
@@ -154,29 +115,26 @@ impl<'a> Part<'a> {
 
     /// How many queries count.
     pub(crate) fn queries(&self) -> usize {
-        let of = |measure: &str| self.scores.iter().find(|(id, _)| id.measure == measure);
+        let of = |measure: &str| self.scores.iter().find(|score| score.metric.measure() == measure);
         let known = of("label_precision")
             .or_else(|| of("pair_recall"))
             .or_else(|| self.scores.first());
-        known.map_or(0, |(_, score)| score.n)
+        known.map_or(0, |score| score.n)
     }
 
     /// How many targets each query ranks. A recall of K of N targets is K/N by chance, so the chance level tells N.
     pub(crate) fn targets(&self) -> Option<usize> {
-        let is_recall = |id: &Identity| matches!(id.measure.as_str(), "label_recall" | "pair_recall");
-        self.scores
-            .iter()
-            .filter(|(id, _)| is_recall(id))
-            .find_map(|(id, score)| {
-                let k = score.effective_k.or(id.k)?;
-                let targets = k as f64 / score.chance.filter(|chance| *chance > 0.0)?;
-                targets.is_finite().then_some(targets.round() as usize)
-            })
+        let is_recall = |score: &&&Score| matches!(score.metric.measure(), "label_recall" | "pair_recall");
+        self.scores.iter().filter(is_recall).find_map(|score| {
+            let k = score.effective_k.or(score.metric.k())?;
+            let targets = k as f64 / score.chance.filter(|chance| *chance > 0.0)?;
+            targets.is_finite().then_some(targets.round() as usize)
+        })
     }
 
     /// `Text → Sensor`.
     pub(crate) fn title(&self) -> String {
-        title(&self.direction, "→")
+        title(self.direction, "→")
     }
 }
 
@@ -203,16 +161,15 @@ mod tests {
     use repscope_core::Better;
 
     #[test]
-    fn an_identity_says_measure_direction_labels_and_k() {
-        let id = Identity::of(&"label_precision.text2sensor.normalized_macro(labels=l2.fine)@10".into()).unwrap();
+    fn only_scores_of_a_retrieval_have_a_direction() {
+        let of = |id: &str| direction(&MetricId::from(id)).map(str::to_string);
         assert_eq!(
-            (id.measure.as_str(), id.direction.as_str()),
-            ("label_precision.normalized_macro", "text2sensor")
+            of("label_precision.text2sensor.normalized_macro(labels=l2.fine)@10").as_deref(),
+            Some("text2sensor")
         );
-        assert_eq!((id.labels.as_deref(), id.k), (Some("l2.fine"), Some(10)));
-        assert_eq!(Identity::of(&"mrr.a2b".into()).unwrap().k, None);
+        assert_eq!(of("mrr.a2b").as_deref(), Some("a2b"));
         for other in ["trustworthiness@10", "mrr", "smoothness.slope", "label_precision.x@10"] {
-            assert_eq!(Identity::of(&other.into()), None, "{other}");
+            assert_eq!(of(other), None, "{other}");
         }
     }
 

@@ -3,11 +3,11 @@
 //! results; a K stands where they have a model.
 
 use super::{Part, names, parts};
-use crate::latex::{self, Setting};
-use crate::numbers::{number, number_with_margin, percent, rough};
-use crate::summary::Summary;
-use crate::text::{Style, printable, wrap};
-use crate::{Color, Format, long_csv, markdown, table};
+use crate::numbers::{number_with_margin, percent, rough};
+use crate::scores::{Best, add_to_group, scores_with};
+use crate::table::{Block, Cell, Document, Table, reason};
+use crate::text::printable;
+use crate::{Color, Format, long_csv};
 use repscope_core::{Results, Score};
 
 /// The measures at K that are shown, by row. The others (macro of recall, say) are in the CSV and JSON files only: a
@@ -60,73 +60,61 @@ pub fn retrieval_table(results: &Results, format: Format, width: usize, color: C
     if parts.is_empty() {
         return crate::render(&Results::default(), format, width, color);
     }
-    let tables: Vec<Table> = parts.iter().map(|part| Table::new(part, &parts)).collect();
-    let legend = Legend::new(&tables);
-    match format {
-        Format::Markdown => in_markdown(&tables, &legend),
-        Format::Latex => in_latex(&tables),
-        _ => in_terminal(&tables, &legend, width, color),
-    }
+    let (tables, scores): (Vec<Table>, Vec<Results>) = parts.iter().map(|part| table(part, &parts)).unzip();
+    // How to read the rows is said once, over all tables.
+    let all = Results {
+        scores: scores.into_iter().flat_map(|results| results.scores).collect(),
+        ..Results::default()
+    };
+    let legend = meanings(&all).into_iter().chain(intervals(&all)).collect();
+    let document = Document {
+        blocks: tables.into_iter().map(Block::Table).collect(),
+        legend: Some(legend),
+    };
+    document.render(format, width, color)
 }
 
-/// What the table of a part says.
-struct Table {
-    /// `Text → Sensor, labels l2`.
-    title: String,
-    /// `899 queries, each against 899 targets`.
-    counts: String,
-    /// What tells the table from the others, in letters, digits and hyphens.
-    label: String,
-    /// The scores of the summary, under the names of rows and columns.
-    results: Results,
-    summary: Summary,
-    /// The measures that have no K.
-    remark: Option<String>,
-}
-
-impl Table {
-    fn new(part: &Part<'_>, all: &[Part<'_>]) -> Self {
-        let [model, labels] = names(part, all);
-        let mut title = part.title();
-        title.extend(labels.map(|labels| format!(", labels {labels}")));
-        title.extend(model.map(|model| format!(", {model}")));
-        let label: Vec<&str> = [Some(part.direction.as_str()), labels, model]
-            .into_iter()
-            .flatten()
-            .collect();
-        let results = by_k(part);
-        let mut summary = Summary::new(&results);
-        summary.intervals = intervals(&results).into_iter().collect();
-        for row in &mut summary.rows {
-            row.opens_block = OPENING.contains(&row.metric.as_str());
-            for (column, cell) in summary.models.iter().zip(&mut row.cells) {
-                let score = results.score(column, &row.metric);
-                if let (Some(cell), Some((value, margin))) = (cell, score.and_then(margin)) {
-                    (cell.value, cell.interval) = (Some(value), Some(margin));
-                }
+/// The table of a part, and the scores in it under the names of rows and columns.
+fn table(part: &Part<'_>, all: &[Part<'_>]) -> (Table, Results) {
+    let [model, labels] = names(part, all);
+    let mut title = part.title();
+    title.extend(labels.map(|labels| format!(", labels {labels}")));
+    title.extend(model.map(|model| format!(", {model}")));
+    let label: Vec<&str> = [Some(part.direction), labels, model].into_iter().flatten().collect();
+    let label = label.join("-").replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let results = by_k(part);
+    let mut table = scores_with(&results, Best::Unmarked, [false; 2]);
+    table.title = printable(&format!("{title}: {}", counts(part)));
+    table.label = format!("repscope-{label}");
+    table.legend = meanings(&results)
+        .map(|rows| format!("Rows: {rows}"))
+        .into_iter()
+        .collect();
+    table.legend.extend(intervals(&results));
+    table.remarks = remark(part).iter().map(|remark| printable(remark)).collect();
+    for (i, row) in table.rows.iter_mut().enumerate() {
+        row.opens_block = i > 0 && OPENING.contains(&row.cells[0].text.as_str());
+        let name = row.cells[0].text.clone();
+        for (column, cell) in table
+            .columns
+            .iter()
+            .zip(&mut row.cells)
+            .filter(|(column, _)| column.is_split)
+        {
+            if let Some((value, margin)) = results.score(&column.head.text, &name).and_then(margin) {
+                (cell.text, cell.interval) = (value, margin);
             }
-        }
-        if let Some(first) = summary.rows.first_mut() {
-            first.opens_block = false;
-        }
-        for (measure, name) in WHOLE.into_iter().chain([GAP]) {
-            let undefined = part.score(measure, None).filter(|score| score.value.is_none());
-            let reason = undefined.map(|score| printable(score.reason.as_deref().unwrap_or("no reason was recorded")));
-            // Most often a row above lacks its value for the same reason.
-            let is_said = |reason: &String| summary.undefined.iter().any(|(_, said)| said == reason);
-            if let Some(reason) = reason.filter(|reason| !is_said(reason)) {
-                summary.undefined.push((name.to_string(), reason));
-            }
-        }
-        Table {
-            title: printable(&title),
-            counts: counts(part),
-            label: label.join("-").replace(|c: char| !c.is_ascii_alphanumeric(), "-"),
-            remark: remark(part).map(|remark| printable(&remark)),
-            results,
-            summary,
         }
     }
+    for (measure, name) in WHOLE.into_iter().chain([GAP]) {
+        let undefined = part.score(measure, None).filter(|score| score.value.is_none());
+        // Most often a row above lacks its value for the same reason.
+        let is_said = |reason: &String| table.undefined.iter().any(|(_, said)| said == reason);
+        if let Some(reason) = undefined.map(reason).filter(|reason| !is_said(reason)) {
+            table.undefined.push((name.to_string(), reason));
+        }
+    }
+    (table, results)
 }
 
 /// The scores at K as a table has them: K stands for the model, and no K is better than another.
@@ -221,14 +209,9 @@ fn value(score: &Score) -> String {
     let Some(x) = score.value else {
         return "—".to_string();
     };
-    let mut text = match (margin(score), score.interval) {
-        (Some((value, margin)), _) => format!("{value} {margin}"),
-        (None, Some(interval)) => {
-            let (value, interval) = crate::number_with_interval(x, interval);
-            format!("{value} {interval}")
-        }
-        (None, None) => number(x),
-    };
+    let cell = Cell::with_interval(x, score.interval);
+    let (value, interval) = margin(score).unwrap_or((cell.text, cell.interval));
+    let mut text = format!("{value} {interval}").trim_end().to_string();
     text.extend(score.chance.map(|chance| format!(" (chance {})", rough(chance))));
     text
 }
@@ -239,11 +222,7 @@ fn intervals(results: &Results) -> Option<String> {
     for score in results.scores.iter().filter(|score| score.interval.is_some()) {
         let known = |part: &Option<String>| part.clone().unwrap_or_else(|| "not recorded".to_string());
         let way = format!("{} over {}", known(&score.method), known(&score.unit));
-        match ways.iter_mut().find(|(w, _)| *w == way) {
-            Some((_, rows)) if rows.contains(&score.metric.as_str()) => {}
-            Some((_, rows)) => rows.push(&score.metric),
-            None => ways.push((way, vec![&score.metric])),
-        }
+        add_to_group(&mut ways, way, &score.metric);
     }
     ways.sort_by_key(|(_, rows)| std::cmp::Reverse(rows.len()));
     let level = results
@@ -265,102 +244,12 @@ fn intervals(results: &Results) -> Option<String> {
     (!ways.is_empty()).then(|| printable(&format!("± half of the {level} interval: {}", ways.join("; "))))
 }
 
-/// What is said once below all tables.
-struct Legend {
-    summary: Summary,
-    meanings: String,
-}
-
-impl Legend {
-    fn new(tables: &[Table]) -> Self {
-        let scores = tables.iter().flat_map(|table| table.results.scores.clone()).collect();
-        let all = Results {
-            scores,
-            ..Results::default()
-        };
-        let mut summary = Summary::new(&all);
-        summary.intervals = intervals(&all).into_iter().collect();
-        let meanings = meanings(&summary);
-        Legend { summary, meanings }
-    }
-
-    fn has_rows(&self) -> bool {
-        !self.summary.rows.is_empty()
-    }
-}
-
-fn meanings(summary: &Summary) -> String {
-    let is_shown = |name: &str| summary.rows.iter().any(|row| row.metric == name);
+/// What the rows mean that do not say it themselves.
+fn meanings(results: &Results) -> Option<String> {
+    let is_shown = |name: &str| results.scores.iter().any(|score| score.metric == name);
     let shown = MEANINGS.iter().filter(|(name, _)| is_shown(name));
     let meanings: Vec<String> = shown.map(|(name, meaning)| format!("{name}: {meaning}")).collect();
-    meanings.join("; ")
-}
-
-fn in_terminal(tables: &[Table], legend: &Legend, width: usize, color: Color) -> String {
-    let mut text = String::new();
-    for table in tables {
-        let title = format!("{}: {}", table.title, table.counts);
-        let title = wrap(&title, width, "");
-        text.push_str(&Style::Bold.paint(title.trim_end(), color));
-        text.push('\n');
-        if !table.summary.rows.is_empty() {
-            text.push_str(&table::tables(&table.summary, width, color));
-        }
-        if let Some(remark) = &table.remark {
-            text.push_str(&wrap(remark, width, ""));
-        }
-        text.push_str(&table::reasons(&table.summary, width));
-        text.push('\n');
-    }
-    if legend.has_rows() {
-        text.push_str(&table::legend(&legend.summary, width, color));
-        for sentence in [&legend.meanings].into_iter().chain(&legend.summary.intervals) {
-            text.push_str(&wrap(sentence, width, ""));
-        }
-    }
-    text
-}
-
-fn in_markdown(tables: &[Table], legend: &Legend) -> String {
-    let mut text = String::new();
-    for table in tables {
-        let title = markdown::escape(&table.title);
-        text.push_str(&format!("**{title}**: {}\n\n", table.counts));
-        if !table.summary.rows.is_empty() {
-            text.push_str(&markdown::table(&table.summary));
-            text.push('\n');
-        }
-        let mut items: Vec<String> = table.remark.iter().map(|remark| markdown::escape(remark)).collect();
-        items.extend(markdown::reasons(&table.summary));
-        if !items.is_empty() {
-            text.push_str(&markdown::list(&items));
-            text.push('\n');
-        }
-    }
-    if legend.has_rows() {
-        let sentences = [&legend.meanings].into_iter().chain(&legend.summary.intervals);
-        let mut items = vec![markdown::legend(&legend.summary)];
-        items.extend(sentences.map(|sentence| markdown::escape(sentence)));
-        // A comment, or GitHub would take both lists as one.
-        text.push_str(&format!("<!-- -->\n\n{}", markdown::list(&items)));
-    }
-    text
-}
-
-/// Tables of a paper may end up pages apart, so each explains itself.
-fn in_latex(tables: &[Table]) -> String {
-    let set = |table: &Table| {
-        let title = format!("{}: {}", table.title, table.counts);
-        let meanings = format!("Rows: {}", meanings(&table.summary));
-        let setting = Setting {
-            title: &title,
-            label: &format!("repscope-{}", table.label),
-            legend: &[meanings],
-            remarks: table.remark.as_slice(),
-        };
-        latex::render_in(&table.summary, &setting)
-    };
-    tables.iter().map(set).collect::<Vec<_>>().join("\n")
+    (!meanings.is_empty()).then(|| meanings.join("; "))
 }
 
 #[cfg(test)]
@@ -395,6 +284,7 @@ recall       ↑   0.0804 ±0.0015   0.6803 ±0.0015   0.011–0.11
 
 hubness      ·      0.4              0.4
 never found  ·        0                0
+
 whole ranking: MRR 0.881 ±0.018 (chance 0.27); modality gap 0.82
 
 ↑ higher is better; · neither
@@ -463,8 +353,9 @@ metric         K = 10
 precision  ↑        —
 
 recall     ↑        —
-whole ranking: MAP@R —, MRR —
+
 — precision, recall: no query has a relevant target
+whole ranking: MAP@R —, MRR —
 
 ↑ higher is better
 precision: share of the first K with the query's label
@@ -493,7 +384,7 @@ precision: share of the first K with the query's label
             score.metric.starts_with("label_precision.text2sensor@") || score.metric.starts_with("mrr")
         });
         let expected = "\
-**Text → Sensor**: 900 queries
+**Text → Sensor: 900 queries**
 
 | metric |  | K = 10 | K = 100 | chance |
 |:--|:-:|--:|--:|--:|
@@ -531,7 +422,7 @@ precision: share of the first K with the query's label
     \bottomrule
   \end{tabular}
   \par\smallskip
-  {\footnotesize
+  {\raggedright\footnotesize
     whole ranking: MRR 0.881 $\pm$0.018 (chance 0.27)\par}
 \end{table}
 ";

@@ -52,7 +52,7 @@ pub(super) fn figure(run: &Run) -> Vec<NamedFigure> {
         format!("{}: {}.", printable(system.name), shares.join(", "))
     };
     let head = "Shares of texts by bands of their energy.".to_string();
-    let mut notes = run.notes(|id| id == "etes.bands");
+    let mut notes = run.notes(|id| *id == "etes.bands");
     notes.push(
         "Bands of the energy −cos of signal and text, lower is better, with the cuts of document 004.".to_string(),
     );

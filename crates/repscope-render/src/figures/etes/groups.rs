@@ -6,7 +6,7 @@ use crate::etes::{Groups, System};
 use crate::figures::NamedFigure;
 use crate::figures::words::{description, typeset};
 use crate::numbers::{number, percent};
-use crate::summary::distinct;
+use crate::scores::distinct;
 use crate::text::printable;
 use repscope_figures::{Axis, BarRow, Bars, BarsLook, Figure, Legend, Measured, Orientation, Panel};
 

@@ -60,7 +60,7 @@ pub(super) fn figure(run: &Run) -> Vec<NamedFigure> {
         panels.push(Panel::new("Matched nearer than shuffled ↑", bars));
     }
     let models = Models::of(run.results);
-    let mut notes = run.notes(|id| ["etes.alignment", "etes.auc"].contains(&id));
+    let mut notes = run.notes(|id| ["etes.alignment", "etes.auc"].contains(&id.as_str()));
     notes.push("Best first by alignment. Levels depend on the space, the AUC does not.".to_string());
     if has("shuffled.std") {
         notes.push(

@@ -7,6 +7,7 @@ use crate::figures::words::description;
 use crate::numbers::rough;
 use crate::perturb::Run;
 use crate::text::printable;
+use repscope_core::MetricId;
 use repscope_figures::{Axis, Curve, Figure, Legend, Lines, Panel, Reference, ReferenceAt};
 
 /// Accuracy against the share, a panel per head; nothing is masked at 0 %.
@@ -28,7 +29,7 @@ pub(super) fn figure(drawn: &Drawn) -> Vec<NamedFigure> {
         })
     };
     let head = "Accuracy against the share that is masked.".to_string();
-    let is_drawn = |metric: &str| metric.starts_with("accuracy.");
+    let is_drawn = |id: &MetricId| id.family() == "accuracy" && id.head().is_some();
     let figure = Figure {
         description: description(std::iter::once(head).chain(run.heads.iter().map(sentence))),
         columns: panels.len().min(3),

@@ -5,7 +5,7 @@ use super::Run;
 use crate::figures::words::description;
 use crate::figures::{NamedFigure, named};
 use crate::numbers::number;
-use crate::summary::distinct;
+use crate::scores::distinct;
 use crate::text::printable;
 use repscope_core::Breakdown;
 use repscope_figures::{Figure, Heatmap, Panel};

@@ -6,15 +6,15 @@ mod labels;
 mod scores;
 
 use super::NamedFigure;
-use crate::retrieval::{Identity, Part, by_labels, names, parts, title};
-use crate::summary::distinct;
+use crate::retrieval::{Part, by_labels, direction, names, parts, title};
+use crate::scores::distinct;
 use crate::text::printable;
-use repscope_core::{Breakdown, Results};
+use repscope_core::{Breakdown, MetricId, Results};
 
 /// The figures of each model and set of labels; where there are several models, also one that compares them.
 pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let parts = parts(results);
-    let directions: Vec<&str> = distinct(parts.iter().map(|part| part.direction.as_str()));
+    let directions: Vec<&str> = distinct(parts.iter().map(|part| part.direction));
     let series: Vec<String> = directions
         .iter()
         .map(|direction| printable(&title(direction, "→")))
@@ -75,20 +75,15 @@ impl Run<'_> {
             .breakdowns
             .iter()
             .filter(|breakdown| breakdown.model == first.model);
-        let known = known.filter_map(|breakdown| Some((Identity::of(&breakdown.metric)?, breakdown)));
-        let known: Vec<(Identity, &Breakdown)> = known
-            .filter(|(id, _)| id.measure == measure && id.labels == first.labels)
-            .collect();
-        let mut ks: Vec<usize> = known.iter().filter_map(|(id, _)| id.k).collect();
+        let is_own = |id: &MetricId| direction(id).is_some() && id.measure() == measure && id.labels() == first.labels;
+        let known: Vec<&Breakdown> = known.filter(|breakdown| is_own(&breakdown.metric)).collect();
+        let mut ks: Vec<usize> = known.iter().filter_map(|breakdown| breakdown.metric.k()).collect();
         ks.sort_unstable();
         ks.dedup();
         let k = *super::middle(&ks)?;
-        let at_k = known.iter().filter(|(id, _)| id.k == Some(k));
-        Some((
-            k,
-            at_k.map(|(id, breakdown)| (self.series_of(&id.direction), *breakdown))
-                .collect(),
-        ))
+        let at_k = known.into_iter().filter(|breakdown| breakdown.metric.k() == Some(k));
+        let of_series = |breakdown: &Breakdown| self.series_of(breakdown.metric.direction().unwrap_or(""));
+        Some((k, at_k.map(|breakdown| (of_series(breakdown), breakdown)).collect()))
     }
 
     /// A title before which the model and the set stand, where there are several.

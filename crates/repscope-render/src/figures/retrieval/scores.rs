@@ -7,7 +7,8 @@ use crate::figures::words::description;
 use crate::figures::{NamedFigure, named};
 use crate::numbers::{number, number_with_interval, percent, rough};
 use crate::retrieval::{Part, title};
-use crate::summary::{direction, distinct};
+use crate::scores::distinct;
+use crate::table::direction;
 use crate::text::printable;
 use repscope_core::{Better, Score};
 use repscope_figures::{Axis, BarRow, Bars, Curve, CurvePoint, Figure, Lines, Panel, Reference, ReferenceAt};
@@ -60,10 +61,10 @@ pub(super) fn comparison(parts: &[Part], directions: &[&str]) -> Vec<NamedFigure
     if models.len() < 2 {
         return Vec::new();
     }
-    let mut sets: Vec<&Option<String>> = Vec::new();
+    let mut sets: Vec<Option<&str>> = Vec::new();
     for part in parts {
-        if !sets.contains(&&part.labels) {
-            sets.push(&part.labels);
+        if !sets.contains(&part.labels) {
+            sets.push(part.labels);
         }
     }
     let (measure, _, label) = AT_K[0];
@@ -72,7 +73,7 @@ pub(super) fn comparison(parts: &[Part], directions: &[&str]) -> Vec<NamedFigure
         for direction in directions {
             let own = parts
                 .iter()
-                .filter(|part| part.direction == *direction && part.labels == **set);
+                .filter(|part| part.direction == *direction && part.labels == *set);
             let lines: Vec<(usize, &Part)> = own
                 .filter_map(|part| Some((models.iter().position(|model| *model == part.model)?, part)))
                 .collect();

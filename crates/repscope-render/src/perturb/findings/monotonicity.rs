@@ -2,9 +2,10 @@
 //! Do scores fall with the strength of a perturbation? Asked beyond the intervals: what lies within them is noise. Intervals of
 //! the same samples lie farther apart than the error of their difference asks for, so a rise that is called one is one.
 
-use super::super::{NONE, Run, Set, written};
+use super::super::{Run, Set, written};
 use super::{Finding, and, percents};
 use crate::numbers::number;
+use crate::table::NONE;
 use repscope_core::Score;
 
 /// Do the scores of a family fall, or stay, from the weakest to the strongest, for every head?

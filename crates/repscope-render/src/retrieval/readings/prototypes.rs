@@ -4,7 +4,7 @@
 
 use super::{Measured, telling_ks};
 use crate::numbers::rough;
-use crate::retrieval::{Identity, Part};
+use crate::retrieval::{Part, direction};
 use repscope_core::Results;
 
 const MEASURE: &str = "label_precision.normalized_macro";
@@ -68,12 +68,11 @@ fn compare(prototypes: &Part<'_>, instances: &Part<'_>, results: &Results) -> Op
 /// How many labels the average is over.
 fn labels(part: &Part<'_>, k: usize, results: &Results) -> Option<usize> {
     let breakdown = results.breakdowns.iter().find(|breakdown| {
-        let id = Identity::of(&breakdown.metric);
+        let id = &breakdown.metric;
+        let own = (Some(part.direction), part.labels, Some(k));
         breakdown.model == part.model
-            && id.is_some_and(|id| {
-                id.measure == "label_precision"
-                    && (&id.direction, &id.labels, id.k) == (&part.direction, &part.labels, Some(k))
-            })
+            && id.measure() == "label_precision"
+            && (direction(id), id.labels(), id.k()) == own
     })?;
     let normalized = breakdown.columns.iter().find(|column| column.name == "normalized")?;
     Some(normalized.values.iter().flatten().count())

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-//! The CSV files of specification document 000, under its folder, file and column names; those of the other commands are
-//! beside them.
+//! The CSV files of the analyses. The columns of a summary follow from the metrics of its analysis, which declare them.
 
 use crate::clid;
 use crate::compare;
 use crate::etes;
-use crate::long_csv::write;
 use crate::numbers::exact;
 use crate::perturb;
 use crate::retrieval;
-use crate::summary::distinct;
-use repscope_core::{Results, Score};
+use crate::scores::distinct;
+use crate::table::csv::write;
+use repscope_core::metrics::Output;
+use repscope_core::{self as core, METRICS, Metric, MetricId, Results, Score};
 
 /// A path relative to the output folder, and the contents.
 type File = (String, String);
@@ -42,30 +42,69 @@ pub fn document_files(command: &str, results: &Results) -> Vec<(String, String)>
         .collect()
 }
 
-fn smoothness(results: &Results) -> Vec<File> {
-    const COLUMNS: [(&str, &str); 9] = [
-        ("Regression_Slope", "smoothness.slope"),
-        ("Regression_Intercept", "smoothness.intercept"),
-        ("R_Value", "smoothness.r"),
-        ("R_Squared", "smoothness.r2"),
-        ("P_Value", "smoothness.p"),
-        ("Std_Error", "smoothness.stderr"),
-        ("Mean_Smoothness_Ratio", "smoothness.ratio_mean"),
-        ("Std_Smoothness_Ratio", "smoothness.ratio_std"),
-        ("Median_Smoothness_Ratio", "smoothness.ratio_median"),
-    ];
-    let ids = COLUMNS.map(|(_, id)| id);
-    let mut header = vec!["Model"];
-    header.extend(COLUMNS.map(|(name, _)| name));
-    header.push("Sample_Count");
-    let rows = models_with(results, |id| ids.contains(&id)).into_iter().map(|model| {
-        let mut row = vec![model.to_string()];
-        row.extend(ids.map(|id| value(results.score(model, id))));
-        row.push(count(ids.iter().filter_map(|id| results.score(model, id))));
-        row
-    });
-    let summary = write(&header, rows);
+/// The outputs of these metrics that have a column, with its name.
+pub(crate) fn columns(is_wanted: impl Fn(&Metric) -> bool) -> Vec<(&'static str, &'static Output)> {
+    let wanted = METRICS.iter().filter(|metric| is_wanted(metric));
+    let outputs = wanted.flat_map(|metric| metric.outputs);
+    outputs.filter_map(|output| Some((output.column?, output))).collect()
+}
 
+/// The score of a model that is this output, whatever its K.
+pub(crate) fn score_of<'a>(results: &'a Results, model: &str, output: &Output) -> Option<&'a Score> {
+    let is_own = |score: &&Score| score.model == model && is_output(&score.metric, output);
+    results.scores.iter().find(is_own)
+}
+
+fn is_output(id: &MetricId, output: &Output) -> bool {
+    id.output().is_some_and(|own| own.id == output.id)
+}
+
+/// The models that have one of these scores.
+pub(crate) fn models_with<'a>(results: &'a Results, columns: &[(&str, &Output)]) -> Vec<&'a str> {
+    let is_own = |score: &&Score| columns.iter().any(|(_, output)| is_output(&score.metric, output));
+    distinct(results.scores.iter().filter(is_own).map(|score| score.model.as_str()))
+}
+
+/// The summary of an analysis: a line for each model, its columns as the metrics declare them, how many units they come from,
+/// and behind them the ends of the intervals where these belong to the file.
+fn summary(results: &Results, analysis: core::Analysis, intervals: Intervals) -> String {
+    let columns = columns(|metric| metric.analysis == analysis);
+    let mut header = vec!["Model".to_string()];
+    header.extend(columns.iter().map(|(name, _)| name.to_string()));
+    header.push("Sample_Count".to_string());
+    if intervals == Intervals::Shown {
+        header.extend(
+            columns
+                .iter()
+                .flat_map(|(name, _)| [format!("{name}_Low"), format!("{name}_High")]),
+        );
+    }
+    let row = |model: &str| {
+        let scores: Vec<Option<&Score>> = columns
+            .iter()
+            .map(|(_, output)| score_of(results, model, output))
+            .collect();
+        let mut row = vec![model.to_string()];
+        row.extend(scores.iter().map(|score| value(*score)));
+        row.push(count(scores.iter().copied().flatten()));
+        if intervals == Intervals::Shown {
+            let ends = scores.iter().map(|score| score.and_then(|score| score.interval));
+            row.extend(ends.flat_map(|ends| [number(ends.map(|[low, _]| low)), number(ends.map(|[_, high]| high))]));
+        }
+        row
+    };
+    write(&header, models_with(results, &columns).into_iter().map(row))
+}
+
+/// Whether a summary has the ends of the intervals.
+#[derive(Clone, Copy, PartialEq)]
+enum Intervals {
+    Shown,
+    Hidden,
+}
+
+fn smoothness(results: &Results) -> Vec<File> {
+    let summary = summary(results, core::Analysis::Smoothness, Intervals::Hidden);
     let tables = results.samples.iter().filter(|table| table.metric == "smoothness");
     let pairs = tables.flat_map(|table| {
         let column = |name: &str| {
@@ -100,7 +139,7 @@ fn smoothness(results: &Results) -> Vec<File> {
     ]
 }
 
-/// Distances of codes as they are, as the document writes them; those of unit-length and scaled codes in further columns.
+/// Distances of the embeddings as they are; those of unit-length and scaled embeddings in further columns.
 fn robustness(results: &Results) -> Vec<File> {
     const COLUMNS: [&str; 6] = ["mean", "standard_error", "std", "min", "max", "median"];
     let mut rows = Vec::new();
@@ -173,13 +212,9 @@ fn robustness(results: &Results) -> Vec<File> {
 }
 
 fn neighborhood(results: &Results) -> Vec<File> {
-    let neighbors = |id: &str| -> Option<usize> {
-        let (name, k) = id.split_once('@')?;
-        if matches!(name, "trustworthiness" | "continuity") {
-            k.parse().ok()
-        } else {
-            None
-        }
+    let neighbors = |id: &MetricId| {
+        let is_own = matches!(id.measure(), "trustworthiness" | "continuity");
+        id.k().filter(|_| is_own)
     };
     let mut ks: Vec<usize> = results
         .scores
@@ -189,7 +224,8 @@ fn neighborhood(results: &Results) -> Vec<File> {
     ks.sort_unstable();
     ks.dedup();
     let mut rows = Vec::new();
-    for model in models_with(results, |id| neighbors(id).is_some()) {
+    let own = results.scores.iter().filter(|score| neighbors(&score.metric).is_some());
+    for model in distinct(own.map(|score| score.model.as_str())) {
         for k in &ks {
             let scores = ["trustworthiness", "continuity"].map(|name| results.score(model, &format!("{name}@{k}")));
             let mut row = vec![model.to_string(), k.to_string()];
@@ -223,7 +259,11 @@ fn manifold(results: &Results) -> Vec<File> {
     const IDS: [&str; 3] = ["participation_ratio", "two_nn", "dimension_usage"];
     let mut summary = Vec::new();
     let mut spectra = Vec::new();
-    for model in models_with(results, |id| IDS.contains(&id)) {
+    let own = results
+        .scores
+        .iter()
+        .filter(|score| IDS.contains(&score.metric.as_str()));
+    for model in distinct(own.map(|score| score.model.as_str())) {
         let [ratio, two_nn, usage] = IDS.map(|id| results.score(model, id));
         let spectrum = spectrum(model, results);
         summary.push(vec![
@@ -276,87 +316,13 @@ fn dimension(model: &str, results: &Results) -> Option<usize> {
 }
 
 fn geometry(results: &Results) -> Vec<File> {
-    const COLUMNS: [(&str, &str); 8] = [
-        ("Uniformity", "uniformity"),
-        ("Silhouette_Score", "silhouette"),
-        ("NMI", "nmi"),
-        ("AMI", "ami"),
-        ("Clustering_Inertia", "inertia"),
-        ("Inertia_Share", "inertia.share"),
-        ("Cluster_Balance", "cluster_balance"),
-        ("KNN_Accuracy", "knn_accuracy@"), // whatever the number of neighbours
-    ];
-    let is = |id: &str, wanted: &str| id == wanted || (wanted.ends_with('@') && id.starts_with(wanted));
-    let mut header = vec!["Model".to_string()];
-    header.extend(COLUMNS.map(|(name, _)| name.to_string()));
-    header.push("Sample_Count".to_string());
-    header.extend(
-        COLUMNS
-            .iter()
-            .flat_map(|(name, _)| [format!("{name}_Low"), format!("{name}_High")]),
-    );
-    let rows = models_with(results, |id| COLUMNS.iter().any(|(_, wanted)| is(id, wanted)))
-        .into_iter()
-        .map(|model| {
-            let score = |wanted| {
-                results
-                    .scores
-                    .iter()
-                    .find(|s| s.model == model && is(&s.metric, wanted))
-            };
-            let scores = COLUMNS.map(|(_, wanted)| score(wanted));
-            let mut row = vec![model.to_string()];
-            row.extend(scores.map(value));
-            row.push(count(scores.into_iter().flatten()));
-            row.extend(scores.iter().flat_map(|score| {
-                let interval = score.and_then(|score| score.interval);
-                [
-                    number(interval.map(|[low, _]| low)),
-                    number(interval.map(|[_, high]| high)),
-                ]
-            }));
-            row
-        });
-    vec![(
-        "geometry_analysis/geometry_summary.csv".to_string(),
-        write(&header, rows),
-    )]
+    let summary = summary(results, core::Analysis::Geometry, Intervals::Shown);
+    vec![("geometry_analysis/geometry_summary.csv".to_string(), summary)]
 }
 
 fn rankme(results: &Results) -> Vec<File> {
-    const COLUMNS: [(&str, &str); 8] = [
-        ("RankMe_Spec", "rankme(variant=spec)"),
-        ("RankMe_Paper", "rankme(variant=paper)"),
-        ("Numerical_Rank", "numerical_rank"),
-        ("Stable_Rank", "stable_rank"),
-        ("Alpha_ReQ", "alpha_req"),
-        ("Alpha_ReQ_R2", "alpha_req.r2"),
-        ("Condition_Number", "condition_number"),
-        ("Std_Collapse", "std_collapse"),
-    ];
-    let mut header = vec!["Model"];
-    header.extend(COLUMNS.map(|(name, _)| name));
-    header.push("Sample_Count");
-    let rows = models_with(results, |id| COLUMNS.iter().any(|(_, wanted)| id == *wanted))
-        .into_iter()
-        .map(|model| {
-            let scores = COLUMNS.map(|(_, id)| results.score(model, id));
-            let mut row = vec![model.to_string()];
-            row.extend(scores.map(value));
-            row.push(count(scores.into_iter().flatten()));
-            row
-        });
-    vec![("rankme/rankme_summary.csv".to_string(), write(&header, rows))]
-}
-
-pub(crate) fn models_with(results: &Results, is_wanted: impl Fn(&str) -> bool) -> Vec<&str> {
-    distinct(
-        results
-            .scores
-            .iter()
-            .filter(|score| is_wanted(&score.metric))
-            .map(|score| score.model.as_str()),
-    )
+    let summary = summary(results, core::Analysis::Rankme, Intervals::Hidden);
+    vec![("rankme/rankme_summary.csv".to_string(), summary)]
 }
 
 /// How many units the first score with a value was computed from, or else the first of all.

@@ -81,14 +81,14 @@ fn of_model(parts: &[Part<'_>]) -> Json {
                 let value = part.at(MEASURE, k).and_then(|score| score.value);
                 (k.to_string(), Json::Number(value))
             });
-            (part.direction.clone(), Json::Object(values.collect()))
+            (part.direction.to_string(), Json::Object(values.collect()))
         });
         members.collect::<Vec<_>>()
     };
     let mut members = Vec::new();
     for set in by_labels(parts) {
-        match &set[0].labels {
-            Some(name) => members.push((name.clone(), Json::Object(directions(set)))),
+        match set[0].labels {
+            Some(name) => members.push((name.to_string(), Json::Object(directions(set)))),
             None => members.extend(directions(set)),
         }
     }

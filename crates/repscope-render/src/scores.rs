@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+//! The table of scores: one row per metric, one column per model, which value is best, footnotes, why values are missing, and
+//! how the intervals were computed.
+
+use crate::numbers::{percent, rough};
+use crate::table::{Cell, Column, Emphasis, Kind, Row, Table, reason};
+use crate::text::printable;
+use crate::winners;
+use repscope_core::{Better, Results, Score, metrics};
+
+/// Rows of one family stand apart from the others when there are this many.
+const ROWS_OF_A_BLOCK: usize = 3;
+/// The columns before those of the models.
+pub(crate) const LEAD: usize = 2;
+/// What the best value of a row is.
+const APART: &str = "best, its interval apart from all others";
+
+/// Which value of a row is the best.
+#[derive(Clone, Copy)]
+pub(crate) enum Best<'a> {
+    /// The one whose interval lies apart from all others.
+    Apart,
+    /// The one that the differences of these results call better than every other.
+    Tested(&'a Results),
+    /// None is marked.
+    Unmarked,
+}
+
+/// The scores, with the best value of a row marked by its interval.
+pub(crate) fn scores(results: &Results) -> Table {
+    scores_with(results, Best::Apart, [false; 2])
+}
+
+/// The scores. `facts` says whether there are columns of chance levels and of counts even where no row has one.
+pub(crate) fn scores_with(results: &Results, best: Best, facts: [bool; 2]) -> Table {
+    let models = distinct(results.scores.iter().map(|s| s.model.as_str()));
+    let metrics = by_family(distinct(results.scores.iter().map(|s| s.metric.as_str())));
+    let has_chance = facts[0] || results.scores.iter().any(|score| score.chance.is_some());
+    let has_n = facts[1] || results.scores.iter().any(|score| score.n > 0);
+    let mut table = Table {
+        caption: if results.scores.iter().any(|score| score.interval.is_some()) {
+            "Scores with confidence intervals".to_string()
+        } else {
+            "Scores".to_string()
+        },
+        label: "repscope".to_string(),
+        emphasis: APART.to_string(),
+        undefined: undefined(&models, &metrics, results),
+        legend: intervals(&metrics, results),
+        ..Table::default()
+    };
+    table.columns = vec![Column::text("metric"), Column::direction()];
+    table.columns.extend(models.iter().map(|model| Column::model(*model)));
+    table
+        .columns
+        .extend(has_chance.then(|| Column::number("chance").quiet()));
+    table.columns.extend(has_n.then(|| Column::number("n").quiet()));
+    let in_block = |id: &str| metrics.iter().filter(|m| family(m) == family(id)).count() >= ROWS_OF_A_BLOCK;
+    for (i, metric) in metrics.iter().enumerate() {
+        let of_metric: Vec<Option<&Score>> = models.iter().map(|model| results.score(model, metric)).collect();
+        let winner = match best {
+            Best::Apart => apart(&of_metric),
+            Best::Tested(all) => {
+                winners::best(all, metric).and_then(|name| models.iter().position(|model| *model == name))
+            }
+            Best::Unmarked => None,
+        };
+        let mut cells = row(metric, &of_metric, winner, &mut table.notes);
+        cells.extend(has_chance.then(|| range_of(of_metric.iter().flatten().filter_map(|score| score.chance), rough)));
+        cells.extend(has_n.then(|| count(&of_metric)));
+        let is_other = i > 0 && family(metric) != family(metrics[i - 1]);
+        table.rows.push(Row {
+            cells,
+            opens_block: is_other && (in_block(metric) || in_block(metrics[i - 1])),
+            models: Vec::new(),
+        });
+    }
+    table
+}
+
+/// The table with a row for each model and a column for each metric.
+pub(crate) fn by_model(table: Table) -> Table {
+    let mut columns = vec![Column::text("model")];
+    let places: Vec<usize> = (0..table.columns.len())
+        .filter(|&i| table.columns[i].is_split)
+        .collect();
+    for row in &table.rows {
+        let facts = row
+            .cells
+            .iter()
+            .zip(&table.columns)
+            .filter(|(cell, column)| column.is_quiet && !cell.text.is_empty());
+        columns.push(Column {
+            head: Cell {
+                about: String::new(),
+                ..row.cells[0].clone()
+            },
+            is_split: true,
+            better: match row.cells[1].kind {
+                Kind::Direction(better) => Some(better),
+                _ => None,
+            },
+            facts: facts
+                .map(|(cell, column)| format!("{} {}", column.head.text, cell.text))
+                .collect(),
+            ..Column::default()
+        });
+    }
+    let row = |&place: &usize| {
+        let head = &table.columns[place].head;
+        let values = table.rows.iter().map(|row| row.cells[place].clone());
+        Row {
+            cells: std::iter::once(head.clone()).chain(values).collect(),
+            opens_block: false,
+            models: vec![head.text.clone()],
+        }
+    };
+    Table {
+        rows: places.iter().map(row).collect(),
+        columns,
+        ..table
+    }
+}
+
+/// How many units the values come from: one number where they agree, otherwise a range.
+fn count(scores: &[Option<&Score>]) -> Cell {
+    let scores = || scores.iter().flatten();
+    let is_any_defined = scores().any(|score| score.value.is_some());
+    let counted = scores().filter(|score| score.n > 0 && (score.value.is_some() || !is_any_defined));
+    range_of(counted.map(|score| score.n as f64), |n| n.to_string())
+}
+
+/// The part of a metric's id before its first `.`, `@` or `(`.
+fn family(metric: &str) -> &str {
+    metric.split(['.', '@', '(']).next().unwrap_or(metric)
+}
+
+/// Brings the metrics of a family together, where its first one stands.
+fn by_family(metrics: Vec<&str>) -> Vec<&str> {
+    let families = distinct(metrics.iter().map(|m| family(m)));
+    families
+        .iter()
+        .flat_map(|f| metrics.iter().copied().filter(move |m| family(m) == *f))
+        .collect()
+}
+
+/// The metric, its direction, and the value of each model. A note that all models share stands at the metric.
+fn row(metric: &str, scores: &[Option<&Score>], best: Option<usize>, notes: &mut Vec<String>) -> Vec<Cell> {
+    let known: Vec<&Score> = scores.iter().flatten().copied().collect();
+    let is_shared = known.windows(2).all(|pair| pair[0].note == pair[1].note);
+    let mut mark = |score: Option<&Score>| {
+        score
+            .and_then(|score| score.note.as_deref())
+            .map(|note| number_of(note, notes))
+    };
+    let about = metrics::find(metric)
+        .and_then(|(_, output)| output)
+        .map_or("", |output| output.about);
+    let mut cells = vec![
+        Cell {
+            note: if is_shared { mark(known.first().copied()) } else { None },
+            about: about.to_string(),
+            ..Cell::metric(metric)
+        },
+        Cell::direction(known.first().map_or(Better::Neither, |score| score.better)),
+    ];
+    cells.extend(scores.iter().enumerate().map(|(i, score)| Cell {
+        note: if is_shared { None } else { mark(*score) },
+        ..Cell::score(*score).emphasized(Emphasis::Best, best == Some(i))
+    }));
+    cells
+}
+
+/// The best of at least two values, if models may be ranked by it and its interval lies apart from every other.
+fn apart(scores: &[Option<&Score>]) -> Option<usize> {
+    let rivals: Vec<(usize, &Score)> = scores
+        .iter()
+        .enumerate()
+        .filter_map(|(i, s)| s.filter(|s| s.value.is_some() && s.comparable).map(|s| (i, s)))
+        .collect();
+    let beats = |a: &Score, b: &Score| match (a.better, a.interval, b.interval) {
+        (Better::Higher, Some([low, _]), Some([_, high])) => low > high,
+        (Better::Lower, Some([_, high]), Some([low, _])) => high < low,
+        _ => false,
+    };
+    let wins = |i: usize, a: &Score| rivals.iter().all(|&(j, b)| i == j || beats(a, b));
+    rivals
+        .iter()
+        .find(|(i, a)| rivals.len() > 1 && wins(*i, a))
+        .map(|(i, _)| *i)
+}
+
+/// The number of a footnote, which is added if it is new.
+fn number_of(note: &str, notes: &mut Vec<String>) -> usize {
+    let note = printable(note);
+    let position = notes.iter().position(|known| *known == note);
+    position.unwrap_or_else(|| {
+        notes.push(note);
+        notes.len() - 1
+    }) + 1
+}
+
+/// Why values are missing, and the models that lack them.
+type Missing<'a> = (String, Vec<&'a str>);
+
+/// Groups undefined scores that have their reason and their models in common.
+fn undefined(models: &[&str], metrics: &[&str], results: &Results) -> Vec<(String, String)> {
+    let mut groups: Vec<(Missing, Vec<&str>)> = Vec::new();
+    for &metric in metrics {
+        let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+        let scores = models.iter().filter_map(|model| results.score(model, metric));
+        for score in scores.filter(|score| score.value.is_none()) {
+            add_to_group(&mut reasons, reason(score), score.model.as_str());
+        }
+        for why in reasons {
+            add_to_group(&mut groups, why, metric);
+        }
+    }
+    let describe = |((reason, of_models), ids): (Missing, Vec<&str>)| {
+        let ids = name_metrics(&ids, metrics);
+        let who = if of_models.len() == models.len() {
+            ids
+        } else {
+            format!("{ids} for {}", of_models.join(", "))
+        };
+        (printable(&who), reason)
+    };
+    groups.into_iter().map(describe).collect()
+}
+
+/// Says how the intervals were computed, and where methods differ, of which metrics.
+fn intervals(metrics: &[&str], results: &Results) -> Vec<String> {
+    let mut groups: Vec<((String, String), Vec<&str>)> = Vec::new();
+    for &metric in metrics {
+        let scores = results
+            .scores
+            .iter()
+            .filter(|s| s.metric == metric && s.interval.is_some());
+        for score in scores {
+            let level = score.level.map_or("confidence".to_string(), percent);
+            let how = match (&score.method, &score.unit) {
+                (Some(method), Some(unit)) => format!("{method} over {unit}"),
+                (Some(one), None) | (None, Some(one)) => one.clone(),
+                (None, None) => "method not recorded".to_string(),
+            };
+            add_to_group(&mut groups, (level, how), metric);
+        }
+    }
+    let levels = distinct(groups.iter().map(|((level, _), _)| level.as_str()));
+    let sentence = |level: &&str| {
+        let ways = groups.iter().filter(|((l, _), _)| l == level).map(|((_, how), ids)| {
+            if groups.len() == 1 {
+                how.clone()
+            } else {
+                format!("{how} ({})", name_metrics(ids, metrics))
+            }
+        });
+        printable(&format!("{level} intervals: {}", ways.collect::<Vec<_>>().join("; ")))
+    };
+    levels.iter().map(sentence).collect()
+}
+
+pub(crate) fn add_to_group<'a, K: PartialEq>(groups: &mut Vec<(K, Vec<&'a str>)>, key: K, member: &'a str) {
+    match groups.iter_mut().find(|(k, _)| *k == key) {
+        Some((_, members)) if members.contains(&member) => {}
+        Some((_, members)) => members.push(member),
+        None => groups.push((key, vec![member])),
+    }
+}
+
+/// More names than this would be a page of them: the first ones stand for all.
+const MOST_NAMES: usize = 12;
+const SHOWN: usize = 4;
+
+/// Lists metrics, a whole family under its own name: `smoothness` for all of `smoothness.slope`, `smoothness.r`, …
+pub(crate) fn name_metrics(ids: &[&str], all: &[&str]) -> String {
+    let is_whole = |f: &str| {
+        let mut members = all.iter().filter(|m| family(m) == f);
+        // `two_nn` alone would read as the one metric of that name, not as all of its variants.
+        !all.contains(&f) && members.clone().count() > 1 && members.all(|m| ids.contains(m))
+    };
+    let names = distinct(ids.iter().map(|id| if is_whole(family(id)) { family(id) } else { *id }));
+    if names.len() > MOST_NAMES {
+        format!("{} and {} more", names[..SHOWN].join(", "), names.len() - SHOWN)
+    } else {
+        names.join(", ")
+    }
+}
+
+/// The numbers as one where they agree, otherwise as a range; sorted by the first.
+fn range_of(values: impl Iterator<Item = f64>, write: impl Fn(f64) -> String) -> Cell {
+    let values: Vec<f64> = values.collect();
+    let first = values.first().copied();
+    let mut sorted = values;
+    sorted.sort_by(f64::total_cmp);
+    let text = match (sorted.first(), sorted.last()) {
+        (Some(&low), Some(&high)) if write(low) == write(high) => write(low),
+        // A dash between negative numbers reads as one more minus.
+        (Some(&low), Some(&high)) if low < 0.0 => format!("{} to {}", write(low), write(high)),
+        (Some(&low), Some(&high)) => format!("{}–{}", write(low), write(high)),
+        _ => String::new(),
+    };
+    Cell::written(text, first)
+}
+
+/// The different ones, in order of first appearance.
+pub(crate) fn distinct<'a>(items: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = Vec::new();
+    for item in items {
+        if !seen.contains(&item) {
+            seen.push(item);
+        }
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_very_many_metrics_the_first_are_named_and_the_rest_counted() {
+        let ids: Vec<String> = (1..=13).map(|i| format!("pis.head@top{i}")).collect();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let expected = "pis.head@top1, pis.head@top2, pis.head@top3, pis.head@top4 and 9 more";
+        // One of the family is not among them, so the family does not stand for them.
+        let all: Vec<&str> = ids.iter().copied().chain(["pis.head@low1"]).collect();
+        assert_eq!(name_metrics(&ids, &all), expected);
+        assert!(name_metrics(&ids[..12], &all).ends_with("pis.head@top12"));
+    }
+}
