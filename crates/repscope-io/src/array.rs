@@ -72,6 +72,16 @@ impl Array {
         Array::checked(shape, dtype, data).map_err(|p| repscope_core::Error::Input(format!("the array {p}")))
     }
 
+    /// Double precision in row order.
+    pub fn from_f64(shape: Vec<usize>, values: Vec<f64>) -> repscope_core::Result<Self> {
+        Array::new(shape, "f64", Data::f64(values))
+    }
+
+    /// Single precision in row order.
+    pub fn from_f32(shape: Vec<usize>, values: Vec<f32>) -> repscope_core::Result<Self> {
+        Array::new(shape, "f32", Data::f32(values))
+    }
+
     pub(crate) fn checked(shape: Vec<usize>, dtype: &str, data: Data) -> Parsed<Self> {
         check_dimensions(&shape)?;
         if count(&shape) != Some(data.len()) {

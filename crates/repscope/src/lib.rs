@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: MIT
-//! Measures how good learned representations are.
+#![doc = include_str!("../README.md")]
 //!
-//! ```
-//! use repscope::Embeddings;
-//!
-//! // Two hundred embeddings on a curve in three dimensions.
-//! let curve: Vec<f32> = (0..200).flat_map(|i| { let t = i as f32 / 20.0; [t.cos(), t.sin(), t / 3.0] }).collect();
-//! let embeddings = Embeddings::new(200, 3, curve)?;
-//! let dimension = repscope::two_nn(&embeddings)?;
-//! assert!(dimension.value.is_some_and(|d| d < 1.5), "a curve has one dimension");
-//! # Ok::<(), repscope::Error>(())
-//! ```
+//! # The map
 //!
 //! What is asked is a value, and so is what is answered. The map, in the order data flow:
 //!

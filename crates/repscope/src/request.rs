@@ -156,7 +156,7 @@ fn add_table(request: &mut Evaluate, name: &str, options: Value) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use repscope_io::{Array, Data};
+    use repscope_io::Array;
 
     use super::*;
 
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn arrays_of_a_program_stand_where_paths_would() {
         let line: Vec<f64> = (0..40).flat_map(|i| [f64::from(i), 2.0 * f64::from(i)]).collect();
-        let array = Array::new(vec![40, 2], "f64", Data::F64(std::sync::Arc::new(line))).expect("a shape that fits");
+        let array = Array::from_f64(vec![40, 2], line).expect("a shape that fits");
         let arrays = [Source::Array("Z".to_string(), array)];
         let asked = options(r#"{"models": [{"name": "line", "source": {"array": 0}}], "level": 0.9}"#);
         let request = Request::read("manifold", asked, &arrays).expect("a request");
