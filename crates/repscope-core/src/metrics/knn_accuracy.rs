@@ -44,7 +44,7 @@ fn looked_up(spec: &Spec, rows: usize) -> usize {
 fn missing(spec: &Spec, study: &Study) -> Option<String> {
     let rows = study.embeddings.rows();
     let Some(labels) = &study.labels else {
-        return Some("needs a label for each row".to_string());
+        return Some("needs labels, one for each row".to_string());
     };
     if labels.classes() < 2 {
         return Some(format!(

@@ -32,7 +32,7 @@ pub(super) static METRIC: Metric = Metric {
 pub(super) fn missing(spec: &Spec, study: &Study) -> Option<String> {
     let rows = study.embeddings.rows();
     match &study.labels {
-        None => Some("needs a label for each row".to_string()),
+        None => Some("needs labels, one for each row".to_string()),
         Some(labels) if labels.classes() < 2 => Some(format!(
             "all rows have the label `{}`; at least two classes are needed",
             labels.names()[0]
