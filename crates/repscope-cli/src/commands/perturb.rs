@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use rayon::prelude::*;
 use repscope_core::run::Driver;
 use repscope_core::{Analysis, Head, Masking, Perturbation, PerturbedSet, perturb};
-use repscope_io::{BadImages, Images, InputPath, InputRecord, write_grey_png, write_integers, write_whole};
+use repscope_io::{BadImages, Images, InputPath, InputRecord, write_gray_png, write_integers, write_whole};
 
 use super::analyses::{metrics, spec, start_threads, watched};
 use crate::args::{MaskOptions, NumberEncoderOptions, Perturb, PerturbEvaluate, PerturbGenerate};
@@ -86,7 +86,7 @@ fn generate(options: &PerturbGenerate) -> Result<ExitCode> {
                 .output
                 .join(masked_name(name, &masking.name(), options.masks.suffix()));
             if !to.is_file() {
-                write_grey_png(&to, size, &masked.pixels)?;
+                write_gray_png(&to, size, &masked.pixels)?;
                 written.fetch_add(1, Ordering::Relaxed);
             }
             let line = [masked.lit, masked.masked_lit, masked.masked].map(|n| n.to_string());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Models that are run: what they see ([`Seen`]), the model itself ([`Model`]), and codes that are kept for the next run
-//! (`store`).
+//! Models that are run: what they see ([`Seen`]), the model itself ([`Model`]), and codes that are kept for the next
+//! run (`store`).
 
 mod encoder_input;
 mod model;
@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use repscope_core::Space;
 use repscope_core::run::Driver;
 use repscope_io::{Array, Data, Format, InputPath, Pool, Weights, list_arrays};
-use repscope_models::architectures::recognise;
+use repscope_models::architectures::recognize;
 use repscope_models::{Encoder, Output, Rows};
 
 use crate::args::{EncoderOptions, Machine};
@@ -45,7 +45,7 @@ pub fn is_encoder(path: &InputPath) -> Result<bool> {
         return Ok(false);
     }
     let weights = Weights::open(&path.path, path.key.as_deref())?;
-    recognise(&weights).with_context(|| path.to_string())?;
+    recognize(&weights).with_context(|| path.to_string())?;
     Ok(true)
 }
 
