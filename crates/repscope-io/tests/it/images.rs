@@ -274,7 +274,7 @@ fn a_path_that_is_no_folder_of_images_is_refused() {
     let error = Images::open(&fixture("grey.png"), BadImages::Refuse)
         .unwrap_err()
         .to_string();
-    assert!(error.contains("gray.png is not a folder"), "{error}");
+    assert!(error.contains("grey.png is not a folder"), "{error}");
     let error = Images::open(&fixture("no such"), BadImages::Refuse)
         .unwrap_err()
         .to_string();

@@ -51,5 +51,5 @@ fn an_image_that_breaks_during_a_run_is_named() {
     let images = Images::open(folder.path(), BadImages::Refuse).unwrap();
     repscope_io::write_whole(&folder.path().join("grey.png"), b"no image any more").unwrap();
     let said = images.read(0..5, &mut Vec::new()).unwrap_err().to_string();
-    assert!(said.contains("gray.png is no image"), "{said}");
+    assert!(said.contains("grey.png is no image"), "{said}");
 }
