@@ -12,7 +12,7 @@ use crate::networks::{Encoder, encode};
 use crate::plan::{Episodes, Plan};
 use crate::probe::{self, Known, Learned};
 use crate::text::{self, Described, Standard};
-use crate::training::{self, CHANNELS, Curve, HEADS, LATENT, Lessons, spread_out};
+use crate::training::{self, CHANNELS, Curve, EMBEDDING_DIM, HEADS, Lessons, spread_out};
 use crate::world::{Factors, Frame, World, said};
 
 /// What was made.
@@ -24,7 +24,7 @@ pub struct Made {
     pub episodes: usize,
     /// How each training went, in their order.
     pub trainings: Vec<Training>,
-    /// What the codes of each encoder are like.
+    /// What the embeddings of each encoder are like.
     pub encoders: Vec<Learned>,
     /// The share of frames that each head of the classifier is right about.
     pub accuracy: Vec<(String, f64)>,
@@ -73,7 +73,7 @@ pub fn make(plan: &Plan, folder: &Path, progress: &dyn Progress) -> Result<Made>
         });
         write_whole(&folder.join(format!("losses/{name}.csv")), curve.csv().as_bytes())
     };
-    let start = Encoder::new(&CHANNELS, LATENT, &mut random::stream(seed, "encoder", 0));
+    let start = Encoder::new(&CHANNELS, EMBEDDING_DIM, &mut random::stream(seed, "encoder", 0));
     progress.begin("JEPA", numbers.jepa.steps as u64);
     let (jepa, curve) = training::train_jepa(&start, &lessons, numbers.jepa, progress);
     note("jepa", &curve)?;
@@ -110,19 +110,23 @@ pub fn make(plan: &Plan, folder: &Path, progress: &dyn Progress) -> Result<Made>
     let seen = Frames::some(&train, numbers.described);
     let shown = Frames::some(&test, usize::MAX);
     let mut learned = Vec::new();
-    let mut jepa_codes = (Vec::new(), Vec::new());
+    let mut jepa_embeddings = (Vec::new(), Vec::new());
     for (name, encoder) in encoders {
-        let codes = (encode(encoder, &seen.frames), encode(encoder, &shown.frames));
-        learned.push(probe::learned(name, &seen.known(&codes.0), &shown.known(&codes.1)));
+        let embeddings = (encode(encoder, &seen.frames), encode(encoder, &shown.frames));
+        learned.push(probe::learned(
+            name,
+            &seen.known(&embeddings.0),
+            &shown.known(&embeddings.1),
+        ));
         if name == "jepa" {
-            jepa_codes = codes;
+            jepa_embeddings = embeddings;
         }
         progress.advance(1);
     }
 
-    let standard = Standard::of(&jepa_codes.0, LATENT);
-    let train_texts = seen.described(standard.apply(jepa_codes.0));
-    let test_texts = shown.described(standard.apply(jepa_codes.1));
+    let standard = Standard::of(&jepa_embeddings.0, EMBEDDING_DIM);
+    let train_texts = seen.described(standard.apply(jepa_embeddings.0));
+    let test_texts = shown.described(standard.apply(jepa_embeddings.1));
     let held_out = Frames::some(&validation, usize::MAX);
     let held_out_texts = held_out.described(standard.apply(encode(&jepa, &held_out.frames)));
     progress.begin("Descriptions", numbers.aligned.steps as u64);
@@ -133,7 +137,7 @@ pub fn make(plan: &Plan, folder: &Path, progress: &dyn Progress) -> Result<Made>
     let (captioner, curve) = text::train_captioner(&train_texts, &held_out_texts, seed, numbers.captioner, progress);
     note("captions", &curve)?;
     files::write_etes(folder, &aligned, &captioner, &train_texts, &test_texts)?;
-    // Last, so that a study that is there has all its files.
+    // Written last, so that a study file implies that all other files exist.
     files::write_study(folder, seed)?;
     Ok(Made {
         states: shown.frames.len(),
@@ -159,16 +163,16 @@ impl<'a> Frames<'a> {
         }
     }
 
-    fn known<'b>(&'b self, codes: &'b [f32]) -> Known<'b> {
+    fn known<'b>(&'b self, embeddings: &'b [f32]) -> Known<'b> {
         Known {
-            codes,
+            embeddings,
             factors: &self.factors,
         }
     }
 
-    fn described(&self, codes: Vec<f32>) -> Described {
+    fn described(&self, embeddings: Vec<f32>) -> Described {
         Described {
-            codes,
+            embeddings,
             said: self.factors.iter().map(|factors| said(factors)).collect(),
         }
     }

@@ -7,7 +7,7 @@ use crate::training::Fit;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Size {
-    /// Seconds. Everything is there, but nothing has learned much: for tests.
+    /// Seconds. Every file is made, but hardly anything is learned: for tests.
     Tiny,
     /// Less than two minutes on two cores.
     Quick,

@@ -34,7 +34,7 @@ fn names(models: usize) -> Vec<String> {
         "simclr-temperature-0.07",
         "vicreg",
         "barlow-twins-lambda-0.0051-projector-8192",
-        "random initialisation",
+        "random initialization",
         "pixels",
     ];
     twelve[..models].iter().map(|name| name.to_string()).collect()
@@ -44,7 +44,7 @@ fn smoothness(models: usize, points: usize) -> Figure {
     let mut made = Made(1);
     let mut scatter = Scatter {
         x: Axis::linear("pixel-space distance dₛ (L2)"),
-        y: Axis::linear("latent distance of unit codes (L2)"),
+        y: Axis::linear("distance of unit embeddings (L2)"),
         ..Scatter::default()
     };
     let mut boxes = Boxes {
@@ -89,11 +89,11 @@ fn robustness(models: usize) -> Figure {
     let mut made = Made(2);
     let mut lines = Lines {
         x: Axis::linear("input noise σ"),
-        y: Axis::linear("mean latent distance").covering(&[0.0]),
+        y: Axis::linear("mean embedding distance").covering(&[0.0]),
         ..Lines::default()
     };
     let mut boxes = Boxes {
-        axis: Axis::linear("latent distance at σ = 0.1"),
+        axis: Axis::linear("embedding distance at σ = 0.1"),
         ..Boxes::default()
     };
     for series in 0..models {
@@ -128,11 +128,11 @@ fn robustness(models: usize) -> Figure {
     }
 }
 
-fn neighbourhood(models: usize, ks: &[usize]) -> Figure {
+fn neighborhood(models: usize, ks: &[usize]) -> Figure {
     let bars = |top: f64| Bars {
         axis: Axis::linear("score").covering(&[0.0, 1.0]),
         categories: ks.iter().map(|k| k.to_string()).collect(),
-        category_label: "neighbours k".into(),
+        category_label: "neighbors k".into(),
         rows: (0..models)
             .map(|series| BarRow {
                 series,
@@ -251,7 +251,7 @@ fn manifold(models: usize) -> Figure {
 
 fn geometry(models: usize) -> Figure {
     let along = |base: f64, step: f64| (0..models).map(|m| Some(base + step * m as f64)).collect::<Vec<_>>();
-    let no_labels = || Content::Text("No labels were given: pass --labels to see this panel.".into());
+    let no_labels = || Content::Text("No labels were given, so this panel is empty.".into());
     let mut mixed = along(0.31, -0.11);
     mixed[0] = Some(0.31);
     let metrics = [
@@ -278,7 +278,7 @@ fn geometry(models: usize) -> Figure {
         })
         .collect();
     Figure {
-        title: "Geometry of the codes".into(),
+        title: "Geometry of the embeddings".into(),
         series: names(models),
         columns: 3,
         panels: vec![
@@ -628,15 +628,15 @@ fn etes() -> Figure {
 fn maps() -> Figure {
     let mut made = Made(5);
     let clusters = |made: &mut Made, classes: usize, points: usize| {
-        let centres: Vec<[f64; 2]> = (0..classes)
+        let centers: Vec<[f64; 2]> = (0..classes)
             .map(|_| [3.0 * made.normal(), 2.0 * made.normal()])
             .collect();
         let class: Vec<Option<usize>> = (0..points).map(|i| Some(i % classes)).collect();
         let points: Vec<[f64; 2]> = class
             .iter()
             .map(|c| {
-                let centre = centres[c.unwrap_or(0)];
-                [centre[0] + 0.6 * made.normal(), centre[1] + 0.6 * made.normal()]
+                let center = centers[c.unwrap_or(0)];
+                [center[0] + 0.6 * made.normal(), center[1] + 0.6 * made.normal()]
             })
             .collect();
         (points, class)
@@ -726,7 +726,7 @@ fn examples() -> Figure {
             caption: caption.into(),
             width: size,
             height: size,
-            channels: Channels::Grey,
+            channels: Channels::Gray,
             pixels,
         }
     });
@@ -795,7 +795,7 @@ fn oddities() -> Figure {
         ..Heatmap::default()
     };
     let horizontal = Boxes {
-        axis: Axis::linear("latent distance"),
+        axis: Axis::linear("embedding distance"),
         orientation: Orientation::Horizontal,
         rows: (0..4)
             .map(|series| BoxRow {
@@ -848,9 +848,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("smoothness_2_narrow", smoothness(2, 300), &narrow),
         ("robustness_3", robustness(3), &wide),
         ("robustness_12_dark", robustness(12), &dark),
-        ("neighbourhood_2", neighbourhood(2, &[5, 10, 15]), &wide),
-        ("neighbourhood_12", neighbourhood(12, &[5, 10, 15]), &wide),
-        ("neighbourhood_4_narrow", neighbourhood(4, &[5, 10]), &narrow),
+        ("neighborhood_2", neighborhood(2, &[5, 10, 15]), &wide),
+        ("neighborhood_12", neighborhood(12, &[5, 10, 15]), &wide),
+        ("neighborhood_4_narrow", neighborhood(4, &[5, 10]), &narrow),
         ("manifold_2", manifold(2), &wide),
         ("manifold_12", manifold(12), &wide),
         ("geometry_2", geometry(2), &wide),

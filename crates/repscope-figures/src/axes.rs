@@ -104,7 +104,7 @@ pub(crate) fn lay_below(plan: &Plan, scene: &Scene, wide: f64, left: f64, right:
                 if apart || most <= 2 {
                     let mut end = f64::NEG_INFINITY;
                     for (tick, (from, to)) in below.ticks.iter_mut().zip(places) {
-                        // A label that would leave the panel or touch its neighbour goes; its tick stays.
+                        // A label that would leave the panel or touch its neighbor goes; its tick stays.
                         if from < -left || to > wide + right || from < end + 0.4 * em {
                             tick.label.clear();
                         } else {
@@ -318,7 +318,7 @@ fn draw_below(below: &Below, frame: &Frame, svg: &mut Svg) {
     }
 }
 
-/// A colour bar, laid out.
+/// A color bar, laid out.
 pub(crate) struct BarBeside {
     ticks: Vec<Tick>,
     widest: f64,

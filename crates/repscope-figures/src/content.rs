@@ -20,11 +20,11 @@ pub enum Content {
     Bars(Bars),
     /// Overlaid histograms.
     Histogram(Histogram),
-    /// A matrix of coloured cells, such as a confusion matrix.
+    /// A matrix of colored cells, such as a confusion matrix.
     Heatmap(Heatmap),
     /// Stacked bars of shares.
     Shares(Shares),
-    /// A 2-D map of a space, coloured by class or by a value.
+    /// A 2-D map of a space, colored by class or by a value.
     Map(Map),
     /// A table.
     Table(Table),
@@ -64,7 +64,7 @@ pub struct Reference {
     pub at: ReferenceAt,
     /// Its name, such as `chance 0.10`; empty for none.
     pub label: String,
-    /// The series it belongs to, whose colour it takes; `None` for grey.
+    /// The series it belongs to, whose color it takes; `None` for gray.
     pub series: Option<usize>,
 }
 
@@ -209,11 +209,11 @@ pub struct Bars {
     pub chance: Vec<Option<f64>>,
     /// Lines to compare with; `Horizontal` and `Vertical` mean directions on the page.
     pub references: Vec<Reference>,
-    /// What stands for a value.
+    /// The mark of a value.
     pub look: BarsLook,
 }
 
-/// What stands for a value.
+/// The mark of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BarsLook {
     /// A bar from zero.
@@ -277,7 +277,7 @@ pub enum BinsLook {
     Dashed,
 }
 
-/// A matrix of coloured cells.
+/// A matrix of colored cells.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Heatmap {
     /// Names of the rows, from the top.
@@ -290,17 +290,17 @@ pub struct Heatmap {
     pub column_label: String,
     /// `values[row][column]`; short or missing rows count as missing cells.
     pub values: Vec<Vec<Option<f64>>>,
-    /// What the colour means, at the colour bar.
+    /// What the color means, at the color bar.
     pub value_label: String,
-    /// Values of the ends of the colour bar; `None` takes those of the data.
+    /// Values of the ends of the color bar; `None` takes those of the data.
     pub range: Option<(f64, f64)>,
-    /// Which colours.
+    /// Which colors.
     pub colors: Colors,
     /// Digits after the point in the cells.
     pub decimals: usize,
 }
 
-/// Which colours stand for values.
+/// Which colors stand for values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Colors {
     /// From pale to deep.
@@ -330,31 +330,31 @@ pub struct Map {
     pub y_label: String,
     /// The points. Large maps are thinned for drawing, and the figure says so.
     pub points: Vec<[f64; 2]>,
-    /// What colours the points.
+    /// What colors the points.
     pub colored_by: ColoredBy,
 }
 
-/// What colours the points of a map.
+/// What colors the points of a map.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub enum ColoredBy {
     /// Nothing.
     #[default]
     Nothing,
-    /// A class of each point. Beyond 20 classes the smallest ones share the grey "other".
+    /// A class of each point. Beyond 20 classes the smallest ones share the gray "other".
     Class {
         /// Names of the classes.
         names: Vec<String>,
         /// Class of each point, an index into `names`.
         of: Vec<Option<usize>>,
     },
-    /// A number of each point, with a colour bar.
+    /// A number of each point, with a color bar.
     Value {
         /// What the number is.
         label: String,
         /// The numbers.
         of: Vec<Option<f64>>,
-        /// Numbers at the ends of the colour bar, to compare maps; those beyond take the colour of the end. `None` takes
+        /// Numbers at the ends of the color bar, to compare maps; those beyond take the color of the end. `None` takes
         /// the ends of the data.
         range: Option<(f64, f64)>,
     },
@@ -412,7 +412,7 @@ pub struct Images {
     pub images: Vec<Image>,
 }
 
-/// A picture. If `pixels` does not have the length its size asks for, it is drawn as missing.
+/// A picture. If the length of `pixels` does not fit its size, it is drawn as missing.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Image {
     /// Below the picture.
@@ -421,7 +421,7 @@ pub struct Image {
     pub width: usize,
     /// Rows.
     pub height: usize,
-    /// Grey or red, green, blue.
+    /// Gray or red, green, blue.
     pub channels: Channels,
     /// Row by row, from the top.
     pub pixels: Vec<u8>,
@@ -432,7 +432,7 @@ pub struct Image {
 pub enum Channels {
     /// One.
     #[default]
-    Grey,
+    Gray,
     /// Three.
     Rgb,
 }

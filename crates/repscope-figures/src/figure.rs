@@ -6,7 +6,7 @@ use crate::content::Content;
 /// One figure, drawn as one SVG, PNG or PDF.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Figure {
-    /// A heading above all panels; empty for none, as papers want it.
+    /// A heading above all panels; empty for none, as in papers.
     pub title: String,
     /// What a screen reader says of the figure, and the PDF's title; the heading is used when this is empty.
     pub description: String,
@@ -14,7 +14,8 @@ pub struct Figure {
     pub panels: Vec<Panel>,
     /// Panels side by side, at most; fewer where the figure is narrow. 0 counts as 1.
     pub columns: usize,
-    /// Names of the series (mostly models). The index is the look: colour, marker, dash and hatch are the same in all panels.
+    /// Names of the series (mostly models). The index is the look: color, marker, dash and hatch are the same in all
+    /// panels.
     pub series: Vec<String>,
     /// Where the names of the series are explained.
     pub legend: Legend,

@@ -82,7 +82,7 @@ pub(crate) fn place<'a>(scene: &'a Scene<'a>, inner: f64, outer: f64) -> Vec<Lai
         .map(|panel| points_wished(&panel.content))
         .collect();
     let points = share_out(&wishes, MOST_IN_FIGURE);
-    // Panels over several columns are as high as their neighbours; in a narrow figure they would be flat.
+    // Panels over several columns are as high as their neighbors; in a narrow figure they would be flat.
     let high_as = if column_width < 20.0 * em {
         24.0 * em
     } else {
@@ -161,7 +161,8 @@ fn share_labels(scene: &Scene, panels: &mut [Laid]) {
     }
 }
 
-/// Columns each panel takes. In a narrow figure some kinds need more than they ask for, and none stands alone in half a row.
+/// Columns each panel takes. In a narrow figure some kinds need more than they request, and none stands alone in half a
+/// row.
 fn spans(scene: &Scene, columns: usize, column_width: f64) -> Vec<usize> {
     let mut spans: Vec<usize> = scene
         .figure

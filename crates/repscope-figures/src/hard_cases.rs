@@ -73,7 +73,7 @@ fn panel(kind: usize, models: usize, length: usize, size: f64) -> Panel {
         3 => Bars {
             axis: Axis::linear("score"),
             categories: ["5", "10", "20"].map(String::from).to_vec(),
-            category_label: "neighbours".into(),
+            category_label: "neighbors".into(),
             rows: (0..models)
                 .map(|series| BarRow {
                     series,
@@ -116,7 +116,7 @@ fn panel(kind: usize, models: usize, length: usize, size: f64) -> Panel {
         .into(),
         6 => Scatter {
             x: Axis::linear("distance of pixels in units that take a long label to explain"),
-            y: Axis::linear("distance of codes in units that take a long label to explain"),
+            y: Axis::linear("distance of embeddings in units that take a long label to explain"),
             clouds: (0..models)
                 .map(|series| Cloud {
                     series,
@@ -254,7 +254,7 @@ fn panel(kind: usize, models: usize, length: usize, size: f64) -> Panel {
                     caption: name(m, length),
                     width: 2,
                     height: 2,
-                    channels: Channels::Grey,
+                    channels: Channels::Gray,
                     pixels: vec![0, 90, 180, 255],
                 })
                 .collect(),
@@ -530,7 +530,8 @@ fn a_panel_over_all_columns_is_as_high_as_one_of_a_column() {
             Panel::new("", Content::Text("x".into())),
         ]);
         let words = height(vec![Panel::new("", Content::Text("x".into())); 3]);
-        // The row of words and the distance of rows (1.6 letters) come on top; keys may take a line less in a wide cell.
+        // The row of words and the distance of rows (1.6 letters) come on top; keys may take a line less in a wide
+        // cell.
         let beyond = one - words - 1.6 * 7.0 + 2.0 * 0.8 * 7.0;
         assert!(
             beyond <= three + 0.1 && beyond > 0.7 * three,

@@ -55,15 +55,15 @@ pub(crate) fn draw(figure: &Figure, style: &Style) -> Drawing {
         y += 0.5 * em;
     }
     let legend = arrange(&legend_entries(&scene, &panels), inner, em);
-    let centred = outer + (inner - legend.width) / 2.0;
+    let centered = outer + (inner - legend.width) / 2.0;
     if figure.legend == Legend::Above && legend.height() > 0.0 {
-        legend.draw(centred, y, "series legend", &scene, &mut svg);
+        legend.draw(centered, y, "series legend", &scene, &mut svg);
         y += legend.height() + 0.8 * em;
     }
     y = draw_rows(&scene, &panels, y, &mut svg);
     if figure.legend != Legend::Above && legend.height() > 0.0 {
         y += 0.9 * em;
-        legend.draw(centred, y, "series legend", &scene, &mut svg);
+        legend.draw(centered, y, "series legend", &scene, &mut svg);
         y += legend.height();
     }
     for note in foot(&scene, &panels) {
@@ -131,7 +131,7 @@ fn draw_rows(scene: &Scene, panels: &[Laid], top: f64, svg: &mut Svg) -> f64 {
             y += 1.6 * em;
         }
         for (index, laid) in in_row() {
-            // A plot without a key does not leave the height of its neighbour's key empty.
+            // A plot without a key does not leave the height of its neighbor's key empty.
             let own = laid.above(em);
             let own = if above - own > 2.6 * em {
                 own.max(above - 0.5 * height)
@@ -208,7 +208,7 @@ fn draw_panel(scene: &Scene, laid: &Laid, index: usize, top: f64, plot: Rect, sv
     svg.close_group();
 }
 
-/// Sentences below the figure. What holds for several panels is said once.
+/// Sentences below the figure. A note that holds for several panels is written once.
 fn foot(scene: &Scene, panels: &[Laid]) -> Vec<String> {
     let mut of_panels: Vec<(&str, Vec<usize>)> = Vec::new();
     for (index, laid) in panels.iter().enumerate() {

@@ -7,14 +7,14 @@ use crate::plan::{Scene, Shown};
 use crate::svg::{Rect, Stroke, Svg};
 use crate::text::{CAPITAL, LINE, clean, shorten, width, wrap};
 
-/// What stands before a name.
+/// The mark before a name.
 #[derive(Debug, Clone)]
 pub(crate) enum Sample {
     /// A piece of line.
     Line(Stroke),
-    /// A patch of colour.
+    /// A patch of color.
     Patch(Rgb),
-    /// A marker of this shape and colour.
+    /// A marker of this shape and color.
     Dot(usize, Rgb),
     /// A series as it looks in the panels.
     Series(usize, Shown),
@@ -65,7 +65,7 @@ pub(crate) struct KeyTable {
     em: f64,
 }
 
-/// Entries of which none is wider than `most`: a longer text goes on in a line of its own.
+/// Entries of which none is wider than `most`: a longer text continues on the next line.
 pub(crate) fn wrapped(entries: &[KeyEntry], most: f64, em: f64) -> Vec<KeyEntry> {
     let mut lines = Vec::new();
     for entry in entries {

@@ -2,8 +2,8 @@
 //! Figures: a plain description to SVG, PNG and PDF.
 //!
 //! A [`Figure`] says what is shown: panels in a grid, the names of the series they share, sentences below. A [`Style`]
-//! says how: width, letters, light or dark. [`to_svg`], [`to_png`] and [`to_pdf`] draw it; the same description gives the
-//! same bytes. Limits, ticks, margins and the legend follow from the data and from measured text.
+//! says how: width, letters, light or dark. [`to_svg`], [`to_png`] and [`to_pdf`] draw it; the same description gives
+//! the same bytes. Limits, ticks, margins and the legend follow from the data and from measured text.
 //!
 //! ```
 //! use repscope_figures::*;
@@ -12,7 +12,7 @@
 //! let bars = Bars {
 //!     axis: Axis::linear("score").covering(&[0.0, 1.0]),
 //!     categories: vec!["5".into(), "10".into()],
-//!     category_label: "neighbours k".into(),
+//!     category_label: "neighbors k".into(),
 //!     rows: vec![
 //!         BarRow { series: 0, bars: vec![score(0.93, 0.92, 0.94), score(0.91, 0.90, 0.92)] },
 //!         BarRow { series: 1, bars: vec![score(0.88, 0.86, 0.90), Measured::default()] },

@@ -106,7 +106,7 @@ pub(crate) fn names_beside(
         )
     };
     let laid: Vec<(Vec<String>, bool)> = names.iter().map(lines).collect();
-    // Shortened names serve while they can be told apart.
+    // Shortened names are used while they stay distinct.
     let differ = |lines: &Vec<String>| laid.iter().filter(|(other, _)| other == lines).count() == 1;
     if may_drop && (every > 1 || laid.iter().any(|(lines, whole)| !whole && !differ(lines))) {
         return None;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-//! Numbers as a reader wants them: a true minus, powers of ten with superscripts, a comma between thousands.
+//! Numbers for readers: a true minus, powers of ten with superscripts, a comma between thousands.
 
-/// Three significant digits: `0.934`, `12,345`, `−2.31`, `1.15×10⁻⁴`. A whole number has no point: `64`. A number that is
+/// Three significant digits: `0.934`, `12,345`, `−2.31`, `1.15×10⁻⁴`. An integer has no point: `64`. A number that is
 /// not finite is a dash.
 pub fn number(x: f64) -> String {
     if !x.is_finite() {
@@ -31,8 +31,9 @@ pub(crate) enum Alike {
 }
 
 impl Alike {
-    /// On an axis with equal steps all numbers have the digits of the largest, and one at least: 0.977 and 0.090 are read
-    /// faster together than 0.977 and 0.0900. Counts stay whole, and numbers that need powers of ten are each for itself.
+    /// On an axis with equal steps all numbers have the digits of the largest, and one at least: 0.977 and 0.090 are
+    /// read faster together than 0.977 and 0.0900. Counts stay whole, and numbers that need powers of ten are each for
+    /// itself.
     pub fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
         let rounded = |x: f64| format!("{x:.2e}").parse().unwrap_or(x);
         let largest = values.clone().map(f64::abs).fold(0.0, f64::max);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-//! Colours. Series start from the set of Okabe and Ito, which colour-blind readers can tell apart, and go on to twelve.
+//! Colors. Series start from the set of Okabe and Ito, which color-blind readers can tell apart, and go on to twelve.
 //!
-//! No colour stands alone: the marker, the dash and, from the fifth series on, a hatch say the same, for grey print.
+//! No color stands alone: the marker, the dash and, from the fifth series on, a hatch say the same, for gray print.
 
 use crate::style::Theme;
 
@@ -20,7 +20,7 @@ const DARK: [u32; LOOKS] = [
     0xE8DC7A,
 ];
 
-/// Classes of a map that differ in colour. Later ones begin again.
+/// Classes of a map that differ in color. Later ones begin again.
 pub const CLASS_COLORS: usize = 20;
 
 /// Classes of a map: more are needed than series, and they are dots only. The last ones are paler kin of the first.
@@ -38,7 +38,7 @@ const DIVERGING: [u32; 7] = [0x2166AC, 0x67A9CF, 0xD1E5F0, 0xF7F7F7, 0xFDDBC7, 0
 /// Values of points: dark to bright without white, so that points stay visible on either paper.
 const POINTS: [u32; 7] = [0x472D7B, 0x3B528B, 0x2C728E, 0x21918C, 0x28AE80, 0x7BC751, 0xE2C520];
 
-/// Colours of paper and ink.
+/// Colors of paper and ink.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ink {
     pub paper: Rgb,
@@ -85,7 +85,7 @@ impl Ink {
         }
     }
 
-    /// Colour of part `index` of `count` ordered parts.
+    /// Color of part `index` of `count` ordered parts.
     pub fn part(&self, index: usize, count: usize) -> Rgb {
         let t = if count < 2 {
             0.5
@@ -98,7 +98,7 @@ impl Ink {
         }
     }
 
-    /// Colour of a cell, `t` from 0 to 1.
+    /// Color of a cell, `t` from 0 to 1.
     pub fn sequential(&self, t: f64) -> Rgb {
         match self.theme {
             Theme::Light => ramp(&DEEP, t),
@@ -115,17 +115,17 @@ impl Ink {
     }
 }
 
-/// The colour of a series as `#rrggbb`, the same as in the figures.
+/// The color of a series as `#rrggbb`, the same as in the figures.
 pub fn series_color(index: usize, theme: Theme) -> String {
     hex(Ink::of(theme).series(index))
 }
 
-/// The colour of a class of a map as `#rrggbb`.
+/// The color of a class of a map as `#rrggbb`.
 pub fn class_color(index: usize, theme: Theme) -> String {
     hex(Ink::of(theme).class(index))
 }
 
-/// The colour of a value of a map as `#rrggbb`, `t` from 0 (lowest) to 1 (highest).
+/// The color of a value of a map as `#rrggbb`, `t` from 0 (lowest) to 1 (highest).
 pub fn value_color(t: f64, theme: Theme) -> String {
     hex(Ink::of(theme).point(t))
 }
@@ -134,13 +134,13 @@ pub(crate) fn hex([r, g, b]: Rgb) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// `t` of the way from one colour to another.
+/// `t` of the way from one color to another.
 pub(crate) fn mix(from: Rgb, to: Rgb, t: f64) -> Rgb {
     let channel = |i: usize| (f64::from(from[i]) + t * (f64::from(to[i]) - f64::from(from[i]))).round() as u8;
     [channel(0), channel(1), channel(2)]
 }
 
-/// Black or white, whichever has the greater contrast ratio (WCAG 2) on this colour.
+/// Black or white, whichever has the greater contrast ratio (WCAG 2) on this color.
 pub(crate) fn text_on(color: Rgb) -> Rgb {
     let luminance = luminance(color);
     if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_four_series_differ_in_grey_without_a_hatch() {
+    fn the_first_four_series_differ_in_gray_without_a_hatch() {
         let ink = Ink::of(Theme::Light);
         for (a, b) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] {
             let difference = (lightness(ink.series(a)) - lightness(ink.series(b))).abs();
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn cell_numbers_have_contrast_on_every_cell_colour() {
+    fn cell_numbers_have_contrast_on_every_cell_color() {
         for theme in [Theme::Light, Theme::Dark] {
             let ink = Ink::of(theme);
             for step in 0..=100 {
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ramp_of_colours_starts_and_ends_at_its_stops() {
+    fn a_ramp_of_colors_starts_and_ends_at_its_stops() {
         assert_eq!(hex(ramp(&DEEP, 0.0)), "#f4f8fc");
         assert_eq!(hex(ramp(&DEEP, 1.0)), "#08316b");
     }

@@ -40,7 +40,7 @@ impl Scene<'_> {
         0.18 * self.em
     }
 
-    /// An area in the colour of a series, hatched where grey print needs it. The hatch is defined on first use.
+    /// An area in the color of a series, hatched where gray print needs it. The hatch is defined on first use.
     pub fn area(&self, rect: Rect, series: usize, outline: Option<&Stroke>, title: &str, svg: &mut Svg) {
         let id = self.style.id(&format!("h{}", series % crate::palette::LOOKS));
         let hatch = series_style::hatch(&id, &self.ink, series, self.em);
@@ -130,7 +130,7 @@ impl AxisPlan {
     }
 }
 
-/// A scale of colours beside a plot.
+/// A scale of colors beside a plot.
 #[derive(Debug, Clone)]
 pub(crate) struct ColorBar {
     pub range: Range,
@@ -302,7 +302,7 @@ fn reference_stroke(scene: &Scene, reference: &Reference, index: usize) -> Strok
     let color = reference
         .series
         .map_or(scene.ink.muted, |series| scene.ink.series(series));
-    // Each line of a panel has its own dash, or two grey lines could not be told apart.
+    // Each line of a panel has its own dash, or two gray lines could not be distinguished.
     let dashes = ["2.6 1.5", "1 1.2", "4 1.2 1 1.2", "6 2"];
     let unit = scene.em / 7.0;
     let dash = dashes[index % dashes.len()]

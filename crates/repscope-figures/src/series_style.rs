@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! How a series is recognised besides its colour: marker, dash and hatch.
+//! How a series is recognized besides its color: marker, dash and hatch.
 
 use crate::palette::{Ink, LOOKS, Rgb, hex, luminance};
 use crate::svg::{Short, Stroke};
@@ -91,8 +91,8 @@ fn closed(points: impl Iterator<Item = (f64, f64)>) -> String {
     d + "Z"
 }
 
-/// A pattern that lies over bars and boxes of a series; the first four differ in grey and need none. It has no ground of
-/// its own: viewers leave hairs of light between the tiles of a ground.
+/// A pattern that lies over bars and boxes of a series; the first four differ in gray and need none. It has no ground
+/// of its own: viewers leave hairs of light between the tiles of a ground.
 pub(crate) fn hatch(id: &str, ink: &Ink, series: usize, em: f64) -> Option<String> {
     if series % LOOKS < 4 {
         return None;

@@ -4,17 +4,18 @@
 /// How a figure looks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Style {
-    /// Colours of paper and ink.
+    /// Colors of paper and ink.
     pub theme: Theme,
     /// Width of the whole figure; the height follows from the content.
     pub width: Width,
-    /// Size of most letters in points; 7 is what journals ask for. Kept within 4 and 24.
+    /// Size of most letters in points; 7 is what journals require. Kept within 4 and 24.
     pub font_size: f64,
     /// Whether an SVG carries its font. A page with many figures embeds it once: [`font_css`](crate::font_css).
     pub font: FontIn,
     /// Whether paper is painted behind the figure.
     pub background: Background,
-    /// Begins every id in the SVG, so that several can stand in one page. Only ASCII letters, digits, `-` and `_` are kept.
+    /// Begins every id in the SVG, so that several can stand in one page. Only ASCII letters, digits, `-` and `_` are
+    /// kept.
     pub id_prefix: String,
 }
 
@@ -60,7 +61,7 @@ impl Style {
     }
 }
 
-/// Colours of paper and ink.
+/// Colors of paper and ink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Theme {
     /// Dark ink on white.
@@ -95,7 +96,7 @@ pub enum FontIn {
 /// Whether paper is painted behind the figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Background {
-    /// In the theme's paper colour.
+    /// In the theme's paper color.
     #[default]
     Painted,
     /// Left to the page.

@@ -31,7 +31,7 @@ pub(crate) fn thin(points: &[[f64; 2]], most: usize) -> Vec<usize> {
     kept.into_iter().collect()
 }
 
-/// Parts of a budget: who wishes little gets it, the others share the rest equally.
+/// Splits a budget: small requests are met, the others share the rest equally.
 pub(crate) fn share_out(wishes: &[usize], budget: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..wishes.len()).collect();
     order.sort_by_key(|index| wishes[*index]);
@@ -43,7 +43,7 @@ pub(crate) fn share_out(wishes: &[usize], budget: usize) -> Vec<usize> {
     parts
 }
 
-/// SplitMix64: neighbouring indices get unrelated numbers.
+/// SplitMix64: neighboring indices get unrelated numbers.
 fn scramble(index: u64) -> u64 {
     let mut z = index.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -95,7 +95,7 @@ fn subset(weight: Weight, letters: &BTreeSet<char>) -> Option<Vec<u8>> {
     let mut new_post = vec![0u8; 32];
     new_post[1] = 3;
 
-    // Sorted by tag, as the format asks.
+    // Sorted by tag, as the format requires.
     Some(assemble(&[
         (b"OS/2", table(b"OS/2")?.to_vec()),
         (b"cmap", new_cmap),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Writes SVG text: a few shapes, letters, groups. Remembers where letters stand, so that tests can look for collisions.
+//! Writes SVG text: a few shapes, letters, groups. Remembers where letters stand, so that tests can look for
+//! collisions.
 
 use crate::content::Weight;
 use crate::palette::{Rgb, hex};
@@ -53,7 +54,7 @@ pub(crate) struct Letters {
     pub turn: Turn,
 }
 
-/// A stroke: colour, width and dashes (empty for none).
+/// A stroke: color, width and dashes (empty for none).
 #[derive(Debug, Clone)]
 pub(crate) struct Stroke {
     pub color: Rgb,
@@ -277,7 +278,7 @@ impl std::fmt::Display for Short {
     }
 }
 
-/// Text as XML wants it.
+/// Escapes text for XML.
 pub(crate) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {

@@ -95,7 +95,7 @@ impl Range {
         }
     }
 
-    /// About `most` labelled ticks: two more at most, where only one number would be left otherwise.
+    /// About `most` labeled ticks: two more at most, where only one number would be left otherwise.
     pub fn ticks(&self, most: usize) -> Vec<Tick> {
         match self.scale {
             Scale::Linear => linear(self.low, self.high, most),
@@ -103,7 +103,7 @@ impl Range {
         }
     }
 
-    /// Small marks between the decades of a log axis, while they can be told apart.
+    /// Small marks between the decades of a log axis, while they can be distinguished.
     pub fn minor(&self) -> Vec<f64> {
         let ratio = self.high / self.low;
         if self.scale == Scale::Linear || ratio > 1e30 {
@@ -130,7 +130,7 @@ fn linear(low: f64, high: f64, most: usize) -> Vec<Tick> {
         }
         let multiples = multiples(low, high, digit, power);
         if multiples.len() <= most {
-            // A single number shows no scale, two hardly do: better one or two more than asked.
+            // A single number shows no scale, two hardly do: better one or two more than requested.
             let spare = 3usize.saturating_sub(multiples.len());
             let alone = spare > 0 && (2..=most + spare).contains(&finer.len());
             let power_of_finer = if digit == 1 { power - 1 } else { power };

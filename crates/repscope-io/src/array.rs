@@ -45,9 +45,9 @@ pub enum Data {
 pub enum Object {
     /// Nothing there.
     None,
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
     /// A number.
     Float(f64),

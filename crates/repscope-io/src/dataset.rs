@@ -23,7 +23,7 @@ const USUAL: &str = "val_dataset";
 pub struct Dataset {
     /// The states, (T, C, H, W). They stay in the mapped file where their order allows it, as it does for one channel.
     pub states: Array,
-    /// A truth value for each state: whether its episode ends with it.
+    /// A boolean for each state: whether its episode ends with it.
     pub stops: Array,
     /// The name of the part; empty where the file is one.
     pub part: String,
@@ -123,7 +123,7 @@ impl Part<'_> {
     }
 }
 
-/// Flags are truth values; some write them as numbers.
+/// Flags are booleans; some write them as numbers.
 fn to_truths(array: Array, name: &str) -> Parsed<Array> {
     if array.shape().len() != 1 {
         return problem(format!(
@@ -146,7 +146,7 @@ fn to_truths(array: Array, name: &str) -> Parsed<Array> {
         Data::F32(v) => flags((*v).as_ref().iter().map(|&x| f64::from(x)), truth)?,
         Data::F64(v) => flags((*v).as_ref().iter().copied(), truth)?,
         Data::I64(v) => flags(v.iter().map(|&x| x as f64), truth)?,
-        _ => return problem(format!("holds {dtype} in `{name}`; stop flags are truth values")),
+        _ => return problem(format!("holds {dtype} in `{name}`; stop flags are booleans")),
     };
     Array::checked(vec![rows], "bool", Data::Bool(truths))
 }

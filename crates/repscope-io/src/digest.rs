@@ -21,7 +21,7 @@ pub struct InputRecord {
     pub dtype: String,
     /// The BLAKE3 digest of the whole file.
     pub digest: String,
-    /// What a model is and how it was put together, where the input is a model.
+    /// Architecture and components, where the input is a model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub about: Vec<String>,
 }

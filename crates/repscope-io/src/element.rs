@@ -61,7 +61,7 @@ impl Element {
         }
     }
 
-    /// Reads `count` numbers. The caller has compared `count` with what is there.
+    /// Reads `count` numbers. The caller has compared `count` with the available bytes.
     pub(crate) fn read(self, from: &mut impl Read, order: ByteOrder, count: usize) -> Parsed<Data> {
         Ok(match self {
             Element::Bool => Data::Bool(collect(from, order, count, |[b]: [u8; 1]| b != 0)?),

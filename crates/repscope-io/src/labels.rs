@@ -6,7 +6,7 @@ use repscope_core::{Error, Labels, Result};
 use crate::array::{Array, Data, Object, Shape};
 
 impl Array {
-    /// One class per row, from text, whole numbers or truth values. A missing class is refused by row.
+    /// One class per row, from text, integers or booleans. A missing class is refused by row.
     pub fn into_labels(self, name: &str) -> Result<Labels> {
         Ok(Labels::new(&self.into_names(name, "labels")?))
     }
@@ -37,7 +37,7 @@ impl Array {
                 "`{name}` has no value at row {row} (counted from 0); {role} must be complete: fill or remove such rows"
             )),
             Unnamed::Fraction(value) => Error::Input(format!(
-                "`{name}` holds {value} at row {row}, which is not a whole number; {role} are text or whole numbers"
+                "`{name}` holds {value} at row {row}, which is not an integer; {role} are text or integers"
             )),
         };
         named
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_of_every_kind_name_the_same_class() {
+    fn integers_of_every_kind_name_the_same_class() {
         for data in [
             Data::I64(vec![3, -1]),
             Data::f32(vec![3.0, -1.0]),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn truth_values_are_named_as_python_names_them() {
+    fn booleans_are_named_as_python_names_them() {
         let labels = column(Data::Bool(vec![true, false])).into_labels("y").unwrap();
         assert_eq!(labels.names(), ["False", "True"]);
     }

@@ -5,7 +5,7 @@
 //! [`read_array`], and the array becomes a [`Space`](repscope_core::Space) or
 //! [`Labels`](repscope_core::Labels). A folder of images is opened by [`Images`], which decodes them batch by batch,
 //! texts are read by [`read_texts`], and the states of an agent by [`read_dataset`]. [`inspect`] looks at an array
-//! that may not be fit for either. [`lend`] lets a program give arrays of its own where files are asked for.
+//! that may not be fit for either. [`lend`] lets a program pass its own arrays in place of files.
 //! The way of an output: a [`ResultsDocument`] becomes JSON, and [`write_whole`] puts it on disk.
 //!
 //! Files are not trusted. Every size a header states is compared with the size of the file before
@@ -67,5 +67,5 @@ pub use samples::{read_samples, samples_to_npz};
 pub use texts::read_texts;
 pub use weights::Weights;
 pub use write::{
-    copy_whole, write_bytes, write_floats, write_grey_png, write_integers, write_names, write_tensors, write_whole,
+    copy_whole, write_bytes, write_floats, write_gray_png, write_integers, write_names, write_tensors, write_whole,
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! A .npy file of f32 that grows row by row. One that was left unfinished is gone on with.
+//! A .npy file of f32 that grows row by row. An unfinished file is continued.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -20,7 +20,7 @@ pub struct NpyRows {
 }
 
 impl NpyRows {
-    /// Opens a file of this shape. Whole rows that are there already are kept; a file of another shape is begun anew.
+    /// Opens a file of this shape. Complete rows that already exist are kept; a file of another shape is overwritten.
     pub fn open(path: &Path, shape: &[usize]) -> Result<Self> {
         let failed = |source| Error::write(path, source);
         if let Some(parent) = path.parent() {
@@ -54,7 +54,7 @@ impl NpyRows {
         Ok(writer)
     }
 
-    /// How many rows are there.
+    /// Number of rows written so far.
     pub fn done(&self) -> usize {
         self.done
     }
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn what_is_written_in_pieces_is_read_as_one_array() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("codes/z.npy");
+        let path = folder.path().join("embeddings/z.npy");
         let mut writer = NpyRows::open(&path, &[3, 2]).unwrap();
         writer.push(&[1.0, 2.0]).unwrap();
         writer.push(&[3.0, 4.0, 5.0, 6.5]).unwrap();

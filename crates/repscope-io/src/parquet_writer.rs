@@ -19,7 +19,7 @@ use crate::write::write_whole;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Column {
-    /// Whole numbers.
+    /// Integers.
     Integers(Vec<i64>),
     /// Numbers.
     Numbers(Vec<Option<f64>>),

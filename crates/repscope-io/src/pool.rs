@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Pooling: from codes of T steps per sample to one row per sample.
+//! Pooling: from embeddings of T steps per sample to one row per sample.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// What becomes of the middle dimension of (N, T, D) codes.
+/// What becomes of the middle dimension of (N, T, D) embeddings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pool {

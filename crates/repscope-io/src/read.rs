@@ -12,7 +12,7 @@ use crate::path::InputPath;
 use crate::torch::Checkpoint;
 use crate::{json_lines, npz, parquet_file, plain_text, table, tensors, torch};
 
-/// Longer trees are cut: a checkpoint with the state of its optimiser has about a thousand entries.
+/// Longer trees are cut: a checkpoint with the state of its optimizer has about a thousand entries.
 const TREE_LINES: usize = 2000;
 
 /// Reads the array that a path names.
@@ -33,7 +33,7 @@ pub fn list_arrays(path: &Path) -> Result<Vec<ArrayInfo>> {
     list(format, &file, path).map_err(|p| p.in_file(path.display()))
 }
 
-/// Reads one id per row: text, or whole numbers as text.
+/// Reads one id per row: text, or integers as text.
 pub fn read_ids(input: &InputPath) -> Result<Vec<String>> {
     Ok(read_array(input)?.into_names(&input.to_string(), "ids")?)
 }

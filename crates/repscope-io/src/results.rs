@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::InputRecord;
 use crate::error::{Error, Parsed, Problem, Result, problem};
 
-/// What a run was asked, what it read, and what it answers.
+/// The request of a run, its inputs and its results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResultsDocument {
     /// The version of this layout.

@@ -24,7 +24,7 @@ impl Array {
             (&[steps, columns], _) => Space::new(name, rows, columns, pool.apply(&values, steps, columns)),
             _ => Err(Error::Input(format!(
                 "`{name}` has shape {}, {} dimensions; pooling `{pool}` needs three (N, T, D): \
-                 use --pool flatten for {} columns",
+                 use pooling `flatten` for {} columns",
                 Shape(&shape),
                 shape.len(),
                 shape[1..].iter().product::<usize>()
@@ -132,7 +132,7 @@ mod tests {
         let array = || Array::new(vec![2, 1, 2, 2], "f32", Data::f32(vec![0.0; 8])).unwrap();
         let error = array().into_space("x", Pool::Last).unwrap_err().to_string();
         assert!(
-            error.contains("(2, 1, 2, 2)") && error.contains("--pool flatten"),
+            error.contains("(2, 1, 2, 2)") && error.contains("pooling `flatten` for 4 columns"),
             "{error}"
         );
         assert_eq!(array().into_space("x", Pool::Flatten).unwrap().columns(), 4);

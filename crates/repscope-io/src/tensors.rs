@@ -80,7 +80,7 @@ fn open(bytes: &[u8]) -> Parsed<SafeTensors<'_>> {
     })
 }
 
-/// The file size that the header asks for, where there is a whole header.
+/// The file size that the header requires, if the header is complete.
 fn promised_bytes(bytes: &[u8]) -> Option<usize> {
     let length = usize::try_from(u64::from_le_bytes(*bytes.first_chunk()?)).ok()?;
     let end = length.checked_add(8)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Writing: whole or not at all.
+//! Writing files atomically.
 
 use std::io::Write;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     write_by(path, |file| file.write_all(bytes))
 }
 
-/// Copies a file so that the copy is there whole or not at all.
+/// Copies a file atomically: the copy is complete or absent.
 pub fn copy_whole(from: &Path, to: &Path) -> Result<()> {
     let source = std::fs::File::open(from).map_err(|source| Error::write(to, source))?;
     write_by(to, |file| std::io::copy(&mut &source, file).map(drop))
@@ -44,7 +44,7 @@ pub fn write_tensors(path: &Path, tensors: &[(String, &Array)]) -> Result<()> {
     Ok(())
 }
 
-/// Writes whole numbers as a .npy file of one axis.
+/// Writes integers as a .npy file of one axis.
 pub fn write_integers(path: &Path, values: &[i64]) -> Result<()> {
     let mut bytes = header("<i8", &[values.len()]);
     bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
@@ -59,7 +59,7 @@ pub fn write_floats(path: &Path, shape: &[usize], values: &[f32]) -> Result<()> 
     write_whole(path, &bytes)
 }
 
-/// Writes bytes, of grey images say, as a .npy file, last index fastest.
+/// Writes bytes, of gray images say, as a .npy file, last index fastest.
 pub fn write_bytes(path: &Path, shape: &[usize], values: &[u8]) -> Result<()> {
     check_count(path, shape, values.len())?;
     let mut bytes = header("|u1", shape);
@@ -89,8 +89,8 @@ fn check_count(path: &Path, shape: &[usize], count: usize) -> Result<()> {
     }
 }
 
-/// Writes a grey image of (height, width) as PNG.
-pub fn write_grey_png(path: &Path, size: (usize, usize), pixels: &[u8]) -> Result<()> {
+/// Writes a gray image of (height, width) as PNG.
+pub fn write_gray_png(path: &Path, size: (usize, usize), pixels: &[u8]) -> Result<()> {
     let wrong = |text: String| Error::write(path, std::io::Error::other(text));
     let side = |n: usize| u32::try_from(n).ok();
     let (Some(height), Some(width)) = (side(size.0), side(size.1)) else {
@@ -170,19 +170,19 @@ mod tests {
     }
 
     #[test]
-    fn integers_and_grey_images_are_read_back() {
+    fn integers_and_gray_images_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a/n.npy");
         write_integers(&path, &[3, -1, 1 << 40]).unwrap();
         let array = crate::read_array(&crate::InputPath::file(&path)).unwrap();
         assert!(matches!(array.data(), Data::I64(values) if values[..] == [3, -1, 1 << 40]));
         let pixels = [0, 7, 255, 1, 2, 3];
-        write_grey_png(&folder.path().join("p/x.png"), (2, 3), &pixels).unwrap();
+        write_gray_png(&folder.path().join("p/x.png"), (2, 3), &pixels).unwrap();
         let images = crate::Images::open(&folder.path().join("p"), crate::BadImages::Refuse).unwrap();
         let mut read = Vec::new();
         images.read(0..1, &mut read).unwrap();
         assert_eq!((images.shape(), &read[..]), (&[2, 3][..], &pixels.map(f32::from)[..]));
-        assert!(write_grey_png(&path, (2, 2), &[0; 3]).is_err());
+        assert!(write_gray_png(&path, (2, 2), &[0; 3]).is_err());
     }
 
     #[test]

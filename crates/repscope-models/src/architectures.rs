@@ -6,11 +6,11 @@
 //! are read off the shapes. A weight that is missing, has another shape or has no place in the network is an error;
 //! nothing is ever filled in.
 //!
-//! What no shape tells must be a convention, and is stated with each network.
+//! What no shape determines must be a convention, and is stated with each network.
 
 mod conv_encoder;
 mod layers;
-mod recognise;
+mod recognize;
 mod resnet;
 mod source;
 pub(crate) mod text;
@@ -21,7 +21,7 @@ use std::fmt;
 
 use crate::error::{Error, Result};
 use layers::Layers;
-pub use recognise::{recognise, recognise_as};
+pub use recognize::{recognize, recognize_as};
 use serde::{Deserialize, Serialize};
 pub use source::WeightSource;
 
@@ -30,7 +30,7 @@ pub use source::WeightSource;
 pub struct Architecture {
     /// Which one.
     pub kind: Kind,
-    /// What stands before the names of its weights, such as `backbone.`; often nothing.
+    /// The prefix of its weights, such as `backbone.`; often empty.
     pub prefix: String,
 }
 
@@ -39,7 +39,7 @@ pub struct Architecture {
 #[non_exhaustive]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Convolutions with layer normalisation, then one linear layer; frame by frame.
+    /// Convolutions with layer normalization, then one linear layer; frame by frame.
     ConvEncoder,
     /// ResNet-18, 34, 50 and their kin, as torchvision names their weights.
     #[serde(rename = "resnet")]
@@ -99,7 +99,7 @@ pub enum Activation {
     Tanh,
 }
 
-/// What weights do not tell. Each is for one kind of network, and an error with others.
+/// What weights do not determine. Each is for one kind of network, and an error with others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BuildOptions {
     /// Non-linearity of a convolutional encoder; SiLU where none is given.
@@ -119,7 +119,7 @@ pub struct Built {
     pub ignored: Vec<String>,
 }
 
-/// Writes the graph of a network that [`recognise`] found. Its input is `input`; the batch may have any size.
+/// Writes the graph of a network that [`recognize`] found. Its input is `input`; the batch may have any size.
 pub fn build(architecture: &Architecture, weights: &dyn WeightSource, options: &BuildOptions) -> Result<Built> {
     let kind = architecture.kind;
     let unused = |option: &str, owner: Kind| {

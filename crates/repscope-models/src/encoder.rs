@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-//! Rows in, codes out: feeds a graph batch by batch, so that memory is bounded by the batch.
+//! Rows in, embeddings out: feeds a graph batch by batch, so that memory is bounded by the batch.
 
 mod clips;
 mod fit;
 mod input;
-mod normalise;
+mod normalize;
 mod options;
 mod outputs;
 mod rows;
@@ -12,7 +12,7 @@ mod token_ids;
 
 use std::path::Path;
 
-use crate::architectures::{build, recognise, recognise_as};
+use crate::architectures::{build, recognize, recognize_as};
 use crate::error::{Error, Result};
 use crate::runtime::{Elem, ModelBytes, ModelFile, Port, Session, load};
 use clips::{Frames, Regroup};
@@ -37,29 +37,29 @@ pub struct Encoder {
     made: Vec<String>,
 }
 
-/// The codes of a run of rows.
+/// The embeddings of a run of rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
     /// The number of the first row.
     pub first: usize,
     /// How many rows.
     pub count: usize,
-    /// Their codes, from each output that was asked for.
+    /// Their embeddings, from each requested output.
     pub outputs: Vec<Output>,
 }
 
-/// The codes of all rows, and what has to be known about how they were made.
+/// The embeddings of all rows, and what has to be known about how they were made.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Codes {
-    /// From each output that was asked for.
+pub struct Embeddings {
+    /// The embeddings of each requested output.
     pub outputs: Vec<Output>,
-    /// How rows were fed and codes were taken, in sentences without a full stop.
+    /// How rows were fed and embeddings were taken, in sentences without a full stop.
     pub notes: Vec<String>,
 }
 
 impl Encoder {
-    /// Opens an `.onnx` file, or weights of a network that [`architectures`](crate::architectures) knows. `key` says which part
-    /// of a checkpoint holds them, as in `file.pth#key`.
+    /// Opens an `.onnx` file, or weights of a network that [`architectures`](crate::architectures) knows. `key` says
+    /// which part of a checkpoint holds them, as in `file.pth#key`.
     pub fn open(path: &Path, key: Option<&str>, options: Options) -> Result<Self> {
         let extension = path
             .extension()
@@ -84,8 +84,8 @@ impl Encoder {
         }
         let weights = repscope_io::Weights::open(path, key)?;
         let network = match options.architecture {
-            Some(kind) => recognise_as(&weights, kind),
-            None => recognise(&weights),
+            Some(kind) => recognize_as(&weights, kind),
+            None => recognize(&weights),
         };
         let network = network.map_err(|e| Error::Model(format!("{}: {e}", path.display())))?;
         let built = build(&network, &weights, &options.build)?;
@@ -143,12 +143,13 @@ impl Encoder {
         &self.made
     }
 
-    /// The digest of the model, of the options that change codes and of the runtime: a key under which codes can be kept.
+    /// The digest of the model, of the options that change embeddings and of the runtime: a key under which embeddings
+    /// can be kept.
     pub fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// Encodes rows in their order and hands over the codes of each batch. Gives notes on how it was done.
+    /// Encodes rows in order and passes the embeddings of each batch to `on_batch`. Returns notes on how it was done.
     pub fn encode(&mut self, rows: &dyn Rows, on_batch: &mut dyn FnMut(Batch) -> Result<()>) -> Result<Vec<String>> {
         let refusal = match Fit::find(rows.shape(), &self.input, self.options.layout) {
             Ok(fit) => return self.run(rows, &fit, on_batch),
@@ -163,7 +164,7 @@ impl Encoder {
         let mut regroup = Regroup::new(frames.per_clip());
         let mut notes = self.run(&frames, &fit, &mut |batch| regroup.take(batch, on_batch))?;
         notes.push(format!(
-            "rows of shape {} are clips: each of their {} frames has a code",
+            "rows of shape {} are clips: each of their {} frames has an embedding",
             shape_text(rows.shape()),
             frames.per_clip()
         ));
@@ -177,7 +178,7 @@ impl Encoder {
         fit: &Fit,
         on_batch: &mut dyn FnMut(Batch) -> Result<()>,
     ) -> Result<Vec<String>> {
-        let normal = fit.normalisation(&self.input, &self.options)?;
+        let normal = fit.normalization(&self.input, &self.options)?;
         let mut notes = self.made.clone();
         notes.extend(fit.note.clone());
         notes.extend(self.options.note(rows.dtype()));
@@ -230,7 +231,7 @@ impl Encoder {
             let made = names
                 .iter()
                 .zip(values)
-                .map(|(name, v)| outputs::codes(name, v, fed, count));
+                .map(|(name, v)| outputs::embeddings(name, v, fed, count));
             let outputs = made.collect::<Result<Vec<Output>>>()?;
             if first == 0 {
                 shapes = outputs.iter().map(|o| o.shape.clone()).collect();
@@ -243,7 +244,7 @@ impl Encoder {
     }
 
     /// Encodes all rows.
-    pub fn encode_all(&mut self, rows: &dyn Rows) -> Result<Codes> {
+    pub fn encode_all(&mut self, rows: &dyn Rows) -> Result<Embeddings> {
         let mut all: Vec<Output> = Vec::new();
         let notes = self.encode(rows, &mut |batch| {
             if all.is_empty() {
@@ -255,7 +256,7 @@ impl Encoder {
             }
             Ok(())
         })?;
-        Ok(Codes { outputs: all, notes })
+        Ok(Embeddings { outputs: all, notes })
     }
 }
 

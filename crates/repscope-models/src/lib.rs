@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-//! Encoders: what turns states, images and texts into codes.
+//! Encoders: models that turn inputs, images and texts into embeddings.
 //!
-//! Every encoder is a graph in the ONNX format. One that was exported is read from its file ([`graph`] can tell its inputs and
-//! outputs); for weights alone (`.pth`, `.safetensors`) `architectures` recognises the network and writes the graph. So there is
-//! one way to run a model: [`runtime`], in pure Rust or by an installed ONNX Runtime. [`Encoder`] feeds it batches
-//! of rows, [`TextEncoder`] texts.
+//! Every encoder is a graph in the ONNX format. One that was exported is read from its file ([`graph`] lists its
+//! inputs and outputs); for weights alone (`.pth`, `.safetensors`) `architectures` recognizes the network and writes
+//! the graph. So there is one way to run a model: [`runtime`], in pure Rust or by an installed ONNX Runtime.
+//! [`Encoder`] feeds it batches of rows, [`TextEncoder`] texts.
 
 pub mod architectures;
 mod encoder;
@@ -13,6 +13,6 @@ pub mod graph;
 pub mod runtime;
 mod text;
 
-pub use encoder::{Batch, Codes, Encoder, Layout, Options, Output, Rows};
+pub use encoder::{Batch, Embeddings, Encoder, Layout, Options, Output, Rows};
 pub use error::{Error, Result};
 pub use text::{Pooling, Projection, TextEncoder, TextOptions};

@@ -33,7 +33,7 @@ pub struct Value {
 pub enum Data {
     /// Numbers.
     F32(Vec<f32>),
-    /// Whole numbers: token ids, masks.
+    /// Integers: token ids, masks.
     I64(Vec<i64>),
 }
 
@@ -42,9 +42,9 @@ pub enum Data {
 pub enum Elem {
     /// Numbers: fed and given as `f32`.
     F32,
-    /// Whole numbers or truth values: fed and given as `i64`.
+    /// Integers or booleans: fed and given as `i64`.
     I64,
-    /// Bytes: fed as `f32` that are whole numbers from 0 to 255.
+    /// Bytes: fed as `f32` that are integers from 0 to 255.
     U8,
     /// A kind that is not supported, by name.
     Other(String),
@@ -76,11 +76,11 @@ impl fmt::Display for Port {
 pub trait Session: Send {
     /// What must be fed.
     fn inputs(&self) -> &[Port];
-    /// What can be asked for.
+    /// The outputs that can be computed.
     fn outputs(&self) -> &[Port];
     /// Which runtime this is, with its version.
     fn engine(&self) -> String;
-    /// Feeds the named values and gives the named outputs, in the order asked for.
+    /// Feeds the named values and returns the named outputs, in the requested order.
     fn run(&mut self, inputs: Vec<(String, Value)>, outputs: &[String]) -> Result<Vec<Value>>;
 }
 
@@ -108,9 +108,10 @@ pub enum Runtime {
     /// rten, in pure Rust.
     #[default]
     Rten,
-    /// ONNX Runtime, whose library is loaded when it is asked for.
+    /// ONNX Runtime, whose library is loaded on first use.
     OnnxRuntime {
-        /// The library. Without one it is searched where [`find_library`] looks, environment aside: only the command reads that.
+        /// The library. Without one it is searched where [`find_library`] looks, environment aside: only the command
+        /// reads that.
         library: Option<PathBuf>,
         /// Where it computes.
         provider: Provider,
@@ -128,7 +129,7 @@ pub enum Provider {
     Cuda,
 }
 
-/// Makes a graph ready to run on so many threads; 0 stands for one per core.
+/// Prepares a graph to run on this many threads; 0 means one per core.
 pub fn load(model: ModelBytes, runtime: &Runtime, threads: usize) -> Result<Box<dyn Session>> {
     if let ModelBytes::File(path) = &model {
         // A clear word before a runtime tries.
@@ -155,7 +156,7 @@ pub fn load(model: ModelBytes, runtime: &Runtime, threads: usize) -> Result<Box<
         #[cfg(not(feature = "onnxruntime"))]
         Runtime::OnnxRuntime { .. } => {
             return Err(Error::Model(
-                "this program was built without ONNX Runtime; build it with --features onnxruntime, or use --runtime rten".to_string(),
+                "this program was built without ONNX Runtime; build it with the feature `onnxruntime`, or use the runtime rten".to_string(),
             ));
         }
     };
@@ -169,7 +170,7 @@ pub fn load(model: ModelBytes, runtime: &Runtime, threads: usize) -> Result<Box<
     Ok(session)
 }
 
-/// The port of this name, or an error that lists those that are there.
+/// The port of this name, or an error that lists the existing ones.
 fn port<'a>(ports: &'a [Port], name: &str, kind: &str) -> Result<&'a Port> {
     ports.iter().find(|p| p.name == name).ok_or_else(|| {
         let there: Vec<String> = ports.iter().map(Port::to_string).collect();
@@ -188,7 +189,7 @@ fn to_bytes(values: &[f32], input: &str) -> Result<Vec<u8>> {
         .map(|x| {
             byte(x).ok_or_else(|| {
                 Error::Model(format!(
-                    "the input {input} takes bytes, but a value is {x}; feed whole numbers from 0 to 255, without scale, mean or std"
+                    "the input {input} takes bytes, but a value is {x}; feed integers from 0 to 255, without scale, mean or std"
                 ))
             })
         })
@@ -200,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_whole_numbers_up_to_255_are_bytes() {
+    fn only_integers_up_to_255_are_bytes() {
         assert_eq!(to_bytes(&[0.0, 7.0, 255.0], "x").unwrap(), [0, 7, 255]);
         for wrong in [0.5, -1.0, 256.0, f32::NAN, f32::INFINITY] {
             let said = to_bytes(&[1.0, wrong], "x").unwrap_err().to_string();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-//! Texts in, codes out.
+//! Texts in, embeddings out.
 //!
 //! ```text
-//! text ─template─▶ tokens ─model─▶ a vector per token ─pooling─▶ a vector ─dense, normalise─▶ projection ─▶ code
+//! text ─template─▶ tokens ─model─▶ a vector per token ─pooling─▶ a vector ─dense, normalize─▶ projection ─▶ embedding
 //! ```
 //!
-//! A text has the same code, to the bit, whatever the batch size and whatever the other texts: only texts with the same
-//! number of tokens are fed together, so that nothing is filled up.
+//! A text has the same embedding, to the bit, whatever the batch size and whatever the other texts: only texts with the
+//! same number of tokens are fed together, so that nothing is filled up.
 
 mod body;
 mod checkpoint;
@@ -33,7 +33,7 @@ use tokens::{Row, Tokens};
 
 pub use options::{Pooling, Projection, TextOptions};
 
-/// Texts are sorted by length among so many, and handed over in their order.
+/// Texts are sorted by length within windows of this size, and returned in their order.
 const WINDOW: usize = 1024;
 
 /// A text model with what was chosen about it.
@@ -46,14 +46,14 @@ pub struct TextEncoder {
     batch: usize,
     title: String,
     digest: String,
-    /// How codes are made, in sentences without a full stop.
+    /// How embeddings are made, in sentences without a full stop.
     made: Vec<String>,
     /// The token that ends a text.
     end: Option<i64>,
 }
 
 impl TextEncoder {
-    /// The length of a code.
+    /// The length of an embedding.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -68,13 +68,14 @@ impl TextEncoder {
         &self.made
     }
 
-    /// The digest of all files, of the options that change codes and of the runtime: a key under which codes can be kept.
+    /// The digest of all files, of the options that change embeddings and of the runtime: a key under which embeddings
+    /// can be kept.
     pub fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// Encodes texts and hands over codes (rows × [`width`](Self::width)) in the order of the texts, with the number of
-    /// the first. Gives notes on how it was done.
+    /// Encodes texts and passes on embeddings (rows × [`width`](Self::width)) in the order of the texts, with the
+    /// number of the first. Gives notes on how it was done.
     pub fn encode(
         &mut self,
         texts: &[String],
@@ -91,8 +92,8 @@ impl TextEncoder {
             let rows: Vec<Row> = rows.collect::<Result<_>>()?;
             cut += rows.iter().filter(|row| row.is_cut).count();
             empty += window.iter().filter(|text| text.trim().is_empty()).count();
-            let codes = self.encode_window(&rows, first)?;
-            on_batch(first, &codes)?;
+            let embeddings = self.encode_window(&rows, first)?;
+            on_batch(first, &embeddings)?;
         }
         let mut notes = self.made.clone();
         let count = texts.len();
@@ -104,7 +105,7 @@ impl TextEncoder {
         }
         if empty > 0 {
             notes.push(format!(
-                "{empty} of {count} texts are empty and have the code of no words"
+                "{empty} of {count} texts are empty and are encoded without words"
             ));
         }
         Ok(notes)
@@ -113,14 +114,14 @@ impl TextEncoder {
     /// Encodes all texts.
     pub fn encode_all(&mut self, texts: &[String]) -> Result<(Vec<f32>, Vec<String>)> {
         let mut all = Vec::new();
-        let notes = self.encode(texts, &mut |_, codes| {
-            all.extend_from_slice(codes);
+        let notes = self.encode(texts, &mut |_, embeddings| {
+            all.extend_from_slice(embeddings);
             Ok(())
         })?;
         Ok((all, notes))
     }
 
-    /// The codes of some texts in their order; `first` is the number of the first.
+    /// The embeddings of some texts in their order; `first` is the number of the first.
     fn encode_window(&mut self, rows: &[Row], first: usize) -> Result<Vec<f32>> {
         self.check_known(rows, first)?;
         let mut by_length: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -129,29 +130,29 @@ impl TextEncoder {
             by_length.entry(length).or_default().push(at);
         }
         let step = self.body.rows.unwrap_or(self.batch);
-        let mut codes = vec![0.0; rows.len() * self.width];
+        let mut embeddings = vec![0.0; rows.len() * self.width];
         for places in by_length.values() {
             for batch in places.chunks(step) {
                 let texts: Vec<&Row> = batch.iter().map(|&at| &rows[at]).collect();
                 let (made, width) = self.encode_rows(&texts)?;
                 if width != self.width {
                     return Err(Error::Model(format!(
-                        "the model gives codes of {width} numbers for some texts and of {} for others",
+                        "the model gives embeddings of {width} numbers for some texts and of {} for others",
                         self.width
                     )));
                 }
-                for (&at, code) in batch.iter().zip(made.chunks_exact(width)) {
-                    if code.iter().any(|x| !x.is_finite()) {
+                for (&at, embedding) in batch.iter().zip(made.chunks_exact(width)) {
+                    if embedding.iter().any(|x| !x.is_finite()) {
                         return Err(Error::Model(format!(
-                            "the code of text {} (counted from 0) is not finite; the model or its projection is damaged",
+                            "the embedding of text {} (counted from 0) is not finite; the model or its projection is damaged",
                             first + at
                         )));
                     }
-                    codes[at * width..(at + 1) * width].copy_from_slice(code);
+                    embeddings[at * width..(at + 1) * width].copy_from_slice(embedding);
                 }
             }
         }
-        Ok(codes)
+        Ok(embeddings)
     }
 
     fn check_known(&self, rows: &[Row], first: usize) -> Result<()> {
@@ -169,7 +170,7 @@ impl TextEncoder {
         }
     }
 
-    /// The codes of texts that are fed together, and their width. There may be more rows than texts, at the end.
+    /// The embeddings of texts that are fed together, and their width. There may be more rows than texts, at the end.
     fn encode_rows(&mut self, texts: &[&Row]) -> Result<(Vec<f32>, usize)> {
         let output = self.take.output().to_string();
         let made = self.body.run(texts, std::slice::from_ref(&output))?;
@@ -189,7 +190,7 @@ fn floats(value: Value, name: &str) -> Result<(Vec<usize>, Vec<f32>)> {
     match value.data {
         Data::F32(values) => Ok((value.shape, values)),
         Data::I64(_) => Err(Error::Model(format!(
-            "the output {name} holds whole numbers, which are no codes"
+            "the output {name} holds integers, not embeddings"
         ))),
     }
 }

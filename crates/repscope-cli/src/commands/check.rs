@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use repscope_io::{Format, InputPath, Inspection, LabelFacts, NumberFacts, Weights, inspect, list_arrays, tree};
-use repscope_models::architectures::recognise;
+use repscope_models::architectures::recognize;
 
 use crate::args::Check;
 use crate::outputs;
@@ -79,7 +79,7 @@ fn is_checkpoint(path: &InputPath) -> bool {
 
 /// Which network the weights belong to, as far as it is known.
 fn network(path: &InputPath) -> String {
-    let found = Weights::open(&path.path, None).map(|weights| recognise(&weights).ok());
+    let found = Weights::open(&path.path, None).map(|weights| recognize(&weights).ok());
     match found {
         Ok(Some(network)) => format!(
             "  ✓ weights of a {}; run it with: repscope encode --encoder {path}",

@@ -68,7 +68,7 @@ fn every_analysis_prints_a_table_and_writes_results() {
         for word in ["jepa", "ae", &fixed_ids(command)[0]] {
             assert!(run.stdout.contains(word), "{word}\n{}", run.stdout);
         }
-        assert!(!run.stdout.contains('\u{1b}'), "no colour codes where nobody watches");
+        assert!(!run.stdout.contains('\u{1b}'), "no color codes where nobody watches");
         assert_eq!(folder.json("evaluation_plots/results.json")["command"], command);
     }
 }
@@ -279,7 +279,7 @@ fn options_may_be_written_in_snake_case() {
 }
 
 #[test]
-fn codes_over_time_are_pooled_as_asked() {
+fn embeddings_over_time_are_pooled_as_asked() {
     // Two time steps: the first is z, the second w.
     let folder = Folder::with_arrays();
     let (z, w) = (noise(2, 180), noise(3, 180));
@@ -339,7 +339,7 @@ fn without_episodes_a_warning_says_that_all_rows_are_one_sequence() {
 
 #[test]
 fn next_states_are_compared_with_the_states_of_the_same_row() {
-    // The states move by 1, 2, 3, 4 and the codes by twice that.
+    // The states move by 1, 2, 3, 4 and the embeddings by twice that.
     let folder = Folder::new();
     folder.write("s.npy", &npy_f64(&[4, 1], &[0.0, 10.0, 20.0, 30.0]));
     folder.write("s1.npy", &npy_f64(&[4, 1], &[1.0, 12.0, 23.0, 34.0]));
@@ -357,7 +357,7 @@ fn next_states_are_compared_with_the_states_of_the_same_row() {
 }
 
 #[test]
-fn labels_may_be_words_or_whole_numbers() {
+fn labels_may_be_words_or_integers() {
     let folder = Folder::with_arrays();
     folder.write("numbers.npy", &npy_i64(&(0..60).map(|i| i % 3).collect::<Vec<_>>()));
     let words: Vec<&str> = (0..60).map(|i| ["cat", "cow", "dog"][i % 3]).collect();
@@ -399,7 +399,7 @@ fn a_sample_ranks_some_rows_against_all() {
 }
 
 #[test]
-fn cosine_distance_ignores_the_length_of_codes() {
+fn cosine_distance_ignores_the_length_of_embeddings() {
     let folder = Folder::with_arrays();
     let stretched: Vec<f64> = noise(2, 180)
         .iter()
@@ -418,15 +418,15 @@ fn cosine_distance_ignores_the_length_of_codes() {
 #[test]
 fn any_number_of_threads_and_any_run_give_the_same_bytes() {
     let digits = |file| repository(&format!("examples/digits/{file}.npy"));
-    let (states, labels, codes) = (digits("states"), digits("labels"), digits("pca16"));
+    let (states, labels, embeddings) = (digits("states"), digits("labels"), digits("pca16"));
     let lines = [
         format!(
-            "smoothness --states {states} --model {codes} --episodes {}",
+            "smoothness --states {states} --model {embeddings} --episodes {}",
             digits("episodes")
         ),
-        format!("neighborhood --states {states} --model {codes}"),
-        format!("manifold --model {codes}"),
-        format!("geometry --model {codes} --labels {labels} --restarts 3"),
+        format!("neighborhood --states {states} --model {embeddings}"),
+        format!("manifold --model {embeddings}"),
+        format!("geometry --model {embeddings} --labels {labels} --restarts 3"),
     ];
     for line in lines {
         let folder = Folder::new();
@@ -443,7 +443,7 @@ fn any_number_of_threads_and_any_run_give_the_same_bytes() {
     }
 }
 
-/// The files of a join: states, labels and codes in the same order, and the same with other orders of rows.
+/// The files of a join: states, labels and embeddings in the same order, and the same with other orders of rows.
 fn shuffled() -> Folder {
     let folder = Folder::with_arrays();
     let order: Vec<usize> = (0..60).map(|i| (i * 7 + 3) % 60).collect(); // 7 and 60 have no common factor
@@ -456,8 +456,8 @@ fn shuffled() -> Folder {
     folder.write("moved.npy", &npy_f64(&[60, 3], &moved));
     let x = npy_f64(&[60, 4], &noise(1, 240));
     folder.write("x.npz", &npz(&[("states", x), ("id", npy_i64(&ids))]));
-    let codes = npy_f64(&[60, 3], &moved);
-    folder.write("moved.npz", &npz(&[("codes", codes), ("id", npy_i64(&moved_ids))]));
+    let embeddings = npy_f64(&[60, 3], &moved);
+    folder.write("moved.npz", &npz(&[("codes", embeddings), ("id", npy_i64(&moved_ids))]));
     folder
 }
 
@@ -516,12 +516,12 @@ fn the_id_column_of_a_table_is_no_part_of_its_matrix() {
         let states: String = (0..60)
             .map(|i| format!("{id}{i}{}\n", row(&x[4 * i..4 * i + 4])))
             .collect();
-        let codes: String = (0..60)
+        let embeddings: String = (0..60)
             .rev()
             .map(|i| format!("{id}{i}{}\n", row(&z[3 * i..3 * i + 3])))
             .collect();
         folder.write("x.csv", format!("id,a,b,c,d\n{states}").as_bytes());
-        folder.write("z.csv", format!("id,a,b,c\n{codes}").as_bytes());
+        folder.write("z.csv", format!("id,a,b,c\n{embeddings}").as_bytes());
         let aligned = folder.results("neighborhood --states x.npy --model m=z.npy");
         let joined = folder.results("neighborhood --states x.csv --model m=z.csv --ids id");
         assert_eq!(values(&joined), values(&aligned), "ids that are {kind}");

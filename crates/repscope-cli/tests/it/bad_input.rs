@@ -161,7 +161,7 @@ const CASES: &[(&str, &[&str])] = &[
     ),
     (
         "geometry --model z.npy --labels fractions.npy",
-        &["fractions.npy", "row 0", "not a whole number"],
+        &["fractions.npy", "row 0", "not an integer"],
     ),
     // Arrays that do not fit together
     (

@@ -4,16 +4,16 @@
 use crate::fixtures::{Folder, noise, npy_f64, npy_i64, npy_words, score, value, values};
 use serde_json::{Value, json};
 
-/// Codes of 60 rows in three groups, the further apart the larger `distance`.
+/// Embeddings of 60 rows in three groups, the further apart the larger `distance`.
 fn grouped(seed: u64, distance: f64) -> Vec<u8> {
-    let mut codes = noise(seed, 240);
-    for (i, x) in codes.iter_mut().enumerate() {
+    let mut embeddings = noise(seed, 240);
+    for (i, x) in embeddings.iter_mut().enumerate() {
         let (row, column) = (i / 4, i % 4);
         if row % 3 == column {
             *x += distance;
         }
     }
-    npy_f64(&[60, 4], &codes)
+    npy_f64(&[60, 4], &embeddings)
 }
 
 /// A folder with six checkpoints of growing order, in `runs`.
@@ -311,7 +311,7 @@ fn a_name_with_a_star_in_it_is_a_file_where_there_is_one() {
 
 #[test]
 fn opposite_views_are_as_far_apart_as_can_be() {
-    // Unit-length codes x and -x have the squared distance 4; equal views have 0.
+    // Unit-length embeddings x and -x have the squared distance 4; equal views have 0.
     let folder = Folder::with_arrays();
     let opposite: Vec<f64> = noise(2, 180).iter().map(|x| -x).collect();
     folder.write("opposite.npy", &npy_f64(&[60, 3], &opposite));

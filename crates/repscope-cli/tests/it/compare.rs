@@ -7,14 +7,14 @@ use serde_json::Value;
 const ROWS: usize = 120;
 const COLUMNS: usize = 4;
 
-/// `x.npy` (120 × 4), codes of it with a little noise (`near`) and with more (`far`), two labels, and 12 episodes of ten
+/// `x.npy` (120 × 4), embeddings of it with a little noise (`near`) and with more (`far`), two labels, and 12 episodes of ten
 /// rows.
 fn folder() -> Folder {
     let folder = Folder::new();
     let x = noise(1, ROWS * COLUMNS);
     let write = |name: &str, seed: u64, share: f64| {
-        let codes: Vec<f64> = x.iter().zip(noise(seed, x.len())).map(|(x, e)| x + share * e).collect();
-        folder.write(name, &npy_f64(&[ROWS, COLUMNS], &codes));
+        let embeddings: Vec<f64> = x.iter().zip(noise(seed, x.len())).map(|(x, e)| x + share * e).collect();
+        folder.write(name, &npy_f64(&[ROWS, COLUMNS], &embeddings));
     };
     folder.write("x.npy", &npy_f64(&[ROWS, COLUMNS], &x));
     write("near.npy", 2, 0.05);
@@ -87,7 +87,7 @@ fn where_lower_is_better_the_lower_model_wins() {
     let shifted: Vec<f64> = noise(5, ROWS * COLUMNS).iter().map(|e| 1.0 + 0.3 * e).collect();
     folder.write("cone.npy", &npy_f64(&[ROWS, COLUMNS], &shifted));
     let results = folder.results("compare --model cone=cone.npy --model near=near.npy --only geometry");
-    // Codes in a cone are less uniform: a higher value, so the difference is positive and the other wins.
+    // Embeddings in a cone are less uniform: a higher value, so the difference is positive and the other wins.
     let uniformity = difference(&results, "uniformity");
     assert!(uniformity["value"].as_f64() > Some(0.0), "{uniformity}");
     assert_eq!(
@@ -242,12 +242,12 @@ fn twelve_models_are_ranked() {
     let folder = folder();
     let x = noise(1, ROWS * COLUMNS);
     for i in 0..12u64 {
-        let codes: Vec<f64> = x
+        let embeddings: Vec<f64> = x
             .iter()
             .zip(noise(100 + i, x.len()))
             .map(|(x, e)| x + 0.1 * i as f64 * e)
             .collect();
-        folder.write(&format!("runs/noise{i}.npy"), &npy_f64(&[ROWS, COLUMNS], &codes));
+        folder.write(&format!("runs/noise{i}.npy"), &npy_f64(&[ROWS, COLUMNS], &embeddings));
     }
     let run = folder.good("compare --model runs/*.npy --states x.npy --only neighborhood --k 5");
     let lines: Vec<&str> = run.stdout.lines().collect();
@@ -440,9 +440,9 @@ fn a_run_of_fewer_analyses_or_models_is_compared_in_what_it_has() {
 #[test]
 fn an_analysis_that_failed_fails_the_drop_now_and_from_its_document() {
     let folder = folder();
-    let mut codes = noise(4, ROWS * COLUMNS);
-    codes[..COLUMNS].fill(0.0);
-    folder.write("zero.npy", &npy_f64(&[ROWS, COLUMNS], &codes));
+    let mut embeddings = noise(4, ROWS * COLUMNS);
+    embeddings[..COLUMNS].fill(0.0);
+    folder.write("zero.npy", &npy_f64(&[ROWS, COLUMNS], &embeddings));
     let line = "evaluate --model m=zero.npy --states x.npy --only neighborhood,clid --no-figures";
     folder.good(&format!("{line} --output-dir base"));
     let gate = "--baseline base --max-drop 1";

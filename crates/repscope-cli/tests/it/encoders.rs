@@ -4,7 +4,7 @@
 use crate::fixtures::{Folder, model, noise, npy_f64, value};
 
 #[test]
-fn codes_of_a_model_are_those_that_torch_gave() {
+fn embeddings_of_a_model_are_those_that_torch_gave() {
     let folder = Folder::new();
     let run = folder.good(&format!(
         "encode --encoder {} --input {} --output z.npy",
@@ -40,7 +40,7 @@ fn every_head_has_a_file_of_its_own_unless_one_is_chosen() {
 }
 
 #[test]
-fn an_encoder_scores_as_its_stored_codes_do_in_every_analysis() {
+fn an_encoder_scores_as_its_stored_embeddings_do_in_every_analysis() {
     let folder = Folder::new();
     let (mlp, vectors) = (model("mlp.onnx"), model("vectors.npy"));
     folder.good(&format!("encode --encoder {mlp} --input {vectors} --output z.npy"));
@@ -66,7 +66,7 @@ fn an_encoder_scores_as_its_stored_codes_do_in_every_analysis() {
 }
 
 #[test]
-fn an_encoder_makes_the_codes_of_next_states_too() {
+fn an_encoder_makes_the_embeddings_of_next_states_too() {
     let folder = Folder::new();
     let (mlp, vectors) = (model("mlp.onnx"), model("vectors.npy"));
     folder.write("next.npy", &npy_f64(&[37, 12], &noise(5, 37 * 12)));
@@ -82,18 +82,18 @@ fn an_encoder_makes_the_codes_of_next_states_too() {
 }
 
 #[test]
-fn codes_are_kept_until_model_data_or_options_change() {
+fn embeddings_are_kept_until_model_data_or_options_change() {
     let folder = Folder::new();
     folder.write("x.npy", &npy_f64(&[9, 12], &noise(5, 9 * 12)));
     let line = format!("encode --encoder {} --input x.npy --output z.npy", model("mlp.onnx"));
     let is_kept = |words: &str| folder.good(words).stderr.contains("earlier run");
     assert!(!is_kept(&line) && is_kept(&line));
-    let first = std::fs::read(folder.path().join("z.npy")).expect("codes");
+    let first = std::fs::read(folder.path().join("z.npy")).expect("embeddings");
     assert!(!is_kept(&format!("{line} --no-cache")));
-    assert_eq!(first, std::fs::read(folder.path().join("z.npy")).expect("codes"));
+    assert_eq!(first, std::fs::read(folder.path().join("z.npy")).expect("embeddings"));
     assert!(!is_kept(&format!("{line} --scale 2")));
-    assert_ne!(first, std::fs::read(folder.path().join("z.npy")).expect("codes"));
-    // Another analysis takes the same codes, and says nothing of it in its results.
+    assert_ne!(first, std::fs::read(folder.path().join("z.npy")).expect("embeddings"));
+    // Another analysis takes the same embeddings, and says nothing of it in its results.
     let states = format!("manifold --states x.npy --model m={}", model("mlp.onnx"));
     let kept = folder.good(&format!("{states} --json"));
     assert!(kept.stderr.contains("earlier run"), "{}", kept.stderr);
@@ -164,7 +164,7 @@ fn evaluate_measures_the_robustness_of_encoders_as_the_command_does() {
 }
 
 #[test]
-fn every_model_sees_the_same_noise_and_more_noise_moves_codes_farther() {
+fn every_model_sees_the_same_noise_and_more_noise_moves_embeddings_farther() {
     let folder = Folder::new();
     let line = format!(
         "robustness --states {} --model a={mlp} --model b={mlp} --noise 0.01 0.1 1 --no-figures",
@@ -190,7 +190,7 @@ fn every_model_sees_the_same_noise_and_more_noise_moves_codes_farther() {
 }
 
 #[test]
-fn stored_codes_give_the_distances_of_a_hand_calculation() {
+fn stored_embeddings_give_the_distances_of_a_hand_calculation() {
     let folder = Folder::new();
     folder.write("z.npy", &npy_f64(&[2, 2], &[3.0, 4.0, 1.0, 0.0]));
     folder.write("n.npy", &npy_f64(&[2, 2], &[6.0, 8.0, 0.0, 1.0]));
@@ -244,7 +244,7 @@ fn what_cannot_be_run_is_refused_with_both_sides() {
                 "encode --encoder {determinant} --input {} --output c.npy",
                 model("matrices.npy")
             ),
-            &["Det", "--runtime onnxruntime"],
+            &["Det", "runtime onnxruntime"],
         ),
         (
             "manifold --model broken.onnx".to_string(),
@@ -276,7 +276,7 @@ fn what_cannot_be_run_is_refused_with_both_sides() {
         ),
         (
             format!("encode --encoder {mlp} --input z.npy --output c.npy --provider cuda"),
-            &["--runtime onnxruntime"],
+            &["runtime onnxruntime"],
         ),
         (
             "robustness --clean z.npy --noisy 0.1=w.npy".to_string(),

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 const LINE: &str = "etes --signal signal.npy --generated beam.npy --reference true.npy --no-figures";
 
-/// Four samples in the plane whose cosines are known: with the generated texts 1, 0.6, 0 and −0.8, with the true ones 0.8, 0.8,
-/// 0.6 and 0.
+/// Four samples in the plane whose cosines are known: with the generated texts 1, 0.6, 0 and −0.8, with the true ones
+/// 0.8, 0.8, 0.6 and 0.
 fn plane() -> Folder {
     let folder = Folder::new();
     let write = |name: &str, rows: [[f64; 2]; 4]| folder.write(name, &npy_f64(&[4, 2], rows.as_flattened()));
@@ -172,7 +172,8 @@ fn text_metrics_stand_beside_the_energies() {
         run.stderr
     );
     let results = folder.json("evaluation_plots/results.json");
-    // Edits: none; `a` for `the` and `away`; `yes`; all words of the last, one more: 0 + 2 + 1 + 3 of 3 + 4 + 1 + 2 words.
+    // Edits: none; `a` for `the` and `away`; `yes`; all words of the last, one more: 0 + 2 + 1 + 3 of 3 + 4 + 1 + 2
+    // words.
     let wer = value(&results, "beam", "wer").expect("a rate");
     assert!((wer - 0.6).abs() < 1e-12, "{wer}");
     for id in ["bleu@1", "bleu@4", "rouge.1", "rouge.2", "rouge.l"] {
@@ -296,7 +297,7 @@ fn texts_go_through_encoder_and_aligner() {
     encode("true.txt", "true.npy");
     let columns = {
         let array =
-            repscope_io::read_array(&repscope_io::InputPath::file(folder.path().join("beam.npy"))).expect("codes");
+            repscope_io::read_array(&repscope_io::InputPath::file(folder.path().join("beam.npy"))).expect("embeddings");
         array.shape()[1]
     };
     folder.write("signal.npy", &npy_f64(&[5, columns], &noise(5, 5 * columns)));

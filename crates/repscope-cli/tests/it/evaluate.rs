@@ -452,9 +452,9 @@ fn a_file_that_is_no_study_is_refused() {
 fn one_analysis_that_fails_takes_no_other_with_it() {
     let folder = Folder::with_arrays();
     // A row of length zero has no cosine distance, which only `neighborhood` asks for.
-    let mut codes = noise(2, 180);
-    codes[30..33].fill(0.0);
-    folder.write("zero.npy", &npy_f64(&[60, 3], &codes));
+    let mut embeddings = noise(2, 180);
+    embeddings[30..33].fill(0.0);
+    folder.write("zero.npy", &npy_f64(&[60, 3], &embeddings));
     let line = "evaluate --states x.npy --labels labels.npy --model jepa=zero.npy --model ae=w.npy --no-figures";
     let run = folder.run(&format!("{line} --set neighborhood.distance=cosine"));
     assert_eq!(run.code, 2);
@@ -489,9 +489,9 @@ fn one_analysis_that_fails_takes_no_other_with_it() {
 #[test]
 fn an_analysis_that_fails_among_others_with_the_same_options_fails_alone() {
     let folder = Folder::with_arrays();
-    let mut codes = noise(2, 180);
-    codes[30..33].fill(0.0);
-    folder.write("zero.npy", &npy_f64(&[60, 3], &codes));
+    let mut embeddings = noise(2, 180);
+    embeddings[30..33].fill(0.0);
+    folder.write("zero.npy", &npy_f64(&[60, 3], &embeddings));
     folder.write("evaluation_plots/clid", b"a file where a folder should be");
     let line = "evaluate --states x.npy --model jepa=zero.npy --no-figures --quiet";
     let run = folder.run(&format!("{line} --set neighborhood.distance=cosine"));
@@ -668,10 +668,10 @@ fn episodes_views_and_performance_reach_their_analyses() {
 #[test]
 fn ids_join_the_rows_of_all_files() {
     let folder = Folder::with_arrays();
-    let codes = noise(2, 180);
+    let embeddings = noise(2, 180);
     let ids: Vec<i64> = (0..60).collect();
     // The rows of z.npy from the last to the first, and the ids that say so.
-    let turned: Vec<f64> = codes.chunks(3).rev().flatten().copied().collect();
+    let turned: Vec<f64> = embeddings.chunks(3).rev().flatten().copied().collect();
     let back: Vec<i64> = ids.iter().rev().copied().collect();
     folder.write("turned.npy", &npy_f64(&[60, 3], &turned));
     folder.write("ids.npy", &npy_i64(&ids));
@@ -695,11 +695,11 @@ fn init_writes_a_study_that_works_and_overwrites_nothing() {
     let text = folder.read("study.toml");
     folder.write(
         "z_jepa.npy",
-        &std::fs::read(folder.path().join("z.npy")).expect("codes"),
+        &std::fs::read(folder.path().join("z.npy")).expect("embeddings"),
     );
     folder.write(
         "z_autoencoder.npy",
-        &std::fs::read(folder.path().join("w.npy")).expect("codes"),
+        &std::fs::read(folder.path().join("w.npy")).expect("embeddings"),
     );
     let run = folder.good("evaluate study.toml --no-figures --only rankme");
     assert!(

@@ -142,11 +142,14 @@ fn help_says_what_the_program_is_for_and_names_every_command() {
 #[test]
 fn the_examples_of_the_help_work() {
     let folder = Folder::new();
-    let codes = npy_f64(&[60, 3], &noise(2, 180));
+    let embeddings = npy_f64(&[60, 3], &noise(2, 180));
     let labels = npy_i64(&(0..60).map(|i| i % 3).collect::<Vec<_>>());
     folder.write("frames.npy", &npy_f64(&[60, 2, 2], &noise(1, 240)));
     folder.write("episode.npy", &npy_i64(&(0..60).map(|i| i / 20).collect::<Vec<_>>()));
-    folder.write("z.npz", &npz(&[("codes", codes.clone()), ("labels", labels.clone())]));
+    folder.write(
+        "z.npz",
+        &npz(&[("codes", embeddings.clone()), ("labels", labels.clone())]),
+    );
     let names = [
         "z.npy",
         "z_jepa.npy",
@@ -158,11 +161,11 @@ fn the_examples_of_the_help_work() {
         "true.npy",
     ];
     for name in names {
-        folder.write(name, &codes);
+        folder.write(name, &embeddings);
     }
     folder.write("labels.npy", &labels);
     for name in ["s.npy", "s1.npy", "z1.npy"] {
-        folder.write(name, &codes);
+        folder.write(name, &embeddings);
     }
     // Those that take minutes, or a model, are run elsewhere.
     let is_run_here = |example: &&str| !example.starts_with("demo") && !example.contains(".onnx");

@@ -2,8 +2,8 @@
 //! Every crate of the workspace can be packaged for a registry: its manifest is complete, its dependencies inside the
 //! workspace have versions, and no circle of dev-dependencies stops it.
 //!
-//! The packages are made for real, which takes a few seconds. They are not compiled: `cargo publish --workspace --dry-run`
-//! does that before a release.
+//! The packages are made for real, which takes a few seconds. They are not compiled: `cargo publish --workspace
+//! --dry-run` does that before a release.
 
 use std::process::Command;
 
@@ -39,6 +39,12 @@ fn every_published_crate_says_what_it_is() {
             let count = package[key].as_array().map_or(0, Vec::len);
             assert!((1..=most).contains(&count), "{name} has {count} {key}");
         }
+        // A registry refuses longer ones.
+        let keywords = package["keywords"].as_array().expect("a list");
+        assert!(
+            keywords.iter().all(|keyword| text(keyword).len() <= 20),
+            "{name}: {keywords:?}"
+        );
     }
 }
 

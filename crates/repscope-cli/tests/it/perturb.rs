@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::fixtures::{Folder, noise, npy_f64, npy_i64, npy_words, repository, value};
-use repscope_io::write_grey_png;
+use repscope_io::write_gray_png;
 
 const SIDE: usize = 48;
 
@@ -30,15 +30,15 @@ fn tree() -> Folder {
                     })
                     .collect();
                 let name = format!("images/{modulation}/{ratio}/grayscale_{modulation}_{ratio}_sample_{sample}.png");
-                write_grey_png(&folder.path().join(name), (SIDE, SIDE), &pixels).expect("an image");
+                write_gray_png(&folder.path().join(name), (SIDE, SIDE), &pixels).expect("an image");
             }
         }
     }
     folder
 }
 
-/// Ten samples of two heads. Head a is right for 8 of them, perturbed by top1 for 6, one of which was wrong before; head b
-/// is right for 9, then for all.
+/// Ten samples of two heads. Head a is right for 8 of them, perturbed by top1 for 6, one of which was wrong before;
+/// head b is right for 9, then for all.
 fn predictions() -> Folder {
     let folder = Folder::new();
     let right = [0i64; 10];
@@ -199,13 +199,13 @@ fn what_does_not_fit_is_refused_with_both_numbers() {
     let folder = tree();
     let model = classifier();
     std::fs::rename(folder.path().join("images/QAM"), folder.path().join("images/QAM16")).expect("a folder");
-    write_grey_png(
+    write_gray_png(
         &folder.path().join("few/A/SNR_0/x.png"),
         (SIDE, SIDE),
         &vec![9; SIDE * SIDE],
     )
     .expect("an image");
-    write_grey_png(&folder.path().join("flat/x.png"), (SIDE, SIDE), &vec![9; SIDE * SIDE]).expect("an image");
+    write_gray_png(&folder.path().join("flat/x.png"), (SIDE, SIDE), &vec![9; SIDE * SIDE]).expect("an image");
     for (line, words) in [
         ("perturb evaluate --predictions nowhere".to_string(), &["nowhere"][..]),
         (

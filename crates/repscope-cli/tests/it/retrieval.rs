@@ -127,7 +127,7 @@ fn the_summary_is_followed_by_a_table_and_its_readings() {
         "{}",
         run.stdout
     );
-    assert!(!run.stdout.contains('\u{1b}'), "no colour codes where nobody watches");
+    assert!(!run.stdout.contains('\u{1b}'), "no color codes where nobody watches");
     assert!(run.stdout.lines().all(|l| l.chars().count() <= 110), "{}", run.stdout);
     assert!(run.stderr.contains("flat.json is written"), "{}", run.stderr);
     assert!(

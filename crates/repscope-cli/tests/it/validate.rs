@@ -41,7 +41,7 @@ fn every_claim_holds_on_the_shipped_examples() {
     let run = folder.good("validate");
     assert_eq!(run.stderr, "");
     assert!(!run.stdout.contains("FAILS"), "{}", run.stdout);
-    assert!(!run.stdout.contains('\x1b'), "no colour where nobody looks");
+    assert!(!run.stdout.contains('\x1b'), "no color where nobody looks");
     assert!(run.stdout.trim_end().ends_with("claims hold."), "{}", run.stdout);
     assert!(folder.files().is_empty(), "nothing is written unless asked for");
 }

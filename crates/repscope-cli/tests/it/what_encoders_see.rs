@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Encoders over folders of images, texts, JSON lines and the dataset of document 000, as a user runs them.
+//! Encoders over folders of images, texts, JSON lines and the dataset of the representation analysis, as a user runs
+//! them.
 
 use crate::fixtures::{Folder, model, noise, npy, npy_f64, npy_words, repository, value};
 
@@ -7,7 +8,7 @@ fn golden(name: &str) -> String {
     repository(&format!("golden/text/{name}"))
 }
 
-/// How far codes in a file are from others, on the mean.
+/// How far embeddings in a file are from others, on the mean.
 fn distance(folder: &Folder, ours: &str, others: &str) -> f64 {
     let results = folder.results(&format!("robustness --clean m={ours} --noisy 1={others} --no-figures"));
     value(&results, "m", "robustness@1").expect("a number")
@@ -25,7 +26,7 @@ fn with_texts() -> Folder {
     folder
 }
 
-/// Nine colour images of 16 × 16 in two folders, and the same pixels as an array in the order of their paths.
+/// Nine color images of 16 × 16 in two folders, and the same pixels as an array in the order of their paths.
 fn with_images() -> Folder {
     let folder = Folder::new();
     let mut all = Vec::new();
@@ -55,7 +56,7 @@ fn a_folder_of_images_is_the_array_of_its_pixels_in_the_order_of_paths() {
     let line = format!("--encoder {} --output-name z --scale 255", model("two_heads.onnx"));
     folder.good(&format!("encode {line} --input photos --output a.npy --batch-size 3"));
     folder.good(&format!("encode {line} --input photos.npy --output b.npy"));
-    let bytes = |name: &str| std::fs::read(folder.path().join(name)).expect("codes");
+    let bytes = |name: &str| std::fs::read(folder.path().join(name)).expect("embeddings");
     assert_eq!(bytes("a.npy"), bytes("b.npy"));
     let scores = |states: &str| {
         let line = format!("neighborhood --states {states} --model m=a.npy --k 3 --no-figures");
@@ -105,7 +106,7 @@ fn an_image_that_does_not_decode_stops_the_run_unless_it_may_be_left_out() {
 }
 
 #[test]
-fn texts_of_a_file_have_the_codes_that_transformers_gave() {
+fn texts_of_a_file_have_the_embeddings_that_transformers_gave() {
     let folder = with_texts();
     for (words, expected) in [
         (vec!["--encoder", &golden("bert")], "bert/mean.npy"),
@@ -215,7 +216,7 @@ fn a_field_of_json_lines_is_read_as_texts_and_as_labels() {
             &input[..4]
         ));
     }
-    let bytes = |name: &str| std::fs::read(folder.path().join(name)).expect("codes");
+    let bytes = |name: &str| std::fs::read(folder.path().join(name)).expect("embeddings");
     assert_eq!(bytes("text.npy"), bytes("data.npy"));
     let labels: Vec<&str> = (0..lines.len()).map(|i| ["cat", "dog"][i % 2]).collect();
     folder.write("labels.npy", &npy_words(&labels));

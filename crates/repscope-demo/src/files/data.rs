@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! The frames of held-out episodes and what is true of them: `data/states.npy`, `data/episodes.npy`, a file of names per
-//! label in `data/labels`, and a file of numbers per factor in `data/factors`.
+//! The frames of held-out episodes and what is true of them: `data/states.npy`, `data/episodes.npy`, a file of names
+//! per label in `data/labels`, and a file of numbers per factor in `data/factors`.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ const NUMBERS: [Number; 5] = [
     ("x", |factors| factors.x),
     ("y", |factors| factors.y),
     ("radius", |factors| factors.radius),
-    ("grey", |factors| factors.grey),
+    ("grey", |factors| factors.gray),
     ("speed", |factors| factors.speed),
 ];
 

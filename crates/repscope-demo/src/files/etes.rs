@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Texts generated from frames, for `repscope etes`: what the captioner says, what a system says that always says the same,
-//! and what is true, as vectors (`.npy`) and as lines (`.txt`).
+//! Texts generated from frames, for `repscope etes`: what the captioner says, what a system says that always says the
+//! same, and what is true, as vectors (`.npy`) and as lines (`.txt`).
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,10 +23,10 @@ pub(crate) fn write(
         let path = folder.join(format!("{name}.npy"));
         write_floats(&path, &[values.len() / WIDTH, WIDTH], values)
     };
-    vectors("signal", &aligned.frames(&test.codes))?;
+    vectors("signal", &aligned.frames(&test.embeddings))?;
     let constant = vec![most_frequent(&train.said); test.said.len()];
     let systems: [(&str, &[Said]); 3] = [
-        ("captioner", &captioner.say(&test.codes)),
+        ("captioner", &captioner.say(&test.embeddings)),
         ("constant", &constant),
         ("reference", &test.said),
     ];
@@ -38,7 +38,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// What is said most often; of several the first in the order of words.
+/// The most frequent description; among several the first in the order of words.
 fn most_frequent(all: &[Said]) -> Said {
     let mut counts = BTreeMap::new();
     for said in all {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! What is written, and where. Every file is there whole or not at all.
+//! The files of the demo. Each is written atomically.
 
 mod data;
 mod etes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! What the classifier says of frames with and without masks, for `repscope perturb evaluate --predictions`: a folder for
-//! the true classes, one without masks, and one for each of the fifteen masks of document 003.
+//! What the classifier says of frames with and without masks, for `repscope perturb evaluate --predictions`: a folder
+//! for the true classes, one without masks, and one for each of the fifteen masks of perturbation impact.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Frames and their sentences in one space, for `repscope retrieval`: `retrieval/sensor.npy`, `text.npy`, a label per row,
-//! and a prototype per label, which is one sentence encoded like the others.
+//! Frames and their sentences in one space, for `repscope retrieval`: `retrieval/sensor.npy`, `text.npy`, a label per
+//! row, and a prototype per label, which is one sentence encoded like the others.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub(crate) fn write(folder: &Path, aligned: &Aligned, test: &Described) -> Resul
     let folder = folder.join("retrieval");
     let vectors = |name: &str, values: &[f32]| write_floats(&folder.join(name), &[values.len() / WIDTH, WIDTH], values);
     let texts: Vec<String> = test.said.iter().map(sentence).collect();
-    vectors("sensor.npy", &aligned.frames(&test.codes))?;
+    vectors("sensor.npy", &aligned.frames(&test.embeddings))?;
     vectors("text.npy", &aligned.texts(&texts))?;
     write_lines(&folder.join("text.txt"), &texts)?;
     let names: Vec<String> = test.said.iter().map(label).collect();

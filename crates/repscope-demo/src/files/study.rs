@@ -18,7 +18,7 @@ output_dir = "evaluation_plots"
 seed = {seed}
 
 [data]
-states = "data/states.npy"                 # grey values 0 to 255
+states = "data/states.npy"                 # gray values 0 to 255
 episodes = "data/episodes.npy"
 labels = "data/labels/quadrant.npy"        # others are beside it
 
@@ -29,7 +29,7 @@ random = "weights/random/best_encoder.safetensors"
 collapsed = "weights/collapsed/best_encoder.safetensors"
 
 [encoder]
-scale = 1                                  # the weights take grey values as they are
+scale = 1                                  # the weights take gray values as they are
 
 [robustness]
 noise = [1, 2, 5, 10, 20]                  # of 255
@@ -38,7 +38,7 @@ clamp = [0, 255]
 [geometry]
 clusters = 4
 
-# Codes of the JEPA beside their descriptions, and a sentence per label.
+# Embeddings of the JEPA beside their descriptions, and a sentence per label.
 [retrieval]
 sensor_embeddings = "retrieval/sensor.npy"
 text_embeddings = "retrieval/text.npy"
@@ -48,7 +48,7 @@ prototype_labels = "retrieval/prototype_labels.npy"
 directions = ["text2sensor", "sensor2text", "prototype2sensor", "prototype2text"]
 k_values = [10, 50]
 
-# What a captioner says of the JEPA's codes, and a system that always says the same.
+# What a captioner says of the JEPA's embeddings, and a system that always says the same.
 [etes]
 signal = "etes/signal.npy"
 generated = {{ captioner = "etes/captioner.npy", constant = "etes/constant.npy" }}

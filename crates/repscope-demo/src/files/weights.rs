@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Weights under the names and in the order that the encoder of document 000 has in PyTorch.
+//! Weights under the names and in the order that the encoder has in PyTorch.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn tensors(encoder: &Encoder) -> Vec<Tensor> {
     for (at, stage) in encoder.stages.iter().enumerate() {
         let (shape, mut weight) = stage.conv.weight();
         if at == 0 {
-            // The stored encoder sees grey values, the trained one saw shares of white.
+            // The stored encoder sees gray values, the trained one saw shares of white.
             weight.iter_mut().for_each(|weight| *weight /= WHITE);
         }
         channels = shape[0];
@@ -72,12 +72,12 @@ fn channels_first(values: &[f32], channels: usize) -> Vec<f32> {
 mod tests {
     use super::*;
     use crate::layers::Parameters;
-    use crate::training::{CHANNELS, LATENT};
+    use crate::training::{CHANNELS, EMBEDDING_DIM};
     use repscope_core::random;
 
     #[test]
     fn names_and_shapes_are_those_of_document_000() {
-        let encoder = Encoder::new(&CHANNELS, LATENT, &mut random::stream(1, "test", 0));
+        let encoder = Encoder::new(&CHANNELS, EMBEDDING_DIM, &mut random::stream(1, "test", 0));
         let found: Vec<String> = tensors(&encoder)
             .iter()
             .map(|(name, shape, _)| format!("{name} {shape:?}"))
@@ -109,7 +109,7 @@ mod tests {
         );
     }
 
-    /// The encoder as PyTorch would run it on stored weights and grey values, in plain loops.
+    /// The encoder as PyTorch would run it on stored weights and gray values, in plain loops.
     fn run_stored(tensors: &[Tensor], stages: usize, frame: &[u8]) -> Vec<f32> {
         let values = |name: String| &tensors.iter().find(|tensor| tensor.0 == name).expect("a weight").2;
         let normed = |x: &[f32], name: &str| -> Vec<f32> {
@@ -124,7 +124,7 @@ mod tests {
                 .collect()
         };
         // Channels of rows of pixels.
-        let mut x: Vec<f32> = frame.iter().map(|&grey| f32::from(grey)).collect();
+        let mut x: Vec<f32> = frame.iter().map(|&gray| f32::from(gray)).collect();
         let (mut side, mut depth) = (64, 1);
         for stage in 0..stages {
             let (weight, bias) = (
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn stored_weights_give_the_codes_of_the_encoder_on_grey_values() {
+    fn stored_weights_give_the_embeddings_of_the_encoder_on_gray_values() {
         let mut encoder = Encoder::new(&[3, 5], 4, &mut random::stream(1, "test", 0));
         // Norms that are not all alike, or a wrong order would not show.
         for (array, values) in encoder.arrays_mut().into_iter().enumerate() {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! eˣ in f32, in a form that compilers turn into vector instructions: most of the time of an activation is spent here.
 //!
-//! eˣ = 2ⁿ eʳ with n = round(x / ln 2), |r| ≤ ln 2 / 2, and eʳ by its Taylor polynomial of degree 6, within 2·10⁻⁷ of it.
+//! eˣ = 2ⁿ eʳ with n = round(x / ln 2), |r| ≤ ln 2 / 2, and eʳ by its Taylor polynomial of degree 6, within 2·10⁻⁷ of
+//! it.
 
 /// Beyond these the result would leave the range of f32.
 const LIMIT: f32 = 87.0;
-/// Adding 1.5 · 2²³ to a small number leaves its nearest whole number in the lowest bits.
+/// Adding 1.5 · 2²³ to a small number leaves its nearest integer in the lowest bits.
 const ROUND: f32 = 12_582_912.0;
 /// ln 2 in two parts, the first of which has so few digits that its multiples are exact.
 const LN_2: (f32, f32) = (0.693_359_4, -2.121_944_4e-4);

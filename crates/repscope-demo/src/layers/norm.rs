@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Layer normalisation of rows: y = (x − mean) / √(var + ε) · scale + shift (Ba, Kiros and Hinton 2016).
+//! Layer normalization of rows: y = (x − mean) / √(var + ε) · scale + shift (Ba, Kiros and Hinton 2016).
 
 use super::Parameters;
 
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn slopes_of_layer_normalisation_are_those_of_finite_differences() {
+    fn slopes_of_layer_normalization_are_those_of_finite_differences() {
         let mut layer = LayerNorm::new(10);
         layer.scale = slopes::numbers(10);
         layer.shift = slopes::numbers(10);

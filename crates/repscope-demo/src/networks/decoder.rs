@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-//! The decoder of document 000: a linear layer makes 4 × 4 pixels of 256 channels of a code, and transposed convolutions
-//! double the side until it is that of a frame. SiLU and layer normalisation stand behind all but the last.
+//! The decoder of the representation analysis: a linear layer makes 4 × 4 pixels of 256 channels of an embedding, and
+//! transposed convolutions double the side until it is that of a frame. SiLU and layer normalization stand behind all
+//! but the last.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -34,7 +35,7 @@ impl Decoder {
         }
         if let Some(last) = convs.last_mut() {
             // The first frames are black. Random ones would be far brighter than any frame, and the way back from there
-            // takes the differences between codes with it.
+            // takes the differences between embeddings with it.
             last.arrays_mut().into_iter().for_each(|array| array.fill(0.0));
         }
         let norms = CHANNELS[1..4]
@@ -45,8 +46,8 @@ impl Decoder {
     }
 
     /// The pixels of each frame, where white is 1, and what the backward step needs.
-    pub(crate) fn forward(&self, codes: &[f32]) -> (Vec<f32>, Trace) {
-        let mut x = self.initial.forward(codes);
+    pub(crate) fn forward(&self, embeddings: &[f32]) -> (Vec<f32>, Trace) {
+        let mut x = self.initial.forward(embeddings);
         let mut trace = Trace {
             seen: Vec::new(),
             between: Vec::new(),
@@ -67,8 +68,14 @@ impl Decoder {
         (x, trace)
     }
 
-    /// Adds the slopes of all weights, and returns that of the codes.
-    pub(crate) fn backward(&self, codes: &[f32], trace: &Trace, slopes: &[f32], gradient: &mut Decoder) -> Vec<f32> {
+    /// Adds the slopes of all weights, and returns that of the embeddings.
+    pub(crate) fn backward(
+        &self,
+        embeddings: &[f32],
+        trace: &Trace,
+        slopes: &[f32],
+        gradient: &mut Decoder,
+    ) -> Vec<f32> {
         let mut slopes = slopes.to_vec();
         for (at, conv) in self.convs.iter().enumerate().rev() {
             if let Some(norm) = self.norms.get(at) {
@@ -78,7 +85,7 @@ impl Decoder {
             }
             slopes = conv.backward(&trace.seen[at], &slopes, &mut gradient.convs[at]);
         }
-        self.initial.gather(codes, &slopes, &mut gradient.initial);
+        self.initial.gather(embeddings, &slopes, &mut gradient.initial);
         self.initial.backward(&slopes)
     }
 }
@@ -109,27 +116,27 @@ mod tests {
     use crate::world::SIDE;
 
     #[test]
-    fn slopes_of_the_codes_are_those_of_finite_differences() {
+    fn slopes_of_the_embeddings_are_those_of_finite_differences() {
         let mut decoder = Decoder::new(3, &mut slopes::stream());
         let weight = slopes::numbers(16 * 32);
         decoder.convs[3].arrays_mut()[0].copy_from_slice(&weight);
-        let (codes, weights) = (slopes::numbers(3), slopes::numbers(SIDE * SIDE));
-        let loss = |codes: &[f32]| -> f64 {
-            let (pixels, _) = decoder.forward(codes);
+        let (embeddings, weights) = (slopes::numbers(3), slopes::numbers(SIDE * SIDE));
+        let loss = |embeddings: &[f32]| -> f64 {
+            let (pixels, _) = decoder.forward(embeddings);
             pixels
                 .iter()
                 .zip(&weights)
                 .map(|(y, w)| f64::from(*y) * f64::from(*w))
                 .sum()
         };
-        let (_, trace) = decoder.forward(&codes);
+        let (_, trace) = decoder.forward(&embeddings);
         let mut gradient = crate::layers::zeros_like(&decoder);
-        let found = decoder.backward(&codes, &trace, &weights, &mut gradient);
+        let found = decoder.backward(&embeddings, &trace, &weights, &mut gradient);
         for at in 0..3 {
             let shifted = |by: f32| {
-                let mut codes = codes.clone();
-                codes[at] += by;
-                loss(&codes)
+                let mut embeddings = embeddings.clone();
+                embeddings[at] += by;
+                loss(&embeddings)
             };
             let difference = (shifted(1e-3) - shifted(-1e-3)) / 2e-3;
             let slope = f64::from(found[at]);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-//! The encoder of document 000: stages of a convolution that halves the image, SiLU and layer normalisation over the
-//! channels; then everything in one row, normalised and mapped by a linear layer.
+//! The encoder of the representation analysis: stages of a convolution that halves the image, SiLU and layer
+//! normalization over the channels; then everything in one row, normalized and mapped by a linear layer.
 //!
-//! In training white is 1, not 255: a bias of usual size would mean nothing beside grey values, and without bias the layer
-//! normalisation would make surfaces of any brightness look alike. In files the first weights are divided by 255, so that
-//! the stored encoder sees frames as they are.
+//! In training white is 1, not 255: a bias of usual size would mean nothing beside gray values, and without bias the
+//! layer normalization would make surfaces of any brightness look alike. In files the first weights are divided by 255,
+//! so that the stored encoder sees frames as they are.
 //!
 //! The classifier is a smaller network of the same kind, whose outputs are those of its heads.
 
@@ -57,14 +57,14 @@ impl Encoder {
         }
     }
 
-    /// Scales and shifts the last layer so that the codes of these frames have mean 0 and variance 1 (Mishkin and Matas
-    /// 2016). Codes of an untrained encoder are nearly the same for all frames.
+    /// Scales and shifts the last layer so that the embeddings of these frames have mean 0 and variance 1 (Mishkin and
+    /// Matas 2016). Embeddings of an untrained encoder are nearly the same for all frames.
     pub(crate) fn scale_to(&mut self, frames: &[&Frame]) {
-        let codes = encode(self, frames);
+        let embeddings = encode(self, frames);
         let (outputs, inputs) = (self.fc.outputs(), self.fc.inputs);
         let count = frames.len() as f32;
         for at in 0..outputs {
-            let own = || codes.iter().skip(at).step_by(outputs);
+            let own = || embeddings.iter().skip(at).step_by(outputs);
             let mean = own().sum::<f32>() / count;
             let deviation = (own().map(|z| (z - mean).powi(2)).sum::<f32>() / count).sqrt();
             let weights = &mut self.fc.weight[at * inputs..(at + 1) * inputs];
@@ -73,11 +73,11 @@ impl Encoder {
         }
     }
 
-    /// The code of each frame, and what the backward step needs.
+    /// The embedding of each frame, and what the backward step needs.
     pub(crate) fn forward(&self, frames: &[&Frame]) -> (Vec<f32>, Trace) {
         let mut x: Vec<f32> = frames
             .iter()
-            .flat_map(|frame| frame.iter().map(|&grey| f32::from(grey) / WHITE))
+            .flat_map(|frame| frame.iter().map(|&gray| f32::from(gray) / WHITE))
             .collect();
         let mut stages = Vec::new();
         for stage in &self.stages {
@@ -88,9 +88,9 @@ impl Encoder {
             x = y;
         }
         let (flat, final_norm) = self.final_norm.forward(x);
-        let codes = self.fc.forward(&flat);
+        let embeddings = self.fc.forward(&flat);
         (
-            codes,
+            embeddings,
             Trace {
                 stages,
                 final_norm,
@@ -99,7 +99,7 @@ impl Encoder {
         )
     }
 
-    /// Adds the slopes of all weights, from the slope of the codes.
+    /// Adds the slopes of all weights, from the slope of the embeddings.
     pub(crate) fn backward(&self, trace: &Trace, slopes: &[f32], gradient: &mut Encoder) {
         self.fc.gather(&trace.flat, slopes, &mut gradient.fc);
         let mut slopes = self.fc.backward(slopes);
@@ -111,7 +111,7 @@ impl Encoder {
             stage.norm.backward(normed, &mut slopes, &mut gradient.norm);
             silu.backward(&mut slopes);
             stage.conv.gather(seen, &slopes, &mut gradient.conv);
-            // Nobody asks for the slope of the pixels.
+            // The slope of the pixels is not needed.
             if at > 0 {
                 slopes = stage.conv.backward(&slopes);
             }
@@ -140,7 +140,7 @@ impl Parameters for Encoder {
     }
 }
 
-/// The codes of any number of frames, one row each.
+/// The embeddings of any number of frames, one row each.
 pub(crate) fn encode(encoder: &Encoder, frames: &[&Frame]) -> Vec<f32> {
     let driver = Driver::silent(Order::Parallel);
     let blocks: Vec<&[&Frame]> = frames.chunks(BLOCK).collect();
@@ -161,8 +161,8 @@ mod tests {
         let frame: &Frame = frame.as_slice().try_into().unwrap();
         let weights = slopes::numbers(4);
         let loss = |encoder: &Encoder| -> f64 {
-            let (codes, _) = encoder.forward(&[frame]);
-            codes
+            let (embeddings, _) = encoder.forward(&[frame]);
+            embeddings
                 .iter()
                 .zip(&weights)
                 .map(|(z, w)| f64::from(*z) * f64::from(*w))
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_do_not_depend_on_what_else_is_in_a_block() {
+    fn embeddings_do_not_depend_on_what_else_is_in_a_block() {
         let encoder = Encoder::new(&[2, 3], 4, &mut slopes::stream());
         let frames: Vec<Box<Frame>> = (0..11u8)
             .map(|at| Box::new([at.wrapping_mul(20); SIDE * SIDE]))

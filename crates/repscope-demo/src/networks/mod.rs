@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! The networks: the encoder of document 000, its decoder, and the predictor in latent space.
+//! The networks: the convolutional encoder of the representation analysis, its decoder, and the predictor of
+//! embeddings.
 
 mod decoder;
 mod encoder;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! The predictor of the JEPA: three linear layers with SiLU between them, from the codes of the last frames to that of the
-//! next.
+//! The predictor of the JEPA: three linear layers with SiLU between them, from the embeddings of the last frames to
+//! that of the next.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -26,19 +26,19 @@ impl Predictor {
         }
     }
 
-    pub(crate) fn forward(&self, codes: &[f32]) -> (Vec<f32>, Trace) {
+    pub(crate) fn forward(&self, embeddings: &[f32]) -> (Vec<f32>, Trace) {
         let [first, second, third] = &self.layers;
-        let (x, first_silu) = Silu::forward(first.forward(codes));
+        let (x, first_silu) = Silu::forward(first.forward(embeddings));
         let (y, second_silu) = Silu::forward(second.forward(&x));
         let predicted = third.forward(&y);
         let trace = Trace {
-            seen: vec![codes.to_vec(), x, y],
+            seen: vec![embeddings.to_vec(), x, y],
             silus: vec![first_silu, second_silu],
         };
         (predicted, trace)
     }
 
-    /// Adds the slopes of all weights, and returns that of the codes.
+    /// Adds the slopes of all weights, and returns that of the embeddings.
     pub(crate) fn backward(&self, trace: &Trace, slopes: &[f32], gradient: &mut Predictor) -> Vec<f32> {
         let mut slopes = slopes.to_vec();
         for (at, layer) in self.layers.iter().enumerate().rev() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Two linear maps into one space: from codes of frames, and from bags of words. They are learned together, so that a frame
-//! and its sentence point the same way.
+//! Two linear maps into one space: from embeddings of frames, and from bags of words. They are learned together, so
+//! that a frame and its sentence point the same way.
 
 use repscope_core::random;
 use repscope_core::run::Progress;
@@ -9,7 +9,7 @@ use super::bag::Vocabulary;
 use super::contrast::contrast;
 use super::{Described, rows_of};
 use crate::layers::{Linear, zeros_like};
-use crate::training::{AdamW, Batches, Curve, Fit, LATENT, fit, rate, spread_out};
+use crate::training::{AdamW, Batches, Curve, EMBEDDING_DIM, Fit, fit, rate, spread_out};
 use crate::world::{Said, sentence};
 
 /// Width of the space of both.
@@ -19,15 +19,15 @@ const VALIDATED: usize = 128;
 
 #[derive(Clone)]
 pub(crate) struct Aligned {
-    of_codes: Linear,
+    of_embeddings: Linear,
     of_texts: Linear,
     vocabulary: Vocabulary,
 }
 
 impl Aligned {
-    /// The vectors of frames, from their codes in standard units.
-    pub(crate) fn frames(&self, codes: &[f32]) -> Vec<f32> {
-        self.of_codes.forward(codes)
+    /// The vectors of frames, from their embeddings in standard units.
+    pub(crate) fn frames(&self, embeddings: &[f32]) -> Vec<f32> {
+        self.of_embeddings.forward(embeddings)
     }
 
     /// The vectors of texts.
@@ -47,7 +47,7 @@ pub(crate) fn train(
     let words = vocabulary.len();
     let mut rng = random::stream(seed, "aligned", 0);
     let start = Aligned {
-        of_codes: Linear::new(LATENT, WIDTH, &mut rng),
+        of_embeddings: Linear::new(EMBEDDING_DIM, WIDTH, &mut rng),
         of_texts: Linear::new(words, WIDTH, &mut rng),
         vocabulary,
     };
@@ -56,16 +56,18 @@ pub(crate) fn train(
         Lesson::of(validation, &start.vocabulary),
     );
     let mut batches = Batches::new(seed, "aligned/batches", seen.same.len(), plan.batch);
-    let mut of_codes = AdamW::new(&start.of_codes);
+    let mut of_embeddings = AdamW::new(&start.of_embeddings);
     let mut of_texts = AdamW::new(&start.of_texts);
     let step = |aligned: &mut Aligned, at: usize| {
         let batch = seen.some(&batches.next(), words);
         let (frames, texts) = batch.vectors(aligned);
         let (loss, by_frames, by_texts) = contrast(&frames, &texts, WIDTH, &batch.same);
         let rate = rate(at, plan.steps, RATE);
-        let mut gradient = zeros_like(&aligned.of_codes);
-        aligned.of_codes.gather(&batch.codes, &by_frames, &mut gradient);
-        of_codes.step(&mut aligned.of_codes, &gradient, rate);
+        let mut gradient = zeros_like(&aligned.of_embeddings);
+        aligned
+            .of_embeddings
+            .gather(&batch.embeddings, &by_frames, &mut gradient);
+        of_embeddings.step(&mut aligned.of_embeddings, &gradient, rate);
         let mut gradient = zeros_like(&aligned.of_texts);
         aligned.of_texts.gather(&batch.bags, &by_texts, &mut gradient);
         of_texts.step(&mut aligned.of_texts, &gradient, rate);
@@ -80,9 +82,9 @@ pub(crate) fn train(
     fit(start, plan, progress, step, validate)
 }
 
-/// What is learned from: codes, bags of words, and which texts are the same.
+/// What is learned from: embeddings, bags of words, and which texts are the same.
 struct Lesson {
-    codes: Vec<f32>,
+    embeddings: Vec<f32>,
     bags: Vec<f32>,
     same: Vec<usize>,
 }
@@ -93,7 +95,7 @@ impl Lesson {
         // Equal texts have equal numbers.
         let number = |said: &Said| said.iter().fold(0, |number, word| number * 10 + word);
         Lesson {
-            codes: described.codes.clone(),
+            embeddings: described.embeddings.clone(),
             bags: vocabulary.bags(&texts),
             same: described.said.iter().map(number).collect(),
         }
@@ -101,7 +103,7 @@ impl Lesson {
 
     fn some(&self, samples: &[usize], words: usize) -> Self {
         Lesson {
-            codes: rows_of(&self.codes, LATENT, samples),
+            embeddings: rows_of(&self.embeddings, EMBEDDING_DIM, samples),
             bags: rows_of(&self.bags, words, samples),
             same: samples.iter().map(|&at| self.same[at]).collect(),
         }
@@ -109,7 +111,7 @@ impl Lesson {
 
     fn vectors(&self, aligned: &Aligned) -> (Vec<f32>, Vec<f32>) {
         (
-            aligned.of_codes.forward(&self.codes),
+            aligned.of_embeddings.forward(&self.embeddings),
             aligned.of_texts.forward(&self.bags),
         )
     }

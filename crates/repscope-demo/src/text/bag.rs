@@ -12,7 +12,7 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The words of all sentences that can be said of a frame.
+    /// The words of all sentences that describe frames.
     pub(super) fn new() -> Self {
         let mut words = BTreeSet::new();
         let mut add = |text: String| words.extend(text.split_whitespace().map(str::to_string));

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-//! A captioner: for each factor the likeliest word by a linear softmax head on the code, and the sentence of these words.
+//! A captioner: for each factor the likeliest word by a linear softmax head on the embedding, and the sentence of these
+//! words.
 
 use repscope_core::random;
 use repscope_core::run::Progress;
 
 use super::{Described, rows_of};
 use crate::layers::{Linear, cross_entropy, zeros_like};
-use crate::training::{AdamW, Batches, Curve, Fit, LATENT, fit, rate};
+use crate::training::{AdamW, Batches, Curve, EMBEDDING_DIM, Fit, fit, rate};
 use crate::world::{FACTORS, Said};
 
 const RATE: f32 = 1e-2;
@@ -18,11 +19,11 @@ pub(crate) struct Captioner {
 }
 
 impl Captioner {
-    /// What it says of frames, from their codes in standard units.
-    pub(crate) fn say(&self, codes: &[f32]) -> Vec<Said> {
-        let mut all = vec![[0; FACTORS.len()]; codes.len() / LATENT];
+    /// What it says of frames, from their embeddings in standard units.
+    pub(crate) fn say(&self, embeddings: &[f32]) -> Vec<Said> {
+        let mut all = vec![[0; FACTORS.len()]; embeddings.len() / EMBEDDING_DIM];
         for (at, head) in self.heads.iter().enumerate() {
-            let outputs = head.forward(codes);
+            let outputs = head.forward(embeddings);
             for (said, row) in all.iter_mut().zip(outputs.chunks_exact(head.outputs())) {
                 said[at] = (0..row.len()).fold(0, |best, word| if row[word] > row[best] { word } else { best });
             }
@@ -34,7 +35,7 @@ impl Captioner {
     fn loss(&self, described: &Described) -> f64 {
         let of_head = |(at, head): (usize, &Linear)| {
             cross_entropy(
-                &head.forward(&described.codes),
+                &head.forward(&described.embeddings),
                 &targets(&described.said, at),
                 head.outputs(),
             )
@@ -54,20 +55,20 @@ pub(crate) fn train(
     let mut rng = random::stream(seed, "captioner", 0);
     let heads = FACTORS
         .iter()
-        .map(|factor| Linear::new(LATENT, factor.words.len(), &mut rng))
+        .map(|factor| Linear::new(EMBEDDING_DIM, factor.words.len(), &mut rng))
         .collect();
     let start = Captioner { heads };
     let mut batches = Batches::new(seed, "captioner/batches", train.said.len(), plan.batch);
     let mut optimizers: Vec<AdamW> = start.heads.iter().map(AdamW::new).collect();
     let step = |captioner: &mut Captioner, at: usize| {
         let samples = batches.next();
-        let codes = rows_of(&train.codes, LATENT, &samples);
+        let embeddings = rows_of(&train.embeddings, EMBEDDING_DIM, &samples);
         let said: Vec<Said> = samples.iter().map(|&sample| train.said[sample]).collect();
         let mut sum = 0.0;
         for (factor, (head, optimizer)) in captioner.heads.iter_mut().zip(&mut optimizers).enumerate() {
-            let (loss, slopes) = cross_entropy(&head.forward(&codes), &targets(&said, factor), head.outputs());
+            let (loss, slopes) = cross_entropy(&head.forward(&embeddings), &targets(&said, factor), head.outputs());
             let mut gradient = zeros_like(head);
-            head.gather(&codes, &slopes, &mut gradient);
+            head.gather(&embeddings, &slopes, &mut gradient);
             optimizer.step(head, &gradient, rate(at, plan.steps, RATE));
             sum += loss;
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! The side of texts: sentences as bags of words, an encoder that puts them beside the codes of frames, and a captioner.
+//! The side of texts: sentences as bags of words, an encoder that puts them beside the embeddings of frames, and a
+//! captioner.
 
 mod aligned;
 mod bag;
@@ -13,9 +14,9 @@ pub(crate) use standard::Standard;
 
 use crate::world::Said;
 
-/// Codes of frames in standard units, and what is true of the frames.
+/// Embeddings of frames in standard units, and what is true of the frames.
 pub(crate) struct Described {
-    pub(crate) codes: Vec<f32>,
+    pub(crate) embeddings: Vec<f32>,
     pub(crate) said: Vec<Said>,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Standard units: every coordinate with mean 0 and standard deviation 1 on the codes that were learned from.
+//! Standard units: every coordinate with mean 0 and standard deviation 1 on the embeddings that were learned from.
 
 pub(crate) struct Standard {
     means: Vec<f32>,
@@ -7,13 +7,13 @@ pub(crate) struct Standard {
 }
 
 impl Standard {
-    pub(crate) fn of(codes: &[f32], width: usize) -> Self {
-        let count = (codes.len() / width) as f64;
+    pub(crate) fn of(embeddings: &[f32], width: usize) -> Self {
+        let count = (embeddings.len() / width) as f64;
         let (mut sums, mut squares) = (vec![0.0; width], vec![0.0; width]);
-        for row in codes.chunks_exact(width) {
+        for row in embeddings.chunks_exact(width) {
             sums.iter_mut().zip(row).for_each(|(sum, z)| *sum += f64::from(*z));
         }
-        for row in codes.chunks_exact(width) {
+        for row in embeddings.chunks_exact(width) {
             for ((square, z), sum) in squares.iter_mut().zip(row).zip(&sums) {
                 *square += (f64::from(*z) - sum / count).powi(2);
             }
@@ -32,13 +32,13 @@ impl Standard {
         }
     }
 
-    pub(crate) fn apply(&self, mut codes: Vec<f32>) -> Vec<f32> {
-        for row in codes.chunks_exact_mut(self.means.len()) {
+    pub(crate) fn apply(&self, mut embeddings: Vec<f32>) -> Vec<f32> {
+        for row in embeddings.chunks_exact_mut(self.means.len()) {
             for ((z, mean), factor) in row.iter_mut().zip(&self.means).zip(&self.factors) {
                 *z = (*z - mean) * factor;
             }
         }
-        codes
+        embeddings
     }
 }
 
@@ -47,9 +47,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_in_standard_units_have_mean_0_and_deviation_1() {
-        let codes = vec![1.0, 5.0, 3.0, 5.0, 5.0, 5.0];
-        let standard = Standard::of(&codes, 2).apply(codes);
+    fn embeddings_in_standard_units_have_mean_0_and_deviation_1() {
+        let embeddings = vec![1.0, 5.0, 3.0, 5.0, 5.0, 5.0];
+        let standard = Standard::of(&embeddings, 2).apply(embeddings);
         // √1.5 = 1.2247.
         for (found, expected) in standard.iter().zip([-1.2247, 0.0, 0.0, 0.0, 1.2247, 0.0]) {
             assert!((found - expected).abs() < 1e-4, "{standard:?}");

@@ -7,15 +7,15 @@ use crate::layers::{Parameters, add, zeros_like};
 use crate::networks::{BLOCK, Encoder, Trace};
 use crate::world::Frame;
 
-/// The codes of a batch, and what the backward step needs of each block.
+/// The embeddings of a batch, and what the backward step needs of each block.
 pub(super) fn forward(encoder: &Encoder, frames: &[&Frame]) -> (Vec<f32>, Vec<Trace>) {
     let blocks: Vec<&[&Frame]> = frames.chunks(BLOCK).collect();
     let run = Driver::silent(Order::Parallel).map(blocks.len(), |block| encoder.forward(blocks[block]));
-    let (codes, traces): (Vec<Vec<f32>>, Vec<Trace>) = run.into_iter().unzip();
-    (codes.concat(), traces)
+    let (embeddings, traces): (Vec<Vec<f32>>, Vec<Trace>) = run.into_iter().unzip();
+    (embeddings.concat(), traces)
 }
 
-/// The gradient, from the slopes of the codes.
+/// The gradient, from the slopes of the embeddings.
 pub(super) fn backward(encoder: &Encoder, traces: &[Trace], slopes: &[f32]) -> Encoder {
     let blocks: Vec<&[f32]> = slopes.chunks(BLOCK * encoder.fc.outputs()).collect();
     let run = |block: usize| {

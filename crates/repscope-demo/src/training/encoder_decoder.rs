@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-//! Encoder-Decoder: a frame is to be drawn again from its code. The loss is the mean squared error of pixels, white being 1.
+//! Encoder-Decoder: a frame is to be drawn again from its embedding. The loss is the mean squared error of pixels,
+//! white being 1.
 //!
-//! Objects are small, so the mean frame is a good first answer, and while the decoder gives it, differences between codes
-//! only disturb: an encoder that learns as fast as the decoder loses them and stays there. So codes begin with variance 1,
-//! and the encoder learns later and more slowly.
+//! Objects are small, so the mean frame is a good first answer, and while the decoder gives it, differences between
+//! embeddings only disturb: an encoder that learns as fast as the decoder loses them and stays there. So embeddings
+//! begin with variance 1, and the encoder learns later and more slowly.
 
 use repscope_core::random;
 use repscope_core::run::{Driver, Order, Progress};
 
-use super::{AdamW, Batches, Curve, Fit, LATENT, Lessons, blocks, fit, rate};
+use super::{AdamW, Batches, Curve, EMBEDDING_DIM, Fit, Lessons, blocks, fit, rate};
 use crate::layers::{Parameters, zeros_like};
 use crate::networks::{BLOCK, Decoder, Encoder};
 use crate::world::{Frame, WHITE};
@@ -18,7 +19,7 @@ const RATE: f32 = 1e-3;
 const ENCODER_SHARE: f32 = 0.1;
 /// The share of the steps in which the encoder comes to that.
 const SLOW_START: f32 = 0.3;
-/// Frames that the scale of the first codes is taken from.
+/// Frames that the scale of the first embeddings is taken from.
 const SCALED: usize = 256;
 const VALIDATED: usize = 96;
 
@@ -37,7 +38,7 @@ pub(crate) fn train(start: &Encoder, lessons: &Lessons, plan: Fit, progress: &dy
     encoder.scale_to(&blocks::spread_out(&frames, SCALED));
     let both = Both {
         encoder,
-        decoder: Decoder::new(LATENT, &mut rng),
+        decoder: Decoder::new(EMBEDDING_DIM, &mut rng),
     };
     let mut batches = Batches::new(lessons.seed, "encoder_decoder/batches", frames.len(), plan.batch);
     let mut of_encoder = AdamW::new(&both.encoder);
@@ -56,8 +57,8 @@ pub(crate) fn train(start: &Encoder, lessons: &Lessons, plan: Fit, progress: &dy
         let blocks: Vec<&[&Frame]> = held_out.chunks(BLOCK).collect();
         let driver = Driver::silent(Order::Parallel);
         let losses = driver.map(blocks.len(), |block| {
-            let (codes, _) = both.encoder.forward(blocks[block]);
-            squared_error(&both.decoder.forward(&codes).0, blocks[block], held_out.len()).0
+            let (embeddings, _) = both.encoder.forward(blocks[block]);
+            squared_error(&both.decoder.forward(&embeddings).0, blocks[block], held_out.len()).0
         });
         losses.iter().sum()
     };
@@ -68,12 +69,12 @@ pub(crate) fn train(start: &Encoder, lessons: &Lessons, plan: Fit, progress: &dy
 /// The gradient of some of a batch of `count` frames, and their part of its loss.
 fn gradient(both: &Both, frames: &[&Frame], count: usize) -> (Both, f64) {
     let mut gradient = zeros_like(both);
-    let (codes, of_encoder) = both.encoder.forward(frames);
-    let (pixels, of_decoder) = both.decoder.forward(&codes);
+    let (embeddings, of_encoder) = both.encoder.forward(frames);
+    let (pixels, of_decoder) = both.decoder.forward(&embeddings);
     let (loss, slopes) = squared_error(&pixels, frames, count);
     let slopes = both
         .decoder
-        .backward(&codes, &of_decoder, &slopes, &mut gradient.decoder);
+        .backward(&embeddings, &of_decoder, &slopes, &mut gradient.decoder);
     both.encoder.backward(&of_encoder, &slopes, &mut gradient.encoder);
     (gradient, loss)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The loop of every training: steps, a look at the validation loss now and then, and the best network is kept.
+//! The training loop: steps, regular evaluation of the validation loss, and the best network is kept.
 
 use repscope_core::run::Progress;
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-//! Joint-embedding predictive architecture: from the codes of two frames a predictor tells that of the next.
+//! Joint-embedding predictive architecture: from the embeddings of two frames a predictor computes that of the next.
 //!
-//! The next frame's code comes from a target encoder, a moving average of the encoder, which gets no slopes. A training this
-//! short does not rely on that alone to keep codes from becoming equal: the terms of [`spread`](super::spread) are added. The
-//! loss is the mean absolute error of the prediction plus these. In validation the error is that of the prediction over
-//! that of the mean code: the target changes while it is learned, and the more it tells frames apart, the larger errors get.
+//! The next frame's embedding comes from a target encoder, a moving average of the encoder, which gets no slopes. A
+//! training this short does not rely on that alone to keep embeddings from becoming equal: the terms of
+//! [`spread`](super::spread) are added. The loss is the mean absolute error of the prediction plus these. In validation
+//! the error is that of the prediction over that of the mean embedding: the target changes while it is learned, and the
+//! more it separates frames, the larger errors get.
 
 use repscope_core::random;
 use repscope_core::run::Progress;
 
 use super::blocks;
 use super::spread::spread;
-use super::{AdamW, Batches, Curve, Fit, LATENT, Lessons, fit, rate};
+use super::{AdamW, Batches, Curve, EMBEDDING_DIM, Fit, Lessons, fit, rate};
 use crate::layers::{Parameters, zeros_like};
 use crate::networks::{Encoder, Predictor, encode};
 use crate::world::Frame;
@@ -37,7 +38,7 @@ pub(crate) fn train(start: &Encoder, lessons: &Lessons, plan: Fit, progress: &dy
     let mut rng = random::stream(lessons.seed, "jepa/predictor", 0);
     let jepa = Jepa {
         encoder: start.clone(),
-        predictor: Predictor::new(HISTORY * LATENT, LATENT, &mut rng),
+        predictor: Predictor::new(HISTORY * EMBEDDING_DIM, EMBEDDING_DIM, &mut rng),
         target: start.clone(),
     };
     let mut batches = Batches::new(lessons.seed, "jepa/batches", windows.len(), plan.batch);
@@ -46,13 +47,13 @@ pub(crate) fn train(start: &Encoder, lessons: &Lessons, plan: Fit, progress: &dy
     let step = |jepa: &mut Jepa, at: usize| {
         let batch: Vec<&[Frame]> = batches.next().into_iter().map(|sample| windows[sample]).collect();
         let (history, next) = split(&batch);
-        let (codes, traces) = blocks::forward(&jepa.encoder, &history);
+        let (embeddings, traces) = blocks::forward(&jepa.encoder, &history);
         let target = encode(&jepa.target, &next);
-        let (predicted, trace) = jepa.predictor.forward(&codes);
+        let (predicted, trace) = jepa.predictor.forward(&embeddings);
         let (error, slopes) = absolute_error(&predicted, &target);
         let mut gradient = zeros_like(&jepa.predictor);
         let mut slopes = jepa.predictor.backward(&trace, &slopes, &mut gradient);
-        let loss = error + spread(&codes, LATENT, &mut slopes);
+        let loss = error + spread(&embeddings, EMBEDDING_DIM, &mut slopes);
         let rate = rate(at, plan.steps, RATE);
         let of_all = blocks::backward(&jepa.encoder, &traces, &slopes);
         of_encoder.step(&mut jepa.encoder, &of_all, rate);
@@ -62,18 +63,18 @@ pub(crate) fn train(start: &Encoder, lessons: &Lessons, plan: Fit, progress: &dy
     };
     let validate = |jepa: &Jepa| {
         let (history, next) = split(&held_out);
-        let codes = encode(&jepa.encoder, &history);
-        let (predicted, _) = jepa.predictor.forward(&codes);
+        let embeddings = encode(&jepa.encoder, &history);
+        let (predicted, _) = jepa.predictor.forward(&embeddings);
         let target = encode(&jepa.target, &next);
         let (error, _) = absolute_error(&predicted, &target);
         let (of_mean, _) = absolute_error(&mean_rows(&target), &target);
-        error / of_mean + spread(&codes, LATENT, &mut vec![0.0; codes.len()])
+        error / of_mean + spread(&embeddings, EMBEDDING_DIM, &mut vec![0.0; embeddings.len()])
     };
     let (best, curve) = fit(jepa, plan, progress, step, validate);
     (best.encoder, curve)
 }
 
-/// The frames that are seen, sample after sample, and those that are to be told.
+/// The frames that are seen, sample after sample, and those to predict.
 fn split<'a>(windows: &[&'a [Frame]]) -> (Vec<&'a Frame>, Vec<&'a Frame>) {
     let seen = windows.iter().flat_map(|window| &window[..HISTORY]).collect();
     let next = windows.iter().map(|window| &window[HISTORY]).collect();
@@ -90,10 +91,10 @@ pub(super) fn absolute_error(predicted: &[f32], target: &[f32]) -> (f64, Vec<f32
 }
 
 /// The mean row, as often as there are rows.
-fn mean_rows(codes: &[f32]) -> Vec<f32> {
-    let count = codes.len() / LATENT;
-    let mut mean = vec![0.0; LATENT];
-    for row in codes.chunks_exact(LATENT) {
+fn mean_rows(embeddings: &[f32]) -> Vec<f32> {
+    let count = embeddings.len() / EMBEDDING_DIM;
+    let mut mean = vec![0.0; EMBEDDING_DIM];
+    for row in embeddings.chunks_exact(EMBEDDING_DIM) {
         mean.iter_mut().zip(row).for_each(|(mean, z)| *mean += z / count as f32);
     }
     mean.repeat(count)

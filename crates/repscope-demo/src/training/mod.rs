@@ -22,14 +22,14 @@ pub(crate) use jepa::train as train_jepa;
 
 use crate::world::World;
 
-/// Frames to learn from, and others to tell how well.
+/// Training frames and validation frames.
 pub(crate) struct Lessons<'a> {
     pub(crate) train: &'a World,
     pub(crate) validation: &'a World,
     pub(crate) seed: u64,
 }
 
-/// Channels of the stages of document 000's encoder.
+/// Channels of the stages of the encoder.
 pub(crate) const CHANNELS: [usize; 4] = [32, 64, 128, 256];
-/// Width of its codes.
-pub(crate) const LATENT: usize = 64;
+/// Width of its embeddings.
+pub(crate) const EMBEDDING_DIM: usize = 64;

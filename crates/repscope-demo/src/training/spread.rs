@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! What keeps codes apart: the variance and covariance terms of VICReg (Bardes, Ponce and LeCun 2022).
+//! What keeps embeddings apart: the variance and covariance terms of VICReg (Bardes, Ponce and LeCun 2022).
 //!
 //! ```text
 //! variance   = 1/D Σ_j max(0, 1 − √(var_j + 1e-4))
@@ -11,29 +11,29 @@ const VARIANCE: f64 = 1.0;
 const COVARIANCE: f64 = 0.04;
 
 /// Both terms with their weights, and their slopes, which are added to `slopes`.
-pub(super) fn spread(codes: &[f32], width: usize, slopes: &mut [f32]) -> f64 {
-    let count = codes.len() / width;
+pub(super) fn spread(embeddings: &[f32], width: usize, slopes: &mut [f32]) -> f64 {
+    let count = embeddings.len() / width;
     let freedom = (count - 1) as f64;
     let mut means = vec![0.0; width];
-    for row in codes.chunks_exact(width) {
+    for row in embeddings.chunks_exact(width) {
         means
             .iter_mut()
             .zip(row)
             .for_each(|(mean, z)| *mean += f64::from(*z) / count as f64);
     }
-    let centred: Vec<Vec<f64>> = codes
+    let centered: Vec<Vec<f64>> = embeddings
         .chunks_exact(width)
         .map(|row| row.iter().zip(&means).map(|(z, mean)| f64::from(*z) - mean).collect())
         .collect();
     let mut covariance = vec![vec![0.0; width]; width];
-    for row in &centred {
+    for row in &centered {
         for (left, sums) in row.iter().zip(&mut covariance) {
             sums.iter_mut()
                 .zip(row)
                 .for_each(|(sum, right)| *sum += left * right / freedom);
         }
     }
-    // The slope of a code is that of the terms by the covariances, times the centred codes.
+    // The slope of an embedding is that of the terms by the covariances, times the centered embeddings.
     let mut by_covariance = vec![vec![0.0; width]; width];
     let mut loss = 0.0;
     for i in 0..width {
@@ -47,7 +47,7 @@ pub(super) fn spread(codes: &[f32], width: usize, slopes: &mut [f32]) -> f64 {
             by_covariance[i][j] = 4.0 * COVARIANCE * covariance[i][j] / (width as f64 * freedom);
         }
     }
-    for (row, slopes) in centred.iter().zip(slopes.chunks_exact_mut(width)) {
+    for (row, slopes) in centered.iter().zip(slopes.chunks_exact_mut(width)) {
         for (slope, factors) in slopes.iter_mut().zip(&by_covariance) {
             *slope += factors.iter().zip(row).map(|(factor, z)| factor * z).sum::<f64>() as f32;
         }
@@ -61,7 +61,7 @@ mod tests {
     use crate::layers::slopes::numbers;
 
     #[test]
-    fn equal_codes_cost_almost_one_and_spread_codes_nothing() {
+    fn equal_embeddings_cost_almost_one_and_spread_embeddings_nothing() {
         let mut slopes = [0.0; 8];
         assert!((spread(&[0.5; 8], 2, &mut slopes) - 0.99).abs() < 1e-9);
         let apart = [2.0, 2.0, -2.0, 2.0, 2.0, -2.0, -2.0, -2.0];
@@ -70,14 +70,14 @@ mod tests {
 
     #[test]
     fn slopes_of_the_spread_are_those_of_finite_differences() {
-        let codes = numbers(15);
+        let embeddings = numbers(15);
         let mut slopes = vec![0.0; 15];
-        spread(&codes, 3, &mut slopes);
+        spread(&embeddings, 3, &mut slopes);
         for at in 0..15 {
             let shifted = |by: f32| {
-                let mut codes = codes.clone();
-                codes[at] += by;
-                spread(&codes, 3, &mut [0.0; 15])
+                let mut embeddings = embeddings.clone();
+                embeddings[at] += by;
+                spread(&embeddings, 3, &mut [0.0; 15])
             };
             let difference = (shifted(1e-3) - shifted(-1e-3)) / 2e-3;
             assert!(

@@ -17,7 +17,7 @@ pub(super) enum Layer {
 pub(super) struct Body {
     pub(super) shape: Shape,
     pub(super) radius: f32,
-    pub(super) grey: f32,
+    pub(super) gray: f32,
     pub(super) layer: Layer,
     pub(super) x: f32,
     pub(super) y: f32,
@@ -31,7 +31,7 @@ const PARTS: usize = 4;
 
 impl Body {
     /// A body at a random place where it touches none of its layer, if one is found.
-    pub(super) fn random(shape: Shape, radius: f32, grey: f32, others: &[Body], rng: &mut ChaCha8Rng) -> Self {
+    pub(super) fn random(shape: Shape, radius: f32, gray: f32, others: &[Body], rng: &mut ChaCha8Rng) -> Self {
         let layer = if rng.random_bool(0.5) {
             Layer::Back
         } else {
@@ -45,7 +45,7 @@ impl Body {
         let mut body = Body {
             shape,
             radius,
-            grey,
+            gray,
             layer,
             x: 0.0,
             y: 0.0,
@@ -94,7 +94,7 @@ fn touch(a: &Body, b: &Body) -> bool {
     a.layer == b.layer && (a.x - b.x).hypot(a.y - b.y) < a.radius + b.radius
 }
 
-/// Two discs that touch and come nearer exchange momentum along the line between their centres. Mass is area.
+/// Two discs that touch and come nearer exchange momentum along the line between their centers. Mass is area.
 fn collide(a: &mut Body, b: &mut Body) {
     let (dx, dy) = (b.x - a.x, b.y - a.y);
     let distance = dx.hypot(dy);
@@ -122,7 +122,7 @@ mod tests {
         Body {
             shape: Shape::Circle,
             radius,
-            grey: 200.0,
+            gray: 200.0,
             layer,
             x,
             y: 32.0,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-//! What can be said of a frame: a word for each factor that a single frame shows, and a sentence of them.
+//! Descriptions of a frame: a word for each factor that a single frame shows, and a sentence of them.
 //!
 //! Speed and direction are known, but no single frame shows them, so no sentence speaks of them.
 
 use super::{Factors, SIDE, Shape};
 
-/// Something that is said of a frame, and the words for it.
+/// A factor of a frame, and the words for its values.
 pub(crate) struct Factor {
     pub(crate) name: &'static str,
     pub(crate) words: &'static [&'static str],
@@ -51,7 +51,7 @@ pub(crate) fn said(factors: &Factors) -> Said {
     let shape = Shape::ALL.iter().position(|shape| *shape == factors.shape);
     [
         usize::from(factors.radius > 8.0),
-        usize::from(factors.grey > 200.0),
+        usize::from(factors.gray > 200.0),
         shape.expect("all shapes are listed"),
         usize::from(factors.y >= middle),
         usize::from(factors.x >= middle),
@@ -108,7 +108,7 @@ mod tests {
         let factors = Factors {
             shape: Shape::Cross,
             radius: 9.0,
-            grey: 240.0,
+            gray: 240.0,
             x: 10.0,
             y: 50.0,
             speed: 1.0,

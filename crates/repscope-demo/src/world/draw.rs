@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use super::bodies::{Body, Layer};
 use super::{Frame, SIDE};
 
-/// The background has the grey values from this on.
+/// The background has the gray values from this on.
 const DIMMEST: u8 = 24;
 /// So many of them.
 const NOISE: u8 = 5;
@@ -27,7 +27,7 @@ pub(super) fn draw(bodies: &[Body], rng: &mut ChaCha8Rng) -> Frame {
 }
 
 fn paint(body: &Body, frame: &mut Frame) {
-    // No shape reaches farther than this from its centre.
+    // No shape reaches farther than this from its center.
     let reach = 1.6 * body.radius + 1.0;
     let span = |at: f32| (at - reach).max(0.0) as usize..((at + reach).max(0.0) as usize).min(SIDE);
     for y in span(body.y) {
@@ -35,7 +35,7 @@ fn paint(body: &Body, frame: &mut Frame) {
             let (dx, dy) = (x as f32 + 0.5 - body.x, y as f32 + 0.5 - body.y);
             let share = body.shape.coverage(dx, dy, body.radius);
             let pixel = &mut frame[y * SIDE + x];
-            *pixel = (share * body.grey + (1.0 - share) * f32::from(*pixel)).round() as u8;
+            *pixel = (share * body.gray + (1.0 - share) * f32::from(*pixel)).round() as u8;
         }
     }
 }

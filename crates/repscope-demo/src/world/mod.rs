@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-//! A small world in grey pixels, of which everything is known.
+//! A small world in gray pixels, of which everything is known.
 //!
-//! Every episode has one main object, which is the brightest, and up to three dimmer ones. Each lives on one of two layers:
-//! objects of a layer bounce off each other, objects of the front layer hide those of the back one, and walls stop both.
-//! The background is dim noise. What a frame shows is kept as the [`Factors`] of its main object.
+//! Every episode has one main object, which is the brightest, and up to three dimmer ones. Each lives on one of two
+//! layers: objects of a layer bounce off each other, objects of the front layer hide those of the back one, and walls
+//! stop both. The background is dim noise. What a frame shows is kept as the [`Factors`] of its main object.
 
 mod bodies;
 mod describe;
@@ -22,10 +22,10 @@ use bodies::Body;
 /// Pixels along the side of a frame.
 pub(crate) const SIDE: usize = 64;
 
-/// The grey value of white.
+/// The gray value of white.
 pub(crate) const WHITE: f32 = 255.0;
 
-/// A grey frame, row by row.
+/// A gray frame, row by row.
 pub(crate) type Frame = [u8; SIDE * SIDE];
 
 /// What is true of the main object in one frame.
@@ -34,8 +34,8 @@ pub(crate) struct Factors {
     pub(crate) shape: Shape,
     /// In pixels.
     pub(crate) radius: f32,
-    pub(crate) grey: f32,
-    /// Its centre in pixels from the left.
+    pub(crate) gray: f32,
+    /// Its center in pixels from the left.
     pub(crate) x: f32,
     /// In pixels from the top.
     pub(crate) y: f32,
@@ -100,16 +100,16 @@ fn episode(seed: u64, name: &str, index: usize, length: usize) -> Episode {
         0 => rng.random_range(6.0..7.0),
         _ => rng.random_range(9.0..11.0),
     };
-    let grey = match index / 8 % 2 {
+    let gray = match index / 8 % 2 {
         0 => rng.random_range(150.0..180.0),
         _ => rng.random_range(220.0..250.0),
     };
-    let mut bodies = vec![Body::random(shape, radius, grey, &[], &mut rng)];
+    let mut bodies = vec![Body::random(shape, radius, gray, &[], &mut rng)];
     let others = rng.random_range(1..=3);
     for _ in 0..others {
         let shape = Shape::ALL[rng.random_range(0..4)];
-        let (radius, grey) = (rng.random_range(4.0..7.0), rng.random_range(60.0..110.0));
-        let body = Body::random(shape, radius, grey, &bodies, &mut rng);
+        let (radius, gray) = (rng.random_range(4.0..7.0), rng.random_range(60.0..110.0));
+        let body = Body::random(shape, radius, gray, &bodies, &mut rng);
         bodies.push(body);
     }
     let mut episode = Episode {
@@ -122,7 +122,7 @@ fn episode(seed: u64, name: &str, index: usize, length: usize) -> Episode {
         episode.factors.push(Factors {
             shape,
             radius,
-            grey,
+            gray,
             x: main.x,
             y: main.y,
             speed: main.vx.hypot(main.vy),
@@ -153,7 +153,7 @@ mod tests {
                 "{count} pixels but {factors:?}"
             );
             let brightest = bright.iter().map(|&at| frame[at]).max().unwrap_or(0);
-            assert_eq!(f32::from(brightest), factors.grey.round(), "{factors:?}");
+            assert_eq!(f32::from(brightest), factors.gray.round(), "{factors:?}");
         }
     }
 

@@ -32,7 +32,7 @@ impl Shape {
         }
     }
 
-    /// The share of a pixel that the shape covers, from the distance of its centre.
+    /// The share of a pixel that the shape covers, from the distance of its center.
     pub(super) fn coverage(self, x: f32, y: f32, radius: f32) -> f32 {
         (0.5 - self.distance(x, y, radius)).clamp(0.0, 1.0)
     }

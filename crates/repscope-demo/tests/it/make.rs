@@ -95,7 +95,7 @@ fn validation_losses_fall() {
 }
 
 #[test]
-fn codes_of_the_collapsed_control_hardly_differ() {
+fn embeddings_of_the_collapsed_control_hardly_differ() {
     let deviation = |name: &str| {
         let learned = first()
             .made

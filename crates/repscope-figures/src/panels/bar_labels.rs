@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! The numbers at bars: beyond the end of a bar, within it or, for a short one, on the other side of zero. All bars of a
-//! panel have their number, or none has.
+//! The numbers at bars: beyond the end of a bar, within it or, for a short one, on the other side of zero. All bars of
+//! a panel have their number, or none has.
 
 use super::slots::Slots;
 use crate::content::{BarsLook, Measured, Orientation, Weight};
@@ -24,7 +24,7 @@ pub(super) enum Run {
     Up,
 }
 
-/// A bar that wants its number.
+/// A bar and its number.
 pub(super) struct Bar {
     pub row: usize,
     pub series: usize,
@@ -37,7 +37,7 @@ pub(super) struct Bar {
     pub ends: (f64, f64),
 }
 
-/// Where a number stands.
+/// Position of a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Spot {
     /// Beyond the bar and its interval, away from zero.
@@ -75,8 +75,8 @@ pub(super) fn label_width(text: &str, em: f64) -> f64 {
     width(text, SIZE * em, Weight::Regular)
 }
 
-/// Moves the ends of an axis of this length on the page until numbers fit beyond their bars. Where that takes too much of
-/// the plot the end stays, and numbers have to go elsewhere. A scale that was asked for, such as 0 to 1, hardly grows.
+/// Moves the ends of an axis of this length on the page until numbers fit beyond their bars. Where that takes too much
+/// of the plot the end stays, and numbers have to go elsewhere. A requested scale, such as 0 to 1, hardly grows.
 pub(super) fn make_room<'a>(
     range: Range,
     axis: &Axis,

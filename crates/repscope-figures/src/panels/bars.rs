@@ -139,7 +139,7 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
             if let Some(run) = run {
                 draw_labels(
                     scene,
-                    &labelled(bars, written, &slots, &place),
+                    &labeled(bars, written, &slots, &place),
                     &slots,
                     (range, run, bars.look),
                     svg,
@@ -188,15 +188,15 @@ fn ends(bar: &Measured) -> Option<(f64, f64)> {
 }
 
 /// Bars that are drawn, row by row.
-fn labelled(bars: &Bars, written: Alike, slots: &Slots, place: Place) -> Vec<Bar> {
-    let mut labelled = Vec::new();
+fn labeled(bars: &Bars, written: Alike, slots: &Slots, place: Place) -> Vec<Bar> {
+    let mut labeled = Vec::new();
     for (index, row) in bars.rows.iter().enumerate() {
         for (position, bar) in row.bars.iter().enumerate() {
             let (group, member) = place(index, position);
             let Some(value) = value(bar, bars.axis.scale).filter(|_| group < slots.groups) else {
                 continue;
             };
-            labelled.push(Bar {
+            labeled.push(Bar {
                 row: index,
                 series: row.series,
                 middle: slots.middle(group, member),
@@ -206,7 +206,7 @@ fn labelled(bars: &Bars, written: Alike, slots: &Slots, place: Place) -> Vec<Bar
             });
         }
     }
-    labelled
+    labeled
 }
 
 /// About the room the axes take beside the plot.

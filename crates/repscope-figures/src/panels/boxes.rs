@@ -15,8 +15,8 @@ use crate::ticks::{Padding, Range, drawable};
 use std::collections::BTreeSet;
 
 impl BoxSummary {
-    /// Quartiles by linear interpolation, whiskers to the last values within 1.5 interquartile ranges of the box (Tukey).
-    /// Values that are not finite are left out; without any other there is no summary.
+    /// Quartiles by linear interpolation, whiskers to the last values within 1.5 interquartile ranges of the box
+    /// (Tukey). Values that are not finite are left out; without any other there is no summary.
     pub fn of(values: &[f64]) -> Option<Self> {
         let mut sorted: Vec<f64> = values.iter().copied().filter(|x| x.is_finite()).collect();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -218,7 +218,7 @@ fn draw_box(
     } else {
         scene.area(rect, series, Some(&line), &title, svg)
     }
-    // The median is light on dark colours and dark on light ones, or it would vanish.
+    // The median is light on dark colors and dark on light ones, or it would vanish.
     let color = crate::palette::text_on(scene.ink.series(series));
     let (from, to) = (slots.point(middle, summary.q1), slots.point(middle, summary.q3));
     let length = (to.0 - from.0).abs() + (to.1 - from.1).abs();
@@ -270,7 +270,8 @@ mod tests {
 
     #[test]
     fn a_summary_by_hand() {
-        // Sorted 1 2 3 4 5 6 7 8 100: places of the quartiles are 2, 4, 6, so 3, 5, 7; 1.5 · 4 = 6 reaches from −3 to 13.
+        // Sorted 1 2 3 4 5 6 7 8 100: places of the quartiles are 2, 4, 6, so 3, 5, 7; 1.5 · 4 = 6 reaches from −3 to
+        // 13.
         let values = [100.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0, f64::NAN];
         let wanted = BoxSummary {
             q1: 3.0,

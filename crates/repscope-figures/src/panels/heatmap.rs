@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! A matrix of coloured cells with numbers in them, as long as numbers can be read.
+//! A matrix of colored cells with numbers in them, as long as numbers can be read.
 
 use super::words;
 use crate::content::{Colors, Heatmap, Weight};
@@ -64,7 +64,7 @@ fn value(heatmap: &Heatmap, row: usize, column: usize) -> Option<f64> {
     drawable(value, crate::figure::Scale::Linear).then_some(value)
 }
 
-/// Values of the first and the last colour.
+/// Values of the first and the last color.
 fn ends(heatmap: &Heatmap, values: impl Iterator<Item = f64>) -> Range {
     let wished = heatmap.range.map(|(low, high)| vec![low, high]).unwrap_or_default();
     let axis = Axis::linear("").covering(&wished);

@@ -141,7 +141,7 @@ fn draw_image(scene: &Scene, image: &Image, place: Rect, svg: &mut Svg) {
 /// The picture as PNG; `None` if its numbers do not fit together.
 fn png(image: &Image) -> Option<Vec<u8>> {
     let per_pixel = match image.channels {
-        Channels::Grey => 1,
+        Channels::Gray => 1,
         Channels::Rgb => 3,
     };
     let (width, height) = (image.width, image.height);
@@ -155,7 +155,7 @@ fn png(image: &Image) -> Option<Vec<u8>> {
     for (at, pixel) in map.pixels_mut().iter_mut().enumerate() {
         let source = ((at / stride / times) * width + at % stride / times) * per_pixel;
         let [r, g, b] = match image.channels {
-            Channels::Grey => [image.pixels[source]; 3],
+            Channels::Gray => [image.pixels[source]; 3],
             Channels::Rgb => [image.pixels[source], image.pixels[source + 1], image.pixels[source + 2]],
         };
         *pixel = ColorU8::from_rgba(r, g, b, 255).premultiply();

@@ -105,7 +105,7 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, lines: &'a Lines) -> Plan<'a> {
     plan
 }
 
-/// Marks at the places of the data, where these are few and short to write: levels of noise, numbers of neighbours.
+/// Marks at the places of the data, where these are few and short to write: levels of noise, numbers of neighbors.
 fn at_data(places: impl Iterator<Item = f64>) -> Vec<Tick> {
     let mut places: Vec<f64> = places.collect();
     places.sort_by(f64::total_cmp);

@@ -13,7 +13,7 @@ use crate::subsample::thin;
 use crate::svg::{Rect, Stroke, Svg};
 use crate::ticks::{Padding, Range, drawable};
 
-/// Classes with a colour of their own.
+/// Classes with a color of their own.
 const MOST_CLASSES: usize = CLASS_COLORS;
 
 pub(crate) fn plan<'a>(scene: &'a Scene<'a>, map: &'a Map, most: usize) -> Plan<'a> {
@@ -60,9 +60,9 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, map: &'a Map, most: usize) -> Plan<
     plan
 }
 
-/// Shape and colour of each point.
+/// Shape and color of each point.
 struct Paint {
-    /// Shape and colour by group.
+    /// Shape and color by group.
     groups: Vec<(usize, Rgb)>,
     /// Name of each group, by which a page finds it.
     names: Vec<String>,
@@ -74,7 +74,7 @@ struct Paint {
 
 impl Paint {
     fn of(scene: &Scene, map: &Map) -> Self {
-        let grey = mix(scene.ink.muted, scene.ink.paper, 0.35);
+        let gray = mix(scene.ink.muted, scene.ink.paper, 0.35);
         let nothing = Self {
             groups: vec![(0, scene.ink.series(0))],
             names: vec![String::new()],
@@ -84,22 +84,22 @@ impl Paint {
         };
         match &map.colored_by {
             ColoredBy::Nothing => nothing,
-            ColoredBy::Class { names, of } => Self::by_class(scene, names, of, map.points.len(), grey),
+            ColoredBy::Class { names, of } => Self::by_class(scene, names, of, map.points.len(), gray),
             ColoredBy::Value { label, of, range } => {
                 let values: Vec<Option<f64>> = (0..map.points.len()).map(|i| of.get(i).copied().flatten()).collect();
-                Self::by_value(scene, label, &values, *range, grey)
+                Self::by_value(scene, label, &values, *range, gray)
             }
         }
     }
 
-    fn by_class(scene: &Scene, names: &[String], of: &[Option<usize>], points: usize, grey: Rgb) -> Self {
+    fn by_class(scene: &Scene, names: &[String], of: &[Option<usize>], points: usize, gray: Rgb) -> Self {
         let class = |i: usize| of.get(i).copied().flatten().filter(|class| *class < names.len());
         let mut sizes = vec![0usize; names.len()];
         (0..points).filter_map(class).for_each(|class| sizes[class] += 1);
         let present: Vec<usize> = (0..names.len()).filter(|class| sizes[*class] > 0).collect();
         let mut own = present.clone();
         if own.len() > MOST_CLASSES {
-            // The largest have colours; equal sizes go by their order.
+            // The largest have colors; equal sizes go by their order.
             own.sort_by_key(|class| (usize::MAX - sizes[*class], *class));
             own.truncate(MOST_CLASSES - 1);
             own.sort_unstable();
@@ -107,7 +107,7 @@ impl Paint {
         let rest = present.len() - own.len();
         let groups: Vec<(usize, Rgb)> = (0..own.len())
             .map(|i| (i, scene.ink.class(i)))
-            .chain([(0, grey)])
+            .chain([(0, gray)])
             .collect();
         let other = own.len();
         let place = |i: usize| {
@@ -116,14 +116,14 @@ impl Paint {
                 .unwrap_or(other)
         };
         let of: Vec<usize> = (0..points).map(place).collect();
-        let unlabelled = (0..points).any(|i| class(i).is_none());
+        let unlabeled = (0..points).any(|i| class(i).is_none());
         let mut labels: Vec<String> = own.iter().map(|class| names[*class].clone()).collect();
-        labels.push(match (rest, unlabelled) {
+        labels.push(match (rest, unlabeled) {
             (0, _) => "no class".to_string(),
             (rest, false) => format!("{rest} other classes"),
             (rest, true) => format!("{rest} other classes, or none"),
         });
-        let in_use = labels.len() - usize::from(rest == 0 && !unlabelled);
+        let in_use = labels.len() - usize::from(rest == 0 && !unlabeled);
         let entry = |i: usize| {
             KeyEntry::new(
                 Sample::Dot(groups[i].0, groups[i].1),
@@ -141,7 +141,7 @@ impl Paint {
         }
     }
 
-    fn by_value(scene: &Scene, label: &str, of: &[Option<f64>], ends: Option<(f64, f64)>, grey: Rgb) -> Self {
+    fn by_value(scene: &Scene, label: &str, of: &[Option<f64>], ends: Option<(f64, f64)>, gray: Rgb) -> Self {
         const STEPS: usize = 48;
         let good = |x: &f64| drawable(*x, Scale::Linear);
         let ends: Vec<f64> = match ends.filter(|(low, high)| good(low) && good(high)) {
@@ -156,11 +156,11 @@ impl Paint {
         let of: Vec<usize> = of.iter().map(|x| x.filter(good).map_or(STEPS, step)).collect();
         let missing = of.contains(&STEPS);
         let key = if missing {
-            vec![KeyEntry::new(Sample::Dot(0, grey), "no value", None)]
+            vec![KeyEntry::new(Sample::Dot(0, gray), "no value", None)]
         } else {
             Vec::new()
         };
-        let groups = colors.iter().map(|color| (0, *color)).chain([(0, grey)]).collect();
+        let groups = colors.iter().map(|color| (0, *color)).chain([(0, gray)]).collect();
         let color_bar = Some(ColorBar {
             range,
             label: label.to_string(),
@@ -191,7 +191,7 @@ fn draw_points(drawn: &[([f64; 2], usize)], paint: &Paint, x: Range, y: Range, f
     };
     let crowd = (drawn.len() as f64 / 150.0).max(1.0).sqrt();
     let (r, opacity) = (em * (0.32 / crowd.sqrt()).max(0.12), (0.9 / crowd.powf(0.25)).max(0.5));
-    // The grey group lies below the others.
+    // The gray group lies below the others.
     for group in (0..paint.groups.len()).rev() {
         let members: Vec<&([f64; 2], usize)> = drawn.iter().filter(|(_, i)| paint.of[*i] == group).collect();
         if members.is_empty() {
@@ -218,7 +218,7 @@ mod tests {
     use crate::style::Style;
 
     #[test]
-    fn maps_with_one_range_give_a_value_one_colour() {
+    fn maps_with_one_range_give_a_value_one_color() {
         let fills = |values: &[f64], range: Option<(f64, f64)>| {
             let map = Map {
                 points: (0..values.len()).map(|i| [i as f64, 0.0]).collect(),
@@ -245,7 +245,7 @@ mod tests {
         assert!(a.contains(&color(0.0)) && b.contains(&color(1.0)));
         assert_eq!(a.iter().filter(|fill| b.contains(fill)).count(), 1);
         assert!(fills(&[0.0, 0.5], None).contains(&color(1.0)));
-        // Values beyond the range take the colours of its ends.
+        // Values beyond the range take the colors of its ends.
         assert_eq!(fills(&[-3.0, 7.0], common), [color(1.0), color(0.0)]);
         // A range that is none is that of the data.
         assert!(fills(&[0.0, 0.5], Some((f64::NAN, 1.0))).contains(&color(1.0)));

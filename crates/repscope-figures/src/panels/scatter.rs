@@ -135,7 +135,7 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, scatter: &'a Scatter, most: usize) 
     plan
 }
 
-/// Deeper than its points, and dashed only where there is another one to be told from.
+/// Deeper than its points, and dashed only where there is a second one.
 fn fit_stroke(scene: &Scene, scatter: &Scatter, series: usize) -> Stroke {
     let width = 1.2 * scene.line();
     let color = mix(scene.ink.series(series), scene.ink.text, 0.35);
@@ -180,7 +180,7 @@ fn draw_fit(fit: &Fit, stroke: Stroke, clouds: &[(usize, Vec<[f64; 2]>)], frame:
     });
     let d = polyline(points);
     svg.open_series("series", scene.name(fit.series));
-    // A rim in the colour of the paper lifts the line off its points.
+    // A rim in the color of the paper lifts the line off its points.
     let rim = Stroke {
         opacity: 0.8,
         ..Stroke::solid(scene.ink.paper, 2.2 * scene.line())

@@ -66,7 +66,7 @@ pub(super) fn keep(
     Ok(kept)
 }
 
-/// The kind of all images, but for grey and colour.
+/// The kind of all images, but for gray and color.
 pub(super) fn one_kind(files: &[PathBuf], looked: &[Looked]) -> Parsed<Header> {
     let first = looked[0].header;
     let others = |differs: &dyn Fn(&Header) -> bool| -> Vec<usize> {
@@ -135,10 +135,10 @@ pub(super) fn notes_on(found: &Found) -> Vec<String> {
 
 pub(super) fn notes_on_kinds(looked: &[Looked]) -> Vec<String> {
     let mut notes = Vec::new();
-    let grey = looked.iter().filter(|l| l.header.colors == 1).count();
-    if grey > 0 && grey < looked.len() {
+    let gray = looked.iter().filter(|l| l.header.colors == 1).count();
+    if gray > 0 && gray < looked.len() {
         notes.push(format!(
-            "{grey} of {} images are grey and are given three equal colours, as the others have colour",
+            "{gray} of {} images are gray and are given three equal colors, as the others have color",
             looked.len()
         ));
     }

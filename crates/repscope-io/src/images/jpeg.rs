@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! The markers of a JPEG file: its size without decoding it, and whether it is whole.
 //!
-//! The decoder fills what is missing of a file that was cut with grey, without a word. So the end of the image is
+//! The decoder fills what is missing of a file that was cut with gray, without a word. So the end of the image is
 //! looked for here.
 
 use crate::error::{Parsed, Problem, problem};
@@ -17,7 +17,7 @@ pub(super) struct Frame {
 const START_OF_SCAN: u8 = 0xda;
 const END_OF_IMAGE: u8 = 0xd9;
 
-/// The frame header; what comes behind it is not looked at.
+/// The frame header; what follows it is ignored.
 pub(super) fn frame(bytes: &[u8]) -> Parsed<Frame> {
     let mut markers = Markers { bytes, at: 2 };
     loop {
@@ -40,7 +40,7 @@ pub(super) fn frame(bytes: &[u8]) -> Parsed<Frame> {
     }
 }
 
-/// Whether the end of the image is there. What is behind it does not matter: cameras put more pictures there.
+/// Whether the image is complete. What follows its end does not matter: cameras append more pictures.
 pub(super) fn is_whole(bytes: &[u8]) -> bool {
     let mut markers = Markers { bytes, at: 2 };
     while let Ok((marker, _)) = markers.next() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! A folder of images: one row per image, decoded when it is read.
 //!
-//! Values are those in the files: nothing is resized, no colour profile is applied and no picture turned by what its
-//! camera noted. Grey images are (height, width), colour images (height, width, 3).
+//! Values are those in the files: nothing is resized, no color profile is applied and no picture turned by what its
+//! camera noted. Gray images are (height, width), color images (height, width, 3).
 
 mod agree;
 mod folder;
@@ -124,7 +124,7 @@ impl Images {
     pub fn read(&self, rows: Range<usize>, into: &mut Vec<f32>) -> Result<()> {
         let Some(files) = self.files.get(rows.clone()) else {
             return Err(Error::Input(format!(
-                "images {rows:?} were asked for, but there are {}",
+                "images {rows:?} were requested, but there are {}",
                 self.count()
             )));
         };

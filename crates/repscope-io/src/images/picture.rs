@@ -27,14 +27,14 @@ const PIXELS_PER_BYTE: usize = 1032 * 8;
 pub(super) struct Header {
     pub(super) width: usize,
     pub(super) height: usize,
-    /// Without alpha: 1 for grey, 3 for colour.
+    /// Without alpha: 1 for gray, 3 for color.
     pub(super) colors: usize,
     pub(super) has_alpha: bool,
     /// 8 or 16.
     pub(super) bits: usize,
 }
 
-/// A decoded image: pixel by pixel, with alpha behind the colours where there is one.
+/// A decoded image: pixel by pixel, with alpha behind the colors where there is one.
 pub(super) struct Picture {
     pub(super) header: Header,
     values: Samples,
@@ -57,7 +57,7 @@ pub(super) fn look(path: &Path) -> Result<Header> {
     header(&file).map_err(|p| p.in_file(path.display()))
 }
 
-/// Decodes an image, whose header is looked at first.
+/// Decodes an image, after checking its header.
 pub(super) fn decode(path: &Path) -> Result<Picture> {
     let file = MappedFile::open(path)?;
     let decoded = header(&file).and_then(|header| picture(&file, header));
@@ -75,7 +75,7 @@ impl Picture {
             }
     }
 
-    /// Puts the values of 8 or 16 bits into a row of `colors` values per pixel; grey is repeated, alpha dropped.
+    /// Puts the values of 8 or 16 bits into a row of `colors` values per pixel; gray is repeated, alpha dropped.
     pub(super) fn put(&self, colors: usize, row: &mut [f32]) {
         match &self.values {
             Samples::Bytes(v) => self.spread(v, colors, row),
@@ -138,7 +138,7 @@ fn header(bytes: &[u8]) -> Parsed<Header> {
                 3 => 3,
                 n => {
                     return problem(format!(
-                        "has {n} colour components, where 1 (grey) and 3 (colour) are read; convert it to RGB"
+                        "has {n} color components, where 1 (gray) and 3 (color) are read; convert it to RGB"
                     ));
                 }
             };
@@ -238,7 +238,7 @@ fn of_color(width: usize, height: usize, color: ColorType) -> Parsed<Header> {
 }
 
 fn describe(header: &Header) -> String {
-    let kind = if header.colors == 1 { "grey" } else { "colour" };
+    let kind = if header.colors == 1 { "gray" } else { "color" };
     let Header {
         width, height, bits, ..
     } = header;

@@ -76,7 +76,7 @@ impl<'a> Column<'a> {
             }
             (Values::None, other) => {
                 return problem(format!(
-                    "has {} for `{}` in line {line}; pick a field of text, numbers, truth values or lists of numbers",
+                    "has {} for `{}` in line {line}; pick a field of text, numbers, booleans or lists of numbers",
                     kind(other),
                     self.key
                 ));
@@ -121,7 +121,7 @@ impl<'a> Column<'a> {
             Values::None => "nothing",
             Values::Texts(_) => "text",
             Values::Numbers(_) => "a number",
-            Values::Truths(_) => "a truth value",
+            Values::Truths(_) => "a boolean",
             Values::Lists(..) => "a list",
         }
     }
@@ -131,7 +131,7 @@ impl<'a> Column<'a> {
 pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
-        Value::Bool(_) => "a truth value",
+        Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
         Value::String(_) => "text",
         Value::Array(_) => "a list",

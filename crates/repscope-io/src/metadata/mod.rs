@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-//! The metadata JSON of specification document 001: for each dataset, texts that describe its labels.
+//! The metadata JSON of label retrieval: for each dataset, texts that describe its labels.
 //!
 //! A dataset holds `label_to_text_<style>` (label → sentence, or several) and may hold a plain `label_to_text`
-//! (label → descriptions by field: `short_desc`, `long_desc`, …). The style that was asked for is looked up first;
-//! where it is missing, the plain descriptions serve; where they are missing too, the message lists what is there.
+//! (label → descriptions by field: `short_desc`, `long_desc`, …). The requested style is looked up first;
+//! where it is missing, the plain descriptions serve; where they are missing too, the message lists what exists.
 
 mod ordered;
 
@@ -27,7 +27,7 @@ const PLAIN: &str = "label_to_text";
 /// The texts that describe the labels of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrototypeTexts {
-    /// Label and text, in file order; a label with several texts stands there several times.
+    /// Label and text, in file order; a label with several texts is repeated.
     pub texts: Vec<(String, String)>,
     /// Which field they come from: `label_to_text_sourish`.
     pub source: String,
@@ -120,7 +120,7 @@ fn texts_of(labels: &Json, source: &str, dataset: &str, field: Option<&str>) -> 
             labels.kind()
         ));
     };
-    // Of a label that stands there twice the last counts, as Python reads it.
+    // If a label is repeated, the last one counts, as in Python.
     let values: BTreeMap<&str, &Json> = members.iter().map(|(label, value)| (label.as_str(), value)).collect();
     let mut seen = BTreeSet::new();
     let (mut texts, mut warnings, mut silent) = (Vec::new(), Vec::new(), Vec::new());
@@ -189,7 +189,7 @@ fn describe(value: &Json, field: Option<&str>, take: &mut impl FnMut(&str)) -> s
             Some(found) => describe(found, None, take),
             None => Ok(()),
         },
-        // Other fields of a label (a colour, a number) are no descriptions.
+        // Other fields of a label (a color, a number) are no descriptions.
         (Json::Object(members), None) => {
             members
                 .iter()
@@ -213,8 +213,8 @@ fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
-fn did_you_mean<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> String {
-    let closeness = |name: &str| strsim::jaro_winkler(&name.to_lowercase(), &asked.to_lowercase());
+fn did_you_mean<'a>(requested: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let closeness = |name: &str| strsim::jaro_winkler(&name.to_lowercase(), &requested.to_lowercase());
     let best = names.max_by(|a, b| closeness(a).total_cmp(&closeness(b)));
     match best.filter(|b| closeness(b) > 0.8) {
         Some(best) => format!(" (did you mean `{best}`?)"),

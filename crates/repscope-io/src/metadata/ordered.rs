@@ -33,7 +33,7 @@ impl Json {
         }
     }
 
-    /// The value of a member; of a name that stands twice the last, as Python reads it.
+    /// The value of a member. If a name is repeated, the last value counts, as in Python.
     pub(super) fn get(&self, name: &str) -> Option<&Json> {
         let found = self.members().iter().rev().find(|(n, _)| n == name);
         found.map(|(_, value)| value)
@@ -56,7 +56,7 @@ impl<'de> Visitor<'de> for AnyJson {
     }
 
     fn visit_bool<E>(self, _: bool) -> Result<Json, E> {
-        Ok(Json::Other("a truth value"))
+        Ok(Json::Other("a boolean"))
     }
 
     fn visit_i64<E>(self, _: i64) -> Result<Json, E> {
@@ -109,7 +109,7 @@ mod tests {
         let json: Json = serde_json::from_str(r#"{"z": [1, null], "a": {"y": "t"}, "z": true}"#).unwrap();
         let names: Vec<&str> = json.members().iter().map(|(n, _)| n.as_str()).collect();
         assert_eq!(names, ["z", "a", "z"]);
-        assert_eq!(json.get("z"), Some(&Json::Other("a truth value")));
+        assert_eq!(json.get("z"), Some(&Json::Other("a boolean")));
         assert_eq!(json.get("a").and_then(|a| a.get("y")), Some(&Json::Text("t".into())));
         assert_eq!(json.get("none"), None);
     }

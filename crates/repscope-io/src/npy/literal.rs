@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! The part of Python's literal syntax that `.npy` headers use: one dictionary of a string, a truth
-//! value and a tuple of whole numbers. Nothing nests, so no file can make this recurse.
+//! value and a tuple of integers. Nothing nests, so no file can make this recurse.
 
 use super::header::{Content, Header};
 use crate::element::{ByteOrder, Element};

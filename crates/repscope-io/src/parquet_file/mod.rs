@@ -20,7 +20,7 @@ use crate::choose::choose;
 use crate::error::{Parsed, Problem, problem};
 use kind::Column;
 
-/// Pandas keeps a named or filtered index as a column of this kind; it is data only if asked for.
+/// Pandas keeps a named or filtered index as a column of this kind; it is data only if it is named.
 const PANDAS_INDEX: &str = "__index_level_";
 
 /// The columns of the file. A column of lists shows its rows only.
@@ -94,7 +94,7 @@ fn check_chunks(reader: &SerializedFileReader<File>, column: &Column, path: &Pat
     Ok(())
 }
 
-/// The decoder is not ours and a damaged file might trip an assertion in it; that is no reason to stop
+/// A damaged file might fail an assertion of the decoder, which is not ours; that is no reason to stop
 /// the program.
 fn decode_or_refuse<T>(decode: impl FnOnce() -> Parsed<T>) -> Parsed<T> {
     catch_panic(decode).unwrap_or_else(|| problem("cannot be decoded: the .parquet file is damaged"))

@@ -187,7 +187,7 @@ struct Batch<V> {
     values: Vec<V>,
     definition: Vec<i16>,
     repetition: Vec<i16>,
-    /// The definition level of a value that is there.
+    /// The definition level of a value that is not null.
     complete: i16,
 }
 

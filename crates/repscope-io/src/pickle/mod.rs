@@ -38,7 +38,7 @@ enum Fault {
     Damaged,
     /// What the pickle does, as the rest of "a pickle that".
     Refused(String),
-    /// The function that it wants called.
+    /// The function it would call.
     Attack(String),
     /// What another parser found.
     Other(Problem),

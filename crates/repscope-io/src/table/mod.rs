@@ -3,7 +3,7 @@
 //!
 //! Without `#column`, a table whose columns are all numbers is a matrix, and a table of one column is
 //! that column. `#column` picks a column by its name, or by its number from 0 where there are no names.
-//! A column of whole numbers in their usual spelling is read as integers, one of other numbers as
+//! A column of integers in their usual spelling is read as integers, one of other numbers as
 //! `f64`, and anything else as text; numbers with leading zeros (`007`) are names, so they are text.
 //! A first column that has no name and counts the rows is the index that pandas writes; it is left out.
 

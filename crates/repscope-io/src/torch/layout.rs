@@ -225,7 +225,7 @@ fn sizes(pickled: &Pickled, id: Id) -> Parsed<Vec<usize>> {
 
 fn size(number: Option<i64>, what: &str) -> Parsed<usize> {
     let Some(number) = number else {
-        return problem(format!("has a {what} that is no whole number"));
+        return problem(format!("has a {what} that is no integer"));
     };
     usize::try_from(number).map_err(|_| Problem::new(format!("has the negative {what} {number}")))
 }

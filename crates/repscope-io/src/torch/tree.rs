@@ -11,7 +11,7 @@ const ITEMS: usize = 6;
 /// Longer text is cut.
 const TEXT: usize = 60;
 
-/// At most `lines` lines, and one that says how it goes on.
+/// At most `lines` lines, and one that says how many were left out.
 pub(crate) fn tree(pickled: &Pickled, lines: usize) -> String {
     let mut tree = Tree {
         pickled,

@@ -12,7 +12,7 @@ use crate::error::{Parsed, Problem, problem};
 use crate::npy::Content;
 use crate::pickle::{Id, Kind, Pickled, Record, Tensor, Value};
 
-/// What lies deeper is not looked at. A module inside a module takes four levels.
+/// What lies deeper is ignored. A module inside a module takes four levels.
 pub(super) const DEPTH: usize = 200;
 
 /// A walk of more steps, beside one for each value, is given up.

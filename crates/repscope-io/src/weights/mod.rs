@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! The weights of one network out of a checkpoint: `.pth` and its kin, or `.safetensors`.
 //!
-//! A checkpoint may hold several networks, an optimiser and more. [`Weights::open`] finds the state dict
+//! A checkpoint may hold several networks, an optimizer and more. [`Weights::open`] finds the state dict
 //! that is meant, or lists the candidates, and takes off what wrappers put before all names.
 
 mod select;

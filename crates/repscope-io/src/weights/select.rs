@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_name_wins_over_an_optimiser_and_single_numbers() {
+    fn a_known_name_wins_over_an_optimizer_and_single_numbers() {
         let names = ["best", "optimizer/0", "state_dict/fc.weight", "state_dict/fc.bias"];
         assert_eq!(choose(&names, None), Ok(("state_dict.".to_string(), 2)));
     }

@@ -173,11 +173,11 @@ fn the_first_folder_is_the_label() {
 }
 
 #[test]
-fn grey_among_colours_is_widened_and_said() {
+fn gray_among_colors_is_widened_and_said() {
     let images = open(&folder(&[("1.png", "grey.png"), ("2.png", "colour.png")]));
     assert_eq!(images.shape(), [20, 24, 3]);
     assert!(
-        images.notes()[0].starts_with("1 of 2 images are grey"),
+        images.notes()[0].starts_with("1 of 2 images are gray"),
         "{:?}",
         images.notes()
     );
@@ -283,7 +283,7 @@ fn a_path_that_is_no_folder_of_images_is_refused() {
 
 #[test]
 fn an_image_that_does_not_decode_is_named_or_left_out() {
-    let grey = fs::read(fixture("grey.png")).unwrap();
+    let gray = fs::read(fixture("grey.png")).unwrap();
     let jpeg = fs::read(fixture("turned.jpg")).unwrap();
     let bad: Vec<(&str, Vec<u8>, &str)> = vec![
         ("b_text.png", b"this is no image".to_vec(), "74 68 69 73"),
@@ -301,10 +301,10 @@ fn an_image_that_does_not_decode_is_named_or_left_out() {
         (
             "f_cmyk.jpg",
             fs::read(fixture("cmyk.jpg")).unwrap(),
-            "4 colour components",
+            "4 color components",
         ),
         ("g_header.jpg", jpeg[..30].to_vec(), "ends too early"),
-        ("h_header.png", grey[..20].to_vec(), "cannot be decoded"),
+        ("h_header.png", gray[..20].to_vec(), "cannot be decoded"),
     ];
     for (name, bytes, words) in &bad {
         let folder = folder(&[("a.png", "grey.png"), ("z.png", "grey.png")]);
@@ -316,9 +316,9 @@ fn an_image_that_does_not_decode_is_named_or_left_out() {
         let note = format!("1 of 3 images cannot be read and are left out: `{name}`");
         assert_eq!(images.notes(), [note]);
     }
-    // Headers are whole here: such an image is found when it is read, or when it is asked to be left out.
+    // Headers are whole here: such an image is found when it is read, or when bad images are left out.
     for (name, bytes) in [
-        ("cut.png", &grey[..grey.len() - 30]),
+        ("cut.png", &gray[..gray.len() - 30]),
         ("cut.jpg", &jpeg[..jpeg.len() - 20]),
     ] {
         let folder = folder(&[("a.png", if name == "cut.png" { "grey.png" } else { "colour.png" })]);

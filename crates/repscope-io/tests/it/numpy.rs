@@ -38,7 +38,7 @@ fn integers_of_every_size_and_byte_order_keep_their_limits() {
 }
 
 #[test]
-fn truth_values_are_classes_and_numbers() {
+fn booleans_are_classes_and_numbers() {
     assert_eq!(labels("bool.npy"), ["True", "False", "True"]);
     assert_eq!(numbers(&read("bool.npy").unwrap()), [1.0, 0.0, 1.0]);
     assert_eq!(

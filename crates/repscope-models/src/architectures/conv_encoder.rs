@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! A convolutional encoder of single frames.
 //!
-//! Each stage is a convolution (kernel 4, stride 2, padding 1), the activation, and layer normalisation over the
-//! channels. After the last stage everything is flattened in the order channels, rows, columns, normalised, and mapped
+//! Each stage is a convolution (kernel 4, stride 2, padding 1), the activation, and layer normalization over the
+//! channels. After the last stage everything is flattened in the order channels, rows, columns, normalized, and mapped
 //! by a linear layer:
 //!
 //! ```text
@@ -10,7 +10,8 @@
 //! ```
 //!
 //! Frames do not see each other. So a clip [batch, channels, time, side, side] is encoded frame by frame, by the
-//! caller: its frames are rows of the batch. Not told by the weights: the activation, that images are square, ε = 1e-5.
+//! caller: its frames are rows of the batch. Not determined by the weights: the activation, that images are square, ε =
+//! 1e-5.
 
 use super::layers::Layers;
 use super::{Activation, source::shape_text};
@@ -47,8 +48,8 @@ pub(super) fn write(layers: &mut Layers, activation: Activation) -> Result<Strin
     }
     x = layers.graph.node("Flatten", &[&x], &[("axis", Attribute::Int(1))]);
     x = layers.layer_norm(&x, "final_norm", flat, EPSILON)?;
-    let (code, width) = layers.linear(&x, "fc", flat)?;
-    layers.output(&code, "features", width);
+    let (embedding, width) = layers.linear(&x, "fc", flat)?;
+    layers.output(&embedding, "features", width);
     Ok(format!(
         "convolutional frame encoder: {channels} × {side} × {side}, {stages} stages, {activation:?}, {width} features"
     ))

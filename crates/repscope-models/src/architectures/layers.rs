@@ -11,7 +11,7 @@ use super::source::{WeightSource, shape_text};
 use crate::error::{Error, Result};
 use crate::graph::{Attribute, Dim, Element, GraphBuilder};
 
-/// ε of batch normalisation in PyTorch.
+/// ε of batch normalization in PyTorch.
 const BATCH_NORM_EPSILON: f32 = 1e-5;
 
 /// A graph under construction and the weights it takes.
@@ -117,7 +117,7 @@ impl<'a> Layers<'a> {
         Ok((self.graph.node("Conv", &inputs, &attributes), out))
     }
 
-    /// Batch normalisation by the running statistics, over the second axis.
+    /// Batch normalization by the running statistics, over the second axis.
     pub(super) fn batch_norm(&mut self, x: &str, name: &str, channels: usize) -> Result<String> {
         let mut inputs = vec![x.to_string()];
         for part in ["weight", "bias", "running_mean", "running_var"] {
@@ -128,7 +128,7 @@ impl<'a> Layers<'a> {
         Ok(self.graph.node("BatchNormalization", &inputs, &attributes))
     }
 
-    /// Layer normalisation over the last axis.
+    /// Layer normalization over the last axis.
     pub(super) fn layer_norm(&mut self, x: &str, name: &str, width: usize, epsilon: f32) -> Result<String> {
         let scale = self.weight(&format!("{name}.weight"), [width])?;
         let bias = self.weight(&format!("{name}.bias"), [width])?;

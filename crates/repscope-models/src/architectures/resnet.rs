@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Features are those after global average pooling. Basic blocks (18, 34) and bottlenecks (50, 101, 152), their
-//! numbers, widths and groups (ResNeXt) are read off the weights. Not told by the weights, and taken from torchvision:
-//! stages 2 to 4 halve the image, in the 3×3 convolution of a bottleneck ("v1.5"); the stem is a 7×7 convolution with
-//! stride 2 and 3×3 max-pooling with stride 2; ε = 1e-5.
+//! numbers, widths and groups (ResNeXt) are read off the weights. Not determined by the weights, and taken from
+//! torchvision: stages 2 to 4 halve the image, in the 3×3 convolution of a bottleneck ("v1.5"); the stem is a 7×7
+//! convolution with stride 2 and 3×3 max-pooling with stride 2; ε = 1e-5.
 
 use super::Activation::Relu;
 use super::layers::Layers;
@@ -68,7 +68,7 @@ impl Backbone {
     }
 }
 
-/// Writes input and backbone; `prefix` stands before the names of its weights.
+/// Writes input and backbone; `prefix` begins the names of its weights.
 pub(super) fn write_backbone(layers: &mut Layers, prefix: &str) -> Result<Backbone> {
     let stem = format!("{prefix}conv1");
     let own = ["conv1.", "bn1.", "layer"].map(|own| format!("{prefix}{own}"));
@@ -77,7 +77,7 @@ pub(super) fn write_backbone(layers: &mut Layers, prefix: &str) -> Result<Backbo
     if (height, width) != (7, 7) {
         return Err(Error::Model(format!(
             "`{stem}.weight` has a kernel of {height}×{width} and not 7×7: a variant for small images, whose strides \
-             and pooling the weights do not tell; export the network to ONNX and give that file"
+             and pooling the weights do not determine; export the network to ONNX and give that file"
         )));
     }
     let input = layers.images(channels, Dim::named("height"), Dim::named("width"));
@@ -161,7 +161,7 @@ fn write_block(
     } else {
         return Err(Error::Model(format!(
             "block `{name}` takes {channels} channels to {depth} with stride {stride}, which needs \
-             `{name}.downsample.0.weight`, which is not there"
+             `{name}.downsample.0.weight`, which is missing"
         )));
     };
     let sum = layers.graph.node("Add", &[&y, &around], &[]);

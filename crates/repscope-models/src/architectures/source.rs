@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 
-/// Named weights with shapes, whose values are read when they are asked for.
+/// Named weights with shapes, whose values are read on demand.
 pub trait WeightSource {
     /// All names.
     fn names(&self) -> Vec<String>;

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! All texts of a batch have the same number of tokens, so there is no padding and no mask. Further inputs are those
-//! that can be told from the number of tokens: `position_ids` (BERT and its kin, CLIP), `relative_buckets`
+//! that follow from the number of tokens: `position_ids` (BERT and its kin, CLIP), `relative_buckets`
 //! (T5, MPNet: which bias each distance has) and `causal_mask` (CLIP: no token sees a later one).
 
 mod clip;
@@ -65,7 +65,7 @@ pub(crate) fn write(config: &Config, weights: &dyn WeightSource) -> Result<TextG
     })
 }
 
-/// What stands before the names of the weights, found by one that each family has.
+/// The prefix of the weights, found by a weight that each family has.
 fn prefix(family: Family, weights: &dyn WeightSource) -> Result<String> {
     let sign = match family {
         Family::Clip => "embeddings.token_embedding.weight",
@@ -87,13 +87,13 @@ fn prefix(family: Family, weights: &dyn WeightSource) -> Result<String> {
              meant to ONNX and give that file"
         ))),
         (None, _) => Err(Error::Model(format!(
-            "a {family} needs a weight `{sign}`, which is not there under any prefix; the weights are {}",
+            "a {family} needs a weight `{sign}`, which is missing under every prefix; the weights are {}",
             listed(weights, sign)
         ))),
     }
 }
 
-/// Declares whole numbers for each token.
+/// Declares integers for each token.
 fn numbers(layers: &mut Layers, name: &str) -> String {
     let dims = [Dim::named("batch"), Dim::named("tokens")];
     layers.graph.input(name, Element::Int64, &dims)

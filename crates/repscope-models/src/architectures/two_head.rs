@@ -13,10 +13,10 @@
 //! f = 0.7 · branch(x · a(x)) + 0.3 · residual(x)
 //! ```
 //!
-//! where a branch is linear, activation, batch normalisation. Modulation uses GELU and sigmoid attention, the ratio
+//! where a branch is linear, activation, batch normalization. Modulation uses GELU and sigmoid attention, the ratio
 //! ReLU and tanh attention. Heads are linear layers with ReLU between them: one, or several for the bottlenecks. Not
-//! told by the weights: these functions, the shares 0.7 and 0.3, and what is said of ResNets. Dropout does nothing
-//! here.
+//! determined by the weights: these functions, the shares 0.7 and 0.3, and what is said of ResNets. Dropout does
+//! nothing here.
 
 use super::Activation;
 use super::layers::Layers;

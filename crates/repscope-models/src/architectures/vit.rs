@@ -6,9 +6,9 @@
 //!                                         logits [batch, classes], where `head` is one linear layer
 //! ```
 //!
-//! Features are those of the class token after the last normalisation. Blocks normalise first; LayerScale (`ls1.gamma`)
+//! Features are those of the class token after the last normalization. Blocks normalize first; LayerScale (`ls1.gamma`)
 //! is understood. Images have the size that the position embeddings were learned for; others are not interpolated. Not
-//! told by the weights: the number of heads (width / 64 in all published sizes; an option), that patches lie in a
+//! determined by the weights: the number of heads (width / 64 in all published sizes; an option), that patches lie in a
 //! square, GELU, ε = 1e-6.
 
 use super::Activation;

@@ -8,8 +8,8 @@ use super::outputs::Output;
 use super::rows::Rows;
 use crate::error::Result;
 
-/// Clips seen as one row per frame: (N, T, …) as N·T rows of (…). Document 000 has the one channel of its clips before the
-/// time, (N, 1, T, H, W), which in memory is the same.
+/// Clips seen as one row per frame: (N, T, …) as N·T rows of (…). Document 000 has the one channel of its clips before
+/// the time, (N, 1, T, H, W), which in memory is the same.
 pub(super) struct Frames<'a> {
     clips: &'a dyn Rows,
     shape: Vec<usize>,
@@ -59,10 +59,10 @@ impl Rows for Frames<'_> {
     }
 }
 
-/// The codes of frames, put together to those of whole clips: (T, D) for each.
+/// Collects the embeddings of frames into those of complete clips: (T, D) for each.
 pub(super) struct Regroup {
     per_clip: usize,
-    /// Clips that were handed over.
+    /// Clips that were returned.
     done: usize,
     held: Vec<Output>,
 }
@@ -76,7 +76,7 @@ impl Regroup {
         }
     }
 
-    /// Takes the codes of frames; hands over the clips that are complete by them.
+    /// Takes the embeddings of frames and returns the clips that they complete.
     pub(super) fn take(&mut self, frames: Batch, on_batch: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
         if self.held.is_empty() {
             self.held = frames.outputs;
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_of_frames_come_as_whole_clips_whatever_the_batches() {
+    fn embeddings_of_frames_come_as_whole_clips_whatever_the_batches() {
         let mut regroup = Regroup::new(3);
         let mut clips = Vec::new();
         for (first, count) in [(0, 2), (2, 5), (7, 2)] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-//! How rows are laid out for the input of a graph. Nothing is resized, cut or converted between grey and colour.
+//! How rows are laid out for the input of a graph. Nothing is resized, cut or converted between gray and color.
 
-use super::normalise::Normalisation;
+use super::normalize::Normalization;
 use super::options::{Layout, Options};
 use super::shape_text;
 use crate::error::{Error, Result};
@@ -37,7 +37,7 @@ impl Fit {
                 .into_iter()
                 .find(|fit| takes(wanted, &fit.shape))
                 .or_else(|| fill(row, wanted?)),
-            Some(layout) => told(row, wanted, layout).filter(|fit| takes(wanted, &fit.shape)),
+            Some(layout) => fit_layout(row, wanted, layout).filter(|fit| takes(wanted, &fit.shape)),
         };
         found.ok_or_else(|| Error::Model(refusal(row, port, layout)))
     }
@@ -56,7 +56,7 @@ impl Fit {
     }
 
     /// The mean and std of each channel: one entry where all are alike, else one per channel.
-    pub(super) fn normalisation(&self, port: &Port, options: &Options) -> Result<Normalisation> {
+    pub(super) fn normalization(&self, port: &Port, options: &Options) -> Result<Normalization> {
         let axis = self.channels(port);
         let channels = axis.map_or(1, |a| self.shape[a]);
         for (name, values) in [("mean", &options.mean), ("std", &options.std)] {
@@ -68,7 +68,7 @@ impl Fit {
                 )));
             }
         }
-        Ok(Normalisation {
+        Ok(Normalization {
             scale: options.scale,
             mean: options.mean.clone(),
             std: options.std.clone(),
@@ -97,7 +97,8 @@ fn takes(wanted: Option<&[Option<usize>]>, shape: &[usize]) -> bool {
     })
 }
 
-/// Whether an image port has its channels at the end. Graphs from torch have them first, so that is assumed where it is open.
+/// Whether an image port has its channels at the end. Graphs from torch have them first, so that is assumed where it is
+/// open.
 fn channels_last(wanted: &[Option<usize>]) -> bool {
     let few = |size: Option<&Option<usize>>| matches!(size, Some(Some(1 | 3 | 4)));
     wanted.len() == 3 && few(wanted.last()) && !few(wanted.first())
@@ -107,7 +108,7 @@ fn fit(shape: Vec<usize>, turn: Turn, note: Option<String>) -> Fit {
     Fit { shape, note, turn }
 }
 
-/// The ways that may be taken without being told, the plainest first.
+/// The fits that are tried when no layout is given, the plainest first.
 fn guesses(row: &[usize]) -> Vec<Fit> {
     let size = row.iter().product();
     let mut ways = vec![fit(row.to_vec(), Turn::Keep, None)];
@@ -176,8 +177,8 @@ fn turned(row: &[usize], from: Layout) -> Fit {
     fit(shape, turn, Some(note))
 }
 
-/// The way that was asked for; none where the row has not the axes for it.
-fn told(row: &[usize], wanted: Option<&[Option<usize>]>, layout: Layout) -> Option<Fit> {
+/// The fit of a given layout; none if the row lacks the axes for it.
+fn fit_layout(row: &[usize], wanted: Option<&[Option<usize>]>, layout: Layout) -> Option<Fit> {
     if layout == Layout::Flat {
         let size = row.iter().product();
         return Some(fit(
@@ -206,9 +207,9 @@ fn told(row: &[usize], wanted: Option<&[Option<usize>]>, layout: Layout) -> Opti
 
 fn refusal(row: &[usize], port: &Port, layout: Option<Layout>) -> String {
     let advice = if layout.is_some() {
-        "leave the layout away, or give another one"
+        "omit the layout, or give another one"
     } else {
-        "bring the data to that shape (nothing is resized, cut or converted between grey and colour here)"
+        "bring the data to that shape (nothing is resized, cut or converted between gray and color here)"
     };
     let wanted: Vec<String> = port
         .dims

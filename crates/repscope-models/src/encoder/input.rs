@@ -2,7 +2,7 @@
 //! The input of a graph, and what is put into it.
 
 use super::fit::Fit;
-use super::normalise::Normalisation;
+use super::normalize::Normalization;
 use super::token_ids;
 use crate::error::{Error, Result};
 use crate::runtime::{Data, Elem, Port, Value};
@@ -49,7 +49,7 @@ pub(super) fn only_input<'a>(inputs: &'a [Port], name: Option<&str>) -> Result<&
 }
 
 /// The rows as the graph takes them; where they are less than `fed`, the last one again and again.
-pub(super) fn feed(fit: &Fit, normal: &Normalisation, stored: &[f32], size: usize, fed: usize) -> Result<Value> {
+pub(super) fn feed(fit: &Fit, normal: &Normalization, stored: &[f32], size: usize, fed: usize) -> Result<Value> {
     // A graph may state a batch that no memory holds.
     let mut values: Vec<f32> = Vec::new();
     let room = fed.checked_mul(size).filter(|&n| values.try_reserve_exact(n).is_ok());
@@ -86,7 +86,7 @@ mod tests {
             dims: vec![None, Some(2)],
         };
         let fit = Fit::find(&[2], &port, None).unwrap();
-        let normal = fit.normalisation(&port, &Options::default()).unwrap();
+        let normal = fit.normalization(&port, &Options::default()).unwrap();
         let fed = feed(&fit, &normal, &[1.0, 2.0, 3.0, 4.0], 2, 4).unwrap();
         assert_eq!(fed.shape, [4, 2]);
         assert_eq!(fed.data, Data::F32(vec![1.0, 2.0, 3.0, 4.0, 3.0, 4.0, 3.0, 4.0]));

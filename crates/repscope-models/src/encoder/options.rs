@@ -33,17 +33,17 @@ pub struct Options {
     pub mean: Vec<f32>,
     /// Divided by after that: one number, or one per channel.
     pub std: Vec<f32>,
-    /// Of arrays of token ids, the one that fills up rows and is not looked at.
+    /// Padding token id of arrays of token ids (masked out).
     pub pad: Option<i64>,
     /// How many rows are fed at once; a graph with a fixed size keeps its own.
     pub batch: usize,
-    /// How many threads; 0 stands for one per core.
+    /// Number of threads; 0 means one per core.
     pub threads: usize,
     /// What runs the graph.
     pub runtime: Runtime,
-    /// The network that weights without a graph are those of; recognised by their names where none is given.
+    /// The network that weights without a graph are those of; recognized by their names where none is given.
     pub architecture: Option<Kind>,
-    /// What weights without a graph do not tell.
+    /// What weights without a graph do not determine.
     pub build: BuildOptions,
 }
 
@@ -84,7 +84,7 @@ impl Options {
         Ok(())
     }
 
-    /// Everything that can change a code, as text for a digest. Threads and batch size cannot.
+    /// Everything that can change an embedding, as text for a digest. Threads and batch size cannot.
     pub(super) fn identity(&self) -> String {
         let mut identity = format!(
             "input {:?} outputs {:?} layout {:?} scale {:?} mean {:?} std {:?}",

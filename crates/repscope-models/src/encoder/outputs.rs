@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
-//! What comes out of a graph, as codes.
+//! What comes out of a graph, as embeddings.
 
 use super::shape_text;
 use crate::error::{Error, Result};
 use crate::runtime::{Data, Port, Value};
 
-/// The codes of some rows from one output of the graph.
+/// The embeddings of some rows from one output of the graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Output {
     /// Its name in the graph.
     pub name: String,
-    /// The shape of one row's code: `[D]`, or `[T, D]` where the graph gives a sequence.
+    /// The shape of one row's embedding: `[D]`, or `[T, D]` where the graph gives a sequence.
     pub shape: Vec<usize>,
     /// The values of all rows, last index fastest.
     pub values: Vec<f32>,
 }
 
-/// The names that are asked for: those chosen, or all.
+/// The requested names: those chosen, or all.
 pub(super) fn choose(chosen: &[String], ports: &[Port]) -> Result<Vec<String>> {
     let there = || ports.iter().map(Port::to_string).collect::<Vec<_>>().join(", ");
     if let Some(missing) = chosen.iter().find(|name| ports.iter().all(|p| p.name != **name)) {
@@ -38,10 +38,10 @@ fn has_rows(value: &Value, fed: usize) -> bool {
 }
 
 /// The first `count` rows of what `fed` rows gave.
-pub(super) fn codes(name: &str, value: Value, fed: usize, count: usize) -> Result<Output> {
+pub(super) fn embeddings(name: &str, value: Value, fed: usize, count: usize) -> Result<Output> {
     if !has_rows(&value, fed) {
         return Err(Error::Model(format!(
-            "the output {name} has the shape {} for {fed} rows, so it has no code for each row; choose another output",
+            "the output {name} has the shape {} for {fed} rows, so it has no embedding for each row; choose another output",
             shape_text(&value.shape)
         )));
     }
@@ -58,7 +58,7 @@ pub(super) fn codes(name: &str, value: Value, fed: usize, count: usize) -> Resul
     let size: usize = shape.iter().product();
     if size == 0 {
         return Err(Error::Model(format!(
-            "the output {name} has the shape {}: its codes are empty",
+            "the output {name} has the shape {}: its embeddings are empty",
             shape_text(&value.shape)
         )));
     }
@@ -74,7 +74,7 @@ pub(super) fn codes(name: &str, value: Value, fed: usize, count: usize) -> Resul
 pub(super) fn note(name: &str, shape: &[usize]) -> Option<String> {
     match shape.get(1..) {
         Some(map) if map.len() > 2 => Some(format!(
-            "the output {name} gives {} for each row; its codes are vectors of {}, last index fastest",
+            "the output {name} gives {} for each row; its embeddings are vectors of {}, last index fastest",
             shape_text(map),
             map.iter().product::<usize>()
         )),
@@ -93,7 +93,7 @@ fn exact(values: &[i64], name: &str) -> Result<Vec<f32>> {
     let fits = |&x: &i64| (-LARGEST..=LARGEST).contains(&x).then_some(x as f32);
     values.iter().map(fits).collect::<Option<_>>().ok_or_else(|| {
         Error::Model(format!(
-            "the output {name} holds whole numbers too large for codes; choose another output"
+            "the output {name} holds integers too large for embeddings; choose another output"
         ))
     })
 }
@@ -110,14 +110,14 @@ pub(super) fn leave_out(names: &mut Vec<String>, values: &mut Vec<Value>, fed: u
             values.push(value);
         } else {
             notes.push(format!(
-                "the output {name} of shape {} has no code for each row and is left out",
+                "the output {name} of shape {} has no embedding for each row and is left out",
                 shape_text(&value.shape)
             ));
         }
     }
 }
 
-/// Codes must be finite, and of one shape in all batches.
+/// Embeddings must be finite, and of one shape in all batches.
 pub(super) fn check(
     outputs: &[Output],
     shapes: &[Vec<usize>],
@@ -129,7 +129,7 @@ pub(super) fn check(
         let name = &output.name;
         if output.shape != *shape {
             return Err(Error::Model(format!(
-                "the output {name} gives codes of shape {} for the first rows, but {} from row {first} on",
+                "the output {name} gives embeddings of shape {} for the first rows, but {} from row {first} on",
                 shape_text(shape),
                 shape_text(&output.shape)
             )));
@@ -139,9 +139,9 @@ pub(super) fn check(
         };
         let size = stored.len() / count;
         let whose = if stored[row * size..(row + 1) * size].iter().all(|x| x.is_finite()) {
-            "although its input is finite; the model or its normalisation is not right for these data"
+            "although its input is finite; the model or its normalization is not right for these data"
         } else {
-            "because its input holds NaN or infinity; take that row out"
+            "because its input holds NaN or infinity; drop or fix this row"
         };
         return Err(Error::Model(format!(
             "the output {name} is not finite for row {} (counted from 0), {whose}",
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn vectors_and_sequences_keep_their_shape_and_maps_become_vectors() {
-        let shape = |s: &[usize]| codes("z", value(s), 2, 2).unwrap().shape;
+        let shape = |s: &[usize]| embeddings("z", value(s), 2, 2).unwrap().shape;
         assert_eq!(shape(&[2, 5]), [5]);
         assert_eq!(shape(&[2, 3, 5]), [3, 5]);
         assert_eq!(shape(&[2, 3, 5, 7]), [105]);
@@ -176,19 +176,19 @@ mod tests {
     #[test]
     fn padding_is_cut_and_an_output_without_rows_is_refused() {
         assert_eq!(
-            codes("z", value(&[4, 2]), 4, 3).unwrap().values,
+            embeddings("z", value(&[4, 2]), 4, 3).unwrap().values,
             [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
         );
         for shape in [&[3, 2][..], &[]] {
-            assert!(codes("z", value(shape), 4, 3).is_err());
+            assert!(embeddings("z", value(shape), 4, 3).is_err());
         }
-        assert!(codes("z", value(&[4, 0]), 4, 3).is_err());
+        assert!(embeddings("z", value(&[4, 0]), 4, 3).is_err());
     }
 
     #[test]
-    fn whole_numbers_are_codes_only_where_they_are_exact() {
+    fn integers_are_embeddings_only_where_they_are_exact() {
         let whole = |x| {
-            codes(
+            embeddings(
                 "z",
                 Value {
                     shape: vec![1, 1],

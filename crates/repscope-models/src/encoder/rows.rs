@@ -35,7 +35,7 @@ impl Rows for Array {
 
     fn read(&self, rows: Range<usize>, into: &mut Vec<f32>) -> Result<()> {
         let size: usize = Rows::shape(self).iter().product();
-        let outside = || Error::Model(format!("rows {rows:?} were asked for, but there are {}", self.rows()));
+        let outside = || Error::Model(format!("rows {rows:?} were requested, but there are {}", self.rows()));
         let values = rows.start.saturating_mul(size)..rows.end.saturating_mul(size);
         match self.data() {
             Data::F32(v) => into.extend((**v).as_ref().get(values).ok_or_else(outside)?),

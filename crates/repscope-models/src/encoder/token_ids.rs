@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Rows of token ids, for graphs whose input takes whole numbers, and what such graphs are told beside them.
+//! Rows of token ids, for graphs whose input takes integers, and the further inputs of such graphs.
 
 use super::options::Options;
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ use crate::runtime::{Data, Elem, Port, Value};
 /// Inputs that follow from the tokens.
 const BESIDE: [&str; 3] = ["attention_mask", "token_type_ids", "position_ids"];
 
-/// Rows are read as `f32`, which holds whole numbers below this exactly.
+/// Rows are read as `f32`, which holds integers below this exactly.
 const LARGEST: f32 = (1 << f32::MANTISSA_DIGITS) as f32;
 
 /// Whether an input follows from the tokens.
@@ -21,13 +21,13 @@ pub(super) fn check(input: &Port, inputs: &[Port], options: &Options) -> Result<
     let has_scale = options.scale.is_some() || !options.mean.is_empty() || !options.std.is_empty();
     if input.elem == Elem::I64 && has_scale {
         return Err(Error::Model(format!(
-            "the input {input} takes whole numbers, such as token ids; leave out scale, mean and std"
+            "the input {input} takes integers, such as token ids; leave out scale, mean and std"
         )));
     }
     let has_mask = inputs.iter().any(|port| port.name == "attention_mask");
     match options.pad {
         Some(pad) if input.elem != Elem::I64 || !has_mask => Err(Error::Model(format!(
-            "a token {pad} that fills up rows was given, but the model takes no attention_mask beside its tokens; leave it \
+            "the padding token {pad} was given, but the model takes no attention_mask beside its tokens; leave it \
              out"
         ))),
         _ => Ok(()),
@@ -70,7 +70,7 @@ fn whole(values: &[f32], shape: &[usize], input: &Port, first: usize) -> Result<
     match values.iter().position(|&x| !is_whole(x)) {
         None => Ok(values.iter().map(|&x| x as i64).collect()),
         Some(at) => Err(Error::Model(format!(
-            "the input {input} takes whole numbers below {LARGEST}, but row {} (counted from 0) holds {} at place {}; give \
+            "the input {input} takes integers below {LARGEST}, but row {} (counted from 0) holds {} at place {}; give \
              an array of token ids",
             first + at / size,
             values[at],

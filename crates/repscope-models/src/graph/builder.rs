@@ -15,11 +15,11 @@ const LARGEST: usize = i32::MAX as usize;
 /// An attribute of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Attribute<'a> {
-    /// A whole number.
+    /// An integer.
     Int(i64),
     /// A floating-point number.
     Float(f32),
-    /// Whole numbers.
+    /// Integers.
     Ints(&'a [i64]),
 }
 
@@ -62,7 +62,7 @@ impl GraphBuilder {
         })
     }
 
-    /// Adds constant whole numbers, such as the sizes for a `Reshape`.
+    /// Adds constant integers, such as the sizes for a `Reshape`.
     pub fn ints(&mut self, name: &str, shape: &[usize], values: &[i64]) -> Result<String> {
         self.constant(name, Element::Int64, shape, values.len(), |out| {
             values
@@ -84,7 +84,7 @@ impl GraphBuilder {
         format!("{name} {}", self.count)
     }
 
-    /// Makes a value an output of the graph, under a name of its own.
+    /// Makes a value an output of the graph, under the given name.
     pub fn output(&mut self, value: &str, name: &str, element: Element, dims: &[Dim]) {
         self.add("Identity", &[value], name, &[]);
         write_port(&mut self.outputs, 12, name, element, dims);

@@ -34,7 +34,7 @@ impl fmt::Display for Dim {
 pub enum Element {
     /// 32-bit floating point.
     Float,
-    /// 64-bit whole numbers.
+    /// 64-bit integers.
     Int64,
     /// Another type, by its ONNX number.
     Other(u64),

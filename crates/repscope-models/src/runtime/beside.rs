@@ -27,7 +27,7 @@ impl ModelFile {
             let file = path.parent().unwrap_or(Path::new("")).join(&name);
             if !inside || !file.is_file() {
                 let why = if inside {
-                    "which is not there"
+                    "which is missing"
                 } else {
                     "which is not beside it"
                 };

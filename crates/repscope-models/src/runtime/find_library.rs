@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 /// Variables that name the library, the first one that is set counts.
 const NAMED_BY: [&str; 2] = ["REPSCOPE_ONNXRUNTIME", "ORT_DYLIB_PATH"];
 
-/// Finds the library of ONNX Runtime: the file that `REPSCOPE_ONNXRUNTIME` or `ORT_DYLIB_PATH` names, else that of an installed
+/// Finds the library of ONNX Runtime: the file that `REPSCOPE_ONNXRUNTIME` or `ORT_DYLIB_PATH` names, else that of an
+/// installed
 /// `onnxruntime` package for Python (in the active environment first), else one among the libraries of the system.
 ///
 /// `variable` reads the environment. Nothing is executed.
@@ -44,7 +45,7 @@ pub fn find_library(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<PathB
     )))
 }
 
-/// The folders that are there, the nearest first.
+/// The folders that exist, the nearest first.
 fn folders(set: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> = ["VIRTUAL_ENV", "CONDA_PREFIX"]
         .iter()

@@ -48,7 +48,7 @@ fn open(path: &Path) -> Result<Environment> {
         let shown = path.display();
         Error::Model(match error {
             LoadDynamicError::Dlopen { error, .. } => {
-                // The reason is in the source: `dlopen failed` alone helps nobody.
+                // The reason is in the source: `dlopen failed` alone does not help.
                 let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
                 format!(
                     "{shown} cannot be loaded as a library ({reason}); give the library of an ONNX Runtime for this machine"

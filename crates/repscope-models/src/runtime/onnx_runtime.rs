@@ -143,9 +143,7 @@ fn tensor(port: &Port, kind: TensorElementType, value: Value) -> Result<DynValue
         }
         (kind, Data::F32(_)) => return Err(Error::Model(format!("the input {port} takes {kind}, not numbers"))),
         (kind, Data::I64(_)) => {
-            return Err(Error::Model(format!(
-                "the input {port} takes {kind}, not whole numbers"
-            )));
+            return Err(Error::Model(format!("the input {port} takes {kind}, not integers")));
         }
     };
     made.map_err(|e| Error::Model(format!("the values for {port} make no tensor: {e}")))

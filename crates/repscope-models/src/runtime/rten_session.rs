@@ -17,10 +17,10 @@ use crate::error::{Error, Result};
 use repscope_io::catch_panic;
 
 /// Where to go when rten cannot.
-const WAY_OUT: &str = "--runtime onnxruntime runs it with an installed ONNX Runtime";
+const WAY_OUT: &str = "the runtime onnxruntime runs it with an installed ONNX Runtime";
 
-/// Refuses to run in a process that was forked from one that ran a model: rten keeps threads for the whole process, a fork
-/// has none of them, and waiting for them would never end.
+/// Refuses to run in a process that was forked from one that ran a model: rten keeps threads for the whole process, a
+/// fork has none of them, and waiting for them would never end.
 fn refuse_after_fork() -> Result<()> {
     static FIRST: OnceLock<u32> = OnceLock::new();
     let (first, own) = (*FIRST.get_or_init(std::process::id), std::process::id());
@@ -101,13 +101,13 @@ impl Session for RtenSession {
             let port = port(&self.inputs, &name, "input")?;
             fed.push((self.id(&name)?, tensor(port, value)?));
         }
-        let mut asked = Vec::with_capacity(outputs.len());
+        let mut requested = Vec::with_capacity(outputs.len());
         for name in outputs {
             port(&self.outputs, name, "output")?;
-            asked.push(self.id(name)?);
+            requested.push(self.id(name)?);
         }
         let options = RunOptions::default().with_thread_pool(Some(self.pool.clone()));
-        match catch_panic(|| self.model.run(fed, &asked, Some(options))) {
+        match catch_panic(|| self.model.run(fed, &requested, Some(options))) {
             Some(Ok(values)) => values
                 .into_iter()
                 .zip(outputs)
@@ -180,14 +180,14 @@ fn tensor(port: &Port, value: Value) -> Result<ValueOrView<'static>> {
             let narrow: std::result::Result<Vec<i32>, _> = v.iter().map(|&x| i32::try_from(x)).collect();
             let narrow = narrow.map_err(|_| {
                 Error::Model(format!(
-                    "the built-in runtime holds whole numbers in 32 bits, too few for {port}; {WAY_OUT}"
+                    "the built-in runtime holds integers in 32 bits, too few for {port}; {WAY_OUT}"
                 ))
             })?;
             Tensor::try_from_data(shape.as_slice(), narrow).map_err(wrong)?.into()
         }
         (Elem::I64, Data::F32(_)) => {
             return Err(Error::Model(format!(
-                "the input {port} takes whole numbers, such as token ids"
+                "the input {port} takes integers, such as token ids"
             )));
         }
         (Elem::Other(kind), _) => {
@@ -195,7 +195,7 @@ fn tensor(port: &Port, value: Value) -> Result<ValueOrView<'static>> {
                 "the input {port} takes {kind}, which cannot be fed; {WAY_OUT}"
             )));
         }
-        (_, Data::I64(_)) => return Err(Error::Model(format!("the input {port} does not take whole numbers"))),
+        (_, Data::I64(_)) => return Err(Error::Model(format!("the input {port} does not take integers"))),
     };
     Ok(value.into())
 }
@@ -220,7 +220,7 @@ fn value(value: rten::Value, name: &str) -> Result<Value> {
         },
         _ => {
             return Err(Error::Model(format!(
-                "the output {name} is a list of tensors, which are no codes"
+                "the output {name} is a list of tensors, not an embedding"
             )));
         }
     })

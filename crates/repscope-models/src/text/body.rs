@@ -13,7 +13,7 @@ pub(super) struct Body {
     config: Option<Config>,
     /// How many tokens it knows, where that is known.
     pub(super) vocabulary: Option<usize>,
-    /// What fills up rows of a graph that takes one length only.
+    /// Padding token of a graph with a fixed length.
     pad: i64,
     /// The number of rows that the graph takes, where it takes one only.
     pub(super) rows: Option<usize>,
@@ -33,7 +33,7 @@ impl Body {
         for port in session.inputs() {
             if fed(&port.name).is_none() || (port.elem != Elem::I64 && port.name != "causal_mask") {
                 return Err(Error::Model(format!(
-                    "the model has an input {port}, which is not known; a text model takes whole numbers as input_ids, \
+                    "the model has an input {port}, which is not supported; a text model takes integers as input_ids, \
                      attention_mask, token_type_ids and position_ids"
                 )));
             }
@@ -146,7 +146,7 @@ impl Feed<'_> {
             }
             _ => {}
         }
-        let unknown = || Error::Model(format!("the model has an input {name}, which is not known"));
+        let unknown = || Error::Model(format!("the model has an input {name}, which is not supported"));
         let make = fed(name).ok_or_else(unknown)?;
         let filler = if name == "input_ids" { self.pad } else { 0 };
         let mut values: Vec<i64> = Vec::new();

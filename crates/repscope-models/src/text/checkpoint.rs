@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! The projection of texts that a training program kept in its checkpoint.
 //!
-//! Known are `text_projection.proj` (a linear layer) and `text_projection.mlp` (linear layers with GELU between them), on
-//! vectors of length one; and an `aligner` whose learned query attends to all tokens of a text. An aligner has a side x with a
-//! linear layer before it, for signals, and a side y without, which takes the vectors of a text model as they are: that is
-//! the side of texts. Dropout does nothing here, and nothing is ever filled in.
+//! Known are `text_projection.proj` (a linear layer) and `text_projection.mlp` (linear layers with GELU between them),
+//! on vectors of length one; and an `aligner` whose learned query attends to all tokens of a text. An aligner has a
+//! side x with a linear layer before it, for signals, and a side y without, which takes the vectors of a text model as
+//! they are: that is the side of texts. Dropout does nothing here, and nothing is ever filled in.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -70,7 +70,7 @@ pub(super) fn read(path: &Path, key: Option<&str>, heads: usize) -> Result<Proje
     Ok(projector)
 }
 
-/// The kind of projection, and what stands before its names.
+/// The kind of projection, and the prefix of its names.
 fn find(path: &Path, key: Option<&str>, infos: &[ArrayInfo]) -> Result<(Kind, String)> {
     let key = key.map(|key| format!("{}.", key.trim_end_matches('.')));
     let names: Vec<&str> = infos
@@ -93,7 +93,7 @@ fn find(path: &Path, key: Option<&str>, infos: &[ArrayInfo]) -> Result<(Kind, St
         [one] => Ok(one.clone()),
         [] => Err(Error::Model(format!(
             "{} holds no projection of texts{}: neither text_projection.proj, text_projection.mlp nor aligner.q_y. It holds \
-             {}. Give another checkpoint, or --no-projection for codes of the model alone",
+             {}. Give another checkpoint, or turn the projection off for embeddings of the model alone",
             path.display(),
             key.map_or_else(String::new, |key| format!(" under `{}`", key.trim_end_matches('.'))),
             listed(infos)

@@ -89,7 +89,7 @@ impl Folder {
     }
 }
 
-/// The folder that an `.onnx` file belongs to: its own, or the one above where the tokenizer is there.
+/// The folder that an `.onnx` file belongs to: its own, or the one above if it holds the tokenizer.
 fn home(path: &Path) -> PathBuf {
     let own = path.parent().unwrap_or(Path::new("")).to_path_buf();
     let own = if own.as_os_str().is_empty() {

@@ -27,7 +27,7 @@ pub(super) enum After {
     /// A linear layer, and what follows it.
     Dense(PathBuf, Option<Activation>),
     /// To length one.
-    Normalise,
+    Normalize,
 }
 
 impl Modules {
@@ -62,10 +62,10 @@ impl Modules {
                     includes_prompt = json.get("include_prompt").and_then(Value::as_bool) != Some(false);
                 }
                 (_, "Dense") if at > 0 => modules.after.push(dense(&folder, files)?),
-                (_, "Normalize") if at > 0 => modules.after.push(After::Normalise),
+                (_, "Normalize") if at > 0 => modules.after.push(After::Normalize),
                 _ => {
                     return Err(Error::Model(format!(
-                        "modules.json has the module {kind} at place {at}, which is not written here (Transformer, \
+                        "modules.json has the module {kind} at place {at}, which is not supported (Transformer, \
                          Pooling, Dense and Normalize are); export the model to ONNX and give that file"
                     )));
                 }
@@ -73,7 +73,7 @@ impl Modules {
         }
         if modules.prompt.is_some() && !includes_prompt {
             return Err(Error::Model(
-                "the folder has a prompt that is left out of the pooling, which is not done here; give a template, or \
+                "the folder has a prompt that is left out of the pooling, which is not supported; give a template, or \
                  export the model to ONNX"
                     .to_string(),
             ));
@@ -127,7 +127,7 @@ fn pooling(json: &Value) -> Result<Pooling> {
     };
     found.ok_or_else(|| {
         Error::Model(format!(
-            "the folder pools by {}, which is not done here; choose a pooling (mean, cls, max, last), or export the model \
+            "the folder pools by {}, which is not supported; choose a pooling (mean, cls, max, last), or export the model \
              to ONNX",
             names.join(" and ")
         ))
@@ -149,7 +149,7 @@ fn dense(folder: &Path, files: &mut Vec<PathBuf>) -> Result<After> {
         "SiLU" => Some(Activation::Silu),
         _ => {
             return Err(Error::Model(format!(
-                "{} has the activation {name}, which is not written here; export the model to ONNX and give that file",
+                "{} has the activation {name}, which is not supported; export the model to ONNX and give that file",
                 folder.display()
             )));
         }

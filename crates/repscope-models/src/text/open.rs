@@ -23,8 +23,8 @@ use crate::runtime::ModelFile;
 const LONGEST: usize = 512;
 
 impl TextEncoder {
-    /// Opens a folder of Hugging Face (`config.json`, weights, `tokenizer.json`) or of sentence-transformers, or an `.onnx`
-    /// file with `tokenizer.json` beside it. Nothing is downloaded.
+    /// Opens a folder of Hugging Face (`config.json`, weights, `tokenizer.json`) or of sentence-transformers, or an
+    /// `.onnx` file with `tokenizer.json` beside it. Nothing is downloaded.
     pub fn open(path: &Path, options: TextOptions) -> Result<Self> {
         options.check()?;
         let folder = Folder::open(path)?;
@@ -64,7 +64,7 @@ impl TextEncoder {
     }
 }
 
-/// What decides how the outputs of a model become codes.
+/// What decides how the outputs of a model become embeddings.
 struct About<'a> {
     folder: &'a Folder,
     options: &'a TextOptions,
@@ -118,7 +118,7 @@ impl About<'_> {
             made.push(format!(
                 "the projection of the checkpoint is applied to unit vectors: {title}"
             ));
-            steps.extend([Step::Normalise, Step::Head(self.load(head)?), Step::Normalise]);
+            steps.extend([Step::Normalize, Step::Head(self.load(head)?), Step::Normalize]);
         }
         Ok((take, steps))
     }
@@ -135,9 +135,9 @@ impl About<'_> {
     fn add_modules(&self, steps: &mut Vec<Step>, made: &mut Vec<String>) -> Result<()> {
         for after in self.folder.modules.iter().flat_map(|modules| &modules.after) {
             match after {
-                After::Normalise => {
+                After::Normalize => {
                     made.push("vectors are brought to length one".to_string());
-                    steps.push(Step::Normalise);
+                    steps.push(Step::Normalize);
                 }
                 After::Dense(file, activation) => {
                     let weights = Shards::open(std::slice::from_ref(file))?;
@@ -165,14 +165,14 @@ fn read_projector(path: &Path, options: &TextOptions, made: &mut Vec<String>) ->
     }
 }
 
-/// How many tokens a text may have: as asked for, as the files say, or as many as there are positions.
+/// Maximum number of tokens of a text: the requested one, that of the files, or the number of positions.
 fn longest(folder: &Folder, options: &TextOptions, opened: &Opened) -> Result<usize> {
     let ids = opened.session.inputs().iter().find(|port| port.name == "input_ids");
     let fixed = ids.and_then(|port| port.dims.get(1).copied().flatten());
     let limit = fixed.or(opened.longest);
     match (options.max_tokens, limit) {
         (Some(wanted), Some(limit)) if wanted > limit => Err(Error::Model(format!(
-            "texts of up to {wanted} tokens were asked for, but the model takes {limit}; ask for at most that"
+            "texts of up to {wanted} tokens were requested, but the model takes {limit}; request at most that"
         ))),
         (Some(wanted), _) => Ok(wanted),
         (None, limit) => Ok(folder
@@ -183,7 +183,7 @@ fn longest(folder: &Folder, options: &TextOptions, opened: &Opened) -> Result<us
     }
 }
 
-/// Whether texts are lower-cased, and what stands around them.
+/// Notes on lower-casing and on the template or prompt.
 fn surroundings(folder: &Folder, options: &TextOptions, made: &mut Vec<String>) -> (bool, (String, String)) {
     let lower = folder.modules.as_ref().is_some_and(|modules| modules.is_lower_case);
     if let Some((before, after)) = options.template.as_ref().and_then(|template| template.split_once("{}")) {
@@ -197,7 +197,7 @@ fn surroundings(folder: &Folder, options: &TextOptions, made: &mut Vec<String>) 
     (lower, (prompt.unwrap_or_default(), String::new()))
 }
 
-/// The digest of all files that codes come from, of the options that change codes and of the runtime.
+/// The digest of all files that embeddings come from, of the options that change embeddings and of the runtime.
 fn digest(folder: &Folder, options: &TextOptions, body: &Body) -> Result<String> {
     let mut files = folder.files.clone();
     if let Model::Graph(graph) = &folder.model {

@@ -23,7 +23,7 @@ pub enum Pooling {
     Last,
     /// The model's own pooled output, before any projection.
     Pooler,
-    /// That of the token that ends the text, as in CLIP, and CLIP's projection where it is there.
+    /// That of the token that ends the text, as in CLIP, and CLIP's projection if it exists.
     Eos,
 }
 
@@ -46,7 +46,7 @@ pub enum Projection {
     /// It is applied; a checkpoint without one is an error.
     #[default]
     Required,
-    /// It is not applied: codes are those of the model alone.
+    /// It is not applied: embeddings are those of the model alone.
     None,
 }
 
@@ -57,17 +57,17 @@ pub struct TextOptions {
     pub pooling: Option<Pooling>,
     /// How many tokens a text may have, special ones included; the rest is cut off.
     pub max_tokens: Option<usize>,
-    /// Words around each text, which stands where `{}` is: `To English: {}`.
+    /// Template around each text, which replaces `{}`: `To English: {}`.
     pub template: Option<String>,
     /// A checkpoint with a projection of texts, and which part of it holds that.
     pub checkpoint: Option<(PathBuf, Option<String>)>,
     /// What is done with the checkpoint.
     pub projection: Projection,
-    /// How many heads an aligner has, which its weights do not tell.
+    /// Number of heads of an aligner, which its weights do not determine.
     pub aligner_heads: usize,
     /// How many texts are fed at once.
     pub batch: usize,
-    /// How many threads; 0 stands for one per core.
+    /// Number of threads; 0 means one per core.
     pub threads: usize,
     /// What runs the graph.
     pub runtime: Runtime,
@@ -105,7 +105,7 @@ impl TextOptions {
         Ok(())
     }
 
-    /// Everything that can change a code beside the files, as text for a digest. Threads and batch size cannot.
+    /// Everything that can change an embedding beside the files, as text for a digest. Threads and batch size cannot.
     pub(super) fn identity(&self) -> String {
         format!(
             "pooling {:?} max_tokens {:?} template {:?} key {:?} projection {:?} aligner_heads {}",

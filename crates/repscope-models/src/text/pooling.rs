@@ -54,7 +54,7 @@ fn end_of(ids: &[i64], end: Option<i64>) -> Result<usize> {
 }
 
 /// Brings vectors to length one: x / max(‖x‖, 1e-12), as PyTorch does.
-pub(super) fn normalise(vectors: &mut [f32], width: usize) {
+pub(super) fn normalize(vectors: &mut [f32], width: usize) {
     for vector in vectors.chunks_exact_mut(width) {
         let square: f64 = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
         let length = square.sqrt().max(1e-12);
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn a_vector_of_zeros_stays_and_others_have_length_one() {
         let mut vectors = [3.0, 4.0, 0.0, 0.0];
-        normalise(&mut vectors, 2);
+        normalize(&mut vectors, 2);
         assert_eq!(vectors, [0.6, 0.8, 0.0, 0.0]);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! What models are told about where tokens stand.
+//! Position inputs of text models.
 
 /// Positions as RoBERTa counts them: from the number after the filling token, which itself is not counted.
 pub(super) fn numbered_after(ids: &[i64], pad: i64) -> Vec<i64> {

@@ -25,7 +25,8 @@ impl Shards {
         for (at, path) in paths.iter().enumerate() {
             let file = Weights::open(path, None)?;
             for name in file.names() {
-                // A file may hold one part of the network only, so what all its names share is no prefix to be left out.
+                // A file may hold one part of the network only, so what all its names share is no prefix to be left
+                // out.
                 let full = format!("{}{name}", file.prefix());
                 shards.places.insert(current(&full), (at, name.to_string()));
             }
@@ -35,7 +36,7 @@ impl Shards {
     }
 }
 
-/// Normalisation had other names in old files.
+/// Normalization had other names in old files.
 fn current(name: &str) -> String {
     for (old, new) in [
         ("LayerNorm.gamma", "LayerNorm.weight"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! What is done to the vector of a text after the model.
 
-use super::pooling::normalise;
+use super::pooling::normalize;
 use crate::architectures::text::Head;
 use crate::error::{Error, Result};
 use crate::runtime::{Data, ModelBytes, Runtime, Session, Value, load};
@@ -9,7 +9,7 @@ use crate::runtime::{Data, ModelBytes, Runtime, Session, Value, load};
 /// One step.
 pub(super) enum Step {
     /// To length one.
-    Normalise,
+    Normalize,
     /// Linear layers, or a query over tokens.
     Head(Projection),
 }
@@ -41,7 +41,7 @@ impl Projection {
         let rows = value.shape.first().copied().unwrap_or(0);
         let out = self
             .session
-            .run(vec![("input".to_string(), value)], &["code".to_string()])?;
+            .run(vec![("input".to_string(), value)], &["embedding".to_string()])?;
         match out.into_iter().next() {
             Some(Value {
                 shape,
@@ -56,8 +56,8 @@ impl Step {
     /// Takes and gives vectors of so many rows, which are at least two.
     pub(super) fn run(&mut self, mut vectors: Vec<f32>, width: usize) -> Result<(Vec<f32>, usize)> {
         match self {
-            Step::Normalise => {
-                normalise(&mut vectors, width);
+            Step::Normalize => {
+                normalize(&mut vectors, width);
                 Ok((vectors, width))
             }
             Step::Head(projection) => projection.run(Value {

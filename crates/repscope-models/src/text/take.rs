@@ -11,8 +11,8 @@ use crate::architectures::text::Family;
 use crate::error::{Error, Result};
 use crate::runtime::{Data, Value};
 
-/// Outputs that are meant as the code of a text.
-const CODES: [&str; 2] = ["sentence_embedding", "text_embeds"];
+/// Outputs that are meant as the embedding of a text.
+const EMBEDDINGS: [&str; 2] = ["sentence_embedding", "text_embeds"];
 
 /// What becomes the vector of a text.
 pub(super) enum Take {
@@ -60,7 +60,7 @@ impl Outputs {
         })
     }
 
-    /// Chooses by what was asked for (`chosen`, or `said` by the folder), else by what is usual. Gives a note where the
+    /// Chooses as requested (`chosen`, or `said` by the folder), else by convention. Gives a note where the
     /// choice is ours. `is_graph` says that the model is an exported one.
     pub(super) fn choose(
         &self,
@@ -86,14 +86,14 @@ impl Outputs {
                 Take::Tokens(self.need_tokens(&format!("pooling by {pooling}"))?, pooling),
                 None,
             )),
-            None => Ok(self.usual(is_clip, own(&CODES))?),
+            None => Ok(self.usual(is_clip, own(&EMBEDDINGS))?),
         }
     }
 
-    fn usual(&self, is_clip: bool, code: Option<String>) -> Result<(Take, Option<String>)> {
-        if let Some(code) = code {
-            let note = format!("the output {code} of the model is taken");
-            return Ok((Take::Vector(code), Some(note)));
+    fn usual(&self, is_clip: bool, embedding: Option<String>) -> Result<(Take, Option<String>)> {
+        if let Some(embedding) = embedding {
+            let note = format!("the output {embedding} of the model is taken");
+            return Ok((Take::Vector(embedding), Some(note)));
         }
         match (&self.tokens, &self.vectors[..]) {
             (Some(tokens), _) if is_clip => Ok((Take::Tokens(tokens.clone(), Pooling::Eos), None)),
@@ -109,7 +109,7 @@ impl Outputs {
                 Ok((Take::Vector(vector.clone()), Some(note)))
             }
             (None, []) => Err(Error::Model(
-                "no output of the model has a vector for each text or token, so it gives no codes".to_string(),
+                "no output of the model has a vector for each text or token, so it gives no embeddings".to_string(),
             )),
         }
     }
@@ -148,7 +148,7 @@ impl Take {
         let (shape, values) = floats(value, &name)?;
         let wrong = || {
             Error::Model(format!(
-                "the output {name} has the shape {shape:?} for {fed} texts, which is no code for each"
+                "the output {name} has the shape {shape:?} for {fed} texts, not one embedding per text"
             ))
         };
         match (self, &shape[..]) {
@@ -169,7 +169,7 @@ impl Take {
             (Take::Aligner(_, aligner), &[rows, tokens, _]) if rows == fed => {
                 if let Some(short) = texts.iter().find(|text| text.ids.len() < tokens) {
                     return Err(Error::Model(format!(
-                        "the model takes exactly {tokens} tokens, and an aligner must not see what fills up a text of {}; \
+                        "the model takes exactly {tokens} tokens, and an aligner must not see the padding of a text of {}; \
                          export the model for any number of tokens",
                         short.ids.len()
                     )));

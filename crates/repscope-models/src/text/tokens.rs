@@ -11,7 +11,7 @@ use repscope_io::catch_panic;
 /// A tokenizer and what is done to a text before it.
 pub(super) struct Tokens {
     tokenizer: Tokenizer,
-    /// What stands before and after the text.
+    /// The template: what comes before and after the text.
     around: (String, String),
     is_lower_case: bool,
     /// How many tokens a text may have.
@@ -66,7 +66,7 @@ impl Tokens {
             whole = whole.to_lowercase();
         }
         let failed = |why: &dyn std::fmt::Display| {
-            Error::Model(format!("text {at} (counted from 0) cannot be cut into tokens: {why}"))
+            Error::Model(format!("text {at} (counted from 0) cannot be tokenized: {why}"))
         };
         let encoding = match catch_panic(|| self.tokenizer.encode_fast(whole, true)) {
             Some(Ok(encoding)) => encoding,
@@ -75,7 +75,7 @@ impl Tokens {
         };
         if encoding.is_empty() {
             return Err(failed(
-                &"it gives none, and the tokenizer adds none of its own; take it out",
+                &"it gives no tokens, and the tokenizer adds none of its own; drop this text",
             ));
         }
         Ok(Row {
@@ -85,7 +85,7 @@ impl Tokens {
         })
     }
 
-    /// The number of a token that fills up, for graphs of a fixed length.
+    /// The padding token id, for graphs of a fixed length.
     pub(super) fn pad(&self) -> i64 {
         let names = ["[PAD]", "<pad>", "<|pad|>"];
         let found = names.iter().find_map(|name| self.tokenizer.token_to_id(name));

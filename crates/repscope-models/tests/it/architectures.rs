@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::fixtures::{floats, golden, golden_weights as weights};
 use repscope_io::{InputPath, read_array};
-use repscope_models::architectures::{Activation, Architecture, BuildOptions, Built, Kind, build, recognise};
+use repscope_models::architectures::{Activation, Architecture, BuildOptions, Built, Kind, build, recognize};
 use repscope_models::graph::describe;
 use repscope_models::runtime::{Data, ModelBytes, Runtime, Value, load};
 
@@ -58,7 +58,7 @@ fn assert_near(what: &str, found: &Value, shape: &[usize], expected: &[f32]) {
 /// Builds the graph of a case and compares all its outputs with PyTorch's.
 fn assert_like_torch(case: &str, kind: Kind, options: &BuildOptions, outputs: &[&str]) -> Built {
     let weights = weights(case);
-    let architecture = recognise(&weights).unwrap();
+    let architecture = recognize(&weights).unwrap();
     assert_eq!(architecture.kind, kind);
     let built = build(&architecture, &weights, options).unwrap();
     assert!(built.ignored.is_empty(), "{:?}", built.ignored);
@@ -158,7 +158,7 @@ fn a_vision_transformer_with_layer_scale_and_classes_is_that_of_timm() {
 
 #[test]
 fn another_number_of_heads_is_another_network() {
-    let built = build(&recognise(&weights("vit")).unwrap(), &weights("vit"), &heads(2)).unwrap();
+    let built = build(&recognize(&weights("vit")).unwrap(), &weights("vit"), &heads(2)).unwrap();
     let (shape, rows) = array("vit", "input");
     let (_, expected) = array("vit", "features");
     let Data::F32(found) = run(&built, &shape, &rows, "features").data else {
@@ -169,14 +169,14 @@ fn another_number_of_heads_is_another_network() {
 }
 
 #[test]
-fn one_image_alone_has_the_code_it_has_in_a_batch() {
+fn one_image_alone_has_the_embedding_it_has_in_a_batch() {
     for case in ["conv_encoder_silu", "resnet_basic", "vit"] {
         let options = if case == "vit" {
             heads(3)
         } else {
             BuildOptions::default()
         };
-        let built = build(&recognise(&weights(case)).unwrap(), &weights(case), &options).unwrap();
+        let built = build(&recognize(&weights(case)).unwrap(), &weights(case), &options).unwrap();
         let (mut shape, rows) = array(case, "input");
         let (mut expected_shape, expected) = array(case, "features");
         (shape[0], expected_shape[0]) = (1, 1);
@@ -192,7 +192,7 @@ fn a_network_is_found_behind_a_prefix_and_the_weights_beside_it_are_named() {
         .map(|(name, weight)| (format!("backbone.{name}"), weight))
         .collect();
     wrapped.insert("projector.0.weight".to_string(), (vec![2, 12], vec![0.5; 24]));
-    let architecture = recognise(&wrapped).unwrap();
+    let architecture = recognize(&wrapped).unwrap();
     assert_eq!(
         (architecture.kind, architecture.prefix.as_str()),
         (Kind::ResNet, "backbone.")
@@ -211,10 +211,10 @@ fn of_a_momentum_pair_the_query_encoder_is_taken() {
     };
     let mut pair = both("encoder_q.");
     pair.append(&mut both("encoder_k."));
-    assert_eq!(recognise(&pair).unwrap().prefix, "encoder_q.");
+    assert_eq!(recognize(&pair).unwrap().prefix, "encoder_q.");
     let mut two = both("student.");
     two.append(&mut both("teacher."));
-    let error = recognise(&two).unwrap_err().to_string();
+    let error = recognize(&two).unwrap_err().to_string();
     assert!(
         error.contains("`student.`, `teacher.`; choose one, as in file.pth#student"),
         "{error}"
@@ -222,7 +222,7 @@ fn of_a_momentum_pair_the_query_encoder_is_taken() {
 }
 
 fn error_of(weights: &Memory, options: &BuildOptions) -> String {
-    build(&recognise(weights).unwrap(), weights, options)
+    build(&recognize(weights).unwrap(), weights, options)
         .unwrap_err()
         .to_string()
 }
@@ -233,7 +233,7 @@ fn a_missing_weight_is_named_with_those_that_are_there() {
     weights.remove("layer3.1.bn2.running_var");
     let error = error_of(&weights, &BuildOptions::default());
     assert!(
-        error.contains("needs a weight `layer3.1.bn2.running_var`, which is not there"),
+        error.contains("needs a weight `layer3.1.bn2.running_var`, which is missing"),
         "{error}"
     );
     assert!(error.contains("`layer3.1.bn2.running_mean` 10"), "{error}");
@@ -245,7 +245,7 @@ fn a_weight_of_another_shape_is_an_error_with_both_shapes() {
     weights.insert("layer_norms.2.weight".to_string(), (vec![7], vec![1.0; 7]));
     let error = error_of(&weights, &BuildOptions::default());
     assert!(error.contains("`layer_norms.2.weight` has shape 7, but"), "{error}");
-    assert!(error.contains("ask for 6"), "{error}");
+    assert!(error.contains("require 6"), "{error}");
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn a_network_that_is_not_there_is_an_error_for_every_kind() {
         let prefix = "nowhere.".to_string();
         let error = build(&Architecture { kind, prefix }, &weights, &BuildOptions::default()).unwrap_err();
         assert!(
-            error.to_string().contains("which is not there; the weights are `"),
+            error.to_string().contains("which is missing; the weights are `"),
             "{error}"
         );
     }
@@ -313,7 +313,7 @@ fn an_option_for_another_network_is_an_error() {
 fn unknown_weights_are_listed_with_their_shapes() {
     let mut weights = Memory::new();
     weights.insert("lstm.weight_ih_l0".to_string(), (vec![8, 2], vec![0.5; 16]));
-    let error = recognise(&weights).unwrap_err().to_string();
+    let error = recognize(&weights).unwrap_err().to_string();
     assert!(
         error.contains("There are 1 weights: `lstm.weight_ih_l0` 8×2"),
         "{error}"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-//! A network that is named rather than recognised.
+//! A network that is named rather than recognized.
 
 use crate::fixtures::{file, golden, golden_weights as weights};
-use repscope_models::architectures::{Kind, recognise, recognise_as};
+use repscope_models::architectures::{Kind, recognize, recognize_as};
 use repscope_models::{Encoder, Options};
 
 fn with(kind: Kind) -> Options {
@@ -25,21 +25,21 @@ fn every_name_is_that_of_one_network() {
 }
 
 #[test]
-fn the_named_network_is_found_where_it_is_the_one_that_is_recognised() {
+fn the_named_network_is_found_where_it_is_the_one_that_is_recognized() {
     for (case, kind) in [
         ("conv_encoder_silu", Kind::ConvEncoder),
         ("resnet_basic", Kind::ResNet),
         ("two_head", Kind::TwoHead),
         ("vit", Kind::Vit),
     ] {
-        let named = recognise_as(&weights(case), kind).unwrap();
-        assert_eq!(named, recognise(&weights(case)).unwrap(), "{case}");
+        let named = recognize_as(&weights(case), kind).unwrap();
+        assert_eq!(named, recognize(&weights(case)).unwrap(), "{case}");
     }
 }
 
 #[test]
 fn the_network_inside_another_can_be_named() {
-    let inside = recognise_as(&weights("two_head"), Kind::ResNet).unwrap();
+    let inside = recognize_as(&weights("two_head"), Kind::ResNet).unwrap();
     assert_eq!((inside.kind, inside.prefix.as_str()), (Kind::ResNet, "model."));
 }
 
@@ -67,7 +67,7 @@ fn a_weight_behind_a_prefix_is_not_called_missing() {
     for name in ["conv1.weight", "bn1.running_mean", "layer1.0.conv1.weight"] {
         part.insert(format!("net.{name}"), (vec![1], vec![0.5]));
     }
-    let error = recognise_as(&part, Kind::ResNet).unwrap_err().to_string();
+    let error = recognize_as(&part, Kind::ResNet).unwrap_err().to_string();
     assert!(
         error.contains("not those of a ResNet: `net.layer4.0.conv1.weight` is missing"),
         "{error}"

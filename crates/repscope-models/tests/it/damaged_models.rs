@@ -22,7 +22,7 @@ fn an_operator_that_is_missing_is_named_with_the_way_out() {
         said.contains("determinant.onnx") && said.contains("operator Det,"),
         "{said}"
     );
-    assert!(said.contains("--runtime onnxruntime"), "{said}");
+    assert!(said.contains("the runtime onnxruntime"), "{said}");
 }
 
 #[test]
@@ -77,8 +77,8 @@ fn bytes_changed_at_random_never_panic() {
 
 #[test]
 fn weights_in_another_file_are_found_beside_it_or_asked_for() {
-    let codes = encode("apart.onnx", "vectors.npy", Options::default());
-    assert_like_torch(&codes.outputs[0], "apart_z.npy");
+    let embeddings = encode("apart.onnx", "vectors.npy", Options::default());
+    assert_like_torch(&embeddings.outputs[0], "apart_z.npy");
     let folder = tempfile::tempdir().unwrap();
     let alone = folder.path().join("apart.onnx");
     let bytes = std::fs::read(file("apart.onnx")).unwrap();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Exported models give the codes that torch gives.
+//! Exported models give the embeddings that torch gives.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ fn rows(shape: &[usize], values: Vec<f32>) -> Array {
 
 #[test]
 fn both_heads_of_a_convolutional_network_are_kept_apart() {
-    let codes = encode("two_heads.onnx", "images.npy", Options::default());
-    let shapes: Vec<_> = codes
+    let embeddings = encode("two_heads.onnx", "images.npy", Options::default());
+    let shapes: Vec<_> = embeddings
         .outputs
         .iter()
         .map(|o| (o.name.as_str(), o.shape.as_slice()))
         .collect();
     assert_eq!(shapes, [("z", &[8][..]), ("p", &[5][..])]);
-    assert_like_torch(&codes.outputs[0], "two_heads_z.npy");
-    assert_like_torch(&codes.outputs[1], "two_heads_p.npy");
-    assert_eq!(codes.notes, [""; 0]);
+    assert_like_torch(&embeddings.outputs[0], "two_heads_z.npy");
+    assert_like_torch(&embeddings.outputs[1], "two_heads_p.npy");
+    assert_eq!(embeddings.notes, [""; 0]);
 }
 
 #[test]
@@ -31,9 +31,9 @@ fn a_chosen_head_comes_alone_and_a_wrong_name_lists_those_there() {
         outputs: vec![name.to_string()],
         ..Options::default()
     };
-    let codes = encode("two_heads.onnx", "images.npy", chosen("p"));
-    assert_eq!(codes.outputs.len(), 1);
-    assert_like_torch(&codes.outputs[0], "two_heads_p.npy");
+    let embeddings = encode("two_heads.onnx", "images.npy", chosen("p"));
+    assert_eq!(embeddings.outputs.len(), 1);
+    assert_like_torch(&embeddings.outputs[0], "two_heads_p.npy");
     let said = Encoder::open(&file("two_heads.onnx"), None, chosen("q"))
         .err()
         .unwrap()
@@ -58,12 +58,12 @@ fn a_chosen_head_comes_alone_and_a_wrong_name_lists_those_there() {
 
 #[test]
 fn vectors_go_through_a_perceptron() {
-    let codes = encode("mlp.onnx", "vectors.npy", Options::default());
-    assert_like_torch(&codes.outputs[0], "mlp_z.npy");
+    let embeddings = encode("mlp.onnx", "vectors.npy", Options::default());
+    assert_like_torch(&embeddings.outputs[0], "mlp_z.npy");
 }
 
 #[test]
-fn a_graph_of_fixed_batch_takes_bytes_scaled_and_normalised() {
+fn a_graph_of_fixed_batch_takes_bytes_scaled_and_normalized() {
     // 11 rows in batches of 8: the last one is filled up and cut. (16, 16) is fed as (1, 16, 16), a map comes out.
     let options = Options {
         scale: Some(255.0),
@@ -71,10 +71,10 @@ fn a_graph_of_fixed_batch_takes_bytes_scaled_and_normalised() {
         std: vec![0.25],
         ..Options::default()
     };
-    let codes = encode("fixed_batch.onnx", "grey.npy", options);
-    assert_eq!(codes.outputs[0].shape, [64]);
-    assert_like_torch(&codes.outputs[0], "fixed_batch_z.npy");
-    let said = codes.notes.join("\n");
+    let embeddings = encode("fixed_batch.onnx", "grey.npy", options);
+    assert_eq!(embeddings.outputs[0].shape, [64]);
+    assert_like_torch(&embeddings.outputs[0], "fixed_batch_z.npy");
+    let said = embeddings.notes.join("\n");
     for part in ["(16, 16) are fed as (1, 16, 16)", "8 rows at once", "(4, 4, 4)"] {
         assert!(said.contains(part), "{part} is missing in:\n{said}");
     }
@@ -82,28 +82,35 @@ fn a_graph_of_fixed_batch_takes_bytes_scaled_and_normalised() {
 
 #[test]
 fn bytes_without_a_scale_are_said_to_be_fed_as_they_are() {
-    let codes = encode("fixed_batch.onnx", "grey.npy", Options::default());
-    assert!(codes.notes.iter().any(|n| n.contains("0 to 255")), "{:?}", codes.notes);
+    let embeddings = encode("fixed_batch.onnx", "grey.npy", Options::default());
+    assert!(
+        embeddings.notes.iter().any(|n| n.contains("0 to 255")),
+        "{:?}",
+        embeddings.notes
+    );
 }
 
 #[test]
 fn channels_first_images_are_turned_for_a_graph_that_has_them_last() {
-    let codes = encode("channels_last.onnx", "images.npy", Options::default());
-    assert_eq!(codes.outputs[0].shape, [16, 8], "a sequence of 16 patches");
-    assert_like_torch(&codes.outputs[0], "channels_last_z.npy");
+    let embeddings = encode("channels_last.onnx", "images.npy", Options::default());
+    assert_eq!(embeddings.outputs[0].shape, [16, 8], "a sequence of 16 patches");
+    assert_like_torch(&embeddings.outputs[0], "channels_last_z.npy");
     assert!(
-        codes
+        embeddings
             .notes
             .iter()
             .any(|n| n.contains("(3, 16, 16) are fed as (16, 16, 3)")),
         "{:?}",
-        codes.notes
+        embeddings.notes
     );
     let first = Options {
         layout: Some(Layout::ChannelsFirst),
         ..Options::default()
     };
-    assert_eq!(encode("channels_last.onnx", "images.npy", first).outputs, codes.outputs);
+    assert_eq!(
+        encode("channels_last.onnx", "images.npy", first).outputs,
+        embeddings.outputs
+    );
 }
 
 #[test]
@@ -175,7 +182,7 @@ fn rows_that_do_not_fit_are_refused_with_both_shapes() {
 }
 
 #[test]
-fn a_code_that_is_not_finite_is_an_error_that_names_the_row() {
+fn a_embedding_that_is_not_finite_is_an_error_that_names_the_row() {
     let mut vectors = floats(&array("vectors.npy"));
     vectors[34 * 12 + 5] = f32::NAN;
     let mut encoder = open("mlp.onnx", Options::default());
@@ -224,7 +231,7 @@ fn batches_come_in_order_and_an_error_of_the_receiver_stops_them() {
 }
 
 #[test]
-fn the_digest_follows_what_changes_codes_and_nothing_else() {
+fn the_digest_follows_what_changes_embeddings_and_nothing_else() {
     let digest = |model: &str, options: Options| open(model, options).digest().to_string();
     let plain = digest("mlp.onnx", Options::default());
     assert_eq!(

@@ -3,13 +3,13 @@
 
 use crate::fixtures::golden;
 use repscope_io::{Array, Data, InputPath, read_array};
-use repscope_models::{Codes, Encoder, Options};
+use repscope_models::{Embeddings, Encoder, Options};
 
 fn array(case: &str, name: &str) -> Array {
     read_array(&InputPath::file(golden(case, &format!("{name}.npy")))).unwrap()
 }
 
-fn encode(case: &str, batch: usize) -> Codes {
+fn encode(case: &str, batch: usize) -> Embeddings {
     let options = Options {
         batch,
         ..Options::default()
@@ -21,9 +21,9 @@ fn encode(case: &str, batch: usize) -> Codes {
 #[test]
 fn every_output_of_a_network_made_of_weights_is_that_of_torch_for_any_batch_size() {
     for (case, outputs) in [("conv_encoder_silu", 1), ("resnet_basic", 2), ("two_head", 5)] {
-        let codes = encode(case, 32);
-        assert_eq!(codes.outputs.len(), outputs, "{case}");
-        for output in &codes.outputs {
+        let embeddings = encode(case, 32);
+        assert_eq!(embeddings.outputs.len(), outputs, "{case}");
+        for output in &embeddings.outputs {
             let expected = array(case, &output.name);
             let Data::F32(torch) = expected.data() else {
                 panic!("the files hold f32")
@@ -43,7 +43,7 @@ fn every_output_of_a_network_made_of_weights_is_that_of_torch_for_any_batch_size
             );
         }
         for batch in [1, 2, 3] {
-            assert!(encode(case, batch) == codes, "{case}: batches of {batch} differ");
+            assert!(encode(case, batch) == embeddings, "{case}: batches of {batch} differ");
         }
     }
 }

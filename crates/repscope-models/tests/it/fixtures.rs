@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use repscope_io::{Array, Data, InputPath, Weights, read_array};
-use repscope_models::{Codes, Encoder, Options, Output};
+use repscope_models::{Embeddings, Encoder, Options, Output};
 
 pub fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -38,11 +38,11 @@ pub fn open(name: &str, options: Options) -> Encoder {
     Encoder::open(&file(name), None, options).unwrap()
 }
 
-pub fn encode(model: &str, rows: &str, options: Options) -> Codes {
+pub fn encode(model: &str, rows: &str, options: Options) -> Embeddings {
     open(model, options).encode_all(&array(rows)).unwrap()
 }
 
-/// Codes agree with torch: the largest difference, against the largest value, is within a few roundings of f32.
+/// Embeddings agree with torch: the largest difference, against the largest value, is within a few roundings of f32.
 pub fn assert_like_torch(output: &Output, expected: &str) {
     let expected = array(expected);
     let torch = floats(&expected);

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use crate::fixtures::golden;
 use repscope_io::{Array, BadImages, Data, Images};
-use repscope_models::{Codes, Encoder, Options, Rows};
+use repscope_models::{Embeddings, Encoder, Options, Rows};
 
-/// A ResNet that takes images of any size, in colour.
-fn encode(rows: &dyn Rows, batch: usize) -> Codes {
+/// A ResNet that takes images of any size, in color.
+fn encode(rows: &dyn Rows, batch: usize) -> Embeddings {
     let options = Options {
         batch,
         scale: Some(255.0),
@@ -30,19 +30,19 @@ fn folder() -> tempfile::TempDir {
 }
 
 #[test]
-fn the_codes_of_a_folder_are_those_of_its_images_as_bytes_and_as_numbers() {
+fn the_embeddings_of_a_folder_are_those_of_its_images_as_bytes_and_as_numbers() {
     let folder = folder();
     let images = Images::open(folder.path(), BadImages::Refuse).unwrap();
-    let codes = encode(&images, 2);
-    assert_eq!(codes.outputs[0].values.len() % 5, 0);
+    let embeddings = encode(&images, 2);
+    assert_eq!(embeddings.outputs[0].values.len() % 5, 0);
     let bytes = images.read_all().unwrap();
     let Data::U8(values) = bytes.data() else {
         panic!("images of 8 bits are bytes")
     };
     let numbers: Vec<f32> = (**values).as_ref().iter().map(|&b| f32::from(b)).collect();
     let numbers = Array::new(bytes.shape().to_vec(), "u8", Data::F32(Arc::new(numbers))).unwrap();
-    assert_eq!(encode(&bytes, 5), codes);
-    assert_eq!(encode(&numbers, 3), codes);
+    assert_eq!(encode(&bytes, 5), embeddings);
+    assert_eq!(encode(&numbers, 3), embeddings);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The same codes from an installed ONNX Runtime. Where none is found, this is said and nothing is tested.
+//! The same embeddings from an installed ONNX Runtime. Where none is found, this is said and nothing is tested.
 
 use std::path::PathBuf;
 
@@ -29,12 +29,12 @@ fn options(library: PathBuf, provider: Provider) -> Options {
 }
 
 #[test]
-fn onnx_runtime_gives_the_codes_of_torch_also_where_the_built_in_runtime_lacks_an_operator() {
+fn onnx_runtime_gives_the_embeddings_of_torch_also_where_the_built_in_runtime_lacks_an_operator() {
     let Some(library) = library() else { return };
     let with = || options(library.clone(), Provider::Cpu);
-    let codes = encode("two_heads.onnx", "images.npy", with());
-    assert_like_torch(&codes.outputs[0], "two_heads_z.npy");
-    assert_like_torch(&codes.outputs[1], "two_heads_p.npy");
+    let embeddings = encode("two_heads.onnx", "images.npy", with());
+    assert_like_torch(&embeddings.outputs[0], "two_heads_z.npy");
+    assert_like_torch(&embeddings.outputs[1], "two_heads_p.npy");
     assert_like_torch(&encode("mlp.onnx", "vectors.npy", with()).outputs[0], "mlp_z.npy");
     assert_like_torch(
         &encode("channels_last.onnx", "images.npy", with()).outputs[0],
@@ -58,7 +58,7 @@ fn onnx_runtime_gives_the_codes_of_torch_also_where_the_built_in_runtime_lacks_a
 }
 
 #[test]
-fn with_onnx_runtime_the_batch_size_changes_a_code_by_roundings_at_most() {
+fn with_onnx_runtime_the_batch_size_changes_a_embedding_by_roundings_at_most() {
     let Some(library) = library() else { return };
     for (model, rows) in [("two_heads.onnx", "images.npy"), ("mlp.onnx", "vectors.npy")] {
         let with = |batch| {

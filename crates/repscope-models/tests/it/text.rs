@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-//! Texts have the codes that transformers, sentence-transformers and PyTorch give them (`golden/text.py`).
+//! Texts have the embeddings that transformers, sentence-transformers and PyTorch give them (`golden/text.py`).
 
-use crate::text_fixtures::{assert_near, codes, expected, folder, pooled, texts, with_checkpoint};
+use crate::text_fixtures::{assert_near, embeddings, expected, folder, pooled, texts, with_checkpoint};
 use repscope_models::{Pooling, TextEncoder, TextOptions};
 
 #[test]
@@ -9,7 +9,7 @@ fn every_family_and_pooling_is_that_of_transformers() {
     let four = [Pooling::Mean, Pooling::Cls, Pooling::Max, Pooling::Last];
     for family in ["bert", "distilbert", "roberta", "mpnet", "t5", "t5_gated"] {
         for pooling in four {
-            let (found, _) = codes(family, pooled(pooling));
+            let (found, _) = embeddings(family, pooled(pooling));
             assert_near(
                 &found,
                 &expected(family, &pooling.to_string()),
@@ -18,7 +18,7 @@ fn every_family_and_pooling_is_that_of_transformers() {
         }
     }
     for family in ["bert", "mpnet"] {
-        let (found, _) = codes(family, pooled(Pooling::Pooler));
+        let (found, _) = embeddings(family, pooled(Pooling::Pooler));
         assert_near(&found, &expected(family, "pooler"), family);
     }
 }
@@ -26,23 +26,23 @@ fn every_family_and_pooling_is_that_of_transformers() {
 #[test]
 fn clip_is_pooled_at_its_end_and_projected_with_both_rules_for_the_end() {
     for family in ["clip", "clip_text"] {
-        let (found, notes) = codes(family, TextOptions::default());
+        let (found, notes) = embeddings(family, TextOptions::default());
         assert_near(&found, &expected(family, "eos"), family);
         assert!(notes.iter().any(|note| note.contains("16 → 10")), "{notes:?}");
-        let (found, _) = codes(family, pooled(Pooling::Pooler));
+        let (found, _) = embeddings(family, pooled(Pooling::Pooler));
         assert_near(&found, &expected(family, "pooler"), family);
     }
 }
 
 #[test]
 fn a_mean_that_nobody_asked_for_is_said() {
-    let (found, notes) = codes("bert", TextOptions::default());
+    let (found, notes) = embeddings("bert", TextOptions::default());
     assert_near(&found, &expected("bert", "mean"), "bert");
     assert!(
         notes.iter().any(|note| note.contains("so their mean is taken")),
         "{notes:?}"
     );
-    let (_, notes) = codes("bert", pooled(Pooling::Mean));
+    let (_, notes) = embeddings("bert", pooled(Pooling::Mean));
     assert!(
         !notes.iter().any(|note| note.contains("so their mean is taken")),
         "{notes:?}"
@@ -50,9 +50,9 @@ fn a_mean_that_nobody_asked_for_is_said() {
 }
 
 #[test]
-fn an_old_pickle_below_a_prefix_has_the_codes_of_the_new_file() {
-    let (old, notes) = codes("bert_bin", TextOptions::default());
-    assert_eq!(old, codes("bert", TextOptions::default()).0);
+fn an_old_pickle_below_a_prefix_has_the_embeddings_of_the_new_file() {
+    let (old, notes) = embeddings("bert_bin", TextOptions::default());
+    assert_eq!(old, embeddings("bert", TextOptions::default()).0);
     assert!(
         notes.contains(&"weights outside the network are not used: cls (1)".to_string()),
         "{notes:?}"
@@ -61,7 +61,7 @@ fn an_old_pickle_below_a_prefix_has_the_codes_of_the_new_file() {
 
 #[test]
 fn what_is_cut_and_what_is_empty_is_counted() {
-    let (_, notes) = codes("bert", TextOptions::default());
+    let (_, notes) = embeddings("bert", TextOptions::default());
     assert!(
         notes[0].starts_with("BERT: 2 layers, 4 heads, width 16, 120 tokens known"),
         "{notes:?}"
@@ -73,7 +73,7 @@ fn what_is_cut_and_what_is_empty_is_counted() {
 
 #[test]
 fn a_folder_of_sentence_transformers_does_all_its_modules() {
-    let (found, notes) = codes("sentence", TextOptions::default());
+    let (found, notes) = embeddings("sentence", TextOptions::default());
     assert_near(&found, &expected("sentence", "codes"), "sentence");
     assert!(
         notes.iter().any(|note| note.contains("longer than 12 tokens")),
@@ -83,7 +83,7 @@ fn a_folder_of_sentence_transformers_does_all_its_modules() {
 }
 
 #[test]
-fn an_exported_graph_has_the_codes_of_the_weights() {
+fn an_exported_graph_has_the_embeddings_of_the_weights() {
     for case in ["onnx", "onnx_fixed", "onnx/model.onnx"] {
         for pooling in [
             Pooling::Mean,
@@ -92,14 +92,14 @@ fn an_exported_graph_has_the_codes_of_the_weights() {
             Pooling::Last,
             Pooling::Pooler,
         ] {
-            let (found, _) = codes(case, pooled(pooling));
+            let (found, _) = embeddings(case, pooled(pooling));
             assert_near(
                 &found,
                 &expected("bert", &pooling.to_string()),
                 &format!("{case} {pooling}"),
             );
         }
-        let (found, notes) = codes(case, TextOptions::default());
+        let (found, notes) = embeddings(case, TextOptions::default());
         assert_near(&found, &expected("bert", "mean"), case);
         assert!(
             notes.iter().any(|note| note.contains("so their mean is taken")),
@@ -111,7 +111,7 @@ fn an_exported_graph_has_the_codes_of_the_weights() {
 #[test]
 fn projections_of_checkpoints_are_those_of_torch() {
     for name in ["linear", "mlp", "mlp_deep", "old"] {
-        let (found, notes) = codes("bert", with_checkpoint(name));
+        let (found, notes) = embeddings("bert", with_checkpoint(name));
         assert_near(&found, &expected("checkpoints", name), name);
         assert!(notes.iter().any(|note| note.contains("→ 7")), "{notes:?}");
     }
@@ -124,20 +124,20 @@ fn an_aligner_attends_to_the_tokens_of_a_template() {
         max_tokens: Some(20),
         ..with_checkpoint("aligner")
     };
-    let (found, notes) = codes("t5_gated", options.clone());
+    let (found, notes) = embeddings("t5_gated", options.clone());
     assert_near(&found, &expected("checkpoints", "aligner"), "aligner");
     assert!(notes.iter().any(|note| note.contains("8 heads")), "{notes:?}");
     let other = TextOptions {
         aligner_heads: 4,
         ..options
     };
-    let (other, _) = codes("t5_gated", other);
+    let (other, _) = embeddings("t5_gated", other);
     assert!(other.iter().zip(&found).any(|(a, b)| (a - b).abs() > 1e-3));
 }
 
 #[test]
 fn a_clip_before_a_trained_projection_gives_its_pooled_output() {
-    let (_, notes) = codes("clip", with_checkpoint("linear"));
+    let (_, notes) = embeddings("clip", with_checkpoint("linear"));
     assert!(
         notes.iter().any(|note| note.contains("stands in for CLIP's own")),
         "{notes:?}"
@@ -145,7 +145,7 @@ fn a_clip_before_a_trained_projection_gives_its_pooled_output() {
 }
 
 #[test]
-fn codes_have_the_same_bits_in_any_batch_and_company() {
+fn embeddings_have_the_same_bits_in_any_batch_and_company() {
     let aligned = TextOptions {
         batch: 32,
         ..with_checkpoint("aligner")
@@ -198,22 +198,25 @@ fn codes_have_the_same_bits_in_any_batch_and_company() {
 }
 
 #[test]
-fn codes_come_in_the_order_of_the_texts_window_by_window() {
+fn embeddings_come_in_the_order_of_the_texts_window_by_window() {
     let mut encoder = TextEncoder::open(&folder("bert"), TextOptions::default()).unwrap();
     let texts: Vec<String> = (0..1500).map(|at| texts()[at % 11].clone()).collect();
-    let (mut next, mut codes) = (0, Vec::new());
+    let (mut next, mut embeddings) = (0, Vec::new());
     let width = encoder.width();
     encoder
         .encode(&texts, &mut |first, made| {
             assert_eq!(first, next);
             next += made.len() / width;
-            codes.extend_from_slice(made);
+            embeddings.extend_from_slice(made);
             Ok(())
         })
         .unwrap();
     assert_eq!(next, 1500);
-    for (at, code) in codes.chunks_exact(width).enumerate() {
-        assert!(code == &codes[at % 11 * width..(at % 11 + 1) * width], "text {at}");
+    for (at, embedding) in embeddings.chunks_exact(width).enumerate() {
+        assert!(
+            embedding == &embeddings[at % 11 * width..(at % 11 + 1) * width],
+            "text {at}"
+        );
     }
 }
 

@@ -22,7 +22,7 @@ pub fn expected(case: &str, name: &str) -> Vec<f32> {
     crate::fixtures::floats(&array)
 }
 
-pub fn codes(case: &str, options: TextOptions) -> (Vec<f32>, Vec<String>) {
+pub fn embeddings(case: &str, options: TextOptions) -> (Vec<f32>, Vec<String>) {
     let mut encoder = TextEncoder::open(&folder(case), options).unwrap();
     encoder.encode_all(&texts()).unwrap()
 }

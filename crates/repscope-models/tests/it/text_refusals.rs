@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::text_fixtures::{codes, expected, folder, pooled, texts, with_checkpoint};
+use crate::text_fixtures::{embeddings, expected, folder, pooled, texts, with_checkpoint};
 use repscope_io::write_whole;
 use repscope_models::{Pooling, Projection, TextEncoder, TextOptions};
 use tempfile::TempDir;
@@ -78,7 +78,7 @@ fn a_missing_weight_is_named_with_those_that_are_there() {
     assert_says(
         &refusal(model.path(), TextOptions::default()),
         &[
-            "`embeddings.token_type_embeddings.weight`, which is not there",
+            "`embeddings.token_type_embeddings.weight`, which is missing",
             "`embeddings.LayerNorm.weight` 16",
         ],
     );
@@ -87,7 +87,7 @@ fn a_missing_weight_is_named_with_those_that_are_there() {
     assert_says(
         &refusal(model.path(), TextOptions::default()),
         &[
-            "encoder.block.0.layer.1.DenseReluDense.wi.weight`, which is not there",
+            "encoder.block.0.layer.1.DenseReluDense.wi.weight`, which is missing",
             "wi_0.weight` 24×16",
         ],
     );
@@ -164,15 +164,15 @@ fn a_checkpoint_without_a_projection_says_what_was_looked_for_and_what_is_there(
         "text_projection.proj",
         "aligner.q_y",
         "model_state_dict.layers.0.ln1.weight` 4",
-        "--no-projection",
+        "turn the projection off",
     ];
     assert_says(&said, &words);
     let without = TextOptions {
         projection: Projection::None,
         ..with_checkpoint("none")
     };
-    let (found, notes) = codes("bert", without);
-    assert_eq!(found, codes("bert", TextOptions::default()).0);
+    let (found, notes) = embeddings("bert", without);
+    assert_eq!(found, embeddings("bert", TextOptions::default()).0);
     assert!(notes.iter().any(|note| note.contains("is not applied")), "{notes:?}");
 }
 
@@ -183,7 +183,7 @@ fn a_key_says_where_the_projection_is() {
         options.checkpoint.as_mut().unwrap().1 = Some(key.to_string());
         options
     };
-    let (found, _) = codes("bert", with("text_projection_state_dict"));
+    let (found, _) = embeddings("bert", with("text_projection_state_dict"));
     let near = found
         .iter()
         .zip(expected("checkpoints", "old"))
@@ -223,7 +223,7 @@ fn an_aligner_takes_heads_that_divide_its_width_and_no_pooling() {
 #[test]
 fn a_checkpoint_of_another_model_is_noted() {
     let noted = |case: &str| {
-        let (_, notes) = codes(case, with_checkpoint("linear"));
+        let (_, notes) = embeddings(case, with_checkpoint("linear"));
         notes
             .iter()
             .any(|note| note.contains("trained with texts of somebody/bert"))

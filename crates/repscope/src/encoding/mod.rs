@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use repscope_core::Space;
 use repscope_core::run::Driver;
 use repscope_io::{Array, Data, Format, InputPath, Pool, Weights, list_arrays};
-use repscope_models::architectures::recognise;
+use repscope_models::architectures::recognize;
 use repscope_models::{Encoder, Output, Rows};
 
 use crate::options::{EncoderOptions, Machine};
@@ -48,7 +48,7 @@ pub fn is_encoder(place: &Place) -> Result<bool> {
         return Ok(false);
     }
     let weights = Weights::open(&path.path, path.key.as_deref())?;
-    recognise(&weights).with_context(|| path.to_string())?;
+    recognize(&weights).with_context(|| path.to_string())?;
     Ok(true)
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! What transformers share: attention, tables of embeddings, normalisation by the root mean square.
+//! What transformers share: attention, tables of embeddings, normalization by the root mean square.
 
 use super::Layers;
 use crate::error::Result;
@@ -36,7 +36,7 @@ impl Layers<'_> {
         self.reshape(&mixed, &[0, 0, (heads * head_width) as i64])
     }
 
-    /// The rows of a table that whole numbers name.
+    /// The rows of a table that integers name.
     pub(in crate::architectures) fn look_up(&mut self, table: &str, numbers: &str) -> Result<String> {
         let [rows, width] = self.shape(table)?;
         let weight = self.weight(table, [rows, width])?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Weights on their way into a graph: each must be there, have the shape that the others ask for, and be finite.
+//! Weights on their way into a graph: each must exist, have the shape that the others require, and be finite.
 
 use super::Layers;
 use crate::architectures::source::{listed, shape_text};
@@ -28,7 +28,7 @@ impl Layers<'_> {
         let full = format!("{}{name}", self.prefix);
         let Some(shape) = self.weights.shape(&full) else {
             return Err(Error::Model(format!(
-                "a {} needs a weight `{full}`, which is not there; the weights are {}",
+                "a {} needs a weight `{full}`, which is missing; the weights are {}",
                 self.kind,
                 listed(self.weights, &full)
             )));
@@ -53,7 +53,7 @@ impl Layers<'_> {
         let full = format!("{}{name}", self.prefix);
         if shape != expected {
             return Err(Error::Model(format!(
-                "`{full}` has shape {}, but the other weights of this {} ask for {}",
+                "`{full}` has shape {}, but the other weights of this {} require {}",
                 shape_text(&shape),
                 self.kind,
                 shape_text(&expected)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The text tower of CLIP (Radford et al., 2021): layers that normalise first, and no token that sees a later one.
+//! The text tower of CLIP (Radford et al., 2021): layers that normalize first, and no token that sees a later one.
 
 use super::{Written, depth, head_width, hidden_output, linear, numbers, pairs};
 use crate::architectures::layers::Layers;

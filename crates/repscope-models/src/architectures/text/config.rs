@@ -32,7 +32,7 @@ impl fmt::Display for Family {
     }
 }
 
-/// What weights do not tell.
+/// What weights do not determine.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Config {
     pub(crate) family: Family,
@@ -43,7 +43,7 @@ pub(crate) struct Config {
     /// Whether the activation of one layer gates another (T5).
     pub(crate) is_gated: bool,
     pub(crate) epsilon: f32,
-    /// The token that fills up; positions are counted from it in RoBERTa and MPNet.
+    /// The padding token; positions are counted from it in RoBERTa and MPNet.
     pub(crate) pad: i64,
     /// The token that ends a text (CLIP).
     pub(crate) end: i64,
@@ -55,7 +55,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Reads the configuration; none where `model_type` is of a network that is not written here.
+    /// Reads the configuration; none where `model_type` is not supported.
     pub(crate) fn read(json: &Value) -> Result<Option<Config>> {
         let Some(family) = family(json) else { return Ok(None) };
         // A whole CLIP says about its text tower in a part.
@@ -70,7 +70,7 @@ impl Config {
         }
         if let Some(kind) = text(json, "position_embedding_type").filter(|kind| *kind != "absolute") {
             return Err(Error::Model(format!(
-                "config.json says position_embedding_type {kind}, which is not written here; export the model to ONNX \
+                "config.json says position_embedding_type {kind}, which is not supported; export the model to ONNX \
                  and give that file"
             )));
         }
@@ -155,7 +155,7 @@ fn activation(name: &str) -> Result<Activation> {
         "tanh" => Activation::Tanh,
         other => {
             return Err(Error::Model(format!(
-                "config.json says the activation is {other}, which is not written here; export the model to ONNX and \
+                "config.json says the activation is {other}, which is not supported; export the model to ONNX and \
                  give that file"
             )));
         }
@@ -181,7 +181,7 @@ fn count(json: &Value, key: &str) -> Result<Option<usize>> {
         Some(value) => match value.as_u64() {
             Some(size) if (1..=1 << 20).contains(&size) => Ok(Some(size as usize)),
             _ => Err(Error::Model(format!(
-                "config.json says {key} {value}; a whole number from 1 on is needed"
+                "config.json says {key} {value}; an integer from 1 on is needed"
             ))),
         },
     }

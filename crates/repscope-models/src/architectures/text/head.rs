@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! What comes after a text model: linear layers on the vector of a text, or a learned query that attends to all its tokens.
+//! What comes after a text model: linear layers on the vector of a text, or a learned query that attends to all its
+//! tokens.
 
 use crate::architectures::Activation;
 use crate::architectures::layers::Layers;
@@ -7,7 +8,7 @@ use crate::architectures::source::WeightSource;
 use crate::error::{Error, Result};
 use crate::graph::{Dim, Element};
 
-/// A small graph: `input` to `code`.
+/// A small graph: `input` to `embedding`.
 pub(crate) struct Head {
     pub(crate) onnx: Vec<u8>,
     /// What it is, for people.
@@ -41,7 +42,7 @@ pub(crate) fn write_layers(
     if let Some(end) = end {
         x = layers.activation(&x, end)?;
     }
-    layers.output(&x, "code", *sizes.last().unwrap_or(&width));
+    layers.output(&x, "embedding", *sizes.last().unwrap_or(&width));
     let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
     Ok(Head {
         onnx: layers.finish()?.0,
@@ -50,8 +51,8 @@ pub(crate) fn write_layers(
     })
 }
 
-/// One learned query over the vectors of all tokens, [batch, tokens, width]: `query`, and under `in_proj` and `out_proj` the
-/// weights that PyTorch's `MultiheadAttention` has.
+/// One learned query over the vectors of all tokens, [batch, tokens, width]: `query`, and under `in_proj` and
+/// `out_proj` the weights that PyTorch's `MultiheadAttention` has.
 pub(crate) fn write_aligner(weights: &dyn WeightSource, heads: usize) -> Result<Head> {
     let mut layers = Layers::new("text aligner", weights, "");
     let [_, _, width] = layers.shape("query")?;
@@ -73,8 +74,8 @@ pub(crate) fn write_aligner(weights: &dyn WeightSource, heads: usize) -> Result<
     let scale = Some(1.0 / (head_width as f32).sqrt());
     let joined = layers.attend([&parts[0], &parts[1], &parts[2]], (heads, head_width), scale, None)?;
     let joined = layers.reshape(&joined, &[0, width as i64])?;
-    let (code, out) = layers.linear(&joined, "out_proj", width)?;
-    layers.output(&code, "code", out);
+    let (embedding, out) = layers.linear(&joined, "out_proj", width)?;
+    layers.output(&embedding, "embedding", out);
     Ok(Head {
         onnx: layers.finish()?.0,
         title: format!("a query of width {width} with {heads} heads"),

@@ -2,7 +2,7 @@
 //! BERT (Devlin et al., 2019) and those that are built like it: DistilBERT, RoBERTa, MPNet. They differ in the names of
 //! their weights and in what they say about positions.
 //!
-//! Each layer adds attention and normalises, then adds two linear layers and normalises.
+//! Each layer adds attention and normalizes, then adds two linear layers and normalizes.
 
 use super::{Written, depth, head_width, hidden_output, linear, numbers, relative_bias};
 use crate::architectures::Activation;
@@ -83,7 +83,7 @@ pub(super) fn write(layers: &mut Layers, config: &Config) -> Result<Written> {
     if layers.has("pooler.dense.weight") {
         write_pooler(layers, &x, width)?;
     }
-    // Positions before the first are those of the token that fills up and of the ones before it.
+    // Positions before the first are those of the padding token and of the ones before it.
     let before = match config.family {
         Family::Roberta | Family::Mpnet => usize::try_from(config.pad + 1).unwrap_or(0),
         _ => 0,
@@ -106,7 +106,7 @@ pub(super) fn write(layers: &mut Layers, config: &Config) -> Result<Written> {
     })
 }
 
-/// Tokens, their kind (all texts are of the first) and their positions, normalised.
+/// Tokens, their kind (all texts are of the first) and their positions, normalized.
 fn write_embeddings(layers: &mut Layers, ids: &str, width: usize, config: &Config) -> Result<String> {
     let mut x = layers.look_up("embeddings.word_embeddings.weight", ids)?;
     let kinds = "embeddings.token_type_embeddings.weight";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! The encoder of T5 (Raffel et al., 2020). Layers normalise first, by the root mean square; products of attention are not
-//! scaled; positions are told by a bias for the distance of two tokens, which the first layer holds for all.
+//! The encoder of T5 (Raffel et al., 2020). Layers normalize first, by the root mean square; products of attention are
+//! not scaled; positions enter as a bias for the distance of two tokens, which the first layer holds for all.
 
 use super::{Written, depth, hidden_output, numbers, relative_bias};
 use crate::architectures::layers::Layers;

@@ -91,7 +91,7 @@ fn a_missing_weight_is_named_for_every_family() {
                 Err(error) => {
                     let said = error.to_string();
                     assert!(
-                        said.contains("not there") || said.contains("config.json says"),
+                        said.contains("is missing") || said.contains("config.json says"),
                         "{missing}: {said}"
                     );
                 }

@@ -38,7 +38,7 @@ fn a_missing_channel_axis_is_added_where_the_graph_wants_one() {
     assert_eq!(fed(&[64, 64], &[1, 0, 0]), Some(vec![1, 64, 64]));
     assert_eq!(fed(&[64, 64], &[64, 64, 1]), Some(vec![64, 64, 1]));
     assert_eq!(fed(&[1, 64, 64], &[64, 64]), Some(vec![64, 64]));
-    assert_eq!(fed(&[64, 64], &[3, 64, 64]), None, "grey is not made colour");
+    assert_eq!(fed(&[64, 64], &[3, 64, 64]), None, "gray is not made color");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn channels_are_moved_and_the_values_with_them() {
 }
 
 #[test]
-fn a_layout_that_was_told_decides_where_both_would_do() {
+fn a_given_layout_decides_where_both_would_do() {
     let open = port(&[0, 0, 0]);
     let shape = |layout| Fit::find(&[3, 5, 3], &open, layout).unwrap().shape;
     assert_eq!(shape(None), [3, 5, 3]);
@@ -103,7 +103,7 @@ fn mean_and_std_follow_the_channels() {
     for (shape, expected) in [([2, 1, 2], [0.0, 2.0, 2.0, 4.0]), ([2, 2, 1], [0.0, 2.0, 2.0, 4.0])] {
         let port = port(&shape);
         let fit = Fit::find(&shape, &port, None).unwrap();
-        let normal = fit.normalisation(&port, &options);
+        let normal = fit.normalization(&port, &options);
         if shape == [2, 2, 1] {
             // One channel, at the end: two means are too many.
             assert!(normal.err().unwrap().to_string().contains("1 channels"));
@@ -116,6 +116,6 @@ fn mean_and_std_follow_the_channels() {
     let vector = port(&[2]);
     let fit = Fit::find(&[2], &vector, None).unwrap();
     let mut row = [2.0, 4.0];
-    fit.normalisation(&vector, &options).unwrap().apply(&mut row);
+    fit.normalization(&vector, &options).unwrap().apply(&mut row);
     assert_eq!(row, [0.0, 0.0]);
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use repscope_core::{Masking, Results};
-use repscope_io::{ResultsDocument, write_grey_png, write_whole};
+use repscope_io::{ResultsDocument, write_gray_png, write_whole};
 use repscope_render::{Finding, perturb_details, perturb_findings, perturb_latex, perturb_summary};
 use serde::{Deserialize, Serialize};
 
@@ -87,7 +87,7 @@ impl Checks {
 pub(super) fn write_examples(examples: &[Example], folder: &Path) -> Result<()> {
     for example in examples {
         let path = folder.join("example_perturbations").join(&example.name);
-        write_grey_png(&path, example.size, &example.pixels)?;
+        write_gray_png(&path, example.size, &example.pixels)?;
     }
     Ok(())
 }

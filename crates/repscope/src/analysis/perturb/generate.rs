@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use rayon::prelude::*;
 use repscope_core::run::Driver;
-use repscope_io::{BadImages, Images, write_grey_png, write_whole};
+use repscope_io::{BadImages, Images, write_gray_png, write_whole};
 
 use super::MaskOptions;
 use super::pictures::{masked, masked_name, refuse_color};
@@ -76,7 +76,7 @@ pub fn generate(options: &PerturbGenerate, session: &Session) -> Result<Generate
                 .output
                 .join(masked_name(name, &masking.name(), options.masks.suffix()));
             if !to.is_file() {
-                write_grey_png(&to, size, &masked.pixels)?;
+                write_gray_png(&to, size, &masked.pixels)?;
                 written.fetch_add(1, Ordering::Relaxed);
             }
             let line = [masked.lit, masked.masked_lit, masked.masked].map(|n| n.to_string());

@@ -2,7 +2,7 @@
 //! Values as the network was trained on them.
 
 /// What is done to the values, in `f32` and in the order of torchvision: scale, mean, std.
-pub(super) struct Normalisation {
+pub(super) struct Normalization {
     pub(super) scale: Option<f32>,
     pub(super) mean: Vec<f32>,
     pub(super) std: Vec<f32>,
@@ -11,7 +11,7 @@ pub(super) struct Normalisation {
     pub(super) channels: usize,
 }
 
-impl Normalisation {
+impl Normalization {
     pub(super) fn apply(&self, row: &mut [f32]) {
         if let Some(scale) = self.scale {
             row.iter_mut().for_each(|x| *x /= scale);

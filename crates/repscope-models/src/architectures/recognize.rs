@@ -45,7 +45,7 @@ const SIGNATURES: [(Kind, &[&str]); 4] = [
 
 /// Finds out which network the weights belong to. Other weights may be there too; a momentum copy (`encoder_k`) is
 /// passed over.
-pub fn recognise(weights: &dyn WeightSource) -> Result<Architecture> {
+pub fn recognize(weights: &dyn WeightSource) -> Result<Architecture> {
     let names: BTreeSet<String> = weights.names().into_iter().collect();
     for (kind, signature) in SIGNATURES {
         if let Some(prefix) = only_prefix(&names, kind, signature)? {
@@ -63,7 +63,7 @@ pub fn recognise(weights: &dyn WeightSource) -> Result<Architecture> {
 }
 
 /// Finds a network of this kind among the weights, whatever else they may be.
-pub fn recognise_as(weights: &dyn WeightSource, kind: Kind) -> Result<Architecture> {
+pub fn recognize_as(weights: &dyn WeightSource, kind: Kind) -> Result<Architecture> {
     let names: BTreeSet<String> = weights.names().into_iter().collect();
     let signatures = || SIGNATURES.into_iter().filter(|(known, _)| *known == kind);
     for (_, signature) in signatures() {
@@ -71,7 +71,8 @@ pub fn recognise_as(weights: &dyn WeightSource, kind: Kind) -> Result<Architectu
             return Ok(Architecture { kind, prefix });
         }
     }
-    // Behind the prefix that has most of them, so that a weight that is there under another prefix is not called missing.
+    // Behind the prefix that has most of them, so that a weight that is there under another prefix is not called
+    // missing.
     let missing = |prefix: &str, signature: &[&str]| -> Vec<String> {
         let full = signature.iter().map(|name| format!("{prefix}{name}"));
         full.filter(|name| !names.contains(name)).collect()
@@ -102,7 +103,7 @@ pub fn recognise_as(weights: &dyn WeightSource, kind: Kind) -> Result<Architectu
     )))
 }
 
-/// What stands before the names of the one network with this signature; none where there is no such network.
+/// The prefix of the one network with this signature; none if there is no such network.
 fn only_prefix(names: &BTreeSet<String>, kind: Kind, signature: &[&str]) -> Result<Option<String>> {
     let mut prefixes: Vec<&str> = names
         .iter()
