@@ -1,25 +1,30 @@
 # SPDX-License-Identifier: MIT
-"""repscope measures how good learned representations are.
+"""repscope measures the quality of learned representations.
 
-A function for each metric (``repscope.two_nn(Z)``, ``repscope.trustworthiness(X, Z, k=10)``), whole analyses
-(:func:`evaluate`, :func:`compare`, :func:`robustness`), a :class:`Monitor` for training loops, the library calls of
-documents 001 and 004 (``repscope.retrieval``, ``repscope.etes``) and drop-in shims (``repscope.compat``).
-Arrays may be NumPy arrays, tensors of torch or JAX, frames of pandas or polars.
+One function per metric (``repscope.two_nn(Z)``, ``repscope.trustworthiness(X, Z, k=10)``), whole analyses
+(:func:`evaluate`, :func:`compare`, :func:`robustness`), a :class:`Monitor` for training loops, the library calls of the
+label retrieval and EEG–text energy scripts (``repscope.retrieval``, ``repscope.etes``) and drop-in replacements for
+other libraries (``repscope.compat``). Arrays may be NumPy arrays, tensors of torch or JAX, frames of pandas or polars.
+
+A missing file raises ``FileNotFoundError``. A wrong input or option raises :class:`InputError`, which is a ``ValueError``;
+numbers that cannot be used, such as NaN, raise its subclass :class:`DataError`. :class:`InternalError` is a bug in repscope.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from . import _functions, _others, retrieval
 from . import etes as _etes
 from ._evaluate import compare, encode, evaluate, robustness
-from ._repscope import InputError, InternalError, __version__
+from ._repscope import DataError, InputError, InternalError, __version__
 from ._results import Figure, Results, load
 from ._scores import Score, Scores, Undefined
 from .monitor import Monitor
 
 __all__ = [
+    "DataError",
     "Figure",
     "InputError",
     "InternalError",
@@ -47,15 +52,15 @@ def metrics() -> list[str]:
 def _make_functions() -> None:
     for metric in _functions.declared():
         name = metric["id"]
-        function: Callable | None
+        function: Callable[..., Any]
         if name == "robustness":
-            continue  # written out above, as it takes an encoder
+            continue  # defined above, because it takes an encoder
         if _functions.is_of_codes(metric):
             function = _functions.make(metric)
         else:
             function = _others.make(metric)
         if name == "etes":
-            # The module of document 004 is the function, too.
+            # The module `repscope.etes` is also the function of the metric.
             _etes._function = function
             _etes.__doc__ = (_etes.__doc__ or "") + "\n\n" + (function.__doc__ or "")
         else:

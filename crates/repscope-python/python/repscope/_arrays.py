@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Anything that holds rows becomes a NumPy array in C order, without a copy where its layout allows that."""
+"""Conversion of array-likes to NumPy arrays in C order, without a copy if the layout allows it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-#: Types that are lent as they are, and the names they have in results.
+#: Types that are passed without conversion, and their names in results.
 _AS_THEY_ARE = {"f4": "f32", "f8": "f64", "u1": "u8", "i8": "i64", "u8": "u64", "b1": "bool"}
-#: Types that fit into another one exactly.
+#: Types that are converted without loss.
 _WIDENED = {
     "f2": ("f4", "f16"),
     "i1": ("f4", "i8"),
@@ -21,7 +21,7 @@ _WIDENED = {
 
 
 def to_numpy(value: Any, name: str) -> np.ndarray | list:
-    """An array as NumPy has it, or a list of objects; the memory is shared where possible."""
+    """A NumPy array, or a list of objects; memory is shared if possible."""
     if isinstance(value, np.ndarray):
         return value
     if _is_torch(value):
@@ -32,7 +32,7 @@ def to_numpy(value: Any, name: str) -> np.ndarray | list:
         try:
             return np.from_dlpack(value)
         except (BufferError, RuntimeError, TypeError, ValueError):
-            pass  # on another device, or of a type that NumPy does not have: __array__ may do it
+            pass  # on another device, or of a type unknown to NumPy: __array__ may work
     if isinstance(value, (str, bytes)):
         raise TypeError(f"`{name}` is a string, not an array; give an array, or a path to the functions that take one")
     if hasattr(value, "__array__") or isinstance(value, (list, tuple, range)):
@@ -43,7 +43,7 @@ def to_numpy(value: Any, name: str) -> np.ndarray | list:
 
 
 def lend(value: Any, name: str) -> tuple[np.ndarray | list, str]:
-    """An array as the compiled part takes it, and the name of the type of its numbers."""
+    """An array in the form that the extension module takes, and the name of its dtype."""
     array = to_numpy(value, name)
     if isinstance(array, list):
         return [_plain(item) for item in array], "object"
@@ -80,7 +80,7 @@ def lend(value: Any, name: str) -> tuple[np.ndarray | list, str]:
 
 
 def rows_of(value: Any) -> int:
-    """How many samples something holds."""
+    """Number of samples."""
     shape = getattr(value, "shape", None)
     return int(shape[0]) if shape else len(value)
 
@@ -126,7 +126,7 @@ def _from_sequence(value: Any, name: str) -> np.ndarray | list:
 
 
 def _numbers(array: np.ndarray) -> np.ndarray | None:
-    """The numbers in an array of objects, where all are."""
+    """The numbers in an array of objects, if all are numbers."""
     try:
         return array.astype("f8")
     except (TypeError, ValueError):
@@ -134,7 +134,7 @@ def _numbers(array: np.ndarray) -> np.ndarray | None:
 
 
 def _plain(item: Any) -> Any:
-    """A plain Python object: NumPy's scalars, enumerations' names and missing values of pandas are taken out."""
+    """A plain Python object: converts NumPy scalars and missing values of pandas."""
     if item is None or isinstance(item, (bool, int, float, str)):
         return item
     if isinstance(item, np.generic):

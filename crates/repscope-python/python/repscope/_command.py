@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The repscope command, as the package installs it."""
+"""Entry point of the repscope command."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import sys
 
 
 def main() -> int:
-    """Runs the command on the words behind it."""
+    """Runs the command with the arguments of the process."""
     from . import _repscope
 
-    # Ctrl-C ends the command at once, as it does the binary.
+    # Ctrl-C stops the command immediately, like the binary.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _repscope.main(["repscope", *sys.argv[1:]])
 

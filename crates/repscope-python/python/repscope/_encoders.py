@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Encoders that are Python callables: `encode(batch) -> codes`, a torch module among them."""
+"""Encoders that are Python callables `encode(batch) -> embeddings`, such as torch modules."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from ._arrays import lend, rows_of, to_numpy
 
 
 class Encoder:
-    """A callable that is shown batches of what the states are: tensors where they are tensors, else NumPy arrays.
+    """A callable that is run on batches of the inputs: tensors if the inputs are tensors, else NumPy arrays.
 
-    A torch module is put into evaluation mode for the time of the call and run without gradients, on the device where
-    its parameters are.
+    A torch module is set to evaluation mode during the call and run without gradients, on the device of its parameters.
     """
 
     def __init__(self, name: str, function: Callable, states: Any, batch_size: int) -> None:
@@ -27,8 +26,8 @@ class Encoder:
         self._states = states
         self._batch_size = batch_size
 
-    def codes(self, states: Any, progress: bool | None = None) -> np.ndarray:
-        """The codes of all states, in batches."""
+    def embeddings(self, states: Any, progress: bool | None = None) -> np.ndarray:
+        """The embeddings of all inputs, computed in batches."""
         count = rows_of(states)
         if count == 0:
             raise ValueError(f"there are no states to show to `{self.name}`")
@@ -47,13 +46,13 @@ class Encoder:
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
     def noisy(self, batch: np.ndarray) -> tuple[Any, str]:
-        """The codes of states with noise, as the compiled part takes them."""
+        """The embeddings of noisy inputs, in the form that the extension module takes."""
         with self.quiet():
-            return lend(self._checked(self._call(_like(batch, self._states)), len(batch)), f"codes of {self.name}")
+            return lend(self._checked(self._call(_like(batch, self._states)), len(batch)), f"embeddings of {self.name}")
 
     @contextlib.contextmanager
     def quiet(self) -> Iterator[None]:
-        """Evaluation mode and no gradients, where the callable is a torch module or torch is in use."""
+        """Evaluation mode for torch modules, and no gradients if torch is in use."""
         torch = sys.modules.get("torch")
         if torch is None:
             yield
@@ -81,28 +80,28 @@ class Encoder:
                     batch = batch.to(parameter.dtype)
         return self._function(batch)
 
-    def _checked(self, codes: Any, count: int) -> np.ndarray:
+    def _checked(self, embeddings: Any, count: int) -> np.ndarray:
         if (
-            isinstance(codes, (tuple, list))
-            and codes
-            and not isinstance(codes[0], (int, float))
-            and len(codes) != count
+            isinstance(embeddings, (tuple, list))
+            and embeddings
+            and not isinstance(embeddings[0], (int, float))
+            and len(embeddings) != count
         ):
             raise TypeError(
-                f"`{self.name}` gave {len(codes)} outputs; wrap it in a function that gives the codes alone"
+                f"`{self.name}` gave {len(embeddings)} outputs; wrap it in a function that returns the embeddings alone"
             )
-        array = to_numpy(codes, f"codes of {self.name}")
+        array = to_numpy(embeddings, f"embeddings of {self.name}")
         if not isinstance(array, np.ndarray) or array.ndim == 0 or len(array) != count:
             shape = array.shape if isinstance(array, np.ndarray) else (len(array),)
             raise ValueError(
-                f"`{self.name}` was shown {count} rows and gave codes of shape {tuple(shape)}; "
+                f"`{self.name}` was shown {count} rows and gave embeddings of shape {tuple(shape)}; "
                 "it must give one row per row"
             )
         return array
 
 
 def is_encoder(model: Any) -> bool:
-    """Whether a model is a callable that encodes, not codes or a path."""
+    """Whether a model is a callable encoder, not an array or a path."""
     return callable(model) and not hasattr(model, "__array__") and not hasattr(model, "__dlpack__")
 
 
@@ -111,7 +110,7 @@ def _slice(states: Any, first: int, last: int) -> Any:
 
 
 def _like(batch: np.ndarray, states: Any) -> Any:
-    """A batch of floats as what the states are: a tensor on their device where they are tensors."""
+    """A batch of floats of the same type as the inputs: for tensors, a tensor on their device."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(states, torch.Tensor):
         dtype = states.dtype if states.is_floating_point() else torch.float32

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A bar for work that takes longer than a moment: a line in a terminal, an element in a notebook, nothing elsewhere."""
+"""A progress bar for long calls: a line in a terminal, an HTML element in a notebook, nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import sys
 import time
 from typing import Any
 
-#: Work that ends sooner is not announced.
+#: Seconds before the bar appears.
 _PATIENCE = 0.7
 _WIDTH = 30
 
 
 class Bar:
-    """Shows how far the current stage is; call it with stage, steps done and steps in all."""
+    """Progress callback: call it with the stage, the number of finished steps and the total."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
@@ -33,7 +33,7 @@ class Bar:
         self._draw(stage, share, left)
 
     def close(self) -> None:
-        """Takes the bar away."""
+        """Removes the bar."""
         if not self._is_shown:
             return
         self._is_shown = False
@@ -59,7 +59,7 @@ class Bar:
 
 
 def bar(progress: bool | None) -> Bar | None:
-    """A bar where somebody may be watching, or as asked."""
+    """A bar if `progress` is True, or if it is None and output is interactive."""
     if progress is None:
         progress = in_notebook() or bool(getattr(sys.stderr, "isatty", lambda: False)())
     return Bar() if progress else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Results of a run: scores with everything behind them, as tables, frames, figures and a page."""
+"""Results of a run: scores as tables, data frames, figures and an HTML page."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ import json
 import os
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from . import _repscope
 from ._scores import Score, Scores, Undefined
 from ._scores import score as _score
+from ._types import DataFrame, PathLike
 
 
 class Results:
-    """What :func:`evaluate`, :func:`compare`, :func:`robustness` and :func:`load` give.
+    """Return value of :func:`evaluate`, :func:`compare`, :func:`robustness` and :func:`load`.
 
-    Printed, it is the table of the command. ``results["jepa", "two_nn"]`` is one score,
-    ``results["jepa"]`` the scores of one model, ``results.figure("smoothness")`` a figure.
+    It prints as the table of the command. ``results["jepa", "two_nn"]`` is one score, ``results["jepa"]`` the scores of
+    one model, ``results.figure("smoothness")`` a figure.
     """
 
     def __init__(self, run: _repscope.Run) -> None:
@@ -43,16 +44,16 @@ class Results:
 
     @property
     def warnings(self) -> list[str]:
-        """What is to be known about the results."""
+        """Warnings of the run."""
         return list(self._document["warnings"])
 
     @property
     def differences(self) -> list[dict[str, Any]]:
-        """Differences between models, with intervals and p-values, where there are several."""
+        """Differences between models, with intervals and p-values; empty for a single model."""
         return list(self._document.get("differences", []))
 
     def breakdown(self, metric: str, model: str = "") -> dict[str, list[Any]]:
-        """The table behind a metric, as columns: by label, by cluster, or the relation of each score to performance."""
+        """The breakdown of a metric as columns: by label, by cluster, or correlations with performance."""
         tables = self._document.get("breakdowns", [])
         for table in tables:
             if (table["metric"], table["model"]) == (metric, model):
@@ -62,14 +63,20 @@ class Results:
 
     @cached_property
     def samples(self) -> dict[str, np.ndarray]:
-        """What single samples scored, as `samples.npz` has it."""
+        """Scores of single samples, with the names of `samples.npz`."""
         with np.load(io.BytesIO(self._run.samples())) as stored:
             return {name: stored[name] for name in stored.files}
 
     @property
     def figures(self) -> list[str]:
-        """The names of the figures that can be drawn."""
+        """The names of the available figures."""
         return self._run.figure_names()
+
+    @overload
+    def __getitem__(self, key: str) -> Scores: ...
+
+    @overload
+    def __getitem__(self, key: tuple[str, str]) -> Score | Undefined: ...
 
     def __getitem__(self, key: str | tuple[str, str]) -> Score | Undefined | Scores:
         model, metric = key if isinstance(key, tuple) else (key, None)
@@ -89,11 +96,11 @@ class Results:
         return len(self.scores)
 
     def to_dict(self) -> dict[str, Any]:
-        """The results document, as results.json has it."""
+        """The content of results.json."""
         return json.loads(self._run.document())
 
-    def to_pandas(self) -> Any:
-        """A frame with a row per score."""
+    def to_pandas(self) -> DataFrame:
+        """A data frame with one row per score."""
         import pandas
 
         frame = pandas.DataFrame(self._document["scores"])
@@ -110,30 +117,30 @@ class Results:
         """The scores as text: ``table``, ``markdown``, ``latex`` or ``csv``."""
         return self._run.table(format)
 
-    def save(self, folder: str | os.PathLike, *, figures: bool = True) -> None:
-        """Writes everything into a folder, as the command does: results.json, samples, CSV files, figures, report.html."""
+    def save(self, folder: PathLike, *, figures: bool = True) -> None:
+        """Write all files of the command into a folder: results.json, samples, CSV files, figures, report.html."""
         self._run.save(os.fspath(folder), figures)
 
     def figure(
         self,
         name: str,
-        path: str | os.PathLike | None = None,
+        path: PathLike | None = None,
         *,
         format: str | None = None,
         width: float | None = None,
     ) -> Figure:
-        """Draws a figure, by the name of its analysis or one of ``figures``; with a path it is written there, too.
+        """Draw a figure; with a path, also write it there.
 
         Parameters
         ----------
         name : str
-            ``smoothness``, or a name out of :attr:`figures`.
+            The name of an analysis such as ``smoothness``, or one of :attr:`figures`.
         path : path, optional
-            Where to write it; its ending says the format.
+            Where to write it; its extension sets the format.
         format : str, default ``svg``
             ``png``, ``svg`` or ``pdf``.
         width : float, optional
-            Millimetres; 88 is one column of a journal, 180 are two (the default).
+            Width in millimeters: 88 is one column of a journal, 180 (the default) two columns.
         """
         if format is None:
             format = os.path.splitext(os.fspath(path))[1].lstrip(".").lower() if path is not None else "svg"
@@ -142,8 +149,8 @@ class Results:
             figure.save(path)
         return figure
 
-    def report(self, path: str | os.PathLike = "report.html") -> str:
-        """Writes the page with all tables, figures and definitions; gives its path."""
+    def report(self, path: PathLike = "report.html") -> str:
+        """Write the HTML page with all tables, figures and definitions; return its path."""
         self._run.write_html(os.fspath(path))
         return os.fspath(path)
 
@@ -151,7 +158,7 @@ class Results:
         return self.table().rstrip("\n")
 
     def _repr_html_(self) -> str:
-        """The scores as a table of HTML: a row per metric, a column per model."""
+        """The scores as an HTML table: one row per metric, one column per model."""
         from html import escape
 
         models = self.models
@@ -171,14 +178,14 @@ class Results:
 
 
 class Figure:
-    """A drawn figure: bytes in a format, shown by a notebook as it is."""
+    """A drawn figure: its bytes in one format, displayed inline in notebooks."""
 
     def __init__(self, data: bytes, format: str) -> None:
         self.data = data
         self.format = format
 
-    def save(self, path: str | os.PathLike) -> None:
-        """Writes the figure, whole or not at all."""
+    def save(self, path: PathLike) -> None:
+        """Write the figure to a file, atomically."""
         path = os.fspath(path)
         ending = os.path.splitext(path)[1].lstrip(".").lower()
         if ending != self.format:
@@ -198,8 +205,8 @@ class Figure:
         return f"<figure, {self.format}, {len(self.data)} bytes>"
 
 
-def load(path: str | os.PathLike) -> Results:
-    """Reads the ``results.json`` of an earlier run, or the one in a folder, without computing."""
+def load(path: PathLike) -> Results:
+    """Read the ``results.json`` of an earlier run, or of its folder, without computing."""
     return Results(_repscope.load(os.fspath(path)))
 
 

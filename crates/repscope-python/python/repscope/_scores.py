@@ -1,33 +1,35 @@
 # SPDX-License-Identifier: MIT
-"""A score is a number with everything needed to publish it; one that does not exist has a reason instead."""
+"""Scores: numbers with interval, chance level and metadata; an undefined score has a reason instead."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from ._types import DataFrame
 
 
 class Score(float):
-    """A float that knows its interval.
+    """A float with its confidence interval and metadata.
 
     Attributes
     ----------
     metric : str
-        The printed identity, such as ``trustworthiness@10``.
+        Metric id, such as ``trustworthiness@10``.
     model : str
-        The model it speaks of.
+        Name of the model.
     interval : tuple[float, float] or None
-        Confidence interval at ``level``, by ``method`` over ``unit``.
+        Confidence interval at ``level``, computed by ``method`` over ``unit``.
     chance : float or None
-        What a meaningless representation would get.
+        Expected value for a meaningless representation.
     better : str
         ``higher``, ``lower`` or ``neither``.
     n : int
-        How many units it was computed from.
+        Number of units it was computed from.
     note : str or None
-        What a reader must know to use it.
+        Remark that is needed to interpret it.
     warnings : list[str]
-        What the run had to say.
+        Warnings of the run.
     all : Scores
         Every score of the same call.
     """
@@ -44,6 +46,9 @@ class Score(float):
     method: str | None
     note: str | None
     reason: None
+    warnings: list[str]
+    all: Scores
+    _entry: dict[str, Any]
 
     def __new__(cls, entry: Mapping[str, Any]) -> Score:
         self = super().__new__(cls, entry["value"])
@@ -53,7 +58,7 @@ class Score(float):
     def __getnewargs__(self) -> tuple[Mapping[str, Any]]:
         return (self._entry,)
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return (Score, (self._entry,))
 
     @property
@@ -62,7 +67,7 @@ class Score(float):
         return float(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The score as results.json has it."""
+        """The score as an entry of results.json."""
         return dict(self._entry)
 
     def __repr__(self) -> str:
@@ -79,15 +84,30 @@ class Score(float):
 
 
 class Undefined:
-    """A score that does not exist for these data. ``reason`` says why; ``float()`` refuses."""
+    """A score that is undefined for the data. ``reason`` says why; ``float()`` raises ValueError."""
+
+    metric: str
+    model: str
+    interval: None
+    level: float | None
+    n: int
+    better: str
+    chance: float | None
+    standard_error: float | None
+    unit: str | None
+    method: str | None
+    note: str | None
+    reason: str
+    warnings: list[str]
+    all: Scores
+    _entry: dict[str, Any]
+    value: None = None
 
     def __init__(self, entry: Mapping[str, Any]) -> None:
         _fill(self, entry)
 
-    value = None
-
     def to_dict(self) -> dict[str, Any]:
-        """The score as results.json has it."""
+        """The score as an entry of results.json."""
         return dict(self._entry)
 
     def __float__(self) -> float:
@@ -99,21 +119,23 @@ class Undefined:
     def __repr__(self) -> str:
         return f"{self.metric} undefined: {self.reason}"
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return (Undefined, (self._entry,))
 
     def _repr_html_(self) -> str:
         return _html([self])
 
 
-class Scores(Mapping):
-    """Scores by their names, in the order in which they are shown."""
+class Scores(Mapping[str | int, Score | Undefined]):
+    """Scores by name, in display order."""
+
+    warnings: list[str]
 
     def __init__(self, scores: Mapping[Any, Score | Undefined], warnings: list[str] | None = None) -> None:
-        self._scores = dict(scores)
+        self._scores: dict[str | int, Score | Undefined] = dict(scores)
         self.warnings = warnings or []
 
-    def __getitem__(self, name: Any) -> Score | Undefined:
+    def __getitem__(self, name: str | int) -> Score | Undefined:
         try:
             return self._scores[name]
         except KeyError:
@@ -132,18 +154,18 @@ class Scores(Mapping):
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(name for name in self._scores if isinstance(name, str) and name.isidentifier())]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[str | int]:
         return iter(self._scores)
 
     def __len__(self) -> int:
         return len(self._scores)
 
-    def to_dict(self) -> dict[Any, dict[str, Any]]:
-        """Every score as results.json has it."""
+    def to_dict(self) -> dict[str | int, dict[str, Any]]:
+        """Every score as an entry of results.json."""
         return {name: score.to_dict() for name, score in self._scores.items()}
 
-    def to_pandas(self) -> Any:
-        """A frame with a row per score."""
+    def to_pandas(self) -> DataFrame:
+        """A data frame with one row per score."""
         import pandas
 
         return pandas.DataFrame([score.to_dict() for score in self._scores.values()])
@@ -171,7 +193,7 @@ def _fill(score: Any, entry: Mapping[str, Any]) -> None:
     score.warnings = []
 
 
-def _html(scores: Any) -> str:
+def _html(scores: Iterable[Score | Undefined]) -> str:
     from html import escape
 
     rows = []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""ETES, the signal-text energy score of document 004.
+"""ETES, the EEG–text energy score.
 
-``from repscope.etes import ETESEvaluator`` is the evaluator of the document; ``repscope.etes(signal, generated)`` is
-the metric on embeddings. Energies are negative cosines: lower is better.
+``from repscope.etes import ETESEvaluator`` is the evaluator of the original code; ``repscope.etes(signal, generated)``
+is the metric on embeddings. Energies are negative cosine similarities (negative cosines): lower is better.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ from ._call import Call
 from ._results import Results
 from ._scores import Score, Scores, Undefined
 from ._scores import score as _score
+from ._signatures import with_options
+from ._types import ArrayLike, TextEncoder
 from .retrieval import BATCH, DocumentResults, check_encoder, encode_texts
 
 __all__ = ["BANDS", "ETESEvaluator"]
 
-#: Where the bands excellent, good, fair and weak end; behind them is poor. Document 004 says nothing of −0.2 to 0.
+#: Upper limits of excellent, good, fair and weak; above them is poor. The specification leaves −0.2 to 0 open.
 BANDS = (-0.8, -0.5, -0.2, 0.0)
 _QUALITIES = ("excellent", "good", "fair", "weak", "poor")
-#: What the document calls the scores.
+#: Result keys of the original code.
 _KEYS = {
     "etes_alignment": "etes.alignment",
     "etes_alignment_std": "etes.std",
@@ -41,50 +43,61 @@ _KEYS = {
     "etes_p90": "etes.p90",
 }
 _KEYS_OF_REFERENCES = {"etes_reference": "etes.reference", "etes_gap": "etes.gap"}
-#: What the texts are called as a system of the command.
+#: Name of the texts as a system of the command.
 _SYSTEM = "system"
 
 #: The function of the metric; the package sets it.
-_function: Callable
+_function: Callable[..., Scores]
 
 
 class ETESEvaluator:
-    """Scores how well texts fit the signals that they were generated from.
+    """Score how well texts match the signals that they were generated from.
 
     Parameters
     ----------
     text_encoder : callable, object or path, optional
-        What turns texts into vectors of the signals' space: any callable ``(list of str) -> (N, D) array``, an object
-        with ``encode(texts)``, or the path of a text model that :func:`repscope.encode` reads. Without it, give
-        embeddings where texts would be.
+        Maps texts to embeddings in the space of the signals: any callable ``(list of str) -> (N, D) array``, an object
+        with ``encode(texts)``, or the path of a text model supported by :func:`repscope.encode`. Without it, pass
+        embeddings in place of texts.
     fluency : callable, optional
-        ``(list of str) -> (N,) numbers``: the log-perplexity (mean negative log-likelihood of the tokens) of each text.
-        Then the total energy is alignment + ``fluency_weight`` · log-perplexity / 10; without it, total is alignment.
+        ``(list of str) -> (N,) numbers``: the log-perplexity (mean negative log-likelihood of the tokens) of each
+        text. The total energy is then alignment + ``fluency_weight`` · log-perplexity / 10; without it, total equals
+        alignment.
     fluency_weight : float
-        The weight of fluency in the total.
+        Weight of fluency in the total.
     fluency_kind : str
-        ``log-perplexity``, or ``perplexity`` where the callable gives that.
+        ``log-perplexity``, or ``perplexity`` if the callable returns perplexities.
     bands : four numbers
-        Where the qualities excellent, good, fair and weak end; behind them is poor.
+        Upper limits of the qualities excellent, good, fair and weak; above them is poor.
     device : optional
-        Handed to the text encoder where it takes one.
+        Passed to the text encoder if it takes a device.
     batch_size : int
-        Texts that the text encoder sees at once.
+        Number of texts per batch.
     **options
-        Where the text encoder is a path, those of ``repscope encode``: ``checkpoint="glim.ckpt"`` puts its aligner
-        behind the text model, ``template="To English: {}"`` wraps each text as the aligner was trained to see it.
+        If the text encoder is a path, options of ``repscope encode``: ``checkpoint="glim.ckpt"`` applies its aligner
+        after the text model, ``template="To English: {}"`` wraps each text in the prompt the aligner was trained on.
 
-    Notes
-    -----
-    Conventions are those of the document. The code behind it differs: there, min, max, median and percentiles are of
-    the total energy, and here of the alignment, as the document says; its median is the lower of the middle two, ours
-    their mean; its bands have ``poor`` below 0.2 and ``very_poor`` above. Standard deviations have n − 1 in both. A
-    vector of length zero has no cosine: its sample is left out, and a warning says so.
+    Notes ----- Conventions are those of the specification. The original code differs: its min, max, median and
+    percentiles describe the total energy, here the alignment, as specified; its median is the lower of the middle
+    two, here their mean; its bands have ``poor`` below 0.2 and ``very_poor`` above. Standard deviations have n − 1 in
+    both. An embedding of length zero has no cosine: its sample is left out, with a warning.
     """
 
+    text_encoder: TextEncoder | None
+    fluency: Callable[[list[str]], Any] | None
+    fluency_weight: float
+    fluency_kind: str
+    bands: tuple[float, ...]
+    device: Any
+    batch_size: int
+    threads: int | None
+    progress: bool | None
+    options: dict[str, Any]
+
+    @with_options("encode", without=("encoder", "input"))
     def __init__(
         self,
-        text_encoder: Any = None,
+        text_encoder: TextEncoder | None = None,
         fluency: Callable[[list[str]], Any] | None = None,
         *,
         fluency_weight: float = 0.1,
@@ -114,23 +127,23 @@ class ETESEvaluator:
         self.options = options
 
     def encode_text(self, texts: Iterable[str]) -> np.ndarray:
-        """One vector per text."""
+        """One embedding per text."""
         return self._encoded(_as_texts(texts, "texts"), "texts")
 
-    def compute_alignment_energy(self, eeg_emb: Any, text_emb: Any) -> np.ndarray:
-        """The energy −cos of each pair of rows; nan where a row has length zero. Lower is better."""
-        call = Call("etes", "--quiet").option("permutations", 0).option("k", 1)
+    def compute_alignment_energy(self, eeg_emb: ArrayLike, text_emb: ArrayLike) -> np.ndarray:
+        """The energy −cos of each pair of rows; nan if a row has length zero. Lower is better."""
+        call = Call("etes").option("permutations", 0).option("k", 1)
         call.lent("signal", _vectors(eeg_emb, "eeg_emb"))
-        call.option("generated", f"{_SYSTEM}={call.array('text_emb', _vectors(text_emb, 'text_emb'))}")
+        call.add("generated", _SYSTEM, call.array("text_emb", _vectors(text_emb, "text_emb")))
         return _column(self._results(call), "energy")
 
     def evaluate(
         self,
-        eeg_embeddings: Any,
-        generated_texts: Any,
-        reference_texts: Any = None,
+        eeg_embeddings: ArrayLike,
+        generated_texts: Iterable[str] | ArrayLike,
+        reference_texts: Iterable[str] | ArrayLike | None = None,
         fluency_weight: float | None = None,
-    ) -> DocumentResults:
+    ) -> DocumentResults[Score | Undefined]:
         """The scores of all samples.
 
         Parameters
@@ -140,17 +153,17 @@ class ETESEvaluator:
         generated_texts : texts or array
             The text generated from each signal, or its embedding.
         reference_texts : texts or array, optional
-            The true text of each signal, or its embedding.
+            The reference text of each signal, or its embedding.
         fluency_weight : float, optional
-            Instead of the evaluator's.
+            Overrides the weight of the evaluator.
 
         Returns
         -------
         DocumentResults
             ``etes_alignment``, ``etes_alignment_std``, ``etes_total``, ``etes_total_std``, ``etes_min``, ``etes_max``,
             ``etes_median``, ``etes_p10``, ``etes_p90``, and with references ``etes_reference`` and ``etes_gap``: each a
-            float that knows its interval, or an :class:`~repscope.Undefined`, as a standard deviation of one sample is.
-            ``.scores`` has what else is known: whether texts fit their own signal better than others (``etes.auc``).
+            :class:`~repscope.Score`, or an :class:`~repscope.Undefined`, for example the standard deviation of one
+            sample. ``.scores`` has all other scores, such as ``etes.auc``: whether texts match their own signal best.
         """
         results = self._run(eeg_embeddings, generated_texts, reference_texts, fluency_weight)
         own = {score.metric: score for score in results.scores}
@@ -163,18 +176,27 @@ class ETESEvaluator:
             score.all, score.warnings = everything, results.warnings
         return DocumentResults(values, results, results.warnings)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> DocumentResults:
+    def __call__(
+        self,
+        eeg_embeddings: ArrayLike,
+        generated_texts: Iterable[str] | ArrayLike,
+        reference_texts: Iterable[str] | ArrayLike | None = None,
+        fluency_weight: float | None = None,
+    ) -> DocumentResults[Score | Undefined]:
         """As :meth:`evaluate`."""
-        return self.evaluate(*args, **kwargs)
+        return self.evaluate(eeg_embeddings, generated_texts, reference_texts, fluency_weight)
 
     def get_sample_scores(
-        self, eeg_embeddings: Any, generated_texts: Any, reference_texts: Any = None
+        self,
+        eeg_embeddings: ArrayLike,
+        generated_texts: Iterable[str] | ArrayLike,
+        reference_texts: Iterable[str] | ArrayLike | None = None,
     ) -> list[dict[str, Any]]:
         """The scores of each sample: ``index``, ``text``, ``etes`` (its alignment energy) and ``quality``.
 
-        With references also ``reference`` (the energy of the true text) and ``gap`` (``etes`` less that); with fluency
-        also ``total``. ``text`` is None where embeddings were given. A sample without energy, whose signal or text is a
-        vector of length zero, has nan, and None for its quality.
+        With references also ``reference`` (the energy of the reference text) and ``gap`` (``etes`` minus
+        ``reference``); with fluency also ``total``. ``text`` is None if embeddings were given. A sample whose signal
+        or text embedding has length zero has the energy nan and the quality None.
         """
         results = self._run(eeg_embeddings, generated_texts, reference_texts, None)
         columns = {"etes": _column(results, "energy")}
@@ -197,7 +219,7 @@ class ETESEvaluator:
 
     @staticmethod
     def _interpret_score(energy: float, bands: Sequence[float] = BANDS) -> str:
-        """What an energy is called: below −0.8 excellent, below −0.5 good, below −0.2 fair, up to 0 weak, then poor."""
+        """The quality of an energy: below −0.8 excellent, below −0.5 good, below −0.2 fair, up to 0 weak, then poor."""
         value = float(energy)
         if np.isnan(value):
             raise ValueError("nan is no energy, so it has no quality")
@@ -206,12 +228,17 @@ class ETESEvaluator:
     def _run(self, signals: Any, generated: Any, references: Any, fluency_weight: float | None) -> Results:
         vectors = _vectors(signals, "eeg_embeddings")
         count = rows_of(vectors)
-        call = Call("etes", "--quiet").option("permutations", 0).lent("signal", vectors, "eeg_embeddings")
+        call = Call("etes").option("permutations", 0).lent("signal", vectors, "eeg_embeddings")
         call.option("k", [k for k in (1, 5, 10) if k <= max(count, 1)])
-        call.words(["--bands", *(str(band) for band in self.bands)])
-        texts = self._side(call, "generated", f"{_SYSTEM}=", generated, "generated_texts", count)
+        call.option("bands", self.bands)
+        texts, embeddings = self._side(generated, "generated_texts", count)
+        call.add("generated", _SYSTEM, call.array("generated_texts", embeddings))
+        if texts is not None:
+            call.add("generated_text", _SYSTEM, call.array("generated_texts as text", texts))
         if references is not None:
-            self._side(call, "reference", "", references, "reference_texts", count)
+            true_texts, embeddings = self._side(references, "reference_texts", count)
+            call.lent("reference", embeddings, "reference_texts")
+            call.lent("reference_text", true_texts, "reference_texts as text")
         if self.fluency is not None:
             if texts is None:
                 raise ValueError("fluency is of texts, but generated_texts are embeddings; give the texts themselves")
@@ -221,22 +248,19 @@ class ETESEvaluator:
                     f"fluency was shown {count} texts and gave shape {numbers.shape}; it must give one number each"
                 )
             weight = self.fluency_weight if fluency_weight is None else fluency_weight
-            call.option("fluency", f"{_SYSTEM}={call.array('fluency', numbers)}")
+            call.add("fluency", _SYSTEM, call.array("fluency", numbers))
             call.option("fluency_weight", float(weight)).option("fluency_kind", self.fluency_kind)
         return self._results(call)
 
-    def _side(self, call: Call, option: str, prefix: str, given: Any, name: str, count: int) -> list[str] | None:
-        """Adds texts or embeddings; gives the texts."""
+    def _side(self, given: Any, name: str, count: int) -> tuple[list[str] | None, Any]:
+        """The texts, if texts are given, and their embeddings."""
         if not _are_texts(given):
-            call.option(option, prefix + call.array(name, _vectors(given, name)))
-            return None
+            return None, _vectors(given, name)
         texts = _as_texts(given, name)
-        # Checked before they are encoded, which may take long.
+        # Checked before encoding, which may take long.
         if len(texts) != count:
             raise ValueError(f"there are {count} signals and {len(texts)} {name}; give one text per signal")
-        call.option(option, prefix + call.array(name, self._encoded(texts, name)))
-        call.option(f"{option}_text", prefix + call.array(f"{name} as text", texts))
-        return texts
+        return texts, self._encoded(texts, name)
 
     def _encoded(self, texts: list[str], name: str) -> np.ndarray:
         if self.text_encoder is None:
@@ -271,7 +295,7 @@ def _as_texts(given: Any, name: str) -> list[str]:
 
 
 def _vectors(given: Any, name: str) -> Any:
-    """One row per sample."""
+    """Embeddings with one row per sample."""
     array = to_numpy(given, name)
     # A single axis is one sample: encoders that squeeze their output lose the axis of a batch of one.
     return array.reshape(1, -1) if isinstance(array, np.ndarray) and array.ndim == 1 else array
@@ -282,7 +306,7 @@ def _column(results: Results, name: str) -> np.ndarray:
 
 
 def _spread_of_totals(std: Score | Undefined, totals: np.ndarray) -> Score | Undefined:
-    """The standard deviation of total energies, which differs from that of alignment where there is fluency."""
+    """The standard deviation of total energies, which differs from that of the alignment if fluency is used."""
     entry = std.to_dict() | dict.fromkeys(("interval", "level", "standard_error", "unit", "method", "note"))
     entry["metric"] = "etes.total.std"
     if entry["value"] is not None:
@@ -291,7 +315,7 @@ def _spread_of_totals(std: Score | Undefined, totals: np.ndarray) -> Score | Und
 
 
 class _Metric(types.ModuleType):
-    """The module, which is the metric's function, too."""
+    """The module, which is also the function of the metric."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Scores:
         return self._function(*args, **kwargs)
@@ -301,9 +325,12 @@ class _Metric(types.ModuleType):
         return inspect.signature(self._function)
 
     def __repr__(self) -> str:
-        return f"<module and metric {self.__name__!r}: call it as {self.__name__}{self.__signature__}>"
+        empty = inspect.Parameter.empty
+        plain = [own.replace(annotation=empty) for own in self.__signature__.parameters.values()]
+        form = inspect.Signature(plain)
+        return f"<module and metric {self.__name__!r}: call it as {self.__name__}{form}>"
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return (importlib.import_module, (self.__name__,))
 
 

@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Metrics during training: batches in, scores out, in bounded memory, mergeable over processes.
+"""Metrics during training: batches in, scores out, in bounded memory, mergeable across processes.
 
-A monitor keeps at most ``rows`` rows. While it has seen no more than that it has all of them, and scores are exact.
-Beyond, it has a uniform random sample: every row gets a 64-bit key, and the rows with the smallest keys stay. The key
-is a hash of the seed, of the row's numbers, of its place in its own monitor and of the monitor's ``stream``. So
+A monitor keeps at most ``rows`` rows. Up to that number it keeps all rows, and scores are exact. Beyond, it keeps a
+uniform random sample: every row gets a 64-bit key, and the rows with the smallest keys are kept. The key is a hash of
+the seed, the values of the row, its position in its monitor and the ``stream`` of the monitor. Therefore
 
-- a row's key does not depend on how rows come in batches, nor on what else was seen or merged: the rows that stay are
-  the same for every order and bracketing of merges, and so is every bit of the scores;
-- copies of a row get keys of their own, so that the share of equal rows in the sample is that in the data (a collapse
-  is seen). Were rows drawn by their numbers alone, copies would all stay or all go;
-- monitors of several processes do not draw alike: their rows differ. Only rows that are the same, at the same place of
-  monitors of the same ``stream``, stay or go together; with a ``stream`` for each process none do.
+- the key of a row does not depend on batch sizes or on other rows, seen or merged: the sample, and every bit of the
+  scores, is the same for every order and nesting of merges;
+- copies of a row get different keys, so the share of equal rows in the sample matches the data, and a collapse is
+  detected. With keys of the values alone, copies would all be kept or all be dropped;
+- monitors of several processes sample independently, because their rows differ. Only equal rows at the same position of
+  monitors with the same ``stream`` get equal keys; use one ``stream`` per process to avoid this.
 
-Scores are computed on the rows in the order of a hash of their numbers. While all rows are kept it therefore does not
-matter either which monitor saw them, or when: merged monitors have the bits of one that saw everything.
+Scores are computed on the rows in the order of a hash of their values. While all rows are kept, it therefore does not
+matter which monitor saw a row, or when: merged monitors give the same bits as a single one.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
@@ -27,17 +28,21 @@ import numpy as np
 from . import _functions
 from ._arrays import lend
 from ._scores import Score, Scores, Undefined
+from ._signatures import Parameter, sign, signature
+from ._types import ArrayLike, SummaryWriter
 
-#: The odd steps of splitmix64 and of two Weyl sequences beside it.
+__all__ = ["Monitor"]
+
+#: The odd increments of splitmix64 and of two further Weyl sequences.
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _STREAM_STEP = np.uint64(0xD1B54A32D192ED03)
 _SEED_STEP = np.uint64(0x8CB92BA72F3D8DD7)
-#: Options that every function takes and a monitor sets, or cannot have: rows that were drawn have no order.
+#: Options of functions that the monitor sets itself or does not support: sampled rows have no order.
 _OWN = ("seed", "episodes")
 
 
 class Monitor:
-    """Watches codes during training.
+    """Monitor embeddings during training.
 
     ::
 
@@ -52,19 +57,20 @@ class Monitor:
     Parameters
     ----------
     metrics : sequence of str
-        Metrics of codes alone, by the name of their function ("two_nn") or by printed identity ("two_nn(fit=mle)").
+        Metrics of embeddings alone, by function name ("two_nn") or by id ("two_nn(fit=mle)").
     rows : int, default 10000
-        How many rows to keep. Memory is rows × columns numbers; beyond it scores are those of a random sample.
+        Maximum number of rows to keep. Memory is rows × columns numbers; beyond, scores are those of a random sample.
     seed : int, default 42
-        The seed of the sample and of every random choice of the metrics.
+        Random seed of the sample and of the metrics.
     stream : int, default 0
-        A number of this monitor among those it will be merged with, such as the rank of the process; see the module.
-    **options
-        Options of the functions, such as ``discard=0.2``, ``threads=1``; each goes to the metrics that have it.
+        Number of this monitor among those it will be merged with, such as the rank of the process; see the module.
+
+    The other parameters are those of the metrics' functions, such as ``discard=0.2`` or ``threads=1``. Each is passed to
+    the metrics that have it; None is their default.
     """
 
     def __init__(
-        self, metrics: Iterable[str], *, rows: int = 10000, seed: int = 42, stream: int = 0, **options: Any
+        self, metrics: str | Iterable[str], *, rows: int = 10000, seed: int = 42, stream: int = 0, **options: Any
     ) -> None:
         names = [metrics] if isinstance(metrics, str) else list(metrics)
         if not names:
@@ -73,83 +79,85 @@ class Monitor:
         self._rows = _whole("rows", rows, 1)
         self._seed = _whole("seed", seed, 0)
         self._stream = _whole("stream", stream, 0)
-        self._options = dict(options)
-        self._check_options({_metric_of(name)["id"]: _metric_of(name) for name in self._metrics})
+        self._options = {name: value for name, value in options.items() if value is not None}
+        _check_options(options, {_metric_of(name)["id"]: _metric_of(name) for name in self._metrics})
         self.reset()
 
     @property
     def metrics(self) -> list[str]:
-        """What is watched, as asked."""
+        """The requested metrics."""
         return list(self._metrics)
 
     @property
     def seen(self) -> int:
-        """How many rows came in, merged ones included; those kept are ``len(monitor)``."""
+        """Number of rows seen, including merged ones; ``len(monitor)`` is the number of rows kept."""
         return self._seen
 
     def reset(self) -> None:
-        """Forgets all rows."""
-        self._place = 0  # rows of its own, merged ones not counted
+        """Drop all rows."""
+        self._place = 0  # own rows, not counting merged ones
         self._seen = 0
-        self._codes: np.ndarray | None = None  # with room for more rows than are held
+        self._embeddings: np.ndarray | None = None  # with capacity for more rows
         self._keys = np.empty(0, dtype="u8")
         self._contents = np.empty(0, dtype="u8")
 
-    def update(self, batch: Any) -> None:
-        """Takes a batch of codes, an array or tensor of shape (B, D); a tensor is detached and copied."""
-        codes = _codes_of(batch)
-        self._check_columns(codes, "a batch")
-        contents = _content_hashes(codes, self._seed)
-        places = np.arange(self._place, self._place + len(codes), dtype="u8")
+    def update(self, batch: ArrayLike) -> None:
+        """Add a batch of embeddings, an array or tensor of shape (B, D); a tensor is detached and copied."""
+        embeddings = _embeddings_of(batch)
+        self._check_columns(embeddings, "a batch")
+        contents = _content_hashes(embeddings, self._seed)
+        places = np.arange(self._place, self._place + len(embeddings), dtype="u8")
         start = _mixed(_word(self._seed) * _SEED_STEP + _mixed(_word(self._stream) * _STREAM_STEP + _STEP))
         keys = _mixed(contents ^ _mixed(places * _STEP + start))
-        self._place += len(codes)
-        self._seen += len(codes)
-        self._take(codes, keys, contents)
+        self._place += len(embeddings)
+        self._seen += len(embeddings)
+        self._take(embeddings, keys, contents)
 
     def merge(self, other: Monitor) -> Monitor:
-        """Adds what another monitor has seen, which stays as it is; gives this one.
+        """Add the rows of another monitor, which is not changed; return this one.
 
-        Both need the same rows, seed and columns. Any order and bracketing of merges gives the same scores.
+        Both need the same ``rows``, seed and number of columns. Any order and nesting of merges gives the same scores.
         """
         if not isinstance(other, Monitor):
             raise TypeError(f"a monitor merges with a monitor, not with {type(other).__name__}")
         for name, own, its in (("rows", self._rows, other._rows), ("seed", self._seed, other._seed)):
             if own != its:
                 raise ValueError(f"monitors with {name} = {own} and {name} = {its} do not merge; give both the same")
-        if other._codes is None:
+        if other._embeddings is None:
             return self
         count = len(other)
-        self._check_columns(other._codes, "the other monitor")
-        # Copies, as a monitor may be merged with itself.
-        self._take(other._codes[:count].copy(), other._keys.copy(), other._contents.copy())
+        self._check_columns(other._embeddings, "the other monitor")
+        # Copies, because a monitor may be merged with itself.
+        self._take(other._embeddings[:count].copy(), other._keys.copy(), other._contents.copy())
         self._seen += other._seen
         return self
 
     def compute(self) -> Scores:
-        """The scores of the rows, by the names that were asked for; a metric of several scores has its printed ones."""
+        """The scores by requested name; a metric with several scores is listed by the ids of its scores."""
         if not len(self):
             raise ValueError("the monitor has no rows yet; call update(batch) first")
-        assert self._codes is not None
-        codes = self._codes[np.argsort(self._contents, kind="stable")]
+        assert self._embeddings is not None
+        embeddings = self._embeddings[np.argsort(self._contents, kind="stable")]
         warnings = []
-        if self._seen > len(codes):
-            warnings.append(f"scores of a random sample of {len(codes)} of {self._seen} rows; raise rows to keep more")
+        if self._seen > len(embeddings):
+            warnings.append(
+                f"scores of a random sample of {len(embeddings)} of {self._seen} rows; raise rows to keep more"
+            )
         answers: dict[str, Score | Undefined | Scores] = {}
         scores: dict[str, Score | Undefined] = {}
         for name in self._metrics:
             metric = _metric_of(name)
             identity = metric["id"]
             if identity not in answers:
-                answers[identity] = self._ask(metric, codes)
+                answers[identity] = self._ask(metric, embeddings)
                 warnings += [warning for warning in answers[identity].warnings if warning not in warnings]
             scores |= _picked(name, metric, answers[identity])
         return Scores(scores, warnings)
 
-    def log(self, writer: Any, step: int, prefix: str = "repscope/") -> Scores:
-        """Writes every score through a SummaryWriter's ``add_scalar(prefix + name, value, step)``, and gives them.
+    def log(self, writer: SummaryWriter, step: int, prefix: str = "repscope/") -> Scores:
+        """Write every score with ``writer.add_scalar(prefix + name, value, step)``; return the scores.
 
-        A score that does not exist for these rows is not written.
+        Undefined scores are not written.
         """
         scores = self.compute()
         for name, score in scores.items():
@@ -161,27 +169,27 @@ class Monitor:
         return len(self._keys)
 
     def __bool__(self) -> bool:
-        return True  # a monitor without rows is still one
+        return True  # an empty monitor is still a monitor
 
     def __getstate__(self) -> dict[str, Any]:
-        # Without the room for rows to come.
-        codes = None if self._codes is None else self._codes[: len(self)]
-        return {**self.__dict__, "_codes": codes}
+        # Without spare capacity.
+        embeddings = None if self._embeddings is None else self._embeddings[: len(self)]
+        return {**self.__dict__, "_embeddings": embeddings}
 
     def __repr__(self) -> str:
         return f"<Monitor of {', '.join(self._metrics)}: {len(self)} of {self._seen} rows>"
 
-    def _take(self, codes: np.ndarray, keys: np.ndarray, contents: np.ndarray) -> None:
-        """Adds rows, then lets go of those with the largest keys; rows that stay do not move."""
-        self._grow(len(codes), codes)
-        assert self._codes is not None
-        room = min(self._rows - len(self), len(codes))
+    def _take(self, embeddings: np.ndarray, keys: np.ndarray, contents: np.ndarray) -> None:
+        """Adds rows, then drops those with the largest keys; kept rows do not move."""
+        self._grow(len(embeddings), embeddings)
+        assert self._embeddings is not None
+        room = min(self._rows - len(self), len(embeddings))
         if room > 0:
-            self._codes[len(self) : len(self) + room] = codes[:room]
+            self._embeddings[len(self) : len(self) + room] = embeddings[:room]
             self._keys = np.concatenate([self._keys, keys[:room]])
             self._contents = np.concatenate([self._contents, contents[:room]])
-            codes, keys, contents = codes[room:], keys[room:], contents[room:]
-        if not len(codes):
+            embeddings, keys, contents = embeddings[room:], keys[room:], contents[room:]
+        if not len(embeddings):
             return
         new = np.flatnonzero(keys < self._keys.max())
         if not len(new):
@@ -190,80 +198,72 @@ class Monitor:
         order = np.argsort(np.concatenate([self._keys, keys[new]]), kind="stable")
         goes, comes = order[held:], order[:held]
         goes, comes = goes[goes < held], new[comes[comes >= held] - held]
-        self._codes[goes], self._keys[goes], self._contents[goes] = codes[comes], keys[comes], contents[comes]
+        self._embeddings[goes], self._keys[goes], self._contents[goes] = embeddings[comes], keys[comes], contents[comes]
 
-    def _grow(self, count: int, codes: np.ndarray) -> None:
-        """Makes room for so many more rows like these."""
+    def _grow(self, count: int, embeddings: np.ndarray) -> None:
+        """Increases the capacity for `count` more rows."""
         held = len(self)
-        if self._codes is None:
-            self._codes = np.empty((min(self._rows, count), codes.shape[1]), dtype=codes.dtype)
-        dtype = np.promote_types(self._codes.dtype, codes.dtype)
-        room, needed = len(self._codes), min(self._rows, held + count)
-        if needed > room or dtype != self._codes.dtype:
+        if self._embeddings is None:
+            self._embeddings = np.empty((min(self._rows, count), embeddings.shape[1]), dtype=embeddings.dtype)
+        dtype = np.promote_types(self._embeddings.dtype, embeddings.dtype)
+        room, needed = len(self._embeddings), min(self._rows, held + count)
+        if needed > room or dtype != self._embeddings.dtype:
             room = room if needed <= room else min(self._rows, max(needed, 2 * room))
-            larger = np.empty((room, codes.shape[1]), dtype=dtype)
-            larger[:held] = self._codes[:held]
-            self._codes = larger
+            larger = np.empty((room, embeddings.shape[1]), dtype=dtype)
+            larger[:held] = self._embeddings[:held]
+            self._embeddings = larger
 
-    def _check_columns(self, codes: np.ndarray, what: str) -> None:
-        if self._codes is not None and codes.shape[1] != self._codes.shape[1]:
+    def _check_columns(self, embeddings: np.ndarray, what: str) -> None:
+        if self._embeddings is not None and embeddings.shape[1] != self._embeddings.shape[1]:
             raise ValueError(
-                f"{what} has {codes.shape[1]} columns, and the rows before it had {self._codes.shape[1]}; "
-                "use a monitor for each kind of codes, or reset()"
+                f"{what} has {embeddings.shape[1]} columns, and the rows before it had {self._embeddings.shape[1]}; "
+                "use a monitor for each kind of embeddings, or reset()"
             )
 
-    def _check_options(self, metrics: Mapping[str, Mapping[str, Any]]) -> None:
-        known = {name for metric in metrics.values() for name in _options_of(metric)}
-        for name in self._options:
-            if name not in known:
-                raise TypeError(
-                    f"none of {', '.join(metrics)} has an option {name!r}; there are {', '.join(sorted(known))}"
-                )
-
-    def _ask(self, metric: Mapping[str, Any], codes: np.ndarray) -> Score | Undefined | Scores:
+    def _ask(self, metric: Mapping[str, Any], embeddings: np.ndarray) -> Score | Undefined | Scores:
         own = {name: value for name, value in self._options.items() if name in _options_of(metric)}
-        # A bar in every training step would be one too many.
+        # No progress bar in every training step.
         own.setdefault("progress", False)
-        return _functions.make(metric)(codes, seed=self._seed, **own)
+        return _functions.make(metric)(embeddings, seed=self._seed, **own)
 
 
-def _codes_of(batch: Any) -> np.ndarray:
-    """Codes as f32 or f64 in C order, finite, of shape (B, D)."""
+def _embeddings_of(batch: Any) -> np.ndarray:
+    """Finite embeddings as f32 or f64 in C order, of shape (B, D)."""
     array, dtype = lend(batch, "batch")
     if isinstance(array, list):
         raise TypeError(f"`batch` holds {'texts' if dtype == 'str' else 'Python objects'}; give numbers, shape (B, D)")
     if array.ndim != 2 or not array.shape[1]:
-        raise ValueError(f"`batch` has shape {array.shape}; give one row of codes per sample, shape (B, D)")
-    codes = array if array.dtype in (np.float32, np.float64) else array.astype("f8")
-    is_finite = np.isfinite(codes).all(axis=1)
+        raise ValueError(f"`batch` has shape {array.shape}; give one row of embeddings per sample, shape (B, D)")
+    embeddings = array if array.dtype in (np.float32, np.float64) else array.astype("f8")
+    is_finite = np.isfinite(embeddings).all(axis=1)
     if not is_finite.all():
         wrong = np.flatnonzero(~is_finite)
         raise ValueError(
-            f"`batch` holds NaN or infinity in {len(wrong)} of {len(codes)} rows, row {wrong[0]} first; none of it was "
+            f"`batch` holds NaN or infinity in {len(wrong)} of {len(embeddings)} rows, row {wrong[0]} first; none of it was "
             "taken"
         )
-    return codes
+    return embeddings
 
 
-def _content_hashes(codes: np.ndarray, seed: int) -> np.ndarray:
-    """A 64-bit hash of the numbers of each row; the same for f32 and f64."""
-    # + 0.0 makes the zeros one.
-    words = (codes.astype("f8") + 0.0).view("u8")
-    # The low half of a number that was f32 is mostly zeros, and a product carries upwards only.
+def _content_hashes(embeddings: np.ndarray, seed: int) -> np.ndarray:
+    """A 64-bit hash of the values of each row; the same for f32 and f64."""
+    # + 0.0 maps −0.0 to 0.0.
+    words = (embeddings.astype("f8") + 0.0).view("u8")
+    # The low half of a converted f32 is mostly zeros, and a product only carries upward.
     words ^= words >> np.uint64(32)
-    columns = np.arange(1, codes.shape[1] + 1, dtype="u8")
+    columns = np.arange(1, embeddings.shape[1] + 1, dtype="u8")
     words *= _mixed(columns * _STEP + _word(seed)) | np.uint64(1)
     words ^= words >> np.uint64(29)
     return _mixed(words.sum(axis=1, dtype="u8"))
 
 
 def _word(number: int) -> np.ndarray:
-    """A number as an array of one, whose arithmetic wraps around in silence."""
+    """A number as an array of one element, whose arithmetic wraps without warnings."""
     return np.array([number], dtype="u8")
 
 
 def _mixed(words: np.ndarray) -> np.ndarray:
-    """The finaliser of splitmix64 (Steele, Lea and Flood 2014): every bit depends on every bit."""
+    """The finalizer of splitmix64 (Steele, Lea and Flood 2014): every bit depends on every bit."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))
@@ -271,12 +271,12 @@ def _mixed(words: np.ndarray) -> np.ndarray:
 
 @cache
 def _watchable() -> dict[str, Mapping[str, Any]]:
-    """The metrics of codes alone, by name."""
+    """The metrics of embeddings alone, by name."""
     return {m["id"]: m for m in _functions.declared() if set(m["takes"]) <= {"codes", "labels_if_any"}}
 
 
 def _metric_of(name: str) -> Mapping[str, Any]:
-    """The metric that a name or a printed identity belongs to."""
+    """The metric of a function name or score id."""
     watchable = _watchable()
     if name in watchable:
         return watchable[name]
@@ -288,16 +288,37 @@ def _metric_of(name: str) -> Mapping[str, Any]:
         there = ", ".join(output["id"] for output in watchable[bare]["outputs"])
         raise ValueError(f"{bare} has no score {name!r}; it has {there}")
     if any(metric["id"] == bare for metric in _functions.declared()):
-        raise ValueError(f"{name!r} needs more than codes; a monitor watches {', '.join(watchable)}")
+        raise ValueError(f"{name!r} needs more than embeddings; a monitor watches {', '.join(watchable)}")
     raise ValueError(f"there is no metric {name!r}; a monitor watches {', '.join(watchable)}")
 
 
-def _options_of(metric: Mapping[str, Any]) -> list[str]:
-    return [name for name, *_ in _functions.signature(metric)[1] if name not in _OWN]
+def _options_of(metric: Mapping[str, Any]) -> dict[str, Parameter]:
+    return {own.name: own for own in _functions.parameters(metric)[1] if own.name not in _OWN}
+
+
+def _check_options(options: Iterable[str], metrics: Mapping[str, Mapping[str, Any]]) -> None:
+    known = {name for metric in metrics.values() for name in _options_of(metric)}
+    for name in options:
+        if name not in known:
+            raise TypeError(
+                f"none of {', '.join(metrics)} has an option {name!r}; there are {', '.join(sorted(known))}"
+            )
+
+
+def _sign() -> None:
+    """Lists the options of all metrics that can be watched in the signature of the monitor."""
+    kinds: dict[str, dict[str, None]] = {}
+    for metric in _watchable().values():
+        for name, own in _options_of(metric).items():
+            kinds.setdefault(name, {}).update(dict.fromkeys(own.kind.split(" | ")))
+    options = [Parameter(name, " | ".join(dict.fromkeys([*own, "None"])), None, "") for name, own in kinds.items()]
+    form = inspect.signature(Monitor.__init__)
+    written = [own for own in form.parameters.values() if own.kind is not own.VAR_KEYWORD]
+    sign(Monitor.__init__, form.replace(parameters=written + list(signature([], options, "").parameters.values())))
 
 
 def _picked(name: str, metric: Mapping[str, Any], answer: Score | Undefined | Scores) -> dict[str, Score | Undefined]:
-    """What a name stands for in the answer of its metric's function."""
+    """The scores that a name selects from the return value of its function."""
     if name == metric["id"] and not isinstance(answer, Scores):
         return {name: answer}
     every = answer if isinstance(answer, Scores) else answer.all
@@ -307,5 +328,8 @@ def _picked(name: str, metric: Mapping[str, Any], answer: Score | Undefined | Sc
 
 def _whole(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or int(value) != value or not least <= value < 1 << 64:
-        raise ValueError(f"{name} = {value!r} must be a whole number from {least} to 2^64 − 1")
+        raise ValueError(f"{name} = {value!r} must be an integer from {least} to 2^64 − 1")
     return int(value)
+
+
+_sign()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The library calls of document 001: Label-Recall@K between sensor and text embeddings, and from text prototypes.
+"""The library calls of the label retrieval script: Label-Recall@K between sensor and text embeddings, and prototypes.
 
-They work as the document prints them, only the import changes. What the document calls Label-Recall@K is
-``label_precision`` here: of the K targets most similar to a query, the share with the query's label, averaged over
-queries. ``results["text2sensor"][10]`` is a float that knows its interval.
+They work as in the script; only the import changes. Label-Recall@K is ``label_precision`` here: of the K targets most
+similar to a query, the share with the query's label, averaged over queries. ``results["text2sensor"][10]`` is a float
+with its confidence interval.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from ._arrays import to_numpy
 from ._call import Call
 from ._encoders import Encoder
-from ._evaluate import _options, encode
+from ._evaluate import encode
 from ._repscope import prototype_texts
 from ._results import Results
 from ._scores import Score, Scores, Undefined
+from ._signatures import put_options, with_options
+from ._types import ArrayLike, PathLike, TextEncoder
 
 __all__ = [
     "DocumentResults",
@@ -39,49 +41,56 @@ __all__ = [
     "save_results",
 ]
 
-#: Texts that an encoder sees at once, as in the command.
+_Value = TypeVar("_Value")
+#: Default batch size for texts, as in the command.
 BATCH = 32
 
 
-class DocumentResults(dict):
-    """Results in the shape that the document prints.
+class DocumentResults(dict[str, _Value], Generic[_Value]):
+    """Results in the layout of the original script.
 
     Attributes
     ----------
     scores : Results or None
-        Every score of the call, with intervals, chance levels and figures; None in a copy that was pickled.
+        Every score of the call, with intervals, chance levels and figures; None after unpickling.
     warnings : list[str]
-        What the run had to say.
+        Warnings of the run.
     """
 
-    def __init__(self, values: Mapping, scores: Results | None = None, warnings: Iterable[str] = ()) -> None:
+    scores: Results | None
+    warnings: list[str]
+
+    def __init__(
+        self, values: Mapping[str, _Value], scores: Results | None = None, warnings: Iterable[str] = ()
+    ) -> None:
         super().__init__(values)
         self.scores = scores
         self.warnings = list(warnings)
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return (DocumentResults, (dict(self), None, self.warnings))
 
 
-class LabelTexts(dict):
-    """Texts by label, as the metadata have them: one text, or a list where a label has several.
+class LabelTexts(dict[str, str | list[str]]):
+    """Texts by label from the metadata: one text, or a list if a label has several.
 
     Attributes
     ----------
     source : str
-        The field they come from, such as ``label_to_text_sourish``.
+        The metadata field, such as ``label_to_text_sourish``.
     warnings : list[str]
-        What was not as asked.
+        Deviations from the request.
     """
 
     source: str
     warnings: list[str]
 
 
+@with_options("retrieval", without=("no_normalize",))
 def compute_label_recall_at_k(
-    sensor_embeddings: Any,
-    text_embeddings: Any,
-    labels: Any,
+    sensor_embeddings: ArrayLike | None,
+    text_embeddings: ArrayLike | None,
+    labels: ArrayLike,
     k_values: int | Iterable[int] = (10, 50, 100),
     directions: str | Iterable[str] = ("text2sensor", "sensor2text"),
     normalize: bool = True,
@@ -91,35 +100,33 @@ def compute_label_recall_at_k(
     threads: int | None = None,
     progress: bool | None = None,
     **options: Any,
-) -> DocumentResults:
+) -> DocumentResults[dict[int, Score | Undefined]]:
     """Label-Recall@K between embeddings whose rows are the same samples.
 
     Parameters
     ----------
     sensor_embeddings, text_embeddings : array or None
-        One row per sample, in the same order. One of them may be None where only the other one searches itself.
+        One row per sample, in the same order. One of them may be None if only the other one is searched with itself.
     labels : array
         A label per row, of any kind.
-    k_values : whole numbers
-        How many of the first targets to look at.
+    k_values : integers
+        Numbers K of first targets to score.
     directions : names
-        text2sensor, sensor2text, sensor2sensor, text2text; ``both`` is the first two. Where a space searches itself, a
-        row never finds itself.
+        text2sensor, sensor2text, sensor2sensor, text2text; ``both`` is the first two. When a space searches itself, a
+        row is never its own target.
     normalize : bool
-        Compare by cosine; False: by the inner product of the rows as they are.
+        Cosine similarity; False: inner product of the rows without normalization.
     verbose : bool
-        Print the values and what is to be known about them.
+        Print the values and warnings.
     exclude_self : bool
-        Only True: a query that finds itself would be counted as a hit.
-    **options
-        Any other option of ``repscope retrieval``, such as ``level=0.9`` or ``ignore_case=True``.
+        Only True is supported: a query that finds itself would count as a hit.
 
     Returns
     -------
     DocumentResults
         ``results[direction][k]``: a :class:`~repscope.Score`, which is a float, or an :class:`~repscope.Undefined`.
-        Queries whose label no target has are left out of the mean; ``results.warnings`` counts them. A K larger than
-        the number of targets becomes that number.
+        Queries whose label has no relevant targets are left out of the mean; ``results.warnings`` counts them. A K
+        larger than the number of targets becomes that number.
     """
     directions = _directions(directions)
     if not exclude_self and any(_searches_itself(direction) for direction in directions):
@@ -127,17 +134,19 @@ def compute_label_recall_at_k(
             "exclude_self=False: every row would find itself first and count that as a hit, which says nothing of the "
             "embeddings. Document 001 has self-checks that never return the query; leave exclude_self out"
         )
-    call = Call("retrieval", "--quiet")
+    call = Call("retrieval")
     call.lent("sensor_embeddings", sensor_embeddings).lent("text_embeddings", text_embeddings).lent("labels", labels)
-    return _search(call, k_values, directions, normalize, verbose, threads, progress, options)
+    put_options(compute_label_recall_at_k, "retrieval", call, options)
+    return _search(call, k_values, directions, normalize, verbose, threads, progress)
 
 
+@with_options("retrieval", without=("labels", "no_normalize"))
 def compute_prototype_retrieval_metrics(
-    prototype_embeddings: Any,
-    prototype_labels: Any,
-    sensor_embeddings: Any = None,
-    text_embeddings: Any = None,
-    target_labels: Any = None,
+    prototype_embeddings: ArrayLike,
+    prototype_labels: ArrayLike,
+    sensor_embeddings: ArrayLike | None = None,
+    text_embeddings: ArrayLike | None = None,
+    target_labels: ArrayLike | None = None,
     k_values: int | Iterable[int] = (10, 50, 100),
     directions: str | Iterable[str] = "both",
     normalize: bool = True,
@@ -146,39 +155,40 @@ def compute_prototype_retrieval_metrics(
     threads: int | None = None,
     progress: bool | None = None,
     **options: Any,
-) -> DocumentResults:
-    """Label-Recall@K with prototypes, vectors that stand for a label each, as queries.
+) -> DocumentResults[dict[int, Score | Undefined]]:
+    """Label-Recall@K with prototypes as queries: one or more embeddings per label.
 
     Parameters
     ----------
     prototype_embeddings, prototype_labels : array
-        One row per prototype, and its label; a label may have several. :func:`encode_text_prototypes` gives both.
+        One row per prototype, and its label; a label may have several. :func:`encode_text_prototypes` returns both.
     sensor_embeddings, text_embeddings : array, optional
-        What is searched; at least one of them.
+        The targets; at least one of them is required.
     target_labels : array
-        A label per row, written as those of the prototypes are. Prototypes of labels that no target has are left out,
-        and ``results.warnings`` names them; it is an error if none is left.
+        A label per row, spelled like those of the prototypes. Prototypes whose label has no targets are left out and
+        listed in ``results.warnings``; it is an error if none remain.
     directions : names
-        prototype2sensor, prototype2text; ``both`` is those that have embeddings.
+        prototype2sensor, prototype2text; ``both`` is those whose embeddings are given.
 
-    The other parameters and what is returned are those of :func:`compute_label_recall_at_k`.
+    The other parameters and the return value are those of :func:`compute_label_recall_at_k`.
     """
     if target_labels is None:
         raise TypeError("target_labels is missing: give the label of each row that is searched")
-    call = Call("retrieval", "--quiet")
+    call = Call("retrieval")
     call.lent("prototype_embeddings", prototype_embeddings).lent("prototype_labels", prototype_labels)
     call.lent("sensor_embeddings", sensor_embeddings).lent("text_embeddings", text_embeddings)
     call.lent("labels", target_labels, "target_labels")
-    return _search(call, k_values, _directions(directions), normalize, verbose, threads, progress, options)
+    put_options(compute_prototype_retrieval_metrics, "retrieval", call, options)
+    return _search(call, k_values, _directions(directions), normalize, verbose, threads, progress)
 
 
 def load_text_prototypes_from_metadata(
-    metadata_path: str | os.PathLike, dataset_name: str = "milan", style: str = "sourish"
+    metadata_path: PathLike, dataset_name: str = "milan", style: str = "sourish"
 ) -> LabelTexts:
     """The texts that describe the labels of a dataset: ``{label: text}``, in the order of the file.
 
-    Looked up is the field ``label_to_text_<style>``; where it is missing, the plain ``label_to_text``: its field of
-    that name (``long_desc``), or all of its descriptions, with a warning. A label with several texts has a list.
+    Reads the field ``label_to_text_<style>``. If it is missing, reads ``label_to_text``: its field of that name
+    (``long_desc``), or all of its descriptions, with a warning. A label with several texts has a list.
     """
     pairs, source, notes = prototype_texts(os.fspath(metadata_path), dataset_name, style)
     found = LabelTexts()
@@ -194,9 +204,10 @@ def load_text_prototypes_from_metadata(
     return found
 
 
+@with_options("encode", without=("encoder", "input", "threads"))
 def encode_text_prototypes(
     label_to_text: Mapping[Any, str | Iterable[str]],
-    text_encoder: Any,
+    text_encoder: TextEncoder,
     device: Any = None,
     normalize: bool = True,
     *,
@@ -209,19 +220,19 @@ def encode_text_prototypes(
     Parameters
     ----------
     label_to_text : mapping
-        ``{label: text}``, or a list of texts of a label, which then has as many prototypes.
+        ``{label: text}``, or a list of texts per label, each of which becomes a prototype.
     text_encoder : callable, object or path
         Any callable ``(list of str) -> (N, D) array``; an object with ``encode_texts_clip(texts, device)``, as in the
-        document, or with ``encode(texts)``, as of sentence-transformers; or the path of a text model that
-        :func:`repscope.encode` reads. A torch module is run in evaluation mode and without gradients.
+        original script, or with ``encode(texts)``, as in sentence-transformers; or the path of a text model supported
+        by :func:`repscope.encode`. A torch module is run in evaluation mode and without gradients.
     device : optional
-        Handed to the encoder where it takes one.
+        Passed to the encoder if it takes a device.
     normalize : bool
-        Bring each row to length 1.
+        Scale each row to unit length.
     batch_size : int
-        Texts that the encoder sees at once.
-    **options
-        Where the encoder is a path, those of ``repscope encode``: ``checkpoint``, ``template``, …
+        Number of texts per batch.
+
+    The other parameters are for an encoder that is a path.
     """
     if not isinstance(label_to_text, Mapping):
         raise TypeError(f"label_to_text is of type {type(label_to_text).__name__}; give a mapping {{label: text}}")
@@ -229,17 +240,17 @@ def encode_text_prototypes(
     if not pairs:
         raise ValueError("label_to_text has no text; give {label: text}")
     labels, texts = zip(*pairs)
-    codes = encode_texts(list(texts), text_encoder, device, batch_size, progress, options)
+    embeddings = encode_texts(list(texts), text_encoder, device, batch_size, progress, options)
     if normalize:
-        wide = codes.astype("f8")
+        wide = embeddings.astype("f8")
         wide /= np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12)
-        codes = wide.astype(np.result_type(codes.dtype, "f4"))
+        embeddings = wide.astype(np.result_type(embeddings.dtype, "f4"))
     is_one_kind = len({type(label) for label in labels}) == 1
-    return codes, np.array(labels) if is_one_kind else np.array(labels, dtype=object)
+    return embeddings, np.array(labels) if is_one_kind else np.array(labels, dtype=object)
 
 
 def print_results_summary(results: Mapping[str, Mapping[Any, Any]]) -> None:
-    """Prints the summary of document 001: a block per direction, a line per K."""
+    """Print the Label-Recall@K summary: a block per direction, a line per K."""
     wide = "=" * 70
     lines = [wide, "LABEL-RECALL@K RESULTS SUMMARY", wide, ""]
     for direction, own in results.items():
@@ -249,10 +260,10 @@ def print_results_summary(results: Mapping[str, Mapping[Any, Any]]) -> None:
     print("\n".join([*lines, wide]))
 
 
-def save_results(results: Mapping[str, Mapping[Any, Any]], path: str | os.PathLike) -> None:
-    """Writes the flat JSON of document 001, ``{"text2sensor": {"10": 0.72, …}, …}``, whole or not at all.
+def save_results(results: Mapping[str, Mapping[Any, Any]], path: PathLike) -> None:
+    """Write the results as flat JSON, ``{"text2sensor": {"10": 0.72, …}, …}``, atomically.
 
-    A value that is undefined becomes null.
+    Undefined values become null.
     """
     flat = {direction: {str(k): _number(value) for k, value in own.items()} for direction, own in results.items()}
     path = os.fspath(path)
@@ -275,20 +286,24 @@ def encode_texts(
     progress: bool | None,
     options: Mapping[str, Any],
 ) -> np.ndarray:
-    """One vector per text, by any kind of text encoder."""
+    """One embedding per text, from any kind of text encoder."""
     check_encoder(text_encoder, options)
     if isinstance(text_encoder, (str, os.PathLike)):
-        codes = encode(text_encoder, texts, progress=progress, **{"batch_size": batch_size, **options})
+        embeddings = encode(text_encoder, texts, progress=progress, **{"batch_size": batch_size, **options})
     else:
-        codes = _TextEncoder(text_encoder, texts, batch_size, device).codes(texts, progress)
-    if not isinstance(codes, np.ndarray) or codes.ndim != 2 or codes.dtype.kind not in "fiu":
-        found = f"shape {codes.shape}, {codes.dtype}" if isinstance(codes, np.ndarray) else f"a {type(codes).__name__}"
+        embeddings = _TextEncoder(text_encoder, texts, batch_size, device).embeddings(texts, progress)
+    if not isinstance(embeddings, np.ndarray) or embeddings.ndim != 2 or embeddings.dtype.kind not in "fiu":
+        found = (
+            f"shape {embeddings.shape}, {embeddings.dtype}"
+            if isinstance(embeddings, np.ndarray)
+            else f"a {type(embeddings).__name__}"
+        )
         raise ValueError(f"the text encoder gave {found} for {len(texts)} texts; it must give a vector of numbers each")
-    return codes
+    return embeddings
 
 
 def check_encoder(text_encoder: Any, options: Mapping[str, Any]) -> None:
-    """Refuses what cannot encode texts, and options that nobody would read."""
+    """Raises TypeError for objects that cannot encode texts and for unused options."""
     if isinstance(text_encoder, (str, os.PathLike)):
         return
     if _method(text_encoder) is None:
@@ -302,11 +317,11 @@ def check_encoder(text_encoder: Any, options: Mapping[str, Any]) -> None:
 
 
 class _TextEncoder(Encoder):
-    """A text encoder of the caller's, shown batches of texts."""
+    """A text encoder passed by the caller, run on batches of texts."""
 
     def __init__(self, function: Any, texts: list[str], batch_size: int, device: Any) -> None:
         if isinstance(batch_size, bool) or int(batch_size) != batch_size or batch_size < 1:
-            raise ValueError(f"batch_size = {batch_size!r} must be a whole number of at least 1")
+            raise ValueError(f"batch_size = {batch_size!r} must be an integer of at least 1")
         super().__init__("the text encoder", function, texts, int(batch_size))
         self._device = device
 
@@ -314,19 +329,19 @@ class _TextEncoder(Encoder):
         encoder, device = self._function, self._device
         method = _method(encoder)
         if hasattr(encoder, "encode_texts_clip"):
-            codes = method(batch, getattr(encoder, "device", "cpu") if device is None else device)
+            embeddings = method(batch, getattr(encoder, "device", "cpu") if device is None else device)
         elif device is not None and _takes(method, "device"):
-            codes = method(batch, device=device)
+            embeddings = method(batch, device=device)
         else:
-            codes = method(batch)
-        array = to_numpy(codes, "codes of the text encoder")
-        # Encoders that squeeze their output lose the axis of a batch of one.
+            embeddings = method(batch)
+        array = to_numpy(embeddings, "embeddings of the text encoder")
+        # Encoders that squeeze their output lose the batch axis of a single text.
         is_squeezed = len(batch) == 1 and isinstance(array, np.ndarray) and array.ndim == 1
         return array.reshape(1, -1) if is_squeezed else array
 
 
 def _method(encoder: Any) -> Callable | None:
-    """What is called with the texts. The encoder itself comes last: a torch module with `encode` is callable, too."""
+    """The callable for texts. The encoder itself comes last: a torch module with `encode` is also callable."""
     for name in ("encode_texts_clip", "encode"):
         method = getattr(encoder, name, None)
         if callable(method):
@@ -349,10 +364,8 @@ def _search(
     verbose: bool,
     threads: int | None,
     progress: bool | None,
-    options: Mapping[str, Any],
-) -> DocumentResults:
+) -> DocumentResults[dict[int, Score | Undefined]]:
     call.option("k_values", _whole(k_values)).option("directions", directions).option("no_normalize", not normalize)
-    _options("retrieval", call, options)
     run = Results(call.run(["label_precision"], threads=threads, progress=progress))
     everything = Scores({score.metric: score for score in run.scores}, run.warnings)
     values: dict[str, dict[int, Score | Undefined]] = {}
@@ -390,11 +403,11 @@ def _whole(k_values: int | Iterable[int]) -> list[int]:
     try:
         return [operator.index(k) for k in given]
     except TypeError:
-        raise TypeError(f"k_values = {k_values!r}: K counts targets and must be a whole number") from None
+        raise TypeError(f"k_values = {k_values!r}: K counts targets and must be an integer") from None
 
 
 def _title(direction: str) -> str:
-    """The direction in the words of the document: `text2sensor` is `Text -> Sensor`."""
+    """The title of a direction: `text2sensor` is `Text -> Sensor`."""
     query, _, target = direction.partition("2")
     first = "Text Prototype" if direction in ("prototype2sensor", "prototype2text") else query[:1].upper() + query[1:]
     return f"{first} -> {target[:1].upper() + target[1:]}"
@@ -408,7 +421,7 @@ def _value(value: Any) -> str:
 
 
 def _number(value: Any) -> float | None:
-    """A plain number; None where there is none."""
+    """A plain number, or None."""
     if value is None or isinstance(value, Undefined):
         return None
     number = float(value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Drop-in shims: functions of other libraries, with their names, signatures and errors, computed by repscope.
+"""Drop-in replacements: functions of other libraries with their names, signatures and errors, computed by repscope.
 
 ``from repscope.compat.sklearn import trustworthiness`` and ``from repscope.compat.skdim import TwoNN`` are the only
 lines that change. Neither library has to be installed.
@@ -13,12 +13,12 @@ import numpy as np
 
 from .._arrays import to_numpy
 
-#: Numbers that one step of a loop over rows may hold at a time.
+#: Maximum number of values in one step of a loop over rows.
 _AT_ONCE = 1 << 22
 
 
 def check_rows(value: Any, name: str, *, columns: int = 1) -> np.ndarray:
-    """An array of finite f32 or f64 with two dimensions, or the errors that users of scikit-learn know.
+    """A finite f32 or f64 array with two dimensions; raises the errors of scikit-learn.
 
     Sparse matrices are made dense: every distance is computed from whole rows.
     """
@@ -45,16 +45,16 @@ def check_rows(value: Any, name: str, *, columns: int = 1) -> np.ndarray:
 
 
 def check_finite(array: np.ndarray, name: str = "") -> None:
-    """Refuses NaN and infinity."""
+    """Raises ValueError for NaN and infinity."""
     if array.dtype.kind != "f" or np.isfinite(array).all():
         return
     what = "NaN" if np.isnan(array).any() else f"infinity or a value too large for {array.dtype!r}"
     raise ValueError(f"Input {name + ' ' if name else ''}contains {what}.")
 
 
-def check_lengths(*arrays: Any) -> None:
-    """Refuses arrays of different numbers of samples."""
-    lengths = [len(array) for array in arrays]
+def check_lengths(first: Any, second: Any) -> None:
+    """Raises ValueError for arrays with different numbers of samples."""
+    lengths = [len(first), len(second)]
     if len(set(lengths)) > 1:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")
 
@@ -62,14 +62,14 @@ def check_lengths(*arrays: Any) -> None:
 def nearest(rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k nearest other rows of each row and their distances: smaller distance, then smaller row number.
 
-    The shims need it where the command has no such output. Inner products find all rows that may be among the
-    nearest, differences then tell their distances to the last digit.
+    Used where the command has no such output. Inner products find all candidates; exact distances are then computed
+    from differences.
     """
     count, width = rows.shape
     rows = rows.astype("f8")
     centred = rows - rows.mean(axis=0)
     squares = np.einsum("ij,ij->i", centred, centred)
-    # Far above the rounding of an expanded square, far below any distance that could matter.
+    # Far above the rounding error of an expanded square, far below any relevant distance.
     slack = 1e-12 * width**0.5 * 4.0 * squares.max()
     indices, distances = np.empty((count, k), dtype="i8"), np.empty((count, k))
     step = max(1, _AT_ONCE // (count + k * width))

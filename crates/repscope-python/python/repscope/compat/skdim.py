@@ -2,11 +2,11 @@
 """scikit-dimension's ``skdim.id.TwoNN``, computed by repscope.
 
 ``TwoNN().fit(X).dimension_`` and the other methods of scikit-dimension 0.5 are here, without scikit-learn, numba and
-joblib. Numbers differ from scikit-dimension's only by rounding: repscope takes distances from differences,
-scikit-dimension above 25 columns from inner products, in which rows that are equal may come out apart.
+joblib. Numbers differ from scikit-dimension only by rounding: repscope computes distances from differences,
+scikit-dimension above 25 columns from inner products, which may separate equal rows.
 
-Where scikit-dimension gives a slope of 0, because both neighbours are equally far everywhere as on a grid, there is a
-ValueError that says so.
+Where scikit-dimension returns a slope of 0, because both neighbors are equally distant everywhere as on a grid, this
+class raises a ValueError.
 """
 
 from __future__ import annotations
@@ -18,56 +18,65 @@ import numpy as np
 
 import repscope
 
+from .._types import ArrayLike
 from . import check_rows, nearest
 
 __all__ = ["NotFittedError", "TwoNN"]
 
 
 class NotFittedError(ValueError, AttributeError):
-    """An estimator was asked before it was fitted."""
+    """An estimator was used before it was fitted."""
 
 
 class TwoNN:
-    """Intrinsic dimension from the two nearest neighbours; see :func:`repscope.two_nn`.
+    """Intrinsic dimension from the two nearest neighbors; see :func:`repscope.two_nn`.
 
     Parameters
     ----------
     discard_fraction : float, default 0.1
         Share of the largest ratios that is left out.
     dist : bool, default False
-        Whether the two columns of X are the distances to the first and the second neighbour.
+        Whether the two columns of X are the distances to the first and the second neighbor.
     method : {"linear", "mle"}
-        Linear fit, or maximum likelihood with the ratios that are left out as censored.
+        Linear fit, or maximum likelihood with the discarded ratios as censored.
 
     Attributes
     ----------
     dimension_ : float
         The dimension.
     x_, y_ : arrays of shape (n_kept, 1)
-        ln μ and −ln(1 − F) of the ratios that were kept, ascending. Computed when first asked for.
+        ln μ and −ln(1 − F) of the kept ratios, ascending. Computed on first access.
     n_features_in_ : int
         Columns of X.
     dimension_pw_, dimension_pw_smooth_ : arrays of shape (n_samples,)
-        Dimensions around each row, after :meth:`fit_pw`.
+        Local dimensions around each row, after :meth:`fit_pw`.
     """
+
+    discard_fraction: float
+    dist: bool
+    method: str
+    dimension_: float
+    dimension_pw_: np.ndarray
+    dimension_pw_smooth_: np.ndarray
+    n_features_in_: int
 
     def __init__(self, discard_fraction: float = 0.1, dist: bool = False, method: str = "linear") -> None:
         self.discard_fraction = discard_fraction
         self.dist = dist
         self.method = method
 
-    def fit(self, X: Any, y: Any = None) -> TwoNN:
+    def fit(self, X: ArrayLike, y: object = None) -> TwoNN:
         """Estimates the dimension of the rows of X; y is not used."""
         rows = self._checked(X)
         self._line: tuple[np.ndarray, np.ndarray] | None = None
-        self._rows = rows.copy()  # for x_ and y_, whatever becomes of X
+        self._rows = rows.copy()  # for x_ and y_, even if X changes later
         self.n_features_in_ = rows.shape[1]
         self.dimension_ = self._dimension(rows)
         self.is_fitted_ = True
         return self
 
-    def transform(self, X: Any = None) -> float:
-        """The dimension that was estimated; X is only checked."""
+    def transform(self, X: ArrayLike | None = None) -> float:
+        """The estimated dimension; X is only checked."""
         self._check_fitted("is_fitted_", "fit")
         if X is not None:
             columns = check_rows(X, "X").shape[1]
@@ -77,14 +86,14 @@ class TwoNN:
                 )
         return self.dimension_
 
-    def fit_transform(self, X: Any, y: Any = None) -> float:
+    def fit_transform(self, X: ArrayLike, y: object = None) -> float:
         """Estimates and gives the dimension."""
         return self.fit(X).dimension_
 
     def fit_pw(
         self,
-        X: Any,
-        precomputed_knn: Any = None,
+        X: ArrayLike,
+        precomputed_knn: ArrayLike | None = None,
         smooth: bool = False,
         n_neighbors: int = 100,
         n_jobs: int = 1,
@@ -107,7 +116,7 @@ class TwoNN:
             self.dimension_pw_smooth_ = (self.dimension_pw_ + around) / (1 + lists.shape[1])
         return self
 
-    def transform_pw(self, X: Any = None) -> Any:
+    def transform_pw(self, X: ArrayLike | None = None) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """What :meth:`fit_pw` estimated: an array, or two after smoothing."""
         self._check_fitted("dimension_pw_", "fit_pw")
         if hasattr(self, "dimension_pw_smooth_"):
@@ -116,12 +125,12 @@ class TwoNN:
 
     def fit_transform_pw(
         self,
-        X: Any,
-        precomputed_knn: Any = None,
+        X: ArrayLike,
+        precomputed_knn: ArrayLike | None = None,
         smooth: bool = False,
         n_neighbors: int = 100,
         n_jobs: int = 1,
-    ) -> Any:
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """Estimates and gives the dimension around each row; the estimator keeps nothing of it."""
         own = TwoNN(**self.get_params())
         return own.fit_pw(X, precomputed_knn, smooth, n_neighbors, n_jobs).transform_pw()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """scikit-learn's ``trustworthiness``, ``silhouette_score`` and ``normalized_mutual_info_score``, computed by repscope.
 
-Signatures, results (plain floats) and errors are those of scikit-learn 1.9, which is not imported. Euclidean distances
-are repscope's own work, without a matrix of all distances. ``metric="cosine"`` and ``metric="precomputed"`` go through
-such a matrix here; for every other metric, and for extra arguments of a metric, scikit-learn makes the matrix if it is
-installed.
+Signatures, results (plain floats) and errors are those of scikit-learn 1.9, which is not imported. Euclidean
+distances are computed by repscope without a distance matrix. ``metric="cosine"`` and ``metric="precomputed"`` use a
+distance matrix; for every other metric, and for extra arguments of a metric, scikit-learn computes the matrix if it
+is installed.
 
-Where distances tie, trustworthiness ranks the smaller row number first; scikit-learn leaves that to its sort.
+If distances are tied, trustworthiness ranks the smaller row number first; in scikit-learn this depends on the sort.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ import numpy as np
 import repscope
 
 from .._arrays import to_numpy
+from .._types import ArrayLike
 from . import _AT_ONCE, check_finite, check_lengths, check_rows, nearest
 
 __all__ = ["InvalidParameterError", "normalized_mutual_info_score", "silhouette_score", "trustworthiness"]
 
-#: Arguments of silhouette_score that say how distances are computed, not which.
+#: Arguments of silhouette_score that affect how distances are computed, but not their values.
 _HOW = ("n_jobs", "working_memory")
 _MEANS: dict[str, Callable[[float, float], float]] = {
     "arithmetic": lambda a, b: (a + b) / 2.0,
@@ -39,8 +40,10 @@ class InvalidParameterError(ValueError, TypeError):
     """A parameter has a wrong type or value."""
 
 
-def trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: str | Callable = "euclidean") -> float:
-    """Are neighbours in the embedding neighbours among the inputs? 1 is best; see :func:`repscope.trustworthiness`.
+def trustworthiness(
+    X: ArrayLike, X_embedded: ArrayLike, *, n_neighbors: int = 5, metric: str | Callable[..., float] = "euclidean"
+) -> float:
+    """Are neighbors in the embedding also neighbors in the input space? See :func:`repscope.trustworthiness`.
 
     Parameters
     ----------
@@ -51,7 +54,7 @@ def trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: st
     n_neighbors : int, default 5
         Fewer than half the samples.
     metric : str or callable, default "euclidean"
-        How the inputs are compared: "euclidean", "cosine", "precomputed"; others need scikit-learn.
+        Metric of the inputs: "euclidean", "cosine", "precomputed"; others need scikit-learn.
     """
     _check_count(n_neighbors, "n_neighbors", "trustworthiness")
     metric = _checked_metric(metric, "trustworthiness")
@@ -81,15 +84,15 @@ def trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: st
 
 
 def silhouette_score(
-    X: Any,
-    labels: Any,
+    X: ArrayLike,
+    labels: ArrayLike,
     *,
-    metric: str | Callable = "euclidean",
+    metric: str | Callable[..., float] = "euclidean",
     sample_size: int | None = None,
-    random_state: Any = None,
+    random_state: int | np.random.RandomState | None = None,
     **kwds: Any,
 ) -> float:
-    """How much nearer is a sample to its own class than to the next? −1 to 1; see :func:`repscope.silhouette`.
+    """Cohesion versus separation from the nearest other class, −1 to 1; see :func:`repscope.silhouette`.
 
     Parameters
     ----------
@@ -100,9 +103,9 @@ def silhouette_score(
     metric : str or callable, default "euclidean"
         "euclidean", "cosine", "precomputed"; others need scikit-learn.
     sample_size : int, optional
-        Score that many random samples, among themselves.
+        Score a random subset of this size.
     random_state : int or RandomState, optional
-        Where the random samples come from; the same ones as in scikit-learn.
+        Seed of the random subset; the same subset as in scikit-learn.
     **kwds
         Further arguments of the metric; these need scikit-learn.
     """
@@ -131,15 +134,17 @@ def silhouette_score(
     return _mean_silhouette(_distances(rows, metric, kwds, "silhouette_score"), codes, counts)
 
 
-def normalized_mutual_info_score(labels_true: Any, labels_pred: Any, *, average_method: str = "arithmetic") -> float:
-    """How much do two partitions of the same samples say about each other? 0 to 1.
+def normalized_mutual_info_score(
+    labels_true: ArrayLike, labels_pred: ArrayLike, *, average_method: str = "arithmetic"
+) -> float:
+    """Agreement of two partitions of the same samples, 0 to 1.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
         A class per sample.
     average_method : {"arithmetic", "geometric", "max", "min"}
-        The mean of both entropies that the mutual information is divided by.
+        The mean of both entropies by which the mutual information is divided.
     """
     if not isinstance(average_method, str) or average_method not in _MEANS:
         _refuse("average_method", "normalized_mutual_info_score", f"a str among {set(_MEANS)}", average_method)
@@ -157,7 +162,7 @@ def normalized_mutual_info_score(labels_true: Any, labels_pred: Any, *, average_
     a_names, a, a_counts = np.unique(true, return_inverse=True, return_counts=True)
     b_names, b, b_counts = np.unique(pred, return_inverse=True, return_counts=True)
     if len(a_names) == len(b_names) <= 1:
-        return 1.0  # nothing to know, and all of it is known
+        return 1.0  # both partitions are trivial and equal
     if len(a_names) == 1 or len(b_names) == 1:
         return 0.0
     # As the metric nmi: I = Σ n_ij/N (ln(n_ij / a_i) + ln(N / b_j)), H = Σ a_i/N ln(N / a_i), over cells that occur.
@@ -165,7 +170,7 @@ def normalized_mutual_info_score(labels_true: Any, labels_pred: Any, *, average_
     cells, counts = np.unique(a.astype("i8") * len(b_names) + b, return_counts=True)
     row, column = np.divmod(cells, len(b_names))
     information = float(np.sum(counts / total * (np.log(counts / a_counts[row]) + np.log(total / b_counts[column]))))
-    # Partitions that know nothing of each other have 0 up to rounding.
+    # Independent partitions have 0 up to rounding.
     if information <= np.finfo("f8").eps:
         return 0.0
     entropies = [float(np.sum(counts / total * np.log(total / counts))) for counts in (a_counts, b_counts)]
@@ -173,7 +178,7 @@ def normalized_mutual_info_score(labels_true: Any, labels_pred: Any, *, average_
 
 
 def _number(score: repscope.Score | repscope.Undefined) -> float:
-    """The plain number; what has none is an error here."""
+    """The plain number; an undefined score raises ValueError."""
     if score.value is None:
         raise ValueError(score.reason)
     return score.value
@@ -198,7 +203,7 @@ def _mean_silhouette(distances: np.ndarray, codes: np.ndarray, counts: np.ndarra
     return float(np.mean(values))
 
 
-def _distances(X: Any, metric: str | Callable, kwds: dict[str, Any], function: str) -> np.ndarray:
+def _distances(X: Any, metric: str | Callable[..., float], kwds: dict[str, Any], function: str) -> np.ndarray:
     """All distances between rows."""
     if metric == "precomputed":
         given = check_rows(X, "X")
@@ -214,7 +219,7 @@ def _distances(X: Any, metric: str | Callable, kwds: dict[str, Any], function: s
         rows = check_rows(X, "X").astype("f8")
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         rows /= np.where(lengths > 0, lengths, 1.0)
-        # A row of zeros has no direction: it is at distance 1 from all others.
+        # A row of zeros has no direction: its distance to all others is 1.
         distances = np.clip(1.0 - rows @ rows.T, 0.0, 2.0)
         np.fill_diagonal(distances, 0.0)
         return distances
@@ -237,7 +242,7 @@ def _check_diagonal(distances: np.ndarray) -> None:
 
 
 def _labels(value: Any, name: str = "") -> np.ndarray:
-    """Labels as an array; texts may come as lists."""
+    """Labels as an array; strings may be given as lists."""
     labels = np.asarray(to_numpy(value, name or "labels"))
     check_finite(labels, name)
     return labels
@@ -250,7 +255,7 @@ def _kind(labels: np.ndarray) -> str:
 
 
 def _random(state: Any) -> Any:
-    """A legacy generator of NumPy, which is what scikit-learn draws from."""
+    """A legacy NumPy generator, as used by scikit-learn."""
     if state is None or state is np.random:
         return np.random
     if isinstance(state, Integral):
@@ -265,7 +270,7 @@ def _check_count(value: Any, name: str, function: str) -> None:
         _refuse(name, function, "an int in the range [1, inf)", value)
 
 
-def _checked_metric(metric: Any, function: str) -> str | Callable:
+def _checked_metric(metric: Any, function: str) -> str | Callable[..., float]:
     if not isinstance(metric, str) and not callable(metric):
         _refuse("metric", function, "a str or a callable", metric)
     return "euclidean" if metric == "l2" else metric
