@@ -1,88 +1,143 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the type stubs of the package from what metrics declare: `python stubs.py`, or `--check` to compare only."""
+"""Writes the type stubs of the package from the signatures of its functions: `python stubs.py`, or `--check` to compare only.
+
+The signatures are made of the options that are declared in Rust, so a type checker cannot read them from the source.
+"""
 
 from __future__ import annotations
 
 import inspect
 import sys
+import types
 from pathlib import Path
 
 import repscope
-from repscope import _functions
+from repscope import _functions, _types, etes, monitor, retrieval
 
-PATH = Path(__file__).parent / "python" / "repscope" / "__init__.pyi"
+FOLDER = Path(__file__).parent / "python" / "repscope"
 
-HEAD = """\
+HEAD = f"""\
 # SPDX-License-Identifier: MIT
-# Written by stubs.py from what metrics declare.
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+# Written by stubs.py.
+from typing import Generic, Protocol, TypeVar, overload
 
-from ._evaluate import compare as compare
-from ._evaluate import encode as encode
-from ._evaluate import evaluate as evaluate
-from ._evaluate import robustness as robustness
-from ._repscope import InputError as InputError
-from ._repscope import InternalError as InternalError
+import numpy as np
+
 from ._results import Figure as Figure
 from ._results import Results as Results
 from ._results import load as load
 from ._scores import Score as Score
 from ._scores import Scores as Scores
 from ._scores import Undefined as Undefined
+from ._types import {", ".join(sorted(_types.__all__))}
+"""
+INIT = """\
+from . import compat as compat
+from . import retrieval as retrieval
+from ._repscope import DataError as DataError
+from ._repscope import InputError as InputError
+from ._repscope import InternalError as InternalError
+from .etes import ETESEvaluator
 from .monitor import Monitor as Monitor
 
-ArrayLike = Any
 __version__: str
-
-def metrics() -> list[str]: ...
 """
+#: The functions of the package that no metric is named after.
+WRITTEN = ("metrics", "evaluate", "compare", "robustness", "encode")
+#: What a score by K is called in signatures, and what of it an integer or several give.
+MANY = "Score | Undefined | Scores"
 
 
-def stubs() -> str:
-    """The stubs of all functions."""
-    parts = [HEAD]
-    for metric in _functions.declared():
-        name = metric["id"]
-        if name in ("robustness", "etes"):
-            continue  # written out, and a module
-        if _functions.is_of_codes(metric):
-            first, named = _functions.signature(metric)
-            parts.append(definition(name, first, named, _functions.returned(metric)))
-        else:
-            parts.append(definition(name, *written_out(getattr(repscope, name)), "Any"))
+def package() -> str:
+    """The stubs of the package itself."""
+    parts = [HEAD, INIT]
+    names = dict.fromkeys([*WRITTEN, *(metric["id"] for metric in _functions.declared())])
+    parts += [function(name, inspect.signature(getattr(repscope, name))) for name in names if name != "etes"]
+    # A module that can be called: its attributes are those of the module.
+    form = inspect.signature(repscope.etes)
+    own = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *form.parameters.values()]
+    parts.append("\nclass _Etes(Protocol):\n    BANDS: tuple[float, ...]\n    ETESEvaluator: type[ETESEvaluator]\n")
+    parts.append(function("__call__", form.replace(parameters=own), "    "))
+    parts.append("\netes: _Etes\n")
     return "".join(parts)
 
 
-def written_out(function) -> tuple[list, list]:
-    """The arguments of a function that is not made from a declaration."""
-    first, named = [], []
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.kind is parameter.VAR_KEYWORD:
+def module(own: types.ModuleType, imports: str = "") -> str:
+    """The stubs of the public names of a module."""
+    parts = [HEAD, imports]
+    for name in own.__all__:
+        value = getattr(own, name)
+        if inspect.isclass(value):
+            parts.append(class_of(value))
+        elif callable(value):
+            parts.append(function(name, inspect.signature(value)))
+        else:
+            parts.append(f"\n{name}: tuple[float, ...]\n")
+    return "".join(parts)
+
+
+def class_of(own: type) -> str:
+    """A class with its public attributes and methods."""
+    # As printed, but for the module of a name and the sign of a type variable.
+    bases = [str(base).replace("typing.", "").replace("~", "") for base in getattr(own, "__orig_bases__", ())]
+    parts = [f"\nclass {own.__name__}" + (f"({', '.join(bases)})" if bases else "") + ":\n"]
+    annotations = own.__dict__.get("__annotations__", {})
+    parts += [f"    {name}: {kind}\n" for name, kind in annotations.items() if not name.startswith("_")]
+    for name, value in own.__dict__.items():
+        is_special = name.startswith("__") and name in ("__init__", "__call__", "__len__", "__bool__", "__repr__")
+        if name.startswith("_") and not is_special:
             continue
-        entry = (parameter.name, "Any", parameter.default, "")
-        (named if parameter.kind is parameter.KEYWORD_ONLY else first).append(entry)
-    return first, named
+        if isinstance(value, property):
+            parts.append("    @property\n" + function(name, inspect.signature(value.fget), "    ").lstrip("\n"))
+        elif inspect.isfunction(value):
+            parts.append(function(name, inspect.signature(value), "    "))
+    return "".join(parts)
 
 
-def definition(name: str, first: list, named: list, returned: str) -> str:
-    """One function."""
+def function(name: str, form: inspect.Signature, indent: str = "") -> str:
+    """One function; two where an integer K gives a score and several give one each."""
+    returned = form.return_annotation
+    if returned == MANY:
+        k = form.parameters["k"]
+        one, _, many = k.annotation.partition(" | ")
+        each = (k.replace(annotation=one), "Score | Undefined"), (k.replace(annotation=many, default=k.empty), "Scores")
+        forms = []
+        for parameter, kind in each:
+            own = [parameter if own.name == "k" else own for own in form.parameters.values()]
+            forms.append(f"{indent}@overload\n" + definition(name, own, kind, indent).lstrip("\n"))
+        return "\n" + "".join(forms)
+    return definition(name, list(form.parameters.values()), returned, indent)
 
-    def argument(entry: tuple) -> str:
-        own, kind, default, _ = entry
-        return f"    {own}: {kind}" + ("" if default is inspect.Parameter.empty else f" = {default!r}") + ",\n"
 
-    lines = "".join(argument(entry) for entry in first)
-    if named:
-        lines += "    *,\n" + "".join(argument(entry) for entry in named)
-    return f"\ndef {name}(\n{lines}) -> {returned}: ...\n"
+def definition(name: str, parameters: list[inspect.Parameter], returned: str, indent: str) -> str:
+    """One definition, with a parameter per line."""
+    lines = []
+    for own in parameters:
+        if own.kind is own.KEYWORD_ONLY and "*" not in lines:
+            lines.append("*")
+        kind = "" if own.annotation is own.empty else f": {own.annotation}"
+        equals = " = " if kind else "="
+        lines.append(f"{own.name}{kind}" + ("" if own.default is own.empty else f"{equals}{own.default!r}"))
+    if len(lines) < 2:
+        return f"\n{indent}def {name}({', '.join(lines)}) -> {returned}: ...\n"
+    inner = "".join(f"{indent}    {line},\n" for line in lines)
+    return f"\n{indent}def {name}(\n{inner}{indent}) -> {returned}: ...\n"
+
+
+def stubs() -> dict[Path, str]:
+    """Every stub by its file."""
+    return {
+        FOLDER / "__init__.pyi": package(),
+        FOLDER / "etes.pyi": module(etes, "from .retrieval import DocumentResults\n"),
+        FOLDER / "monitor.pyi": module(monitor),
+        FOLDER / "retrieval.pyi": module(retrieval, '\n_Value = TypeVar("_Value")\n'),
+    }
 
 
 if __name__ == "__main__":
-    text = stubs()
-    if "--check" in sys.argv:
-        if PATH.read_text(encoding="utf-8") != text:
-            sys.exit(f"{PATH.name} is not what the metrics declare; run stubs.py")
-    else:
-        PATH.write_text(text, encoding="utf-8")
+    for path, written in stubs().items():
+        if "--check" not in sys.argv:
+            path.write_text(written, encoding="utf-8")
+        elif path.read_text(encoding="utf-8") != written:
+            sys.exit(f"{path.name} differs from the signatures of the package; run stubs.py")

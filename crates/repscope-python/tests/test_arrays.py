@@ -129,7 +129,7 @@ def test_what_cannot_be_taken_is_refused_with_its_type_and_shape():
         repscope.two_nn(np.float64(3.0))
     with pytest.raises(ValueError, match="different lengths"):
         repscope.two_nn([[1.0, 2.0], [3.0]])
-    with pytest.raises(ValueError, match=r"80 rows .* have 79"):
+    with pytest.raises(ValueError, match=r"numbers of rows differ: .* 80, .* 79"):
         repscope.trustworthiness(CODES, CODES[1:], k=3)
     with pytest.raises(ValueError, match="holds NaN at row 3, column 2"):
         broken = CODES.copy()

@@ -153,8 +153,11 @@ def test_options_reach_their_analysis(digits):
     assert run.to_dict()["spec"]["seed"] == 5
     with pytest.raises(TypeError, match="no argument 'sates'; did you mean 'states'"):
         repscope.evaluate(digits.pca, sates=digits.states)
-    with pytest.raises(TypeError, match="no argument 'output_dir'"):
-        repscope.evaluate(digits.pca, output_dir="x")
+    for name in ("output_dir", "gate", "gate_on", "json", "model", "resume", "set"):
+        with pytest.raises(TypeError, match=f"no argument '{name}'"):
+            repscope.evaluate(digits.pca, **{name: "x"})
+    with pytest.raises(ValueError, match="`splitz`.* did you mean `splits`"):
+        repscope.evaluate(digits.pca, settings={"geometry": {"splitz": 20}})
 
 
 def test_ids_join_arrays(digits):
@@ -182,7 +185,14 @@ def test_errors_are_exceptions_of_the_right_kind(digits, tmp_path):
         repscope.load(tmp_path / "results.json")
     with pytest.raises(repscope.InputError, match="numbers of rows differ"):
         repscope.evaluate({"a": digits.pca, "b": digits.noise[:50]})
-    assert issubclass(repscope.InputError, ValueError)
+    with pytest.raises(repscope.DataError, match="`a` holds NaN at row 2"):
+        broken = digits.pca.copy()
+        broken[2, 0] = np.nan
+        repscope.evaluate({"a": broken})
+    assert issubclass(repscope.DataError, repscope.InputError) and issubclass(repscope.InputError, ValueError)
+    assert issubclass(repscope.InternalError, RuntimeError)
+    with pytest.raises(ValueError, match="level"):
+        repscope.two_nn(digits.pca, level=float("nan"))
     with pytest.raises(ValueError, match="nothing to run it on"):
         repscope.evaluate(encode)
     with pytest.raises(TypeError, match="noise goes into what an encoder sees"):
@@ -195,7 +205,7 @@ def test_errors_are_exceptions_of_the_right_kind(digits, tmp_path):
         repscope.evaluate({})
     with pytest.raises(ValueError, match="batch_size = 0"):
         repscope.evaluate(encode, states=digits.states, batch_size=0)
-    with pytest.raises(ValueError, match="possible values"):
+    with pytest.raises(ValueError, match="`geometri`.* one of .*`geometry`"):
         repscope.evaluate(digits.pca, only="geometri")
 
 
@@ -215,7 +225,7 @@ def test_an_encoder_that_fails_raises_its_own_exception(digits):
         repscope.evaluate(fails, states=digits.states)
     with pytest.raises(Own, match="noise"):
         repscope.robustness(fails_with_noise, digits.states)
-    with pytest.raises(ValueError, match=r"shown 256 rows and gave codes of shape \(255, 8\)"):
+    with pytest.raises(ValueError, match=r"shown 256 rows and gave embeddings of shape \(255, 8\)"):
         repscope.evaluate(lambda batch: encode(batch)[:255], states=digits.states)
 
 

@@ -217,8 +217,8 @@ def test_options_change_the_metrics_that_declare_them_and_no_others(metric, digi
     of_command = {option["name"] for option in json.loads(_repscope.declared_options(metric["command"]))}
 
     def values(**option):
-        call = Call(metric["command"], "--quiet")
-        call.option("model", f"model={call.array('codes', codes)}")
+        call = Call(metric["command"])
+        call.add("models", "model", call.array("codes", codes))
         if "states" in metric["takes"]:
             call.lent("states", states)
         if "labels" in of_command:

@@ -30,7 +30,7 @@ def bits(watching):
 
 def held(watching):
     """The rows that are kept, in the order in which metrics see them."""
-    return watching._codes[np.argsort(watching._contents, kind="stable")]
+    return watching._embeddings[np.argsort(watching._contents, kind="stable")]
 
 
 def parts(count, sizes):
@@ -154,7 +154,7 @@ def test_a_batch_that_is_overwritten_later_was_copied():
 @pytest.mark.parametrize(
     ("batch", "kind", "said"),
     [
-        (CODES[0], ValueError, r"shape \(6,\); give one row of codes per sample, shape \(B, D\)"),
+        (CODES[0], ValueError, r"shape \(6,\); give one row of embeddings per sample, shape \(B, D\)"),
         (CODES.reshape(20, 20, 6), ValueError, r"shape \(20, 20, 6\)"),
         (np.ones((4, 5)), ValueError, "a batch has 5 columns, and the rows before it had 6"),
         (np.where(np.arange(6) == 2, np.nan, CODES), ValueError, "NaN or infinity in 400 of 400 rows, row 0 first"),
@@ -175,10 +175,10 @@ def test_a_wrong_batch_is_refused_and_changes_nothing(batch, kind, said):
     [
         ([], {}, ValueError, "no metrics to watch"),
         (["rank_me"], {}, ValueError, "there is no metric 'rank_me'; a monitor watches .*rankme"),
-        (["trustworthiness"], {}, ValueError, "'trustworthiness' needs more than codes"),
-        (["nmi"], {}, ValueError, "'nmi' needs more than codes"),
+        (["trustworthiness"], {}, ValueError, "'trustworthiness' needs more than embeddings"),
+        (["nmi"], {}, ValueError, "'nmi' needs more than embeddings"),
         (["two_nn(fit=best)"], {}, ValueError, r"'two_nn\(fit=best\)'; it has two_nn, two_nn\(fit=mle\)"),
-        (METRICS, {"rows": 0}, ValueError, "rows = 0 must be a whole number from 1"),
+        (METRICS, {"rows": 0}, ValueError, "rows = 0 must be an integer from 1"),
         (METRICS, {"rows": 2.5}, ValueError, "rows = 2.5"),
         (METRICS, {"seed": -1}, ValueError, "seed = -1"),
         (METRICS, {"clusters": 4}, TypeError, "none of rankme, uniformity, two_nn has an option 'clusters'"),
@@ -214,7 +214,7 @@ def test_memory_is_bounded_and_the_sample_is_said():
     watching = Monitor(METRICS, rows=64)
     for _ in range(30):
         watching.update(RNG.normal(size=(100, 6)))
-    assert (len(watching), watching.seen, watching._codes.shape) == (64, 3000, (64, 6))
+    assert (len(watching), watching.seen, watching._embeddings.shape) == (64, 3000, (64, 6))
     assert [len(watching._keys), len(watching._contents)] == [64, 64]
     assert watching.compute().warnings[0] == "scores of a random sample of 64 of 3000 rows; raise rows to keep more"
     assert watching.compute()["two_nn"].n == 64

@@ -5,21 +5,26 @@ One function per metric (``repscope.two_nn(Z)``, ``repscope.trustworthiness(X, Z
 (:func:`evaluate`, :func:`compare`, :func:`robustness`), a :class:`Monitor` for training loops, the library calls of the
 label retrieval and EEG–text energy scripts (``repscope.retrieval``, ``repscope.etes``) and drop-in replacements for
 other libraries (``repscope.compat``). Arrays may be NumPy arrays, tensors of torch or JAX, frames of pandas or polars.
+
+A missing file raises ``FileNotFoundError``. A wrong input or option raises :class:`InputError`, which is a ``ValueError``;
+numbers that cannot be used, such as NaN, raise its subclass :class:`DataError`. :class:`InternalError` is a bug in repscope.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from . import _functions, _others, retrieval
 from . import etes as _etes
 from ._evaluate import compare, encode, evaluate, robustness
-from ._repscope import InputError, InternalError, __version__
+from ._repscope import DataError, InputError, InternalError, __version__
 from ._results import Figure, Results, load
 from ._scores import Score, Scores, Undefined
 from .monitor import Monitor
 
 __all__ = [
+    "DataError",
     "Figure",
     "InputError",
     "InternalError",
@@ -47,7 +52,7 @@ def metrics() -> list[str]:
 def _make_functions() -> None:
     for metric in _functions.declared():
         name = metric["id"]
-        function: Callable | None
+        function: Callable[..., Any]
         if name == "robustness":
             continue  # defined above, because it takes an encoder
         if _functions.is_of_codes(metric):

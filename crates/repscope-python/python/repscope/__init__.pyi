@@ -1,26 +1,191 @@
 # SPDX-License-Identifier: MIT
-# Written by stubs.py from what metrics declare.
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+# Written by stubs.py.
+from typing import Generic, Protocol, TypeVar, overload
 
-from ._evaluate import compare as compare
-from ._evaluate import encode as encode
-from ._evaluate import evaluate as evaluate
-from ._evaluate import robustness as robustness
-from ._repscope import InputError as InputError
-from ._repscope import InternalError as InternalError
+import numpy as np
+
 from ._results import Figure as Figure
 from ._results import Results as Results
 from ._results import load as load
 from ._scores import Score as Score
 from ._scores import Scores as Scores
 from ._scores import Undefined as Undefined
+from ._types import Any, ArrayLike, Callable, DataFrame, Iterable, Literal, Mapping, Model, PathLike, Sequence, SummaryWriter, SupportsDLPack, TextEncoder
+from . import compat as compat
+from . import retrieval as retrieval
+from ._repscope import DataError as DataError
+from ._repscope import InputError as InputError
+from ._repscope import InternalError as InternalError
+from .etes import ETESEvaluator
 from .monitor import Monitor as Monitor
 
-ArrayLike = Any
 __version__: str
 
 def metrics() -> list[str]: ...
+
+def evaluate(
+    models: Mapping[str, Model] | Model,
+    states: ArrayLike | None = None,
+    next_states: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    episodes: ArrayLike | None = None,
+    *,
+    views: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    performance: Mapping[str, float] | PathLike | None = None,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    batch_size: int = 256,
+    threads: int | None = None,
+    progress: bool | None = None,
+    pool: Literal['last', 'mean', 'first', 'flatten'] = 'last',
+    ids: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    runtime: Literal['rust', 'onnxruntime'] = 'rust',
+    runtime_library: PathLike | None = None,
+    provider: Literal['cpu', 'cuda'] | None = None,
+    no_cache: bool = False,
+    architecture: Literal['conv-encoder', 'resnet', 'two-head', 'vit'] | None = None,
+    input_name: str | None = None,
+    output_name: str | None = None,
+    layout: Literal['channels-first', 'channels-last', 'flat'] | None = None,
+    scale: float | None = None,
+    mean: float | Sequence[float] | None = None,
+    std: float | Sequence[float] | None = None,
+    activation: Literal['silu', 'relu', 'gelu'] | None = None,
+    heads: int | None = None,
+    pad_id: int | None = None,
+    skip_bad: bool = False,
+    checkpoint: PathLike | None = None,
+    template: str | None = None,
+    max_tokens: int | None = None,
+    token_pooling: Literal['mean', 'cls', 'max', 'last', 'pooler', 'eos'] | None = None,
+    no_projection: bool = False,
+    aligner_heads: int = 8,
+    only: Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'retrieval', 'etes'] | Sequence[Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'retrieval', 'etes']] | None = None,
+    skip: Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'retrieval', 'etes'] | Sequence[Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'retrieval', 'etes']] | None = None,
+    k: int | Sequence[int] | None = None,
+    knn_k: int | None = None,
+    sample: int | None = None,
+    clusters: int | None = None,
+    preset: Literal['spec', 'paper'] | None = None,
+    memory: str | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+) -> Results: ...
+
+def compare(
+    models: Mapping[str, Model],
+    states: ArrayLike | None = None,
+    next_states: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    episodes: ArrayLike | None = None,
+    *,
+    views: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    batch_size: int = 256,
+    threads: int | None = None,
+    progress: bool | None = None,
+    reference: str | None = None,
+    pool: Literal['last', 'mean', 'first', 'flatten'] = 'last',
+    ids: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    runtime: Literal['rust', 'onnxruntime'] = 'rust',
+    runtime_library: PathLike | None = None,
+    provider: Literal['cpu', 'cuda'] | None = None,
+    no_cache: bool = False,
+    architecture: Literal['conv-encoder', 'resnet', 'two-head', 'vit'] | None = None,
+    input_name: str | None = None,
+    output_name: str | None = None,
+    layout: Literal['channels-first', 'channels-last', 'flat'] | None = None,
+    scale: float | None = None,
+    mean: float | Sequence[float] | None = None,
+    std: float | Sequence[float] | None = None,
+    activation: Literal['silu', 'relu', 'gelu'] | None = None,
+    heads: int | None = None,
+    pad_id: int | None = None,
+    skip_bad: bool = False,
+    checkpoint: PathLike | None = None,
+    template: str | None = None,
+    max_tokens: int | None = None,
+    token_pooling: Literal['mean', 'cls', 'max', 'last', 'pooler', 'eos'] | None = None,
+    no_projection: bool = False,
+    aligner_heads: int = 8,
+    only: Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'retrieval', 'etes'] | Sequence[Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'retrieval', 'etes']] | None = None,
+    skip: Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'retrieval', 'etes'] | Sequence[Literal['smoothness', 'robustness', 'neighborhood', 'manifold', 'geometry', 'rankme', 'clid', 'retrieval', 'etes']] | None = None,
+    k: int | Sequence[int] | None = None,
+    knn_k: int | None = None,
+    sample: int | None = None,
+    clusters: int | None = None,
+    memory: str | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+) -> Results: ...
+
+def robustness(
+    encoders: Mapping[str, Callable[[Any], Any] | PathLike] | Callable[[Any], Any] | PathLike,
+    states: ArrayLike,
+    *,
+    episodes: ArrayLike | None = None,
+    batch_size: int = 256,
+    threads: int | None = None,
+    progress: bool | None = None,
+    kind: Literal['gaussian', 'uniform', 'salt-and-pepper', 'blur', 'brightness', 'contrast', 'occlusion'] = 'gaussian',
+    noise: float | str | Sequence[float | str] | None = None,
+    draws: int = 1,
+    clamp: float | str | Sequence[float | str] | None = None,
+    pool: Literal['last', 'mean', 'first', 'flatten'] = 'last',
+    runtime: Literal['rust', 'onnxruntime'] = 'rust',
+    runtime_library: PathLike | None = None,
+    provider: Literal['cpu', 'cuda'] | None = None,
+    no_cache: bool = False,
+    architecture: Literal['conv-encoder', 'resnet', 'two-head', 'vit'] | None = None,
+    input_name: str | None = None,
+    output_name: str | None = None,
+    layout: Literal['channels-first', 'channels-last', 'flat'] | None = None,
+    scale: float | None = None,
+    mean: float | Sequence[float] | None = None,
+    std: float | Sequence[float] | None = None,
+    activation: Literal['silu', 'relu', 'gelu'] | None = None,
+    heads: int | None = None,
+    pad_id: int | None = None,
+    skip_bad: bool = False,
+    checkpoint: PathLike | None = None,
+    template: str | None = None,
+    max_tokens: int | None = None,
+    token_pooling: Literal['mean', 'cls', 'max', 'last', 'pooler', 'eos'] | None = None,
+    no_projection: bool = False,
+    aligner_heads: int = 8,
+    memory: str | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+) -> Results: ...
+
+def encode(
+    encoder: PathLike,
+    data: ArrayLike,
+    *,
+    threads: int | None = None,
+    progress: bool | None = None,
+    runtime: Literal['rust', 'onnxruntime'] = 'rust',
+    runtime_library: PathLike | None = None,
+    provider: Literal['cpu', 'cuda'] | None = None,
+    batch_size: int = 32,
+    no_cache: bool = False,
+    architecture: Literal['conv-encoder', 'resnet', 'two-head', 'vit'] | None = None,
+    input_name: str | None = None,
+    output_name: str | None = None,
+    layout: Literal['channels-first', 'channels-last', 'flat'] | None = None,
+    scale: float | None = None,
+    mean: float | Sequence[float] | None = None,
+    std: float | Sequence[float] | None = None,
+    activation: Literal['silu', 'relu', 'gelu'] | None = None,
+    heads: int | None = None,
+    pad_id: int | None = None,
+    skip_bad: bool = False,
+    checkpoint: PathLike | None = None,
+    template: str | None = None,
+    max_tokens: int | None = None,
+    token_pooling: Literal['mean', 'cls', 'max', 'last', 'pooler', 'eos'] | None = None,
+    no_projection: bool = False,
+    aligner_heads: int = 8,
+    memory: str | None = None,
+) -> np.ndarray | dict[str, np.ndarray]: ...
 
 def smoothness(
     X: ArrayLike,
@@ -36,11 +201,12 @@ def smoothness(
     progress: bool | None = None,
 ) -> Scores: ...
 
+@overload
 def trustworthiness(
     X: ArrayLike,
     Z: ArrayLike,
     *,
-    k: int | Sequence[int] = 10,
+    k: int = 10,
     distance: Literal['euclidean', 'cosine'] = 'euclidean',
     sample: int | None = None,
     episodes: ArrayLike | None = None,
@@ -49,13 +215,29 @@ def trustworthiness(
     threads: int | None = None,
     memory: str | None = None,
     progress: bool | None = None,
-) -> Score | Undefined | Scores: ...
+) -> Score | Undefined: ...
+@overload
+def trustworthiness(
+    X: ArrayLike,
+    Z: ArrayLike,
+    *,
+    k: Sequence[int],
+    distance: Literal['euclidean', 'cosine'] = 'euclidean',
+    sample: int | None = None,
+    episodes: ArrayLike | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Scores: ...
 
+@overload
 def continuity(
     X: ArrayLike,
     Z: ArrayLike,
     *,
-    k: int | Sequence[int] = 10,
+    k: int = 10,
     distance: Literal['euclidean', 'cosine'] = 'euclidean',
     sample: int | None = None,
     episodes: ArrayLike | None = None,
@@ -64,7 +246,22 @@ def continuity(
     threads: int | None = None,
     memory: str | None = None,
     progress: bool | None = None,
-) -> Score | Undefined | Scores: ...
+) -> Score | Undefined: ...
+@overload
+def continuity(
+    X: ArrayLike,
+    Z: ArrayLike,
+    *,
+    k: Sequence[int],
+    distance: Literal['euclidean', 'cosine'] = 'euclidean',
+    sample: int | None = None,
+    episodes: ArrayLike | None = None,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Scores: ...
 
 def participation_ratio(
     Z: ArrayLike,
@@ -329,202 +526,421 @@ def alignment(
 ) -> Score | Undefined: ...
 
 def weighted_clid(
-    models: Any,
-    performance: Any,
+    models: Mapping[str, ArrayLike],
+    performance: Mapping[str, float] | PathLike,
     *,
-    seed: Any = 42,
-    level: Any = 0.95,
-    threads: Any = None,
-    progress: Any = None,
-) -> Any: ...
+    pool: Literal['last', 'mean', 'first', 'flatten'] = 'last',
+    ids: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    runtime: Literal['rust', 'onnxruntime'] = 'rust',
+    runtime_library: PathLike | None = None,
+    provider: Literal['cpu', 'cuda'] | None = None,
+    batch_size: int = 32,
+    no_cache: bool = False,
+    architecture: Literal['conv-encoder', 'resnet', 'two-head', 'vit'] | None = None,
+    input_name: str | None = None,
+    output_name: str | None = None,
+    layout: Literal['channels-first', 'channels-last', 'flat'] | None = None,
+    scale: float | None = None,
+    mean: float | Sequence[float] | None = None,
+    std: float | Sequence[float] | None = None,
+    activation: Literal['silu', 'relu', 'gelu'] | None = None,
+    heads: int | None = None,
+    pad_id: int | None = None,
+    skip_bad: bool = False,
+    checkpoint: PathLike | None = None,
+    template: str | None = None,
+    max_tokens: int | None = None,
+    token_pooling: Literal['mean', 'cls', 'max', 'last', 'pooler', 'eos'] | None = None,
+    no_projection: bool = False,
+    aligner_heads: int = 8,
+    states: ArrayLike | None = None,
+    views: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    episodes: ArrayLike | None = None,
+    preset: Literal['spec', 'paper'] = 'spec',
+    standardize: bool | None = None,
+    unit_length: Literal['none', 'vote', 'all'] | None = None,
+    clusters: int | str | None = None,
+    restarts: int | None = None,
+    k: int | None = None,
+    repeats: int | None = None,
+    splits: int | None = None,
+    id_norm: Literal['dim', 'pool'] | None = None,
+    alpha: float = 2.0,
+    t: float = 2.0,
+    eps: float = 0.01,
+    gam1: float = 1.0,
+    gam2: float = 1.0,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Results: ...
 
 def performance(
-    models: Any,
-    performance: Any,
+    models: Mapping[str, ArrayLike],
+    performance: Mapping[str, float] | PathLike,
     *,
-    seed: Any = 42,
-    level: Any = 0.95,
-    threads: Any = None,
-    progress: Any = None,
-) -> Any: ...
+    pool: Literal['last', 'mean', 'first', 'flatten'] = 'last',
+    ids: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    runtime: Literal['rust', 'onnxruntime'] = 'rust',
+    runtime_library: PathLike | None = None,
+    provider: Literal['cpu', 'cuda'] | None = None,
+    batch_size: int = 32,
+    no_cache: bool = False,
+    architecture: Literal['conv-encoder', 'resnet', 'two-head', 'vit'] | None = None,
+    input_name: str | None = None,
+    output_name: str | None = None,
+    layout: Literal['channels-first', 'channels-last', 'flat'] | None = None,
+    scale: float | None = None,
+    mean: float | Sequence[float] | None = None,
+    std: float | Sequence[float] | None = None,
+    activation: Literal['silu', 'relu', 'gelu'] | None = None,
+    heads: int | None = None,
+    pad_id: int | None = None,
+    skip_bad: bool = False,
+    checkpoint: PathLike | None = None,
+    template: str | None = None,
+    max_tokens: int | None = None,
+    token_pooling: Literal['mean', 'cls', 'max', 'last', 'pooler', 'eos'] | None = None,
+    no_projection: bool = False,
+    aligner_heads: int = 8,
+    states: ArrayLike | None = None,
+    views: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    episodes: ArrayLike | None = None,
+    preset: Literal['spec', 'paper'] = 'spec',
+    standardize: bool | None = None,
+    unit_length: Literal['none', 'vote', 'all'] | None = None,
+    clusters: int | str | None = None,
+    restarts: int | None = None,
+    k: int | None = None,
+    repeats: int | None = None,
+    splits: int | None = None,
+    id_norm: Literal['dim', 'pool'] | None = None,
+    alpha: float = 2.0,
+    t: float = 2.0,
+    eps: float = 0.01,
+    gam1: float = 1.0,
+    gam2: float = 1.0,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Results: ...
 
+@overload
 def label_precision(
-    queries: Any,
-    targets: Any,
-    labels: Any,
+    queries: ArrayLike,
+    targets: ArrayLike | None,
+    labels: ArrayLike,
     *,
-    target_labels: Any = None,
-    k: Any = 10,
-    normalize: Any = True,
-    seed: Any = 42,
-    level: Any = 0.95,
-    threads: Any = None,
-    progress: Any = None,
-) -> Any: ...
+    target_labels: ArrayLike | None = None,
+    k: int = 10,
+    normalize: bool = True,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
+@overload
+def label_precision(
+    queries: ArrayLike,
+    targets: ArrayLike | None,
+    labels: ArrayLike,
+    *,
+    target_labels: ArrayLike | None = None,
+    k: Sequence[int],
+    normalize: bool = True,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Scores: ...
 
+@overload
 def label_recall(
-    queries: Any,
-    targets: Any,
-    labels: Any,
+    queries: ArrayLike,
+    targets: ArrayLike | None,
+    labels: ArrayLike,
     *,
-    target_labels: Any = None,
-    k: Any = 10,
-    normalize: Any = True,
-    seed: Any = 42,
-    level: Any = 0.95,
-    threads: Any = None,
-    progress: Any = None,
-) -> Any: ...
+    target_labels: ArrayLike | None = None,
+    k: int = 10,
+    normalize: bool = True,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
+@overload
+def label_recall(
+    queries: ArrayLike,
+    targets: ArrayLike | None,
+    labels: ArrayLike,
+    *,
+    target_labels: ArrayLike | None = None,
+    k: Sequence[int],
+    normalize: bool = True,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Scores: ...
 
+@overload
 def label_hit(
-    queries: Any,
-    targets: Any,
-    labels: Any,
+    queries: ArrayLike,
+    targets: ArrayLike | None,
+    labels: ArrayLike,
     *,
-    target_labels: Any = None,
-    k: Any = 10,
-    normalize: Any = True,
-    seed: Any = 42,
-    level: Any = 0.95,
-    threads: Any = None,
-    progress: Any = None,
-) -> Any: ...
+    target_labels: ArrayLike | None = None,
+    k: int = 10,
+    normalize: bool = True,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
+@overload
+def label_hit(
+    queries: ArrayLike,
+    targets: ArrayLike | None,
+    labels: ArrayLike,
+    *,
+    target_labels: ArrayLike | None = None,
+    k: Sequence[int],
+    normalize: bool = True,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Scores: ...
 
+@overload
 def label_ndcg(
-    queries: Any,
-    targets: Any,
-    labels: Any,
+    queries: ArrayLike,
+    targets: ArrayLike | None,
+    labels: ArrayLike,
     *,
-    target_labels: Any = None,
-    k: Any = 10,
-    normalize: Any = True,
-    seed: Any = 42,
-    level: Any = 0.95,
-    threads: Any = None,
-    progress: Any = None,
-) -> Any: ...
+    target_labels: ArrayLike | None = None,
+    k: int = 10,
+    normalize: bool = True,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
+@overload
+def label_ndcg(
+    queries: ArrayLike,
+    targets: ArrayLike | None,
+    labels: ArrayLike,
+    *,
+    target_labels: ArrayLike | None = None,
+    k: Sequence[int],
+    normalize: bool = True,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Scores: ...
 
 def r_precision(
-    queries: Any,
-    targets: Any,
-    labels: Any,
+    queries: ArrayLike,
+    targets: ArrayLike | None,
+    labels: ArrayLike,
     *,
-    target_labels: Any = None,
-    normalize: Any = True,
-    seed: Any = 42,
-    level: Any = 0.95,
-    threads: Any = None,
-    progress: Any = None,
-) -> Any: ...
+    target_labels: ArrayLike | None = None,
+    normalize: bool = True,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
 
 def map_at_r(
-    queries: Any,
-    targets: Any,
-    labels: Any,
+    queries: ArrayLike,
+    targets: ArrayLike | None,
+    labels: ArrayLike,
     *,
-    target_labels: Any = None,
-    normalize: Any = True,
-    seed: Any = 42,
-    level: Any = 0.95,
-    threads: Any = None,
-    progress: Any = None,
-) -> Any: ...
+    target_labels: ArrayLike | None = None,
+    normalize: bool = True,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
 
 def mrr(
-    queries: Any,
-    targets: Any,
-    labels: Any,
+    queries: ArrayLike,
+    targets: ArrayLike | None,
+    labels: ArrayLike,
     *,
-    target_labels: Any = None,
-    normalize: Any = True,
-    seed: Any = 42,
-    level: Any = 0.95,
-    threads: Any = None,
-    progress: Any = None,
-) -> Any: ...
+    target_labels: ArrayLike | None = None,
+    normalize: bool = True,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
 
+@overload
 def pair_recall(
-    queries: Any,
-    targets: Any,
+    queries: ArrayLike,
+    targets: ArrayLike | None,
     *,
-    k: Any = 10,
-    normalize: Any = True,
-    seed: Any = 42,
-    level: Any = 0.95,
-    threads: Any = None,
-    progress: Any = None,
-) -> Any: ...
+    k: int = 10,
+    normalize: bool = True,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
+@overload
+def pair_recall(
+    queries: ArrayLike,
+    targets: ArrayLike | None,
+    *,
+    k: Sequence[int],
+    normalize: bool = True,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Scores: ...
 
+@overload
 def hubness(
-    queries: Any,
-    targets: Any,
+    queries: ArrayLike,
+    targets: ArrayLike | None,
     *,
-    k: Any = 10,
-    normalize: Any = True,
-    seed: Any = 42,
-    level: Any = 0.95,
-    threads: Any = None,
-    progress: Any = None,
-) -> Any: ...
+    k: int = 10,
+    normalize: bool = True,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
+@overload
+def hubness(
+    queries: ArrayLike,
+    targets: ArrayLike | None,
+    *,
+    k: Sequence[int],
+    normalize: bool = True,
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Scores: ...
 
 def modality_gap(
-    queries: Any,
-    targets: Any,
+    queries: ArrayLike,
+    targets: ArrayLike | None,
     *,
-    level: Any = 0.95,
-    seed: Any = 42,
-    threads: Any = None,
-    progress: Any = None,
-) -> Any: ...
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
 
 def accuracy(
-    labels: Any,
-    baseline: Any,
-    perturbed: Any = None,
+    labels: ArrayLike | Mapping[str, ArrayLike],
+    baseline: ArrayLike | Mapping[str, ArrayLike],
+    perturbed: Mapping[str, ArrayLike | Mapping[str, ArrayLike]] | None = None,
     *,
-    seed: Any = 42,
-    level: Any = 0.95,
-    threads: Any = None,
-    progress: Any = None,
-) -> Any: ...
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Scores: ...
 
 def pis(
-    labels: Any,
-    baseline: Any,
-    perturbed: Any = None,
+    labels: ArrayLike | Mapping[str, ArrayLike],
+    baseline: ArrayLike | Mapping[str, ArrayLike],
+    perturbed: Mapping[str, ArrayLike | Mapping[str, ArrayLike]] | None = None,
     *,
-    seed: Any = 42,
-    level: Any = 0.95,
-    threads: Any = None,
-    progress: Any = None,
-) -> Any: ...
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Scores: ...
 
 def bleu(
-    generated: Any,
-    references: Any,
+    generated: Iterable[str],
+    references: Iterable[str],
     *,
-    seed: Any = 42,
-    level: Any = 0.95,
-    threads: Any = None,
-    progress: Any = None,
-) -> Any: ...
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Scores: ...
 
 def rouge(
-    generated: Any,
-    references: Any,
+    generated: Iterable[str],
+    references: Iterable[str],
     *,
-    seed: Any = 42,
-    level: Any = 0.95,
-    threads: Any = None,
-    progress: Any = None,
-) -> Any: ...
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Scores: ...
 
 def wer(
-    generated: Any,
-    references: Any,
+    generated: Iterable[str],
+    references: Iterable[str],
     *,
-    seed: Any = 42,
-    level: Any = 0.95,
-    threads: Any = None,
-    progress: Any = None,
-) -> Any: ...
+    seed: int = 42,
+    level: float = 0.95,
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool | None = None,
+) -> Score | Undefined: ...
+
+class _Etes(Protocol):
+    BANDS: tuple[float, ...]
+    ETESEvaluator: type[ETESEvaluator]
+
+    def __call__(
+        self,
+        signal: ArrayLike,
+        generated: ArrayLike,
+        reference: ArrayLike | None = None,
+        *,
+        texts: Iterable[str] | None = None,
+        reference_texts: Iterable[str] | None = None,
+        fluency: ArrayLike | None = None,
+        fluency_weight: float = 0.1,
+        bands: float | Sequence[float] = (-0.8, -0.5, -0.2, 0.0),
+        k: int | Sequence[int] = (1, 5, 10),
+        permutations: int = 999,
+        seed: int = 42,
+        level: float = 0.95,
+        threads: int | None = None,
+        memory: str | None = None,
+        progress: bool | None = None,
+    ) -> Scores: ...
+
+etes: _Etes

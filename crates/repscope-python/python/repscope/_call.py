@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Calls of the extension module: arguments become the words of a command, arrays are passed by name."""
+"""Calls of the extension module: options are plain data, arrays are passed along by number."""
 
 from __future__ import annotations
 
+import json
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -10,76 +12,62 @@ from typing import Any
 from . import _progress, _repscope
 from ._arrays import lend
 
-#: Prefix of array names in place of file paths.
-_PREFIX = "memory:"
-
 
 class Call:
-    """A command line under construction."""
+    """A request under construction."""
 
-    def __init__(self, *command: str) -> None:
-        self._words = list(command)
-        self._arrays: dict[str, tuple[Any, str]] = {}
-        self._encoders: dict[str, Callable] = {}
+    def __init__(self, command: str) -> None:
+        self._command = command
+        self._options: dict[str, Any] = {}
+        self._arrays: list[tuple[str, tuple[Any, str], Callable[..., Any] | None]] = []
 
-    def array(self, name: str, value: Any) -> str:
-        """Passes an array, or a file by its path; returns its name for use in an option."""
+    def array(self, name: str, value: Any, encoder: Callable[..., Any] | None = None) -> Any:
+        """The value of an option for an array or a path; an encoder is the callable behind the embeddings, for noisy inputs."""
         if isinstance(value, (str, os.PathLike)):
             return os.fspath(value)
-        # Some characters have a meaning in paths, so they are not used in the names of arrays.
-        plain = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name) or "_"
-        path, count = _PREFIX + plain, 1
-        while path in self._arrays:
-            count += 1
-            path = f"{_PREFIX}{plain}_{count}"
-        self._arrays[path] = lend(value, name)
-        return path
-
-    def encoder(self, path: str, encode: Callable) -> None:
-        """Registers the encoder behind the embeddings at a path, so that it can be run on noisy inputs."""
-        self._encoders[path] = encode
+        self._arrays.append((name, lend(value, name), encoder))
+        return {"array": len(self._arrays) - 1}
 
     def option(self, name: str, value: Any) -> Call:
-        """Adds an option; None omits it."""
-        option = "--" + name.replace("_", "-")
-        if value is None or value is False:
-            return self
-        if value is True:
-            self._words.append(option)
-        elif isinstance(value, (list, tuple, set, frozenset)) or _is_array(value):
-            self._words.extend(f"{option}={_word(item)}" for item in value)
-        else:
-            self._words.append(f"{option}={_word(value)}")
+        """Sets an option; None omits it."""
+        if value is not None:
+            self._options[name] = _plain(value)
         return self
 
     def lent(self, option: str, value: Any, name: str | None = None) -> Call:
-        """Adds an option whose value is an array or a path; None omits it."""
+        """Sets an option whose value is an array or a path; None omits it."""
         if value is None:
             return self
         return self.option(option, self.array(name or option, value))
 
-    def words(self, words: Iterable[str]) -> Call:
-        """Adds words unchanged."""
-        self._words.extend(words)
+    def add(self, option: str, name: str, source: Any, next_source: Any = None) -> Call:
+        """Adds a named source to an option that takes several."""
+        if isinstance(source, str) and next_source is None:
+            item: Any = f"{name}={source}"
+        else:
+            item = {"name": name, "source": source} | ({} if next_source is None else {"next": next_source})
+        self._options.setdefault(option, []).append(item)
         return self
 
     def run(
         self, metrics: Iterable[str] = (), *, threads: int | None = None, progress: bool | None = None
     ) -> _repscope.Run:
-        """Runs the command and returns its results; writes no files."""
+        """Runs the request and returns its results; writes no files."""
+        options = dict(self._options)
+        if chosen := list(metrics):
+            options["metrics"] = chosen
+        words = json.dumps(options)
         return _watched(
-            progress,
-            lambda bar: _repscope.compute(
-                self._words, self._arrays, self._encoders, list(metrics), _count(threads), bar
-            ),
+            progress, lambda bar: _repscope.compute(self._command, words, self._arrays, _count(threads), bar)
         )
 
     def encode(self, *, threads: int | None = None, progress: bool | None = None) -> list[tuple[str, Any]]:
-        """Runs the command and returns the embeddings."""
-        return _watched(progress, lambda bar: _repscope.encode(self._words, self._arrays, _count(threads), bar))
+        """Runs an encoder and returns the embeddings."""
+        words = json.dumps(self._options)
+        return _watched(progress, lambda bar: _repscope.encode(words, self._arrays, _count(threads), bar))
 
 
-def _watched(progress: bool | None, run: Callable) -> Any:
+def _watched(progress: bool | None, run: Callable[..., Any]) -> Any:
     bar = _progress.bar(progress)
     try:
         return run(bar)
@@ -89,7 +77,7 @@ def _watched(progress: bool | None, run: Callable) -> Any:
 
 
 def name_of_model(name: Any) -> str:
-    """The name of a model in the form of the command line."""
+    """The name of a model in results."""
     text = str(name)
     if not text or "=" in text:
         raise ValueError(f"a model cannot be called {text!r}; give it a name without `=`")
@@ -100,7 +88,7 @@ def models_of(models: Any) -> dict[str, Any]:
     """Models by name: a mapping, or a single model, which is then called `model`."""
     if isinstance(models, Mapping):
         if not models:
-            raise ValueError("there is no model; give {name: codes}")
+            raise ValueError("there is no model; give {name: embeddings}")
         return {name_of_model(name): model for name, model in models.items()}
     return {"model": models}
 
@@ -109,19 +97,22 @@ def _count(threads: int | None) -> int | None:
     if threads is None:
         return None
     if isinstance(threads, bool) or int(threads) != threads or threads < 1:
-        raise ValueError(f"threads = {threads!r} must be a whole number of at least 1; leave it out to use all cores")
+        raise ValueError(f"threads = {threads!r} must be an integer of at least 1; leave it out to use all cores")
     return int(threads)
 
 
-def _is_array(value: Any) -> bool:
-    return hasattr(value, "__iter__") and not isinstance(value, (str, bytes, os.PathLike, Mapping))
-
-
-def _word(value: Any) -> str:
+def _plain(value: Any) -> Any:
+    """A value in the form of JSON: paths as text, arrays as lists, NumPy scalars and tensors of one number as numbers."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # JSON has no such number
+    if isinstance(value, (str, bool, int, float)) or value is None:
+        return value
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    if isinstance(value, float):
-        return repr(value)
-    if hasattr(value, "item"):
-        return _word(value.item())
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if hasattr(value, "__iter__"):
+        return [_plain(item) for item in value]
     return str(value)

@@ -26,7 +26,7 @@ class Encoder:
         self._states = states
         self._batch_size = batch_size
 
-    def codes(self, states: Any, progress: bool | None = None) -> np.ndarray:
+    def embeddings(self, states: Any, progress: bool | None = None) -> np.ndarray:
         """The embeddings of all inputs, computed in batches."""
         count = rows_of(states)
         if count == 0:
@@ -48,7 +48,7 @@ class Encoder:
     def noisy(self, batch: np.ndarray) -> tuple[Any, str]:
         """The embeddings of noisy inputs, in the form that the extension module takes."""
         with self.quiet():
-            return lend(self._checked(self._call(_like(batch, self._states)), len(batch)), f"codes of {self.name}")
+            return lend(self._checked(self._call(_like(batch, self._states)), len(batch)), f"embeddings of {self.name}")
 
     @contextlib.contextmanager
     def quiet(self) -> Iterator[None]:
@@ -80,21 +80,21 @@ class Encoder:
                     batch = batch.to(parameter.dtype)
         return self._function(batch)
 
-    def _checked(self, codes: Any, count: int) -> np.ndarray:
+    def _checked(self, embeddings: Any, count: int) -> np.ndarray:
         if (
-            isinstance(codes, (tuple, list))
-            and codes
-            and not isinstance(codes[0], (int, float))
-            and len(codes) != count
+            isinstance(embeddings, (tuple, list))
+            and embeddings
+            and not isinstance(embeddings[0], (int, float))
+            and len(embeddings) != count
         ):
             raise TypeError(
-                f"`{self.name}` gave {len(codes)} outputs; wrap it in a function that gives the codes alone"
+                f"`{self.name}` gave {len(embeddings)} outputs; wrap it in a function that returns the embeddings alone"
             )
-        array = to_numpy(codes, f"codes of {self.name}")
+        array = to_numpy(embeddings, f"embeddings of {self.name}")
         if not isinstance(array, np.ndarray) or array.ndim == 0 or len(array) != count:
             shape = array.shape if isinstance(array, np.ndarray) else (len(array),)
             raise ValueError(
-                f"`{self.name}` was shown {count} rows and gave codes of shape {tuple(shape)}; "
+                f"`{self.name}` was shown {count} rows and gave embeddings of shape {tuple(shape)}; "
                 "it must give one row per row"
             )
         return array

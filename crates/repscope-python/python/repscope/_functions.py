@@ -3,44 +3,43 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from . import _repscope
 from ._call import Call
 from ._results import Results
 from ._scores import Score, Scores, Undefined
+from ._signatures import PROGRESS, REQUIRED, Parameter, documented, options, parameter, put_option, sign, signature
 
-#: Argument names of the inputs of a metric.
+#: Arguments of the inputs of a metric.
 ARGUMENTS = {
-    "states": ("X", "ArrayLike", "What the model saw, one sample per row; trailing dimensions are flattened."),
-    "codes": ("Z", "ArrayLike", "The codes of the model, one row per sample."),
-    "labels": ("labels", "ArrayLike", "A class per row: strings, whole numbers or truth values."),
-    "labels_if_any": ("labels", "ArrayLike | None", "A class per row; without it, the clusters of k-means."),
-    "view": ("view", "ArrayLike", "Codes of a second view of the same samples."),
+    "states": Parameter(
+        "X", "ArrayLike", REQUIRED, "The inputs of the model, one sample per row; trailing dimensions are flattened."
+    ),
+    "codes": Parameter("Z", "ArrayLike", REQUIRED, "The embeddings of the model, one row per sample."),
+    "labels": Parameter("labels", "ArrayLike", REQUIRED, "A class per row: strings, integers or booleans."),
+    "labels_if_any": Parameter(
+        "labels", "ArrayLike | None", None, "A class per row; without it, the clusters of k-means."
+    ),
+    "view": Parameter("view", "ArrayLike", REQUIRED, "Embeddings of a second view of the same samples."),
 }
 #: Defaults that differ from the command, because a function returns one number by default.
 DEFAULTS = {"trustworthiness": {"k": 10}, "continuity": {"k": 10}}
-#: Arguments of every function of embeddings.
-SHARED = {
-    "episodes": ("ArrayLike | None", None, "The episode of each row: intervals are then taken over episodes."),
-    "seed": ("int", 42, "The seed of every random choice."),
-    "level": ("float", 0.95, "Confidence level of the interval."),
-    "threads": ("int | None", None, "Threads to use, by default all cores; the numbers do not depend on it."),
-    "memory": ("str | None", None, "Memory the call may use, such as '4G'; one that needs more is refused at once."),
-    "progress": ("bool | None", None, "Whether to show a bar; by default where somebody may be watching."),
-}
+#: Options that every function takes.
+SHARED = ("seed", "level", "threads", "memory")
 #: Additional arguments of single metrics.
 EXTRA = {
-    "smoothness": {
-        "next_states": ("ArrayLike | None", None, "The state after each row of X; by default the next row."),
-        "next_codes": ("ArrayLike | None", None, "The codes of the next states."),
-    }
+    "smoothness": [
+        Parameter("next_states", "ArrayLike | None", None, "The input after each row of X; by default the next row."),
+        Parameter("next_codes", "ArrayLike | None", None, "The embeddings of the next inputs."),
+    ]
 }
 
 
+@cache
 def declared() -> list[dict[str, Any]]:
     """The declarations of all metrics."""
     return json.loads(_repscope.declared_metrics())
@@ -51,27 +50,25 @@ def is_of_codes(metric: Mapping[str, Any]) -> bool:
     return all(what in ARGUMENTS for what in metric["takes"])
 
 
-def signature(metric: Mapping[str, Any]) -> tuple[list[tuple], list[tuple]]:
-    """Positional and keyword arguments as (name, type, default, about); `inspect._empty` means no default."""
-    empty = inspect.Parameter.empty
-    first = []
-    for what in metric["takes"]:
-        name, kind, about = ARGUMENTS[what]
-        first.append((name, kind, None if what == "labels_if_any" else empty, about))
+def parameters(metric: Mapping[str, Any]) -> tuple[list[Parameter], list[Parameter]]:
+    """Parameters by position and by name."""
+    first = [ARGUMENTS[what] for what in metric["takes"]]
     named = []
     variants = variants_of(metric)
     if variants:
-        (parameter, values), *_ = variants.items()
-        kind = "Literal[" + ", ".join(repr(value) for value in values) + "]"
-        named.append((parameter, kind, values[0], f"Which variant: {' or '.join(repr(v) for v in values)}."))
+        (name, values), *_ = variants.items()
+        kind = f"Literal[{', '.join(repr(value) for value in values)}]"
+        named.append(Parameter(name, kind, values[0], f"The variant: {' or '.join(repr(v) for v in values)}."))
+    own = DEFAULTS.get(metric["id"], {})
     for option in metric["options"]:
-        name = option["name"].replace("-", "_")
-        kind, default = _kind(option), _default(option)
-        default = DEFAULTS.get(metric["id"], {}).get(name, default)
-        named.append((name, kind, default, option["help"] + "."))
-    named += [(name, *rest) for name, rest in EXTRA.get(metric["id"], {}).items()]
-    named += [(name, *rest) for name, rest in SHARED.items()]
-    return first, named
+        declared = parameter(option)
+        named.append(declared._replace(default=own.get(declared.name, declared.default)))
+    return first, named + EXTRA.get(metric["id"], []) + shared(metric, "episodes", *SHARED)
+
+
+def shared(metric: Mapping[str, Any], *names: str) -> list[Parameter]:
+    """Parameters of options of the command that do not change the metric alone."""
+    return [parameter(options(metric["command"])[name]) for name in names] + [PROGRESS]
 
 
 def variants_of(metric: Mapping[str, Any]) -> dict[str, list[str | None]]:
@@ -86,40 +83,34 @@ def variants_of(metric: Mapping[str, Any]) -> dict[str, list[str | None]]:
     return {parameter: ([None] if has_bare else []) + own for parameter, own in values.items()}
 
 
-def make(metric: Mapping[str, Any]) -> Callable:
+def make(metric: Mapping[str, Any]) -> Callable[..., Any]:
     """The function of a metric of embeddings."""
-    first, named = signature(metric)
-    parameters = [
-        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
-        for name, kind, default, _ in first
-    ] + [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, kind, default, _ in named
-    ]
-    form = inspect.Signature(parameters, return_annotation=returned(metric))
-    identity = metric["id"]
+    return function(metric, *parameters(metric), returned(metric), lambda given: _compute(metric, given))
+
+
+def function(
+    metric: Mapping[str, Any],
+    first: list[Parameter],
+    named: list[Parameter],
+    returned: str,
+    compute: Callable[[Mapping[str, Any]], Any],
+) -> Callable[..., Any]:
+    """A function with a signature and the page of its metric."""
+    form = signature(first, named, returned)
 
     def function(*args: Any, **kwargs: Any) -> Any:
         bound = form.bind(*args, **kwargs)
         bound.apply_defaults()
-        return _compute(metric, bound.arguments)
+        return compute(bound.arguments)
 
-    function.__name__ = function.__qualname__ = identity
+    function.__name__ = function.__qualname__ = metric["id"]
     function.__module__ = "repscope"
-    function.__signature__ = form
-    function.__doc__ = documentation(metric, first + named)
-    return function
-
-
-def documentation(metric: Mapping[str, Any], arguments: Sequence[tuple]) -> str:
-    """The page of a metric, with parameters and return values of its function."""
-    lines = [metric["page"].strip(), "", "Parameters", "----------"]
-    for name, kind, default, about in arguments:
-        ending = "" if default is inspect.Parameter.empty else f", default {default!r}"
-        lines += [f"{name} : {kind}{ending}", f"    {about}"]
+    sign(function, form)
+    lines = [metric["page"].strip(), "", "Parameters", "----------", *documented(first + named)]
     lines += ["", "Returns", "-------"]
     lines += [f"{output['id']} : {output['about']} ({output['range']})" for output in metric["outputs"]]
-    return "\n".join(lines)
+    function.__doc__ = "\n".join(lines)
+    return function
 
 
 def returned(metric: Mapping[str, Any]) -> str:
@@ -134,34 +125,28 @@ def returned(metric: Mapping[str, Any]) -> str:
     return "Scores"
 
 
-def _compute(metric: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
-    identity = metric["id"]
-    call = Call(metric["command"], "--quiet")
-    model = call.array("Z", given["Z"])
-    if "X" in given:
-        call.lent("states", given["X"], "X")
+def _compute(metric: Mapping[str, Any], given: Mapping[str, Any]) -> Score | Undefined | Scores:
+    call = Call(metric["command"])
+    embeddings, following = call.array("Z", given["Z"]), None
+    call.lent("states", given.get("X"), "X")
     if given.get("next_states") is not None or given.get("next_codes") is not None:
         if given["next_states"] is None or given["next_codes"] is None:
             raise ValueError("next_states and next_codes belong together; give both")
         call.lent("next_states", given["next_states"])
-        model += "," + call.array("next_codes", given["next_codes"])
-    if "labels" in given:
-        call.lent("labels", given["labels"])
-    if "view" in given:
-        call.lent("views", given["view"], "view")
-    call.lent("episodes", given["episodes"])
-    call.option("model", f"model={model}")
+        following = call.array("next_codes", given["next_codes"])
+    call.add("models", "model", embeddings, following)
+    call.lent("labels", given.get("labels")).lent("views", given.get("view"), "view").lent(
+        "episodes", given["episodes"]
+    )
     for option in metric["options"]:
-        name = option["name"].replace("-", "_")
-        value = given[name]
-        if option["choices"] == ["yes", "no"] and isinstance(value, bool):
-            value = "yes" if value else "no"
-        if value is not None:
-            call.option(name, value)
+        put_option(call, option, given[option["name"].replace("-", "_")])
+    return pick(metric, run(call, given, [metric["id"]]), given)
+
+
+def run(call: Call, given: Mapping[str, Any], metrics: Sequence[str] = ()) -> Results:
+    """Runs a call with the options that every function takes."""
     call.option("seed", given["seed"]).option("level", given["level"]).option("memory", given["memory"])
-    run = call.run([identity], threads=given["threads"], progress=given["progress"])
-    results = Results(run)
-    return pick(metric, results, given)
+    return Results(call.run(metrics, threads=given["threads"], progress=given["progress"]))
 
 
 def pick(metric: Mapping[str, Any], results: Results, given: Mapping[str, Any]) -> Score | Undefined | Scores:
@@ -195,27 +180,3 @@ def pick(metric: Mapping[str, Any], results: Results, given: Mapping[str, Any]) 
         chosen.all = everything
         chosen.warnings = results.warnings
     return chosen
-
-
-def _kind(option: Mapping[str, Any]) -> str:
-    if option["choices"] == ["yes", "no"]:
-        return "bool | None"
-    if option["choices"]:
-        one = "Literal[" + ", ".join(repr(choice) for choice in option["choices"]) + "]"
-    else:
-        one = {"integer": "int", "number": "float", "text": "str", "flag": "bool"}[option["kind"]]
-    if option["name"] == "clusters" and one == "str":
-        one = "int | str"
-    if option["many"]:
-        return f"{one} | Sequence[{one}]"
-    return one if option["default"] or option["kind"] == "flag" else f"{one} | None"
-
-
-def _default(option: Mapping[str, Any]) -> Any:
-    convert = {"integer": int, "number": float}.get(option["kind"], str)
-    if option["kind"] == "flag":
-        return False
-    values = tuple(convert(value) for value in option["default"])
-    if option["many"]:
-        return values or None
-    return values[0] if values else None

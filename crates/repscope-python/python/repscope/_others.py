@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Functions of metrics that need more than the embeddings of one model: retrieval, texts, predictions, pools."""
+"""Functions of metrics that take more than the embeddings of one model: retrieval, generated texts, predictions, pools of models."""
 
 from __future__ import annotations
 
@@ -12,33 +12,55 @@ import numpy as np
 
 from ._arrays import lend, rows_of
 from ._call import Call, models_of
-from ._evaluate import _table
-from ._functions import documentation
+from ._evaluate import performance_table
+from ._functions import SHARED, function, run, shared
 from ._results import Results
 from ._scores import Score, Scores, Undefined
+from ._signatures import REQUIRED, Parameter, options, parameter, put_option
 
-_EMPTY = object()
+#: What a function of retrieval calls an option of the command, and its default where that differs.
+_RENAMED = {"k_values": ("k", 10), "no_normalize": ("normalize", True)}
 
 
-def search(
-    identity: str,
-    queries: Any,
-    targets: Any,
-    labels: Any,
-    target_labels: Any,
-    k: Any,
-    normalize: bool,
-    options: Mapping[str, Any],
-) -> Score | Undefined | Scores:
-    """One retrieval metric; without targets, the queries are the targets, and a query is never its own target."""
-    call = Call("retrieval", "--quiet")
-    call.option("space", f"queries={call.array('queries', queries)}")
+def _ranked(metric: Mapping[str, Any]) -> Callable[..., Any]:
+    first = [
+        Parameter("queries", "ArrayLike", REQUIRED, "Embeddings that search."),
+        Parameter(
+            "targets",
+            "ArrayLike | None",
+            REQUIRED,
+            "Embeddings that are found; None: the queries themselves, where no row finds itself.",
+        ),
+    ]
+    named = []
+    if "labels" in metric["takes"]:
+        about = "A label per query, and per target if both have the same rows."
+        first.append(Parameter("labels", "ArrayLike", REQUIRED, about))
+        about = "A label per target, if targets have other rows than queries."
+        named.append(Parameter("target_labels", "ArrayLike | None", None, about))
+    for option in metric["options"]:
+        own = parameter(option)
+        name, default = _RENAMED[own.name]
+        about = "Cosine similarity; False: inner product." if name == "normalize" else own.about
+        named.append(Parameter(name, own.kind, default, about))
+    has_k = any(own.name == "k" for own in named)
+    returned = "Score | Undefined | Scores" if has_k else "Score | Undefined"
+    named += shared(metric, *SHARED)
+    return function(metric, first, named, returned, lambda given: _search(metric["id"], given))
+
+
+def _search(identity: str, given: Mapping[str, Any]) -> Score | Undefined | Scores:
+    """One metric of queries that search targets; without targets they search each other and never find themselves."""
+    queries, targets = given["queries"], given["targets"]
+    labels, target_labels = given.get("labels"), given.get("target_labels")
+    call = Call("retrieval")
+    call.add("spaces", "queries", call.array("queries", queries))
     name = "queries"
     if targets is not None:
         name = "targets"
-        call.option("space", f"targets={call.array('targets', targets)}")
+        call.add("spaces", "targets", call.array("targets", targets))
     if labels is None:
-        # Metrics of the ranking alone need no labels, but the command requires them.
+        # Metrics of the ranking alone need none, the command requires some.
         labels = np.zeros(rows_of(queries), dtype="i8")
         target_labels = None if targets is None else np.zeros(rows_of(targets), dtype="i8")
     if target_labels is None and targets is not None and rows_of(targets) != rows_of(queries):
@@ -49,87 +71,40 @@ def search(
     if target_labels is None:
         call.lent("labels", labels)
     else:
-        call.option("labels", f"queries={call.array('labels', labels)}")
-        call.option("labels", f"targets={call.array('target_labels', target_labels)}")
-    call.option("directions", f"queries2{name}").option("no_normalize", not normalize)
-    several = k is not None and hasattr(k, "__len__")
-    if k is not None:
-        call.option("k_values", list(k) if several else k)
-    results = _run(call, identity, options)
+        call.add("labels", "queries", call.array("labels", labels))
+        call.add("labels", "targets", call.array("target_labels", target_labels))
+    call.option("directions", [f"queries2{name}"]).option("no_normalize", not given.get("normalize", True))
+    k = given.get("k")
+    call.option("k_values", k)
+    results = run(call, given, [identity])
     own = {
         s.metric.replace(f".queries2{name}", "", 1): s for s in results.scores if s.metric.startswith(identity + ".")
     }
-    everything = Scores(own, results.warnings)
     plain = {key: s for key, s in own.items() if key.partition("@")[0] == identity}
-    if several:
+    if k is not None and hasattr(k, "__len__"):
         return Scores({int(key.partition("@")[2]): s for key, s in plain.items()}, results.warnings)
-    return _one(next(iter(plain.values())), everything, results)
+    chosen = next(iter(plain.values()))
+    chosen.all, chosen.warnings = Scores(own, results.warnings), results.warnings
+    return chosen
 
 
-def _ranked(metric: Mapping[str, Any]) -> Callable:
+def _texts(metric: Mapping[str, Any]) -> Callable[..., Any]:
     identity = metric["id"]
-    has_k = any(output["id"].endswith("@K") for output in metric["outputs"])
-    needs_labels = "labels" in metric["takes"]
+    has_one = any(output["id"] == identity for output in metric["outputs"])
 
-    if needs_labels and has_k:
-
-        def function(queries, targets, labels, *, target_labels=None, k=10, normalize=True, seed=42, level=0.95,
-                     threads=None, progress=None):  # fmt: skip
-            return search(identity, queries, targets, labels, target_labels, k, normalize, locals())
-
-    elif needs_labels:
-
-        def function(queries, targets, labels, *, target_labels=None, normalize=True, seed=42, level=0.95,
-                     threads=None, progress=None):  # fmt: skip
-            return search(identity, queries, targets, labels, target_labels, None, normalize, locals())
-
-    elif has_k:
-
-        def function(queries, targets, *, k=10, normalize=True, seed=42, level=0.95, threads=None, progress=None):
-            return search(identity, queries, targets, None, None, k, normalize, locals())
-
-    else:
-
-        def function(queries, targets, *, level=0.95, seed=42, threads=None, progress=None):
-            return search(identity, queries, targets, None, None, None, True, locals())
-
-    about = [
-        ("queries", "ArrayLike", _EMPTY, "Rows that search."),
-        (
-            "targets",
-            "ArrayLike | None",
-            _EMPTY,
-            "Rows that are found; None: the queries themselves, never the own row.",
-        ),
-    ]
-    if needs_labels:
-        about.append(
-            ("labels", "ArrayLike", _EMPTY, "A label per query, and per target where both have the same rows.")
-        )
-        about.append(("target_labels", "ArrayLike | None", None, "A label per target, where targets have other rows."))
-    if has_k:
-        about.append(("k", "int | Sequence[int]", 10, "How many of the first targets to look at."))
-    about.append(("normalize", "bool", True, "Compare by cosine; False: by inner product."))
-    return _named(function, metric, about)
-
-
-def _texts(metric: Mapping[str, Any]) -> Callable:
-    identity = metric["id"]
-
-    def function(generated, references, *, seed=42, level=0.95, threads=None, progress=None):
-        options = {"seed": seed, "level": level, "threads": threads, "progress": progress}
-        texts, _ = lend(list(generated), "generated")
-        call = Call("etes", "--quiet")
-        # Text scores need no embeddings, but the command requires them; these are not used.
+    def compute(given: Mapping[str, Any]) -> Score | Undefined | Scores:
+        generated = list(given["generated"])
+        texts, _ = lend(generated, "generated")
+        # Scores of texts need no embeddings; the command requires some, and these are not used.
         nothing = np.ones((max(len(texts), 1), 2), dtype="f4")
-        call.lent("signal", nothing).lent("reference", nothing).option("permutations", 0)
-        call.option("generated", f"system={call.array('generated', nothing)}")
-        call.option("generated_text", f"system={call.array('texts', list(generated))}")
-        call.lent("reference_text", list(references))
-        results = _run(call, identity, options)
-        own = {s.metric: s for s in results.scores if s.metric.partition("@")[0].split(".")[0] == identity}
-        # Warnings about the placeholder embeddings are dropped.
-        if identity in own:
+        call = Call("etes").lent("signal", nothing).lent("reference", nothing).option("permutations", 0)
+        call.add("generated", "system", call.array("generated", nothing))
+        call.add("generated_text", "system", call.array("texts", generated))
+        call.lent("reference_text", list(given["references"]))
+        scores = run(call, given, [identity]).scores
+        own = {s.metric: s for s in scores if s.metric.partition("@")[0].split(".")[0] == identity}
+        # Warnings about the embeddings are of no interest.
+        if has_one:
             own[identity].all = Scores(own)
             return own[identity]
         return Scores(
@@ -139,49 +114,51 @@ def _texts(metric: Mapping[str, Any]) -> Callable:
             }
         )
 
-    about = [
-        ("generated", "Sequence[str]", _EMPTY, "A generated text per sample."),
-        ("references", "Sequence[str]", _EMPTY, "The true text of each sample."),
+    first = [
+        Parameter("generated", "Iterable[str]", REQUIRED, "A generated text per sample."),
+        Parameter("references", "Iterable[str]", REQUIRED, "The true text of each sample."),
     ]
-    return _named(function, metric, about)
+    returned = "Score | Undefined" if has_one else "Scores"
+    return function(metric, first, shared(metric, *SHARED), returned, compute)
 
 
-def _energies(metric: Mapping[str, Any]) -> Callable:
-    def function(signal, generated, reference=None, *, texts=None, reference_texts=None, k=(1, 5, 10), permutations=999,
-                 bands=None, fluency=None, fluency_weight=0.1, seed=42, level=0.95, threads=None, progress=None):  # fmt: skip
-        options = {"seed": seed, "level": level, "threads": threads, "progress": progress}
-        call = Call("etes", "--quiet").lent("signal", signal).lent("reference", reference)
-        call.option("generated", f"system={call.array('generated', generated)}")
-        if texts is not None:
-            call.option("generated_text", f"system={call.array('texts', list(texts))}")
-        if reference_texts is not None:
-            call.lent("reference_text", list(reference_texts))
-        if fluency is not None:
-            call.option("fluency", f"system={call.array('fluency', fluency)}").option("fluency_weight", fluency_weight)
-        call.option("k", k).option("permutations", permutations)
-        if bands is not None:
-            call.words(["--bands", *(str(float(band)) for band in bands)])
-        results = _run(call, "etes", options)
+def _energies(metric: Mapping[str, Any]) -> Callable[..., Any]:
+    def compute(given: Mapping[str, Any]) -> Scores:
+        call = Call("etes").lent("signal", given["signal"]).lent("reference", given["reference"])
+        call.add("generated", "system", call.array("generated", given["generated"]))
+        if given["texts"] is not None:
+            call.add("generated_text", "system", call.array("texts", list(given["texts"])))
+        if given["reference_texts"] is not None:
+            call.lent("reference_text", list(given["reference_texts"]))
+        if given["fluency"] is not None:
+            call.add("fluency", "system", call.array("fluency", given["fluency"]))
+        for option in metric["options"]:
+            put_option(call, option, given[option["name"].replace("-", "_")])
+        results = run(call, given, ["etes"])
         own = {s.metric.removeprefix("etes."): s for s in results.scores if s.metric.startswith("etes.")}
         return Scores(own, results.warnings)
 
-    about = [
-        ("signal", "ArrayLike", _EMPTY, "Embeddings of the signals, one per row."),
-        ("generated", "ArrayLike", _EMPTY, "Embeddings of the texts that were generated from them."),
-        ("reference", "ArrayLike | None", None, "Embeddings of the true texts."),
-        ("k", "int | Sequence[int]", (1, 5, 10), "Is the own text among the K nearest?"),
-        ("permutations", "int", 999, "Random pairings behind the p-value; 0 leaves it out."),
+    first = [
+        Parameter("signal", "ArrayLike", REQUIRED, "Embeddings of the signals, one per row."),
+        Parameter("generated", "ArrayLike", REQUIRED, "Embeddings of the texts that were generated from them."),
+        Parameter("reference", "ArrayLike | None", None, "Embeddings of the true texts."),
     ]
-    return _named(function, metric, about)
+    named = [
+        Parameter("texts", "Iterable[str] | None", None, "The generated texts."),
+        Parameter("reference_texts", "Iterable[str] | None", None, "The true texts."),
+        Parameter("fluency", "ArrayLike | None", None, "The log-perplexity of each generated text."),
+        *(parameter(option) for option in metric["options"]),
+        *shared(metric, *SHARED),
+    ]
+    return function(metric, first, named, "Scores", compute)
 
 
-def _predictions(metric: Mapping[str, Any]) -> Callable:
+def _predictions(metric: Mapping[str, Any]) -> Callable[..., Any]:
     identity = metric["id"]
 
-    def function(labels, baseline, perturbed=None, *, seed=42, level=0.95, threads=None, progress=None):
-        options = {"seed": seed, "level": level, "threads": threads, "progress": progress}
+    def compute(given: Mapping[str, Any]) -> Scores:
         with tempfile.TemporaryDirectory(prefix="repscope-") as folder:
-            sets = {"labels": labels, "baseline": baseline, **(perturbed or {})}
+            sets = {"labels": given["labels"], "baseline": given["baseline"], **(given["perturbed"] or {})}
             for name, heads in sets.items():
                 if not isinstance(heads, Mapping):
                     heads = {"class": heads}
@@ -190,76 +167,58 @@ def _predictions(metric: Mapping[str, Any]) -> Callable:
                     array, dtype = lend(values, f"{name} of {head}")
                     array = np.asarray(array) if dtype in ("str", "object") else array
                     np.save(os.path.join(folder, name, f"{head}.npy"), array, allow_pickle=False)
-            call = Call("perturb", "evaluate", "--quiet", f"--predictions={folder}", "--name=model")
-            results = _run(call, identity, options)
+            results = run(Call("perturb").option("predictions", folder).option("name", "model"), given, [identity])
         own = {s.metric.removeprefix(identity + "."): s for s in results.scores if s.metric.startswith(identity + ".")}
         return Scores(own, results.warnings)
 
-    about = [
-        ("labels", "ArrayLike | Mapping", _EMPTY, "The true class of each sample; {head: classes} for several heads."),
-        ("baseline", "ArrayLike | Mapping", _EMPTY, "What is predicted for samples as they are: classes, or rows of outputs."),
-        ("perturbed", "Mapping", None, "What is predicted with perturbation: {'top1': …, 'random5': …}, the number being the percentage."),
-    ]  # fmt: skip
-    return _named(function, metric, about)
-
-
-def _pools(metric: Mapping[str, Any]) -> Callable:
-    def function(models, performance, *, seed=42, level=0.95, threads=None, progress=None, **options):
-        shared = {"seed": seed, "level": level, "threads": threads, "progress": progress}
-        with tempfile.TemporaryDirectory(prefix="repscope-") as folder:
-            call = Call("clid", "--quiet")
-            for name, codes in models_of(models).items():
-                call.option("model", f"{name}={call.array(name, codes)}")
-            call.option("performance", _table(performance, folder))
-            for name, value in options.items():
-                call.option(name, value)
-            # The scores of all other metrics are correlated with the performance.
-            return Results(_run_all(call, shared))
-
-    about = [
-        ("models", "Mapping[str, ArrayLike]", _EMPTY, "The codes of at least four models."),
-        ("performance", "Mapping[str, float]", _EMPTY, "How well each does elsewhere."),
+    heads = "ArrayLike | Mapping[str, ArrayLike]"
+    first = [
+        Parameter("labels", heads, REQUIRED, "The true class of each sample; {head: classes} for several heads."),
+        Parameter(
+            "baseline", heads, REQUIRED, "Predictions for the samples as they are: classes, or one row of outputs each."
+        ),
+        Parameter(
+            "perturbed",
+            f"Mapping[str, {heads}] | None",
+            None,
+            "Predictions under perturbation: {'top1': …, 'random5': …}; the number is the percentage.",
+        ),
     ]
-    return _named(function, metric, about)
+    return function(metric, first, shared(metric, *SHARED), "Scores", compute)
 
 
-def make(metric: Mapping[str, Any]) -> Callable | None:
-    """The function of a metric that needs more than the embeddings of one model."""
-    takes = metric["takes"]
-    if "queries" in takes:
-        return _ranked(metric)
-    if "texts" in takes:
-        return _texts(metric)
-    if "text_codes" in takes:
-        return _energies(metric)
-    if "predictions" in takes:
-        return _predictions(metric)
-    if "performance" in takes:
-        return _pools(metric)
-    return None
+def _pools(metric: Mapping[str, Any]) -> Callable[..., Any]:
+    first = [
+        Parameter("models", "Mapping[str, ArrayLike]", REQUIRED, "The embeddings of at least four models."),
+        Parameter("performance", "Mapping[str, float] | PathLike", REQUIRED, "How well each model does elsewhere."),
+    ]
+    own = {name: option for name, option in options("clid").items() if name not in ("model", "performance", *SHARED)}
+
+    def compute(given: Mapping[str, Any]) -> Results:
+        with tempfile.TemporaryDirectory(prefix="repscope-") as folder:
+            call = Call("clid")
+            for name, embeddings in models_of(given["models"]).items():
+                call.add("models", name, call.array(name, embeddings))
+            call.option("performance", performance_table(given["performance"], folder))
+            for name, option in own.items():
+                put_option(call, option, given[name])
+            # Performance is related to the scores of all other metrics.
+            return run(call, given)
+
+    named = [parameter(option) for option in own.values()] + shared(metric, *SHARED)
+    return function(metric, first, named, "Results", compute)
 
 
-def _run(call: Call, identity: str, options: Mapping[str, Any]) -> Results:
-    call.option("seed", options["seed"]).option("level", options["level"])
-    return Results(call.run([identity], threads=options["threads"], progress=options["progress"]))
+#: The families of functions, by the input that only they take.
+_FAMILIES = {
+    "queries": _ranked,
+    "texts": _texts,
+    "text_codes": _energies,
+    "predictions": _predictions,
+    "performance": _pools,
+}
 
 
-def _run_all(call: Call, options: Mapping[str, Any]) -> Any:
-    call.option("seed", options["seed"]).option("level", options["level"])
-    return call.run(threads=options["threads"], progress=options["progress"])
-
-
-def _one(chosen: Score | Undefined, everything: Scores, results: Results) -> Score | Undefined:
-    chosen.all = everything
-    chosen.warnings = results.warnings
-    return chosen
-
-
-def _named(function: Callable, metric: Mapping[str, Any], about: list[tuple]) -> Callable:
-    import inspect
-
-    function.__name__ = function.__qualname__ = metric["id"]
-    function.__module__ = "repscope"
-    listed = [(n, k, inspect.Parameter.empty if d is _EMPTY else d, a) for n, k, d, a in about]
-    function.__doc__ = documentation(metric, listed)
-    return function
+def make(metric: Mapping[str, Any]) -> Callable[..., Any]:
+    """The function of a metric that takes more than the embeddings of one model."""
+    return next(make(metric) for what, make in _FAMILIES.items() if what in metric["takes"])

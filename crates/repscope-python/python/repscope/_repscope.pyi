@@ -6,6 +6,7 @@ from typing import Any
 __version__: str
 
 class InputError(ValueError): ...
+class DataError(InputError): ...
 class InternalError(RuntimeError): ...
 
 class Run:
@@ -22,16 +23,15 @@ def main(words: list[str]) -> int: ...
 def declared_metrics() -> str: ...
 def declared_options(command: str) -> str: ...
 def compute(
-    words: list[str],
-    arrays: dict[str, tuple[Any, str]],
-    encoders: dict[str, Callable[..., Any]],
-    metrics: list[str],
+    command: str,
+    options: str,
+    arrays: list[tuple[str, tuple[Any, str], Callable[..., Any] | None]],
     threads: int | None,
     progress: Callable[[str, int, int], Any] | None,
 ) -> Run: ...
 def encode(
-    words: list[str],
-    arrays: dict[str, tuple[Any, str]],
+    options: str,
+    arrays: list[tuple[str, tuple[Any, str], Callable[..., Any] | None]],
     threads: int | None,
     progress: Callable[[str, int, int], Any] | None,
 ) -> list[tuple[str, Any]]: ...

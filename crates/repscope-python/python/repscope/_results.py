@@ -8,13 +8,14 @@ import json
 import os
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from . import _repscope
 from ._scores import Score, Scores, Undefined
 from ._scores import score as _score
+from ._types import DataFrame, PathLike
 
 
 class Results:
@@ -71,6 +72,12 @@ class Results:
         """The names of the available figures."""
         return self._run.figure_names()
 
+    @overload
+    def __getitem__(self, key: str) -> Scores: ...
+
+    @overload
+    def __getitem__(self, key: tuple[str, str]) -> Score | Undefined: ...
+
     def __getitem__(self, key: str | tuple[str, str]) -> Score | Undefined | Scores:
         model, metric = key if isinstance(key, tuple) else (key, None)
         own = {score.metric: score for score in self.scores if score.model == model}
@@ -92,7 +99,7 @@ class Results:
         """The content of results.json."""
         return json.loads(self._run.document())
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """A data frame with one row per score."""
         import pandas
 
@@ -110,14 +117,14 @@ class Results:
         """The scores as text: ``table``, ``markdown``, ``latex`` or ``csv``."""
         return self._run.table(format)
 
-    def save(self, folder: str | os.PathLike, *, figures: bool = True) -> None:
+    def save(self, folder: PathLike, *, figures: bool = True) -> None:
         """Write all files of the command into a folder: results.json, samples, CSV files, figures, report.html."""
         self._run.save(os.fspath(folder), figures)
 
     def figure(
         self,
         name: str,
-        path: str | os.PathLike | None = None,
+        path: PathLike | None = None,
         *,
         format: str | None = None,
         width: float | None = None,
@@ -142,7 +149,7 @@ class Results:
             figure.save(path)
         return figure
 
-    def report(self, path: str | os.PathLike = "report.html") -> str:
+    def report(self, path: PathLike = "report.html") -> str:
         """Write the HTML page with all tables, figures and definitions; return its path."""
         self._run.write_html(os.fspath(path))
         return os.fspath(path)
@@ -177,7 +184,7 @@ class Figure:
         self.data = data
         self.format = format
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: PathLike) -> None:
         """Write the figure to a file, atomically."""
         path = os.fspath(path)
         ending = os.path.splitext(path)[1].lstrip(".").lower()
@@ -198,7 +205,7 @@ class Figure:
         return f"<figure, {self.format}, {len(self.data)} bytes>"
 
 
-def load(path: str | os.PathLike) -> Results:
+def load(path: PathLike) -> Results:
     """Read the ``results.json`` of an earlier run, or of its folder, without computing."""
     return Results(_repscope.load(os.fspath(path)))
 

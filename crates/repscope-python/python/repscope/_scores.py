@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from ._types import DataFrame
 
 
 class Score(float):
@@ -44,6 +46,9 @@ class Score(float):
     method: str | None
     note: str | None
     reason: None
+    warnings: list[str]
+    all: Scores
+    _entry: dict[str, Any]
 
     def __new__(cls, entry: Mapping[str, Any]) -> Score:
         self = super().__new__(cls, entry["value"])
@@ -53,7 +58,7 @@ class Score(float):
     def __getnewargs__(self) -> tuple[Mapping[str, Any]]:
         return (self._entry,)
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return (Score, (self._entry,))
 
     @property
@@ -81,10 +86,25 @@ class Score(float):
 class Undefined:
     """A score that is undefined for the data. ``reason`` says why; ``float()`` raises ValueError."""
 
+    metric: str
+    model: str
+    interval: None
+    level: float | None
+    n: int
+    better: str
+    chance: float | None
+    standard_error: float | None
+    unit: str | None
+    method: str | None
+    note: str | None
+    reason: str
+    warnings: list[str]
+    all: Scores
+    _entry: dict[str, Any]
+    value: None = None
+
     def __init__(self, entry: Mapping[str, Any]) -> None:
         _fill(self, entry)
-
-    value = None
 
     def to_dict(self) -> dict[str, Any]:
         """The score as an entry of results.json."""
@@ -99,21 +119,23 @@ class Undefined:
     def __repr__(self) -> str:
         return f"{self.metric} undefined: {self.reason}"
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return (Undefined, (self._entry,))
 
     def _repr_html_(self) -> str:
         return _html([self])
 
 
-class Scores(Mapping):
+class Scores(Mapping[str | int, Score | Undefined]):
     """Scores by name, in display order."""
 
+    warnings: list[str]
+
     def __init__(self, scores: Mapping[Any, Score | Undefined], warnings: list[str] | None = None) -> None:
-        self._scores = dict(scores)
+        self._scores: dict[str | int, Score | Undefined] = dict(scores)
         self.warnings = warnings or []
 
-    def __getitem__(self, name: Any) -> Score | Undefined:
+    def __getitem__(self, name: str | int) -> Score | Undefined:
         try:
             return self._scores[name]
         except KeyError:
@@ -132,17 +154,17 @@ class Scores(Mapping):
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(name for name in self._scores if isinstance(name, str) and name.isidentifier())]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[str | int]:
         return iter(self._scores)
 
     def __len__(self) -> int:
         return len(self._scores)
 
-    def to_dict(self) -> dict[Any, dict[str, Any]]:
+    def to_dict(self) -> dict[str | int, dict[str, Any]]:
         """Every score as an entry of results.json."""
         return {name: score.to_dict() for name, score in self._scores.items()}
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """A data frame with one row per score."""
         import pandas
 
@@ -171,7 +193,7 @@ def _fill(score: Any, entry: Mapping[str, Any]) -> None:
     score.warnings = []
 
 
-def _html(scores: Any) -> str:
+def _html(scores: Iterable[Score | Undefined]) -> str:
     from html import escape
 
     rows = []

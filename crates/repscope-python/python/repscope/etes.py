@@ -21,6 +21,8 @@ from ._call import Call
 from ._results import Results
 from ._scores import Score, Scores, Undefined
 from ._scores import score as _score
+from ._signatures import with_options
+from ._types import ArrayLike, TextEncoder
 from .retrieval import BATCH, DocumentResults, check_encoder, encode_texts
 
 __all__ = ["BANDS", "ETESEvaluator"]
@@ -45,7 +47,7 @@ _KEYS_OF_REFERENCES = {"etes_reference": "etes.reference", "etes_gap": "etes.gap
 _SYSTEM = "system"
 
 #: The function of the metric; the package sets it.
-_function: Callable
+_function: Callable[..., Scores]
 
 
 class ETESEvaluator:
@@ -81,9 +83,21 @@ class ETESEvaluator:
     both. An embedding of length zero has no cosine: its sample is left out, with a warning.
     """
 
+    text_encoder: TextEncoder | None
+    fluency: Callable[[list[str]], Any] | None
+    fluency_weight: float
+    fluency_kind: str
+    bands: tuple[float, ...]
+    device: Any
+    batch_size: int
+    threads: int | None
+    progress: bool | None
+    options: dict[str, Any]
+
+    @with_options("encode", without=("encoder", "input"))
     def __init__(
         self,
-        text_encoder: Any = None,
+        text_encoder: TextEncoder | None = None,
         fluency: Callable[[list[str]], Any] | None = None,
         *,
         fluency_weight: float = 0.1,
@@ -116,20 +130,20 @@ class ETESEvaluator:
         """One embedding per text."""
         return self._encoded(_as_texts(texts, "texts"), "texts")
 
-    def compute_alignment_energy(self, eeg_emb: Any, text_emb: Any) -> np.ndarray:
+    def compute_alignment_energy(self, eeg_emb: ArrayLike, text_emb: ArrayLike) -> np.ndarray:
         """The energy −cos of each pair of rows; nan if a row has length zero. Lower is better."""
-        call = Call("etes", "--quiet").option("permutations", 0).option("k", 1)
+        call = Call("etes").option("permutations", 0).option("k", 1)
         call.lent("signal", _vectors(eeg_emb, "eeg_emb"))
-        call.option("generated", f"{_SYSTEM}={call.array('text_emb', _vectors(text_emb, 'text_emb'))}")
+        call.add("generated", _SYSTEM, call.array("text_emb", _vectors(text_emb, "text_emb")))
         return _column(self._results(call), "energy")
 
     def evaluate(
         self,
-        eeg_embeddings: Any,
-        generated_texts: Any,
-        reference_texts: Any = None,
+        eeg_embeddings: ArrayLike,
+        generated_texts: Iterable[str] | ArrayLike,
+        reference_texts: Iterable[str] | ArrayLike | None = None,
         fluency_weight: float | None = None,
-    ) -> DocumentResults:
+    ) -> DocumentResults[Score | Undefined]:
         """The scores of all samples.
 
         Parameters
@@ -162,12 +176,21 @@ class ETESEvaluator:
             score.all, score.warnings = everything, results.warnings
         return DocumentResults(values, results, results.warnings)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> DocumentResults:
+    def __call__(
+        self,
+        eeg_embeddings: ArrayLike,
+        generated_texts: Iterable[str] | ArrayLike,
+        reference_texts: Iterable[str] | ArrayLike | None = None,
+        fluency_weight: float | None = None,
+    ) -> DocumentResults[Score | Undefined]:
         """As :meth:`evaluate`."""
-        return self.evaluate(*args, **kwargs)
+        return self.evaluate(eeg_embeddings, generated_texts, reference_texts, fluency_weight)
 
     def get_sample_scores(
-        self, eeg_embeddings: Any, generated_texts: Any, reference_texts: Any = None
+        self,
+        eeg_embeddings: ArrayLike,
+        generated_texts: Iterable[str] | ArrayLike,
+        reference_texts: Iterable[str] | ArrayLike | None = None,
     ) -> list[dict[str, Any]]:
         """The scores of each sample: ``index``, ``text``, ``etes`` (its alignment energy) and ``quality``.
 
@@ -205,12 +228,17 @@ class ETESEvaluator:
     def _run(self, signals: Any, generated: Any, references: Any, fluency_weight: float | None) -> Results:
         vectors = _vectors(signals, "eeg_embeddings")
         count = rows_of(vectors)
-        call = Call("etes", "--quiet").option("permutations", 0).lent("signal", vectors, "eeg_embeddings")
+        call = Call("etes").option("permutations", 0).lent("signal", vectors, "eeg_embeddings")
         call.option("k", [k for k in (1, 5, 10) if k <= max(count, 1)])
-        call.words(["--bands", *(str(band) for band in self.bands)])
-        texts = self._side(call, "generated", f"{_SYSTEM}=", generated, "generated_texts", count)
+        call.option("bands", self.bands)
+        texts, embeddings = self._side(generated, "generated_texts", count)
+        call.add("generated", _SYSTEM, call.array("generated_texts", embeddings))
+        if texts is not None:
+            call.add("generated_text", _SYSTEM, call.array("generated_texts as text", texts))
         if references is not None:
-            self._side(call, "reference", "", references, "reference_texts", count)
+            true_texts, embeddings = self._side(references, "reference_texts", count)
+            call.lent("reference", embeddings, "reference_texts")
+            call.lent("reference_text", true_texts, "reference_texts as text")
         if self.fluency is not None:
             if texts is None:
                 raise ValueError("fluency is of texts, but generated_texts are embeddings; give the texts themselves")
@@ -220,22 +248,19 @@ class ETESEvaluator:
                     f"fluency was shown {count} texts and gave shape {numbers.shape}; it must give one number each"
                 )
             weight = self.fluency_weight if fluency_weight is None else fluency_weight
-            call.option("fluency", f"{_SYSTEM}={call.array('fluency', numbers)}")
+            call.add("fluency", _SYSTEM, call.array("fluency", numbers))
             call.option("fluency_weight", float(weight)).option("fluency_kind", self.fluency_kind)
         return self._results(call)
 
-    def _side(self, call: Call, option: str, prefix: str, given: Any, name: str, count: int) -> list[str] | None:
-        """Adds texts or embeddings; returns the texts."""
+    def _side(self, given: Any, name: str, count: int) -> tuple[list[str] | None, Any]:
+        """The texts, if texts are given, and their embeddings."""
         if not _are_texts(given):
-            call.option(option, prefix + call.array(name, _vectors(given, name)))
-            return None
+            return None, _vectors(given, name)
         texts = _as_texts(given, name)
         # Checked before encoding, which may take long.
         if len(texts) != count:
             raise ValueError(f"there are {count} signals and {len(texts)} {name}; give one text per signal")
-        call.option(option, prefix + call.array(name, self._encoded(texts, name)))
-        call.option(f"{option}_text", prefix + call.array(f"{name} as text", texts))
-        return texts
+        return texts, self._encoded(texts, name)
 
     def _encoded(self, texts: list[str], name: str) -> np.ndarray:
         if self.text_encoder is None:
@@ -300,9 +325,12 @@ class _Metric(types.ModuleType):
         return inspect.signature(self._function)
 
     def __repr__(self) -> str:
-        return f"<module and metric {self.__name__!r}: call it as {self.__name__}{self.__signature__}>"
+        empty = inspect.Parameter.empty
+        plain = [own.replace(annotation=empty) for own in self.__signature__.parameters.values()]
+        form = inspect.Signature(plain)
+        return f"<module and metric {self.__name__!r}: call it as {self.__name__}{form}>"
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return (importlib.import_module, (self.__name__,))
 
 

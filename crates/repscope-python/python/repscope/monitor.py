@@ -18,6 +18,7 @@ matter which monitor saw a row, or when: merged monitors give the same bits as a
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
@@ -27,6 +28,10 @@ import numpy as np
 from . import _functions
 from ._arrays import lend
 from ._scores import Score, Scores, Undefined
+from ._signatures import Parameter, sign, signature
+from ._types import ArrayLike, SummaryWriter
+
+__all__ = ["Monitor"]
 
 #: The odd increments of splitmix64 and of two further Weyl sequences.
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -59,12 +64,13 @@ class Monitor:
         Random seed of the sample and of the metrics.
     stream : int, default 0
         Number of this monitor among those it will be merged with, such as the rank of the process; see the module.
-    **options
-        Options of the functions, such as ``discard=0.2``, ``threads=1``; each is passed to the metrics that have it.
+
+    The other parameters are those of the metrics' functions, such as ``discard=0.2`` or ``threads=1``. Each is passed to
+    the metrics that have it; None is their default.
     """
 
     def __init__(
-        self, metrics: Iterable[str], *, rows: int = 10000, seed: int = 42, stream: int = 0, **options: Any
+        self, metrics: str | Iterable[str], *, rows: int = 10000, seed: int = 42, stream: int = 0, **options: Any
     ) -> None:
         names = [metrics] if isinstance(metrics, str) else list(metrics)
         if not names:
@@ -73,8 +79,8 @@ class Monitor:
         self._rows = _whole("rows", rows, 1)
         self._seed = _whole("seed", seed, 0)
         self._stream = _whole("stream", stream, 0)
-        self._options = dict(options)
-        self._check_options({_metric_of(name)["id"]: _metric_of(name) for name in self._metrics})
+        self._options = {name: value for name, value in options.items() if value is not None}
+        _check_options(options, {_metric_of(name)["id"]: _metric_of(name) for name in self._metrics})
         self.reset()
 
     @property
@@ -91,21 +97,21 @@ class Monitor:
         """Drop all rows."""
         self._place = 0  # own rows, not counting merged ones
         self._seen = 0
-        self._codes: np.ndarray | None = None  # with capacity for more rows
+        self._embeddings: np.ndarray | None = None  # with capacity for more rows
         self._keys = np.empty(0, dtype="u8")
         self._contents = np.empty(0, dtype="u8")
 
-    def update(self, batch: Any) -> None:
+    def update(self, batch: ArrayLike) -> None:
         """Add a batch of embeddings, an array or tensor of shape (B, D); a tensor is detached and copied."""
-        codes = _codes_of(batch)
-        self._check_columns(codes, "a batch")
-        contents = _content_hashes(codes, self._seed)
-        places = np.arange(self._place, self._place + len(codes), dtype="u8")
+        embeddings = _embeddings_of(batch)
+        self._check_columns(embeddings, "a batch")
+        contents = _content_hashes(embeddings, self._seed)
+        places = np.arange(self._place, self._place + len(embeddings), dtype="u8")
         start = _mixed(_word(self._seed) * _SEED_STEP + _mixed(_word(self._stream) * _STREAM_STEP + _STEP))
         keys = _mixed(contents ^ _mixed(places * _STEP + start))
-        self._place += len(codes)
-        self._seen += len(codes)
-        self._take(codes, keys, contents)
+        self._place += len(embeddings)
+        self._seen += len(embeddings)
+        self._take(embeddings, keys, contents)
 
     def merge(self, other: Monitor) -> Monitor:
         """Add the rows of another monitor, which is not changed; return this one.
@@ -117,12 +123,12 @@ class Monitor:
         for name, own, its in (("rows", self._rows, other._rows), ("seed", self._seed, other._seed)):
             if own != its:
                 raise ValueError(f"monitors with {name} = {own} and {name} = {its} do not merge; give both the same")
-        if other._codes is None:
+        if other._embeddings is None:
             return self
         count = len(other)
-        self._check_columns(other._codes, "the other monitor")
+        self._check_columns(other._embeddings, "the other monitor")
         # Copies, because a monitor may be merged with itself.
-        self._take(other._codes[:count].copy(), other._keys.copy(), other._contents.copy())
+        self._take(other._embeddings[:count].copy(), other._keys.copy(), other._contents.copy())
         self._seen += other._seen
         return self
 
@@ -130,23 +136,25 @@ class Monitor:
         """The scores by requested name; a metric with several scores is listed by the ids of its scores."""
         if not len(self):
             raise ValueError("the monitor has no rows yet; call update(batch) first")
-        assert self._codes is not None
-        codes = self._codes[np.argsort(self._contents, kind="stable")]
+        assert self._embeddings is not None
+        embeddings = self._embeddings[np.argsort(self._contents, kind="stable")]
         warnings = []
-        if self._seen > len(codes):
-            warnings.append(f"scores of a random sample of {len(codes)} of {self._seen} rows; raise rows to keep more")
+        if self._seen > len(embeddings):
+            warnings.append(
+                f"scores of a random sample of {len(embeddings)} of {self._seen} rows; raise rows to keep more"
+            )
         answers: dict[str, Score | Undefined | Scores] = {}
         scores: dict[str, Score | Undefined] = {}
         for name in self._metrics:
             metric = _metric_of(name)
             identity = metric["id"]
             if identity not in answers:
-                answers[identity] = self._ask(metric, codes)
+                answers[identity] = self._ask(metric, embeddings)
                 warnings += [warning for warning in answers[identity].warnings if warning not in warnings]
             scores |= _picked(name, metric, answers[identity])
         return Scores(scores, warnings)
 
-    def log(self, writer: Any, step: int, prefix: str = "repscope/") -> Scores:
+    def log(self, writer: SummaryWriter, step: int, prefix: str = "repscope/") -> Scores:
         """Write every score with ``writer.add_scalar(prefix + name, value, step)``; return the scores.
 
         Undefined scores are not written.
@@ -165,23 +173,23 @@ class Monitor:
 
     def __getstate__(self) -> dict[str, Any]:
         # Without spare capacity.
-        codes = None if self._codes is None else self._codes[: len(self)]
-        return {**self.__dict__, "_codes": codes}
+        embeddings = None if self._embeddings is None else self._embeddings[: len(self)]
+        return {**self.__dict__, "_embeddings": embeddings}
 
     def __repr__(self) -> str:
         return f"<Monitor of {', '.join(self._metrics)}: {len(self)} of {self._seen} rows>"
 
-    def _take(self, codes: np.ndarray, keys: np.ndarray, contents: np.ndarray) -> None:
+    def _take(self, embeddings: np.ndarray, keys: np.ndarray, contents: np.ndarray) -> None:
         """Adds rows, then drops those with the largest keys; kept rows do not move."""
-        self._grow(len(codes), codes)
-        assert self._codes is not None
-        room = min(self._rows - len(self), len(codes))
+        self._grow(len(embeddings), embeddings)
+        assert self._embeddings is not None
+        room = min(self._rows - len(self), len(embeddings))
         if room > 0:
-            self._codes[len(self) : len(self) + room] = codes[:room]
+            self._embeddings[len(self) : len(self) + room] = embeddings[:room]
             self._keys = np.concatenate([self._keys, keys[:room]])
             self._contents = np.concatenate([self._contents, contents[:room]])
-            codes, keys, contents = codes[room:], keys[room:], contents[room:]
-        if not len(codes):
+            embeddings, keys, contents = embeddings[room:], keys[room:], contents[room:]
+        if not len(embeddings):
             return
         new = np.flatnonzero(keys < self._keys.max())
         if not len(new):
@@ -190,68 +198,60 @@ class Monitor:
         order = np.argsort(np.concatenate([self._keys, keys[new]]), kind="stable")
         goes, comes = order[held:], order[:held]
         goes, comes = goes[goes < held], new[comes[comes >= held] - held]
-        self._codes[goes], self._keys[goes], self._contents[goes] = codes[comes], keys[comes], contents[comes]
+        self._embeddings[goes], self._keys[goes], self._contents[goes] = embeddings[comes], keys[comes], contents[comes]
 
-    def _grow(self, count: int, codes: np.ndarray) -> None:
+    def _grow(self, count: int, embeddings: np.ndarray) -> None:
         """Increases the capacity for `count` more rows."""
         held = len(self)
-        if self._codes is None:
-            self._codes = np.empty((min(self._rows, count), codes.shape[1]), dtype=codes.dtype)
-        dtype = np.promote_types(self._codes.dtype, codes.dtype)
-        room, needed = len(self._codes), min(self._rows, held + count)
-        if needed > room or dtype != self._codes.dtype:
+        if self._embeddings is None:
+            self._embeddings = np.empty((min(self._rows, count), embeddings.shape[1]), dtype=embeddings.dtype)
+        dtype = np.promote_types(self._embeddings.dtype, embeddings.dtype)
+        room, needed = len(self._embeddings), min(self._rows, held + count)
+        if needed > room or dtype != self._embeddings.dtype:
             room = room if needed <= room else min(self._rows, max(needed, 2 * room))
-            larger = np.empty((room, codes.shape[1]), dtype=dtype)
-            larger[:held] = self._codes[:held]
-            self._codes = larger
+            larger = np.empty((room, embeddings.shape[1]), dtype=dtype)
+            larger[:held] = self._embeddings[:held]
+            self._embeddings = larger
 
-    def _check_columns(self, codes: np.ndarray, what: str) -> None:
-        if self._codes is not None and codes.shape[1] != self._codes.shape[1]:
+    def _check_columns(self, embeddings: np.ndarray, what: str) -> None:
+        if self._embeddings is not None and embeddings.shape[1] != self._embeddings.shape[1]:
             raise ValueError(
-                f"{what} has {codes.shape[1]} columns, and the rows before it had {self._codes.shape[1]}; "
-                "use a monitor for each kind of codes, or reset()"
+                f"{what} has {embeddings.shape[1]} columns, and the rows before it had {self._embeddings.shape[1]}; "
+                "use a monitor for each kind of embeddings, or reset()"
             )
 
-    def _check_options(self, metrics: Mapping[str, Mapping[str, Any]]) -> None:
-        known = {name for metric in metrics.values() for name in _options_of(metric)}
-        for name in self._options:
-            if name not in known:
-                raise TypeError(
-                    f"none of {', '.join(metrics)} has an option {name!r}; there are {', '.join(sorted(known))}"
-                )
-
-    def _ask(self, metric: Mapping[str, Any], codes: np.ndarray) -> Score | Undefined | Scores:
+    def _ask(self, metric: Mapping[str, Any], embeddings: np.ndarray) -> Score | Undefined | Scores:
         own = {name: value for name, value in self._options.items() if name in _options_of(metric)}
         # No progress bar in every training step.
         own.setdefault("progress", False)
-        return _functions.make(metric)(codes, seed=self._seed, **own)
+        return _functions.make(metric)(embeddings, seed=self._seed, **own)
 
 
-def _codes_of(batch: Any) -> np.ndarray:
+def _embeddings_of(batch: Any) -> np.ndarray:
     """Finite embeddings as f32 or f64 in C order, of shape (B, D)."""
     array, dtype = lend(batch, "batch")
     if isinstance(array, list):
         raise TypeError(f"`batch` holds {'texts' if dtype == 'str' else 'Python objects'}; give numbers, shape (B, D)")
     if array.ndim != 2 or not array.shape[1]:
-        raise ValueError(f"`batch` has shape {array.shape}; give one row of codes per sample, shape (B, D)")
-    codes = array if array.dtype in (np.float32, np.float64) else array.astype("f8")
-    is_finite = np.isfinite(codes).all(axis=1)
+        raise ValueError(f"`batch` has shape {array.shape}; give one row of embeddings per sample, shape (B, D)")
+    embeddings = array if array.dtype in (np.float32, np.float64) else array.astype("f8")
+    is_finite = np.isfinite(embeddings).all(axis=1)
     if not is_finite.all():
         wrong = np.flatnonzero(~is_finite)
         raise ValueError(
-            f"`batch` holds NaN or infinity in {len(wrong)} of {len(codes)} rows, row {wrong[0]} first; none of it was "
+            f"`batch` holds NaN or infinity in {len(wrong)} of {len(embeddings)} rows, row {wrong[0]} first; none of it was "
             "taken"
         )
-    return codes
+    return embeddings
 
 
-def _content_hashes(codes: np.ndarray, seed: int) -> np.ndarray:
+def _content_hashes(embeddings: np.ndarray, seed: int) -> np.ndarray:
     """A 64-bit hash of the values of each row; the same for f32 and f64."""
     # + 0.0 maps −0.0 to 0.0.
-    words = (codes.astype("f8") + 0.0).view("u8")
+    words = (embeddings.astype("f8") + 0.0).view("u8")
     # The low half of a converted f32 is mostly zeros, and a product only carries upward.
     words ^= words >> np.uint64(32)
-    columns = np.arange(1, codes.shape[1] + 1, dtype="u8")
+    columns = np.arange(1, embeddings.shape[1] + 1, dtype="u8")
     words *= _mixed(columns * _STEP + _word(seed)) | np.uint64(1)
     words ^= words >> np.uint64(29)
     return _mixed(words.sum(axis=1, dtype="u8"))
@@ -288,12 +288,33 @@ def _metric_of(name: str) -> Mapping[str, Any]:
         there = ", ".join(output["id"] for output in watchable[bare]["outputs"])
         raise ValueError(f"{bare} has no score {name!r}; it has {there}")
     if any(metric["id"] == bare for metric in _functions.declared()):
-        raise ValueError(f"{name!r} needs more than codes; a monitor watches {', '.join(watchable)}")
+        raise ValueError(f"{name!r} needs more than embeddings; a monitor watches {', '.join(watchable)}")
     raise ValueError(f"there is no metric {name!r}; a monitor watches {', '.join(watchable)}")
 
 
-def _options_of(metric: Mapping[str, Any]) -> list[str]:
-    return [name for name, *_ in _functions.signature(metric)[1] if name not in _OWN]
+def _options_of(metric: Mapping[str, Any]) -> dict[str, Parameter]:
+    return {own.name: own for own in _functions.parameters(metric)[1] if own.name not in _OWN}
+
+
+def _check_options(options: Iterable[str], metrics: Mapping[str, Mapping[str, Any]]) -> None:
+    known = {name for metric in metrics.values() for name in _options_of(metric)}
+    for name in options:
+        if name not in known:
+            raise TypeError(
+                f"none of {', '.join(metrics)} has an option {name!r}; there are {', '.join(sorted(known))}"
+            )
+
+
+def _sign() -> None:
+    """Lists the options of all metrics that can be watched in the signature of the monitor."""
+    kinds: dict[str, dict[str, None]] = {}
+    for metric in _watchable().values():
+        for name, own in _options_of(metric).items():
+            kinds.setdefault(name, {}).update(dict.fromkeys(own.kind.split(" | ")))
+    options = [Parameter(name, " | ".join(dict.fromkeys([*own, "None"])), None, "") for name, own in kinds.items()]
+    form = inspect.signature(Monitor.__init__)
+    written = [own for own in form.parameters.values() if own.kind is not own.VAR_KEYWORD]
+    sign(Monitor.__init__, form.replace(parameters=written + list(signature([], options, "").parameters.values())))
 
 
 def _picked(name: str, metric: Mapping[str, Any], answer: Score | Undefined | Scores) -> dict[str, Score | Undefined]:
@@ -307,5 +328,8 @@ def _picked(name: str, metric: Mapping[str, Any], answer: Score | Undefined | Sc
 
 def _whole(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or int(value) != value or not least <= value < 1 << 64:
-        raise ValueError(f"{name} = {value!r} must be a whole number from {least} to 2^64 − 1")
+        raise ValueError(f"{name} = {value!r} must be an integer from {least} to 2^64 − 1")
     return int(value)
+
+
+_sign()

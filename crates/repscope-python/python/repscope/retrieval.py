@@ -16,17 +16,19 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from ._arrays import to_numpy
 from ._call import Call
 from ._encoders import Encoder
-from ._evaluate import _options, encode
+from ._evaluate import encode
 from ._repscope import prototype_texts
 from ._results import Results
 from ._scores import Score, Scores, Undefined
+from ._signatures import put_options, with_options
+from ._types import ArrayLike, PathLike, TextEncoder
 
 __all__ = [
     "DocumentResults",
@@ -39,11 +41,12 @@ __all__ = [
     "save_results",
 ]
 
+_Value = TypeVar("_Value")
 #: Default batch size for texts, as in the command.
 BATCH = 32
 
 
-class DocumentResults(dict):
+class DocumentResults(dict[str, _Value], Generic[_Value]):
     """Results in the layout of the original script.
 
     Attributes
@@ -54,16 +57,21 @@ class DocumentResults(dict):
         Warnings of the run.
     """
 
-    def __init__(self, values: Mapping, scores: Results | None = None, warnings: Iterable[str] = ()) -> None:
+    scores: Results | None
+    warnings: list[str]
+
+    def __init__(
+        self, values: Mapping[str, _Value], scores: Results | None = None, warnings: Iterable[str] = ()
+    ) -> None:
         super().__init__(values)
         self.scores = scores
         self.warnings = list(warnings)
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return (DocumentResults, (dict(self), None, self.warnings))
 
 
-class LabelTexts(dict):
+class LabelTexts(dict[str, str | list[str]]):
     """Texts by label from the metadata: one text, or a list if a label has several.
 
     Attributes
@@ -78,10 +86,11 @@ class LabelTexts(dict):
     warnings: list[str]
 
 
+@with_options("retrieval", without=("no_normalize",))
 def compute_label_recall_at_k(
-    sensor_embeddings: Any,
-    text_embeddings: Any,
-    labels: Any,
+    sensor_embeddings: ArrayLike | None,
+    text_embeddings: ArrayLike | None,
+    labels: ArrayLike,
     k_values: int | Iterable[int] = (10, 50, 100),
     directions: str | Iterable[str] = ("text2sensor", "sensor2text"),
     normalize: bool = True,
@@ -91,7 +100,7 @@ def compute_label_recall_at_k(
     threads: int | None = None,
     progress: bool | None = None,
     **options: Any,
-) -> DocumentResults:
+) -> DocumentResults[dict[int, Score | Undefined]]:
     """Label-Recall@K between embeddings whose rows are the same samples.
 
     Parameters
@@ -111,8 +120,6 @@ def compute_label_recall_at_k(
         Print the values and warnings.
     exclude_self : bool
         Only True is supported: a query that finds itself would count as a hit.
-    **options
-        Any other option of ``repscope retrieval``, such as ``level=0.9`` or ``ignore_case=True``.
 
     Returns
     -------
@@ -127,17 +134,19 @@ def compute_label_recall_at_k(
             "exclude_self=False: every row would find itself first and count that as a hit, which says nothing of the "
             "embeddings. Document 001 has self-checks that never return the query; leave exclude_self out"
         )
-    call = Call("retrieval", "--quiet")
+    call = Call("retrieval")
     call.lent("sensor_embeddings", sensor_embeddings).lent("text_embeddings", text_embeddings).lent("labels", labels)
-    return _search(call, k_values, directions, normalize, verbose, threads, progress, options)
+    put_options(compute_label_recall_at_k, "retrieval", call, options)
+    return _search(call, k_values, directions, normalize, verbose, threads, progress)
 
 
+@with_options("retrieval", without=("labels", "no_normalize"))
 def compute_prototype_retrieval_metrics(
-    prototype_embeddings: Any,
-    prototype_labels: Any,
-    sensor_embeddings: Any = None,
-    text_embeddings: Any = None,
-    target_labels: Any = None,
+    prototype_embeddings: ArrayLike,
+    prototype_labels: ArrayLike,
+    sensor_embeddings: ArrayLike | None = None,
+    text_embeddings: ArrayLike | None = None,
+    target_labels: ArrayLike | None = None,
     k_values: int | Iterable[int] = (10, 50, 100),
     directions: str | Iterable[str] = "both",
     normalize: bool = True,
@@ -146,7 +155,7 @@ def compute_prototype_retrieval_metrics(
     threads: int | None = None,
     progress: bool | None = None,
     **options: Any,
-) -> DocumentResults:
+) -> DocumentResults[dict[int, Score | Undefined]]:
     """Label-Recall@K with prototypes as queries: one or more embeddings per label.
 
     Parameters
@@ -165,15 +174,16 @@ def compute_prototype_retrieval_metrics(
     """
     if target_labels is None:
         raise TypeError("target_labels is missing: give the label of each row that is searched")
-    call = Call("retrieval", "--quiet")
+    call = Call("retrieval")
     call.lent("prototype_embeddings", prototype_embeddings).lent("prototype_labels", prototype_labels)
     call.lent("sensor_embeddings", sensor_embeddings).lent("text_embeddings", text_embeddings)
     call.lent("labels", target_labels, "target_labels")
-    return _search(call, k_values, _directions(directions), normalize, verbose, threads, progress, options)
+    put_options(compute_prototype_retrieval_metrics, "retrieval", call, options)
+    return _search(call, k_values, _directions(directions), normalize, verbose, threads, progress)
 
 
 def load_text_prototypes_from_metadata(
-    metadata_path: str | os.PathLike, dataset_name: str = "milan", style: str = "sourish"
+    metadata_path: PathLike, dataset_name: str = "milan", style: str = "sourish"
 ) -> LabelTexts:
     """The texts that describe the labels of a dataset: ``{label: text}``, in the order of the file.
 
@@ -194,9 +204,10 @@ def load_text_prototypes_from_metadata(
     return found
 
 
+@with_options("encode", without=("encoder", "input", "threads"))
 def encode_text_prototypes(
     label_to_text: Mapping[Any, str | Iterable[str]],
-    text_encoder: Any,
+    text_encoder: TextEncoder,
     device: Any = None,
     normalize: bool = True,
     *,
@@ -220,8 +231,8 @@ def encode_text_prototypes(
         Scale each row to unit length.
     batch_size : int
         Number of texts per batch.
-    **options
-        If the encoder is a path, options of ``repscope encode``: ``checkpoint``, ``template``, …
+
+    The other parameters are for an encoder that is a path.
     """
     if not isinstance(label_to_text, Mapping):
         raise TypeError(f"label_to_text is of type {type(label_to_text).__name__}; give a mapping {{label: text}}")
@@ -229,13 +240,13 @@ def encode_text_prototypes(
     if not pairs:
         raise ValueError("label_to_text has no text; give {label: text}")
     labels, texts = zip(*pairs)
-    codes = encode_texts(list(texts), text_encoder, device, batch_size, progress, options)
+    embeddings = encode_texts(list(texts), text_encoder, device, batch_size, progress, options)
     if normalize:
-        wide = codes.astype("f8")
+        wide = embeddings.astype("f8")
         wide /= np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12)
-        codes = wide.astype(np.result_type(codes.dtype, "f4"))
+        embeddings = wide.astype(np.result_type(embeddings.dtype, "f4"))
     is_one_kind = len({type(label) for label in labels}) == 1
-    return codes, np.array(labels) if is_one_kind else np.array(labels, dtype=object)
+    return embeddings, np.array(labels) if is_one_kind else np.array(labels, dtype=object)
 
 
 def print_results_summary(results: Mapping[str, Mapping[Any, Any]]) -> None:
@@ -249,7 +260,7 @@ def print_results_summary(results: Mapping[str, Mapping[Any, Any]]) -> None:
     print("\n".join([*lines, wide]))
 
 
-def save_results(results: Mapping[str, Mapping[Any, Any]], path: str | os.PathLike) -> None:
+def save_results(results: Mapping[str, Mapping[Any, Any]], path: PathLike) -> None:
     """Write the results as flat JSON, ``{"text2sensor": {"10": 0.72, …}, …}``, atomically.
 
     Undefined values become null.
@@ -278,13 +289,17 @@ def encode_texts(
     """One embedding per text, from any kind of text encoder."""
     check_encoder(text_encoder, options)
     if isinstance(text_encoder, (str, os.PathLike)):
-        codes = encode(text_encoder, texts, progress=progress, **{"batch_size": batch_size, **options})
+        embeddings = encode(text_encoder, texts, progress=progress, **{"batch_size": batch_size, **options})
     else:
-        codes = _TextEncoder(text_encoder, texts, batch_size, device).codes(texts, progress)
-    if not isinstance(codes, np.ndarray) or codes.ndim != 2 or codes.dtype.kind not in "fiu":
-        found = f"shape {codes.shape}, {codes.dtype}" if isinstance(codes, np.ndarray) else f"a {type(codes).__name__}"
+        embeddings = _TextEncoder(text_encoder, texts, batch_size, device).embeddings(texts, progress)
+    if not isinstance(embeddings, np.ndarray) or embeddings.ndim != 2 or embeddings.dtype.kind not in "fiu":
+        found = (
+            f"shape {embeddings.shape}, {embeddings.dtype}"
+            if isinstance(embeddings, np.ndarray)
+            else f"a {type(embeddings).__name__}"
+        )
         raise ValueError(f"the text encoder gave {found} for {len(texts)} texts; it must give a vector of numbers each")
-    return codes
+    return embeddings
 
 
 def check_encoder(text_encoder: Any, options: Mapping[str, Any]) -> None:
@@ -306,7 +321,7 @@ class _TextEncoder(Encoder):
 
     def __init__(self, function: Any, texts: list[str], batch_size: int, device: Any) -> None:
         if isinstance(batch_size, bool) or int(batch_size) != batch_size or batch_size < 1:
-            raise ValueError(f"batch_size = {batch_size!r} must be a whole number of at least 1")
+            raise ValueError(f"batch_size = {batch_size!r} must be an integer of at least 1")
         super().__init__("the text encoder", function, texts, int(batch_size))
         self._device = device
 
@@ -314,12 +329,12 @@ class _TextEncoder(Encoder):
         encoder, device = self._function, self._device
         method = _method(encoder)
         if hasattr(encoder, "encode_texts_clip"):
-            codes = method(batch, getattr(encoder, "device", "cpu") if device is None else device)
+            embeddings = method(batch, getattr(encoder, "device", "cpu") if device is None else device)
         elif device is not None and _takes(method, "device"):
-            codes = method(batch, device=device)
+            embeddings = method(batch, device=device)
         else:
-            codes = method(batch)
-        array = to_numpy(codes, "codes of the text encoder")
+            embeddings = method(batch)
+        array = to_numpy(embeddings, "embeddings of the text encoder")
         # Encoders that squeeze their output lose the batch axis of a single text.
         is_squeezed = len(batch) == 1 and isinstance(array, np.ndarray) and array.ndim == 1
         return array.reshape(1, -1) if is_squeezed else array
@@ -349,10 +364,8 @@ def _search(
     verbose: bool,
     threads: int | None,
     progress: bool | None,
-    options: Mapping[str, Any],
-) -> DocumentResults:
+) -> DocumentResults[dict[int, Score | Undefined]]:
     call.option("k_values", _whole(k_values)).option("directions", directions).option("no_normalize", not normalize)
-    _options("retrieval", call, options)
     run = Results(call.run(["label_precision"], threads=threads, progress=progress))
     everything = Scores({score.metric: score for score in run.scores}, run.warnings)
     values: dict[str, dict[int, Score | Undefined]] = {}
@@ -390,7 +403,7 @@ def _whole(k_values: int | Iterable[int]) -> list[int]:
     try:
         return [operator.index(k) for k in given]
     except TypeError:
-        raise TypeError(f"k_values = {k_values!r}: K counts targets and must be a whole number") from None
+        raise TypeError(f"k_values = {k_values!r}: K counts targets and must be an integer") from None
 
 
 def _title(direction: str) -> str:

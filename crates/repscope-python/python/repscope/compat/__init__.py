@@ -52,9 +52,9 @@ def check_finite(array: np.ndarray, name: str = "") -> None:
     raise ValueError(f"Input {name + ' ' if name else ''}contains {what}.")
 
 
-def check_lengths(*arrays: Any) -> None:
+def check_lengths(first: Any, second: Any) -> None:
     """Raises ValueError for arrays with different numbers of samples."""
-    lengths = [len(array) for array in arrays]
+    lengths = [len(first), len(second)]
     if len(set(lengths)) > 1:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")
 

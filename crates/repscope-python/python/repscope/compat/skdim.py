@@ -18,6 +18,7 @@ import numpy as np
 
 import repscope
 
+from .._types import ArrayLike
 from . import check_rows, nearest
 
 __all__ = ["NotFittedError", "TwoNN"]
@@ -51,12 +52,20 @@ class TwoNN:
         Local dimensions around each row, after :meth:`fit_pw`.
     """
 
+    discard_fraction: float
+    dist: bool
+    method: str
+    dimension_: float
+    dimension_pw_: np.ndarray
+    dimension_pw_smooth_: np.ndarray
+    n_features_in_: int
+
     def __init__(self, discard_fraction: float = 0.1, dist: bool = False, method: str = "linear") -> None:
         self.discard_fraction = discard_fraction
         self.dist = dist
         self.method = method
 
-    def fit(self, X: Any, y: Any = None) -> TwoNN:
+    def fit(self, X: ArrayLike, y: object = None) -> TwoNN:
         """Estimates the dimension of the rows of X; y is not used."""
         rows = self._checked(X)
         self._line: tuple[np.ndarray, np.ndarray] | None = None
@@ -66,7 +75,7 @@ class TwoNN:
         self.is_fitted_ = True
         return self
 
-    def transform(self, X: Any = None) -> float:
+    def transform(self, X: ArrayLike | None = None) -> float:
         """The estimated dimension; X is only checked."""
         self._check_fitted("is_fitted_", "fit")
         if X is not None:
@@ -77,14 +86,14 @@ class TwoNN:
                 )
         return self.dimension_
 
-    def fit_transform(self, X: Any, y: Any = None) -> float:
+    def fit_transform(self, X: ArrayLike, y: object = None) -> float:
         """Estimates and gives the dimension."""
         return self.fit(X).dimension_
 
     def fit_pw(
         self,
-        X: Any,
-        precomputed_knn: Any = None,
+        X: ArrayLike,
+        precomputed_knn: ArrayLike | None = None,
         smooth: bool = False,
         n_neighbors: int = 100,
         n_jobs: int = 1,
@@ -107,7 +116,7 @@ class TwoNN:
             self.dimension_pw_smooth_ = (self.dimension_pw_ + around) / (1 + lists.shape[1])
         return self
 
-    def transform_pw(self, X: Any = None) -> Any:
+    def transform_pw(self, X: ArrayLike | None = None) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """What :meth:`fit_pw` estimated: an array, or two after smoothing."""
         self._check_fitted("dimension_pw_", "fit_pw")
         if hasattr(self, "dimension_pw_smooth_"):
@@ -116,12 +125,12 @@ class TwoNN:
 
     def fit_transform_pw(
         self,
-        X: Any,
-        precomputed_knn: Any = None,
+        X: ArrayLike,
+        precomputed_knn: ArrayLike | None = None,
         smooth: bool = False,
         n_neighbors: int = 100,
         n_jobs: int = 1,
-    ) -> Any:
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """Estimates and gives the dimension around each row; the estimator keeps nothing of it."""
         own = TwoNN(**self.get_params())
         return own.fit_pw(X, precomputed_knn, smooth, n_neighbors, n_jobs).transform_pw()

@@ -21,6 +21,7 @@ import numpy as np
 import repscope
 
 from .._arrays import to_numpy
+from .._types import ArrayLike
 from . import _AT_ONCE, check_finite, check_lengths, check_rows, nearest
 
 __all__ = ["InvalidParameterError", "normalized_mutual_info_score", "silhouette_score", "trustworthiness"]
@@ -39,7 +40,9 @@ class InvalidParameterError(ValueError, TypeError):
     """A parameter has a wrong type or value."""
 
 
-def trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: str | Callable = "euclidean") -> float:
+def trustworthiness(
+    X: ArrayLike, X_embedded: ArrayLike, *, n_neighbors: int = 5, metric: str | Callable[..., float] = "euclidean"
+) -> float:
     """Are neighbors in the embedding also neighbors in the input space? See :func:`repscope.trustworthiness`.
 
     Parameters
@@ -81,12 +84,12 @@ def trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: st
 
 
 def silhouette_score(
-    X: Any,
-    labels: Any,
+    X: ArrayLike,
+    labels: ArrayLike,
     *,
-    metric: str | Callable = "euclidean",
+    metric: str | Callable[..., float] = "euclidean",
     sample_size: int | None = None,
-    random_state: Any = None,
+    random_state: int | np.random.RandomState | None = None,
     **kwds: Any,
 ) -> float:
     """Cohesion versus separation from the nearest other class, −1 to 1; see :func:`repscope.silhouette`.
@@ -131,7 +134,9 @@ def silhouette_score(
     return _mean_silhouette(_distances(rows, metric, kwds, "silhouette_score"), codes, counts)
 
 
-def normalized_mutual_info_score(labels_true: Any, labels_pred: Any, *, average_method: str = "arithmetic") -> float:
+def normalized_mutual_info_score(
+    labels_true: ArrayLike, labels_pred: ArrayLike, *, average_method: str = "arithmetic"
+) -> float:
     """Agreement of two partitions of the same samples, 0 to 1.
 
     Parameters
@@ -198,7 +203,7 @@ def _mean_silhouette(distances: np.ndarray, codes: np.ndarray, counts: np.ndarra
     return float(np.mean(values))
 
 
-def _distances(X: Any, metric: str | Callable, kwds: dict[str, Any], function: str) -> np.ndarray:
+def _distances(X: Any, metric: str | Callable[..., float], kwds: dict[str, Any], function: str) -> np.ndarray:
     """All distances between rows."""
     if metric == "precomputed":
         given = check_rows(X, "X")
@@ -265,7 +270,7 @@ def _check_count(value: Any, name: str, function: str) -> None:
         _refuse(name, function, "an int in the range [1, inf)", value)
 
 
-def _checked_metric(metric: Any, function: str) -> str | Callable:
+def _checked_metric(metric: Any, function: str) -> str | Callable[..., float]:
     if not isinstance(metric, str) and not callable(metric):
         _refuse("metric", function, "a str or a callable", metric)
     return "euclidean" if metric == "l2" else metric

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+# Written by stubs.py.
+from typing import Generic, Protocol, TypeVar, overload
+
+import numpy as np
+
+from ._results import Figure as Figure
+from ._results import Results as Results
+from ._results import load as load
+from ._scores import Score as Score
+from ._scores import Scores as Scores
+from ._scores import Undefined as Undefined
+from ._types import Any, ArrayLike, Callable, DataFrame, Iterable, Literal, Mapping, Model, PathLike, Sequence, SummaryWriter, SupportsDLPack, TextEncoder
+
+class Monitor:
+
+    def __init__(
+        self,
+        metrics: str | Iterable[str],
+        *,
+        rows: int = 10000,
+        seed: int = 42,
+        stream: int = 0,
+        level: float | None = None,
+        threads: int | None = None,
+        memory: str | None = None,
+        progress: bool | None = None,
+        fit: Literal[None, 'mle'] | None = None,
+        sample: int | None = None,
+        discard: float | None = None,
+        t: float | None = None,
+        clusters: int | None | str = None,
+        restarts: int | None = None,
+        variant: Literal['spec', 'paper'] | None = None,
+        preset: Literal['spec', 'paper'] | None = None,
+        standardize: bool | None = None,
+        unit_length: Literal['none', 'vote', 'all'] | None = None,
+        k: int | None = None,
+        repeats: int | None = None,
+        splits: int | None = None,
+        id_norm: Literal['dim', 'pool'] | None = None,
+        gam1: float | None = None,
+        gam2: float | None = None,
+        eps: float | None = None,
+    ) -> None: ...
+    @property
+    def metrics(self) -> list[str]: ...
+    @property
+    def seen(self) -> int: ...
+
+    def reset(self) -> None: ...
+
+    def update(
+        self,
+        batch: ArrayLike,
+    ) -> None: ...
+
+    def merge(
+        self,
+        other: Monitor,
+    ) -> Monitor: ...
+
+    def compute(self) -> Scores: ...
+
+    def log(
+        self,
+        writer: SummaryWriter,
+        step: int,
+        prefix: str = 'repscope/',
+    ) -> Scores: ...
+
+    def __len__(self) -> int: ...
+
+    def __bool__(self) -> bool: ...
+
+    def __repr__(self) -> str: ...
