@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import repscope
+from repscope import _signatures
 
 PACKAGE = Path(repscope.__file__).parent
 SOURCE = Path(__file__).resolve().parents[1]
@@ -81,6 +82,24 @@ def test_arguments_that_a_signature_shows_are_taken(digits):
         assert {"seed", "level", "memory", "threads", "progress"} <= set(form.parameters), name
     run = repscope.evaluate(digits.pca[:100], only="manifold", seed=3, level=0.9, pool="mean", memory="1G")
     assert run.to_dict()["spec"]["seed"] == 3 and run["model", "two_nn"].level == 0.9
+
+
+#: Options that are arguments under another name, or that belong to the calls of single analyses.
+ELSEWHERE = {
+    "evaluate": {"model"},
+    "compare": {"model"},
+    "robustness": {"model", "clean", "noisy"},
+    "encode": {"input"},
+    "retrieval": {"no_normalize"},
+    "clid": {"model"},
+}
+
+
+@pytest.mark.parametrize("command", ELSEWHERE)
+def test_every_declared_option_is_an_argument(command):
+    functions = {"retrieval": repscope.retrieval.compute_label_recall_at_k, "clid": repscope.weighted_clid}
+    form = inspect.signature(functions.get(command) or getattr(repscope, command))
+    assert set(_signatures.options(command)) - set(form.parameters) == ELSEWHERE[command]
 
 
 def test_the_stubs_are_the_signatures():

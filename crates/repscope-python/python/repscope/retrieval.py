@@ -327,7 +327,7 @@ class _TextEncoder(Encoder):
 
     def _call(self, batch: list[str]) -> Any:
         encoder, device = self._function, self._device
-        method = _method(encoder)
+        method: Any = _method(encoder)
         if hasattr(encoder, "encode_texts_clip"):
             embeddings = method(batch, getattr(encoder, "device", "cpu") if device is None else device)
         elif device is not None and _takes(method, "device"):
@@ -336,11 +336,12 @@ class _TextEncoder(Encoder):
             embeddings = method(batch)
         array = to_numpy(embeddings, "embeddings of the text encoder")
         # Encoders that squeeze their output lose the batch axis of a single text.
-        is_squeezed = len(batch) == 1 and isinstance(array, np.ndarray) and array.ndim == 1
-        return array.reshape(1, -1) if is_squeezed else array
+        if len(batch) == 1 and isinstance(array, np.ndarray) and array.ndim == 1:
+            return array.reshape(1, -1)
+        return array
 
 
-def _method(encoder: Any) -> Callable | None:
+def _method(encoder: Any) -> Callable[..., Any] | None:
     """The callable for texts. The encoder itself comes last: a torch module with `encode` is also callable."""
     for name in ("encode_texts_clip", "encode"):
         method = getattr(encoder, name, None)
@@ -349,7 +350,7 @@ def _method(encoder: Any) -> Callable | None:
     return encoder if callable(encoder) else None
 
 
-def _takes(function: Callable, name: str) -> bool:
+def _takes(function: Callable[..., Any], name: str) -> bool:
     try:
         return name in inspect.signature(function).parameters
     except (TypeError, ValueError):
