@@ -85,6 +85,13 @@ class LabelTexts(dict[str, str | list[str]]):
     source: str
     warnings: list[str]
 
+    def __init__(
+        self, texts: Mapping[str, str | list[str]] | None = None, source: str = "", warnings: Iterable[str] = ()
+    ) -> None:
+        super().__init__(texts or {})
+        self.source = source
+        self.warnings = list(warnings)
+
 
 @with_options("retrieval", without=("no_normalize",))
 def compute_label_recall_at_k(
@@ -191,14 +198,13 @@ def load_text_prototypes_from_metadata(
     (``long_desc``), or all of its descriptions, with a warning. A label with several texts has a list.
     """
     pairs, source, notes = prototype_texts(os.fspath(metadata_path), dataset_name, style)
-    found = LabelTexts()
+    found = LabelTexts(source=source, warnings=notes)
     for label, text in pairs:
         if label in found:
             own = found[label]
             found[label] = [*(own if isinstance(own, list) else [own]), text]
         else:
             found[label] = text
-    found.source, found.warnings = source, notes
     for warning in notes:
         warnings.warn(warning, stacklevel=2)
     return found
