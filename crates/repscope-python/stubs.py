@@ -82,7 +82,7 @@ def class_of(own: type) -> str:
     # As printed, but for the module of a name and the sign of a type variable.
     bases = [str(base).replace("typing.", "").replace("~", "") for base in getattr(own, "__orig_bases__", ())]
     parts = [f"\nclass {own.__name__}" + (f"({', '.join(bases)})" if bases else "") + ":\n"]
-    annotations = own.__dict__.get("__annotations__", {})
+    annotations = inspect.get_annotations(own)
     parts += [f"    {name}: {kind}\n" for name, kind in annotations.items() if not name.startswith("_")]
     for name, value in own.__dict__.items():
         is_special = name.startswith("__") and name in ("__init__", "__call__", "__len__", "__bool__", "__repr__")

@@ -57,7 +57,7 @@ fn objects(list: &Bound<'_, PyList>) -> PyResult<Data> {
             Object::Float(value.extract()?)
         } else {
             return Err(PyTypeError::new_err(format!(
-                "row {row} holds {}, of type {}; give numbers, strings or truth values",
+                "row {row} holds {}, of type {}; give numbers, strings or booleans",
                 value.repr()?,
                 value.get_type().name()?
             )));
@@ -74,7 +74,7 @@ pub fn to_python<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyA
         Data::F64(values) => PyArray1::from_slice(py, (**values).as_ref()).reshape(shape)?.into_any(),
         other => {
             return Err(PyTypeError::new_err(format!(
-                "internal error: {} numbers of another type than codes have",
+                "internal error: {} numbers of another type than embeddings have",
                 other.len()
             )));
         }

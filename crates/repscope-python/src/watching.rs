@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! How far a call is, told by the threads that work and read by the one that waits.
+//! Progress of a call: written by the threads that work, read by the one that waits.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -78,7 +78,7 @@ def test_distances_that_are_given_are_left_as_they_are(metrics):
 
 
 def test_ties_are_ordered_by_row_number_with_and_without_a_matrix_of_distances():
-    # On a grid of whole numbers squared distances are exact, and most are tied.
+    # On a grid of integers squared distances are exact, and most are tied.
     inputs, codes = RNG.integers(0, 4, size=(90, 3)), RNG.integers(0, 4, size=(90, 2))
     squared = ((inputs[:, None] - inputs) ** 2).sum(axis=2)
     for k in (1, 4, 20):
@@ -288,7 +288,7 @@ DATA = {
     "a roll": rolled(),
     "a plane in 40 columns": RNG.normal(size=(300, 2)) @ RNG.normal(size=(2, 40)),
     "wide": RNG.normal(size=(200, 60)),
-    "whole numbers with duplicates": RNG.integers(0, 12, size=(300, 3)),
+    "integers with duplicates": RNG.integers(0, 12, size=(300, 3)),
     "f32": RNG.normal(size=(250, 10)).astype("f4"),
 }
 

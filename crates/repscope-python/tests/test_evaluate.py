@@ -94,7 +94,7 @@ def test_saved_results_load_as_they_were(results, tmp_path):
     )
 
 
-def test_batches_do_not_change_the_codes(digits):
+def test_batches_do_not_change_the_embeddings(digits):
     seen = []
 
     def counting(batch):
@@ -115,13 +115,13 @@ def test_encoders_see_next_states(digits):
     assert run["e", "smoothness.slope"] == stored["e", "smoothness.slope"]
 
 
-def test_robustness_of_a_callable_is_that_of_its_stored_codes(digits):
+def test_robustness_of_a_callable_is_that_of_its_stored_embeddings(digits):
     run = repscope.robustness({"e": encode}, digits.states, noise=[0.5, 2.0], draws=2)
     again = repscope.robustness({"e": encode}, digits.states, noise=[0.5, 2.0], draws=2, batch_size=7, threads=1)
     assert [s.value for s in run] == [s.value for s in again]
     assert run["e", "robustness@0.5"] < run["e", "robustness@2.0"]
-    # By the definition: the mean distance between codes of noisy and of clean states. Gaussian noise of this size moves
-    # the codes of a nearly linear encoder by about sigma times the length of its weights.
+    # By the definition: the mean distance between embeddings of noisy and of clean inputs. Gaussian noise of this size moves
+    # the embeddings of a nearly linear encoder by about sigma times the length of its weights.
     flat = repscope.robustness(lambda batch: np.asarray(batch, dtype="f8") @ WEIGHTS, digits.states, noise=0.5)
     expected = 0.5 * np.sqrt((WEIGHTS**2).sum())
     assert flat["model", "robustness@0.5"] == pytest.approx(expected, rel=0.05)

@@ -23,7 +23,7 @@ OF_CODES = [metric for metric in METRICS if _functions.is_of_codes(metric)]
 
 
 def arguments(metric, digits):
-    """What a function of codes takes by position."""
+    """The arguments by position of a function of embeddings."""
     view = digits.pca + np.random.default_rng(3).normal(size=digits.pca.shape).astype("f4")
     known = {
         "states": digits.states,

@@ -20,7 +20,7 @@ _WIDENED = {
 }
 
 
-def to_numpy(value: Any, name: str) -> np.ndarray | list:
+def to_numpy(value: Any, name: str) -> np.ndarray | list[Any]:
     """A NumPy array, or a list of objects; memory is shared if possible."""
     if isinstance(value, np.ndarray):
         return value
@@ -42,7 +42,7 @@ def to_numpy(value: Any, name: str) -> np.ndarray | list:
     raise TypeError(f"`{name}` is of type {type(value).__name__}; give an array, a tensor, a frame or a list")
 
 
-def lend(value: Any, name: str) -> tuple[np.ndarray | list, str]:
+def lend(value: Any, name: str) -> tuple[np.ndarray | list[Any], str]:
     """An array in the form that the extension module takes, and the name of its dtype."""
     array = to_numpy(value, name)
     if isinstance(array, list):
@@ -69,7 +69,7 @@ def lend(value: Any, name: str) -> tuple[np.ndarray | list, str]:
     if kind in "Mm":
         return [str(item) for item in array.ravel()], "str"
     if kind not in "fiub":
-        raise TypeError(f"`{name}` has dtype {array.dtype}; give real numbers, truth values or strings")
+        raise TypeError(f"`{name}` has dtype {array.dtype}; give real numbers, booleans or strings")
     code = array.dtype.str[1:]
     if code in _AS_THEY_ARE:
         return _contiguous(array.astype(array.dtype.newbyteorder("="), copy=False)), _AS_THEY_ARE[code]
@@ -102,7 +102,7 @@ def _from_torch(tensor: Any) -> np.ndarray:
     return tensor.numpy()
 
 
-def _from_frame(frame: Any) -> np.ndarray | list:
+def _from_frame(frame: Any) -> np.ndarray | list[Any]:
     """A frame or column of pandas or polars."""
     array = np.asarray(frame.to_numpy())
     if array.dtype.kind == "O":
@@ -111,7 +111,7 @@ def _from_frame(frame: Any) -> np.ndarray | list:
     return array
 
 
-def _from_sequence(value: Any, name: str) -> np.ndarray | list:
+def _from_sequence(value: Any, name: str) -> np.ndarray | list[Any]:
     if isinstance(value, (list, tuple)) and any(isinstance(item, str) or item is None for item in value):
         return list(value)
     if isinstance(value, (list, tuple)) and value and all(_is_torch(item) for item in value):

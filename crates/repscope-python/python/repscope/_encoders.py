@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ class Encoder:
     A torch module is set to evaluation mode during the call and run without gradients, on the device of its parameters.
     """
 
-    def __init__(self, name: str, function: Callable, states: Any, batch_size: int) -> None:
+    def __init__(self, name: str, function: Any, states: Any, batch_size: int) -> None:
         self.name = name
         self._function = function
         self._states = states

@@ -80,7 +80,7 @@ def variants_of(metric: Mapping[str, Any]) -> dict[str, list[str | None]]:
             parameter, _, value = rest.rstrip(")").partition("=")
             values.setdefault(parameter, []).append(value)
     has_bare = any(output["id"] == metric["id"] for output in metric["outputs"])
-    return {parameter: ([None] if has_bare else []) + own for parameter, own in values.items()}
+    return {parameter: [*([None] if has_bare else []), *own] for parameter, own in values.items()}
 
 
 def make(metric: Mapping[str, Any]) -> Callable[..., Any]:

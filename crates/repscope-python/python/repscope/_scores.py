@@ -55,9 +55,6 @@ class Score(float):
         _fill(self, entry)
         return self
 
-    def __getnewargs__(self) -> tuple[Mapping[str, Any]]:
-        return (self._entry,)
-
     def __reduce__(self) -> tuple[Any, ...]:
         return (Score, (self._entry,))
 

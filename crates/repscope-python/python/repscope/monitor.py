@@ -28,7 +28,7 @@ import numpy as np
 from . import _functions
 from ._arrays import lend
 from ._scores import Score, Scores, Undefined
-from ._signatures import Parameter, sign, signature
+from ._signatures import REQUIRED, Parameter, sign, signature
 from ._types import ArrayLike, SummaryWriter
 
 __all__ = ["Monitor"]
@@ -272,7 +272,13 @@ def _mixed(words: np.ndarray) -> np.ndarray:
 @cache
 def _watchable() -> dict[str, Mapping[str, Any]]:
     """The metrics of embeddings alone, by name."""
-    return {m["id"]: m for m in _functions.declared() if set(m["takes"]) <= {"codes", "labels_if_any"}}
+    return {metric["id"]: metric for metric in _functions.declared() if _needs_embeddings_alone(metric)}
+
+
+def _needs_embeddings_alone(metric: Mapping[str, Any]) -> bool:
+    if not _functions.is_of_codes(metric):
+        return False
+    return [own.name for own in _functions.parameters(metric)[0] if own.default is REQUIRED] == ["Z"]
 
 
 def _metric_of(name: str) -> Mapping[str, Any]:

@@ -85,6 +85,13 @@ class LabelTexts(dict[str, str | list[str]]):
     source: str
     warnings: list[str]
 
+    def __init__(
+        self, texts: Mapping[str, str | list[str]] | None = None, source: str = "", warnings: Iterable[str] = ()
+    ) -> None:
+        super().__init__(texts or {})
+        self.source = source
+        self.warnings = list(warnings)
+
 
 @with_options("retrieval", without=("no_normalize",))
 def compute_label_recall_at_k(
@@ -191,14 +198,13 @@ def load_text_prototypes_from_metadata(
     (``long_desc``), or all of its descriptions, with a warning. A label with several texts has a list.
     """
     pairs, source, notes = prototype_texts(os.fspath(metadata_path), dataset_name, style)
-    found = LabelTexts()
+    found = LabelTexts(source=source, warnings=notes)
     for label, text in pairs:
         if label in found:
             own = found[label]
             found[label] = [*(own if isinstance(own, list) else [own]), text]
         else:
             found[label] = text
-    found.source, found.warnings = source, notes
     for warning in notes:
         warnings.warn(warning, stacklevel=2)
     return found
@@ -327,7 +333,7 @@ class _TextEncoder(Encoder):
 
     def _call(self, batch: list[str]) -> Any:
         encoder, device = self._function, self._device
-        method = _method(encoder)
+        method: Any = _method(encoder)
         if hasattr(encoder, "encode_texts_clip"):
             embeddings = method(batch, getattr(encoder, "device", "cpu") if device is None else device)
         elif device is not None and _takes(method, "device"):
@@ -336,11 +342,12 @@ class _TextEncoder(Encoder):
             embeddings = method(batch)
         array = to_numpy(embeddings, "embeddings of the text encoder")
         # Encoders that squeeze their output lose the batch axis of a single text.
-        is_squeezed = len(batch) == 1 and isinstance(array, np.ndarray) and array.ndim == 1
-        return array.reshape(1, -1) if is_squeezed else array
+        if len(batch) == 1 and isinstance(array, np.ndarray) and array.ndim == 1:
+            return array.reshape(1, -1)
+        return array
 
 
-def _method(encoder: Any) -> Callable | None:
+def _method(encoder: Any) -> Callable[..., Any] | None:
     """The callable for texts. The encoder itself comes last: a torch module with `encode` is also callable."""
     for name in ("encode_texts_clip", "encode"):
         method = getattr(encoder, name, None)
@@ -349,7 +356,7 @@ def _method(encoder: Any) -> Callable | None:
     return encoder if callable(encoder) else None
 
 
-def _takes(function: Callable, name: str) -> bool:
+def _takes(function: Callable[..., Any], name: str) -> bool:
     try:
         return name in inspect.signature(function).parameters
     except (TypeError, ValueError):

@@ -29,6 +29,13 @@ class LabelTexts(dict[str, str | list[str]]):
     source: str
     warnings: list[str]
 
+    def __init__(
+        self,
+        texts: Mapping[str, str | list[str]] | None = None,
+        source: str = '',
+        warnings: Iterable[str] = (),
+    ) -> None: ...
+
 def compute_label_recall_at_k(
     sensor_embeddings: ArrayLike | None,
     text_embeddings: ArrayLike | None,

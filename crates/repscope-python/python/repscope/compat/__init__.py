@@ -67,15 +67,15 @@ def nearest(rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """
     count, width = rows.shape
     rows = rows.astype("f8")
-    centred = rows - rows.mean(axis=0)
-    squares = np.einsum("ij,ij->i", centred, centred)
+    centered = rows - rows.mean(axis=0)
+    squares = np.einsum("ij,ij->i", centered, centered)
     # Far above the rounding error of an expanded square, far below any relevant distance.
     slack = 1e-12 * width**0.5 * 4.0 * squares.max()
     indices, distances = np.empty((count, k), dtype="i8"), np.empty((count, k))
     step = max(1, _AT_ONCE // (count + k * width))
     for first in range(0, count, step):
         own = np.arange(first, min(first + step, count))
-        expanded = squares[own, None] + squares - 2.0 * (centred[own] @ centred.T)
+        expanded = squares[own, None] + squares - 2.0 * (centered[own] @ centered.T)
         expanded[own - first, own] = np.inf
         last = np.partition(expanded, k - 1, axis=1)[:, k - 1]
         row, other = np.nonzero(expanded <= (last + slack)[:, None])

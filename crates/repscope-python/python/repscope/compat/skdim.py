@@ -98,9 +98,9 @@ class TwoNN:
         n_neighbors: int = 100,
         n_jobs: int = 1,
     ) -> TwoNN:
-        """Estimates the dimension of the neighbours of each row, which are ``n_neighbors`` or ``precomputed_knn``.
+        """Estimates the dimension of the neighbors of each row, which are ``n_neighbors`` or ``precomputed_knn``.
 
-        ``smooth`` also averages it over the row and its neighbours; ``n_jobs`` is not used.
+        ``smooth`` also averages it over the row and its neighbors; ``n_jobs`` is not used.
         """
         rows = self._checked(X)
         if len(rows) < n_neighbors + 1:
@@ -175,7 +175,7 @@ class TwoNN:
             )
         rows = check_rows(X, "X", columns=2)
         if len(rows) < (2 if self.dist else 3):
-            raise ValueError(f"two neighbours need at least 3 rows, not {len(rows)}")
+            raise ValueError(f"two neighbors need at least 3 rows, not {len(rows)}")
         return rows
 
     def _dimension(self, rows: np.ndarray) -> float:
@@ -184,7 +184,7 @@ class TwoNN:
             x, y, count = self._line_of(rows)
             _warn_of_duplicates(len(rows) - count)
             if not x[-1] > 0.0:
-                raise ValueError("first and second neighbour are equally far everywhere, as on a grid")
+                raise ValueError("first and second neighbor are equally far everywhere, as on a grid")
             if self.method == "mle":
                 return float((len(x) - 1) / (np.sum(x) + (count - len(x)) * x[-1]))
             return float(x @ y / (x @ x))

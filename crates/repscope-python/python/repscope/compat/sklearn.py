@@ -20,7 +20,7 @@ import numpy as np
 
 import repscope
 
-from .._arrays import to_numpy
+from .._arrays import rows_of, to_numpy
 from .._types import ArrayLike
 from . import _AT_ONCE, check_finite, check_lengths, check_rows, nearest
 
@@ -58,7 +58,7 @@ def trustworthiness(
     """
     _check_count(n_neighbors, "n_neighbors", "trustworthiness")
     metric = _checked_metric(metric, "trustworthiness")
-    count = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X)
+    count = rows_of(X)
     if n_neighbors >= count / 2:
         raise ValueError(f"n_neighbors ({n_neighbors}) should be less than n_samples / 2 ({count / 2})")
     k = int(n_neighbors)
