@@ -16,9 +16,48 @@ pub fn print(text: &str) -> Result<()> {
         .context("cannot write to stdout")
 }
 
-/// Writes a line to stderr. Where that cannot be read, there is nobody to tell.
+/// Writes a line to stderr, with options as they are typed. Where that cannot be read, there is nobody to tell.
 pub fn advise(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", with_flags(text));
+}
+
+/// Options that the library names by their keys (`text_encoder`) as they are typed (--text-encoder).
+fn with_flags(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len() < 3 {
+        return text.to_string();
+    }
+    let known = option_names();
+    let mut out = parts[0].to_string();
+    let mut rest = parts[1..].iter().peekable();
+    // Between two backticks stands a name; what follows it is text again.
+    while let Some(name) = rest.next() {
+        let Some(after) = rest.next() else {
+            out += &format!("`{name}");
+            break;
+        };
+        // Arrays are called like the options that name them.
+        let is_array = [" has ", " holds ", " and "].iter().any(|word| after.starts_with(word));
+        match known.iter().any(|own| own == name) && !is_array {
+            true => out += &format!("--{}", name.replace('_', "-")),
+            false => out += &format!("`{name}`"),
+        }
+        out += after;
+    }
+    out
+}
+
+/// The keys of all options of all commands.
+fn option_names() -> Vec<String> {
+    let command = crate::args::command();
+    let mut commands = vec![&command];
+    let mut names = Vec::new();
+    while let Some(command) = commands.pop() {
+        let own = command.get_arguments().filter_map(|arg| arg.get_long());
+        names.extend(own.map(|name| name.replace('-', "_")));
+        commands.extend(command.get_subcommands());
+    }
+    names
 }
 
 /// Advice, unless it is not wanted.
@@ -64,5 +103,20 @@ pub fn show(report: &Report, to: &Outputs) -> Result<()> {
 pub fn warn(report: &Report, quiet: bool) {
     for warning in &report.results.warnings {
         say(quiet, &format!("warning: {warning}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_shown_as_they_are_typed_and_names_as_they_are() {
+        let shown = with_flags("join `jepa` by `ids`; `text_encoder` FOLDER encodes, and `states` has 3 rows");
+        assert_eq!(
+            shown,
+            "join `jepa` by --ids; --text-encoder FOLDER encodes, and `states` has 3 rows"
+        );
+        assert_eq!(with_flags("an odd ` stays"), "an odd ` stays");
     }
 }

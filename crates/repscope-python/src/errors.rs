@@ -15,7 +15,7 @@ pyo3::create_exception!(
     repscope,
     DataError,
     InputError,
-    "The data cannot be used: numbers that are not finite, rows that do not match."
+    "The data cannot be used as they are: a number that is not finite, too few rows, too little memory."
 );
 pyo3::create_exception!(
     repscope,

@@ -188,7 +188,7 @@ fn requests(options: &Compare) -> Result<Vec<Box<dyn Analysis>>> {
         }
     }
     if requests.is_empty() {
-        bail!("no analysis is left to run; see --only and --skip");
+        bail!("no analysis is left to run; see `only` and `skip`");
     }
     Ok(requests)
 }
@@ -217,7 +217,7 @@ fn clid_clusters(options: &Compare, spec: &Spec) -> usize {
 
 fn refuse_misfits(options: &Compare, gates: &Gates, inputs: &Inputs) -> Result<()> {
     if inputs.studies.len() < 2 && gates.is_empty() {
-        bail!("a comparison needs at least 2 models, but 1 is given; add --model NAME=PATH, or ask for a --gate");
+        bail!("a comparison needs at least 2 models, but 1 is given; add `model` NAME=PATH, or ask for a `gate`");
     }
     let rows = inputs.rows();
     if let Some(clusters) = options.clusters.filter(|&c| c < 2 || c >= rows) {

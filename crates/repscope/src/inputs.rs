@@ -306,7 +306,7 @@ impl All<'_> {
     ) -> (Option<Space>, Option<Space>) {
         let Some(states) = states else {
             self.problems.add(format!(
-                "{} is an encoder, and there is nothing to run it on; give --states PATH",
+                "{} is an encoder, and there is nothing to run it on; give `states` PATH",
                 model.embeddings
             ));
             return (None, None);
@@ -369,7 +369,7 @@ fn same_rows(
     }
     let each: Vec<String> = rows.iter().map(|(name, count)| format!("{name} {count}")).collect();
     bail!(
-        "the numbers of rows differ: {}; give one row per sample in all, or join them with --ids",
+        "the numbers of rows differ: {}; give one row per sample in all, or join them with `ids`",
         each.join(", ")
     );
 }

@@ -105,7 +105,7 @@ impl Reader {
         if place.has_extension("onnx") {
             bail!(
                 "{place} is an encoder, and an array is needed; make one with: repscope encode --encoder {place} --input STATES \
-                 --output embeddings.npy"
+                 `output` embeddings.npy"
             );
         }
         let place = &self.beside_ids(place)?;

@@ -189,6 +189,9 @@ mod tests {
         let text = error("geometry", r#"{"clustres": 3}"#);
         assert!(text.contains("did you mean `clusters`?"), "{text}");
         let text = error("geometry", r#"{"clusters": "many"}"#);
-        assert!(text.starts_with("clusters must not be string"), "{text}");
+        assert!(
+            text.starts_with("clusters must be an integer of at least 0, not string"),
+            "{text}"
+        );
     }
 }

@@ -12,6 +12,10 @@ use crate::progress::Bars;
 use crate::{session, start_threads};
 
 pub fn run(request: Box<dyn Analysis>, to: &Outputs) -> Result<ExitCode> {
+    if let Some(said) = request.instead()? {
+        said.iter().for_each(|line| say(to.quiet, line));
+        return Ok(ExitCode::SUCCESS);
+    }
     start_threads(&request.settings().machine)?;
     let folder = to.output_dir.join(request.declared().folder);
     let bars = Bars::new(to.quiet);

@@ -43,7 +43,7 @@ pub use neighborhood::Neighborhood;
 pub use perturb::{Perturb, PerturbGenerate};
 pub use rankme::Rankme;
 pub(crate) use rankme::metrics as rankme_metrics;
-pub use retrieval::{Retrieval, write_texts};
+pub use retrieval::Retrieval;
 pub use robustness::Robustness;
 pub use smoothness::Smoothness;
 
@@ -153,6 +153,11 @@ pub trait Analysis: Basics + Bind + Debug + Send + Sync {
     /// Computes it by itself: the metrics that it shares with others.
     fn compute(&self, planned: &Planned, inputs: &Inputs, session: &Session) -> Result<Results> {
         study_metrics(planned, &inputs.studies, session)
+    }
+
+    /// Does what its options ask for instead of an analysis, and says what was done.
+    fn instead(&self) -> Result<Option<Vec<String>>> {
+        Ok(None)
     }
 
     /// Adds to its results what no metric computes.

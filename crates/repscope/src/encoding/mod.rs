@@ -128,7 +128,7 @@ pub fn stored(
     })?;
     if stored.is_kept {
         session.say(&format!(
-            "the embeddings of `{name}` are those of an earlier run with the same model, data and options (--no-cache runs it \
+            "the embeddings of `{name}` are those of an earlier run with the same model, data and options (`no_cache` runs it \
              again)"
         ));
     }
@@ -191,7 +191,7 @@ pub fn only<T>(outputs: Vec<(String, T)>) -> Result<T> {
     match (outputs.next(), outputs.next()) {
         (Some((_, output)), None) => Ok(output),
         _ => bail!(
-            "the model has the outputs {}; say which holds the embeddings with --output-name",
+            "the model has the outputs {}; say which holds the embeddings with `output_name`",
             names.join(", ")
         ),
     }

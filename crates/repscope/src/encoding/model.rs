@@ -38,7 +38,7 @@ impl Model {
         }
         if let Some(checkpoint) = &options.checkpoint {
             bail!(
-                "--checkpoint {checkpoint} holds the projection of a text encoder, but {path} is none; name the checkpoint \
+                "`checkpoint` {checkpoint} holds the projection of a text encoder, but {path} is none; name the checkpoint \
                  itself as the model"
             );
         }
@@ -53,7 +53,7 @@ impl Model {
         machine: &Machine,
     ) -> Result<Self> {
         if text.no_projection && checkpoint.is_none() {
-            bail!("--no-projection says that the checkpoint has none, but there is no --checkpoint; leave it out");
+            bail!("`no_projection` says that the checkpoint has none, but there is no `checkpoint`; leave it out");
         }
         let checkpoint = checkpoint.map(|source| InputPath::parse(&source.to_string()));
         let checkpoint = checkpoint.map(|path| (path.path, path.key));

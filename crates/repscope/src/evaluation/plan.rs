@@ -233,7 +233,7 @@ impl Plan {
         }
         problems.take(refuse_two_kernels(&running));
         if running.is_empty() && problems.is_empty() {
-            problems.add("no analysis is left to run; see --only and --skip");
+            problems.add("no analysis is left to run; see `only` and `skip`");
         }
         let position = |kind: Kind| analysis::evaluated().position(|own| own.kind == kind);
         left_out.extend(unfit.iter().cloned());
@@ -254,7 +254,7 @@ fn refuse_two_kernels(running: &[Planned]) -> Result<()> {
     match (t(Kind::Geometry), t(Kind::Clid)) {
         (Some(geometry), Some(clid)) if geometry != clid => anyhow::bail!(
             "[geometry] has t = {geometry} and [clid] has t = {clid}, but the report holds uniformity for one t; give both \
-             the same (--set geometry.t=T clid.t=T), or leave one out with --skip"
+             the same (`set` geometry.t=T clid.t=T), or leave one out with `skip`"
         ),
         _ => Ok(()),
     }

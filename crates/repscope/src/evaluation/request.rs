@@ -251,13 +251,13 @@ impl Evaluate {
             });
         }
         if self.data.models.is_empty() && names_own_data() {
-            return Some("it needs a model ([models] or --model)".to_string());
+            return Some("it needs a model ([models] or `model`)".to_string());
         }
         if reads_states && self.data.states.is_none() {
-            return Some("it needs what the models saw (--states)".to_string());
+            return Some("it needs what the models saw (`states`)".to_string());
         }
         if declared.kind == Kind::Robustness && !self.data.has_encoders() {
-            return Some("it needs a model that is an encoder, such as --model model.onnx".to_string());
+            return Some("it needs a model that is an encoder, such as `model` model.onnx".to_string());
         }
         None
     }

@@ -62,7 +62,7 @@ impl Drops {
             single: Vec::new(),
         };
         for text in texts {
-            let option = format!("--max-drop {text}");
+            let option = format!("`max_drop` {text}");
             match text.rsplit_once('=') {
                 None if drops.general.is_some() => {
                     bail!("{option} is the second drop for every metric; give one, and METRIC=VALUE for others")
@@ -75,7 +75,7 @@ impl Drops {
                         .and_then(|(_, output)| output)
                         .is_some_and(|o| o.better == Better::Neither)
                     {
-                        bail!("{option}: {metric} has no better direction, so it cannot drop; use --gate for a limit");
+                        bail!("{option}: {metric} has no better direction, so it cannot drop; use `gate` for a limit");
                     }
                     drops.single.push(Single {
                         model,

@@ -134,11 +134,30 @@ fn plain(arg: &Arg, value: Value) -> Result<Value, String> {
     Ok(list.into())
 }
 
-/// What serde has to say, without where in the text it was.
+/// What serde has to say, in the words of users.
 fn in_words(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or(&text);
-    text.replace("invalid type: ", "must not be ")
-        .replace(", expected ", "; it is ")
-        .to_string()
+    let kind = |expected: &str| match expected {
+        "f64" | "f32" => "a number".to_string(),
+        "usize" | "u64" | "u32" => "an integer of at least 0".to_string(),
+        "i64" => "an integer".to_string(),
+        "a string" => "text, in quotes".to_string(),
+        other => other.to_string(),
+    };
+    let of_type = text
+        .strip_prefix("invalid type: ")
+        .or(text.strip_prefix("invalid value: "));
+    if let Some((found, expected)) = of_type.and_then(|rest| rest.split_once(", expected ")) {
+        return format!("must be {}, not {found}", kind(expected));
+    }
+    if let Some((found, expected)) = text
+        .strip_prefix("unknown variant ")
+        .and_then(|rest| rest.split_once(", expected "))
+    {
+        let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+        let similar = did_you_mean(found.trim_matches('`'), known.iter().copied());
+        return format!("is {found}, which is not one of {}{similar}", known.join(", "));
+    }
+    text.to_string()
 }

@@ -409,7 +409,7 @@ impl Encoder<'_> {
         let source = options.text_encoder.as_ref().map(ToString::to_string);
         let Some(path) = source.as_deref().map(InputPath::parse) else {
             bail!(
-                "{texts} holds {} texts, and nothing to encode them with; name a text encoder (--text-encoder FOLDER), or \
+                "{texts} holds {} texts, and nothing to encode them with; name a text encoder (`text_encoder` FOLDER), or \
                  give their embeddings",
                 texts.rows()
             );

@@ -39,7 +39,7 @@ impl Classifier {
                         .collect();
                     bail!(
                         "level {} of the folders has {classes} classes, but no output of the model tells so many apart ({}); leave \
-                         folders out with --exclude, or give the images of all classes",
+                         folders out with `exclude`, or give the images of all classes",
                         number + 1,
                         known.join(", ")
                     );
@@ -50,7 +50,7 @@ impl Classifier {
         }
         if !names.is_empty() && names.len() != places.len() {
             bail!(
-                "--head-names names {} heads, but the model has {}",
+                "`head_names` names {} heads, but the model has {}",
                 names.len(),
                 places.len()
             );

@@ -188,7 +188,7 @@ impl InFiles {
         if !missing.is_empty() {
             bail!(
                 "{} of {} masked images are missing in {}, first {}; make them with `repscope perturb generate`, or leave \
-                 --perturbation-dir out to mask in memory",
+                 `perturbation_dir` out to mask in memory",
                 missing.len(),
                 tree.rows.len() * maskings.len(),
                 folder.display(),

@@ -36,7 +36,7 @@ impl Tree {
                 .iter()
                 .any(|parts| parts[..parts.len() - 1].contains(&class.as_str()))
         }) {
-            bail!("--exclude {unknown}: no folder in {} is called that", folder.display());
+            bail!("`exclude` {unknown}: no folder in {} is called that", folder.display());
         }
         let is_kept = |row: &usize| {
             !folders(*row)
@@ -45,7 +45,7 @@ impl Tree {
         };
         let rows: Vec<usize> = (0..names.len()).filter(is_kept).collect();
         let Some(&first) = rows.first() else {
-            bail!("--exclude leaves no image of {}", folder.display());
+            bail!("`exclude` leaves no image of {}", folder.display());
         };
         let depth = folders(first).len();
         if depth == 0 {
@@ -96,7 +96,7 @@ impl Tree {
             if *width != level.classes.len() {
                 bail!(
                     "the head {name} tells {width} classes apart, but there are {} folders for it ({}); leave folders out with \
-                     --exclude, or give the images of all classes",
+                     `exclude`, or give the images of all classes",
                     level.classes.len(),
                     list(level.classes.iter().map(String::as_str))
                 );

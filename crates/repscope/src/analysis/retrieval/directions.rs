@@ -73,7 +73,7 @@ impl Known<'_> {
         let missing = [query, target].into_iter().find_map(|space| match space {
             "text" | "sensor" if self.at(space).is_none() => Some(format!("--{space}-embeddings, which was not given")),
             PROTOTYPE if !self.has_prototypes => {
-                Some("prototypes: give --prototype-embeddings and --prototype-labels".to_string())
+                Some("prototypes: give `prototype_embeddings` and `prototype_labels`".to_string())
             }
             _ => None,
         });
@@ -256,14 +256,14 @@ mod tests {
             (
                 "text2sensor",
                 "sensor",
-                &["needs --text-embeddings", "are sensor2sensor"],
+                &["needs `text_embeddings`", "are sensor2sensor"],
             ),
             (
                 "prototype2sensor",
                 "sensor",
-                &["needs prototypes", "--prototype-embeddings"],
+                &["needs prototypes", "`prototype_embeddings`"],
             ),
-            ("both", "sensor", &["--text-embeddings was not given", "sensor2sensor"]),
+            ("both", "sensor", &["`text_embeddings` was not given", "sensor2sensor"]),
             ("sensor", "sensor text", &["no direction `sensor`"]),
             ("2", "sensor text", &["no direction `2`"]),
         ] {

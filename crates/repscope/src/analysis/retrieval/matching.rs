@@ -25,7 +25,7 @@ pub fn compare(retrieval: &mut Retrieval, warnings: &mut Vec<String>) -> Result<
         .map(|d| if d.query == at { d.target } else { d.query })
         .collect();
     if others.is_empty() {
-        warnings.push("no direction uses the prototypes; ask for prototype2NAME with --directions".to_string());
+        warnings.push("no direction uses the prototypes; ask for prototype2NAME with `directions`".to_string());
         return Ok(());
     }
     let prototypes = retrieval.label_sets[0].of_space[at].clone();
@@ -87,7 +87,7 @@ fn nothing_matches(prototypes: &[String], data: &[Set]) -> String {
     if pairs.is_empty() {
         text + "; write both in the same way"
     } else {
-        text + &format!(". {} only in case: use --ignore-case", differ(&pairs))
+        text + &format!(". {} only in case: use `ignore_case`", differ(&pairs))
     }
 }
 
@@ -141,7 +141,7 @@ fn mismatches(prototypes: &[String], data: &[Set]) -> Vec<String> {
     let pairs = case_pairs(prototypes, data);
     if !pairs.is_empty() {
         warnings.push(format!(
-            "{} only in case; --ignore-case takes them as one",
+            "{} only in case; `ignore_case` takes them as one",
             differ(&pairs)
         ));
     }
@@ -222,7 +222,7 @@ mod tests {
     fn pairs_that_differ_only_in_case_are_named_as_such() {
         let found = mismatches(&words("No_Activity Nap"), &[set(None, "no_activity Nap")]).join("\n");
         assert!(
-            found.contains("prototype `No_Activity` and label `no_activity` differ only in case; --ignore-case"),
+            found.contains("prototype `No_Activity` and label `no_activity` differ only in case; `ignore_case`"),
             "{found}"
         );
     }
@@ -248,6 +248,6 @@ mod tests {
             "{text}"
         );
         let text = nothing_matches(&words("Nap"), &[set(None, "nap")]);
-        assert!(text.contains("--ignore-case"), "{text}");
+        assert!(text.contains("`ignore_case`"), "{text}");
     }
 }

@@ -37,8 +37,6 @@ use crate::source::{IdSource, Named, Place, Source, bind};
 use captions::Captions;
 use names::{LabelFile, NamedSpace};
 
-pub use prototypes::write_texts;
-
 /// What the prototypes are called as a space.
 const PROTOTYPE: &str = "prototype";
 
@@ -233,6 +231,22 @@ impl Analysis for Retrieval {
         let (retrieval, own) = read(self, session)?;
         *sources = own;
         Ok(Extra::Retrieval(Box::new(retrieval), flat))
+    }
+
+    /// Writes the texts of the prototypes, to be encoded elsewhere.
+    fn instead(&self) -> Result<Option<Vec<String>>> {
+        let Some(to) = &self.prototype_texts else {
+            return Ok(None);
+        };
+        let written = prototypes::write_texts(self, to)?;
+        let mut said: Vec<String> = written
+            .warnings
+            .iter()
+            .map(|warning| format!("warning: {warning}"))
+            .collect();
+        let (count, source) = (written.texts.len(), written.source);
+        said.push(format!("{count} texts of {source} are written to {}", to.display()));
+        Ok(Some(said))
     }
 
     fn compute(&self, planned: &Planned, _inputs: &Inputs, session: &Session) -> Result<Results> {

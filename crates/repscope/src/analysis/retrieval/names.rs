@@ -86,8 +86,8 @@ pub fn spaces(options: &Retrieval) -> Result<Vec<NamedSpace>> {
     }
     if spaces.is_empty() {
         bail!(
-            "there is nothing to search: give --sensor-embeddings PATH, --text-embeddings PATH, or other spaces with \
-             --space NAME=PATH"
+            "there is nothing to search: give `sensor_embeddings` PATH, `text_embeddings` PATH, or other spaces with \
+             `space` NAME=PATH"
         );
     }
     Ok(spaces)
@@ -97,7 +97,7 @@ pub fn spaces(options: &Retrieval) -> Result<Vec<NamedSpace>> {
 /// whole text wins.
 pub fn labels(options: &Retrieval, spaces: &[NamedSpace]) -> Result<Vec<LabelFile>> {
     if options.labels.is_empty() {
-        bail!("labels are needed: a label per row says which targets are relevant (--labels PATH)");
+        bail!("labels are needed: a label per row says which targets are relevant (`labels` PATH)");
     }
     let is_space = |name: &str| spaces.iter().any(|s| s.name == name);
     let mut files: Vec<LabelFile> = Vec::new();

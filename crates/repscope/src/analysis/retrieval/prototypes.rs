@@ -47,7 +47,7 @@ pub fn read(options: &Retrieval, reader: &mut Reader, session: &Session) -> Resu
         if !options.use_prototypes {
             if options.checkpoint.is_some() || options.metadata.is_some() {
                 reader.warnings.push(
-                    "--checkpoint and --metadata are for prototypes, which were not asked for; add --use-prototypes"
+                    "`checkpoint` and `metadata` are for prototypes, which were not asked for; add `use_prototypes`"
                         .to_string(),
                 );
             }
@@ -63,7 +63,7 @@ pub fn read(options: &Retrieval, reader: &mut Reader, session: &Session) -> Resu
     )?;
     if let Some(checkpoint) = &options.checkpoint {
         reader.warnings.push(format!(
-            "--checkpoint {checkpoint} is not used: the prototypes are stored vectors"
+            "`checkpoint` {checkpoint} is not used: the prototypes are stored vectors"
         ));
     }
     let space = rows_of_numbers(reader.array(&path)?, PROTOTYPE, &path)?;
@@ -81,7 +81,7 @@ pub fn read(options: &Retrieval, reader: &mut Reader, session: &Session) -> Resu
 /// The texts of the metadata through the encoder.
 fn encoded(options: &Retrieval, reader: &mut Reader, session: &Session) -> Result<Prototypes> {
     let texts = texts(options).context(
-        "--use-prototypes needs vectors (--prototype-embeddings and --prototype-labels) or texts (--metadata)",
+        "`use_prototypes` needs vectors (`prototype_embeddings` and `prototype_labels`) or texts (`metadata`)",
     )?;
     let (labels, texts) = unzip(record(options, texts, reader)?);
     let space = encode_texts(options, texts, reader, session)?;
@@ -97,7 +97,7 @@ fn labels_of(options: &Retrieval, vectors: &Place, reader: &mut Reader) -> Resul
     let path = match (&options.prototype_labels, &options.metadata, beside) {
         (Some(path), metadata, _) => {
             if metadata.is_some() {
-                let advice = "--metadata is not used: --prototype-labels names the labels of the prototypes";
+                let advice = "`metadata` is not used: `prototype_labels` names the labels of the prototypes";
                 reader.warnings.push(advice.to_string());
             }
             Some(path.place()?)
@@ -112,7 +112,7 @@ fn labels_of(options: &Retrieval, vectors: &Place, reader: &mut Reader) -> Resul
     }
     if options.metadata.is_none() && !Path::new(USUAL_METADATA).exists() {
         bail!(
-            "--prototype-embeddings {vectors} needs labels: give --prototype-labels PATH, or --metadata FILE whose texts \
+            "`prototype_embeddings` {vectors} needs labels: give `prototype_labels` PATH, or `metadata` FILE whose texts \
              they were made from"
         );
     }

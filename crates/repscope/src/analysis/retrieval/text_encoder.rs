@@ -26,8 +26,8 @@ pub fn encode_texts(options: &Retrieval, texts: Vec<String>, reader: &mut Reader
             None => format!("there are {} texts and no text encoder", texts.len()),
         };
         bail!(
-            "{why}; name the encoder with --text-encoder FOLDER. Or write the texts with --prototype-texts texts.csv, encode them \
-             by yourself and give --prototype-embeddings vectors.npy --prototype-labels texts.csv"
+            "{why}; name the encoder with `text_encoder` FOLDER. Or write the texts with `prototype_texts` texts.csv, encode them \
+             by yourself and give `prototype_embeddings` vectors.npy `prototype_labels` texts.csv"
         );
     };
     if !path.path.exists() {
