@@ -218,7 +218,7 @@ fn markdown_has_the_same_rows() {
 fn twelve_models_are_ranked_and_compared_with_the_best() {
     let text = table(&twelve(), None, 110);
     let ranking: Vec<&str> = text.lines().skip(3).take(12).collect();
-    // The last is better than ten in each of three metrics; its neighbour ties.
+    // The last is better than ten in each of three metrics; its neighbor ties.
     assert_eq!(
         ranking[0],
         " 1  resnet50-imagenet-seed-11    30       0     3       1.00"

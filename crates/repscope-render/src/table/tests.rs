@@ -196,7 +196,7 @@ two_nn ²           ·       11                                                 
     }
 
     #[test]
-    fn colour_marks_the_best_value_in_bold() {
+    fn color_marks_the_best_value_in_bold() {
         let text = render(&two_models(), Format::Table, 100, Color::Yes);
         assert!(
             text.contains("\x1b[1m0.9581\x1b[0m \x1b[2m[0.9570, 0.9592]\x1b[0m"),
