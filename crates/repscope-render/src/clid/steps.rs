@@ -6,7 +6,6 @@ use repscope_core::{ClidSpec, ClusterCount, IdNorm, UnitLength};
 /// How CLID was computed.
 pub(crate) fn sentence(preset: &str, start: &ClidSpec, now: &ClidSpec) -> String {
     let source = match start {
-        _ if *start == ClidSpec::SPEC => " (settings of the specification)",
         _ if *start == ClidSpec::PAPER => " (Lu et al. 2023)",
         _ => "",
     };
@@ -101,7 +100,7 @@ mod tests {
     fn a_preset_is_told_in_its_steps() {
         assert_eq!(
             sentence("spec", &ClidSpec::SPEC, &ClidSpec::SPEC),
-            "CLID by preset spec (settings of the specification): columns of mean 0 and variance 1; 10 k-means clusters, the best of 10 \
+            "CLID by preset spec: columns of mean 0 and variance 1; 10 k-means clusters, the best of 10 \
              restarts; 5 voters on rows of length 1; 5 clusterings with 1 split in halves each; TwoNN of the embeddings as \
              they are; ID divided by D, at most 1"
         );
@@ -121,7 +120,7 @@ mod tests {
         };
         let text = sentence("spec", &ClidSpec::SPEC, &changed);
         assert!(
-            text.starts_with("CLID by preset spec (settings of the specification), but with --clusters sqrt (not 10), --k 3 (not 5): "),
+            text.starts_with("CLID by preset spec, but with --clusters sqrt (not 10), --k 3 (not 5): "),
             "{text}"
         );
         assert!(text.contains("; 3 voters on rows of length 1; "), "{text}");
