@@ -88,7 +88,7 @@ pub(super) fn columns_in(table: &Table, part: &[Shown]) -> Range<usize> {
         .filter(|shown| shown.column.is_split)
         .map(|shown| shown.at - first);
     let start = places.next().unwrap_or(0);
-    start..places.last().unwrap_or(start) + 1
+    start..places.next_back().unwrap_or(start) + 1
 }
 
 /// The space before a column.
