@@ -3,7 +3,7 @@
 //!
 //!     cargo run -p repscope-render --example draw_results -- OUT [STATES LABELS NAME=CODES …]
 //!
-//! Without arrays it takes those of `examples/`: codes of handwritten digits and, in `OUT/halves`, a retrieval between their
+//! Without arrays it takes those of `examples/`: embeddings of handwritten digits and, in `OUT/halves`, a retrieval between their
 //! halves.
 
 use repscope_core::run::{Driver, Order};
@@ -105,7 +105,7 @@ impl Files {
     }
 }
 
-/// Every analysis of some models' codes; with three models or more, also how their scores go with a performance.
+/// Every analysis of some models' embeddings; with three models or more, also how their scores go with a performance.
 fn of_codes(files: &mut Files, states: &str, labels: &str, models: &[String], spec: &Spec) -> Outcome<Results> {
     let input = Arc::new(files.space(states, "states")?);
     let labels = files.labels(labels)?;

@@ -144,10 +144,10 @@ fn robustness(results: &Results) -> Vec<File> {
     const COLUMNS: [&str; 6] = ["mean", "standard_error", "std", "min", "max", "median"];
     let mut rows = Vec::new();
     for table in results.breakdowns.iter().filter(|table| table.metric == "robustness") {
-        let [codes, levels] = &table.keys[..] else { continue };
+        let [kinds, levels] = &table.keys[..] else { continue };
         let column = |name: &str| table.columns.iter().find(|column| column.name == name);
         for (line, level) in levels.values.iter().enumerate() {
-            if codes.values[line] != "robustness" {
+            if kinds.values[line] != "robustness" {
                 continue;
             }
             let field = |name: &str| number(column(name).and_then(|column| column.values[line]));

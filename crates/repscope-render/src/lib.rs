@@ -2,13 +2,13 @@
 //! Scores to tables and files: pure functions of data, nothing is opened or printed here.
 //!
 //! [`render`] shows results as one table, with the reasons, notes and interval methods a reader needs to use its numbers.
-//! What such a table says is decided once, in `summary`; `table` (terminal), `markdown` and `latex` only set it.
+//! What such a table says is decided once, in `scores`; the renderers of [`table`] only set it.
 //! [`document_files`] writes the CSV files of the analyses; [`render_page`] and [`definition_card`] show the Markdown
 //! page of a metric in a terminal. A retrieval has a form of its own: [`retrieval_table`] with a column per K,
-//! [`retrieval_readings`] in sentences, and [`retrieval_summary`] and [`retrieval_json`] as in specification document 001.
-//! [`perturb_table`] shows what masking costs a classifier, [`perturb_findings`] which checks of document 003 hold, and
+//! [`retrieval_readings`] in sentences, and [`retrieval_summary`] and [`retrieval_json`] in the form of label retrieval.
+//! [`perturb_table`] shows what masking costs a classifier, [`perturb_findings`] which of its checks hold, and
 //! [`perturb_summary`], [`perturb_details`] and [`perturb_latex`] are its files.
-//! [`etes_log`], [`etes_table`] and [`etes_samples`] tell how well generated texts fit their signals, as document 004 has it.
+//! [`etes_log`], [`etes_table`] and [`etes_samples`] tell how well generated texts fit their signals.
 //! [`clid_table`] adds to the scores how CLID was computed, and which score predicts the performance of models.
 //! [`comparison`] sets models against each other, and [`gate_table`] shows which of the asked limits they keep.
 #![forbid(unsafe_code)]
@@ -63,10 +63,10 @@ pub enum Format {
     Csv,
 }
 
-/// Whether text for the terminal may carry colour codes.
+/// Whether text for the terminal may carry color codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Color {
-    /// Bold, dim and coloured text.
+    /// Bold, dim and colored text.
     Yes,
     /// Plain text.
     No,

@@ -66,7 +66,7 @@ pub(crate) fn scores_with(results: &Results, best: Best, facts: [bool; 2]) -> Ta
             Best::Unmarked => None,
         };
         let mut cells = row(metric, &of_metric, winner, &mut table.notes);
-        cells.extend(has_chance.then(|| range_of(of_metric.iter().flatten().filter_map(|score| score.chance), rough)));
+        cells.extend(has_chance.then(|| chance(&of_metric)));
         cells.extend(has_n.then(|| count(&of_metric)));
         let is_other = i > 0 && family(metric) != family(metrics[i - 1]);
         table.rows.push(Row {
@@ -124,10 +124,18 @@ pub(crate) fn by_model(table: Table) -> Table {
 
 /// How many units the values come from: one number where they agree, otherwise a range.
 fn count(scores: &[Option<&Score>]) -> Cell {
-    let scores = || scores.iter().flatten();
-    let is_any_defined = scores().any(|score| score.value.is_some());
-    let counted = scores().filter(|score| score.n > 0 && (score.value.is_some() || !is_any_defined));
-    range_of(counted.map(|score| score.n as f64), |n| n.to_string())
+    let is_any_defined = scores.iter().flatten().any(|score| score.value.is_some());
+    let of = |score: &Score| {
+        let is_counted = score.n > 0 && (score.value.is_some() || !is_any_defined);
+        is_counted.then(|| (score.n as f64, score.n.to_string()))
+    };
+    Cell::range(scores.iter().map(|score| of((*score)?)).collect())
+}
+
+/// The chance level, in the same way.
+fn chance(scores: &[Option<&Score>]) -> Cell {
+    let of = |score: &Score| score.chance.map(|chance| (chance, rough(chance)));
+    Cell::range(scores.iter().map(|score| of((*score)?)).collect())
 }
 
 /// The part of a metric's id before its first `.`, `@` or `(`.
@@ -285,22 +293,6 @@ pub(crate) fn name_metrics(ids: &[&str], all: &[&str]) -> String {
     } else {
         names.join(", ")
     }
-}
-
-/// The numbers as one where they agree, otherwise as a range; sorted by the first.
-fn range_of(values: impl Iterator<Item = f64>, write: impl Fn(f64) -> String) -> Cell {
-    let values: Vec<f64> = values.collect();
-    let first = values.first().copied();
-    let mut sorted = values;
-    sorted.sort_by(f64::total_cmp);
-    let text = match (sorted.first(), sorted.last()) {
-        (Some(&low), Some(&high)) if write(low) == write(high) => write(low),
-        // A dash between negative numbers reads as one more minus.
-        (Some(&low), Some(&high)) if low < 0.0 => format!("{} to {}", write(low), write(high)),
-        (Some(&low), Some(&high)) => format!("{}–{}", write(low), write(high)),
-        _ => String::new(),
-    };
-    Cell::written(text, first)
 }
 
 /// The different ones, in order of first appearance.

@@ -254,7 +254,7 @@ struct Letter {
     style: Style,
 }
 
-/// Takes Markdown's marks away; without colour, code and formulas keep theirs, since nothing else would set them apart.
+/// Takes Markdown's marks away; without color, code and formulas keep theirs, since nothing else would set them apart.
 fn read_inline(text: &str, style: Style, color: Color, letters: &mut Vec<Letter>) {
     let mut rest = text;
     let mut previous = ' ';
@@ -346,7 +346,7 @@ mod tests {
 
     const PAGE: &str = r"# Trustworthiness
 
-How far the **neighbours** of a row in the *latent* space are its neighbours in the
+How far the **neighbors** of a row in the *latent* space are its neighbors in the
 input space too: `sklearn.manifold.trustworthiness`, where $r(i, j)$ is the rank.
 
 $$
@@ -379,8 +379,8 @@ Venna and Kaski (2001), [paper](https://example.org/x), see two_nn and participa
     fn a_page_is_wrapped_and_its_formulas_are_kept() {
         let expected = r"Trustworthiness
 ═══════════════
-How far the neighbours of a row in the latent space are its
-neighbours in the input space too:
+How far the neighbors of a row in the latent space are its
+neighbors in the input space too:
 `sklearn.manifold.trustworthiness`, where $r(i, j)$ is the
 rank.
 
@@ -410,7 +410,7 @@ two_nn and participation_ratio.
     }
 
     #[test]
-    fn colour_takes_the_place_of_marks() {
+    fn color_takes_the_place_of_marks() {
         let text = render_page("**Bold words** and `code` and $x$.", 60, Color::Yes);
         assert_eq!(
             text,
@@ -456,7 +456,7 @@ two_nn and participation_ratio.
 
     #[test]
     fn a_card_starts_with_the_facts_instead_of_the_title() {
-        let page = "# Trustworthiness\n\nHow far neighbours agree.\n";
+        let page = "# Trustworthiness\n\nHow far neighbors agree.\n";
         let entry = Entry {
             id: "trustworthiness@K",
             about: "near stays near",
@@ -474,7 +474,7 @@ trustworthiness@K
   near stays near; ↑ higher is better;
   range: 0 to 1
 ────────────────────────────────────────
-How far neighbours agree.
+How far neighbors agree.
 ";
         assert_eq!(definition_card(&card, 40, Color::No), expected);
     }

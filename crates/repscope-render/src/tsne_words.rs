@@ -16,7 +16,7 @@ pub(crate) fn about_tsne(placed: usize, all: usize) -> String {
     };
     format!(
         "t-SNE of {of}: perplexity {}, {TSNE_STEPS} steps from the plane of the first two principal components, with no \
-         random start. Points that are near each other are mostly near in the codes too. Distances between groups and sizes \
+         random start. Points that are near each other are mostly near in the embeddings too. Distances between groups and sizes \
          of groups are not to be read.",
         number(tsne_perplexity(placed))
     )

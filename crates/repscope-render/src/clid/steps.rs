@@ -6,7 +6,6 @@ use repscope_core::{ClidSpec, ClusterCount, IdNorm, UnitLength};
 /// How CLID was computed.
 pub(crate) fn sentence(preset: &str, start: &ClidSpec, now: &ClidSpec) -> String {
     let source = match start {
-        _ if *start == ClidSpec::SPEC => " (document 002)",
         _ if *start == ClidSpec::PAPER => " (Lu et al. 2023)",
         _ => "",
     };
@@ -55,11 +54,11 @@ fn options(steps: &ClidSpec) -> [(&'static str, String); 8] {
 }
 
 fn words(steps: &ClidSpec) -> String {
-    let codes = match (steps.standardize, steps.unit_length) {
+    let rows = match (steps.standardize, steps.unit_length) {
         (true, UnitLength::All) => "columns of mean 0 and variance 1, rows of length 1",
         (true, _) => "columns of mean 0 and variance 1",
         (false, UnitLength::All) => "rows of length 1",
-        (false, _) => "codes as they are",
+        (false, _) => "embeddings as they are",
     };
     let clusters = match steps.clusters {
         ClusterCount::Sqrt => "√N k-means clusters".to_string(),
@@ -75,14 +74,14 @@ fn words(steps: &ClidSpec) -> String {
     };
     let dimension = match steps.unit_length {
         UnitLength::All => "of rows of length 1",
-        UnitLength::None | UnitLength::Vote => "of the codes as they are",
+        UnitLength::None | UnitLength::Vote => "of the embeddings as they are",
     };
     let scale = match steps.id_norm {
         IdNorm::Dim => "ID divided by D, at most 1",
-        IdNorm::Pool => "CL and ID standardised over the models",
+        IdNorm::Pool => "CL and ID standardized over the models",
     };
     format!(
-        "{codes}; {clusters}{kept}; {}{vote}; {} with {} in halves each; TwoNN {dimension}; {scale}",
+        "{rows}; {clusters}{kept}; {}{vote}; {} with {} in halves each; TwoNN {dimension}; {scale}",
         counted(steps.k, "voter"),
         counted(steps.repeats, "clustering"),
         counted(steps.splits, "split"),
@@ -101,14 +100,14 @@ mod tests {
     fn a_preset_is_told_in_its_steps() {
         assert_eq!(
             sentence("spec", &ClidSpec::SPEC, &ClidSpec::SPEC),
-            "CLID by preset spec (document 002): columns of mean 0 and variance 1; 10 k-means clusters, the best of 10 \
-             restarts; 5 voters on rows of length 1; 5 clusterings with 1 split in halves each; TwoNN of the codes as \
+            "CLID by preset spec: columns of mean 0 and variance 1; 10 k-means clusters, the best of 10 \
+             restarts; 5 voters on rows of length 1; 5 clusterings with 1 split in halves each; TwoNN of the embeddings as \
              they are; ID divided by D, at most 1"
         );
         assert_eq!(
             sentence("paper", &ClidSpec::PAPER, &ClidSpec::PAPER),
             "CLID by preset paper (Lu et al. 2023): rows of length 1; √N k-means clusters; 1 voter; 5 clusterings with \
-             10 splits in halves each; TwoNN of rows of length 1; CL and ID standardised over the models"
+             10 splits in halves each; TwoNN of rows of length 1; CL and ID standardized over the models"
         );
     }
 
@@ -121,7 +120,7 @@ mod tests {
         };
         let text = sentence("spec", &ClidSpec::SPEC, &changed);
         assert!(
-            text.starts_with("CLID by preset spec (document 002), but with --clusters sqrt (not 10), --k 3 (not 5): "),
+            text.starts_with("CLID by preset spec, but with --clusters sqrt (not 10), --k 3 (not 5): "),
             "{text}"
         );
         assert!(text.contains("; 3 voters on rows of length 1; "), "{text}");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The lines of document 004's log: a name, dots up to column 50, and four decimals. Behind them what the log of the document
+//! The lines of the log of EEG–text energies: a name, dots up to column 50, and four decimals. Behind them what the specified log
 //! lacks: the interval, and which way is better.
 
 use super::{System, four, reason};
@@ -17,7 +17,7 @@ const LINES: [(&str, &str, &str); 4] = [
     ("ETES Gap", "gap", "> 0: worse than the reference"),
 ];
 
-/// The log of each system, in the lines of document 004. `level` is the confidence level of intervals that do not say theirs.
+/// The log of each system, in the specified lines. `level` is the confidence level of intervals that do not say theirs.
 pub fn etes_log(results: &Results, level: f64) -> String {
     let blocks: Vec<String> = System::all(results)
         .iter()
@@ -100,7 +100,7 @@ nucleus 0.95: 300 samples, 95 % intervals
 ";
         let text = etes_log(&two_systems(), 0.95);
         assert!(text.starts_with(expected), "{text}");
-        // The numbers of document 004's log start right behind column 50.
+        // The numbers of the log start right behind column 50.
         for line in text.lines().filter(|line| line.starts_with("ETES")) {
             assert_eq!(line.find(' ').map(|_| &line[49..51]), Some(". "), "{line}");
         }

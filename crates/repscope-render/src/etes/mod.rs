@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! How well texts that were generated from signals fit them, as specification document 004 wants it told: [`etes_log`] in the
+//! How well texts that were generated from signals fit them: [`etes_log`] in the
 //! lines of its log, [`etes_table`] with what the numbers mean, and [`etes_samples`] text by text.
 //!
 //! An energy is lower where the fit is better, and its level depends on the space: so the direction stands beside every
@@ -34,7 +34,7 @@ fn written(score: &Score) -> String {
     format!("{} {}", cell.text, cell.interval).trim_end().to_string()
 }
 
-/// Four decimals, as document 004 writes energies. What rounds to zero has no sign.
+/// Four decimals, as energies are written in the log. What rounds to zero has no sign.
 fn four(x: f64) -> String {
     let text = format!("{x:.4}");
     if text == "-0.0000" { "0.0000".to_string() } else { text }

@@ -101,12 +101,12 @@ fn reference(system: &System) -> Option<String> {
     })
 }
 
-/// What centring shows where the energies as they are do not.
+/// What centering shows where the energies as they are do not.
 fn centred(system: &System) -> Option<String> {
     let (z, auc) = (system.value("centred.z")?, system.value("centred.auc")?);
     (is_nearer(system) == Some(false) && z <= 2.0 * Z).then(|| {
         format!(
-            "After centring they are nearer (z = {}, AUC {})",
+            "After centering they are nearer (z = {}, AUC {})",
             number(z),
             number(auc)
         )
@@ -153,7 +153,7 @@ mod tests {
              about the signal."
         );
         change(&mut results, "glim", "etes.centred.z", -8.0, None);
-        assert!(said(&results).ends_with("After centring they are nearer (z = -8, AUC 0.7001)."));
+        assert!(said(&results).ends_with("After centering they are nearer (z = -8, AUC 0.7001)."));
         change(&mut results, "glim", "etes.z", 4.0, None);
         assert!(
             said(&results).contains("farther apart than shuffled ones"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Text by text: what document 004 calls `get_sample_scores`, with the reference and the gap it lacks.
+//! Text by text: what the specification calls `get_sample_scores`, with the reference and the gap it lacks.
 
 use super::System;
 use crate::numbers::exact;

@@ -146,7 +146,7 @@ fn remarks(systems: &[System]) -> Vec<String> {
     let noted: Vec<Score> = own
         .scores
         .iter()
-        .filter(|score| !score.metric.parameter("with").is_some())
+        .filter(|score| score.metric.parameter("with").is_none())
         .cloned()
         .collect();
     remarks.extend(notes(&noted));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Results of two systems for the tests. The energies of the first are those of a published run of document 004's model.
+//! Results of two systems for the tests. The energies of the first are those of a published run.
 
 use crate::testdata::{missing, score};
 use repscope_core::{Better, Breakdown, Curve, Difference, NameColumn, NumberColumn, Results, SampleTable, Score};

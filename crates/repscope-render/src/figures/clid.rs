@@ -52,11 +52,11 @@ fn analysis(results: &Results) -> Vec<NamedFigure> {
     let panels = [
         models.bars("Cluster learnability CL", share, "", &one("clid.cl")),
         models.bars("Intrinsic dimension ID", from_zero("dimensions"), "", &one("clid.id")),
-        models.bars("CLID", from_zero("CL + normalised ID"), "", &one("clid")),
+        models.bars("CLID", from_zero("CL + normalized ID"), "", &one("clid")),
         runs(&models),
         models.bars(
             "Normalised ID",
-            from_zero("normalised dimension"),
+            from_zero("normalized dimension"),
             "",
             &one("clid.id_normalized"),
         ),
@@ -88,7 +88,7 @@ fn analysis(results: &Results) -> Vec<NamedFigure> {
 /// The learnability of every clustering and split.
 fn runs(models: &Models) -> Option<Panel> {
     let row = |series: usize| {
-        // Runs of codes whose learnability is undefined mean nothing.
+        // Runs of embeddings whose learnability is undefined mean nothing.
         models.value(series, "clid.cl")?;
         let lines = models.results.breakdowns.iter();
         let lines = lines.filter(|b| b.metric == "clid.cl" && b.model == models.names[series]);

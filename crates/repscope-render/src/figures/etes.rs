@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! Energies of generated texts: matched against shuffled pairs, generated against reference texts, bands, systems and groups.
-//! Matched and shuffled pairs have the same two colours in all of them.
+//! Matched and shuffled pairs have the same two colors in all of them.
 
 mod bands;
 mod gap;
@@ -38,7 +38,7 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
 /// What the figures have in common.
 struct Run<'a> {
     results: &'a Results,
-    /// All systems; the place is the series, so that a system has one colour everywhere.
+    /// All systems; the place is the series, so that a system has one color everywhere.
     all: Vec<System<'a>>,
     /// Those that are drawn, with their places: all in the order given, or the best of many.
     shown: Vec<(usize, System<'a>)>,

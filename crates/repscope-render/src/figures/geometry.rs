@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Geometry: how codes are spread and whether they fall into classes, in six panels and a table.
+//! Geometry: how embeddings are spread and whether they fall into classes, in six panels and a table.
 
 use super::models::{Group, Models};
 use super::words::{description, notes, table, values};
@@ -72,10 +72,10 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
             "",
             &one("cluster_balance"),
         ),
-        models.bars(&accuracy_title, share("accuracy"), "neighbours k", &accuracy),
+        models.bars(&accuracy_title, share("accuracy"), "neighbors k", &accuracy),
         table(results, is_drawn).map(|panel| panel.span(3)),
     ];
-    let mut sentences = vec!["How the codes are spread, and whether they fall into classes.".to_string()];
+    let mut sentences = vec!["How the embeddings are spread, and whether they fall into classes.".to_string()];
     let metrics = PLAIN
         .iter()
         .map(|id| id.to_string())

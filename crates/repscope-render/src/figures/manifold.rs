@@ -50,7 +50,7 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     ];
     let figure = Figure {
         description: description([
-            "How many dimensions the codes have, use and need.".to_string(),
+            "How many dimensions the embeddings have, use and need.".to_string(),
             values(&models, "Participation ratio", "participation_ratio"),
             values(&models, "Intrinsic dimension by TwoNN", "two_nn"),
             values(
@@ -78,7 +78,7 @@ fn spectrum(models: &Models, series: usize) -> Vec<f64> {
     values
 }
 
-/// The number of columns of the codes: the participation ratio over the share of the columns that it is.
+/// The number of columns of the embeddings: the participation ratio over the share of the columns that it is.
 fn nominal(models: &Models, series: usize) -> Option<f64> {
     let ratio = models.value(series, "participation_ratio")? / models.value(series, "dimension_usage")?;
     Some(ratio.round()).filter(|d| d.is_finite())
@@ -125,7 +125,7 @@ fn dimensions(models: &Models) -> Option<Panel> {
         rows,
         ..Bars::default()
     };
-    let note = "D: columns of the codes. PR: participation ratio.";
+    let note = "D: columns of the embeddings. PR: participation ratio.";
     Some(Panel::new("Number of dimensions", bars).note(note))
 }
 

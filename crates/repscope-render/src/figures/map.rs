@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Maps: the plane that shows most of the variance of each model's codes, and the t-SNE map of their neighbourhoods,
-//! coloured by label and by what the codes preserve.
+//! Maps: the plane that shows most of the variance of each model's embeddings, and the t-SNE map of their neighborhoods,
+//! colored by label and by what the embeddings preserve.
 
 use super::models::{Models, column};
 use super::words::description;
@@ -89,7 +89,7 @@ fn plane(models: &Models, series: usize, kind: Kind) -> Option<Plane> {
     })
 }
 
-/// Classes that do not stand for these samples colour nothing.
+/// Classes that do not stand for these samples color nothing.
 fn by_label(labels: &ClassColumn, samples: usize) -> Option<ColoredBy> {
     (labels.codes.len() == samples).then(|| ColoredBy::Class {
         names: labels.names.iter().map(|name| printable(name)).collect(),
@@ -123,7 +123,7 @@ fn by_trust(models: &Models, plane: &Plane, k: &str, label: &str) -> Option<Colo
     })
 }
 
-/// A panel per model; `None` where no model can be coloured this way.
+/// A panel per model; `None` where no model can be colored this way.
 fn figure(
     models: &Models,
     planes: &[Plane],
@@ -166,13 +166,13 @@ fn figure(
     };
     let is_tsne = drawn.iter().any(|(plane, _)| plane.kind == Kind::Tsne);
     let on = if is_tsne {
-        "a t-SNE map, which keeps neighbours together"
+        "a t-SNE map, which keeps neighbors together"
     } else {
         "the plane of their first two principal components"
     };
     let head = match what {
-        "nothing" => format!("Each model's codes on {on}."),
-        _ => format!("Each model's codes on {on}, coloured by {what}."),
+        "nothing" => format!("Each model's embeddings on {on}."),
+        _ => format!("Each model's embeddings on {on}, colored by {what}."),
     };
     let samples = drawn
         .iter()
@@ -190,11 +190,11 @@ fn figure(
             .iter()
             .any(|(_, colored)| matches!(colored, ColoredBy::Value { .. }))
     {
-        notes.push("All panels have the same range of colours.".to_string());
+        notes.push("All panels have the same range of colors.".to_string());
     }
     if range.is_some_and(|range| range.is_cut) {
         notes.push(
-            "The colours end at the 2nd and the 98th percentile of the values; what lies beyond has the colour of the end."
+            "The colors end at the 2nd and the 98th percentile of the values; what lies beyond has the color of the end."
                 .to_string(),
         );
     }
@@ -209,7 +209,7 @@ fn figure(
     named(path, figure)
 }
 
-/// Values that the scale of colours covers.
+/// Values that the scale of colors covers.
 #[derive(Clone, Copy)]
 struct ColorRange {
     ends: (f64, f64),
@@ -217,7 +217,7 @@ struct ColorRange {
     is_cut: bool,
 }
 
-/// Nearly all values of all models, so that a colour means the same in all panels. A few far away would leave one colour to
+/// Nearly all values of all models, so that a color means the same in all panels. A few far away would leave one color to
 /// the rest: most samples of most models have values near the best.
 fn common_range(drawn: &[(&Plane, ColoredBy)]) -> Option<ColorRange> {
     let values = drawn.iter().flat_map(|(_, colored)| match colored {
@@ -236,7 +236,7 @@ fn common_range(drawn: &[(&Plane, ColoredBy)]) -> Option<ColorRange> {
     })
 }
 
-/// The colours of the samples that have a place.
+/// The colors of the samples that have a place.
 fn at_points(colored: &ColoredBy, plane: &Plane, range: Option<(f64, f64)>) -> ColoredBy {
     let is_placed = |i: usize| plane.points.get(i).is_some_and(Option::is_some);
     match colored {

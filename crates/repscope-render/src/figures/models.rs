@@ -8,7 +8,7 @@ use crate::text::printable;
 use repscope_core::{Better, MetricId, Results, SampleTable, Score};
 use repscope_figures::{Axis, BarRow, Bars, Content, Measured, Orientation, Panel};
 
-/// The models of a run. Every figure of the run lists them all, so that a model has the same colour everywhere.
+/// The models of a run. Every figure of the run lists them all, so that a model has the same color everywhere.
 pub(super) struct Models<'a> {
     pub(super) results: &'a Results,
     pub(super) names: Vec<&'a str>,

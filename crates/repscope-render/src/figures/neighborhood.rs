@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Neighbourhood preservation: trustworthiness and continuity over the number of neighbours.
+//! Neighborhood preservation: trustworthiness and continuity over the number of neighbors.
 
 use super::models::{Group, Models, titled};
 use super::words::{description, notes, table, values};
@@ -23,7 +23,7 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     }
     let levels = models.levels(&FAMILIES.map(|(family, _)| family));
     let mut panels: Vec<Panel> = Vec::new();
-    let mut sentences = vec!["Whether neighbours among the inputs are neighbours among the codes.".to_string()];
+    let mut sentences = vec!["Whether neighbors among the inputs are neighbors among the embeddings.".to_string()];
     for (family, title) in FAMILIES {
         let group = |k: &String| Group::new(k.as_str(), format!("{family}@{k}"));
         let groups: Vec<Group> = levels.iter().map(group).collect();
@@ -33,7 +33,7 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
             _ => title.to_string(),
         };
         // Groups of many bars of nearly the same height say nothing; curves do.
-        let mut panel = models.bars(&title_of_all, axis, "neighbours k", &groups);
+        let mut panel = models.bars(&title_of_all, axis, "neighbors k", &groups);
         let curves = curves(&models, family, &levels).filter(|_| models.names.len() > MOST_GROUPED);
         if let (Some(panel), Some(lines)) = (&mut panel, curves) {
             panel.content = lines.into();
@@ -49,7 +49,7 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
             panels.extend(enlarged(&models, family, title, &levels));
         }
     }
-    // One number of neighbours says enough about single samples.
+    // One number of neighbors says enough about single samples.
     if let Some(k) = middle(&levels) {
         for (family, title) in FAMILIES {
             let label = format!("{family} of a sample");
@@ -69,7 +69,7 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     named("neighborhood_preservation/neighborhood_preservation", figure)
 }
 
-/// The scores as curves on an axis that need not start at zero. `None` where there is one number of neighbours.
+/// The scores as curves on an axis that need not start at zero. `None` where there is one number of neighbors.
 fn curves(models: &Models, family: &str, levels: &[String]) -> Option<Lines> {
     let curve = |series: usize| {
         let point = |k: &String| {
@@ -91,7 +91,7 @@ fn curves(models: &Models, family: &str, levels: &[String]) -> Option<Lines> {
         .collect();
     let is_known = |curve: &Curve| curve.points.iter().any(|point| point.y.is_some());
     (levels.len() > 1 && curves.iter().any(is_known)).then(|| Lines {
-        x: Axis::linear("neighbours k"),
+        x: Axis::linear("neighbors k"),
         y: Axis::linear(family),
         curves,
         ..Lines::default()

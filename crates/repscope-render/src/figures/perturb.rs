@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! Perturbation: scores and accuracies against the share that is masked, families beside each other, and class by class. The
-//! names are those of document 003. A family has the same colour in all of them.
+//! names are those that scripts expect. A family has the same color in all of them.
 
 mod accuracy;
 mod classes;

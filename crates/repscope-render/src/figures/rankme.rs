@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! RankMe and its relatives: how many directions the codes really fill.
+//! RankMe and its relatives: how many directions the embeddings really fill.
 
 use super::models::{Group, Models};
 use super::words::{description, facts, only, table, values};
@@ -39,22 +39,22 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
         models.bars("Condition number", condition, "", &one("condition_number")),
         models.bars(
             "Spread of the coordinates",
-            from_zero("mean std of unit-length codes"),
+            from_zero("mean std of unit-length embeddings"),
             "",
             &one("std_collapse"),
         ),
         table(results, is_drawn).map(|panel| panel.span(2)),
     ];
-    let mut sentences = vec!["How many directions the codes fill.".to_string()];
+    let mut sentences = vec!["How many directions the embeddings fill.".to_string()];
     let metrics = RANKS.iter().map(|(_, metric)| *metric).chain(OTHERS);
     sentences.extend(metrics.map(|metric| values(&models, metric, metric)));
     let mut below = facts(&scores(&only(results, is_drawn)));
     below.extend(
         [
-            "RankMe by document 002 is the entropy of squared singular values of the centred codes, by the paper that of \
-             the singular values of the codes as they are. The numerical rank counts singular values above 1 % of the \
+            "RankMe (spec) is the entropy of squared singular values of the centered embeddings, RankMe (paper) that of \
+             the singular values of the embeddings as they are. The numerical rank counts singular values above 1 % of the \
              largest; the stable rank is the sum of the eigenvalues over the largest. No rank exceeds min(N, D).",
-            "Coordinates of codes that are spread evenly over the sphere have a standard deviation of about 1/√D; 0 is a \
+            "Coordinates of embeddings that are spread evenly over the sphere have a standard deviation of about 1/√D; 0 is a \
              collapse.",
         ]
         .map(str::to_string),

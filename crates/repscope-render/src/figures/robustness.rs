@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Robustness: how far noise in the inputs moves the codes, level by level.
+//! Robustness: how far noise in the inputs moves the embeddings, level by level.
 
 use super::models::{Group, Models, titled};
 use super::spread::plain_box;
@@ -8,10 +8,10 @@ use super::{NamedFigure, named};
 use repscope_core::{Better, MetricId, Results};
 use repscope_figures::{Axis, BoxRow, Boxes, Content, Curve, CurvePoint, Figure, Lines, Panel};
 
-/// Unit-length codes first: they can be compared between models.
+/// Unit-length embeddings first: they can be compared between models.
 const FAMILIES: [(&str, &str); 2] = [
-    ("robustness.unit", "Distance on unit-length codes"),
-    ("robustness", "Distance of codes as they are"),
+    ("robustness.unit", "Distance on unit-length embeddings"),
+    ("robustness", "Distance of embeddings as they are"),
 ];
 const NOISE: &str = "noise σ of the inputs";
 
@@ -22,7 +22,7 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
         return Vec::new();
     }
     let mut panels: Vec<Panel> = Vec::new();
-    let mut sentences = vec!["Distance between codes of clean and noisy inputs.".to_string()];
+    let mut sentences = vec!["Distance between embeddings of clean and noisy inputs.".to_string()];
     for (family, title) in FAMILIES {
         let levels = models.levels(&[family]);
         panels.extend(curve(&models, family, title, &levels));
@@ -49,7 +49,7 @@ fn curve(models: &Models, family: &str, title: &str, levels: &[String]) -> Optio
         .iter()
         .map(|level| Group::new(level.as_str(), format!("{family}@{level}")))
         .collect();
-    let axis = Axis::linear("mean distance from the clean code").covering(&[0.0]);
+    let axis = Axis::linear("mean distance from the clean embedding").covering(&[0.0]);
     let bars = models.bars(title, axis.clone(), NOISE, &groups)?;
     // Without any value the bars are a sentence that says why.
     if levels.len() < 2 || matches!(bars.content, Content::Text(_)) {
@@ -87,7 +87,7 @@ fn boxes(models: &Models, family: &str, title: &str, levels: &[String]) -> Optio
     };
     let rows: Vec<BoxRow> = (0..models.names.len()).filter_map(row).collect();
     let boxes = Boxes {
-        axis: Axis::linear("distance from the clean code").covering(&[0.0]),
+        axis: Axis::linear("distance from the clean embedding").covering(&[0.0]),
         categories: levels.to_vec(),
         category_label: NOISE.to_string(),
         rows,

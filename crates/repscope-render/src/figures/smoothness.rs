@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Smoothness: steps of the inputs against steps of the codes, and how steep they are.
+//! Smoothness: steps of the inputs against steps of the embeddings, and how steep they are.
 
 use super::models::{Group, Models, orientation, titled};
 use super::spread::log_box;
@@ -29,24 +29,24 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let columns = if panels.len() == 1 { 2 } else { 3 };
     panels.push(ratios(&models));
     let slopes = [Group::new("slope", UNIT_SLOPE)];
-    panels.extend(models.bars("Slope on unit-length codes", Axis::linear("slope"), "", &slopes));
+    panels.extend(models.bars("Slope on unit-length embeddings", Axis::linear("slope"), "", &slopes));
     let fits = [Group::new("R²", R2)];
     let share = Axis::linear("R²").covering(&[0.0, 1.0]);
     panels.extend(models.bars("Variance the line explains", share, "", &fits));
 
     let mut below = notes(results, |id| DRAWN.contains(&id.as_str()));
     below.push(
-        "Slopes and ratios of codes as they are grow with the scale of the codes; those of unit-length codes can be \
+        "Slopes and ratios of embeddings as they are grow with the scale of the embeddings; those of unit-length embeddings can be \
          compared between models."
             .to_string(),
     );
     let figure = Figure {
         description: description([
-            "Distances between consecutive inputs and between their codes.".to_string(),
+            "Distances between consecutive inputs and between their embeddings.".to_string(),
             values(&models, "Slope of the fit line", SLOPE),
-            values(&models, "Slope on unit-length codes", UNIT_SLOPE),
+            values(&models, "Slope on unit-length embeddings", UNIT_SLOPE),
             values(&models, "R²", R2),
-            values(&models, "Median ratio of code distance and input distance", RATIO),
+            values(&models, "Median ratio of embedding distance and input distance", RATIO),
         ]),
         panels,
         columns,
@@ -70,12 +70,12 @@ fn clouds(models: &Models) -> Vec<Cloud> {
 
 /// One panel for a few models on a common scale, otherwise one for each.
 fn scatters(models: &Models, clouds: &[Cloud]) -> Vec<Panel> {
-    let title = "Steps of codes and inputs";
+    let title = "Steps of embeddings and inputs";
     let draw = |title: String, clouds: &[Cloud]| {
         let fits = clouds.iter().filter_map(|cloud| fit(models, cloud.series));
         let scatter = Scatter {
             x: Axis::linear("distance of consecutive inputs"),
-            y: Axis::linear("distance of their codes").covering(&[0.0]),
+            y: Axis::linear("distance of their embeddings").covering(&[0.0]),
             clouds: clouds.to_vec(),
             fits: fits.collect(),
             ..Scatter::default()
@@ -107,7 +107,7 @@ fn fit(models: &Models, series: usize) -> Option<Fit> {
     })
 }
 
-/// Whether the typical steps of all codes are of one size.
+/// Whether the typical steps of all embeddings are of one size.
 fn is_one_scale(clouds: &[Cloud]) -> bool {
     let typical = |cloud: &Cloud| {
         let mut steps: Vec<f64> = cloud.points.iter().map(|[_, step]| *step).collect();
@@ -128,7 +128,7 @@ fn ratios(models: &Models) -> Panel {
     if ratios.is_empty() {
         let median = models.bars(
             "Median smoothness ratio",
-            Axis::log("code distance / input distance"),
+            Axis::log("embedding distance / input distance"),
             "",
             &[Group::new("median", RATIO)],
         );
@@ -141,7 +141,7 @@ fn ratios(models: &Models) -> Panel {
         .filter(|ratio| **ratio <= 0.0)
         .count();
     let boxes = Boxes {
-        axis: Axis::log("code distance / input distance"),
+        axis: Axis::log("embedding distance / input distance"),
         orientation: orientation(ratios.len()),
         rows: ratios
             .iter()

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-//! Colours of figures and maps as CSS variables, so that one drawing serves light and dark.
+//! Colors of figures and maps as CSS variables, so that one drawing serves light and dark.
 
 use super::models::Models;
 use repscope_figures::{CLASS_COLORS, Theme, class_color, series_color, value_color};
 use std::collections::BTreeMap;
 
-/// Classes with a colour of their own; the largest have one.
+/// Classes with a color of their own; the largest have one.
 pub(super) const MOST_CLASSES: usize = CLASS_COLORS;
 
 /// Steps of the scale of values.
 pub(super) const STEPS: usize = 16;
 
-/// Pairs of colours, light and dark, that figures use.
+/// Pairs of colors, light and dark, that figures use.
 #[derive(Default)]
 pub(super) struct Ink {
     pairs: Vec<(String, String)>,

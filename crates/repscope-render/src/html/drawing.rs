@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! A figure drawn once for light and dark: the colours in which both drawings differ become variables.
+//! A figure drawn once for light and dark: the colors in which both drawings differ become variables.
 
 use super::colors::Ink;
 use repscope_figures::{Background, Figure, FontIn, Style, Theme, to_svg};
@@ -31,7 +31,7 @@ pub(super) fn drawing(figure: &Figure, number: usize, ink: &mut Ink) -> String {
     let (light, dark) = (draw(Theme::Light, id.clone()), draw(Theme::Dark, id));
     match merged(&light, &dark, ink) {
         Some(svg) => svg,
-        // Drawings that differ in more than colours: both, and the style sheet shows one.
+        // Drawings that differ in more than colors: both, and the style sheet shows one.
         None => format!(
             "<div class=\"in-light\">{light}</div>\n<div class=\"in-dark\">{}</div>\n",
             draw(Theme::Dark, format!("d{number}"))
@@ -39,7 +39,7 @@ pub(super) fn drawing(figure: &Figure, number: usize, ink: &mut Ink) -> String {
     }
 }
 
-/// The same drawing with numbers for ids. Those of figures name colours, which would tell light from dark, and they stand
+/// The same drawing with numbers for ids. Those of figures name colors, which would tell light from dark, and they stand
 /// in every point.
 fn with_short_ids(svg: &str, prefix: &str) -> String {
     const BEFORE: [&str; 3] = [" id=\"", "href=\"#", "url(#"];
@@ -62,7 +62,7 @@ fn with_short_ids(svg: &str, prefix: &str) -> String {
     text + &svg[from..]
 }
 
-/// The drawing with variables for colours. `None` if the two differ in anything else.
+/// The drawing with variables for colors. `None` if the two differ in anything else.
 fn merged(light: &str, dark: &str, ink: &mut Ink) -> Option<String> {
     let (light, dark) = (pieces(light), pieces(dark));
     let is_same = light.len() == dark.len() && light.iter().zip(&dark).all(|(a, b)| a.0 == b.0);
@@ -75,10 +75,10 @@ fn merged(light: &str, dark: &str, ink: &mut Ink) -> Option<String> {
     })
 }
 
-/// Text, and the colour that follows it.
+/// Text, and the color that follows it.
 type Piece<'a> = (&'a str, Option<&'a str>);
 
-/// Cuts a drawing at the colours of its fills and strokes. Names of models are never taken for colours: they stand in
+/// Cuts a drawing at the colors of its fills and strokes. Names of models are never taken for colors: they stand in
 /// other attributes, and quotes in text are escaped.
 fn pieces(svg: &str) -> Vec<Piece<'_>> {
     const LENGTH: usize = "#rrggbb".len();
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_drawing_holds_the_colours_of_two() {
+    fn one_drawing_holds_the_colors_of_two() {
         let mut ink = Ink::default();
         let light = r##"<a fill="#000000" data-model="#abcdef" stroke="#111111"/><b fill="#000000">="#222222"</b>"##;
         let dark = r##"<a fill="#ffffff" data-model="#abcdef" stroke="#eeeeee"/><b fill="#ffffff">="#222222"</b>"##;
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn drawings_that_differ_in_more_than_colours_are_not_merged() {
+    fn drawings_that_differ_in_more_than_colors_are_not_merged() {
         let mut ink = Ink::default();
         assert_eq!(
             merged(

@@ -6,11 +6,11 @@ use super::drawing::drawing;
 use super::safe::escape;
 use super::{Page, map};
 
-/// The section, and the colours its figures use.
+/// The section, and the colors its figures use.
 pub(super) fn section(page: &Page) -> (String, Ink) {
     let mut ink = Ink::default();
     let mut html = String::new();
-    // Maps have a section of their own, where they can be moved and recoloured.
+    // Maps have a section of their own, where they can be moved and recolored.
     let has_maps = map::has_maps(page.results);
     let figures = page
         .figures

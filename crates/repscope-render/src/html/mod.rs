@@ -79,7 +79,7 @@ struct Section {
 pub fn report_html(page: &Page) -> String {
     let models = Models::of(page.results);
     let (figures, ink) = figures::section(page);
-    let (codes, energies) = samples::apart(page.results);
+    let (embeddings, energies) = samples::apart(page.results);
     let sections = [
         Section {
             id: "summary",
@@ -99,12 +99,12 @@ pub fn report_html(page: &Page) -> String {
         Section {
             id: "maps",
             title: "Maps",
-            html: map::section(&codes, &models),
+            html: map::section(&embeddings, &models),
         },
         Section {
             id: "worst",
             title: "Worst samples",
-            html: worst::section(&codes, &models) + &worst::section(&energies, &models),
+            html: worst::section(&embeddings, &models) + &worst::section(&energies, &models),
         },
         Section {
             id: "breakdowns",
@@ -167,7 +167,7 @@ fn body(page: &Page, models: &Models, sections: &[&Section]) -> String {
     )
 }
 
-const THEMES: &str = "<fieldset class=\"control themes\">\n<legend>Colours</legend>\n\
+const THEMES: &str = "<fieldset class=\"control themes\">\n<legend>Colors</legend>\n\
 <label><input type=\"radio\" name=\"theme\" value=\"auto\" checked> as the system</label>\n\
 <label><input type=\"radio\" name=\"theme\" value=\"light\"> light</label>\n\
 <label><input type=\"radio\" name=\"theme\" value=\"dark\"> dark</label>\n</fieldset>\n";
@@ -178,8 +178,8 @@ fn head(page: &Page, models: &Models) -> String {
         1 => "1 model".to_string(),
         count => format!("{count} models"),
     }];
-    let (codes, energies) = samples::apart(page.results);
-    if let Some(rows) = samples::rows(&codes).or(samples::rows(&energies)) {
+    let (embeddings, energies) = samples::apart(page.results);
+    if let Some(rows) = samples::rows(&embeddings).or(samples::rows(&energies)) {
         facts.push(format!("{rows} samples"));
     }
     facts.push(format!("repscope {}", escape(page.version)));

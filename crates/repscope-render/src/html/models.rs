@@ -5,7 +5,7 @@ use super::safe::{escape, of_model};
 use crate::scores::distinct;
 use repscope_core::Results;
 
-/// The models of a run, in the order that gives them their colours in figures.
+/// The models of a run, in the order that gives them their colors in figures.
 pub(crate) struct Models<'a> {
     pub(super) names: Vec<&'a str>,
 }
@@ -20,7 +20,7 @@ impl<'a> Models<'a> {
         Models { names: distinct(named) }
     }
 
-    /// The name of a model beside a patch of its colour.
+    /// The name of a model beside a patch of its color.
     pub(crate) fn swatch(&self, name: &str) -> String {
         match self.names.iter().position(|known| *known == name) {
             Some(i) => format!(

@@ -257,7 +257,7 @@
     const coloring = data.colorings[choice ? Number(choice.value) : 0];
     maps.forEach((map) => {
       draw(map, coloring);
-      map.svg.setAttribute('aria-label', `${placesOf(map).about}${coloring ? `, coloured by ${coloring.name}` : ''}.`);
+      map.svg.setAttribute('aria-label', `${placesOf(map).about}${coloring ? `, colored by ${coloring.name}` : ''}.`);
     });
     all('.map-legend').forEach((legend) => { legend.hidden = data.colorings[legend.dataset.coloring] !== coloring; });
   };
@@ -345,7 +345,7 @@
     }));
   });
 
-  // The other map of the same codes: all of it, in the same colours.
+  // The other map of the same embeddings: all of it, in the same colors.
   const kinds = document.getElementById('map-kind');
   if (kinds) kinds.addEventListener('change', () => {
     kind = Number(kinds.value);

@@ -38,8 +38,8 @@ impl Measure {
     }
 }
 
-/// The samples of codes, and those of generated texts: in the results of several analyses these are other ones, with a count of
-/// their own. Classes belong to the codes where there are any.
+/// The samples of embeddings, and those of generated texts: in the results of several analyses these are other ones, with a count of
+/// their own. Classes belong to the embeddings where there are any.
 pub(super) fn apart(results: &Results) -> (Results, Results) {
     let is_energy = |table: &&SampleTable| table.metric == "etes";
     let of = |samples: Vec<SampleTable>, has_classes: bool| Results {
@@ -52,14 +52,14 @@ pub(super) fn apart(results: &Results) -> (Results, Results) {
         ..Results::default()
     };
     let energies: Vec<SampleTable> = results.samples.iter().filter(is_energy).cloned().collect();
-    let codes: Vec<SampleTable> = results
+    let embeddings: Vec<SampleTable> = results
         .samples
         .iter()
         .filter(|table| !is_energy(table))
         .cloned()
         .collect();
-    let has_codes = !codes.is_empty() || energies.is_empty();
-    (of(codes, has_codes), of(energies, !has_codes))
+    let has_embeddings = !embeddings.is_empty() || energies.is_empty();
+    (of(embeddings, has_embeddings), of(energies, !has_embeddings))
 }
 
 /// How many samples there are.
@@ -228,13 +228,13 @@ mod tests {
             classes: vec![labels],
             ..Results::default()
         };
-        let (codes, energies) = apart(&results);
-        assert_eq!((rows(&codes), rows(&energies)), (Some(4), Some(9)));
-        assert_eq!((classes(&codes, 4).len(), classes(&energies, 9).len()), (1, 0));
+        let (embeddings, energies) = apart(&results);
+        assert_eq!((rows(&embeddings), rows(&energies)), (Some(4), Some(9)));
+        assert_eq!((classes(&embeddings, 4).len(), classes(&energies, 9).len()), (1, 0));
         // Alone, the groups of the texts are theirs.
         results.samples.remove(0);
         results.classes[0].codes = vec![0; 9];
-        let (codes, energies) = apart(&results);
-        assert_eq!((rows(&codes), classes(&energies, 9).len()), (None, 1));
+        let (embeddings, energies) = apart(&results);
+        assert_eq!((rows(&embeddings), classes(&energies, 9).len()), (None, 1));
     }
 }

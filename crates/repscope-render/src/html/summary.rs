@@ -58,19 +58,22 @@ fn heading(metric: &str) -> (&'static str, &'static str) {
     match metrics::find(metric).map(|(metric, _)| metric.analysis) {
         Some(Analysis::Smoothness) => (
             "Smoothness",
-            "Do small steps of the input make small steps of the code?",
+            "Do small steps of the input make small steps of the embedding?",
         ),
-        Some(Analysis::Robustness) => ("Robustness", "How far does noise in the input move the code?"),
+        Some(Analysis::Robustness) => ("Robustness", "How far does noise in the input move the embedding?"),
         Some(Analysis::Neighborhood) => (
             "Neighborhood",
-            "Are neighbours of the input neighbours of the code, and the other way round?",
+            "Are neighbors of the input neighbors of the embedding, and the other way round?",
         ),
-        Some(Analysis::Manifold) => ("Manifold", "How many dimensions do the codes use?"),
-        Some(Analysis::Geometry) => ("Geometry", "How are the codes spread, and do they fall into classes?"),
-        Some(Analysis::Rankme) => ("RankMe", "How many directions do the codes really fill?"),
+        Some(Analysis::Manifold) => ("Manifold", "How many dimensions do the embeddings use?"),
+        Some(Analysis::Geometry) => (
+            "Geometry",
+            "How are the embeddings spread, and do they fall into classes?",
+        ),
+        Some(Analysis::Rankme) => ("RankMe", "How many directions do the embeddings really fill?"),
         Some(Analysis::Clid) => (
             "CLID",
-            "Are clusters of the codes easy to learn, and how many dimensions do the codes have?",
+            "Are clusters of the embeddings easy to learn, and how many dimensions do the embeddings have?",
         ),
         Some(Analysis::Retrieval) => ("Retrieval", "Do the targets nearest to a query have its label?"),
         Some(Analysis::Etes) => ("ETES", "Do texts that were generated from signals fit the signals?"),

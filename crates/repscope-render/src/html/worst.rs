@@ -41,8 +41,8 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
     let mut html = "<p>".to_string();
     if is_of(Bad::Low) {
         html += &format!(
-            "The {WORST} samples with the lowest value of each measure. A sample with low trustworthiness has neighbours in the \
-             code that are far in the input; with low continuity, it has lost neighbours; with low silhouette, it lies nearer \
+            "The {WORST} samples with the lowest value of each measure. A sample with low trustworthiness has neighbors among the \
+             embeddings that are far in the input; with low continuity, it has lost neighbors; with low silhouette, it lies nearer \
              to another class. "
         );
     }

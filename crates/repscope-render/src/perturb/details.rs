@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! `detailed_results.json` of document 003: every score, precision, recall and F1 of every class, confusion matrices, and what
+//! `detailed_results.json` of perturbation impact: every score, precision, recall and F1 of every class, confusion matrices, and what
 //! each set does to each class. There is no clock in it: the same results are the same bytes.
 
 use super::json::Json;

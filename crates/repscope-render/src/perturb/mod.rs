@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! What masking parts of its inputs costs a classifier, as specification document 003 wants it told: [`perturb_summary`] and
-//! [`perturb_details`] as JSON, [`perturb_findings`] as answers to the document's checks, [`perturb_latex`] for a paper and
+//! What masking parts of its inputs costs a classifier: [`perturb_summary`] and
+//! [`perturb_details`] as JSON, [`perturb_findings`] as answers to its checks, [`perturb_latex`] for a paper and
 //! [`perturb_table`] for reading.
 //!
 //! What the results hold is sorted in `run`; `grids` and `remarks` decide what the tables say.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! `pis_summary.json` of document 003: its keys to the letter, with what it leaves out beside them. A score is the accuracy
-//! lost divided by the share that was masked, 0.0326 / 0.01 = 3.26; the document's example prints ten times that.
+//! `pis_summary.json` of perturbation impact: its keys to the letter, with what it leaves out beside them. A score is the accuracy
+//! lost divided by the share that was masked, 0.0326 / 0.01 = 3.26; the example of the specification prints ten times that.
 
 use super::findings::Finding;
 use super::json::Json;
@@ -8,7 +8,7 @@ use super::{Run, Set, written};
 use crate::table::reason;
 use repscope_core::{Results, Score};
 
-/// The document's key findings, and those of its reference beside them: family and percent.
+/// The key findings of the specification, and those of its reference beside them: family and percent.
 const OF_DOCUMENT: [(&str, &str, f64); 4] = [
     ("top1_pis", "top", 1.0),
     ("top5_pis", "top", 5.0),
@@ -18,7 +18,7 @@ const OF_DOCUMENT: [(&str, &str, f64); 4] = [
 const OF_REFERENCE: [(&str, &str, f64); 2] = [("random1_pis", "random", 1.0), ("random5_pis", "random", 5.0)];
 const RATIO: &str = "top_vs_random_ratio";
 
-/// What a set has besides the document's numbers: key and part of the identity.
+/// What a set has besides the specified numbers: key and part of the identity.
 const BESIDE: [(&str, &str); 4] = [
     ("pis_lit", "(f=lit)"),
     ("pis_all", "(f=all)"),

@@ -12,7 +12,7 @@ const CHANCES: [f64; 3] = [0.0625, 0.0667, 0.0042];
 /// Name, family, percent and masked share of lit pixels; then for each head accuracy, accuracy lost and score.
 type Row = (&'static str, &'static str, f64, f64, [[f64; 3]; 3]);
 const ROWS: [Row; 6] = [
-    // The accuracies of the document's example.
+    // The accuracies of the example of the specification.
     (
         "top1",
         "top",
@@ -59,7 +59,7 @@ const ROWS: [Row; 6] = [
 /// Half the width of the intervals of an accuracy and of a loss of accuracy.
 const REACH: [f64; 2] = [0.003, 0.002];
 
-/// Two heads and six sets, with the document's baseline and its accuracies at top 1 %.
+/// Two heads and six sets, with the baseline of that example and its accuracies at top 1 %.
 pub(crate) fn of_document() -> Results {
     let mut results = Results::default();
     for (place, head) in HEADS.iter().enumerate() {

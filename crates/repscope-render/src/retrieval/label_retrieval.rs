@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The console summary and the flat JSON of specification document 001, to the letter. What the document calls
+//! The console summary and the flat JSON of label retrieval, to the letter. What its specification calls
 //! Label-Recall@K is `label_precision`, the plain mean over queries.
 
 use crate::numbers::exact;
@@ -7,10 +7,10 @@ use crate::retrieval::{Part, by_labels, names, parts, title};
 use crate::text::printable;
 use repscope_core::Results;
 
-/// The document's number.
+/// The number that is reported.
 const MEASURE: &str = "label_precision";
 
-/// The console output of document 001: one block, or one per model and set of labels where there are several.
+/// The console output of label retrieval: one block, or one per model and set of labels where there are several.
 pub fn retrieval_summary(results: &Results) -> String {
     let parts = with_the_measure(results);
     let wide = "=".repeat(70);
@@ -27,7 +27,7 @@ pub fn retrieval_summary(results: &Results) -> String {
         text.push_str(&format!("{wide}\n\n"));
         for part in directions {
             let rule = "-".repeat(40);
-            text.push_str(&format!("{}:\n{rule}\n", printable(&title(&part.direction, "->"))));
+            text.push_str(&format!("{}:\n{rule}\n", printable(&title(part.direction, "->"))));
             for k in part.ks(|measure| measure == MEASURE) {
                 text.push_str(&format!("  K={k:>3}  =>  Label-Recall@K = {}\n", value(part, k)));
             }
@@ -51,7 +51,7 @@ fn value(part: &Part<'_>, k: usize) -> String {
     }
 }
 
-/// The flat JSON of document 001, direction by direction and K by K. Sets of labels that have a name, and models where
+/// The flat JSON of label retrieval, direction by direction and K by K. Sets of labels that have a name, and models where
 /// there are several, add a level above.
 pub fn retrieval_json(results: &Results) -> String {
     let parts = with_the_measure(results);

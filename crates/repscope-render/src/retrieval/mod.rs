@@ -138,10 +138,10 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The direction in the words of document 001: `text2sensor` is `Text -> Sensor`.
+/// The direction in the words of label retrieval: `text2sensor` is `Text -> Sensor`.
 pub(crate) fn title(direction: &str, arrow: &str) -> String {
     let (query, target) = direction.split_once('2').unwrap_or((direction, ""));
-    let capitalised = |name: &str| {
+    let capitalized = |name: &str| {
         let mut letters = name.chars();
         letters
             .next()
@@ -149,9 +149,9 @@ pub(crate) fn title(direction: &str, arrow: &str) -> String {
     };
     let query = match direction {
         "prototype2sensor" | "prototype2text" => "Text Prototype".to_string(),
-        _ => capitalised(query),
+        _ => capitalized(query),
     };
-    format!("{query} {arrow} {}", capitalised(target))
+    format!("{query} {arrow} {}", capitalized(target))
 }
 
 #[cfg(test)]

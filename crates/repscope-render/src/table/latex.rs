@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! Tables for a paper: `booktabs` rules in `table` environments, nothing else needed.
 
-use super::layout::{Shown, plan};
+use super::layout::{Shown, columns_in, plan};
 use super::{Align, Cell, Emphasis, Kind, Row, Table, direction};
 use repscope_core::Better;
 
-/// Letters that fit beside each other on a page, and rows below each other.
-const PAGE: usize = 100;
+/// Letters that fit beside each other on a page, intervals being set small, and rows below each other.
+const PAGE: usize = 120;
 const ROWS: usize = 45;
 /// Names longer than this take two lines over their column.
 const LONGEST_HEAD: usize = 18;
@@ -137,13 +137,14 @@ fn tabular(table: &Table, part: &[Shown], rows: &[Row]) -> String {
         "  \\begin{{{kind}}}{begin}\n    \\toprule\n    {} \\\\\n    \\midrule\n",
         header.join(" & ")
     );
+    let columns = columns_in(table, part);
     for (i, row) in rows.iter().enumerate() {
         if row.opens_block && i > 0 {
             text += "    \\addlinespace\n";
         }
         let cells: Vec<String> = part
             .iter()
-            .flat_map(|shown| fields(&row.cells[shown.at], shown))
+            .flat_map(|shown| fields(&row.cells[shown.at].within(&columns), shown))
             .collect();
         text += &format!("    {} \\\\\n", cells.join(" & "));
     }

@@ -80,6 +80,17 @@ pub(super) fn width(part: &[Shown], gap: usize) -> usize {
     part.iter().enumerate().map(of).sum()
 }
 
+/// Which of the columns that the table is split by are in a part.
+pub(super) fn columns_in(table: &Table, part: &[Shown]) -> Range<usize> {
+    let first = table.columns.iter().position(|column| column.is_split).unwrap_or(0);
+    let mut places = part
+        .iter()
+        .filter(|shown| shown.column.is_split)
+        .map(|shown| shown.at - first);
+    let start = places.next().unwrap_or(0);
+    start..places.next_back().unwrap_or(start) + 1
+}
+
 /// The space before a column.
 pub(super) fn space(shown: &Shown, gap: usize) -> String {
     " ".repeat(if shown.is_direction() { NARROW_GAP } else { gap })

@@ -15,6 +15,7 @@ mod tests;
 use crate::numbers::{number, number_with_interval};
 use crate::text::printable;
 use repscope_core::{Better, Score};
+use std::ops::Range;
 
 pub use document::{Block, Check, Document, Item};
 
@@ -117,6 +118,8 @@ pub struct Cell {
     pub reason: Option<String>,
     /// More about it, in small print on the page.
     pub about: String,
+    /// For a cell that sums up its row: what it holds for each of the columns that a wide table is split by.
+    pub each: Vec<Option<(f64, String)>>,
 }
 
 /// What the text of a cell is.
@@ -345,6 +348,26 @@ impl Cell {
         Cell::of_kind(direction(better).0, Kind::Direction(better))
     }
 
+    /// One number where these agree, otherwise their range.
+    pub fn range(each: Vec<Option<(f64, String)>>) -> Self {
+        Cell {
+            value: each.iter().flatten().map(|(value, _)| *value).next(),
+            text: range(&each),
+            kind: Kind::Number,
+            each,
+            ..Cell::default()
+        }
+    }
+
+    /// The cell in a part of a table that has these of the columns it is split by.
+    pub(crate) fn within(&self, columns: &Range<usize>) -> Self {
+        let mut cell = self.clone();
+        if let Some(each) = self.each.get(columns.clone()).filter(|each| !each.is_empty()) {
+            cell.text = range(each);
+        }
+        cell
+    }
+
     /// Without its interval.
     pub fn alone(mut self) -> Self {
         self.interval.clear();
@@ -357,6 +380,18 @@ impl Cell {
             self.emphasis = emphasis;
         }
         self
+    }
+}
+
+fn range(each: &[Option<(f64, String)>]) -> String {
+    let mut known: Vec<&(f64, String)> = each.iter().flatten().collect();
+    known.sort_by(|a, b| a.0.total_cmp(&b.0));
+    match (known.first(), known.last()) {
+        (Some((_, low)), Some((_, high))) if low == high => low.clone(),
+        // A dash between negative numbers reads as one more minus.
+        (Some((first, low)), Some((_, high))) if *first < 0.0 => format!("{low} to {high}"),
+        (Some((_, low)), Some((_, high))) => format!("{low}–{high}"),
+        _ => String::new(),
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Tables for a terminal. Columns that do not fit beside each other go into further tables below; numbers are never cut.
 
-use super::layout::{Shown, plan, space, value, width};
+use super::layout::{Shown, columns_in, plan, space, value, width};
 use super::{Align, Cell, Column, Emphasis, Row, Table, direction};
 use crate::Color;
 use crate::text::{Style, break_name, columns, padding, wrap};
@@ -22,7 +22,12 @@ pub(super) fn numbers(table: &Table, most: usize, color: Color) -> String {
     let parts = plan.parts.iter().map(|part| {
         let mut text = header(part, plan.gap, color);
         text += &format!("{}\n", Style::Dim.paint(&"─".repeat(width(part, plan.gap)), color));
-        text.extend(table.rows.iter().map(|row| line(row, part, plan.gap, color)));
+        let columns = columns_in(table, part);
+        let within = |row: &Row| Row {
+            cells: row.cells.iter().map(|cell| cell.within(&columns)).collect(),
+            ..row.clone()
+        };
+        text.extend(table.rows.iter().map(|row| line(&within(row), part, plan.gap, color)));
         text
     });
     text + &parts.collect::<Vec<_>>().join("\n")

@@ -53,9 +53,7 @@ pub(super) fn figure(run: &Run) -> Vec<NamedFigure> {
     };
     let head = "Shares of texts by bands of their energy.".to_string();
     let mut notes = run.notes(|id| *id == "etes.bands");
-    notes.push(
-        "Bands of the energy −cos of signal and text, lower is better, with the cuts of document 004.".to_string(),
-    );
+    notes.push("Bands of the energy −cos of signal and text, lower is better, with fixed cuts.".to_string());
     notes.push("The level of energies depends on the space: compare with shuffled pairs, every signal with every text of another.".to_string());
     let figure = Figure {
         description: description(std::iter::once(head).chain(known.iter().map(sentence))),

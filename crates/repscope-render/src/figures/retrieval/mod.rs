@@ -52,7 +52,7 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
 /// One model and one set of labels.
 struct Run<'a> {
     results: &'a Results,
-    /// All directions of the results; the index is the series, so that a direction has one colour everywhere.
+    /// All directions of the results; the index is the series, so that a direction has one color everywhere.
     directions: &'a [&'a str],
     series: &'a [String],
     parts: &'a [Part<'a>],

@@ -34,7 +34,7 @@ pub(super) fn figure(run: &Run) -> Vec<NamedFigure> {
     let lines: Vec<(usize, &Part)> = run
         .parts
         .iter()
-        .map(|part| (run.series_of(&part.direction), part))
+        .map(|part| (run.series_of(part.direction), part))
         .collect();
     let at_k = AT_K
         .iter()

@@ -215,7 +215,7 @@ fn groups_come_best_first_with_their_counts() {
     assert_eq!(drawn.rows[0].bars[0].interval, Some((-0.43, -0.404)));
     assert_eq!(values(&drawn.rows[1]), [Some(-0.362), Some(-0.36)]);
     assert!(figure.figure.description.contains("best ZAB −0.417, worst ZDM −0.371"));
-    // Beside others, a system has its own colour and no shuffled pairs.
+    // Beside others, a system has its own color and no shuffled pairs.
     let figure = super::figure(&two_systems(), "groups");
     assert_eq!(figure.figure.series, ["glim", "nucleus 0.95"]);
     assert_eq!(bars(&figure, "Alignment by subject").rows.len(), 1);

@@ -4,7 +4,7 @@
 use super::*;
 
 #[test]
-fn maps_are_coloured_by_label_and_by_trustworthiness() {
+fn maps_are_colored_by_label_and_by_trustworthiness() {
     let results = complete(&["jepa", "mae"]);
     let Content::Map(map) = &figure(&results, "map_by_label").figure.panels[1].content.clone() else {
         panic!("a map")
@@ -21,7 +21,7 @@ fn maps_are_coloured_by_label_and_by_trustworthiness() {
 }
 
 #[test]
-fn trustworthiness_of_some_rows_colours_those_rows() {
+fn trustworthiness_of_some_rows_colors_those_rows() {
     let mut results = complete(&["jepa"]);
     results.samples.retain(|table| table.metric == "map");
     results.samples.push(samples(
@@ -36,13 +36,13 @@ fn trustworthiness_of_some_rows_colours_those_rows() {
         panic!("a map")
     };
     let ColoredBy::Value { of, .. } = &map.colored_by else {
-        panic!("coloured by a number")
+        panic!("colored by a number")
     };
     assert_eq!((of[7], of[2], of[0], of.len()), (Some(0.75), Some(0.5), None, 40));
 }
 
 #[test]
-fn a_map_without_labels_and_neighbours_is_plain() {
+fn a_map_without_labels_and_neighbors_is_plain() {
     let mut results = complete(&["jepa"]);
     results.classes.clear();
     results.samples.retain(|table| table.metric == "map");
@@ -50,7 +50,7 @@ fn a_map_without_labels_and_neighbours_is_plain() {
 }
 
 #[test]
-fn maps_coloured_by_value_share_a_range_that_few_far_values_do_not_stretch() {
+fn maps_colored_by_value_share_a_range_that_few_far_values_do_not_stretch() {
     let mut results = complete(&["jepa", "mae"]);
     results.samples.retain(|table| table.metric == "map");
     // 80 values of both models: 2 % of them are one at each end, −9 of jepa and 9 of mae.
@@ -72,7 +72,7 @@ fn maps_coloured_by_value_share_a_range_that_few_far_values_do_not_stretch() {
             ..
         }) = &panel.content
         else {
-            panic!("a map coloured by a number")
+            panic!("a map colored by a number")
         };
         // Without the two, jepa has 0.10 to 0.49 and mae 0.50 to 0.89.
         assert_eq!(*range, (low[0], high[39]));
@@ -83,7 +83,7 @@ fn maps_coloured_by_value_share_a_range_that_few_far_values_do_not_stretch() {
             .figure
             .notes
             .iter()
-            .any(|note| note.contains("same range of colours"))
+            .any(|note| note.contains("same range of colors"))
     );
 }
 

@@ -4,13 +4,13 @@
 use super::*;
 
 #[test]
-fn neighbours_and_noise_are_sorted_as_numbers() {
+fn neighbors_and_noise_are_sorted_as_numbers() {
     let results = complete(&["jepa", "mae"]);
     let neighborhood = figure(&results, "/neighborhood_preservation");
     let trust = bars(&neighborhood, "Trustworthiness");
     assert_eq!(trust.categories, ["5", "10", "15"]);
     let robustness = figure(&results, "robustness_comparison");
-    let Content::Lines(Lines { curves, .. }) = &panel(&robustness, "Distance on unit-length codes").content else {
+    let Content::Lines(Lines { curves, .. }) = &panel(&robustness, "Distance on unit-length embeddings").content else {
         panic!("a curve against the noise")
     };
     let noise: Vec<f64> = curves[0].points.iter().map(|point| point.x).collect();
@@ -71,7 +71,7 @@ fn geometry_has_six_panels_and_a_table() {
 
 #[test]
 fn a_panel_without_values_says_why() {
-    // Two models without labels, as document 000's own runs.
+    // Two models without labels, as in most runs.
     let geometry = figure(&two_models(), "geometry_analysis");
     let Content::Text(why) = &panel(&geometry, "Clusters and labels").content else {
         panic!("there are no labels to agree with")

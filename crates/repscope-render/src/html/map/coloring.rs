@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! What the points of maps can be coloured by: classes, which all models share, and values, which each has of its own.
+//! What the points of maps can be colored by: classes, which all models share, and values, which each has of its own.
 
 use super::super::colors::{MOST_CLASSES, STEPS};
 use super::super::samples::{Measure, classes, measures, singular};
@@ -10,15 +10,15 @@ pub(super) enum Coloring {
     Class {
         name: String,
         names: Vec<String>,
-        /// The colour of each class; `None` for small ones where there are many.
+        /// The color of each class; `None` for small ones where there are many.
         colors: Vec<Option<usize>>,
         /// The class of each kept row.
         of: Vec<usize>,
     },
     Value {
         name: String,
-        /// Where the colours begin, and where the last ends. Each stands for as many samples as the others: most samples of
-        /// most models have values near the best, and equal steps would show them all in one colour.
+        /// Where the colors begin, and where the last ends. Each stands for as many samples as the others: most samples of
+        /// most models have values near the best, and equal steps would show them all in one color.
         edges: Vec<f64>,
         /// For each model the value of each kept row.
         of: Vec<Vec<Option<f64>>>,
@@ -32,7 +32,7 @@ impl Coloring {
         }
     }
 
-    /// The colour of a point of a model.
+    /// The color of a point of a model.
     pub(super) fn color(&self, model: usize, point: usize) -> String {
         let color = match self {
             Coloring::Class { colors, of, .. } => {
@@ -86,7 +86,7 @@ pub(super) fn colorings(results: &Results, planes: &[Plane], rows: usize, kept: 
     colorings
 }
 
-/// The largest classes have colours, in their own order; equal sizes go by it too.
+/// The largest classes have colors, in their own order; equal sizes go by it too.
 fn class_colors(classes: usize, of: &[usize]) -> Vec<Option<usize>> {
     let mut sizes = vec![0usize; classes];
     for class in of {
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn with_many_classes_the_largest_have_colours() {
+    fn with_many_classes_the_largest_have_colors() {
         let mut of: Vec<usize> = (0..30).collect();
         of.extend([25, 25, 27]);
         let colors = class_colors(30, &of);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn each_colour_stands_for_as_many_samples() {
+    fn each_color_stands_for_as_many_samples() {
         let mut values: Vec<Option<f64>> = (0..161).map(|i| Some(0.9 + f64::from(i) / 10000.0)).collect();
         values[50] = Some(-5.0);
         let edges = edges(&[values.clone(), vec![None]]).unwrap();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn without_values_there_is_no_scale_and_equal_values_have_one_colour() {
+    fn without_values_there_is_no_scale_and_equal_values_have_one_color() {
         assert_eq!(edges(&[vec![None]]), None);
         let equal = Coloring::Value {
             name: String::new(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! What the colours of maps mean, and the controls above them.
+//! What the colors of maps mean, and the controls above them.
 
 use super::super::colors::STEPS;
 use super::super::safe::escape;
@@ -7,7 +7,7 @@ use super::Kind;
 use super::coloring::Coloring;
 use crate::numbers::number;
 
-/// Which map is shown, what the points are coloured by, and a box to find a row.
+/// Which map is shown, what the points are colored by, and a box to find a row.
 pub(super) fn controls(kinds: &[Kind], colorings: &[Coloring], count: usize) -> String {
     let option =
         |(i, coloring): (usize, &Coloring)| format!("<option value=\"{i}\">{}</option>", escape(coloring.name()));
@@ -22,7 +22,7 @@ pub(super) fn controls(kinds: &[Kind], colorings: &[Coloring], count: usize) -> 
     };
     let choice = match colorings.len() {
         0 | 1 => String::new(),
-        _ => format!("<label>Colour by <select id=\"color-by\">{options}</select></label>\n"),
+        _ => format!("<label>Color by <select id=\"color-by\">{options}</select></label>\n"),
     };
     format!(
         "<div class=\"control map-controls\">\n{kinds}{choice}<label>Find row <input type=\"number\" id=\"find-row\" min=\"0\" max=\"{}\" \
@@ -31,7 +31,7 @@ pub(super) fn controls(kinds: &[Kind], colorings: &[Coloring], count: usize) -> 
     )
 }
 
-/// What the colours mean. All but the first are hidden until the colours change.
+/// What the colors mean. All but the first are hidden until the colors change.
 pub(super) fn legends(colorings: &[Coloring]) -> String {
     let legend = |(i, coloring): (usize, &Coloring)| {
         let hidden = if i > 0 { " hidden" } else { "" };
@@ -66,7 +66,7 @@ fn legend(coloring: &Coloring) -> String {
             };
             let scale: String = (0..STEPS).step_by(STEPS / 4).map(quarter).collect();
             format!(
-                "<p>{}: {scale}{}. Each colour stands for as many samples as the others.</p>",
+                "<p>{}: {scale}{}. Each color stands for as many samples as the others.</p>",
                 escape(name),
                 number(edges[STEPS])
             )

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-//! Maps: the plane that shows most of the variance of each model's codes, and the t-SNE map of their neighbourhoods. The
+//! Maps: the plane that shows most of the variance of each model's embeddings, and the t-SNE map of their neighborhoods. The
 //! page holds a drawing of some points of the plane, for paper and for readers without the script, and the numbers from
-//! which the script draws all points of either map, recolours them, and says which sample is where.
+//! which the script draws all points of either map, recolors them, and says which sample is where.
 
 mod coloring;
 mod data;
@@ -62,7 +62,7 @@ impl Plane<'_> {
     }
 }
 
-/// What a map shows, but for its colours.
+/// What a map shows, but for its colors.
 fn about(plane: &Plane, kind: Kind) -> String {
     let [right, up] = [0, 1].map(|i| plane.axis(kind, i));
     format!("Map of {}: {right} to the right, {up} upwards", plane.model)
@@ -136,7 +136,7 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
         .map(|(i, plane)| figure(plane, i, models, kinds, colorings.first()))
         .collect();
     format!(
-        "<p class=\"map-about\" data-kind=\"0\">Each model’s codes on the plane of their first two principal components. A \
+        "<p class=\"map-about\" data-kind=\"0\">Each model’s embeddings on the plane of their first two principal components. A \
          plane shows part of the variance only: points that are near in it may be far apart.</p>\n{tsne}\
          <p>{thinned}<span class=\"scripted\">{several} Drag to move, use the buttons or Ctrl and the wheel to zoom.</span>\
          </p>\n{}{}<div class=\"maps\">\n{figures}</div>\n\
@@ -162,7 +162,7 @@ fn kept(count: usize, most: usize, first: &[bool], needed: impl Fn() -> Vec<usiz
     order
 }
 
-/// SplitMix64: neighbouring rows get unrelated numbers.
+/// SplitMix64: neighboring rows get unrelated numbers.
 fn scramble(row: u64) -> u64 {
     let mut z = row.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -172,7 +172,7 @@ fn scramble(row: u64) -> u64 {
 
 fn figure(plane: &Plane, number: usize, models: &Models, kinds: &[Kind], coloring: Option<&Coloring>) -> String {
     let colored = coloring
-        .map(|coloring| format!(", coloured by {}", coloring.name()))
+        .map(|coloring| format!(", colored by {}", coloring.name()))
         .unwrap_or_default();
     let about = format!("{}{colored}.", about(plane, Kind::Principal));
     let axes = |(i, kind): (usize, &Kind)| {
@@ -201,7 +201,7 @@ fn figure(plane: &Plane, number: usize, models: &Models, kinds: &[Kind], colorin
     )
 }
 
-/// Some of the points, a path for each colour. A point is a line of no length with a round end.
+/// Some of the points, a path for each color. A point is a line of no length with a round end.
 fn drawing(plane: &Plane, number: usize, coloring: Option<&Coloring>) -> String {
     let mut order: Vec<usize> = (0..plane.points.len()).filter(|i| plane.points[*i].is_some()).collect();
     if order.len() > MOST_DRAWN {

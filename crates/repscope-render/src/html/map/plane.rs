@@ -9,7 +9,7 @@ use repscope_core::{Results, SampleTable};
 /// Where the samples of a model lie.
 pub(super) struct Plane<'a> {
     pub(super) model: &'a str,
-    /// The number of the model among all, which gives its colour.
+    /// The number of the model among all, which gives its color.
     pub(super) series: usize,
     /// In units of the drawing, for the rows that are kept; `None` where a sample has no place.
     pub(super) points: Vec<Option<[f64; 2]>>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The validation checks of document 003, answered with numbers. A check that does not hold is a finding about the model or
+//! The checks of perturbation impact, answered with numbers. A check that does not hold is a finding about the model or
 //! the data, never an error.
 
 mod level;
@@ -36,7 +36,7 @@ impl Finding {
     }
 }
 
-/// Answers the checks of document 003. `expected` are accuracies without perturbation that were stated elsewhere, by head;
+/// Answers the checks. `expected` are accuracies without perturbation that were stated elsewhere, by head;
 /// `complete` are the names of the sets that were asked for.
 pub fn perturb_findings(results: &Results, expected: &[(String, f64)], complete: &[String]) -> Vec<Finding> {
     let Some(run) = Run::first(results) else {

@@ -4,7 +4,7 @@
 use super::super::{Run, Set, written};
 use super::{Finding, percents};
 
-/// The order that document 003 expects, the most harmful first.
+/// The order that is expected, the most harmful first.
 const EXPECTED: [&str; 3] = ["top", "random", "bottom"];
 /// The order is also judged by the share of lit pixels that was masked: a percentage may mean other numbers of pixels.
 const LIT: &str = "(f=lit)";

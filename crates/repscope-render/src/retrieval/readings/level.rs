@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! How high precision is: document 001's thresholds, held against chance level, ceiling and interval.
+//! How high precision is: the thresholds of label retrieval, held against chance level, ceiling and interval.
 
 use super::{Measured, NO_CEILING, telling_ks};
 use crate::numbers::{percent, rough};
@@ -84,7 +84,7 @@ pub(super) fn level(part: &Part<'_>) -> Option<String> {
     ))
 }
 
-/// Where the whole interval lies on the document's scale.
+/// Where the whole interval lies on their scale.
 fn grade(precision: &Measured<'_>) -> String {
     let (low, high) = (precision.low, precision.high);
     if low > HIGH {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! What the numbers of a retrieval say, in sentences: the reading aids of document 001, each held against the chance
+//! What the numbers of a retrieval say, in sentences: the reading aids of label retrieval, each held against the chance
 //! level, the ceiling and the interval that they need to be true.
 
 mod balance;

@@ -3,9 +3,7 @@
 //!
 //! Skipped, and says so, where no Chromium is in the PATH.
 
-mod evaluated;
-
-use evaluated::{MODELS, page_of, results};
+use crate::evaluated::{MODELS, page_of, results};
 use repscope_io::write_whole;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -182,7 +180,7 @@ const BRIGHTNESS: &str = "
 ";
 
 #[test]
-fn colours_follow_the_switch_and_the_system() {
+fn colors_follow_the_switch_and_the_system() {
     let script = format!(
         "{BRIGHTNESS}
         const light = look();
@@ -279,7 +277,7 @@ fn maps_show_which_sample_is_where() {
 }
 
 #[test]
-fn maps_switch_to_tsne_and_back_in_the_same_colours() {
+fn maps_switch_to_tsne_and_back_in_the_same_colors() {
     let script = "
         const maps = all('.map svg');
         const points = () => all('path', maps[0]).map((path) => path.getAttribute('d')).join(' ');
@@ -302,7 +300,7 @@ fn maps_switch_to_tsne_and_back_in_the_same_colours() {
         const after = [points(), colors(), label(), under(), about()];
         const said = document.getElementById('said').textContent;
         const seen = {
-          moved: after[0] !== before[0], colours: after[1] === before[1], points: count(), whole: maps[0].getAttribute('viewBox'),
+          moved: after[0] !== before[0], colors: after[1] === before[1], points: count(), whole: maps[0].getAttribute('viewBox'),
           label: after[2], under: /t-SNE 1[^]*t-SNE 2/.test(after[3]) && !after[3].includes('PC 1'),
           about: after[4].startsWith('t-SNE of all 100 samples: perplexity 30, 750 steps') && after[4].includes('not to be read'),
           ring: String(ring()) !== String(ringed), focus: document.activeElement === kind, said,
@@ -312,8 +310,8 @@ fn maps_switch_to_tsne_and_back_in_the_same_colours() {
         return { ...seen, back: String([points(), colors(), label(), under(), about()]) === String(before), errors };";
     let Some(seen) = ask("tsne", &[], script) else { return };
     let expected = json!({
-        "moved": true, "colours": true, "points": 100, "whole": "0 0 1000 800",
-        "label": "Map of plain: t-SNE 1 to the right, t-SNE 2 upwards, coloured by label.", "under": true, "about": true,
+        "moved": true, "colors": true, "points": 100, "whole": "0 0 1000 800",
+        "label": "Map of plain: t-SNE 1 to the right, t-SNE 2 upwards, colored by label.", "under": true, "about": true,
         "ring": true, "focus": true, "said": "Maps: t-SNE", "back": true, "errors": [],
     });
     assert_eq!(seen, expected);

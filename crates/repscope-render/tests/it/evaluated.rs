@@ -18,7 +18,7 @@ pub fn number(i: usize) -> f64 {
         .rem_euclid(1.0)
 }
 
-/// Inputs in three groups; the codes of each model are parts of them with more and more noise.
+/// Inputs in three groups; the embeddings of each model are parts of them with more and more noise.
 pub fn results() -> Results {
     let group = |row: usize| row % 3;
     let input: Vec<f64> = (0..ROWS * 8)

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! The report page as text: its structure, what it escapes, how large it is.
 
-mod evaluated;
-
-use evaluated::{MODELS, number, page_of, results};
+use crate::evaluated::{MODELS, number, page_of, results};
 use repscope_core::{Better, ClassColumn, Difference, Results, SampleTable, Score};
 use std::collections::BTreeSet;
 
@@ -188,7 +186,7 @@ fn every_analysis_figure_and_definition_is_there() {
 fn one_drawing_serves_light_and_dark() {
     let html = page_of(&results());
     assert!(!html.contains("class=\"in-dark\""), "a figure is drawn twice");
-    // All figures, and as many colours for dark as for light.
+    // All figures, and as many colors for dark as for light.
     assert!(html.contains("fill=\"var(--k0)\""));
     assert_eq!(html.matches("--k0:#").count(), 3);
 }
