@@ -24,7 +24,8 @@ pub fn advise(text: &str) {
 /// Options that the library names by their keys (`text_encoder`) as they are typed (--text-encoder).
 fn with_flags(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    if parts.len() < 3 {
+    // What is wrong with a study file is said in its own spelling.
+    if parts.len() < 3 || text.contains(".toml: ") {
         return text.to_string();
     }
     let known = option_names();
@@ -36,15 +37,41 @@ fn with_flags(text: &str) -> String {
             out += &format!("`{name}");
             break;
         };
-        // Arrays are called like the options that name them.
-        let is_array = [" has ", " holds ", " and "].iter().any(|word| after.starts_with(word));
-        match known.iter().any(|own| own == name) && !is_array {
-            true => out += &format!("--{}", name.replace('_', "-")),
-            false => out += &format!("`{name}`"),
+        let is_shown = known.iter().any(|own| own == name) && is_option(name, after);
+        if is_shown {
+            out += &format!("--{}", name.replace('_', "-"));
+        } else {
+            out += &format!("`{name}`");
         }
-        out += after;
+        // An option and its value.
+        match after.strip_prefix(" = ").filter(|_| is_shown) {
+            Some(value) => out += &format!(" {value}"),
+            None => out += after,
+        }
     }
     out
+}
+
+/// Whether a name between backticks is an option: models, arrays and keys of files may be called like one.
+fn is_option(name: &str, after: &str) -> bool {
+    let is_plain = [
+        "only",
+        "skip",
+        "gate",
+        "ids",
+        "exclude",
+        "split",
+        "set",
+        "directions",
+        "performance",
+        "checkpoint",
+        "metadata",
+    ]
+    .contains(&name);
+    let takes = [" = ", " PATH", " NAME", " FILE", " FOLDER", ")"]
+        .iter()
+        .any(|next| after.starts_with(next));
+    name.contains('_') || is_plain || takes
 }
 
 /// The keys of all options of all commands.
@@ -112,10 +139,10 @@ mod tests {
 
     #[test]
     fn options_are_shown_as_they_are_typed_and_names_as_they_are() {
-        let shown = with_flags("join `jepa` by `ids`; `text_encoder` FOLDER encodes, and `states` has 3 rows");
+        let shown = with_flags("join model `noise` by `ids`; `text_encoder` FOLDER encodes, and `states` has 3 rows");
         assert_eq!(
             shown,
-            "join `jepa` by --ids; --text-encoder FOLDER encodes, and `states` has 3 rows"
+            "join model `noise` by --ids; --text-encoder FOLDER encodes, and `states` has 3 rows"
         );
         assert_eq!(with_flags("an odd ` stays"), "an odd ` stays");
     }

@@ -221,10 +221,10 @@ fn refuse_misfits(options: &Compare, gates: &Gates, inputs: &Inputs) -> Result<(
     }
     let rows = inputs.rows();
     if let Some(clusters) = options.clusters.filter(|&c| c < 2 || c >= rows) {
-        bail!("clusters = {clusters} must be at least 2 and below the number of rows, {rows}");
+        bail!("`clusters` = {clusters} must be at least 2 and below the number of rows, {rows}");
     }
     if let Some(k) = options.choice.knn_k.filter(|&k| k < 1 || k >= rows) {
-        bail!("knn_k = {k} must be at least 1 and below the number of rows, {rows}");
+        bail!("`knn_k` = {k} must be at least 1 and below the number of rows, {rows}");
     }
     Ok(())
 }
@@ -232,7 +232,7 @@ fn refuse_misfits(options: &Compare, gates: &Gates, inputs: &Inputs) -> Result<(
 fn refuse_unknown_reference(options: &Compare, models: &[&str]) -> Result<()> {
     match options.reference.as_deref() {
         Some(name) if !models.contains(&name) => bail!(
-            "reference = {name}: no model is called that; the models are called {}",
+            "`reference` = {name}: no model is called that; the models are called {}",
             list(models.iter().copied())
         ),
         _ => Ok(()),

@@ -132,7 +132,7 @@ impl GateOptions {
         };
         if same(&document_in(path), &output_dir.join("results.json")) {
             bail!(
-                "`baseline` {} would be overwritten by this run, whose results go to {}; keep the baseline elsewhere, or \
+                "`baseline` = {} would be overwritten by this run, whose results go to {}; keep the baseline elsewhere, or \
                  give another `output_dir`",
                 path.display(),
                 output_dir.display()

@@ -225,7 +225,7 @@ fn named_models(data: &Data, are_needed: bool) -> Result<Vec<Model>> {
         );
     }
     if data.next_states.is_some() && data.states.is_none() {
-        bail!("next states need states; give both");
+        bail!("`next_states` needs `states`, and there are none");
     }
     models::parse(&data.models, data.next_states.is_some())
 }
@@ -406,7 +406,7 @@ fn stacked_studies(
     embeddings: Vec<Embeddings>,
     episodes: Option<Arc<Labels>>,
 ) -> Result<Vec<Study>> {
-    let states = states.context("next states need states; give both")?;
+    let states = states.context("`next_states` needs `states`, and there are none")?;
     let rows = states.rows();
     let input = Arc::new(states.stack(&next)?);
     let pairs = Arc::new(Pairs::stacked(rows, episodes.as_deref()));

@@ -24,7 +24,7 @@ impl Model {
     pub fn refuse_one_file(&self, with_next: bool) -> Result<()> {
         if with_next && self.next.is_none() {
             bail!(
-                "model {} names one array, but with next states two are needed: NAME=Z,Z1 (embeddings of the states and \
+                "`model` = {} names one array, but with `next_states` two are needed: NAME=Z,Z1 (embeddings of the states and \
                  of the next states), or an encoder",
                 self.embeddings
             );
@@ -67,7 +67,7 @@ pub fn parse(given: &[Given], with_next: bool) -> Result<Vec<Model>> {
                 },
             }),
             Given::Text(text) if with_next => models.push(parse_pair(text)?),
-            given => models.extend(expand("a model", given)?.into_iter().map(|named| Model {
+            given => models.extend(expand("model", given)?.into_iter().map(|named| Model {
                 name: named.name,
                 embeddings: named.place,
                 next: None,
@@ -78,7 +78,7 @@ pub fn parse(given: &[Given], with_next: bool) -> Result<Vec<Model>> {
     let mut names = BTreeSet::new();
     if let Some(model) = models.iter().find(|model| !names.insert(&model.name)) {
         bail!(
-            "two models are called `{}`; give each its own name, as NAME=PATH",
+            "two models are called `{}`; give each its own name with `model` NAME=PATH",
             model.name
         );
     }
@@ -89,7 +89,7 @@ pub fn parse(given: &[Given], with_next: bool) -> Result<Vec<Model>> {
 pub fn pair_views(given: &[Given], models: &[Model]) -> Result<Vec<Place>> {
     let mut views = Vec::new();
     for given in given {
-        views.extend(expand("a second view", given)?);
+        views.extend(expand("views", given)?);
     }
     if let ([view], [_]) = (&views[..], models)
         && view.origin == Origin::Stem
@@ -102,7 +102,7 @@ pub fn pair_views(given: &[Given], models: &[Model]) -> Result<Vec<Place>> {
     let typed = || views.iter().filter(|view| view.origin == Origin::Typed);
     if let Some(view) = typed().find(|view| !models.iter().any(|model| is_of(view, model))) {
         bail!(
-            "second view {0}={1}: no model is called `{0}`; the models are called {2}",
+            "`views` = {0}={1}: no model is called `{0}`; the models are called {2}",
             view.name,
             view.place,
             list(models.iter().map(|model| model.name.as_str()))
@@ -118,12 +118,12 @@ pub fn pair_views(given: &[Given], models: &[Model]) -> Result<Vec<Place>> {
         match found[..] {
             [view] => Ok(view.place.clone()),
             [] => bail!(
-                "model `{0}` has no second view, the views are {1}; add {0}=PATH",
+                "model `{0}` has no second view, the views are {1}; add `views` = {0}=PATH",
                 model.name,
                 list(views.iter().map(|view| view.name.as_str()))
             ),
             [one, other, ..] => bail!(
-                "{} and {} could both be the second view of model `{}`; say which with {2}=PATH",
+                "{} and {} could both be the second view of model `{}`; say which with `views` = {2}=PATH",
                 one.place,
                 other.place,
                 model.name
@@ -135,7 +135,7 @@ pub fn pair_views(given: &[Given], models: &[Model]) -> Result<Vec<Place>> {
 
 /// `NAME=Z,Z1`, or `NAME=ENCODER`.
 fn parse_pair(text: &str) -> Result<Model> {
-    let (name, rest) = split_name("a model", text)?;
+    let (name, rest) = split_name("model", text)?;
     let place = |text: &str| Place::File(InputPath::parse(text));
     let (embeddings, next) = match rest.split_once(',') {
         Some((now, next)) if !now.is_empty() && !next.is_empty() => (place(now), Some(place(next))),
@@ -163,7 +163,7 @@ fn expand(what: &str, given: &Given) -> Result<Vec<Named>> {
         }
     };
     let (name, rest) = split_name(what, text)?;
-    let Some(found) = search(rest).with_context(|| text.clone())? else {
+    let Some(found) = search(rest).with_context(|| format!("`{what}` = {text}"))? else {
         let place = Place::File(InputPath::parse(rest));
         return Ok(vec![Named {
             name: name.map_or_else(|| place.stem(), str::to_string),
@@ -188,7 +188,7 @@ fn split_name<'a>(what: &str, text: &'a str) -> Result<(Option<&'a str>, &'a str
         _ => (None, text),
     };
     if name == Some("") || rest.is_empty() {
-        bail!("{what} needs a name and a path, NAME=PATH, but {text} is given");
+        bail!("`{what}` = {text} needs a name and a path, NAME=PATH");
     }
     Ok((name, rest))
 }

@@ -158,7 +158,7 @@ fn pick_numbers(columns: &[ArrayInfo], names: Option<&str>, file: &InputPath) ->
         (Some(column), ..) | (None, [column], _) | (None, _, [column]) => Ok(column.key.clone()),
         _ => bail!(
             "{file} has no column `{USUAL}`, and {} columns of numbers beside the models; pick one of {} with \
-             `performance` {file}#COLUMN",
+             `performance` = {file}#COLUMN",
             numbers.len(),
             keys(columns)
         ),

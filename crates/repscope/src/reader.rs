@@ -223,7 +223,7 @@ fn id_source(part: &str, place: &Place, ids: &[IdSource]) -> Result<Place> {
     let column = ids.iter().filter_map(|id| id.0.text()).find(|text| !text.contains('='));
     match column {
         Some(column) if Path::new(column).exists() => bail!(
-            "ids = {column} is a file: say whose ids it holds with NAME={column}, once for each array (here: `{part}`)"
+            "`ids` = {column} is a file: say whose ids it holds with `ids` = NAME={column}, once for each array (here: `{part}`)"
         ),
         Some(column) => Ok(place.with_key(column)),
         None => bail!("there are no ids for `{part}`; add {part}=PATH"),

@@ -158,7 +158,7 @@ impl Report {
             },
             preset: spec["preset"].as_str().unwrap_or("spec"),
             preset_steps: &preset.steps(),
-            performance: spec["performance"].as_str(),
+            performance: spec["performance_name"].as_str().or(spec["performance"].as_str()),
         };
         clid_table(&self.results, &run, format, width, color)
     }

@@ -48,6 +48,17 @@ pub fn read(path: &Path, problems: &mut Problems) -> Result<StudyFile> {
     let mut file = StudyFile::default();
     let mut add = |problem: String| problems.add(format!("{}: {problem}", path.display()));
     for (name, value) in table {
+        if let (toml::Value::Table(entries), true) = (&value, NAMED.contains(&name.as_str())) {
+            let mut models = Vec::new();
+            for (model, value) in entries {
+                match named(model, value, folder) {
+                    Ok(text) => models.push(Value::from(text)),
+                    Err(problem) => add(format!("[{name}] `{model}` {problem}")),
+                }
+            }
+            file.own.insert(name, models.into());
+            continue;
+        }
         let value = match json(value) {
             Ok(value) => value,
             Err(problem) => {
@@ -62,16 +73,6 @@ pub fn read(path: &Path, problems: &mut Problems) -> Result<StudyFile> {
             }
             (Value::Object(entries), _) if name == ENCODER => {
                 file.put_all(ENCODER, &keys::<EncoderOptions>(), entries, folder, &mut add);
-            }
-            (Value::Object(entries), _) if NAMED.contains(&name.as_str()) => {
-                let mut models = Vec::new();
-                for (model, value) in entries {
-                    match named(&model, value, folder) {
-                        Ok(text) => models.push(Value::from(text)),
-                        Err(problem) => add(format!("[{name}] `{model}` {problem}")),
-                    }
-                }
-                file.own.insert(name, models.into());
             }
             (Value::Object(entries), Some(declared)) => {
                 let layer = file.analyses.entry(name.clone()).or_default();
@@ -209,17 +210,17 @@ fn misplaced(key: &str) -> String {
 }
 
 /// `NAME=PATH`, or with next states `NAME=PATH,PATH`.
-fn named(name: &str, value: Value, folder: &Path) -> Result<String, String> {
+fn named(name: &str, value: &toml::Value, folder: &Path) -> Result<String, String> {
     if name.contains('=') || name.trim().is_empty() {
         return Err("is no name: one without `=` is needed".to_string());
     }
-    let path = |value: &Value| {
+    let path = |value: &toml::Value| {
         let text = value.as_str().filter(|text| !text.is_empty());
         text.map(|text| folder.join(text).to_string_lossy().into_owned())
             .ok_or_else(|| "must be a path in quotes, or two in brackets".to_string())
     };
-    let paths = match &value {
-        Value::Array(values) => values.iter().map(path).collect::<Result<Vec<_>, _>>()?.join(","),
+    let paths = match value {
+        toml::Value::Array(values) => values.iter().map(path).collect::<Result<Vec<_>, _>>()?.join(","),
         value => path(value)?,
     };
     Ok(format!("{name}={paths}"))
@@ -228,15 +229,29 @@ fn named(name: &str, value: Value, folder: &Path) -> Result<String, String> {
 /// TOML as the values that options are read from.
 fn json(value: toml::Value) -> Result<Value, String> {
     Ok(match value {
+        toml::Value::Table(entries) => {
+            let entries = entries.into_iter().map(|(key, value)| Ok((key, option(value)?)));
+            Value::Object(entries.collect::<Result<_, String>>()?)
+        }
+        value => option(value)?,
+    })
+}
+
+/// The value of an option. A table of names and values is a list of `NAME=VALUE`, in the order of the file.
+fn option(value: toml::Value) -> Result<Value, String> {
+    Ok(match value {
         toml::Value::String(text) => text.into(),
         toml::Value::Integer(number) => number.into(),
         toml::Value::Float(number) => number.into(),
         toml::Value::Boolean(yes) => yes.into(),
         toml::Value::Datetime(_) => return Err("must not be a date".to_string()),
-        toml::Value::Array(values) => values.into_iter().map(json).collect::<Result<Vec<_>, _>>()?.into(),
+        toml::Value::Array(values) => values.into_iter().map(option).collect::<Result<Vec<_>, _>>()?.into(),
         toml::Value::Table(entries) => {
-            let entries = entries.into_iter().map(|(key, value)| Ok((key, json(value)?)));
-            Value::Object(entries.collect::<Result<_, String>>()?)
+            let named = entries.into_iter().map(|(name, value)| match option(value)? {
+                Value::String(text) => Ok(Value::from(format!("{name}={text}"))),
+                other => Ok(Value::from(format!("{name}={other}"))),
+            });
+            named.collect::<Result<Vec<_>, String>>()?.into()
         }
     })
 }

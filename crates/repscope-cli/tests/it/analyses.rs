@@ -329,7 +329,7 @@ fn pairs_do_not_cross_episodes() {
 fn without_episodes_a_warning_says_that_all_rows_are_one_sequence() {
     let folder = Folder::with_arrays();
     let run = folder.good("smoothness --states x.npy --model z.npy");
-    assert!(run.stderr.contains("warning: no --episodes given"), "{}", run.stderr);
+    assert!(run.stderr.contains("warning: no episodes are given"), "{}", run.stderr);
     let warnings = &folder.json("evaluation_plots/results.json")["warnings"];
     assert!(
         warnings[0].as_str().is_some_and(|w| w.contains("--episodes")),

@@ -732,7 +732,7 @@ fn a_budget_that_is_too_small_is_refused_with_both_numbers() {
     let before = folder.files();
     let line = "neighborhood --states x.npy --model z=x.npy --memory 12M";
     let run = folder.run(line);
-    is_refused(&run, line, &["`z`", "--memory", "--sample"]);
+    is_refused(&run, line, &["`z`", "memory limit", "sample"]);
     let words: Vec<&str> = run.stderr.split_whitespace().collect();
     let sizes: Vec<f64> = words
         .windows(2)

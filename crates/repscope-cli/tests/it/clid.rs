@@ -104,7 +104,10 @@ fn one_model_alone_has_no_sum_by_the_paper() {
     let results = Folder::with_arrays().results("clid --model m=z.npy --preset paper");
     let sum = score(&results, "m", "clid");
     assert!(
-        sum["value"].is_null() && sum["reason"].as_str().is_some_and(|r| r.contains("--id-norm dim")),
+        sum["value"].is_null()
+            && sum["reason"]
+                .as_str()
+                .is_some_and(|r| r.contains("divide the dimension")),
         "{sum}"
     );
     assert!(value(&results, "m", "clid.cl").is_some());

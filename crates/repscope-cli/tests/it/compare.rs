@@ -182,10 +182,13 @@ fn what_cannot_be_compared_is_refused() {
         &format!("{BOTH} --reference nera"),
         "the models are called `near`, `far`",
     );
-    refused(&format!("{BOTH} --only neighborhood"), "give --states");
+    refused(
+        &format!("{BOTH} --only neighborhood"),
+        "it needs what the models saw (--states)",
+    );
     refused(
         &format!("{BOTH} --only rankme --skip rankme"),
-        "leave no analysis to run",
+        "no analysis is left to run; see --only and --skip",
     );
     refused(&format!("{BOTH} --k 0"), "--k 0");
     refused(&format!("{BOTH} --clusters 120"), "the number of rows, 120");

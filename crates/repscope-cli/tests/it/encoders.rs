@@ -11,7 +11,7 @@ fn embeddings_of_a_model_are_those_that_torch_gave() {
         model("mlp.onnx"),
         model("vectors.npy")
     ));
-    assert!(run.stdout.starts_with("codes: z.npy ("), "{}", run.stdout);
+    assert!(run.stdout.starts_with("embeddings: z.npy ("), "{}", run.stdout);
     // The noise that leads from one to the other is rounding.
     let results = folder.results(&format!(
         "robustness --clean mlp=z.npy --noisy 1={}",
@@ -264,7 +264,7 @@ fn what_cannot_be_run_is_refused_with_both_sides() {
         ),
         (
             "robustness --states z.npy --model z.npy".to_string(),
-            &["holds codes", "--clean"],
+            &["holds embeddings", "--clean"],
         ),
         (
             format!(

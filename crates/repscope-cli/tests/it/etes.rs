@@ -252,7 +252,7 @@ fn groups_have_scores_of_their_own_and_can_be_the_units_of_intervals() {
     assert_ne!(one["interval"], other["interval"]);
     let run = folder.run(&format!("{line} --units task"));
     assert!(
-        run.code == 2 && run.stderr.contains("--group task=PATH"),
+        run.code == 2 && run.stderr.contains("Add the group task=PATH"),
         "{}",
         run.stderr
     );

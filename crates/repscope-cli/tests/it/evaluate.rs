@@ -384,12 +384,12 @@ fn everything_that_is_wrong_is_said_at_once_and_nothing_is_written() {
     for line in [
         "- study.toml: `sed` is no key of a study file; did you mean `seed`?",
         "- study.toml: [data] `label` is no option; did you mean `labels`?",
-        "- study.toml: invalid value 'many' for '--threads <N>'",
+        "- study.toml: `threads` must be an integer of at least 0, not string \"many\"",
         "- cannot read gone.npy",
         "- cannot read lost.npy",
         "- nan.npy",
         "- geometry: --clusters 0",
-        "- [neighborhood] invalid value 'few' for '--k <K>...': invalid digit found in string",
+        "- study.toml: [neighborhood] `k` must be an integer of at least 0, not string \"few\"",
         "- retrieval: there is nothing to search",
     ] {
         assert!(run.stderr.contains(line), "{line}\n{}", run.stderr);
@@ -439,7 +439,7 @@ fn a_file_that_is_no_study_is_refused() {
         ("evaluate gone.toml", "cannot read gone.toml"),
         ("evaluate a.toml b.toml", "two study files"),
         ("evaluate", "no model is given"),
-        ("evaluate z.npy --next-states x.npy", "--next-states needs --states"),
+        ("evaluate z.npy --next-states x.npy", "--next-states needs"),
         ("evaluate z.npy --set clid=3", "write ANALYSIS.OPTION=VALUE"),
         ("evaluate a=z.npy a=w.npy", "two models are called `a`"),
     ] {
@@ -709,7 +709,7 @@ fn init_writes_a_study_that_works_and_overwrites_nothing() {
     );
     let run = folder.run("evaluate --init");
     assert!(
-        run.code == 2 && run.stderr.contains("study.toml is there already"),
+        run.code == 2 && run.stderr.contains("study.toml already exists"),
         "{}",
         run.stderr
     );

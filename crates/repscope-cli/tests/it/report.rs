@@ -133,7 +133,7 @@ fn without_samples_the_rest_is_drawn_and_the_loss_is_told() {
     let run = folder.good("report evaluation_plots/results.json --output-dir other");
     assert!(
         run.stderr
-            .contains("warning: evaluation_plots/samples.npz is not there"),
+            .contains("warning: evaluation_plots/samples.npz does not exist"),
         "{}",
         run.stderr
     );

@@ -414,7 +414,7 @@ fn further_captions_of_a_sample_are_left_out_and_ids_join_the_rest() {
     let by_position = folder.results(line);
     assert_ne!(by_position["scores"], expected);
     assert!(
-        warnings(&by_position).contains("--ids sample_ids"),
+        warnings(&by_position).contains("ids = sample_ids"),
         "{}",
         warnings(&by_position)
     );
@@ -489,7 +489,7 @@ fn labels_that_do_not_match_the_prototypes_are_named() {
     for fact in [
         "1 label of the data has no prototype: `a`",
         "1 prototype label is not in the data and left out of the queries: `A`",
-        "prototype `A` and label `a` differ only in case; --ignore-case",
+        "prototype `A` and label `a` differ only in case; `ignore_case`",
     ] {
         assert!(text.contains(fact), "{text} lacks {fact}");
     }

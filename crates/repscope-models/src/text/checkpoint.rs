@@ -93,7 +93,7 @@ fn find(path: &Path, key: Option<&str>, infos: &[ArrayInfo]) -> Result<(Kind, St
         [one] => Ok(one.clone()),
         [] => Err(Error::Model(format!(
             "{} holds no projection of texts{}: neither text_projection.proj, text_projection.mlp nor aligner.q_y. It holds \
-             {}. Give another checkpoint, or turn the projection off for embeddings of the model alone",
+             {}. Give another checkpoint, or set `no_projection` for embeddings of the model alone",
             path.display(),
             key.map_or_else(String::new, |key| format!(" under `{}`", key.trim_end_matches('.'))),
             listed(infos)

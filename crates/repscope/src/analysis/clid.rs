@@ -240,7 +240,7 @@ impl Analysis for Clid {
             id_norm: self.id_norm.unwrap_or(preset.id_norm),
         };
         if let ClusterCount::Of(clusters @ ..2) = steps.clusters {
-            bail!("clusters = {clusters}: CLID needs at least 2 clusters");
+            bail!("`clusters` = {clusters}: CLID needs at least 2 clusters");
         }
         for (option, count) in [
             ("restarts", steps.restarts),
@@ -249,12 +249,12 @@ impl Analysis for Clid {
             ("repeats", steps.repeats),
         ] {
             if count == 0 {
-                bail!("{option} = 0 must be at least 1");
+                bail!("`{option}` = 0 must be at least 1");
             }
         }
         if steps.repeats.saturating_mul(steps.splits) > MOST_SPLITS {
             bail!(
-                "repeats = {} times splits = {} must be at most {MOST_SPLITS} in all (5 and 10 are usual)",
+                "`repeats` = {} times `splits` = {} must be at most {MOST_SPLITS} in all (5 and 10 are usual)",
                 steps.repeats,
                 steps.splits
             );
@@ -267,7 +267,7 @@ impl Analysis for Clid {
             ("gam2", self.gam2, "1"),
         ] {
             if !(value > 0.0 && value.is_finite()) {
-                bail!("{option} = {value} must be above 0 and finite ({usual} is usual)");
+                bail!("`{option}` = {value} must be above 0 and finite ({usual} is usual)");
             }
         }
         let defaults = self.settings.spec()?;
@@ -306,6 +306,9 @@ impl Analysis for Clid {
             let (performance, record) = performance_file::read(file, &inputs.models)?;
             sources.records.push(record);
             let (_, of_performance) = metrics(!data.views.is_empty(), true);
+            sources
+                .options
+                .insert("performance_name".to_string(), performance.name.clone().into());
             extra = Extra::Performance(performance, self.settings.wanted(of_performance));
         }
         sources
@@ -334,23 +337,23 @@ impl Clid {
             let (rows, model) = (study.embeddings.rows(), &study.model);
             if let Some(k) = self.k.filter(|&k| k > rows / 2) {
                 bail!(
-                    "k = {k} voters must be among one half of the rows, but model `{model}` has {rows}; use at most {}",
+                    "`k` = {k} voters must be among one half of the rows, but model `{model}` has {rows}; use at most {}",
                     rows / 2
                 );
             }
             match self.clusters {
                 Some(ClusterCount::Of(count)) if count >= rows => bail!(
-                    "clusters = {count} needs more than {count} rows, but model `{model}` has {rows}; use a smaller number"
+                    "`clusters` = {count} needs more than {count} rows, but model `{model}` has {rows}; use a smaller number"
                 ),
                 Some(ClusterCount::Sqrt) if rows < 4 => {
-                    bail!("clusters = sqrt needs at least 4 rows for 2 clusters, but model `{model}` has {rows}")
+                    bail!("`clusters` = sqrt needs at least 4 rows for 2 clusters, but model `{model}` has {rows}")
                 }
                 _ => {}
             }
         }
         let models = studies.len();
         if self.id_norm == Some(IdNorm::Pool) && models < 2 {
-            bail!("id_norm = pool needs at least 2 models, but {models} is given; add models, or use dim");
+            bail!("`id_norm` = pool needs at least 2 models, but {models} is given; add models, or use dim");
         }
         if self.performance.is_some() && models < FEWEST_MODELS {
             bail!(

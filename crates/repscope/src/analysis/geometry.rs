@@ -98,12 +98,15 @@ impl Analysis for Geometry {
         );
         if clusters == 0 || self.restarts == 0 || k == 0 {
             bail!(
-                "clusters = {clusters}, restarts = {} and k = {k} must each be at least 1",
+                "`clusters` = {clusters}, `restarts` = {} and `k` = {k} must each be at least 1",
                 self.restarts
             );
         }
         if !(1..=MOST_SPLITS).contains(&self.splits) {
-            bail!("splits = {} must be from 1 to {MOST_SPLITS} (10 is usual)", self.splits);
+            bail!(
+                "`splits` = {} must be from 1 to {MOST_SPLITS} (10 is usual)",
+                self.splits
+            );
         }
         Ok(Spec {
             clusters,
@@ -123,7 +126,7 @@ impl Analysis for Geometry {
             for (option, asked) in [("clusters", self.clusters), ("k", self.k)] {
                 if let Some(asked) = asked.filter(|&a| a >= rows) {
                     bail!(
-                        "{option} = {asked} needs more than {asked} rows, but model `{}` has {rows}; use a smaller number",
+                        "`{option}` = {asked} needs more than {asked} rows, but model `{}` has {rows}; use a smaller number",
                         study.model
                     );
                 }

@@ -250,7 +250,7 @@ pub(crate) use declare;
 /// Refuses a neighborhood size that no data can have.
 pub(crate) fn check_k(k: &[usize]) -> Result<Vec<usize>> {
     if let Some(k) = k.iter().find(|&&k| k == 0 || k > crate::options::MOST_ROWS) {
-        anyhow::bail!("k = {k}: a neighborhood has at least one row, and fewer than the data");
+        anyhow::bail!("`k` = {k}: a neighborhood has at least one row, and fewer than the data");
     }
     let mut k = k.to_vec();
     k.sort_unstable();
@@ -261,7 +261,9 @@ pub(crate) fn check_k(k: &[usize]) -> Result<Vec<usize>> {
 /// Refuses a sample without an interval.
 pub(crate) fn check_sample(count: Option<usize>) -> Result<Option<usize>> {
     match count {
-        Some(m) if m < 2 => anyhow::bail!("sample = {m}: at least 2 rows are needed for an estimate with an interval"),
+        Some(m) if m < 2 => {
+            anyhow::bail!("`sample` = {m}: at least 2 rows are needed for an estimate with an interval")
+        }
         other => Ok(other),
     }
 }

@@ -38,7 +38,7 @@ impl Model {
         }
         if let Some(checkpoint) = &options.checkpoint {
             bail!(
-                "`checkpoint` {checkpoint} holds the projection of a text encoder, but {path} is none; name the checkpoint \
+                "`checkpoint` = {checkpoint} holds the projection of a text encoder, but {path} is none; name the checkpoint \
                  itself as the model"
             );
         }

@@ -189,7 +189,7 @@ impl Evaluate {
         }
         for text in self.set.clone() {
             if let Err(problem) = self.set(&text) {
-                problems.add(format!("set {text}: {problem}"));
+                problems.add(format!("`set` = {text}: {problem}"));
             }
         }
     }

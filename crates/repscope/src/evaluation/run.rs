@@ -249,7 +249,7 @@ fn announcement(plan: &Plan) -> String {
 /// Writes a commented study file to start from.
 pub fn write_example(path: &std::path::Path) -> Result<()> {
     if path.exists() {
-        bail!("{} already exists; name another file", path.display());
+        bail!("{} already exists; name another file (`init` FILE)", path.display());
     }
     Ok(write_whole(path, crate::study_file::EXAMPLE.as_bytes())?)
 }

@@ -62,7 +62,7 @@ impl Drops {
             single: Vec::new(),
         };
         for text in texts {
-            let option = format!("`max_drop` {text}");
+            let option = format!("`max_drop` = {text}");
             match text.rsplit_once('=') {
                 None if drops.general.is_some() => {
                     bail!("{option} is the second drop for every metric; give one, and METRIC=VALUE for others")

@@ -43,13 +43,13 @@ impl Limit {
             Some((&text[..at], sign.1, text[at + sign.0.len()..].trim()))
         });
         let Some((left, sign, value)) = found else {
-            bail!("`gate` {text} has no limit; write METRIC>=VALUE, with >=, >, <=, < or ==");
+            bail!("`gate` = {text} has no limit; write METRIC>=VALUE, with >=, >, <=, < or ==");
         };
         let Some(value) = value.parse().ok().filter(|v: &f64| v.is_finite()) else {
-            bail!("`gate` {text}: `{value}` is not a number");
+            bail!("`gate` = {text}: `{value}` is not a number");
         };
         let (model, metric) = split_model(left);
-        refuse_unknown(&format!("`gate` {text}"), metric)?;
+        refuse_unknown(&format!("`gate` = {text}"), metric)?;
         Ok(Limit {
             model,
             metric: metric.to_string(),

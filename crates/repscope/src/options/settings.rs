@@ -50,7 +50,7 @@ impl Settings {
     /// The options that every analysis has, resolved.
     pub fn spec(&self) -> Result<Spec> {
         if !(self.level > 0.0 && self.level < 1.0) {
-            bail!("level = {} must be between 0 and 1, such as 0.95", self.level);
+            bail!("`level` = {} must be between 0 and 1, such as 0.95", self.level);
         }
         Ok(Spec {
             seed: self.seed,
@@ -69,7 +69,7 @@ impl Settings {
 
 /// `4G`, `512M`, `2GiB`, `1000000`: bytes in powers of 1024.
 fn parse_size(text: &str) -> Result<u64> {
-    let wrong = || format!("memory = {text} is not a size; write 4G, 512M or a number of bytes");
+    let wrong = || format!("`memory` = {text} is not a size; write 4G, 512M or a number of bytes");
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = text[digits.len()..].to_ascii_uppercase();
     let shift = match unit.trim_end_matches("IB").trim_end_matches('B') {

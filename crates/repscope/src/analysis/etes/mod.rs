@@ -159,7 +159,7 @@ declare!(Etes {
 impl Analysis for Etes {
     fn spec(&self, _data: &Data) -> Result<Spec> {
         if let Some(k) = self.k.iter().find(|&&k| k == 0 || k > MOST_ROWS) {
-            bail!("k = {k}: K counts the nearest texts, at least 1 and at most {MOST_ROWS}");
+            bail!("`k` = {k}: K counts the nearest texts, at least 1 and at most {MOST_ROWS}");
         }
         let mut k: Vec<usize> = Vec::new();
         for own in &self.k {
@@ -408,9 +408,10 @@ impl Encoder<'_> {
         let options = self.options;
         let source = options.text_encoder.as_ref().map(ToString::to_string);
         let Some(path) = source.as_deref().map(InputPath::parse) else {
+            let vectors = if name == "reference" { "reference" } else { "generated" };
             bail!(
                 "{texts} holds {} texts, and nothing to encode them with; name a text encoder (`text_encoder` FOLDER), or \
-                 give their embeddings",
+                 give their embeddings (`{vectors}`)",
                 texts.rows()
             );
         };
@@ -495,7 +496,7 @@ fn groups(options: &Etes, reader: &mut Reader) -> Result<(Groups, Option<Arc<Lab
         Some(name) => match groups.iter().find(|(other, _)| other == name) {
             Some((_, labels)) => Some(labels.clone()),
             None => bail!(
-                "units = {name} names no group; there are {}. Add the group {name}=PATH",
+                "`units` = {name} names no group; there are {}. Add the group {name}=PATH",
                 list(groups.iter().map(|(name, _)| name.as_str()))
             ),
         },

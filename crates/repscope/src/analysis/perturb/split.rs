@@ -23,13 +23,13 @@ pub fn apply(tree: &mut Tree, split: &str, seed: u64) -> Result<String> {
             format!("one in {TEST_PARTS} of every class, by the seed {seed}"),
         ),
         file => (
-            listed(tree, file).with_context(|| format!("`split` {file}"))?,
+            listed(tree, file).with_context(|| format!("`split` = {file}"))?,
             format!("those of {file}"),
         ),
     };
     if places.is_empty() {
         bail!(
-            "`split` {split}: no image is left of {total}; a class needs at least {} images for one in {TEST_PARTS}, so use \
+            "`split` = {split}: no image is left of {total}; a class needs at least {} images for one in {TEST_PARTS}, so use \
              `split` all",
             TEST_PARTS / 2 + 1
         );

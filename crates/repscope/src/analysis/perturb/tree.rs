@@ -36,7 +36,10 @@ impl Tree {
                 .iter()
                 .any(|parts| parts[..parts.len() - 1].contains(&class.as_str()))
         }) {
-            bail!("`exclude` {unknown}: no folder in {} is called that", folder.display());
+            bail!(
+                "`exclude` = {unknown}: no folder in {} is called that",
+                folder.display()
+            );
         }
         let is_kept = |row: &usize| {
             !folders(*row)

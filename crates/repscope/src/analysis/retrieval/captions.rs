@@ -41,7 +41,7 @@ impl Captions {
             if first.len() < total {
                 let by_position = match rows(&space.place, SAMPLES)? {
                     Some(_) if !is_joined => {
-                        format!("; what remains is taken by position: ids = {SAMPLES} joins by id")
+                        format!("; what remains is taken by position: `ids` = {SAMPLES} joins by id")
                     }
                     _ => String::new(),
                 };

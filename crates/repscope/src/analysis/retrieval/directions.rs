@@ -71,7 +71,7 @@ impl Known<'_> {
     /// What is wrong with a name: an input that was not given, or a name that nobody knows.
     fn complaint(&self, name: &str, query: &str, target: &str) -> String {
         let missing = [query, target].into_iter().find_map(|space| match space {
-            "text" | "sensor" if self.at(space).is_none() => Some(format!("--{space}-embeddings, which was not given")),
+            "text" | "sensor" if self.at(space).is_none() => Some(format!("`{space}_embeddings`, which was not given")),
             PROTOTYPE if !self.has_prototypes => {
                 Some("prototypes: give `prototype_embeddings` and `prototype_labels`".to_string())
             }
@@ -136,7 +136,7 @@ impl Known<'_> {
                 let missing: Vec<String> = ["sensor", "text"]
                     .into_iter()
                     .filter(|s| self.at(s).is_none())
-                    .map(|s| format!("--{s}-embeddings"))
+                    .map(|s| format!("`{s}_embeddings`"))
                     .collect();
                 let known: Vec<String> = self.usual().iter().map(|d| self.title(*d)).collect();
                 bail!(

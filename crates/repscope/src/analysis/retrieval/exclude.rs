@@ -59,7 +59,7 @@ pub fn exclude(
     }
     let names: Vec<&str> = excluded.iter().map(String::as_str).collect();
     warnings.push(format!(
-        "left out for `exclude_labels` {}: {}",
+        "left out for `exclude_labels` = {}: {}",
         list(&names),
         losses.join(", ")
     ));
@@ -82,7 +82,7 @@ fn find(asked: &[String], known: &BTreeSet<String>, ignores_case: bool) -> Resul
             match label(name) {
                 Some(label) => drop(excluded.insert(label)),
                 None => bail!(
-                    "`exclude_labels` {name}: there is no such label; {}",
+                    "`exclude_labels` = {name}: there is no such label; {}",
                     suggestion(name, known)
                 ),
             }

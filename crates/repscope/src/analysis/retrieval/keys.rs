@@ -44,7 +44,7 @@ pub fn resolve(place: &Place, key: &Key, ids: Option<&str>, warnings: &mut Vec<S
         None | Some(Format::Npy | Format::Text) => {
             if let (Some(option), Some(given)) = (key.option, &key.given) {
                 warnings.push(format!(
-                    "{option} = {given} is not needed: {path} holds one array without a name"
+                    "`{option}` = {given} is not needed: {path} holds one array without a name"
                 ));
             }
             return Ok(place.clone());

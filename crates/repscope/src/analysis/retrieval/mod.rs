@@ -197,7 +197,7 @@ declare!(Retrieval {
 impl Analysis for Retrieval {
     fn spec(&self, _data: &Data) -> Result<Spec> {
         if let Some(k) = self.k_values.iter().find(|&&k| k == 0 || k > MOST_ROWS) {
-            bail!("k_values = {k}: K counts the first targets, at least 1 and at most {MOST_ROWS}");
+            bail!("`k_values` = {k}: K counts the first targets, at least 1 and at most {MOST_ROWS}");
         }
         let mut retrieval_k: Vec<usize> = Vec::new();
         for &k in &self.k_values {

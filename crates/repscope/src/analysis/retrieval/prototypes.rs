@@ -63,7 +63,7 @@ pub fn read(options: &Retrieval, reader: &mut Reader, session: &Session) -> Resu
     )?;
     if let Some(checkpoint) = &options.checkpoint {
         reader.warnings.push(format!(
-            "`checkpoint` {checkpoint} is not used: the prototypes are stored vectors"
+            "`checkpoint` = {checkpoint} is not used: the prototypes are stored vectors"
         ));
     }
     let space = rows_of_numbers(reader.array(&path)?, PROTOTYPE, &path)?;
@@ -112,7 +112,7 @@ fn labels_of(options: &Retrieval, vectors: &Place, reader: &mut Reader) -> Resul
     }
     if options.metadata.is_none() && !Path::new(USUAL_METADATA).exists() {
         bail!(
-            "`prototype_embeddings` {vectors} needs labels: give `prototype_labels` PATH, or `metadata` FILE whose texts \
+            "`prototype_embeddings` = {vectors} needs labels: give `prototype_labels` PATH, or `metadata` FILE whose texts \
              they were made from"
         );
     }

@@ -160,7 +160,7 @@ impl Rows for WithNoise<'_> {
 /// The noise that is asked for, from weak to strong.
 fn levels(options: &Robustness, rows: &dyn Rows) -> Result<Vec<Corrupting>> {
     if options.draws == 0 {
-        bail!("draws = 0: at least one draw of the noise is needed");
+        bail!("`draws` = 0: at least one draw of the noise is needed");
     }
     let kind = options.kind;
     let range = range_of(rows)?;
@@ -172,10 +172,10 @@ fn levels(options: &Robustness, rows: &dyn Rows) -> Result<Vec<Corrupting>> {
             let number = |text: &str| text.parse::<f64>().ok().filter(|x| x.is_finite());
             match (number(low), number(high)) {
                 (Some(low), Some(high)) if low < high => Some([low, high]),
-                _ => bail!("clamp = {low} {high}: write two numbers, the smaller first, or `data`"),
+                _ => bail!("`clamp` = {low} {high}: write two numbers, the smaller first, or `data`"),
             }
         }
-        _ => bail!("clamp = {}: write LO HI, or `data`", words.join(" ")),
+        _ => bail!("`clamp` = {}: write LO HI, or `data`", words.join(" ")),
     };
     let given: Vec<String> = if options.noise.is_empty() {
         kind.levels().map(str::to_string).to_vec()
@@ -184,7 +184,7 @@ fn levels(options: &Robustness, rows: &dyn Rows) -> Result<Vec<Corrupting>> {
     };
     let mut levels = Vec::new();
     for name in given {
-        let strength: f64 = name.parse().map_err(|_| anyhow!("noise = {name} is not a number"))?;
+        let strength: f64 = name.parse().map_err(|_| anyhow!("`noise` = {name} is not a number"))?;
         kind.check(strength)?;
         levels.push(Corrupting {
             kind,
@@ -198,7 +198,7 @@ fn levels(options: &Robustness, rows: &dyn Rows) -> Result<Vec<Corrupting>> {
     levels.sort_by(|a, b| a.strength.total_cmp(&b.strength));
     if let Some(pair) = levels.windows(2).find(|pair| pair[0].strength == pair[1].strength) {
         bail!(
-            "noise = {} is given twice; for more draws of a level set `draws`",
+            "`noise` = {} is given twice; for more draws of a level set `draws`",
             pair[1].name
         );
     }
