@@ -16,44 +16,40 @@ pub fn print(text: &str) -> Result<()> {
         .context("cannot write to stdout")
 }
 
-/// Writes a line to stderr, with options as they are typed. Where that cannot be read, there is nobody to tell.
+/// Writes to stderr, with options as they are typed. Where that cannot be read, there is nobody to tell.
 pub fn advise(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", with_flags(text));
+    let lines: Vec<String> = text.lines().map(with_flags).collect();
+    let _ = writeln!(std::io::stderr(), "{}", lines.join("\n"));
 }
 
-/// Options that the library names by their keys (`text_encoder`) as they are typed (--text-encoder).
-fn with_flags(text: &str) -> String {
-    let parts: Vec<&str> = text.split('`').collect();
-    // What is wrong with a study file is said in its own spelling.
-    if parts.len() < 3 || text.contains(".toml: ") {
-        return text.to_string();
+/// Options that the library names by their keys (`text_encoder`) as they are typed (--text-encoder). What is wrong with a study file
+/// stays in its own spelling.
+fn with_flags(line: &str) -> String {
+    let parts: Vec<&str> = line.split('`').collect();
+    if parts.len() < 3 || line.contains(".toml: ") {
+        return line.to_string();
     }
     let known = option_names();
     let mut out = parts[0].to_string();
-    let mut rest = parts[1..].iter().peekable();
     // Between two backticks stands a name; what follows it is text again.
-    while let Some(name) = rest.next() {
-        let Some(after) = rest.next() else {
-            out += &format!("`{name}");
-            break;
-        };
-        let is_shown = known.iter().any(|own| own == name) && is_option(name, after);
-        if is_shown {
-            out += &format!("--{}", name.replace('_', "-"));
-        } else {
-            out += &format!("`{name}`");
-        }
-        // An option and its value.
-        match after.strip_prefix(" = ").filter(|_| is_shown) {
-            Some(value) => out += &format!(" {value}"),
-            None => out += after,
+    for pair in parts[1..].chunks(2) {
+        let (name, after) = (pair[0], pair.get(1).copied());
+        let is_shown = known.iter().any(|own| own == name) && is_option(&out, name, after.unwrap_or_default());
+        match (after, is_shown) {
+            (None, _) => out += &format!("`{name}"),
+            (Some(after), false) => out += &format!("`{name}`{after}"),
+            (Some(after), true) => {
+                // An option and its value.
+                let rest = after.strip_prefix(" =").unwrap_or(after);
+                out += &format!("--{}{rest}", name.replace('_', "-"));
+            }
         }
     }
     out
 }
 
 /// Whether a name between backticks is an option: models, arrays and keys of files may be called like one.
-fn is_option(name: &str, after: &str) -> bool {
+fn is_option(before: &str, name: &str, after: &str) -> bool {
     let is_plain = [
         "only",
         "skip",
@@ -66,12 +62,12 @@ fn is_option(name: &str, after: &str) -> bool {
         "performance",
         "checkpoint",
         "metadata",
-    ]
-    .contains(&name);
-    let takes = [" = ", " PATH", " NAME", " FILE", " FOLDER", ")"]
+    ];
+    let has_value = [" = ", " PATH", " NAME", " FILE", " FOLDER"]
         .iter()
         .any(|next| after.starts_with(next));
-    name.contains('_') || is_plain || takes
+    let is_alone = before.ends_with('(') && after.starts_with(')');
+    name.contains('_') || is_plain.contains(&name) || has_value || is_alone
 }
 
 /// The keys of all options of all commands.

@@ -40,7 +40,8 @@ pub enum Error {
     },
     /// Two parts that need one row for each sample have different numbers of rows.
     #[error(
-        "{left} has {left_rows} rows but {right} has {right_rows}; give one row per sample in both, in the same order"
+        "{left} has {left_rows} rows but {right} has {right_rows}; give one row per sample in both, in the same order, or join \
+         them by id"
     )]
     RowMismatch {
         /// One part, in words.

@@ -16,7 +16,7 @@ use crate::evaluation::problems::Problems;
 use crate::evaluation::request::{Choice, Evaluate};
 use crate::evaluation::stages::stages;
 use crate::gate::{GateOptions, Gates, models};
-use crate::inputs::{Inputs, Needs, Role};
+use crate::inputs::{Distances, Inputs, Needs, Role};
 use crate::options::{Data, Outputs, Settings, default_options};
 use crate::report::{Report, resolved};
 use crate::search::list;
@@ -102,7 +102,7 @@ pub fn run(options: &Compare, session: &Session) -> Result<Report> {
     let mut problems = Problems::default();
     let needs = Needs {
         models: true,
-        distances: true,
+        distances: Distances::OfNumbers,
     };
     let inputs = Inputs::read(&options.data, needs, &options.settings.machine, session, &mut problems);
     problems.refuse()?;

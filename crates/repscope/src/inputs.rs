@@ -64,7 +64,18 @@ pub struct Needs {
     /// A run of a retrieval alone needs no models.
     pub models: bool,
     /// Whether distances between the states are taken; else they are for encoders alone.
-    pub distances: bool,
+    pub distances: Distances,
+}
+
+/// Whether distances between inputs are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Distances {
+    /// Not at all.
+    None,
+    /// Where the inputs are numbers; texts are for encoders alone.
+    OfNumbers,
+    /// In any case, so that texts are refused.
+    Required,
 }
 
 /// The embeddings of a model, of its next inputs, and of its second view.
@@ -141,8 +152,12 @@ impl Inputs {
             }));
         }
         let points = |all: &mut All, seen: Option<Seen>, name: &str| {
-            let seen = seen.filter(|seen| needs.distances && seen.texts().is_none())?;
-            all.points(seen, name)
+            let is_wanted = |seen: &Seen| match needs.distances {
+                Distances::None => false,
+                Distances::OfNumbers => seen.texts().is_none(),
+                Distances::Required => true,
+            };
+            all.points(seen.filter(is_wanted)?, name)
         };
         let states = points(&mut all, seen.clone(), "states");
         let next = points(&mut all, next, "next states");

@@ -17,7 +17,7 @@ use repscope_io::{Data, InputPath, Pool, read_array, write_whole};
 
 use repscope::analysis::perturb::MaskOptions;
 use repscope::encoding::{Model, Seen};
-use repscope::inputs::{Inputs, Needs};
+use repscope::inputs::{Distances, Inputs, Needs};
 use repscope::options::{Data as Sources, Settings};
 use repscope::reader::Reader;
 use repscope::source::Place;
@@ -70,7 +70,7 @@ pub fn run(job: &BenchJob) -> Result<ExitCode> {
             };
             let needs = Needs {
                 models: true,
-                distances: true,
+                distances: Distances::Required,
             };
             let mut problems = Problems::default();
             let inputs = Inputs::read(&data, needs, machine, &Session::silent(), &mut problems);

@@ -332,7 +332,7 @@ fn without_episodes_a_warning_says_that_all_rows_are_one_sequence() {
     assert!(run.stderr.contains("warning: no episodes are given"), "{}", run.stderr);
     let warnings = &folder.json("evaluation_plots/results.json")["warnings"];
     assert!(
-        warnings[0].as_str().is_some_and(|w| w.contains("--episodes")),
+        warnings[0].as_str().is_some_and(|w| w.contains("no episodes")),
         "{warnings}"
     );
 }

@@ -414,7 +414,7 @@ fn further_captions_of_a_sample_are_left_out_and_ids_join_the_rest() {
     let by_position = folder.results(line);
     assert_ne!(by_position["scores"], expected);
     assert!(
-        warnings(&by_position).contains("ids = sample_ids"),
+        warnings(&by_position).contains("`ids` = sample_ids"),
         "{}",
         warnings(&by_position)
     );

@@ -357,7 +357,7 @@ impl Clid {
         }
         if self.performance.is_some() && models < FEWEST_MODELS {
             bail!(
-                "performance is compared over models: at least {FEWEST_MODELS} are needed, but {models} {} given",
+                "`performance` is compared over models: at least {FEWEST_MODELS} are needed, but {models} {} given",
                 if models == 1 { "is" } else { "are" }
             );
         }

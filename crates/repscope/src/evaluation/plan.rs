@@ -12,7 +12,7 @@ use super::problems::Problems;
 use super::request::Evaluate;
 use crate::analysis::perturb::{Checks, Scored};
 use crate::analysis::{self, Analysis, EtesFiles, Origin};
-use crate::inputs::{Inputs, Needs, Role};
+use crate::inputs::{Distances, Inputs, Needs, Role};
 use crate::options::Data;
 use crate::reader::Sources;
 use crate::report::Report;
@@ -153,7 +153,10 @@ impl Plan {
                 request.spec(&data)?;
                 let needs = Needs {
                     models: true,
-                    distances: declared.reads.contains(&Role::States) && declared.kind != Kind::Robustness,
+                    distances: match declared.reads.contains(&Role::States) && declared.kind != Kind::Robustness {
+                        true => Distances::Required,
+                        false => Distances::None,
+                    },
                 };
                 Inputs::read(&data, needs, &request.settings().machine, session, &mut problems)
             }
@@ -201,7 +204,7 @@ impl Plan {
         let is_study = |request: &dyn Analysis| request.declared().data == Origin::Study;
         let needs = Needs {
             models: asked.iter().any(|request| is_study(&**request)) || asked.is_empty(),
-            distances: true,
+            distances: Distances::OfNumbers,
         };
         let inputs = Inputs::read(&options.data, needs, &options.settings.machine, session, problems);
         let (mut running, mut unfit) = (Vec::new(), Vec::new());

@@ -84,7 +84,7 @@ pub fn resolve(place: &Place, key: &Key, ids: Option<&str>, warnings: &mut Vec<S
         _ => match with(key.usual).read() {
             Ok(_) => Ok(with(key.usual)),
             Err(error) => {
-                let option = key.option.map_or(String::new(), |o| format!(", or as {o}"));
+                let option = key.option.map_or(String::new(), |o| format!(", or as `{o}`"));
                 bail!("{error}. Name the one you mean: {path}#KEY{option}")
             }
         },

@@ -60,7 +60,7 @@ pub fn spaces(options: &Retrieval) -> Result<Vec<NamedSpace>> {
                 Some((name, path)) if !name.trim().is_empty() && !path.is_empty() => {
                     (name, Place::File(InputPath::parse(path)))
                 }
-                _ => bail!("space {text} needs a name and a path, NAME=PATH"),
+                _ => bail!("`space` = {text} needs a name and a path: `space` NAME=PATH"),
             },
         };
         spaces.push(NamedSpace {

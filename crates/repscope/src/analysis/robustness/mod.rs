@@ -121,6 +121,8 @@ impl Analysis for Robustness {
     }
 
     fn spec(&self, _data: &Data) -> Result<Spec> {
+        // What is wrong with the levels is said before anything is encoded.
+        noise::levels(self, [0.0, 1.0])?;
         self.settings.spec()
     }
 
@@ -133,7 +135,7 @@ impl Analysis for Robustness {
             if model.encoder.is_none() && !is_encoder(&model.embeddings)? {
                 bail!(
                     "{} holds embeddings, and noise goes into what an encoder sees; give an encoder, or stored embeddings \
-                     with and without noise",
+                     without (`clean`) and with noise (`noisy`)",
                     model.embeddings
                 );
             }

@@ -34,7 +34,7 @@ impl<'a> Meeting<'a> {
     pub fn new(options: &Robustness, pool: Pool, rows: &'a dyn Rows) -> Result<Self> {
         Ok(Meeting {
             rows,
-            levels: levels(options, rows)?,
+            levels: levels(options, range_of(rows)?)?,
             draws: options.draws,
             pool,
         })
@@ -157,13 +157,12 @@ impl Rows for WithNoise<'_> {
     }
 }
 
-/// The noise that is asked for, from weak to strong.
-fn levels(options: &Robustness, rows: &dyn Rows) -> Result<Vec<Corrupting>> {
+/// The noise that is asked for, from weak to strong, of inputs in this range.
+pub(super) fn levels(options: &Robustness, range: [f64; 2]) -> Result<Vec<Corrupting>> {
     if options.draws == 0 {
         bail!("`draws` = 0: at least one draw of the noise is needed");
     }
     let kind = options.kind;
-    let range = range_of(rows)?;
     let words: Vec<&str> = options.clamp.iter().map(|own| own.0.as_str()).collect();
     let clamp = match words[..] {
         [] => None,
