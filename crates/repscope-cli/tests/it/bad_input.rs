@@ -434,7 +434,10 @@ const CASES: &[(&str, &[&str])] = &[
         "retrieval --labels labels.npy",
         &["nothing to search", "--sensor-embeddings PATH", "--space NAME=PATH"],
     ),
-    ("retrieval --sensor_embeddings z.npy", &["--labels PATH is needed"]),
+    (
+        "retrieval --sensor_embeddings z.npy",
+        &["labels are needed", "--labels PATH"],
+    ),
     (
         "retrieval --sensor_embeddings none.npy --labels labels.npy",
         &["cannot read none.npy"],
@@ -449,7 +452,7 @@ const CASES: &[(&str, &[&str])] = &[
     ),
     (
         "retrieval --sensor_embeddings z.npy --text_embeddings short.npy --labels labels.npy",
-        &["`sensor` has 60 rows", "`text` has 59", "--ids"],
+        &["`sensor` has 60 rows", "`text` has 59", "by id"],
     ),
     (
         "retrieval --sensor_embeddings z.npy --labels words.npy",
@@ -473,7 +476,7 @@ const CASES: &[(&str, &[&str])] = &[
             "no array `embeddings`",
             "`latent` (60, 3) f64",
             "both.npz#KEY",
-            "--sensor-key KEY",
+            "--sensor-key",
         ],
     ),
     (
@@ -534,11 +537,11 @@ const CASES: &[(&str, &[&str])] = &[
     ),
     (
         "retrieval --sensor_embeddings z.npy --labels labels.npy ids.npy",
-        &["labels.npy has no name", "l1=PATH l2=PATH"],
+        &["labels.npy have no name", "l1=PATH l2=PATH"],
     ),
     (
         "retrieval --sensor_embeddings z.npy --labels l1=labels.npy l1=ids.npy",
-        &["`l1` twice"],
+        &["`l1` is named twice"],
     ),
     (
         "retrieval --space a=z.npy b=w.npy --labels a=labels.npy",
@@ -546,7 +549,7 @@ const CASES: &[(&str, &[&str])] = &[
     ),
     (
         "retrieval --space a=z.npy b=w.npy --labels l1=labels.npy l2=ids.npy b=labels.npy",
-        &["says nothing of the set", "b.l1=PATH"],
+        &["say nothing of the set", "b.l1=PATH"],
     ),
     (
         "retrieval --sensor_embeddings z.npy --labels labels.npy --exclude_labels cats",
@@ -655,7 +658,7 @@ const CASES: &[(&str, &[&str])] = &[
     ),
     (
         "retrieval --sensor_embeddings z.npy --labels labels.npy --memory 1K",
-        &["--memory"],
+        &["memory limit", "1.0 KiB"],
     ),
     // Commands that read no model
     (

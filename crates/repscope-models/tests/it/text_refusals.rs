@@ -164,7 +164,7 @@ fn a_checkpoint_without_a_projection_says_what_was_looked_for_and_what_is_there(
         "text_projection.proj",
         "aligner.q_y",
         "model_state_dict.layers.0.ln1.weight` 4",
-        "turn the projection off",
+        "set `no_projection`",
     ];
     assert_says(&said, &words);
     let without = TextOptions {

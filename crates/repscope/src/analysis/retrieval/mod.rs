@@ -226,7 +226,7 @@ impl Analysis for Retrieval {
     fn prepare(&self, _data: &Data, _inputs: &Inputs, sources: &mut Sources, session: &Session) -> Result<Extra> {
         let flat = self.output.as_ref().map(|output| PathBuf::from(output.to_string()));
         if let Some(output) = flat.as_ref().filter(|path| path.is_dir()) {
-            bail!("{} is a folder; name a file for the JSON", output.display());
+            bail!("`output` = {} is a folder; name a file for the JSON", output.display());
         }
         let (retrieval, own) = read(self, session)?;
         *sources = own;
@@ -344,10 +344,7 @@ fn parts(spaces: &[NamedSpace], labels: &[LabelFile], captions: &Captions, ids: 
     for name in ids.iter().filter_map(|id| id.0.name()) {
         if !parts.iter().any(|p| p.name == name) {
             let known: Vec<&str> = parts.iter().map(|p| p.name.as_str()).collect();
-            bail!(
-                "there are ids for `{name}`, but the arrays here are {}",
-                names::list(&known)
-            );
+            bail!("`ids` names `{name}`, but the arrays here are {}", names::list(&known));
         }
     }
     Ok(parts)
