@@ -6,7 +6,7 @@ use crate::metrics::{Metric, MetricId};
 use crate::score::{Breakdown, ClassColumn, Curve, Difference, SampleTable, Score};
 use crate::stats::adjust;
 
-/// Everything a run answers, or what one metric answers: then `model` is empty until [`Results::of_model`] fills it in.
+/// Everything a run answers, or what one metric answers: then `model` is empty until `Results::of_model` fills it in.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Results {
     /// The numbers, model by model.

@@ -5,7 +5,7 @@
 //! [`read_array`], and the array becomes a [`Space`](repscope_core::Space) or
 //! [`Labels`](repscope_core::Labels). A folder of images is opened by [`Images`], which decodes them batch by batch,
 //! texts are read by [`read_texts`], and the states of an agent by [`read_dataset`]. [`inspect`] looks at an array
-//! that may not be fit for either. [`lend`] lets a program pass its own arrays in place of files.
+//! that may not be fit for either.
 //! The way of an output: a [`ResultsDocument`] becomes JSON, and [`write_whole`] puts it on disk.
 //!
 //! Files are not trusted. Every size a header states is compared with the size of the file before

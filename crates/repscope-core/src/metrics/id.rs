@@ -43,7 +43,7 @@ use super::{METRICS, Metric, Output};
 const DIRECTION: &str = "DIRECTION";
 const HEAD: &str = "HEAD";
 
-/// The identity of a score, curve or table. `Display` and `FromStr` are inverses; see the [module](self) for its parts.
+/// The identity of a score, curve or table. `Display` and `FromStr` are inverses.
 ///
 /// Cheap to clone; compared, ordered and hashed as the text it prints.
 #[derive(Clone, Serialize, Deserialize)]
