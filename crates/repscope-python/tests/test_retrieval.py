@@ -560,7 +560,7 @@ def test_results_can_be_copied_and_pickled(data):
         ({"labels": ["a"] * 3}, ValueError, "has 3 rows but `sensor` has 120"),
         ({"directions": ["text2smell"]}, ValueError, "there is no direction `text2smell`"),
         ({"directions": []}, ValueError, "directions is empty"),
-        ({"text_embeddings": None}, ValueError, "embeddings, which was not given"),
+        ({"text_embeddings": None}, ValueError, "`text_embeddings`, which was not given"),
         ({"k_values": []}, ValueError, "k_values is empty"),
         ({"k_values": [0]}, ValueError, "at least 1"),
         ({"k_values": [2.5]}, TypeError, "integer"),
