@@ -571,3 +571,29 @@ fn evaluate_takes_the_same_gates() {
         run.stderr
     );
 }
+
+#[test]
+fn many_models_are_compared_pair_by_pair_only_where_that_is_asked_for() {
+    let folder = Folder::new();
+    let models: Vec<String> = (0..11).map(|i| format!("--model m{i}=m{i}.npy")).collect();
+    for i in 0..11 {
+        folder.write(&format!("m{i}.npy"), &npy_f64(&[30, 2], &noise(i, 60)));
+    }
+    let count = |command: &str, models: &[String]| {
+        let words = format!("{command} {} --no-figures --output-dir out", models.join(" "));
+        let run = folder.good(&words);
+        let found = folder.json("out/results.json")["differences"]
+            .as_array()
+            .map_or(0, Vec::len);
+        (found, run.stderr)
+    };
+    let (some, said) = count("manifold", &models[..10]);
+    assert!(some > 0 && !said.contains("pair by pair"), "{some} {said}");
+    let (none, said) = count("manifold", &models);
+    assert!(
+        none == 0 && said.contains("11 models are not compared pair by pair"),
+        "{none} {said}"
+    );
+    let (all, _) = count("compare --only manifold", &models);
+    assert_eq!(all / 55, some / 45, "every pair in every metric");
+}

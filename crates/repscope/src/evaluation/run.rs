@@ -20,6 +20,10 @@ use crate::options::Outputs;
 use crate::report::{Report, counted, resolved};
 use crate::session::Session;
 
+/// Up to this many models all pairs are compared along with an analysis, and shown on its page. More pairs take longer than the
+/// metrics and fit no page; `compare` takes any number.
+const MOST_COMPARED: usize = 10;
+
 /// What became of an evaluation.
 pub struct Evaluation {
     /// All analyses in one report.
@@ -43,7 +47,14 @@ pub fn analyze(request: Box<dyn Analysis>, session: &Session) -> Result<Report> 
 fn finish(planned: Planned, mut results: Results, session: &Session) -> Result<Report> {
     let name = planned.kind().name();
     results.warnings.splice(0..0, planned.sources.warnings.iter().cloned());
-    compare(&mut results, &planned.spec, &session.driver());
+    let models = results.models().len();
+    if models <= MOST_COMPARED {
+        compare(&mut results, &planned.spec, &session.driver());
+    } else {
+        session.say(&format!(
+            "{name}: {models} models are not compared pair by pair; `repscope compare` does that"
+        ));
+    }
     let options = resolved(&planned.spec, planned.sources.options.clone());
     Ok(Report {
         document: ResultsDocument::new(name, options, planned.sources.records.clone(), &results),
