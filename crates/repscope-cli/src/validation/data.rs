@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The data the claims speak of: the two files of document 002, and data drawn or built with known properties.
+//! The data the claims speak of: the two files of the CLID / RankMe specification, and data drawn or built with known properties.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow, bail};
 use repscope_core::Space;
 use repscope_io::{InputPath, Pool, read_array};
 
-/// The worked examples of document 002.
+/// The worked examples of the CLID / RankMe specification.
 pub struct Examples {
     pub blobs: Space,
     pub matrix: Space,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The values that document 002's validation run prints.
+//! The values that the CLID / RankMe specification's validation run prints.
 
 use anyhow::Result;
 use repscope_core::Spec;

@@ -11,7 +11,7 @@ use super::{Group, Report};
 pub fn markdown(report: &Report) -> String {
     let mut text = format!(
         "# Validation of CLID and RankMe\n\n\
-         Computed by `repscope validate`, repscope {}. Examples of document 002: {}. **{}**\n\n\
+         Computed by `repscope validate`, repscope {}. Worked examples of the specification: {}. **{}**\n\n\
          A claim is checked against a printed value, another program, a formula, a calculation by hand or a proof, never \
          against the code that it checks.\n\n",
         env!("CARGO_PKG_VERSION"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The evidence that the metrics of document 002 are right: claims with known answers, computed anew on every run.
+//! The evidence that the metrics of the CLID / RankMe specification are right: claims with known answers, computed anew on every run.
 //!
 //! A [`Claim`] is checked against a printed value, another program, a formula, a calculation by hand or a proof, never
 //! against the code that it checks. `data` holds what the claims speak of, one file per group holds the claims, and
@@ -35,7 +35,7 @@ pub use table::table;
 /// All claims, by what they rest on.
 pub struct Report {
     pub groups: Vec<Group>,
-    /// Where the two files of document 002 come from.
+    /// Where the two files of the CLID / RankMe specification come from.
     pub examples: String,
 }
 

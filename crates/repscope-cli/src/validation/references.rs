@@ -25,7 +25,7 @@ impl Reference {
     pub fn text(self) -> &'static str {
         match self {
             Reference::Document002 => {
-                "Specification document 002, \"Implementation Evidence: CLID and RankMe Metrics\", and its validation run."
+                "Specification \"Implementation Evidence: CLID and RankMe Metrics\", and its validation run."
             }
             Reference::RankMe => {
                 "Garrido, Balestriero, Najman and LeCun, \"RankMe: Assessing the Downstream Performance of Pretrained \

@@ -26,7 +26,10 @@ pub fn table(report: &Report, width: usize, color: Color) -> String {
     blocks.push(Block::List(
         report.references().iter().enumerate().map(reference).collect(),
     ));
-    blocks.push(Block::Text(format!("Examples of document 002: {}.", report.examples)));
+    blocks.push(Block::Text(format!(
+        "Worked examples of the specification: {}.",
+        report.examples
+    )));
     blocks.push(Block::Heading(report.summary()));
     Document { blocks, legend: None }.render(Format::Table, width, color)
 }

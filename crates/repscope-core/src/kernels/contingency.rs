@@ -79,7 +79,7 @@ impl Contingency {
         entropy(&self.columns, self.n)
     }
 
-    /// Normalised mutual information, 0 to 1; `None` if both partitions have one class only.
+    /// Normalized mutual information, 0 to 1; `None` if both partitions have one class only.
     pub fn nmi(&self) -> Option<f64> {
         let mean = (self.entropy_rows() + self.entropy_columns()) / 2.0;
         (mean > 0.0).then(|| (self.mutual_information() / mean).min(1.0))

@@ -13,7 +13,7 @@ use repscope_figures::{Axis, BarRow, Bars, BarsLook, BoxRow, Boxes, Figure, Lege
 const DRAWN: [(&str, &str); 10] = [
     ("clid.cl", "Cluster learnability"),
     ("clid.id", "Intrinsic dimension"),
-    ("clid.id_normalized", "Normalised intrinsic dimension"),
+    ("clid.id_normalized", "Normalized intrinsic dimension"),
     ("clid", "CLID"),
     ("weighted_clid", "Weighted CLID"),
     ("mcr2.total", "MCR² loss"),
@@ -55,7 +55,7 @@ fn analysis(results: &Results) -> Vec<NamedFigure> {
         models.bars("CLID", from_zero("CL + normalized ID"), "", &one("clid")),
         runs(&models),
         models.bars(
-            "Normalised ID",
+            "Normalized ID",
             from_zero("normalized dimension"),
             "",
             &one("clid.id_normalized"),

@@ -31,7 +31,7 @@ enum What {
 }
 
 impl Seen {
-    /// Opens what a path names, and keeps a record of it. A folder is one of images; a dataset of document 000 brings its
+    /// Opens what a path names, and keeps a record of it. A folder is one of images; a dataset of the representation analysis brings its
     /// episodes along.
     pub fn open(place: &Place, skip_bad: bool, reader: &mut Reader) -> Result<Self> {
         let seen = |what, digest: &str, stops| Seen {

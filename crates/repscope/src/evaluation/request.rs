@@ -102,7 +102,7 @@ impl Bind for Evaluate {
     }
 }
 
-/// The names of the analyses that an evaluation knows, and their folders as document 000 has them.
+/// The names of the analyses that an evaluation knows.
 fn kinds() -> impl TypedValueParser<Value = Kind> {
     let value = |own: &'static Declared| {
         let value = clap::builder::PossibleValue::new(own.kind.name());

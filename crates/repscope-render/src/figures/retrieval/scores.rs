@@ -18,7 +18,7 @@ const AT_K: [(&str, &str, &str); 5] = [
     ("label_precision.macro", "Macro precision", "mean over labels"),
     (
         "label_precision.normalized",
-        "Normalised precision",
+        "Normalized precision",
         "share of the possible hits",
     ),
     ("label_recall", "Recall", "share of the relevant targets"),

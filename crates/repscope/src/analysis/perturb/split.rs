@@ -10,7 +10,7 @@ use repscope_io::{Data, InputPath, read_array, read_texts};
 
 use super::tree::Tree;
 
-/// The share of each class, in all heads, that is the test set of document 003.
+/// The share of each class, in all heads, that is the test set of the perturbation impact scripts.
 const TEST_PARTS: usize = 10;
 
 /// Keeps the images of a split; says what it is.
