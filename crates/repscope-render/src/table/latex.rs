@@ -340,3 +340,16 @@ pub(crate) fn escape(text: &str) -> String {
     }
     escaped
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_text_have_minus_signs_and_names_keep_their_hyphens() {
+        assert_eq!(
+            escape("so -0.2 (-0.3) [-1, -2] tab:a-1 50$ -4 e - 1 --k"),
+            "so $-$0.2 ($-$0.3) [$-$1, $-$2] tab:a-1 50\\$ $-$4 e - 1 -{}-k"
+        );
+    }
+}

@@ -203,3 +203,17 @@ fn superscript(number: usize) -> String {
         .map(|digit| DIGITS[(digit - b'0') as usize])
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_wrapped_and_cut_only_where_they_do_not_fit() {
+        assert_eq!(broken("one two three", 20), ["one two three"]);
+        assert_eq!(broken("one two three", 8), ["one two", "three"]);
+        let cut = broken("incomprehensible", 6);
+        assert!(cut.len() > 1 && cut.iter().all(|line| columns(line) <= 6), "{cut:?}");
+        assert_eq!(cut.concat().replace(['-', '…'], ""), "incomprehensible");
+    }
+}
