@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use repscope_core::metrics::find;
 use repscope_core::run::{Driver, Order};
-use repscope_core::{Labels, Metric, Score, Space, Spec, Study, evaluate};
+use repscope_core::{Labels, Metric, Pairs, Score, Space, Spec, Study, evaluate};
 
 use crate::error::{Error, Result};
 
@@ -108,6 +108,27 @@ of_embeddings! {
     condition_number;
     /// The standard deviation of the columns of unit-length embeddings.
     std_collapse;
+    /// The k-means objective for five clusters.
+    inertia;
+    /// How evenly k-means fills five clusters.
+    cluster_balance;
+}
+
+/// Functions of embeddings that give several scores.
+macro_rules! several_of_embeddings {
+    ($($(#[$doc:meta])* $name:ident;)*) => {
+        $($(#[$doc])*
+        pub fn $name(embeddings: &Embeddings) -> Result<Vec<Score>> {
+            scores(stringify!($name), study(embeddings), &Spec::default())
+        })*
+    };
+}
+
+several_of_embeddings! {
+    /// The largest and the smallest eigenvalue of the covariance.
+    spectrum;
+    /// Cluster learnability, intrinsic dimension, and their sum.
+    clid;
 }
 
 /// Functions of embeddings and labels.
@@ -155,12 +176,39 @@ of_inputs! {
     continuity;
 }
 
+/// Slope, correlation and ratios of the distances of consecutive rows in the inputs and in the embeddings.
+pub fn smoothness(inputs: &Embeddings, embeddings: &Embeddings) -> Result<Vec<Score>> {
+    let mut study = study(embeddings);
+    study.input = Some(inputs.0.clone());
+    study.check().map_err(wrong)?;
+    study.pairs = Some(Arc::new(Pairs::consecutive(embeddings.rows(), None)));
+    scores("smoothness", study, &Spec::default())
+}
+
+/// The coding rates of MCR²: of the classes, or of k-means clusters where there are no labels.
+pub fn mcr2(embeddings: &Embeddings, labels: Option<&Labels>) -> Result<Vec<Score>> {
+    let mut study = study(embeddings);
+    study.labels = labels.cloned().map(Arc::new);
+    study.check().map_err(wrong)?;
+    scores("mcr2", study, &Spec::default())
+}
+
+/// How near two views of the same samples are, and how uniform both are.
+pub fn alignment(embeddings: &Embeddings, view: &Embeddings) -> Result<Vec<Score>> {
+    let mut study = study(embeddings);
+    study.view = Some(view.0.clone());
+    study.check().map_err(wrong)?;
+    scores("alignment", study, &Spec::default())
+}
+
 #[cfg(test)]
 mod tests {
+    use repscope_core::METRICS;
+
     use super::*;
 
     fn line() -> Embeddings {
-        let line: Vec<f64> = (0..20).flat_map(|i| [f64::from(i), 2.0 * f64::from(i)]).collect();
+        let line: Vec<f64> = (1..21).flat_map(|i| [f64::from(i), 2.0 * f64::from(i)]).collect();
         Embeddings::new(20, 2, line).expect("finite numbers")
     }
 
@@ -172,6 +220,35 @@ mod tests {
         assert_eq!(
             (kept.metric.to_string().as_str(), kept.value),
             ("trustworthiness@3", Some(1.0))
+        );
+    }
+
+    #[test]
+    fn every_metric_of_one_model_is_a_function() {
+        let source = include_str!("functions.rs");
+        let is_plain = |metric: &&&Metric| metric.is_of_studies() && metric.id != "robustness";
+        for metric in METRICS.iter().filter(is_plain) {
+            let is_listed = source.lines().any(|line| line.trim() == format!("{};", metric.id));
+            assert!(
+                is_listed || source.contains(&format!("pub fn {}(", metric.id)),
+                "{}",
+                metric.id
+            );
+        }
+    }
+
+    #[test]
+    fn functions_of_two_inputs_give_what_they_are_named_for() {
+        let line = line();
+        let slope = &smoothness(&line, &line).expect("scores")[0];
+        assert_eq!(slope.metric, "smoothness.slope");
+        let near = &alignment(&line, &line).expect("scores")[0];
+        assert_eq!((near.metric.as_str(), near.value), ("alignment", Some(0.0)));
+        assert!(
+            mcr2(&line, None)
+                .expect("scores")
+                .iter()
+                .all(|score| score.metric.starts_with("mcr2."))
         );
     }
 
