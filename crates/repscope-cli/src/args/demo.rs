@@ -19,7 +19,7 @@ a study.toml to edit and run again.";
 
 #[derive(Debug, Args)]
 pub struct Demo {
-    /// About three minutes on two cores (the default)
+    /// About two minutes on two cores (the default)
     #[arg(long, conflicts_with_all = ["tiny", "full"])]
     pub quick: bool,
     /// Seconds: complete, but the encoders learn little
