@@ -19,7 +19,7 @@ mod vit;
 
 use std::fmt;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, wrong};
 use layers::Layers;
 pub use recognize::{recognize, recognize_as};
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ impl Kind {
         let found = Kind::NAMES.iter().find(|(known, _)| *known == name);
         found.map(|(_, kind)| *kind).ok_or_else(|| {
             let known: Vec<&str> = Kind::NAMES.iter().map(|(known, _)| *known).collect();
-            Error::Model(format!("unknown network `{name}`; use {}", known.join(", ")))
+            wrong!("unknown network `{name}`; use {}", known.join(", "))
         })
     }
 }
@@ -123,9 +123,7 @@ pub struct Built {
 pub fn build(architecture: &Architecture, weights: &dyn WeightSource, options: &BuildOptions) -> Result<Built> {
     let kind = architecture.kind;
     let unused = |option: &str, owner: Kind| {
-        Error::Model(format!(
-            "{option} is an option for a {owner}, but the weights are those of a {kind}; leave it out"
-        ))
+        wrong!("{option} is an option for a {owner}, but the weights are those of a {kind}; leave it out")
     };
     if options.activation.is_some() && kind != Kind::ConvEncoder {
         return Err(unused("an activation", Kind::ConvEncoder));

@@ -13,7 +13,7 @@ mod token_ids;
 use std::path::Path;
 
 use crate::architectures::{build, recognize, recognize_as};
-use crate::error::{Error, Result};
+use crate::error::{Result, bail, wrong};
 use crate::runtime::{Elem, ModelBytes, ModelFile, Port, Session, load};
 use clips::{Frames, Regroup};
 use fit::Fit;
@@ -67,27 +67,27 @@ impl Encoder {
             .unwrap_or_default();
         if extension == "onnx" {
             if options.architecture.is_some() {
-                return Err(Error::Model(format!(
+                bail!(
                     "{} is a graph, which says itself what is computed; leave out the architecture",
                     path.display()
-                )));
+                );
             }
             let digest = file_digest(path)?;
             return Encoder::new(ModelBytes::File(path.to_path_buf()), &digest, options);
         }
         if !WEIGHTS.contains(&extension.as_str()) {
-            return Err(Error::Model(format!(
+            bail!(
                 "{} is not a model by its name; give an .onnx file, or weights as .{}",
                 path.display(),
                 WEIGHTS.join(", .")
-            )));
+            );
         }
         let weights = repscope_io::Weights::open(path, key)?;
         let network = match options.architecture {
             Some(kind) => recognize_as(&weights, kind),
             None => recognize(&weights),
         };
-        let network = network.map_err(|e| Error::Model(format!("{}: {e}", path.display())))?;
+        let network = network.map_err(|e| wrong!("{}: {e}", path.display()))?;
         let built = build(&network, &weights, &options.build)?;
         let mut encoder = Encoder::from_graph(built.onnx, options)?;
         encoder.made.push(built.title);
@@ -184,11 +184,11 @@ impl Encoder {
         notes.extend(self.options.note(rows.dtype()));
         let size: usize = fit.shape.iter().product();
         if rows.count() == 0 || size == 0 {
-            return Err(Error::Model(format!(
+            bail!(
                 "there is nothing to encode: {} rows of shape {}",
                 rows.count(),
                 shape_text(rows.shape())
-            )));
+            );
         }
         let fixed = self.input.dims.first().copied().flatten();
         let step = fixed.unwrap_or(self.options.batch);
@@ -207,9 +207,7 @@ impl Encoder {
             let fed = fixed.unwrap_or(count.max(2));
             if stored.len() != count * size {
                 let read = stored.len();
-                return Err(Error::Model(format!(
-                    "{read} values were read for {count} rows of {size}"
-                )));
+                bail!("{read} values were read for {count} rows of {size}");
             }
             let value = feed(fit, &normal, &stored, size, fed)?;
             let inputs = match self.input.elem {

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, bail, wrong};
 
 pub(crate) use beside::ModelFile;
 pub use find_library::find_library;
@@ -134,12 +134,9 @@ pub fn load(model: ModelBytes, runtime: &Runtime, threads: usize) -> Result<Box<
     if let ModelBytes::File(path) = &model {
         // A clear word before a runtime tries.
         let open = std::fs::metadata(path).and_then(|_| std::fs::File::open(path));
-        let file = open.map_err(|e| Error::Model(format!("cannot read {}: {e}", path.display())))?;
+        let file = open.map_err(|e| wrong!("cannot read {}: {e}", path.display()))?;
         if file.metadata().is_ok_and(|m| m.is_dir()) {
-            return Err(Error::Model(format!(
-                "{} is a folder; give an .onnx file",
-                path.display()
-            )));
+            bail!("{} is a folder; give an .onnx file", path.display());
         }
     }
     let source = model.to_string();
@@ -154,18 +151,16 @@ pub fn load(model: ModelBytes, runtime: &Runtime, threads: usize) -> Result<Box<
             Box::new(onnx_runtime::OnnxSession::load(&model, &library, *provider, threads)?)
         }
         #[cfg(not(feature = "onnxruntime"))]
-        Runtime::OnnxRuntime { .. } => {
-            return Err(Error::Model(
-                "this program was built without ONNX Runtime; build it with the feature `onnxruntime`, or use the runtime rten".to_string(),
-            ));
-        }
+        Runtime::OnnxRuntime { .. } => bail!(
+            "this program was built without ONNX Runtime; build it with the feature `onnxruntime`, or use the runtime rten"
+        ),
     };
     if session.inputs().is_empty() || session.outputs().is_empty() {
-        return Err(Error::Model(format!(
+        bail!(
             "{source} has {} inputs and {} outputs and cannot be run; it may have been cut off, or hold no model",
             session.inputs().len(),
             session.outputs().len()
-        )));
+        );
     }
     Ok(session)
 }
@@ -174,10 +169,7 @@ pub fn load(model: ModelBytes, runtime: &Runtime, threads: usize) -> Result<Box<
 fn port<'a>(ports: &'a [Port], name: &str, kind: &str) -> Result<&'a Port> {
     ports.iter().find(|p| p.name == name).ok_or_else(|| {
         let there: Vec<String> = ports.iter().map(Port::to_string).collect();
-        Error::Model(format!(
-            "the graph has no {kind} named {name}; it has {}",
-            there.join(", ")
-        ))
+        wrong!("the graph has no {kind} named {name}; it has {}", there.join(", "))
     })
 }
 
@@ -188,9 +180,9 @@ fn to_bytes(values: &[f32], input: &str) -> Result<Vec<u8>> {
         .iter()
         .map(|x| {
             byte(x).ok_or_else(|| {
-                Error::Model(format!(
+                wrong!(
                     "the input {input} takes bytes, but a value is {x}; feed integers from 0 to 255, without scale, mean or std"
-                ))
+                )
             })
         })
         .collect()

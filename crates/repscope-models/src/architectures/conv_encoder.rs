@@ -15,7 +15,7 @@
 
 use super::layers::Layers;
 use super::{Activation, source::shape_text};
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 use crate::graph::{Attribute, Dim};
 
 const EPSILON: f32 = 1e-5;
@@ -34,11 +34,11 @@ pub(super) fn write(layers: &mut Layers, activation: Activation) -> Result<Strin
         let name = format!("conv_layers.{stage}");
         let [_, _, height, width] = layers.shape(&format!("{name}.weight"))?;
         if (height, width) != (KERNEL, KERNEL) {
-            return Err(Error::Model(format!(
+            bail!(
                 "`{name}.weight` has kernel {}, but this encoder has kernels of {KERNEL}×{KERNEL}, with stride 2; \
                  export the network to ONNX and give that file",
                 shape_text(&[height, width])
-            )));
+            );
         }
         (x, depth) = layers.conv(&x, &name, depth, 2, 1)?;
         x = layers.activation(&x, activation)?;
@@ -64,10 +64,10 @@ fn side(flat: usize, channels: usize, stages: usize) -> Result<usize> {
         .and_then(|factor| last.checked_mul(factor));
     match first {
         Some(first) if last > 0 && last * last * channels == flat => Ok(first),
-        _ => Err(Error::Model(format!(
+        _ => bail!(
             "`final_norm.weight` has {flat} numbers and the last of {stages} convolutions {channels} channels, which \
              fits no square image; export the network to ONNX and give that file"
-        ))),
+        ),
     }
 }
 

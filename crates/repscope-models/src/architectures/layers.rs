@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::Activation;
 use super::source::{WeightSource, shape_text};
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 use crate::graph::{Attribute, Dim, Element, GraphBuilder};
 
 /// ε of batch normalization in PyTorch.
@@ -76,11 +76,11 @@ impl<'a> Layers<'a> {
             .iter()
             .find(|name| self.own.iter().any(|own| name.starts_with(own)))
         {
-            return Err(Error::Model(format!(
+            bail!(
                 "`{name}` ({}) has no place in a {}, so this is another network; export it to ONNX and give that file",
                 shape_text(&self.weights.shape(name).unwrap_or_default()),
                 self.kind
-            )));
+            );
         }
         Ok((self.graph.finish()?, left))
     }
@@ -97,10 +97,10 @@ impl<'a> Layers<'a> {
         let weight = format!("{name}.weight");
         let [out, per_group, height, width] = self.shape(&weight)?;
         if !channels.is_multiple_of(per_group) {
-            return Err(Error::Model(format!(
+            bail!(
                 "`{}{weight}` reads {per_group} channels at a time, but {channels} come in",
                 self.prefix
-            )));
+            );
         }
         let mut inputs = vec![x.to_string(), self.weight(&weight, [out, per_group, height, width])?];
         let bias = format!("{name}.bias");

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::source::{WeightSource, listed};
 use super::{Architecture, Kind};
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 
 /// Names that a network has; the first is looked for behind any prefix. The two-head network contains a ResNet and
 /// comes first.
@@ -53,13 +53,13 @@ pub fn recognize(weights: &dyn WeightSource) -> Result<Architecture> {
         }
     }
     let known: Vec<String> = SIGNATURES.iter().map(|(kind, _)| kind.to_string()).collect();
-    Err(Error::Model(format!(
+    bail!(
         "the weights are not those of a network that is known by its weights alone ({}); export the network to ONNX \
          and give that file. There are {} weights: {}",
         known.join(", "),
         names.len(),
         listed(weights, "")
-    )))
+    )
 }
 
 /// Finds a network of this kind among the weights, whatever else they may be.
@@ -92,7 +92,7 @@ pub fn recognize_as(weights: &dyn WeightSource, kind: Kind) -> Result<Architectu
     let fewest = behind_prefixes.min_by_key(Vec::len).unwrap_or_default();
     let first = fewest.first().cloned().unwrap_or_default();
     let fewest: Vec<String> = fewest.iter().map(|name| format!("`{name}`")).collect();
-    Err(Error::Model(format!(
+    bail!(
         "the weights are not those of a {kind}: {} missing. There are {} weights: {}",
         match &fewest[..] {
             [one] => format!("{one} is"),
@@ -100,7 +100,7 @@ pub fn recognize_as(weights: &dyn WeightSource, kind: Kind) -> Result<Architectu
         },
         names.len(),
         listed(weights, &first)
-    )))
+    )
 }
 
 /// The prefix of the one network with this signature; none if there is no such network.
@@ -119,12 +119,12 @@ fn only_prefix(names: &BTreeSet<String>, kind: Kind, signature: &[&str]) -> Resu
         [prefix] => Ok(Some(prefix.to_string())),
         [first, ..] => {
             let all: Vec<String> = prefixes.iter().map(|prefix| format!("`{prefix}`")).collect();
-            Err(Error::Model(format!(
+            bail!(
                 "the weights hold {} networks of the kind {kind}, under {}; choose one, as in file.pth#{}",
                 all.len(),
                 all.join(", "),
                 first.trim_end_matches('.')
-            )))
+            )
         }
     }
 }

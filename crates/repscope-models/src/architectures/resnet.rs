@@ -13,7 +13,7 @@
 
 use super::Activation::Relu;
 use super::layers::Layers;
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 use crate::graph::{Attribute, Dim};
 
 pub(super) fn write(layers: &mut Layers) -> Result<String> {
@@ -75,10 +75,10 @@ pub(super) fn write_backbone(layers: &mut Layers, prefix: &str) -> Result<Backbo
     layers.owns(&own.each_ref().map(String::as_str));
     let [_, channels, height, width] = layers.shape(&format!("{stem}.weight"))?;
     if (height, width) != (7, 7) {
-        return Err(Error::Model(format!(
+        bail!(
             "`{stem}.weight` has a kernel of {height}×{width} and not 7×7: a variant for small images, whose strides \
              and pooling the weights do not determine; export the network to ONNX and give that file"
-        )));
+        );
     }
     let input = layers.images(channels, Dim::named("height"), Dim::named("width"));
     let (x, mut depth) = layers.conv(&input, &stem, channels, 2, 3)?;
@@ -142,10 +142,10 @@ fn write_block(
         let [_, _, height, width] = layers.shape(&format!("{conv}.weight"))?;
         let kernel = 1 + 2 * pad as usize;
         if (height, width) != (kernel, kernel) {
-            return Err(Error::Model(format!(
+            bail!(
                 "`{conv}.weight` has a kernel of {height}×{width} where a ResNet has {kernel}×{kernel}; export the \
                  network to ONNX"
-            )));
+            );
         }
         (y, depth) = layers.conv(&y, &conv, depth, stride, pad)?;
         y = layers.batch_norm(&y, &format!("{name}.bn{}", at + 1), depth)?;
@@ -159,10 +159,10 @@ fn write_block(
     } else if stride == 1 && channels == depth {
         x.to_string()
     } else {
-        return Err(Error::Model(format!(
+        bail!(
             "block `{name}` takes {channels} channels to {depth} with stride {stride}, which needs \
              `{name}.downsample.0.weight`, which is missing"
-        )));
+        );
     };
     let sum = layers.graph.node("Add", &[&y, &around], &[]);
     Ok((layers.activation(&sum, Relu)?, depth))

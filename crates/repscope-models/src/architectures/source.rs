@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 
 /// Named weights with shapes, whose values are read on demand.
 pub trait WeightSource {
@@ -42,7 +42,7 @@ impl WeightSource for BTreeMap<String, (Vec<usize>, Vec<f32>)> {
     fn values(&self, name: &str) -> Result<Vec<f32>> {
         match self.get(name) {
             Some((_, values)) => Ok(values.clone()),
-            None => Err(Error::Model(format!("there is no weight `{name}`"))),
+            None => bail!("there is no weight `{name}`"),
         }
     }
 }

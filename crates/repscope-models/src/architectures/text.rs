@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 
 use super::layers::Layers;
 use super::source::{WeightSource, listed};
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 use crate::graph::{Dim, Element};
 
 pub(crate) use config::{Config, Family};
@@ -82,14 +82,14 @@ fn prefix(family: Family, weights: &dyn WeightSource) -> Result<String> {
     let mut found = prefixes.into_iter();
     match (found.next(), found.next()) {
         (Some(prefix), None) => Ok(prefix),
-        (Some(one), Some(other)) => Err(Error::Model(format!(
+        (Some(one), Some(other)) => bail!(
             "the weights hold two networks of the kind {family}, under `{one}` and `{other}`; export the one that is \
              meant to ONNX and give that file"
-        ))),
-        (None, _) => Err(Error::Model(format!(
+        ),
+        (None, _) => bail!(
             "a {family} needs a weight `{sign}`, which is missing under every prefix; the weights are {}",
             listed(weights, sign)
-        ))),
+        ),
     }
 }
 
@@ -115,10 +115,11 @@ fn hidden_output(layers: &mut Layers, value: &str, width: usize) {
 fn relative_bias(layers: &mut Layers, table: &str, heads: usize, buckets: usize) -> Result<String> {
     let found: [usize; 2] = layers.shape(table)?;
     if found != [buckets, heads] {
-        return Err(Error::Model(format!(
+        bail!(
             "`{table}` has shape {}×{}, but config.json says {buckets} buckets and {heads} heads",
-            found[0], found[1]
-        )));
+            found[0],
+            found[1]
+        );
     }
     let numbers = pairs(layers, "relative_buckets", Element::Int64);
     let bias = layers.look_up(table, &numbers)?;
@@ -138,9 +139,9 @@ fn linear(layers: &mut Layers, x: &str, name: &str, width: usize, out: Option<us
 fn depth(layers: &Layers, beginning: &str, config: &Config) -> Result<usize> {
     let there = layers.count(beginning);
     match config.layers {
-        Some(said) if said != there => Err(Error::Model(format!(
-            "config.json says {said} layers, but there are weights for {there} (`{beginning}0.` and on)"
-        ))),
+        Some(said) if said != there => {
+            bail!("config.json says {said} layers, but there are weights for {there} (`{beginning}0.` and on)")
+        }
         _ => Ok(there),
     }
 }
@@ -148,9 +149,7 @@ fn depth(layers: &Layers, beginning: &str, config: &Config) -> Result<usize> {
 /// The width of a head.
 fn head_width(width: usize, heads: usize) -> Result<usize> {
     if heads == 0 || !width.is_multiple_of(heads) {
-        return Err(Error::Model(format!(
-            "config.json says {heads} attention heads, which cannot share a width of {width}"
-        )));
+        bail!("config.json says {heads} attention heads, which cannot share a width of {width}");
     }
     Ok(width / heads)
 }

@@ -21,7 +21,7 @@
 use super::Activation;
 use super::layers::Layers;
 use super::resnet::write_backbone;
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 
 const EXTRACTOR: &str = "task_specific_extractor";
 /// Shares of branch and residual.
@@ -68,11 +68,11 @@ fn write_task(
     let branch = layers.times(&branch, SHARES.0)?;
     let (residual, residual_out) = layers.linear(x, &part("residual"), width)?;
     if residual_out != out {
-        return Err(Error::Model(format!(
+        bail!(
             "`{}` has {out} outputs and `{}` has {residual_out}, but they are added",
             part("branch.0"),
             part("residual")
-        )));
+        );
     }
     let residual = layers.times(&residual, SHARES.1)?;
     Ok((layers.graph.node("Add", &[&branch, &residual], &[]), out))

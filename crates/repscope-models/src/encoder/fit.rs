@@ -4,7 +4,7 @@
 use super::normalize::Normalization;
 use super::options::{Layout, Options};
 use super::shape_text;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, bail};
 use crate::runtime::Port;
 
 /// One way of feeding rows.
@@ -61,11 +61,11 @@ impl Fit {
         let channels = axis.map_or(1, |a| self.shape[a]);
         for (name, values) in [("mean", &options.mean), ("std", &options.std)] {
             if values.len() > 1 && values.len() != channels {
-                return Err(Error::Model(format!(
+                bail!(
                     "{} values of {name} were given, but rows of shape {} have {channels} channels; give 1 or {channels}",
                     values.len(),
                     shape_text(&self.shape)
-                )));
+                );
             }
         }
         Ok(Normalization {

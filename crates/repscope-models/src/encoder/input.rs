@@ -4,7 +4,7 @@
 use super::fit::Fit;
 use super::normalize::Normalization;
 use super::token_ids;
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 use crate::runtime::{Data, Elem, Port, Value};
 
 /// The input that takes the rows: the one that was named, the only one, or `input_ids` among those of a text model.
@@ -16,10 +16,7 @@ pub(super) fn only_input<'a>(inputs: &'a [Port], name: Option<&str>) -> Result<&
     };
     let Some(input) = input else {
         let name = name.unwrap_or_default();
-        return Err(Error::Model(format!(
-            "the model has no input named {name}; it has {}",
-            there()
-        )));
+        bail!("the model has no input named {name}; it has {}", there());
     };
     let goes_with = |other: &&Port| input.elem != Elem::I64 || !token_ids::is_beside(other);
     let others: Vec<&Port> = inputs
@@ -28,7 +25,7 @@ pub(super) fn only_input<'a>(inputs: &'a [Port], name: Option<&str>) -> Result<&
         .filter(goes_with)
         .collect();
     if !others.is_empty() {
-        return Err(Error::Model(format!(
+        bail!(
             "the model has {} inputs ({}), but rows can be fed to one, and nothing is known to feed to {}; export a model \
              that takes the rows alone",
             inputs.len(),
@@ -38,13 +35,11 @@ pub(super) fn only_input<'a>(inputs: &'a [Port], name: Option<&str>) -> Result<&
                 .map(|port| port.name.as_str())
                 .collect::<Vec<_>>()
                 .join(", ")
-        )));
+        );
     }
     match &input.elem {
         Elem::F32 | Elem::U8 | Elem::I64 => Ok(input),
-        Elem::Other(kind) => Err(Error::Model(format!(
-            "the input {input} takes {kind}, which cannot be fed"
-        ))),
+        Elem::Other(kind) => bail!("the input {input} takes {kind}, which cannot be fed"),
     }
 }
 
@@ -54,9 +49,7 @@ pub(super) fn feed(fit: &Fit, normal: &Normalization, stored: &[f32], size: usiz
     let mut values: Vec<f32> = Vec::new();
     let room = fed.checked_mul(size).filter(|&n| values.try_reserve_exact(n).is_ok());
     let Some(room) = room else {
-        return Err(Error::Model(format!(
-            "{fed} rows of {size} values at once need more memory than there is"
-        )));
+        bail!("{fed} rows of {size} values at once need more memory than there is");
     };
     for row in stored.chunks_exact(size) {
         let start = values.len();

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use repscope_io::{Array, Data, Images};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, bail, wrong};
 
 /// Rows of one shape.
 pub trait Rows {
@@ -35,7 +35,7 @@ impl Rows for Array {
 
     fn read(&self, rows: Range<usize>, into: &mut Vec<f32>) -> Result<()> {
         let size: usize = Rows::shape(self).iter().product();
-        let outside = || Error::Model(format!("rows {rows:?} were requested, but there are {}", self.rows()));
+        let outside = || wrong!("rows {rows:?} were requested, but there are {}", self.rows());
         let values = rows.start.saturating_mul(size)..rows.end.saturating_mul(size);
         match self.data() {
             Data::F32(v) => into.extend((**v).as_ref().get(values).ok_or_else(outside)?),
@@ -63,12 +63,10 @@ impl Rows for Array {
                     .iter()
                     .map(|&b| f32::from(u8::from(b))),
             ),
-            _ => {
-                return Err(Error::Model(format!(
-                    "the rows hold {}, not numbers, and cannot be fed to this encoder",
-                    Array::dtype(self)
-                )));
-            }
+            _ => bail!(
+                "the rows hold {}, not numbers, and cannot be fed to this encoder",
+                Array::dtype(self)
+            ),
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! Rows of token ids, for graphs whose input takes integers, and the further inputs of such graphs.
 
 use super::options::Options;
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 use crate::runtime::{Data, Elem, Port, Value};
 
 /// Inputs that follow from the tokens.
@@ -20,16 +20,14 @@ pub(super) fn is_beside(port: &Port) -> bool {
 pub(super) fn check(input: &Port, inputs: &[Port], options: &Options) -> Result<()> {
     let has_scale = options.scale.is_some() || !options.mean.is_empty() || !options.std.is_empty();
     if input.elem == Elem::I64 && has_scale {
-        return Err(Error::Model(format!(
-            "the input {input} takes integers, such as token ids; leave out scale, mean and std"
-        )));
+        bail!("the input {input} takes integers, such as token ids; leave out scale, mean and std");
     }
     let has_mask = inputs.iter().any(|port| port.name == "attention_mask");
     match options.pad {
-        Some(pad) if input.elem != Elem::I64 || !has_mask => Err(Error::Model(format!(
+        Some(pad) if input.elem != Elem::I64 || !has_mask => bail!(
             "the padding token {pad} was given, but the model takes no attention_mask beside its tokens; leave it \
              out"
-        ))),
+        ),
         _ => Ok(()),
     }
 }
@@ -69,13 +67,13 @@ fn whole(values: &[f32], shape: &[usize], input: &Port, first: usize) -> Result<
     let is_whole = |x: f32| x.fract() == 0.0 && x.abs() < LARGEST;
     match values.iter().position(|&x| !is_whole(x)) {
         None => Ok(values.iter().map(|&x| x as i64).collect()),
-        Some(at) => Err(Error::Model(format!(
+        Some(at) => bail!(
             "the input {input} takes integers below {LARGEST}, but row {} (counted from 0) holds {} at place {}; give \
              an array of token ids",
             first + at / size,
             values[at],
             at % size
-        ))),
+        ),
     }
 }
 

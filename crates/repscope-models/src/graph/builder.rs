@@ -3,7 +3,7 @@
 
 use super::port::{Dim, Element};
 use super::wire::{write_bytes, write_f32, write_head, write_message, write_number, write_text};
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 
 /// The version of the operators that are written.
 const OPSET: u64 = 17;
@@ -97,11 +97,11 @@ impl GraphBuilder {
         let parts = [self.nodes, head, self.weights, self.inputs, self.outputs];
         let length: usize = parts.iter().map(Vec::len).sum();
         if length > LARGEST - 1024 {
-            return Err(Error::Model(format!(
+            bail!(
                 "the weights of {} take {length} bytes, and a model in memory has at most {LARGEST}; export the \
                  network to ONNX with external data",
                 self.name
-            )));
+            );
         }
         let mut model = Vec::with_capacity(length + 128);
         write_number(&mut model, 1, IR_VERSION);
@@ -140,9 +140,7 @@ impl GraphBuilder {
             .iter()
             .try_fold(1usize, |product, &size| product.checked_mul(size));
         if expected != Some(count) {
-            return Err(Error::Model(format!(
-                "`{name}` has shape {shape:?} and {count} numbers"
-            )));
+            bail!("`{name}` has shape {shape:?} and {count} numbers");
         }
         let mut head = Vec::new();
         shape.iter().for_each(|&size| write_number(&mut head, 1, size as u64));

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::port::PortInfo;
 use super::read_port::read_port;
 use super::wire::{Content, Fields, damaged};
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 
 /// Graphs within graphs (branches, loops) go no deeper than this; files of real networks have two or three levels.
 const DEEPEST: usize = 32;
@@ -131,11 +131,7 @@ fn read_attribute(bytes: &[u8], found: &mut Found, depth: usize) -> Result<()> {
     while let Some((field, content)) = fields.next()? {
         match field {
             5 | 10 => read_tensor(content.bytes()?, found).map(drop)?,
-            6 | 11 if depth == DEEPEST => {
-                return Err(Error::Model(format!(
-                    "the model has graphs within graphs deeper than {DEEPEST} levels"
-                )));
-            }
+            6 | 11 if depth == DEEPEST => bail!("the model has graphs within graphs deeper than {DEEPEST} levels"),
             6 | 11 => {
                 let mut inner = Fields::of(content.bytes()?);
                 while let Some((field, content)) = inner.next()? {

@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, bail, wrong};
 use crate::graph::describe;
 
 /// A model file and those beside it that it needs.
@@ -18,7 +18,7 @@ impl ModelFile {
     /// Reads a model file and finds the others. A name that leads out of the folder is refused.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let bytes = read(path)?;
-        let info = describe(&bytes).map_err(|e| Error::Model(format!("{} cannot be used: {e}", path.display())))?;
+        let info = describe(&bytes).map_err(|e| wrong!("{} cannot be used: {e}", path.display()))?;
         let mut beside = Vec::new();
         for name in info.external_files {
             let inside = Path::new(&name)
@@ -31,10 +31,10 @@ impl ModelFile {
                 } else {
                     "which is not beside it"
                 };
-                return Err(Error::Model(format!(
+                bail!(
                     "{} keeps weights in {name}, {why}; put that file beside it",
                     path.display()
-                )));
+                );
             }
             beside.push((name, file));
         }
@@ -44,5 +44,5 @@ impl ModelFile {
 
 /// The bytes of a file.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|e| Error::Model(format!("cannot read {}: {e}", path.display())))
+    std::fs::read(path).map_err(|e| wrong!("cannot read {}: {e}", path.display()))
 }

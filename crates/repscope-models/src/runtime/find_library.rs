@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 
 /// Variables that name the library, the first one that is set counts.
 const NAMED_BY: [&str; 2] = ["REPSCOPE_ONNXRUNTIME", "ORT_DYLIB_PATH"];
@@ -21,10 +21,7 @@ pub fn find_library(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<PathB
             if path.is_file() {
                 return Ok(path);
             }
-            return Err(Error::Model(format!(
-                "{name} names {}, which is not a file",
-                path.display()
-            )));
+            bail!("{name} names {}, which is not a file", path.display());
         }
     }
     let folders = folders(&set);
@@ -32,7 +29,7 @@ pub fn find_library(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<PathB
         return Ok(found);
     }
     let looked: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
-    Err(Error::Model(format!(
+    bail!(
         "no ONNX Runtime was found; looked for {} in the `onnxruntime` packages of Python (VIRTUAL_ENV, CONDA_PREFIX, the user's and \
          the system's) and in {}. Install it with `pip install onnxruntime`, or name the library with the variable {}",
         pattern(),
@@ -42,7 +39,7 @@ pub fn find_library(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<PathB
             looked.join(", ")
         },
         NAMED_BY[0]
-    )))
+    )
 }
 
 /// The folders that exist, the nearest first.

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use ort::LoadDynamicError;
 use ort::environment::Environment;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, bail, wrong};
 use repscope_io::catch_panic;
 
 static LOADED: Mutex<Option<(PathBuf, Environment)>> = Mutex::new(None);
@@ -16,29 +16,21 @@ static LOADED: Mutex<Option<(PathBuf, Environment)>> = Mutex::new(None);
 /// The environment of the library at `path`. A process can hold one library: a second path is an error.
 pub(super) fn environment(path: &Path) -> Result<Environment> {
     // The whole path: the loader would look for a relative one beside the program.
-    let whole = std::fs::canonicalize(path).map_err(|e| {
-        Error::Model(format!(
-            "cannot read the library of ONNX Runtime {}: {e}",
-            path.display()
-        ))
-    })?;
+    let whole = std::fs::canonicalize(path)
+        .map_err(|e| wrong!("cannot read the library of ONNX Runtime {}: {e}", path.display()))?;
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((before, environment)) = loaded.as_ref() {
         if *before == whole {
             return Ok(environment.clone());
         }
-        return Err(Error::Model(format!(
+        bail!(
             "ONNX Runtime was loaded from {} and cannot be loaded from {} too; give one library for all models",
             before.display(),
             whole.display()
-        )));
+        );
     }
-    let environment = catch_panic(|| open(&whole)).unwrap_or_else(|| {
-        Err(Error::Model(format!(
-            "{} is not a library of ONNX Runtime that can be used",
-            whole.display()
-        )))
-    })?;
+    let environment = catch_panic(|| open(&whole))
+        .unwrap_or_else(|| bail!("{} is not a library of ONNX Runtime that can be used", whole.display()))?;
     *loaded = Some((whole, environment.clone()));
     Ok(environment)
 }
@@ -63,8 +55,7 @@ fn open(path: &Path) -> Result<Environment> {
         })
     })?;
     let built = builder.with_name("repscope").with_telemetry(false).build();
-    let environment =
-        built.map_err(|e| Error::Model(format!("ONNX Runtime in {} does not start: {e}", path.display())))?;
+    let environment = built.map_err(|e| wrong!("ONNX Runtime in {} does not start: {e}", path.display()))?;
     // Its warnings speak to those who build models, not to those who measure them; errors come back to us.
     environment.set_log_level(ort::logging::LogLevel::Fatal);
     Ok(environment)

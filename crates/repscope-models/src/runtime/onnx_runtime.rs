@@ -11,7 +11,7 @@ use ort::session::builder::SessionBuilder;
 use ort::value::{DynValue, Outlet, Tensor, TensorElementType, ValueType};
 
 use super::{Data, Elem, ModelBytes, Port, Provider, Session, Value, onnx_library, port, to_bytes};
-use crate::error::{Error, Result};
+use crate::error::{Result, bail, wrong};
 use repscope_io::catch_panic;
 
 pub(super) struct OnnxSession {
@@ -29,22 +29,21 @@ impl OnnxSession {
             let mut builder = configure(&environment, threads)?;
             if provider == Provider::Cuda {
                 if !matches!(CUDA::is_available(), Ok(true)) {
-                    return Err(Error::Model(format!(
+                    bail!(
                         "the ONNX Runtime in {} has no CUDA provider; `pip install onnxruntime-gpu` gets one that has",
                         library.display()
-                    )));
+                    );
                 }
                 let started = CUDA::default().register(&mut builder);
-                started.map_err(|e| Error::Model(format!("the CUDA provider of ONNX Runtime does not start: {e}")))?;
+                started.map_err(|e| wrong!("the CUDA provider of ONNX Runtime does not start: {e}"))?;
             }
             let committed = match source {
                 ModelBytes::File(path) => builder.commit_from_file(path),
                 ModelBytes::Memory(bytes) => builder.commit_from_memory(bytes),
             };
-            committed.map_err(|e| Error::Model(format!("{source} cannot be used by ONNX Runtime: {e}")))
+            committed.map_err(|e| wrong!("{source} cannot be used by ONNX Runtime: {e}"))
         });
-        let session =
-            session.unwrap_or_else(|| Err(Error::Model(format!("{source} cannot be used by ONNX Runtime"))))?;
+        let session = session.unwrap_or_else(|| bail!("{source} cannot be used by ONNX Runtime"))?;
         let kind = |outlet: &Outlet| outlet.dtype().tensor_type().unwrap_or(TensorElementType::Undefined);
         Ok(OnnxSession {
             inputs: session.inputs().iter().map(describe).collect(),
@@ -83,15 +82,15 @@ impl Session for OnnxSession {
             let given = self
                 .session
                 .run(fed)
-                .map_err(|e| Error::Model(format!("the model cannot be run: {e}")))?;
+                .map_err(|e| wrong!("the model cannot be run: {e}"))?;
             outputs.iter().map(|name| value(given.get(name), name)).collect()
         });
-        ran.unwrap_or_else(|| Err(Error::Model("the model cannot be run by ONNX Runtime".to_string())))
+        ran.unwrap_or_else(|| bail!("the model cannot be run by ONNX Runtime"))
     }
 }
 
 fn configure(environment: &ort::environment::Environment, threads: usize) -> Result<SessionBuilder> {
-    let failed = |e: &dyn std::fmt::Display| Error::Model(format!("ONNX Runtime refuses its options: {e}"));
+    let failed = |e: &dyn std::fmt::Display| wrong!("ONNX Runtime refuses its options: {e}");
     let builder = ort::session::Session::builder(environment).map_err(|e| failed(&e))?;
     let builder = builder.with_intra_threads(threads).map_err(|e| failed(&e))?;
     let builder = builder.with_log_level(LogLevel::Fatal).map_err(|e| failed(&e))?;
@@ -138,15 +137,13 @@ fn tensor(port: &Port, kind: TensorElementType, value: Value) -> Result<DynValue
         (T::Bool, Data::I64(v)) => of(shape, &v, |&x| x != 0),
         (T::Int32, Data::I64(v)) => {
             let narrow: std::result::Result<Vec<i32>, _> = v.iter().map(|&x| i32::try_from(x)).collect();
-            let narrow = narrow.map_err(|_| Error::Model(format!("a value for {port} does not fit into 32 bits")))?;
+            let narrow = narrow.map_err(|_| wrong!("a value for {port} does not fit into 32 bits"))?;
             Tensor::from_array((shape, narrow)).map(Tensor::into_dyn)
         }
-        (kind, Data::F32(_)) => return Err(Error::Model(format!("the input {port} takes {kind}, not numbers"))),
-        (kind, Data::I64(_)) => {
-            return Err(Error::Model(format!("the input {port} takes {kind}, not integers")));
-        }
+        (kind, Data::F32(_)) => bail!("the input {port} takes {kind}, not numbers"),
+        (kind, Data::I64(_)) => bail!("the input {port} takes {kind}, not integers"),
     };
-    made.map_err(|e| Error::Model(format!("the values for {port} make no tensor: {e}")))
+    made.map_err(|e| wrong!("the values for {port} make no tensor: {e}"))
 }
 
 fn of<S, T>(shape: Vec<usize>, values: &[S], convert: impl Fn(&S) -> T) -> ort::Result<DynValue>
@@ -158,9 +155,9 @@ where
 
 fn value(value: Option<&DynValue>, name: &str) -> Result<Value> {
     use TensorElementType as T;
-    let missing = || Error::Model(format!("the output {name} was not computed"));
+    let missing = || wrong!("the output {name} was not computed");
     let value = value.ok_or_else(missing)?;
-    let read = |e: ort::Error| Error::Model(format!("the output {name} cannot be read: {e}"));
+    let read = |e: ort::Error| wrong!("the output {name} cannot be read: {e}");
     macro_rules! take {
         ($kind:ty, $data:ident, $convert:expr) => {{
             let (shape, values) = value.try_extract_tensor::<$kind>().map_err(read)?;
@@ -179,11 +176,7 @@ fn value(value: Option<&DynValue>, name: &str) -> Result<Value> {
         Some(T::Int32) => take!(i32, I64, |&x| i64::from(x)),
         Some(T::Uint8) => take!(u8, I64, |&x| i64::from(x)),
         Some(T::Bool) => take!(bool, I64, |&x| i64::from(x)),
-        Some(other) => {
-            return Err(Error::Model(format!(
-                "the output {name} holds {other}, which cannot be read"
-            )));
-        }
-        None => return Err(Error::Model(format!("the output {name} is not a tensor"))),
+        Some(other) => bail!("the output {name} holds {other}, which cannot be read"),
+        None => bail!("the output {name} is not a tensor"),
     })
 }

@@ -4,7 +4,7 @@
 use super::positions::{buckets, causal_mask, numbered_after};
 use super::tokens::Row;
 use crate::architectures::text::{Config, Family};
-use crate::error::{Error, Result};
+use crate::error::{Result, bail, wrong};
 use crate::runtime::{Data, Elem, Session, Value};
 
 /// A graph that takes tokens.
@@ -32,17 +32,15 @@ impl Body {
     pub(super) fn new(session: Box<dyn Session>, config: Option<Config>, pad: i64) -> Result<Body> {
         for port in session.inputs() {
             if fed(&port.name).is_none() || (port.elem != Elem::I64 && port.name != "causal_mask") {
-                return Err(Error::Model(format!(
+                bail!(
                     "the model has an input {port}, which is not supported; a text model takes integers as input_ids, \
                      attention_mask, token_type_ids and position_ids"
-                )));
+                );
             }
         }
         let ids = session.inputs().iter().find(|port| port.name == "input_ids");
         let Some(ids) = ids else {
-            return Err(Error::Model(
-                "the model has no input named input_ids, so it takes no texts".to_string(),
-            ));
+            bail!("the model has no input named input_ids, so it takes no texts");
         };
         let size = |at: usize| ids.dims.get(at).copied().flatten();
         let (rows, tokens) = (size(0), size(1));
@@ -83,10 +81,10 @@ impl Body {
         if tokens > texts.iter().map(|row| row.ids.len()).min().unwrap_or(0)
             && !names.iter().any(|n| n == "attention_mask")
         {
-            return Err(Error::Model(format!(
+            bail!(
                 "the model takes exactly {tokens} tokens and no attention_mask, so it cannot know where a shorter text \
                  ends; export it with an attention_mask or for any number of tokens"
-            )));
+            );
         }
         let inputs = names.into_iter().map(|name| {
             let value = feed.value(&name)?;
@@ -146,16 +144,17 @@ impl Feed<'_> {
             }
             _ => {}
         }
-        let unknown = || Error::Model(format!("the model has an input {name}, which is not supported"));
+        let unknown = || wrong!("the model has an input {name}, which is not supported");
         let make = fed(name).ok_or_else(unknown)?;
         let filler = if name == "input_ids" { self.pad } else { 0 };
         let mut values: Vec<i64> = Vec::new();
         let size = self.rows.checked_mul(self.tokens);
         if size.is_none_or(|n| values.try_reserve_exact(n).is_err()) {
-            return Err(Error::Model(format!(
+            bail!(
                 "{} texts of {} tokens at once need more memory than there is",
-                self.rows, self.tokens
-            )));
+                self.rows,
+                self.tokens
+            );
         }
         for row in self.texts {
             let start = values.len();

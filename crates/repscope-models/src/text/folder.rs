@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::modules::Modules;
 use crate::architectures::text::Config;
-use crate::error::{Error, Result};
+use crate::error::{Result, bail, wrong};
 
 /// Where `.onnx` files lie in folders.
 const GRAPHS: [&str; 2] = ["model.onnx", "onnx/model.onnx"];
@@ -40,14 +40,14 @@ impl Folder {
     pub(super) fn open(path: &Path) -> Result<Folder> {
         let is_graph = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("onnx"));
         if !path.exists() {
-            return Err(Error::Model(format!("there is no {}", path.display())));
+            bail!("there is no {}", path.display());
         }
         if !path.is_dir() && !is_graph {
-            return Err(Error::Model(format!(
+            bail!(
                 "{} is not a text model; give the folder that holds config.json, the weights and tokenizer.json, or an \
                  .onnx file",
                 path.display()
-            )));
+            );
         }
         let root = if is_graph && !path.is_dir() {
             home(path)
@@ -121,23 +121,23 @@ fn find_model(
     match (weights, graph, json) {
         (Some(weights), _, _) if is_known => Ok(Model::Weights(weights)),
         (_, Some(graph), _) => Ok(Model::Graph(graph)),
-        (Some(_), None, Some(json)) => Err(Error::Model(format!(
+        (Some(_), None, Some(json)) => bail!(
             "{} is a model of the kind {}, which is not known by its weights; export it to ONNX (`optimum-cli export \
              onnx`) and give that folder. Known are bert, distilbert, roberta, xlm-roberta, camembert, mpnet, clip, t5 \
              and mt5",
             inner.display(),
             json.get("model_type")
                 .map_or("that is not said", |kind| kind.as_str().unwrap_or("?"))
-        ))),
-        (Some(_), None, None) => Err(Error::Model(format!(
+        ),
+        (Some(_), None, None) => bail!(
             "{} has weights but no config.json, which says what they are; put it beside them",
             inner.display()
-        ))),
-        (None, None, _) => Err(Error::Model(format!(
+        ),
+        (None, None, _) => bail!(
             "{} holds no model.safetensors, pytorch_model.bin or .onnx file; give the folder that `save_pretrained` \
              wrote",
             inner.display()
-        ))),
+        ),
     }
 }
 
@@ -171,7 +171,7 @@ pub(super) fn find_weights(folder: &Path, files: &mut Vec<PathBuf>) -> Result<Op
             .filter_map(|(_, file)| file.as_str())
             .collect();
         if names.is_empty() {
-            return Err(Error::Model(format!("{} lists no files of weights", index.display())));
+            bail!("{} lists no files of weights", index.display());
         }
         let is_plain = |name: &str| {
             let mut parts = Path::new(name).components();
@@ -181,10 +181,10 @@ pub(super) fn find_weights(folder: &Path, files: &mut Vec<PathBuf>) -> Result<Op
             .iter()
             .find(|name| !is_plain(name) || !folder.join(name).is_file())
         {
-            return Err(Error::Model(format!(
+            bail!(
                 "{} lists {name}, which is not beside it; put that file there",
                 index.display()
-            )));
+            );
         }
         return Ok(Some(names.iter().map(|name| folder.join(name)).collect()));
     }
@@ -194,10 +194,10 @@ pub(super) fn find_weights(folder: &Path, files: &mut Vec<PathBuf>) -> Result<Op
 fn find_tokenizer(folders: &[&Path]) -> Result<PathBuf> {
     let mut files = folders.iter().map(|folder| folder.join("tokenizer.json"));
     files.find(|file| file.is_file()).ok_or_else(|| {
-        Error::Model(format!(
+        wrong!(
             "{} has no tokenizer.json; in Python, `AutoTokenizer.from_pretrained(…).save_pretrained(…)` writes it",
             folders.first().unwrap_or(&Path::new("")).display()
-        ))
+        )
     })
 }
 
@@ -206,9 +206,8 @@ pub(super) fn read_json(path: &Path, files: &mut Vec<PathBuf>) -> Result<Option<
     if !path.is_file() {
         return Ok(None);
     }
-    let bytes = std::fs::read(path).map_err(|e| Error::Model(format!("cannot read {}: {e}", path.display())))?;
-    let json =
-        serde_json::from_slice(&bytes).map_err(|e| Error::Model(format!("{} is not JSON: {e}", path.display())))?;
+    let bytes = std::fs::read(path).map_err(|e| wrong!("cannot read {}: {e}", path.display()))?;
+    let json = serde_json::from_slice(&bytes).map_err(|e| wrong!("{} is not JSON: {e}", path.display()))?;
     files.push(path.to_path_buf());
     Ok(Some(json))
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::folder::{find_weights, read_json};
 use super::options::Pooling;
 use crate::architectures::Activation;
-use crate::error::{Error, Result};
+use crate::error::{Result, bail, wrong};
 
 /// The modules of a folder, in their order.
 pub(super) struct Modules {
@@ -49,9 +49,7 @@ impl Modules {
             let field = |key: &str| module.get(key).and_then(Value::as_str).unwrap_or_default();
             let (kind, path) = (field("type").rsplit('.').next().unwrap_or_default(), field("path"));
             if path.contains("..") || Path::new(path).is_absolute() {
-                return Err(Error::Model(format!(
-                    "modules.json names {path}, which is outside of the folder"
-                )));
+                bail!("modules.json names {path}, which is outside of the folder");
             }
             let folder = root.join(path);
             match (at, kind) {
@@ -63,20 +61,17 @@ impl Modules {
                 }
                 (_, "Dense") if at > 0 => modules.after.push(dense(&folder, files)?),
                 (_, "Normalize") if at > 0 => modules.after.push(After::Normalize),
-                _ => {
-                    return Err(Error::Model(format!(
-                        "modules.json has the module {kind} at place {at}, which is not supported (Transformer, \
+                _ => bail!(
+                    "modules.json has the module {kind} at place {at}, which is not supported (Transformer, \
                          Pooling, Dense and Normalize are); export the model to ONNX and give that file"
-                    )));
-                }
+                ),
             }
         }
         if modules.prompt.is_some() && !includes_prompt {
-            return Err(Error::Model(
+            bail!(
                 "the folder has a prompt that is left out of the pooling, which is not supported; give a template, or \
                  export the model to ONNX"
-                    .to_string(),
-            ));
+            );
         }
         Ok(Some(modules))
     }
@@ -126,11 +121,11 @@ fn pooling(json: &Value) -> Result<Pooling> {
         _ => None,
     };
     found.ok_or_else(|| {
-        Error::Model(format!(
+        wrong!(
             "the folder pools by {}, which is not supported; choose a pooling (mean, cls, max, last), or export the model \
              to ONNX",
             names.join(" and ")
-        ))
+        )
     })
 }
 
@@ -147,22 +142,17 @@ fn dense(folder: &Path, files: &mut Vec<PathBuf>) -> Result<After> {
         "ReLU" => Some(Activation::Relu),
         "GELU" => Some(Activation::Gelu),
         "SiLU" => Some(Activation::Silu),
-        _ => {
-            return Err(Error::Model(format!(
-                "{} has the activation {name}, which is not supported; export the model to ONNX and give that file",
-                folder.display()
-            )));
-        }
+        _ => bail!(
+            "{} has the activation {name}, which is not supported; export the model to ONNX and give that file",
+            folder.display()
+        ),
     };
     match find_weights(folder, files)?.as_deref() {
         Some([file]) => {
             files.push(file.clone());
             Ok(After::Dense(file.clone(), activation))
         }
-        _ => Err(Error::Model(format!(
-            "{} has no model.safetensors or pytorch_model.bin",
-            folder.display()
-        ))),
+        _ => bail!("{} has no model.safetensors or pytorch_model.bin", folder.display()),
     }
 }
 

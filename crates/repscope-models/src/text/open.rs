@@ -16,7 +16,7 @@ use super::take::{Outputs, Take};
 use super::tokens::Tokens;
 use crate::architectures::Activation;
 use crate::architectures::text;
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 use crate::runtime::ModelFile;
 
 /// Cut texts where nothing says how long they may be: attention takes the square of that.
@@ -171,9 +171,9 @@ fn longest(folder: &Folder, options: &TextOptions, opened: &Opened) -> Result<us
     let fixed = ids.and_then(|port| port.dims.get(1).copied().flatten());
     let limit = fixed.or(opened.longest);
     match (options.max_tokens, limit) {
-        (Some(wanted), Some(limit)) if wanted > limit => Err(Error::Model(format!(
-            "texts of up to {wanted} tokens were requested, but the model takes {limit}; request at most that"
-        ))),
+        (Some(wanted), Some(limit)) if wanted > limit => {
+            bail!("texts of up to {wanted} tokens were requested, but the model takes {limit}; request at most that")
+        }
         (Some(wanted), _) => Ok(wanted),
         (None, limit) => Ok(folder
             .longest

@@ -8,7 +8,7 @@ use super::options::TextOptions;
 use super::shards::Shards;
 use crate::architectures::text::{self, Family, TextGraph};
 use crate::architectures::{Activation, WeightSource};
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 use crate::runtime::{ModelBytes, Session, load};
 
 /// A model that is loaded, and what is known of it.
@@ -52,7 +52,7 @@ pub(super) fn open_model(folder: &Folder, options: &TextOptions) -> Result<Opene
             longest: None,
             clip_projection: None,
         }),
-        (Model::Weights(_), None) => Err(Error::Model("weights without a config.json".to_string())),
+        (Model::Weights(_), None) => bail!("weights without a config.json"),
     }
 }
 

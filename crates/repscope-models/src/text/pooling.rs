@@ -3,7 +3,7 @@
 
 use super::options::Pooling;
 use super::tokens::Row;
-use crate::error::{Error, Result};
+use crate::error::{Result, bail, wrong};
 
 /// Pools the vectors of one text: `hidden` has `width` numbers for each token, and those behind the text's own are not
 /// looked at. `end` is the token that ends a text, where it is known.
@@ -35,10 +35,9 @@ pub(super) fn pool(hidden: &[f32], width: usize, row: &Row, pooling: Pooling, en
 /// Where a text ends. CLIPs of old name 2, which is not the token that they learned; in those it is the largest number.
 fn end_of(ids: &[i64], end: Option<i64>) -> Result<usize> {
     let Some(end) = end else {
-        return Err(Error::Model(
+        bail!(
             "which token ends a text is not known without a config.json that says eos_token_id; choose another pooling"
-                .to_string(),
-        ));
+        );
     };
     let end = if end == 2 {
         ids.iter().copied().max().unwrap_or(end)
@@ -46,10 +45,10 @@ fn end_of(ids: &[i64], end: Option<i64>) -> Result<usize> {
         end
     };
     ids.iter().position(|&id| id == end).ok_or_else(|| {
-        Error::Model(format!(
+        wrong!(
             "a text does not hold the token {end} that ends a text by config.json; tokenizer.json and config.json are not \
              of one model"
-        ))
+        )
     })
 }
 

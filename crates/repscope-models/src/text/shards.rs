@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use repscope_io::Weights;
 
 use crate::architectures::WeightSource;
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 
 /// Weights by the names that the files have.
 pub(super) struct Shards {
@@ -62,7 +62,7 @@ impl WeightSource for Shards {
     fn values(&self, name: &str) -> Result<Vec<f32>> {
         match self.places.get(name) {
             Some((file, name)) => Ok(self.files[*file].values(name)?),
-            None => Err(Error::Model(format!("there is no weight `{name}`"))),
+            None => bail!("there is no weight `{name}`"),
         }
     }
 }

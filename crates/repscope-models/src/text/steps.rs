@@ -3,7 +3,7 @@
 
 use super::pooling::normalize;
 use crate::architectures::text::Head;
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 use crate::runtime::{Data, ModelBytes, Runtime, Session, Value, load};
 
 /// One step.
@@ -33,10 +33,10 @@ impl Projection {
     pub(super) fn run(&mut self, value: Value) -> Result<(Vec<f32>, usize)> {
         let found = value.shape.last().copied().unwrap_or(0);
         if found != self.width {
-            return Err(Error::Model(format!(
+            bail!(
                 "the model gives vectors of {found} numbers, but the projection takes {}; it was trained with another model",
                 self.width
-            )));
+            );
         }
         let rows = value.shape.first().copied().unwrap_or(0);
         let out = self
@@ -47,7 +47,7 @@ impl Projection {
                 shape,
                 data: Data::F32(values),
             }) if shape.len() == 2 && shape[0] == rows => Ok((values, shape[1])),
-            _ => Err(Error::Model("the projection gave no vectors".to_string())),
+            _ => bail!("the projection gave no vectors"),
         }
     }
 }

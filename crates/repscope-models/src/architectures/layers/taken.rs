@@ -3,7 +3,7 @@
 
 use super::Layers;
 use crate::architectures::source::{listed, shape_text};
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 
 impl Layers<'_> {
     pub(in crate::architectures) fn has(&self, name: &str) -> bool {
@@ -27,19 +27,19 @@ impl Layers<'_> {
     pub(in crate::architectures) fn shape<const N: usize>(&self, name: &str) -> Result<[usize; N]> {
         let full = format!("{}{name}", self.prefix);
         let Some(shape) = self.weights.shape(&full) else {
-            return Err(Error::Model(format!(
+            bail!(
                 "a {} needs a weight `{full}`, which is missing; the weights are {}",
                 self.kind,
                 listed(self.weights, &full)
-            )));
+            );
         };
         match <[usize; N]>::try_from(&shape[..]) {
             Ok(sizes) if !sizes.contains(&0) => Ok(sizes),
-            _ => Err(Error::Model(format!(
+            _ => bail!(
                 "`{full}` has shape {}, but a {} has a weight of {N} dimensions there",
                 shape_text(&shape),
                 self.kind
-            ))),
+            ),
         }
     }
 
@@ -52,28 +52,22 @@ impl Layers<'_> {
         let shape: [usize; N] = self.shape(name)?;
         let full = format!("{}{name}", self.prefix);
         if shape != expected {
-            return Err(Error::Model(format!(
+            bail!(
                 "`{full}` has shape {}, but the other weights of this {} require {}",
                 shape_text(&shape),
                 self.kind,
                 shape_text(&expected)
-            )));
+            );
         }
         let values = self.weights.values(&full)?;
         let count = expected
             .iter()
             .try_fold(1usize, |product, &size| product.checked_mul(size));
         if count != Some(values.len()) {
-            return Err(Error::Model(format!(
-                "`{full}` has shape {} and {} numbers",
-                shape_text(&shape),
-                values.len()
-            )));
+            bail!("`{full}` has shape {} and {} numbers", shape_text(&shape), values.len());
         }
         if let Some(bad) = values.iter().find(|value| !value.is_finite()) {
-            return Err(Error::Model(format!(
-                "`{full}` holds {bad}; a network with such a weight has no output"
-            )));
+            bail!("`{full}` holds {bad}; a network with such a weight has no output");
         }
         self.used.insert(full);
         Ok(values)

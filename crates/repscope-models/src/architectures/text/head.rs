@@ -5,7 +5,7 @@
 use crate::architectures::Activation;
 use crate::architectures::layers::Layers;
 use crate::architectures::source::WeightSource;
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 use crate::graph::{Dim, Element};
 
 /// A small graph: `input` to `embedding`.
@@ -26,7 +26,7 @@ pub(crate) fn write_layers(
 ) -> Result<Head> {
     let mut layers = Layers::new("projection", weights, "");
     let Some(first) = names.first() else {
-        return Err(Error::Model("a projection without layers".to_string()));
+        bail!("a projection without layers");
     };
     let [_, width] = layers.shape(&format!("{first}.weight"))?;
     let dims = [Dim::named("batch"), Dim::Fixed(width)];
@@ -57,9 +57,7 @@ pub(crate) fn write_aligner(weights: &dyn WeightSource, heads: usize) -> Result<
     let mut layers = Layers::new("text aligner", weights, "");
     let [_, _, width] = layers.shape("query")?;
     if heads == 0 || !width.is_multiple_of(heads) {
-        return Err(Error::Model(format!(
-            "{heads} attention heads cannot share the aligner's width of {width}; give a number that divides it"
-        )));
+        bail!("{heads} attention heads cannot share the aligner's width of {width}; give a number that divides it");
     }
     let dims = [Dim::named("batch"), Dim::named("tokens"), Dim::Fixed(width)];
     let tokens = layers.graph.input("input", Element::Float, &dims);

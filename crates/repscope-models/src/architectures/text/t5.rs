@@ -5,7 +5,7 @@
 use super::{Written, depth, hidden_output, numbers, relative_bias};
 use crate::architectures::layers::Layers;
 use crate::architectures::text::Config;
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 
 pub(super) fn write(layers: &mut Layers, config: &Config) -> Result<Written> {
     layers.owns(&["encoder.", "shared."]);
@@ -21,11 +21,12 @@ pub(super) fn write(layers: &mut Layers, config: &Config) -> Result<Written> {
             layers.values(tables[1], [vocabulary, width])?,
         ];
         if shared != copy {
-            return Err(Error::Model(format!(
+            bail!(
                 "`{}` and `{}` differ, so it is not known which embeds the tokens; export the model to ONNX and give \
                  that file",
-                tables[0], tables[1]
-            )));
+                tables[0],
+                tables[1]
+            );
         }
     }
     let bias = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight";
