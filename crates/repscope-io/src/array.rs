@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Parsed, problem};
+use crate::error::{Parsed, bail};
 
 /// A shape, the name of the stored number type, and the values in C order (last index fastest).
 #[derive(Debug, Clone)]
@@ -85,7 +85,7 @@ impl Array {
     pub(crate) fn checked(shape: Vec<usize>, dtype: &str, data: Data) -> Parsed<Self> {
         check_dimensions(&shape)?;
         if count(&shape) != Some(data.len()) {
-            return problem(format!("has shape {} but {} values", Shape(&shape), data.len()));
+            bail!("has shape {} but {} values", Shape(&shape), data.len());
         }
         Ok(Array {
             shape,
@@ -225,7 +225,7 @@ pub(crate) fn count(shape: &[usize]) -> Option<usize> {
 /// Refuses a 0-d array, which has no rows.
 pub(crate) fn check_dimensions(shape: &[usize]) -> Parsed<()> {
     if shape.is_empty() {
-        return problem("holds a single value (a 0-d array); give an array with one row per sample");
+        bail!("holds a single value (a 0-d array); give an array with one row per sample");
     }
     Ok(())
 }

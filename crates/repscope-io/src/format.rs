@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::error::{Parsed, problem};
+use crate::error::{Parsed, bail};
 use crate::torch::is_checkpoint;
 
 /// A supported kind of file.
@@ -87,13 +87,13 @@ impl Format {
             Some(extension) => format!("has the unknown extension .{}", extension.to_string_lossy()),
             None => "has no extension".to_string(),
         };
-        problem(format!("{found}; supported are {}", supported.join(", ")))
+        bail!("{found}; supported are {}", supported.join(", "))
     }
 
     /// Checks that a file begins as its extension promises.
     pub(crate) fn check_magic(self, bytes: &[u8]) -> Parsed<()> {
         if bytes.is_empty() {
-            return problem("is empty (0 bytes)");
+            bail!("is empty (0 bytes)");
         }
         // Both are zip archives, so one that was renamed would fit.
         let is_other_zip = self == Format::Npz && is_checkpoint(bytes);
@@ -105,7 +105,7 @@ impl Format {
             Format::Npy | Format::Npz => "an",
             _ => "a",
         };
-        problem(format!(
+        bail!(
             "does not start like {article} .{} file (found bytes {}){}",
             self.extension(),
             found.join(" "),
@@ -113,7 +113,7 @@ impl Format {
                 Some(other) => format!("; it looks like .{}: rename it", other.extension()),
                 None => String::new(),
             }
-        ))
+        )
     }
 
     fn fits(self, bytes: &[u8]) -> bool {

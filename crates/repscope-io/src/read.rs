@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::array::{Array, ArrayInfo, Shape};
-use crate::error::{Parsed, Result, problem};
+use crate::error::{Parsed, Result, bail};
 use crate::format::Format;
 use crate::mapped::MappedFile;
 use crate::npy::{self, Header};
@@ -81,9 +81,7 @@ fn read(format: Format, file: &MappedFile, input: &InputPath, ids: Option<&str>)
     let key = input.key.as_deref();
     match format {
         Format::Npy => match key {
-            Some(key) => problem(format!(
-                "is an .npy file, which holds one array without a name; leave out #{key}"
-            )),
+            Some(key) => bail!("is an .npy file, which holds one array without a name; leave out #{key}"),
             None => npy::read_file(file),
         },
         Format::Npz => npz::read(file, key),
@@ -94,9 +92,7 @@ fn read(format: Format, file: &MappedFile, input: &InputPath, ids: Option<&str>)
         Format::Tsv => table::read(file, b'\t', key, ids),
         Format::JsonLines => json_lines::read(file, key),
         Format::Text => match key {
-            Some(key) => problem(format!(
-                "is a .txt file, whose lines are texts without a name; leave out #{key}"
-            )),
+            Some(key) => bail!("is a .txt file, whose lines are texts without a name; leave out #{key}"),
             None => plain_text::read(file),
         },
     }

@@ -7,7 +7,7 @@ use repscope_core::{Breakdown, Curve, Difference, Results, Score};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::InputRecord;
-use crate::error::{Error, Parsed, Problem, Result, problem};
+use crate::error::{Error, Parsed, Result, bail, problem};
 
 /// The request of a run, its inputs and its results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -96,14 +96,14 @@ impl ResultsDocument {
         struct Layout {
             schema: u32,
         }
-        let unreadable = |e: serde_json::Error| Problem::new(format!("is not a results document: {e}"));
+        let unreadable = |e: serde_json::Error| problem!("is not a results document: {e}");
         let layout: Layout = serde_json::from_str(text).map_err(unreadable)?;
         if layout.schema != Self::SCHEMA {
-            return problem(format!(
+            bail!(
                 "has schema {} but this repscope reads schema {}; use the repscope that wrote it",
                 layout.schema,
                 Self::SCHEMA
-            ));
+            );
         }
         serde_json::from_str(text).map_err(unreadable)
     }

@@ -2,7 +2,7 @@
 //! Texts for an encoder: one per row, from any file that holds some.
 
 use crate::array::{Array, Data, Object, Shape};
-use crate::error::{Parsed, Result, problem};
+use crate::error::{Parsed, Result, bail};
 use crate::path::InputPath;
 use crate::read::read_array;
 
@@ -15,13 +15,11 @@ pub fn read_texts(input: &InputPath) -> Result<Vec<String>> {
 fn texts(array: Array) -> Parsed<Vec<String>> {
     match array.shape() {
         [_] | [_, 1] => {}
-        shape => {
-            return problem(format!(
-                "has shape {}; texts are one per row, shape ({},)",
-                Shape(shape),
-                shape[0]
-            ));
-        }
+        shape => bail!(
+            "has shape {}; texts are one per row, shape ({},)",
+            Shape(shape),
+            shape[0]
+        ),
     }
     let dtype = array.dtype().to_string();
     match array.into_data() {
@@ -29,14 +27,10 @@ fn texts(array: Array) -> Parsed<Vec<String>> {
         Data::Mixed(objects) => {
             let text = |(row, object)| match object {
                 Object::Text(text) => Ok(text),
-                other => problem(format!(
-                    "holds {other:?} at row {row} (counted from 0), not text; fill or remove such rows"
-                )),
+                other => bail!("holds {other:?} at row {row} (counted from 0), not text; fill or remove such rows"),
             };
             objects.into_iter().enumerate().map(text).collect()
         }
-        _ => problem(format!(
-            "holds {dtype}, not text; give a .txt file, or a column or field of text with #name"
-        )),
+        _ => bail!("holds {dtype}, not text; give a .txt file, or a column or field of text with #name"),
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::BadImages;
 use super::folder::Found;
 use super::picture::{Header, decode, look};
-use crate::error::{Parsed, Problem, Result, problem};
+use crate::error::{Parsed, Problem, Result, bail};
 
 /// How many names a note lists.
 const LISTED: usize = 5;
@@ -75,7 +75,7 @@ pub(super) fn one_kind(files: &[PathBuf], looked: &[Looked]) -> Parsed<Header> {
     let sizes = others(&|h| (h.width, h.height) != (first.width, first.height));
     if let Some(&at) = sizes.first() {
         let other = looked[at].header;
-        return problem(format!(
+        bail!(
             "holds images of different sizes: `{}` has {} × {} pixels but `{}` has {} × {} (width × height), and {} of \
              {} differ from the first; bring them to one size",
             name(&files[0]),
@@ -86,11 +86,11 @@ pub(super) fn one_kind(files: &[PathBuf], looked: &[Looked]) -> Parsed<Header> {
             other.height,
             sizes.len(),
             files.len()
-        ));
+        );
     }
     let bits = others(&|h| h.bits != first.bits);
     if let Some(&at) = bits.first() {
-        return problem(format!(
+        bail!(
             "holds images of different kinds: `{}` has {} bits per value but `{}` has {}, and {} of {} differ from the \
              first; save all in the same way",
             name(&files[0]),
@@ -99,17 +99,17 @@ pub(super) fn one_kind(files: &[PathBuf], looked: &[Looked]) -> Parsed<Header> {
             looked[at].header.bits,
             bits.len(),
             files.len()
-        ));
+        );
     }
     let hidden: Vec<usize> = (0..files.len()).filter(|&i| !looked[i].is_opaque).collect();
     if let Some(&at) = hidden.first() {
-        return problem(format!(
+        bail!(
             "holds `{}`, in which pixels are transparent, as in {} of {} images; paint it on a background and save it \
              without alpha",
             name(&files[at]),
             hidden.len(),
             files.len()
-        ));
+        );
     }
     Ok(first)
 }

@@ -4,7 +4,7 @@
 //! The decoder fills what is missing of a file that was cut with gray, without a word. So the end of the image is
 //! looked for here.
 
-use crate::error::{Parsed, Problem, problem};
+use crate::error::{Parsed, Problem, bail};
 
 /// What the frame header says.
 pub(super) struct Frame {
@@ -25,7 +25,7 @@ pub(super) fn frame(bytes: &[u8]) -> Parsed<Frame> {
             // All kinds of frames; c4, c8 and cc between them are something else.
             (0xc0..=0xc3 | 0xc5..=0xc7 | 0xc9..=0xcb | 0xcd..=0xcf, segment) => {
                 let &[bits, h1, h0, w1, w0, components, ..] = segment else {
-                    return problem("has a damaged frame header");
+                    bail!("has a damaged frame header");
                 };
                 return Ok(Frame {
                     width: usize::from(u16::from_be_bytes([w1, w0])),
@@ -34,7 +34,7 @@ pub(super) fn frame(bytes: &[u8]) -> Parsed<Frame> {
                     bits,
                 });
             }
-            (START_OF_SCAN | END_OF_IMAGE, _) => return problem("has no frame header"),
+            (START_OF_SCAN | END_OF_IMAGE, _) => bail!("has no frame header"),
             _ => {}
         }
     }

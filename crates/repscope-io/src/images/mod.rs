@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use crate::array::{Array, Data};
 use crate::element::reserve;
-use crate::error::{Error, Problem, Result};
+use crate::error::{Error, Problem, Result, problem};
 use crate::mapped::MappedFile;
 use agree::{Looked, keep, name, notes_on, notes_on_kinds, one_kind};
 use folder::EXTENSIONS;
@@ -57,11 +57,11 @@ impl Images {
         }
         let found = folder::find(folder)?;
         if found.images.is_empty() {
-            return Err(Problem::new(format!(
+            return Err(problem!(
                 "holds no image: of its {} files none is .{} by its name",
                 found.others,
                 EXTENSIONS.join(", .")
-            ))
+            )
             .in_file(folder.display()));
         }
         let mut notes = notes_on(&found);

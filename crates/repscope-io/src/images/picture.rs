@@ -10,7 +10,7 @@ use image::{ColorType, DynamicImage, ImageDecoder, ImageError, Limits};
 
 use super::jpeg;
 use crate::catch_panic::catch_panic;
-use crate::error::{Parsed, Problem, Result, problem};
+use crate::error::{Parsed, Result, bail};
 use crate::mapped::MappedFile;
 
 /// Images with a longer side are not believed.
@@ -109,7 +109,7 @@ impl Picture {
 
 fn codec(bytes: &[u8]) -> Parsed<Codec> {
     if bytes.is_empty() {
-        return problem("is empty (0 bytes)");
+        bail!("is empty (0 bytes)");
     }
     if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         return Ok(Codec::Png);
@@ -118,10 +118,10 @@ fn codec(bytes: &[u8]) -> Parsed<Codec> {
         return Ok(Codec::Jpeg);
     }
     let found: Vec<String> = bytes.iter().take(8).map(|b| format!("{b:02x}")).collect();
-    problem(format!(
+    bail!(
         "is no image: PNG and JPEG files do not start with the bytes {}",
         found.join(" ")
-    ))
+    )
 }
 
 fn header(bytes: &[u8]) -> Parsed<Header> {
@@ -136,17 +136,10 @@ fn header(bytes: &[u8]) -> Parsed<Header> {
             let colors = match frame.components {
                 1 => 1,
                 3 => 3,
-                n => {
-                    return problem(format!(
-                        "has {n} color components, where 1 (gray) and 3 (color) are read; convert it to RGB"
-                    ));
-                }
+                n => bail!("has {n} color components, where 1 (gray) and 3 (color) are read; convert it to RGB"),
             };
             if frame.bits != 8 {
-                return problem(format!(
-                    "is a JPEG of {} bits, where 8 are read; save it as PNG",
-                    frame.bits
-                ));
+                bail!("is a JPEG of {} bits, where 8 are read; save it as PNG", frame.bits);
             }
             Header {
                 width: frame.width,
@@ -166,20 +159,18 @@ fn check_size(header: &Header, bytes: usize) -> Parsed<()> {
     let Header { width, height, .. } = *header;
     let pixels = width.saturating_mul(height);
     if pixels == 0 {
-        return problem(format!("is an image of {width} × {height} pixels, which is nothing"));
+        bail!("is an image of {width} × {height} pixels, which is nothing");
     }
     let channels = header.colors + usize::from(header.has_alpha);
     let needed = (pixels as u64).saturating_mul((channels * header.bits / 8) as u64);
     if width.max(height) > SIDE_LIMIT as usize || needed > BYTE_LIMIT {
-        return problem(format!(
+        bail!(
             "claims {width} × {height} pixels, {needed} bytes when decoded; at most {BYTE_LIMIT} bytes and sides of \
              {SIDE_LIMIT} are read"
-        ));
+        );
     }
     if pixels / PIXELS_PER_BYTE > bytes {
-        return problem(format!(
-            "claims {width} × {height} pixels in a file of {bytes} bytes, which cannot hold them: it is damaged"
-        ));
+        bail!("claims {width} × {height} pixels in a file of {bytes} bytes, which cannot hold them: it is damaged");
     }
     Ok(())
 }
@@ -189,12 +180,10 @@ fn picture(bytes: &[u8], header: Header) -> Parsed<Picture> {
         Codec::Png => {
             contained(|| PngDecoder::with_limits(Cursor::new(bytes), limits()).and_then(DynamicImage::from_decoder))?
         }
-        Codec::Jpeg if !jpeg::is_whole(bytes) => {
-            return problem(format!(
-                "ends before its image does, after {} bytes; it may have been cut off while copying",
-                bytes.len()
-            ));
-        }
+        Codec::Jpeg if !jpeg::is_whole(bytes) => bail!(
+            "ends before its image does, after {} bytes; it may have been cut off while copying",
+            bytes.len()
+        ),
         Codec::Jpeg => contained(|| {
             let mut jpeg = JpegDecoder::new(Cursor::new(bytes))?;
             jpeg.set_limits(limits())?;
@@ -203,11 +192,11 @@ fn picture(bytes: &[u8], header: Header) -> Parsed<Picture> {
     };
     let found = of_color(decoded.width() as usize, decoded.height() as usize, decoded.color())?;
     if found != header {
-        return problem(format!(
+        bail!(
             "is damaged: its header states {} but {} come out",
             describe(&header),
             describe(&found)
-        ));
+        );
     }
     let values = match decoded {
         DynamicImage::ImageLuma8(v) => Samples::Bytes(v.into_raw()),
@@ -218,7 +207,7 @@ fn picture(bytes: &[u8], header: Header) -> Parsed<Picture> {
         DynamicImage::ImageLumaA16(v) => Samples::Words(v.into_raw()),
         DynamicImage::ImageRgb16(v) => Samples::Words(v.into_raw()),
         DynamicImage::ImageRgba16(v) => Samples::Words(v.into_raw()),
-        other => return problem(format!("holds values of kind {:?}, which are not read", other.color())),
+        other => bail!("holds values of kind {:?}, which are not read", other.color()),
     };
     Ok(Picture { header, values })
 }
@@ -226,7 +215,7 @@ fn picture(bytes: &[u8], header: Header) -> Parsed<Picture> {
 fn of_color(width: usize, height: usize, color: ColorType) -> Parsed<Header> {
     let bits = usize::from(color.bytes_per_pixel() / color.channel_count()) * 8;
     if bits > 16 {
-        return problem(format!("holds {bits} bits per value; 8 and 16 are read"));
+        bail!("holds {bits} bits per value; 8 and 16 are read");
     }
     Ok(Header {
         width,
@@ -257,7 +246,7 @@ fn limits() -> Limits {
 fn contained<T>(decode: impl FnOnce() -> std::result::Result<T, ImageError>) -> Parsed<T> {
     match catch_panic(decode) {
         Some(Ok(decoded)) => Ok(decoded),
-        Some(Err(error)) => problem(format!("cannot be decoded: {error}")),
-        None => Err(Problem::new("cannot be decoded: it is damaged")),
+        Some(Err(error)) => bail!("cannot be decoded: {error}"),
+        None => bail!("cannot be decoded: it is damaged"),
     }
 }

@@ -4,7 +4,7 @@
 use serde_json::{Number, Value};
 
 use crate::array::{Array, Data};
-use crate::error::{Parsed, problem};
+use crate::error::{Parsed, bail};
 
 /// What has been read of a field, all of the kind of its first value.
 pub(super) struct Column<'a> {
@@ -49,54 +49,45 @@ impl<'a> Column<'a> {
             (Values::Truths(truths), Value::Bool(truth)) => truths.push(*truth),
             (Values::Lists(count, length, numbers), Value::Array(items)) => {
                 if items.len() != *length {
-                    return problem(format!(
+                    bail!(
                         "has {length} numbers in `{}` in line {} but {} in line {line}; all lists must be of one length",
                         self.key,
                         self.first,
                         items.len()
-                    ));
+                    );
                 }
                 for item in items {
                     let Some(number) = item.as_f64() else {
-                        return problem(format!(
+                        bail!(
                             "holds {} in the list `{}` in line {line}; lists are read where they hold numbers only",
                             kind(item),
                             self.key
-                        ));
+                        );
                     };
                     numbers.push(number);
                 }
                 *count += 1;
             }
-            (_, Value::Null) => {
-                return problem(format!(
-                    "has null for `{}` in line {line}; fill or remove such lines",
-                    self.key
-                ));
-            }
-            (Values::None, other) => {
-                return problem(format!(
-                    "has {} for `{}` in line {line}; pick a field of text, numbers, booleans or lists of numbers",
-                    kind(other),
-                    self.key
-                ));
-            }
-            (_, other) => {
-                return problem(format!(
-                    "has {} for `{}` in line {} but {} in line {line}; a field must be of one kind",
-                    self.kind(),
-                    self.key,
-                    self.first,
-                    kind(other)
-                ));
-            }
+            (_, Value::Null) => bail!("has null for `{}` in line {line}; fill or remove such lines", self.key),
+            (Values::None, other) => bail!(
+                "has {} for `{}` in line {line}; pick a field of text, numbers, booleans or lists of numbers",
+                kind(other),
+                self.key
+            ),
+            (_, other) => bail!(
+                "has {} for `{}` in line {} but {} in line {line}; a field must be of one kind",
+                self.kind(),
+                self.key,
+                self.first,
+                kind(other)
+            ),
         }
         Ok(())
     }
 
     pub(super) fn finish(self) -> Parsed<Array> {
         let (shape, dtype, data) = match self.values {
-            Values::None => return problem(format!("has no line with `{}`", self.key)),
+            Values::None => bail!("has no line with `{}`", self.key),
             Values::Texts(texts) => (vec![texts.len()], "str", Data::Text(texts)),
             Values::Truths(truths) => (vec![truths.len()], "bool", Data::Bool(truths)),
             Values::Lists(count, length, numbers) => (vec![count, length], "f64", Data::f64(numbers)),

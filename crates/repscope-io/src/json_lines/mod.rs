@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 
 use crate::array::{Array, ArrayInfo};
 use crate::choose::choose;
-use crate::error::{Parsed, problem};
+use crate::error::{Parsed, bail};
 use crate::plain_text::without_mark;
 use column::Column;
 
 /// Reads one field; without a key, the only one.
 pub(crate) fn read(bytes: &[u8], key: Option<&str>) -> Parsed<Array> {
     let Some((number, line)) = lines(bytes).next() else {
-        return problem("holds no object");
+        bail!("holds no object");
     };
     let first = parse(number, line)?;
     let key = match key {
@@ -37,14 +37,14 @@ pub(crate) fn read(bytes: &[u8], key: Option<&str>) -> Parsed<Array> {
                 let mut there: Vec<String> = object.keys().map(|field| format!("`{field}`")).collect();
                 there.sort();
                 there.truncate(10);
-                return problem(format!(
+                bail!(
                     "lacks the field `{key}` in line {number}, which has {}; every line must have it",
                     if there.is_empty() {
                         "none".to_string()
                     } else {
                         there.join(", ")
                     }
-                ));
+                );
             }
         }
     }
@@ -55,7 +55,7 @@ pub(crate) fn read(bytes: &[u8], key: Option<&str>) -> Parsed<Array> {
 pub(crate) fn list(bytes: &[u8]) -> Parsed<Vec<ArrayInfo>> {
     match lines(bytes).next() {
         Some((number, line)) => Ok(fields(&parse(number, line)?, bytes)),
-        None => problem("holds no object"),
+        None => bail!("holds no object"),
     }
 }
 
@@ -77,10 +77,10 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 fn parse(number: usize, line: &[u8]) -> Parsed<Map<String, Value>> {
     match serde_json::from_slice(line) {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(other) => problem(format!(
+        Ok(other) => bail!(
             "holds {} in line {number}; each line must be an object such as {{\"text\": \"…\"}}",
             column::kind(&other)
-        )),
+        ),
         Err(error) => {
             let (column, text) = (error.column(), error.to_string());
             // The place is within this line, which we know better.
@@ -90,9 +90,7 @@ fn parse(number: usize, line: &[u8]) -> Parsed<Map<String, Value>> {
             } else {
                 "each line must be one whole object"
             };
-            problem(format!(
-                "has no JSON in line {number}: {what} at column {column}; {advice}"
-            ))
+            bail!("has no JSON in line {number}: {what} at column {column}; {advice}")
         }
     }
 }

@@ -10,7 +10,7 @@ mod ordered;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::error::{Parsed, Problem, Result, problem};
+use crate::error::{Parsed, Result, bail, problem};
 use crate::mapped::MappedFile;
 use ordered::Json;
 
@@ -44,33 +44,29 @@ pub fn read_prototype_texts(path: &Path, dataset: &str, style: &str) -> Result<P
 
 fn parse(bytes: &[u8], dataset: &str, style: &str) -> Parsed<PrototypeTexts> {
     if bytes.len() > LARGEST_FILE {
-        return problem(format!(
+        bail!(
             "has {} bytes, more than the {LARGEST_FILE} that a metadata file may have",
             bytes.len()
-        ));
+        );
     }
     // Some editors put a byte order mark in front.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let json: Json =
-        serde_json::from_slice(bytes).map_err(|e| Problem::new(format!("is not a readable JSON file: {e}")))?;
+    let json: Json = serde_json::from_slice(bytes).map_err(|e| problem!("is not a readable JSON file: {e}"))?;
     let Json::Object(datasets) = &json else {
-        return problem(format!(
-            "holds {}; a metadata file is an object of datasets",
-            json.kind()
-        ));
+        bail!("holds {}; a metadata file is an object of datasets", json.kind());
     };
     let Some(fields) = json.get(dataset) else {
-        return problem(format!(
+        bail!(
             "has no dataset `{dataset}`{}; it holds {}",
             did_you_mean(dataset, datasets.iter().map(|(n, _)| n.as_str())),
             list(datasets.iter().map(|(n, _)| n.as_str()))
-        ));
+        );
     };
     if !matches!(fields, Json::Object(_)) {
-        return problem(format!(
+        bail!(
             "holds {} as dataset `{dataset}`; a dataset is an object with a field {STYLED}{style}",
             fields.kind()
-        ));
+        );
     }
     let style = style.strip_prefix(STYLED).unwrap_or(style);
     let styled = format!("{STYLED}{style}");
@@ -83,18 +79,17 @@ fn parse(bytes: &[u8], dataset: &str, style: &str) -> Parsed<PrototypeTexts> {
         .filter_map(|(n, _)| n.strip_prefix(STYLED))
         .collect();
     let Some(labels) = fields.get(PLAIN) else {
-        return problem(if styles.is_empty() {
-            format!(
-                "describes no labels of `{dataset}`: there is neither {styled} nor {PLAIN}; the dataset holds {}",
-                list(fields.members().iter().map(|(n, _)| n.as_str()))
-            )
-        } else {
-            format!(
-                "has no style `{style}` for dataset `{dataset}`{}; its styles are {}",
-                did_you_mean(style, styles.iter().copied()),
-                list(styles.iter().copied())
-            )
-        });
+        if styles.is_empty() {
+            let there = list(fields.members().iter().map(|(n, _)| n.as_str()));
+            bail!(
+                "describes no labels of `{dataset}`: there is neither {styled} nor {PLAIN}; the dataset holds {there}"
+            );
+        }
+        let (similar, there) = (
+            did_you_mean(style, styles.iter().copied()),
+            list(styles.iter().copied()),
+        );
+        bail!("has no style `{style}` for dataset `{dataset}`{similar}; its styles are {there}");
     };
     let is_field = labels.members().iter().any(|(_, value)| value.get(style).is_some());
     let mut found = texts_of(labels, PLAIN, dataset, is_field.then_some(style))?;
@@ -115,10 +110,10 @@ fn parse(bytes: &[u8], dataset: &str, style: &str) -> Parsed<PrototypeTexts> {
 /// The texts of every label; of descriptions by field, one field or all.
 fn texts_of(labels: &Json, source: &str, dataset: &str, field: Option<&str>) -> Parsed<PrototypeTexts> {
     let Json::Object(members) = labels else {
-        return problem(format!(
+        bail!(
             "holds {} as {source} of `{dataset}`; it must be an object of label and text",
             labels.kind()
-        ));
+        );
     };
     // If a label is repeated, the last one counts, as in Python.
     let values: BTreeMap<&str, &Json> = members.iter().map(|(label, value)| (label.as_str(), value)).collect();
@@ -135,19 +130,13 @@ fn texts_of(labels: &Json, source: &str, dataset: &str, field: Option<&str>) -> 
         describe(values[label.as_str()], field, &mut |text| {
             texts.push((label.clone(), text.to_string()))
         })
-        .map_err(|found| {
-            Problem::new(format!(
-                "holds {found} in {source} of `{dataset}`, label `{label}`; texts are expected"
-            ))
-        })?;
+        .map_err(|found| problem!("holds {found} in {source} of `{dataset}`, label `{label}`; texts are expected"))?;
         if texts.len() == before {
             silent.push(label.as_str());
         }
     }
     if texts.is_empty() {
-        return problem(format!(
-            "describes no label in {source} of `{dataset}`: there is no text in it"
-        ));
+        bail!("describes no label in {source} of `{dataset}`: there is no text in it");
     }
     let source = match field {
         Some(field) => format!("{source}.{field}"),

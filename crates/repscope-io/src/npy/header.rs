@@ -5,7 +5,7 @@ use std::io::Read;
 
 use crate::array::{Shape, check_dimensions, count};
 use crate::element::{ByteOrder, Element};
-use crate::error::{Parsed, Problem, problem};
+use crate::error::{Parsed, bail, problem};
 
 /// Longer headers are refused; NumPy's own are below 10 kB.
 const HEADER_LIMIT: usize = 1 << 20;
@@ -57,18 +57,16 @@ impl Header {
     pub(crate) fn read(from: &mut impl Read) -> Parsed<Header> {
         let start = take(from, 8)?;
         if !start.starts_with(b"\x93NUMPY") {
-            return problem("does not hold an .npy array where one should begin");
+            bail!("does not hold an .npy array where one should begin");
         }
         let (length_bytes, length) = match start[6] {
             1 => (2, take(from, 2)?),
             2 | 3 => (4, take(from, 4)?),
-            version => return problem(format!("has .npy version {version}; versions 1, 2 and 3 are known")),
+            version => bail!("has .npy version {version}; versions 1, 2 and 3 are known"),
         };
         let length = length.iter().rev().fold(0_usize, |sum, &b| sum << 8 | usize::from(b));
         if length > HEADER_LIMIT {
-            return problem(format!(
-                "has an .npy header of {length} bytes; more than {HEADER_LIMIT} is not believed"
-            ));
+            bail!("has an .npy header of {length} bytes; more than {HEADER_LIMIT} is not believed");
         }
         let text = take(from, length)?;
         // Version 3 is UTF-8, the others Latin-1; what we understand is ASCII in all of them.
@@ -81,12 +79,7 @@ impl Header {
     pub(crate) fn count(&self) -> Parsed<usize> {
         check_dimensions(&self.shape)?;
         let count = count(&self.shape).filter(|&n| n <= isize::MAX as usize);
-        count.ok_or_else(|| {
-            Problem::new(format!(
-                "has shape {}, more values than memory can hold",
-                Shape(&self.shape)
-            ))
-        })
+        count.ok_or_else(|| problem!("has shape {}, more values than memory can hold", Shape(&self.shape)))
     }
 
     /// How many bytes the values take; `None` for objects.
@@ -96,25 +89,22 @@ impl Header {
             return Ok(None);
         };
         if width == 0 && count > 0 {
-            return problem("holds strings of length 0 only");
+            bail!("holds strings of length 0 only");
         }
         match count.checked_mul(width) {
             Some(bytes) => Ok(Some(bytes as u64)),
-            None => problem(format!(
-                "has shape {}, more bytes than can be counted",
-                Shape(&self.shape)
-            )),
+            None => bail!("has shape {}, more bytes than can be counted", Shape(&self.shape)),
         }
     }
 
     /// Compares what the header promises with the bytes that follow it, before memory is taken.
     pub(crate) fn check_size(&self, available: u64) -> Parsed<()> {
         match self.value_bytes()? {
-            Some(needed) if needed > available => problem(format!(
+            Some(needed) if needed > available => bail!(
                 "ends too early: shape {} of {} needs {needed} bytes after the header, but there are {available}",
                 Shape(&self.shape),
                 self.content.name()
-            )),
+            ),
             _ => Ok(()),
         }
     }
@@ -125,10 +115,10 @@ fn take(from: &mut impl Read, length: usize) -> Parsed<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(length as u64).read_to_end(&mut bytes)?;
     if bytes.len() < length {
-        return problem(format!(
+        bail!(
             "ends inside the .npy header: expected {length} more bytes, found {}",
             bytes.len()
-        ));
+        );
     }
     Ok(bytes)
 }

@@ -4,7 +4,7 @@
 
 use super::header::{Content, Header};
 use crate::element::{ByteOrder, Element};
-use crate::error::{Parsed, Problem, problem};
+use crate::error::{Parsed, bail, problem};
 
 /// More dimensions than NumPy allows are refused.
 const DIMENSIONS: usize = 64;
@@ -24,7 +24,7 @@ pub(crate) fn parse_header(text: &str) -> Parsed<Header> {
             "descr" => content = Some(literal.descr()?),
             "fortran_order" => fortran_order = Some(literal.truth()?),
             "shape" => shape = Some(literal.tuple()?),
-            other => return problem(format!("has the unknown key `{other}` in its .npy header")),
+            other => bail!("has the unknown key `{other}` in its .npy header"),
         }
         if !literal.accept(',') {
             literal.expect('}')?;
@@ -38,7 +38,7 @@ pub(crate) fn parse_header(text: &str) -> Parsed<Header> {
             content,
             bytes: 0,
         }),
-        _ => problem("has an .npy header without one of `descr`, `fortran_order`, `shape`"),
+        _ => bail!("has an .npy header without one of `descr`, `fortran_order`, `shape`"),
     }
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn parse_descr(descr: &str) -> Parsed<Content> {
             Some('V') => "raw records are not read; save one field as a plain array",
             _ => "save it as float32, float64, an integer type or str",
         };
-        Problem::new(format!("holds values of type `{descr}`: {advice}"))
+        problem!("holds values of type `{descr}`: {advice}")
     };
     let (order, name) = match descr.as_bytes().first() {
         Some(b'>') => (ByteOrder::Big, &descr[1..]),
@@ -106,9 +106,7 @@ impl<'a> Literal<'a> {
             return Ok(());
         }
         let found: String = self.rest.chars().take(20).collect();
-        problem(format!(
-            "has a damaged .npy header: expected `{symbol}` before `{found}`"
-        ))
+        bail!("has a damaged .npy header: expected `{symbol}` before `{found}`")
     }
 
     fn string(&mut self) -> Parsed<&'a str> {
@@ -117,7 +115,7 @@ impl<'a> Literal<'a> {
             self.expect('\'')?;
         }
         let Some((text, rest)) = self.rest.split_once(quote) else {
-            return problem("has a damaged .npy header: a quote is not closed");
+            bail!("has a damaged .npy header: a quote is not closed");
         };
         self.rest = rest.trim_start();
         Ok(text)
@@ -125,9 +123,7 @@ impl<'a> Literal<'a> {
 
     fn descr(&mut self) -> Parsed<Content> {
         if self.rest.starts_with('[') {
-            return problem(
-                "holds a structured (record) array; save one field as a plain array: np.save(path, array['field'])",
-            );
+            bail!("holds a structured (record) array; save one field as a plain array: np.save(path, array['field'])");
         }
         parse_descr(self.string()?)
     }
@@ -139,7 +135,7 @@ impl<'a> Literal<'a> {
                 return Ok(value);
             }
         }
-        problem("has a damaged .npy header: `fortran_order` is neither True nor False")
+        bail!("has a damaged .npy header: `fortran_order` is neither True nor False")
     }
 
     fn tuple(&mut self) -> Parsed<Vec<usize>> {
@@ -147,7 +143,7 @@ impl<'a> Literal<'a> {
         self.expect('(')?;
         while !self.accept(')') {
             if sizes.len() == DIMENSIONS {
-                return problem(format!("has more than {DIMENSIONS} dimensions"));
+                bail!("has more than {DIMENSIONS} dimensions");
             }
             sizes.push(self.size()?);
             if !self.accept(',') {
@@ -167,11 +163,11 @@ impl<'a> Literal<'a> {
         // Python 2 wrote long integers as `3L`.
         self.rest = rest.strip_prefix('L').unwrap_or(rest).trim_start();
         if digits.starts_with('-') {
-            return problem(format!("has the negative size {digits} in its shape"));
+            bail!("has the negative size {digits} in its shape");
         }
         match digits.parse() {
             Ok(size) => Ok(size),
-            Err(_) => problem(format!("has the impossible size `{digits}` in its shape")),
+            Err(_) => bail!("has the impossible size `{digits}` in its shape"),
         }
     }
 }

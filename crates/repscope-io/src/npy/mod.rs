@@ -15,7 +15,7 @@ pub(crate) use literal::parse_descr;
 pub(crate) use text::read_one as read_one_text;
 
 use crate::array::{Array, Data};
-use crate::error::{Parsed, problem};
+use crate::error::{Parsed, bail};
 use crate::mapped::{MappedFile, mapped_data};
 use crate::pickle;
 
@@ -44,10 +44,10 @@ pub(crate) fn read_values(header: Header, from: &mut impl Read, available: u64) 
         Content::Bytes(width) => Data::Text(text::read_bytes(from, width, count)?),
         Content::Objects => {
             if available > PICKLE_LIMIT {
-                return problem(format!(
+                bail!(
                     "holds a pickled object array of {available} bytes, more than the {PICKLE_LIMIT} that are read; \
                      save plain text with np.save(path, labels.astype(str))"
-                ));
+                );
             }
             let mut bytes = Vec::new();
             from.take(available).read_to_end(&mut bytes)?;

@@ -5,7 +5,7 @@ use std::io::Read;
 
 use super::header::Content;
 use crate::element::{ByteOrder, reserve};
-use crate::error::{Parsed, problem};
+use crate::error::{Parsed, bail};
 
 /// Reads `count` strings of `width` UTF-32 characters.
 pub(super) fn read_unicode(from: &mut impl Read, width: usize, order: ByteOrder, count: usize) -> Parsed<Vec<String>> {
@@ -28,7 +28,7 @@ pub(super) fn read_bytes(from: &mut impl Read, width: usize, count: usize) -> Pa
         let end = bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1);
         match str::from_utf8(&bytes[..end]) {
             Ok(text) => texts.push(text.to_string()),
-            Err(_) => return problem(format!("holds bytes that are not UTF-8 text at value {at}")),
+            Err(_) => bail!("holds bytes that are not UTF-8 text at value {at}"),
         }
     }
     Ok(texts)
@@ -51,6 +51,6 @@ fn decode_utf32(bytes: &[u8], order: ByteOrder, at: usize) -> Parsed<String> {
     let end = codes.iter().rposition(|b| *b != [0; 4]).map_or(0, |last| last + 1);
     match codes[..end].iter().map(|b| char::from_u32(code(b))).collect() {
         Some(text) => Ok(text),
-        None => problem(format!("holds a string that is not Unicode at value {at}")),
+        None => bail!("holds a string that is not Unicode at value {at}"),
     }
 }

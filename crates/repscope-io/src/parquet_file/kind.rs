@@ -6,7 +6,7 @@ use parquet::file::reader::FileReader;
 use parquet::schema::types::ColumnDescriptor;
 
 use crate::array::ArrayInfo;
-use crate::error::{Parsed, Problem, problem};
+use crate::error::{Parsed, Problem, bail, problem};
 
 /// What one value of a column is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Column {
     pub(super) fn all(reader: &impl FileReader) -> Parsed<Vec<Column>> {
         let metadata = reader.metadata().file_metadata();
         let Ok(rows) = usize::try_from(metadata.num_rows()) else {
-            return problem(format!("is damaged: it claims {} rows", metadata.num_rows()));
+            bail!("is damaged: it claims {} rows", metadata.num_rows());
         };
         let leaves = metadata.schema_descr().columns().iter().enumerate();
         Ok(leaves
@@ -86,11 +86,11 @@ impl Column {
     }
 
     pub(super) fn refuse(&self) -> Problem {
-        Problem::new(format!(
+        problem!(
             "has column `{}` of type {}; columns of numbers, text, or lists of numbers are read",
             self.name(),
             self.info.dtype
-        ))
+        )
     }
 }
 

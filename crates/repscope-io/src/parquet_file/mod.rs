@@ -17,7 +17,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use crate::array::{Array, ArrayInfo};
 use crate::catch_panic::catch_panic;
 use crate::choose::choose;
-use crate::error::{Parsed, Problem, problem};
+use crate::error::{Parsed, Problem, bail, problem};
 use kind::Column;
 
 /// Pandas keeps a named or filtered index as a column of this kind; it is data only if it is named.
@@ -50,9 +50,9 @@ fn open(path: &Path) -> Parsed<SerializedFileReader<File>> {
     let file = File::open(path)?;
     let bytes = file.metadata()?.len();
     SerializedFileReader::new(file).map_err(|error| {
-        Problem::new(format!(
+        problem!(
             "is not a readable .parquet file ({error}); with its {bytes} bytes it may have been cut off while copying"
-        ))
+        )
     })
 }
 
@@ -61,7 +61,7 @@ fn check_chunks(reader: &SerializedFileReader<File>, column: &Column, path: &Pat
     let file_bytes = std::fs::metadata(path)?.len();
     for group in reader.metadata().row_groups() {
         let Some(chunk) = group.columns().get(column.leaf) else {
-            return problem("is damaged: a row group lacks a column");
+            bail!("is damaged: a row group lacks a column");
         };
         let start = chunk
             .dictionary_page_offset()
@@ -73,11 +73,11 @@ fn check_chunks(reader: &SerializedFileReader<File>, column: &Column, path: &Pat
             .and_then(|(start, length)| start.checked_add(length))
             .is_none_or(|end| end > file_bytes)
         {
-            return problem(format!(
+            bail!(
                 "is damaged: column `{}` should have {} bytes at {start}, but the file has {file_bytes}",
                 column.name(),
                 chunk.compressed_size()
-            ));
+            );
         }
         let name = match chunk.compression() {
             Compression::ZSTD(_) => "zstd",
@@ -85,11 +85,11 @@ fn check_chunks(reader: &SerializedFileReader<File>, column: &Column, path: &Pat
             Compression::LZO => "lzo",
             _ => continue,
         };
-        return problem(format!(
+        bail!(
             "has column `{}` compressed with {name}, which this build does not read; \
              write it with compression='snappy' (pandas: df.to_parquet(path, compression='snappy'))",
             column.name()
-        ));
+        );
     }
     Ok(())
 }
@@ -97,11 +97,11 @@ fn check_chunks(reader: &SerializedFileReader<File>, column: &Column, path: &Pat
 /// A damaged file might fail an assertion of the decoder, which is not ours; that is no reason to stop
 /// the program.
 fn decode_or_refuse<T>(decode: impl FnOnce() -> Parsed<T>) -> Parsed<T> {
-    catch_panic(decode).unwrap_or_else(|| problem("cannot be decoded: the .parquet file is damaged"))
+    catch_panic(decode).unwrap_or_else(|| bail!("cannot be decoded: the .parquet file is damaged"))
 }
 
 impl From<ParquetError> for Problem {
     fn from(error: ParquetError) -> Self {
-        Problem::new(format!("cannot be decoded: {error}"))
+        problem!("cannot be decoded: {error}")
     }
 }

@@ -21,7 +21,7 @@ pub(crate) use tensors::{Kind, Storage, Tensor};
 pub(crate) use value::{Id, NumpyArray, Pickled, Record, Value};
 
 use crate::array::Object;
-use crate::error::{Parsed, Problem};
+use crate::error::{Parsed, Problem, problem};
 use cursor::text;
 use machine::Machine;
 use names::Names;
@@ -52,9 +52,9 @@ pub(crate) fn read_objects(bytes: &[u8]) -> Parsed<Vec<Object>> {
         .run(bytes)
         .and_then(|(pickled, _)| objects(&pickled));
     read.map_err(|fault| match fault {
-        Fault::Damaged => Problem::new(format!("holds a damaged pickle; {ADVICE}")),
-        Fault::Refused(what) => Problem::new(format!("holds a pickle that {what}; {ADVICE}")),
-        Fault::Attack(name) => Problem::new(format!("holds a pickle that asks Python for `{name}`; {ADVICE}")),
+        Fault::Damaged => problem!("holds a damaged pickle; {ADVICE}"),
+        Fault::Refused(what) => problem!("holds a pickle that {what}; {ADVICE}"),
+        Fault::Attack(name) => problem!("holds a pickle that asks Python for `{name}`; {ADVICE}"),
         Fault::Other(problem) => problem,
     })
 }
@@ -64,15 +64,15 @@ pub(crate) fn read_checkpoint(bytes: &[u8]) -> Parsed<(Pickled, &[u8])> {
     Machine::new(Names::Checkpoint, bytes.len())
         .run(bytes)
         .map_err(|fault| match fault {
-            Fault::Damaged => Problem::new(format!(
+            Fault::Damaged => problem!(
                 "holds a damaged pickle; within its {} bytes it may have been cut off while copying",
                 bytes.len()
-            )),
-            Fault::Refused(what) => Problem::new(format!("holds a pickle that {what}; save it again with torch.save")),
-            Fault::Attack(name) => Problem::new(format!(
+            ),
+            Fault::Refused(what) => problem!("holds a pickle that {what}; save it again with torch.save"),
+            Fault::Attack(name) => problem!(
                 "is refused: it asks Python to call `{name}`, which is an attack or a mistake, as no weights need \
                  it; nothing was run"
-            )),
+            ),
             Fault::Other(problem) => problem,
         })
 }

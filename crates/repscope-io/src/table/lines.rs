@@ -3,7 +3,7 @@
 
 use csv::{ByteRecord, ReaderBuilder};
 
-use crate::error::{Parsed, Problem};
+use crate::error::{Parsed, bail, problem};
 use crate::plain_text::without_mark;
 
 /// A table that can be read several times.
@@ -32,7 +32,7 @@ impl<'a> Lines<'a> {
             .into_byte_records()
             .map(|record| match record {
                 Ok(record) => Ok(Line(record)),
-                Err(error) => Err(Problem::new(format!("cannot be decoded: {error}"))),
+                Err(error) => bail!("cannot be decoded: {error}"),
             })
     }
 }
@@ -50,7 +50,7 @@ impl Line {
     /// The text of a cell; a line that is too short has empty ones at its end.
     pub(super) fn cell(&self, column: usize) -> Parsed<&str> {
         str::from_utf8(self.0.get(column).unwrap_or_default())
-            .map_err(|_| Problem::new(format!("is not UTF-8 text in line {}; save it as UTF-8", self.number())))
+            .map_err(|_| problem!("is not UTF-8 text in line {}; save it as UTF-8", self.number()))
     }
 
     pub(super) fn cells(&self) -> Parsed<Vec<String>> {

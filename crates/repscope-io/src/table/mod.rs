@@ -12,7 +12,7 @@ mod names;
 
 use crate::array::{Array, ArrayInfo, Data};
 use crate::choose::choose;
-use crate::error::{Parsed, problem};
+use crate::error::{Parsed, bail};
 use lines::{Line, Lines};
 use names::{are_names, is_number};
 
@@ -51,12 +51,12 @@ impl<'a> Table<'a> {
         let lines = Lines::new(bytes, delimiter);
         let head: Vec<Vec<String>> = lines.read().take(2).map(|l| l?.cells()).collect::<Parsed<_>>()?;
         let Some(first) = head.first() else {
-            return problem("holds no rows");
+            bail!("holds no rows");
         };
         let has_names = are_names(first, lines.read().skip(1))?;
         let rows = lines.read().count() - usize::from(has_names);
         if rows == 0 {
-            return problem("holds column names but no rows");
+            bail!("holds column names but no rows");
         }
         let example = head.get(usize::from(has_names)).unwrap_or(first);
         let info = |(at, cell): (usize, &String)| ArrayInfo {
@@ -69,11 +69,11 @@ impl<'a> Table<'a> {
             dtype: if is_number(cell) { "f64" } else { "str" }.to_string(),
         };
         if example.len() != first.len() {
-            return problem(format!(
+            bail!(
                 "has {} cells in its first line but {} in the second; rows must be of one length",
                 first.len(),
                 example.len()
-            ));
+            );
         }
         let mut table = Table {
             infos: example.iter().enumerate().map(info).collect(),
@@ -145,10 +145,10 @@ impl<'a> Table<'a> {
     fn check_length(&self, line: &Line) -> Parsed<()> {
         let (found, expected) = (line.len(), self.width);
         if found != expected {
-            return problem(format!(
+            bail!(
                 "has {found} cells in line {} but {expected} in the first; rows must be of one length",
                 line.number()
-            ));
+            );
         }
         Ok(())
     }
@@ -158,11 +158,11 @@ impl<'a> Table<'a> {
         let name = self.infos[column].key.as_deref().unwrap_or_default();
         let place = || format!("in line {}, column `{name}`", line.number());
         if cell.is_empty() {
-            return problem(format!("has an empty cell {}; fill it, or write nan", place()));
+            bail!("has an empty cell {}; fill it, or write nan", place());
         }
         match cell.parse() {
             Ok(number) => Ok(number),
-            Err(_) => problem(format!("holds {cell:?} {}, which is not a number", place())),
+            Err(_) => bail!("holds {cell:?} {}, which is not a number", place()),
         }
     }
 }

@@ -5,7 +5,7 @@
 use super::container::Checkpoint;
 use super::gather::Gather;
 use crate::array::{Data, Shape, count};
-use crate::error::{Parsed, Problem, problem};
+use crate::error::{Parsed, bail, problem};
 use crate::mapped::mapped_data;
 use crate::npy::{Content, Header, read_values};
 use crate::pickle::{Id, Kind, NumpyArray, Pickled, Tensor, Value};
@@ -41,7 +41,7 @@ impl Layout {
     /// The view that a tensor is; what is wrong with it is damage.
     pub(super) fn of(pickled: &Pickled, tensor: &Tensor) -> Parsed<Layout> {
         let Value::Storage(storage) = pickled.get(tensor.storage) else {
-            return problem("has no storage");
+            bail!("has no storage");
         };
         let kind = tensor.kind.unwrap_or(storage.kind);
         let offset = size(pickled.int(tensor.offset), "offset")?;
@@ -49,12 +49,12 @@ impl Layout {
         let offset = size(Some(storage.start), "start")?.checked_add(offset);
         let promised = size(Some(storage.count), "storage size")?.checked_mul(storage.kind.bytes());
         let (Some(offset), Some(promised)) = (offset, promised) else {
-            return problem("has sizes that cannot be counted");
+            bail!("has sizes that cannot be counted");
         };
         let shape = sizes(pickled, tensor.shape)?;
         let strides = sizes(pickled, tensor.strides)?;
         if shape.len() != strides.len() {
-            return problem(format!("has {} sizes but {} strides", shape.len(), strides.len()));
+            bail!("has {} sizes but {} strides", shape.len(), strides.len());
         }
         Ok(Layout {
             kind,
@@ -82,20 +82,17 @@ impl Layout {
     /// The numbers, in C order.
     pub(super) fn read(&self, checkpoint: &Checkpoint) -> Parsed<Data> {
         let Kind::Read(element) = self.kind else {
-            return problem(refusal(self.kind));
+            bail!("{}", refusal(self.kind));
         };
         let Some(block) = checkpoint.blocks.get(&self.key) else {
-            return problem(format!(
-                "lies in the storage `{}`, which the file does not have",
-                self.key
-            ));
+            bail!("lies in the storage `{}`, which the file does not have", self.key);
         };
         if self.promised > block.len() {
-            return problem(format!(
+            bail!(
                 "lies in a storage that should have {} bytes but has {}; the file may have been cut off while copying",
                 self.promised,
                 block.len()
-            ));
+            );
         }
         let stored = block.len() / element.bytes();
         let total = self.check(stored)?;
@@ -116,7 +113,7 @@ impl Layout {
 
     /// How many numbers it has, all of which lie among the `stored` ones.
     fn check(&self, stored: usize) -> Parsed<usize> {
-        let uncountable = || Problem::new(format!("has shape {}, more than memory can hold", Shape(&self.shape)));
+        let uncountable = || problem!("has shape {}, more than memory can hold", Shape(&self.shape));
         let total = count(&self.shape).ok_or_else(uncountable)?;
         if total == 0 {
             return Ok(0);
@@ -129,17 +126,15 @@ impl Layout {
             Some(last) if last < stored => {}
             _ => {
                 let needed = last.map_or("more than can be counted".to_string(), |last| (last + 1).to_string());
-                return problem(format!(
+                bail!(
                     "has shape {} and strides {}, which needs {needed} numbers in its storage, but there are {stored}",
                     Shape(&self.shape),
                     Shape(&self.strides)
-                ));
+                );
             }
         }
         if total > stored && total > REPEATED_LIMIT {
-            return problem(format!(
-                "repeats {stored} numbers to {total}; at most {REPEATED_LIMIT} are read"
-            ));
+            bail!("repeats {stored} numbers to {total}; at most {REPEATED_LIMIT} are read");
         }
         Ok(total)
     }
@@ -166,7 +161,7 @@ impl Layout {
 impl Inner {
     pub(super) fn of(pickled: &Pickled, array: &NumpyArray) -> Parsed<Inner> {
         let Value::Dtype(dtype) = pickled.get(array.dtype) else {
-            return problem("has no type");
+            bail!("has no type");
         };
         Ok(Inner {
             shape: sizes(pickled, array.shape)?,
@@ -178,7 +173,7 @@ impl Inner {
 
     pub(super) fn read(&self, pickled: &Pickled) -> Parsed<Data> {
         let Value::Bytes(bytes) = pickled.get(self.data) else {
-            return problem("holds Python objects, which are not read; save them as a tensor or as text");
+            bail!("holds Python objects, which are not read; save them as a tensor or as text");
         };
         let header = Header {
             shape: if self.shape.is_empty() {
@@ -211,21 +206,21 @@ fn storage_key(pickled: &Pickled, id: Id) -> Parsed<String> {
         // Real keys are short numbers.
         (Some(text), _) if text.len() <= 100 => Ok(text.to_string()),
         (_, Some(number)) => Ok(number.to_string()),
-        _ => problem("lies in a storage without a name"),
+        _ => bail!("lies in a storage without a name"),
     }
 }
 
 fn sizes(pickled: &Pickled, id: Id) -> Parsed<Vec<usize>> {
     match pickled.parts(id) {
         Some(parts) if parts.len() <= DIMENSIONS => parts.iter().map(|&part| size(pickled.int(part), "size")).collect(),
-        Some(parts) => problem(format!("has {} dimensions; at most {DIMENSIONS} are read", parts.len())),
-        None => problem("has no shape"),
+        Some(parts) => bail!("has {} dimensions; at most {DIMENSIONS} are read", parts.len()),
+        None => bail!("has no shape"),
     }
 }
 
 fn size(number: Option<i64>, what: &str) -> Parsed<usize> {
     let Some(number) = number else {
-        return problem(format!("has a {what} that is no integer"));
+        bail!("has a {what} that is no integer");
     };
-    usize::try_from(number).map_err(|_| Problem::new(format!("has the negative {what} {number}")))
+    usize::try_from(number).map_err(|_| problem!("has the negative {what} {number}"))
 }

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use super::layout::{Inner, Layout, refusal};
 use crate::array::Object;
-use crate::error::{Parsed, Problem, problem};
+use crate::error::{Parsed, Problem, bail, problem};
 use crate::npy::Content;
 use crate::pickle::{Id, Kind, Pickled, Record, Tensor, Value};
 
@@ -220,7 +220,7 @@ impl<'a> Walk<'a> {
         if let Value::Plain(_) = value {
             return Ok(());
         }
-        let in_leaf = |p: Problem| Problem::new(format!("holds tensor `{}`, which {p}", self.name));
+        let in_leaf = |p: Problem| problem!("holds tensor `{}`, which {p}", self.name);
         if let Some(what) = tensor(self.pickled, value).map_err(in_leaf)? {
             return self.leaf(what);
         }
@@ -289,9 +289,7 @@ impl<'a> Walk<'a> {
 
     fn leaf(&mut self, what: What) -> Parsed<()> {
         let Some(left) = self.name_bytes.checked_sub(self.name.len() + 64) else {
-            return problem(format!(
-                "has tensors whose names need more than {NAME_BYTES} bytes: it is damaged or hostile"
-            ));
+            bail!("has tensors whose names need more than {NAME_BYTES} bytes: it is damaged or hostile");
         };
         self.name_bytes = left;
         let mut name = self.name.clone();
@@ -314,12 +312,10 @@ impl<'a> Walk<'a> {
     fn spend(&mut self, steps: usize) -> Parsed<()> {
         match self.steps.checked_sub(steps) {
             Some(left) => self.steps = left,
-            None => {
-                return problem(format!(
-                    "repeats its parts so often that more than {STEPS} steps lead through them: it is damaged or \
+            None => bail!(
+                "repeats its parts so often that more than {STEPS} steps lead through them: it is damaged or \
                      hostile"
-                ));
-            }
+            ),
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::array::{Array, ArrayInfo, Data};
 use crate::choose::choose;
-use crate::error::{Error, Parsed, Problem, Result, problem};
+use crate::error::{Error, Parsed, Problem, Result, bail, problem};
 use crate::format::Format;
 use crate::mapped::MappedFile;
 use crate::read;
@@ -44,7 +44,7 @@ impl Weights {
         let opened = match format {
             Format::Torch => open_torch(path, &file, key),
             Format::Safetensors => open_safetensors(path, file, key),
-            other => problem(format!(
+            other => Err(problem!(
                 "is an .{} file, which holds no weights; give .pth, .pt, .ckpt, .bin or .safetensors",
                 other.extension()
             )),
@@ -86,11 +86,7 @@ impl Weights {
     pub fn values(&self, name: &str) -> Result<Vec<f32>> {
         let at = self.find(name)?;
         let data = self.read(at).map_err(|p| self.error(p))?;
-        let not_numbers = || {
-            self.error(Problem::new(format!(
-                "holds tensor `{name}`, which is no tensor of numbers"
-            )))
-        };
+        let not_numbers = || self.error(problem!("holds tensor `{name}`, which is no tensor of numbers"));
         to_f32(data).ok_or_else(not_numbers)
     }
 
@@ -111,7 +107,7 @@ impl Weights {
             .filter(|short| !self.contains(name) && self.contains(short));
         let name = short.unwrap_or(name);
         if let Some((_, reason)) = self.refused.iter().find(|(refused, _)| refused == name) {
-            return Err(self.error(Problem::new(format!("holds tensor `{name}`, which {reason}"))));
+            return Err(self.error(problem!("holds tensor `{name}`, which {reason}")));
         }
         choose(&self.infos, Some(name), "tensor").map_err(|p| self.error(p))
     }
@@ -156,7 +152,7 @@ fn open_torch(path: &Path, file: &MappedFile, key: Option<&str>) -> Parsed<Weigh
     let refused: Vec<(String, String)> = refused.collect();
     chosen.retain(|&at| all[at].refusal().is_none());
     if let ([], Some((name, reason))) = (&chosen[..], refused.first()) {
-        return problem(format!("holds tensor `{name}`, which {reason}"));
+        bail!("holds tensor `{name}`, which {reason}");
     }
     let mut all: Vec<Option<Leaf>> = all.into_iter().map(Some).collect();
     let kept: Vec<Leaf> = chosen.iter().filter_map(|&at| all[at].take()).collect();
@@ -179,7 +175,7 @@ fn open_torch(path: &Path, file: &MappedFile, key: Option<&str>) -> Parsed<Weigh
 fn open_safetensors(path: &Path, file: MappedFile, key: Option<&str>) -> Parsed<Weights> {
     let all = tensors::list(&file)?;
     if all.is_empty() {
-        return problem("holds no tensor");
+        bail!("holds no tensor");
     }
     let named: Vec<Named> = all
         .iter()

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::error::{Parsed, problem};
+use crate::error::{Parsed, bail};
 
 /// Under these names checkpoints keep the weights of a network.
 const KNOWN: [&str; 7] = [
@@ -51,7 +51,7 @@ pub(super) fn select(all: &[Named], key: Option<&str>) -> Parsed<Selected> {
     if let [one] = all
         && one.name.is_empty()
     {
-        return problem("holds one tensor without a name, not the weights of a network");
+        bail!("holds one tensor without a name, not the weights of a network");
     }
     let Some(key) = key else {
         return usual(all);
@@ -69,9 +69,9 @@ pub(super) fn select(all: &[Named], key: Option<&str>) -> Parsed<Selected> {
         }
     }
     if all.iter().any(|n| n.name == key) {
-        return problem(format!("holds `{key}` as one tensor, not as the weights of a network"));
+        bail!("holds `{key}` as one tensor, not as the weights of a network");
     }
-    problem(format!("has no weights under `{key}`; it holds {}", listed(all)))
+    bail!("has no weights under `{key}`; it holds {}", listed(all))
 }
 
 /// Without a key: one group under a known name, else the tensors that are in no group, else the only group.
@@ -96,10 +96,10 @@ fn usual(all: &[Named]) -> Parsed<Selected> {
         ([], false, [one]) => Ok(within(all, &format!("{one}."))),
         (several, ..) => {
             let first = several.first().or(networks.first()).copied().unwrap_or_default();
-            problem(format!(
+            bail!(
                 "holds the weights of several networks: {}; choose one, as in #{first}",
                 listed(all)
-            ))
+            )
         }
     }
 }
