@@ -52,11 +52,8 @@ fn read(file: &MappedFile, key: Option<&str>) -> Parsed<Option<Dataset>> {
             Some(part) => Some(part),
             None => {
                 let names: Vec<String> = several.iter().take(20).map(|part| format!("`{}`", part.name)).collect();
-                bail!(
-                    "holds {} datasets, none of which is `{USUAL}`; pick one with #name: {}",
-                    several.len(),
-                    names.join(", ")
-                );
+                let (count, names) = (several.len(), names.join(", "));
+                bail!("holds {count} datasets, none of which is `{USUAL}`; pick one with #name: {names}");
             }
         },
     };
@@ -122,11 +119,8 @@ impl Part<'_> {
 /// Flags are booleans; some write them as numbers.
 fn to_truths(array: Array, name: &str) -> Parsed<Array> {
     if array.shape().len() != 1 {
-        bail!(
-            "holds `{name}` of shape {}; stop flags are one value per state, shape ({},)",
-            Shape(array.shape()),
-            array.rows()
-        );
+        let (shape, rows) = (Shape(array.shape()), array.rows());
+        bail!("holds `{name}` of shape {shape}; stop flags are one value per state, shape ({rows},)");
     }
     let truth = |(row, value): (usize, f64)| match value {
         0.0 => Ok(false),

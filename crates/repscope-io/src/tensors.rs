@@ -43,19 +43,14 @@ pub(crate) fn read_data(file: &MappedFile, key: Option<&str>) -> Parsed<(ArrayIn
     let tensors = open(file)?;
     let tensor = tensors.tensor(name).map_err(|e| problem!("is damaged: {e}"))?;
     let Some(element) = element(tensor.dtype()) else {
-        bail!(
-            "holds tensor `{name}` of type {}, which is not read; convert it to float32",
-            info.dtype
-        );
+        let dtype = &info.dtype;
+        bail!("holds tensor `{name}` of type {dtype}, which is not read; convert it to float32");
     };
     let bytes = tensor.data();
     let count = count(tensor.shape()).filter(|n| n.checked_mul(element.bytes()) == Some(bytes.len()));
     let Some(count) = count else {
-        bail!(
-            "holds tensor `{name}` with {} bytes, which do not fill its shape {}",
-            bytes.len(),
-            Shape(tensor.shape())
-        );
+        let (count, shape) = (bytes.len(), Shape(tensor.shape()));
+        bail!("holds tensor `{name}` with {count} bytes, which do not fill its shape {shape}");
     };
     let start = bytes.as_ptr().addr() - file.as_ptr().addr();
     let data = match mapped_data(file, element, ByteOrder::Little, start, count)? {

@@ -67,10 +67,8 @@ impl Encoder {
             .unwrap_or_default();
         if extension == "onnx" {
             if options.architecture.is_some() {
-                bail!(
-                    "{} is a graph, which says itself what is computed; leave out the architecture",
-                    path.display()
-                );
+                let path = path.display();
+                bail!("{path} is a graph, which says itself what is computed; leave out the architecture");
             }
             let digest = file_digest(path)?;
             return Encoder::new(ModelBytes::File(path.to_path_buf()), &digest, options);
@@ -112,11 +110,8 @@ impl Encoder {
         let input = only_input(session.inputs(), options.input.as_deref())?.clone();
         token_ids::check(&input, session.inputs(), &options)?;
         let outputs = outputs::choose(&options.outputs, session.outputs())?;
-        let identity = format!(
-            "repscope encoder 1\n{bytes}\n{}\n{}\n",
-            options.identity(),
-            session.engine()
-        );
+        let (identity, engine) = (options.identity(), session.engine());
+        let identity = format!("repscope encoder 1\n{bytes}\n{identity}\n{engine}\n");
         let digest = blake3::hash(identity.as_bytes()).to_hex().to_string();
         Ok(Encoder {
             session,
@@ -163,10 +158,9 @@ impl Encoder {
         };
         let mut regroup = Regroup::new(frames.per_clip());
         let mut notes = self.run(&frames, &fit, &mut |batch| regroup.take(batch, on_batch))?;
+        let (shape, per_clip) = (shape_text(rows.shape()), frames.per_clip());
         notes.push(format!(
-            "rows of shape {} are clips: each of their {} frames has an embedding",
-            shape_text(rows.shape()),
-            frames.per_clip()
+            "rows of shape {shape} are clips: each of their {per_clip} frames has an embedding"
         ));
         Ok(notes)
     }
@@ -184,11 +178,8 @@ impl Encoder {
         notes.extend(self.options.note(rows.dtype()));
         let size: usize = fit.shape.iter().product();
         if rows.count() == 0 || size == 0 {
-            bail!(
-                "there is nothing to encode: {} rows of shape {}",
-                rows.count(),
-                shape_text(rows.shape())
-            );
+            let (count, shape) = (rows.count(), shape_text(rows.shape()));
+            bail!("there is nothing to encode: {count} rows of shape {shape}");
         }
         let fixed = self.input.dims.first().copied().flatten();
         let step = fixed.unwrap_or(self.options.batch);

@@ -59,10 +59,8 @@ pub fn encode(options: &Encode, session: &Session) -> Result<Encoded> {
         && !has_extension(output, "npy")
         && !has_extension(output, "safetensors")
     {
-        bail!(
-            "{}: embeddings are written as .npy or .safetensors; name the file so",
-            output.display()
-        );
+        let output = output.display();
+        bail!("{output}: embeddings are written as .npy or .safetensors; name the file so");
     }
     let encoders = Encoders {
         options: &options.options,

@@ -131,11 +131,10 @@ impl GateOptions {
             _ => false,
         };
         if same(&document_in(path), &output_dir.join("results.json")) {
+            let (path, output_dir) = (path.display(), output_dir.display());
             bail!(
-                "`baseline` = {} would be overwritten by this run, whose results go to {}; keep the baseline elsewhere, or \
-                 give another `output_dir`",
-                path.display(),
-                output_dir.display()
+                "`baseline` = {path} would be overwritten by this run, whose results go to {output_dir}; keep the baseline elsewhere, or \
+                 give another `output_dir`"
             );
         }
         Ok(())
@@ -226,10 +225,8 @@ pub fn models(results: &Results) -> Vec<&str> {
 /// The value of a model, or why there is none.
 fn value_of(results: &Results, model: &str, metric: &str, whose: &str) -> Result<f64, String> {
     if !models(results).contains(&model) {
-        return Err(format!(
-            "{whose} no model `{model}`; there is {}",
-            list(models(results).into_iter())
-        ));
+        let known = list(models(results).into_iter());
+        return Err(format!("{whose} no model `{model}`; there is {known}"));
     }
     match results.score(model, metric) {
         None => Err(format!(

@@ -383,10 +383,8 @@ fn same_rows(
         return Ok(());
     }
     let each: Vec<String> = rows.iter().map(|(name, count)| format!("{name} {count}")).collect();
-    bail!(
-        "the numbers of rows differ: {}; give one row per sample in all, or join them with `ids`",
-        each.join(", ")
-    );
+    let each = each.join(", ");
+    bail!("the numbers of rows differ: {each}; give one row per sample in all, or join them with `ids`");
 }
 
 /// Every row is a sample; consecutive rows are pairs.

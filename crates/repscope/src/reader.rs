@@ -76,10 +76,8 @@ impl Orders {
             return Ok(None);
         };
         if chosen.total != count {
-            bail!(
-                "`{part}` has {count} rows but {} ids; give one id per row",
-                chosen.total
-            );
+            let total = &chosen.total;
+            bail!("`{part}` has {count} rows but {total} ids; give one id per row");
         }
         Ok(Some(&chosen.rows))
     }

@@ -191,10 +191,8 @@ impl Report {
             if all.is_empty() {
                 bail!("these results have no figures");
             }
-            bail!(
-                "there is no figure `{name}`; there are {}",
-                list(all.iter().map(|(_, named)| named.path.as_str()))
-            );
+            let known = list(all.iter().map(|(_, named)| named.path.as_str()));
+            bail!("there is no figure `{name}`; there are {known}");
         };
         let options = FigureOptions {
             figure_format: vec![format],

@@ -83,10 +83,8 @@ fn read(name: &str, mut options: Layer, arrays: &[Source]) -> Result<Request> {
     for (key, value) in options {
         let Some(arg) = layers::find(&command, &key) else {
             let known: Vec<String> = command.get_arguments().map(layers::key).collect();
-            bail!(
-                "{name} has no option `{key}`{}",
-                did_you_mean(&key, known.iter().map(String::as_str))
-            );
+            let similar = did_you_mean(&key, known.iter().map(String::as_str));
+            bail!("{name} has no option `{key}`{similar}");
         };
         let put = match name {
             "evaluate" => layers::put::<Evaluate>(&mut layer, arg, value, Path::new("")),

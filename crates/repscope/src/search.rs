@@ -53,11 +53,10 @@ fn files_of_folder(folder: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     if files.is_empty() {
+        let (list_sorted, folder) = (list_sorted(others), folder.display());
         bail!(
-            "no .npy file is in this folder, which holds {}; other files are read by their path, or by a pattern such \
-             as '{}/*.npz'",
-            list_sorted(others),
-            folder.display()
+            "no .npy file is in this folder, which holds {list_sorted}; other files are read by their path, or by a pattern such \
+             as '{folder}/*.npz'"
         );
     }
     Ok(files)

@@ -220,10 +220,8 @@ fn comparisons(models: usize, rows: usize, columns: usize, metrics_only: bool) -
 fn masks_of(path: &str, options: &MaskOptions) -> Result<()> {
     let images = read_array(&InputPath::parse(path))?;
     let &[count, height, width] = images.shape() else {
-        bail!(
-            "{path} has the shape {:?}; images are (N, height, width)",
-            images.shape()
-        );
+        let shape = images.shape();
+        bail!("{path} has the shape {shape:?}; images are (N, height, width)");
     };
     let Data::U8(bytes) = images.data() else {
         bail!("{path} holds {}; bytes are needed", images.dtype());

@@ -255,11 +255,8 @@ fn describe(finding: &Finding) -> String {
             .map(|c| format!("{} ({})", c.name, c.rows))
             .collect();
         let more = if labels.classes.len() > 8 { " …" } else { "" };
-        text += &format!(
-            "  as labels: {} classes: {}{more}\n",
-            labels.classes.len(),
-            shown.join(", ")
-        );
+        let (count, shown) = (labels.classes.len(), shown.join(", "));
+        text += &format!("  as labels: {count} classes: {shown}{more}\n");
     }
     if let Some(NumberFacts {
         minimum: Some(low),

@@ -37,11 +37,8 @@ pub fn run(request: &Compare) -> Result<ExitCode> {
     warn(&report, to.quiet);
     show(&report, request, to)?;
     let code = conclude(Some(&gates.check(&report)), to)?;
-    let files = format!(
-        "{}, results.json and report.html are in {}",
-        written.files(),
-        folder.display()
-    );
+    let (files, folder) = (written.files(), folder.display());
+    let files = format!("{files}, results.json and report.html are in {folder}");
     say(to.quiet, &files);
     Ok(code)
 }

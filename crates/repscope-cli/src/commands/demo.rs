@@ -102,11 +102,8 @@ fn refuse_strangers(folder: &Path) -> Result<()> {
         .map(|entry| entry.file_name())
         .find(|name| !PARTS.iter().any(|own| name == own));
     if let Some(name) = stranger {
-        bail!(
-            "{} holds {}, which is not of a demo; choose another folder with --output-dir",
-            folder.display(),
-            name.to_string_lossy()
-        );
+        let (folder, name) = (folder.display(), name.to_string_lossy());
+        bail!("{folder} holds {name}, which is not of a demo; choose another folder with --output-dir");
     }
     Ok(())
 }

@@ -14,10 +14,8 @@ use crate::outputs;
 pub fn run(options: &Explain) -> Result<ExitCode> {
     for id in &options.ids {
         let Some((metric, output)) = find(id) else {
-            bail!(
-                "there is no metric `{id}`; {}`repscope metrics` lists them all",
-                suggestion(id)
-            );
+            let suggestion = suggestion(id);
+            bail!("there is no metric `{id}`; {suggestion}`repscope metrics` lists them all");
         };
         let entries: Vec<Entry> = metric
             .outputs

@@ -50,17 +50,14 @@ pub(super) fn keep(
         }
     }
     if kept.0.is_empty() {
-        let none = format!(
-            "holds {total} images, none of which can be read, such as {}",
-            list(&left_out)
-        );
+        let known = list(&left_out);
+        let none = format!("holds {total} images, none of which can be read, such as {known}");
         return Err(Problem::new(none).in_file(folder.display()));
     }
     if !left_out.is_empty() {
+        let (count, known) = (left_out.len(), list(&left_out));
         notes.push(format!(
-            "{} of {total} images cannot be read and are left out: {}",
-            left_out.len(),
-            list(&left_out)
+            "{count} of {total} images cannot be read and are left out: {known}"
         ));
     }
     Ok(kept)
@@ -117,17 +114,15 @@ pub(super) fn one_kind(files: &[PathBuf], looked: &[Looked]) -> Parsed<Header> {
 pub(super) fn notes_on(found: &Found) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(other) = &found.other {
+        let (others, name) = (&found.others, name(other));
         notes.push(format!(
-            "{} other files are no images by their names and are passed over, such as `{}`",
-            found.others,
-            name(other)
+            "{others} other files are no images by their names and are passed over, such as `{name}`"
         ));
     }
     if !found.repeated.is_empty() {
+        let (count, known) = (found.repeated.len(), list(&found.repeated));
         notes.push(format!(
-            "{} links lead to folders that are there under another name and are not followed: {}",
-            found.repeated.len(),
-            list(&found.repeated)
+            "{count} links lead to folders that are there under another name and are not followed: {known}"
         ));
     }
     notes

@@ -118,10 +118,8 @@ fn codec(bytes: &[u8]) -> Parsed<Codec> {
         return Ok(Codec::Jpeg);
     }
     let found: Vec<String> = bytes.iter().take(8).map(|b| format!("{b:02x}")).collect();
-    bail!(
-        "is no image: PNG and JPEG files do not start with the bytes {}",
-        found.join(" ")
-    )
+    let found = found.join(" ");
+    bail!("is no image: PNG and JPEG files do not start with the bytes {found}")
 }
 
 fn header(bytes: &[u8]) -> Parsed<Header> {

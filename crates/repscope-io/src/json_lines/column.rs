@@ -49,19 +49,16 @@ impl<'a> Column<'a> {
             (Values::Truths(truths), Value::Bool(truth)) => truths.push(*truth),
             (Values::Lists(count, length, numbers), Value::Array(items)) => {
                 if items.len() != *length {
+                    let (key, first, count) = (&self.key, &self.first, items.len());
                     bail!(
-                        "has {length} numbers in `{}` in line {} but {} in line {line}; all lists must be of one length",
-                        self.key,
-                        self.first,
-                        items.len()
+                        "has {length} numbers in `{key}` in line {first} but {count} in line {line}; all lists must be of one length"
                     );
                 }
                 for item in items {
                     let Some(number) = item.as_f64() else {
+                        let (kind, key) = (kind(item), &self.key);
                         bail!(
-                            "holds {} in the list `{}` in line {line}; lists are read where they hold numbers only",
-                            kind(item),
-                            self.key
+                            "holds {kind} in the list `{key}` in line {line}; lists are read where they hold numbers only"
                         );
                     };
                     numbers.push(number);

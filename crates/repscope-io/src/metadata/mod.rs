@@ -44,10 +44,8 @@ pub fn read_prototype_texts(path: &Path, dataset: &str, style: &str) -> Result<P
 
 fn parse(bytes: &[u8], dataset: &str, style: &str) -> Parsed<PrototypeTexts> {
     if bytes.len() > LARGEST_FILE {
-        bail!(
-            "has {} bytes, more than the {LARGEST_FILE} that a metadata file may have",
-            bytes.len()
-        );
+        let count = bytes.len();
+        bail!("has {count} bytes, more than the {LARGEST_FILE} that a metadata file may have");
     }
     // Some editors put a byte order mark in front.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -63,10 +61,8 @@ fn parse(bytes: &[u8], dataset: &str, style: &str) -> Parsed<PrototypeTexts> {
         );
     };
     if !matches!(fields, Json::Object(_)) {
-        bail!(
-            "holds {} as dataset `{dataset}`; a dataset is an object with a field {STYLED}{style}",
-            fields.kind()
-        );
+        let kind = fields.kind();
+        bail!("holds {kind} as dataset `{dataset}`; a dataset is an object with a field {STYLED}{style}");
     }
     let style = style.strip_prefix(STYLED).unwrap_or(style);
     let styled = format!("{STYLED}{style}");
@@ -110,10 +106,8 @@ fn parse(bytes: &[u8], dataset: &str, style: &str) -> Parsed<PrototypeTexts> {
 /// The texts of every label; of descriptions by field, one field or all.
 fn texts_of(labels: &Json, source: &str, dataset: &str, field: Option<&str>) -> Parsed<PrototypeTexts> {
     let Json::Object(members) = labels else {
-        bail!(
-            "holds {} as {source} of `{dataset}`; it must be an object of label and text",
-            labels.kind()
-        );
+        let kind = labels.kind();
+        bail!("holds {kind} as {source} of `{dataset}`; it must be an object of label and text");
     };
     // If a label is repeated, the last one counts, as in Python.
     let values: BTreeMap<&str, &Json> = members.iter().map(|(label, value)| (label.as_str(), value)).collect();

@@ -115,10 +115,8 @@ fn take(from: &mut impl Read, length: usize) -> Parsed<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(length as u64).read_to_end(&mut bytes)?;
     if bytes.len() < length {
-        bail!(
-            "ends inside the .npy header: expected {length} more bytes, found {}",
-            bytes.len()
-        );
+        let count = bytes.len();
+        bail!("ends inside the .npy header: expected {length} more bytes, found {count}");
     }
     Ok(bytes)
 }

@@ -86,11 +86,8 @@ impl Column {
     }
 
     pub(super) fn refuse(&self) -> Problem {
-        problem!(
-            "has column `{}` of type {}; columns of numbers, text, or lists of numbers are read",
-            self.name(),
-            self.info.dtype
-        )
+        let (name, dtype) = (self.name(), &self.info.dtype);
+        problem!("has column `{name}` of type {dtype}; columns of numbers, text, or lists of numbers are read")
     }
 }
 

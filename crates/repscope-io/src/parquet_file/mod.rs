@@ -73,10 +73,9 @@ fn check_chunks(reader: &SerializedFileReader<File>, column: &Column, path: &Pat
             .and_then(|(start, length)| start.checked_add(length))
             .is_none_or(|end| end > file_bytes)
         {
+            let (name, compressed_size) = (column.name(), chunk.compressed_size());
             bail!(
-                "is damaged: column `{}` should have {} bytes at {start}, but the file has {file_bytes}",
-                column.name(),
-                chunk.compressed_size()
+                "is damaged: column `{name}` should have {compressed_size} bytes at {start}, but the file has {file_bytes}"
             );
         }
         let name = match chunk.compression() {

@@ -166,10 +166,8 @@ impl<'a> Rows<'a> {
         let (length, row) = (std::mem::take(&mut self.open), self.done);
         let width = *self.width.get_or_insert(length);
         if length != width {
-            bail!(
-                "has lists of different lengths in column `{}`: {width} in row 0 but {length} in row {row}",
-                self.column.name()
-            );
+            let name = self.column.name();
+            bail!("has lists of different lengths in column `{name}`: {width} in row 0 but {length} in row {row}");
         }
         self.done += 1;
         Ok(())

@@ -69,11 +69,8 @@ impl<'a> Table<'a> {
             dtype: if is_number(cell) { "f64" } else { "str" }.to_string(),
         };
         if example.len() != first.len() {
-            bail!(
-                "has {} cells in its first line but {} in the second; rows must be of one length",
-                first.len(),
-                example.len()
-            );
+            let (count, example_count) = (first.len(), example.len());
+            bail!("has {count} cells in its first line but {example_count} in the second; rows must be of one length");
         }
         let mut table = Table {
             infos: example.iter().enumerate().map(info).collect(),
@@ -145,10 +142,8 @@ impl<'a> Table<'a> {
     fn check_length(&self, line: &Line) -> Parsed<()> {
         let (found, expected) = (line.len(), self.width);
         if found != expected {
-            bail!(
-                "has {found} cells in line {} but {expected} in the first; rows must be of one length",
-                line.number()
-            );
+            let number = line.number();
+            bail!("has {found} cells in line {number} but {expected} in the first; rows must be of one length");
         }
         Ok(())
     }

@@ -174,10 +174,8 @@ fn open_old(file: &MappedFile, rest: &[u8]) -> Parsed<Checkpoint> {
             bail!("has the storage `{key}`, which no tensor uses: it is damaged");
         };
         let Some((count, after)) = rest.split_first_chunk::<8>() else {
-            bail!(
-                "ends before its storage `{key}`, with {} of 8 bytes; it may have been cut off while copying",
-                rest.len()
-            );
+            let count = rest.len();
+            bail!("ends before its storage `{key}`, with {count} of 8 bytes; it may have been cut off while copying");
         };
         let count = match order {
             ByteOrder::Little => u64::from_le_bytes(*count),

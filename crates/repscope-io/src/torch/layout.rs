@@ -88,10 +88,9 @@ impl Layout {
             bail!("lies in the storage `{}`, which the file does not have", self.key);
         };
         if self.promised > block.len() {
+            let (promised, count) = (&self.promised, block.len());
             bail!(
-                "lies in a storage that should have {} bytes but has {}; the file may have been cut off while copying",
-                self.promised,
-                block.len()
+                "lies in a storage that should have {promised} bytes but has {count}; the file may have been cut off while copying"
             );
         }
         let stored = block.len() / element.bytes();
@@ -126,10 +125,9 @@ impl Layout {
             Some(last) if last < stored => {}
             _ => {
                 let needed = last.map_or("more than can be counted".to_string(), |last| (last + 1).to_string());
+                let (shape, strides) = (Shape(&self.shape), Shape(&self.strides));
                 bail!(
-                    "has shape {} and strides {}, which needs {needed} numbers in its storage, but there are {stored}",
-                    Shape(&self.shape),
-                    Shape(&self.strides)
+                    "has shape {shape} and strides {strides}, which needs {needed} numbers in its storage, but there are {stored}"
                 );
             }
         }

@@ -96,10 +96,8 @@ fn usual(all: &[Named]) -> Parsed<Selected> {
         ([], false, [one]) => Ok(within(all, &format!("{one}."))),
         (several, ..) => {
             let first = several.first().or(networks.first()).copied().unwrap_or_default();
-            bail!(
-                "holds the weights of several networks: {}; choose one, as in #{first}",
-                listed(all)
-            )
+            let known = listed(all);
+            bail!("holds the weights of several networks: {known}; choose one, as in #{first}")
         }
     }
 }
@@ -154,11 +152,8 @@ fn listed(all: &[Named]) -> String {
     let single: Vec<&Named> = all.iter().filter(|n| n.group.is_none()).collect();
     if let Some(first) = single.first() {
         let count = single.len();
-        names.push(format!(
-            "{count} {} in no group, such as `{}`",
-            tensors(count),
-            first.name
-        ));
+        let (tensors, name) = (tensors(count), &first.name);
+        names.push(format!("{count} {tensors} in no group, such as `{name}`"));
     }
     names.join(", ")
 }

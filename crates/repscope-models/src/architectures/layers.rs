@@ -97,10 +97,8 @@ impl<'a> Layers<'a> {
         let weight = format!("{name}.weight");
         let [out, per_group, height, width] = self.shape(&weight)?;
         if !channels.is_multiple_of(per_group) {
-            bail!(
-                "`{}{weight}` reads {per_group} channels at a time, but {channels} come in",
-                self.prefix
-            );
+            let prefix = &self.prefix;
+            bail!("`{prefix}{weight}` reads {per_group} channels at a time, but {channels} come in");
         }
         let mut inputs = vec![x.to_string(), self.weight(&weight, [out, per_group, height, width])?];
         let bias = format!("{name}.bias");

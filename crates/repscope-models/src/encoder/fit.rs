@@ -61,10 +61,9 @@ impl Fit {
         let channels = axis.map_or(1, |a| self.shape[a]);
         for (name, values) in [("mean", &options.mean), ("std", &options.std)] {
             if values.len() > 1 && values.len() != channels {
+                let (count, shape) = (values.len(), shape_text(&self.shape));
                 bail!(
-                    "{} values of {name} were given, but rows of shape {} have {channels} channels; give 1 or {channels}",
-                    values.len(),
-                    shape_text(&self.shape)
+                    "{count} values of {name} were given, but rows of shape {shape} have {channels} channels; give 1 or {channels}"
                 );
             }
         }
@@ -154,10 +153,7 @@ fn fill(row: &[usize], wanted: &[Option<usize>]) -> Option<Fit> {
     let [size] = *row else { return None };
     let count = shape.iter().try_fold(1_usize, |p, &n| p.checked_mul(n));
     (count == Some(size)).then(|| {
-        let note = format!(
-            "vectors of {size} are fed as {}, last index fastest",
-            shape_text(&shape)
-        );
+        let note = format!("vectors of {size} are fed as {}, last index fastest", shape_text(&shape));
         fit(shape, Turn::Keep, Some(note))
     })
 }
@@ -217,12 +213,8 @@ fn refusal(row: &[usize], port: &Port, layout: Option<Layout>) -> String {
         .skip(1)
         .map(|d| d.map_or_else(|| "any".to_string(), |n| n.to_string()))
         .collect();
-    format!(
-        "rows have the shape {}, but the input {} of the model takes ({}); {advice}",
-        shape_text(row),
-        port.name,
-        wanted.join(", ")
-    )
+    let (shape, name, wanted) = (shape_text(row), &port.name, wanted.join(", "));
+    format!("rows have the shape {shape}, but the input {name} of the model takes ({wanted}); {advice}")
 }
 
 #[cfg(test)]

@@ -54,10 +54,8 @@ pub(super) fn embeddings(name: &str, value: Value, fed: usize, count: usize) -> 
     };
     let size: usize = shape.iter().product();
     if size == 0 {
-        bail!(
-            "the output {name} has the shape {}: its embeddings are empty",
-            shape_text(&value.shape)
-        );
+        let shape = shape_text(&value.shape);
+        bail!("the output {name} has the shape {shape}: its embeddings are empty");
     }
     values.truncate(count * size);
     Ok(Output {

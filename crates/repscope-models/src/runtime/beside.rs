@@ -31,10 +31,8 @@ impl ModelFile {
                 } else {
                     "which is not beside it"
                 };
-                bail!(
-                    "{} keeps weights in {name}, {why}; put that file beside it",
-                    path.display()
-                );
+                let path = path.display();
+                bail!("{path} keeps weights in {name}, {why}; put that file beside it");
             }
             beside.push((name, file));
         }

@@ -23,10 +23,9 @@ pub(super) fn environment(path: &Path) -> Result<Environment> {
         if *before == whole {
             return Ok(environment.clone());
         }
+        let (before, whole) = (before.display(), whole.display());
         bail!(
-            "ONNX Runtime was loaded from {} and cannot be loaded from {} too; give one library for all models",
-            before.display(),
-            whole.display()
+            "ONNX Runtime was loaded from {before} and cannot be loaded from {whole} too; give one library for all models"
         );
     }
     let environment = catch_panic(|| open(&whole))

@@ -150,11 +150,8 @@ impl Feed<'_> {
         let mut values: Vec<i64> = Vec::new();
         let size = self.rows.checked_mul(self.tokens);
         if size.is_none_or(|n| values.try_reserve_exact(n).is_err()) {
-            bail!(
-                "{} texts of {} tokens at once need more memory than there is",
-                self.rows,
-                self.tokens
-            );
+            let (rows, tokens) = (&self.rows, &self.tokens);
+            bail!("{rows} texts of {tokens} tokens at once need more memory than there is");
         }
         for row in self.texts {
             let start = values.len();

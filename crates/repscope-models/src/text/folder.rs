@@ -181,10 +181,8 @@ pub(super) fn find_weights(folder: &Path, files: &mut Vec<PathBuf>) -> Result<Op
             .iter()
             .find(|name| !is_plain(name) || !folder.join(name).is_file())
         {
-            bail!(
-                "{} lists {name}, which is not beside it; put that file there",
-                index.display()
-            );
+            let index = index.display();
+            bail!("{index} lists {name}, which is not beside it; put that file there");
         }
         return Ok(Some(names.iter().map(|name| folder.join(name)).collect()));
     }

@@ -121,11 +121,9 @@ fn pooling(json: &Value) -> Result<Pooling> {
         _ => None,
     };
     found.ok_or_else(|| {
-        wrong!(
-            "the folder pools by {}, which is not supported; choose a pooling (mean, cls, max, last), or export the model \
-             to ONNX",
-            names.join(" and ")
-        )
+        let names = names.join(" and ");
+        wrong!("the folder pools by {names}, which is not supported; choose a pooling (mean, cls, max, last), or export the model \
+             to ONNX")
     })
 }
 

@@ -253,10 +253,9 @@ impl Analysis for Clid {
             }
         }
         if steps.repeats.saturating_mul(steps.splits) > MOST_SPLITS {
+            let (repeats, splits) = (&steps.repeats, &steps.splits);
             bail!(
-                "`repeats` = {} times `splits` = {} must be at most {MOST_SPLITS} in all (5 and 10 are usual)",
-                steps.repeats,
-                steps.splits
+                "`repeats` = {repeats} times `splits` = {splits} must be at most {MOST_SPLITS} in all (5 and 10 are usual)"
             );
         }
         for (option, value, usual) in [

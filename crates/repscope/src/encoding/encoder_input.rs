@@ -78,10 +78,9 @@ impl Seen {
             let record = InputRecord::of(path, &dataset.states)?;
             let digest = record.digest.clone();
             reader.records.push(record);
+            let (path, part) = (path.path.display(), &dataset.part);
             reader.warnings.push(format!(
-                "{}: the states are those of `{}`, a row per frame; episodes end where its stop flags say",
-                path.path.display(),
-                dataset.part
+                "{path}: the states are those of `{part}`, a row per frame; episodes end where its stop flags say"
             ));
             return Ok(seen(What::Array(dataset.states), &digest, Some(dataset.stops)));
         }

@@ -27,11 +27,8 @@ impl Layers<'_> {
     pub(in crate::architectures) fn shape<const N: usize>(&self, name: &str) -> Result<[usize; N]> {
         let full = format!("{}{name}", self.prefix);
         let Some(shape) = self.weights.shape(&full) else {
-            bail!(
-                "a {} needs a weight `{full}`, which is missing; the weights are {}",
-                self.kind,
-                listed(self.weights, &full)
-            );
+            let (kind, known) = (&self.kind, listed(self.weights, &full));
+            bail!("a {kind} needs a weight `{full}`, which is missing; the weights are {known}");
         };
         match <[usize; N]>::try_from(&shape[..]) {
             Ok(sizes) if !sizes.contains(&0) => Ok(sizes),
@@ -52,12 +49,8 @@ impl Layers<'_> {
         let shape: [usize; N] = self.shape(name)?;
         let full = format!("{}{name}", self.prefix);
         if shape != expected {
-            bail!(
-                "`{full}` has shape {}, but the other weights of this {} require {}",
-                shape_text(&shape),
-                self.kind,
-                shape_text(&expected)
-            );
+            let (shape, kind, expected) = (shape_text(&shape), &self.kind, shape_text(&expected));
+            bail!("`{full}` has shape {shape}, but the other weights of this {kind} require {expected}");
         }
         let values = self.weights.values(&full)?;
         let count = expected

@@ -168,10 +168,8 @@ impl Analysis for Etes {
             }
         }
         let &[excellent, good, fair, weak] = &self.bands[..] else {
-            bail!(
-                "bands are four numbers, such as -0.8 -0.5 -0.2 0, but there are {}",
-                self.bands.len()
-            );
+            let count = self.bands.len();
+            bail!("bands are four numbers, such as -0.8 -0.5 -0.2 0, but there are {count}");
         };
         let spec = Spec {
             etes: EtesSpec {
@@ -355,10 +353,8 @@ fn refuse_strangers(fluency: &[Named], systems: &[String]) -> Result<()> {
     for given in fluency.iter().filter(|_| fluency.len() > 1 || systems.len() > 1) {
         let name = name_of(given)?;
         if !systems.contains(&name) {
-            bail!(
-                "fluency {given} is for a system `{name}`, but the systems are {}; write NAME=PATH for each",
-                list(systems.iter().map(String::as_str))
-            );
+            let known = list(systems.iter().map(String::as_str));
+            bail!("fluency {given} is for a system `{name}`, but the systems are {known}; write NAME=PATH for each");
         }
     }
     Ok(())
@@ -454,10 +450,8 @@ impl Encoder<'_> {
 fn fluency(text: &Place, kind: FluencyKind, reader: &mut Reader) -> Result<Vec<f64>> {
     let space = reader.array(text)?.into_space("fluency", Pool::Flatten)?;
     if space.columns() != 1 {
-        bail!(
-            "{text} has {} numbers per sample; the fluency of a text is one number",
-            space.columns()
-        );
+        let columns = space.columns();
+        bail!("{text} has {columns} numbers per sample; the fluency of a text is one number");
     }
     let mut value = [0.0];
     let number = |i: usize| {
@@ -510,10 +504,8 @@ fn empty_texts(decoding: &Decoding) -> Vec<String> {
     let told = |whose: String, texts: &Arc<[String]>| {
         let empty = count(texts);
         (empty > 0).then(|| {
-            format!(
-                "{empty} of {} {whose} are empty; they are scored like any other",
-                texts.len()
-            )
+            let count = texts.len();
+            format!("{empty} of {count} {whose} are empty; they are scored like any other")
         })
     };
     let own = decoding

@@ -60,11 +60,8 @@ impl Rows for Picked<'_> {
 pub fn refuse_color(images: &Images) -> Result<()> {
     if images.shape().len() != 2 || images.dtype() != "u8" {
         let sizes: Vec<String> = images.shape().iter().map(usize::to_string).collect();
-        bail!(
-            "masks are for grey images of 8 bits, but these are {} of {}; convert them (PIL's `L`)",
-            images.dtype(),
-            sizes.join(" x ")
-        );
+        let (dtype, sizes) = (images.dtype(), sizes.join(" x "));
+        bail!("masks are for grey images of 8 bits, but these are {dtype} of {sizes}; convert them (PIL's `L`)");
     }
     Ok(())
 }

@@ -39,10 +39,8 @@ pub fn read(folder: &Path, reader: &mut Reader) -> Result<(Perturbation, String)
                 [] => "it has no folders at all".to_string(),
                 some => format!("there are {}", list(some.iter().map(String::as_str))),
             };
-            bail!(
-                "{} has no folder `{part}`, which holds {part}/HEAD.npy; {there}",
-                folder.display()
-            );
+            let folder = folder.display();
+            bail!("{folder} has no folder `{part}`, which holds {part}/HEAD.npy; {there}");
         }
     }
     let names = heads(&folder.join(LABELS))?;
@@ -343,11 +341,8 @@ pub fn shares_of(path: &Path, reader: &mut Reader) -> Result<Option<Vec<Option<[
     }
     let array = reader.array(&Place::File(InputPath::file(path)))?;
     let [_, 2] = array.shape() else {
-        bail!(
-            "{} has the shape {:?}; two shares per sample are needed",
-            path.display(),
-            array.shape()
-        );
+        let (path, shape) = (path.display(), array.shape());
+        bail!("{path} has the shape {shape:?}; two shares per sample are needed");
     };
     let pair = |pair: &[f32]| (!pair[0].is_nan() && !pair[1].is_nan()).then(|| [pair[0], pair[1]]);
     Ok(Some(floats(&array)?.chunks_exact(2).map(pair).collect()))

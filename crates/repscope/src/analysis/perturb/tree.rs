@@ -36,10 +36,8 @@ impl Tree {
                 .iter()
                 .any(|parts| parts[..parts.len() - 1].contains(&class.as_str()))
         }) {
-            bail!(
-                "`exclude` = {unknown}: no folder in {} is called that",
-                folder.display()
-            );
+            let folder = folder.display();
+            bail!("`exclude` = {unknown}: no folder in {folder} is called that");
         }
         let is_kept = |row: &usize| {
             !folders(*row)
@@ -97,11 +95,10 @@ impl Tree {
         }
         for ((name, width), level) in heads.iter().zip(&self.levels) {
             if *width != level.classes.len() {
+                let (count, known) = (level.classes.len(), list(level.classes.iter().map(String::as_str)));
                 bail!(
-                    "the head {name} tells {width} classes apart, but there are {} folders for it ({}); leave folders out with \
-                     `exclude`, or give the images of all classes",
-                    level.classes.len(),
-                    list(level.classes.iter().map(String::as_str))
+                    "the head {name} tells {width} classes apart, but there are {count} folders for it ({known}); leave folders out with \
+                     `exclude`, or give the images of all classes"
                 );
             }
         }

@@ -139,10 +139,9 @@ impl Known<'_> {
                     .map(|s| format!("`{s}_embeddings`"))
                     .collect();
                 let known: Vec<String> = self.usual().iter().map(|d| self.title(*d)).collect();
+                let (missing, known) = (missing.join(" and "), known.join(", "));
                 bail!(
-                    "`both` is text2sensor and sensor2text, and {} was not given; with these inputs there are {}",
-                    missing.join(" and "),
-                    known.join(", ")
+                    "`both` is text2sensor and sensor2text, and {missing} was not given; with these inputs there are {known}"
                 )
             }
         }

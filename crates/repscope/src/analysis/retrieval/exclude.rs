@@ -58,11 +58,8 @@ pub fn exclude(
         }
     }
     let names: Vec<&str> = excluded.iter().map(String::as_str).collect();
-    warnings.push(format!(
-        "left out for `exclude_labels` = {}: {}",
-        list(&names),
-        losses.join(", ")
-    ));
+    let (known, losses) = (list(&names), losses.join(", "));
+    warnings.push(format!("left out for `exclude_labels` = {known}: {losses}"));
     Ok(())
 }
 

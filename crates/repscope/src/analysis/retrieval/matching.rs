@@ -75,10 +75,8 @@ impl Set {
 
 fn nothing_matches(prototypes: &[String], data: &[Set]) -> String {
     let names: Vec<&str> = prototypes.iter().map(String::as_str).collect();
-    let mut text = format!(
-        "no prototype has a label of the data: the prototypes are for {}",
-        list(&names)
-    );
+    let known = list(&names);
+    let mut text = format!("no prototype has a label of the data: the prototypes are for {known}");
     for set in data {
         let names: Vec<&str> = set.labels.iter().map(String::as_str).collect();
         text += &format!("; the labels of {} are {}", set.title(), list(&names));
@@ -140,10 +138,8 @@ fn mismatches(prototypes: &[String], data: &[Set]) -> Vec<String> {
     }
     let pairs = case_pairs(prototypes, data);
     if !pairs.is_empty() {
-        warnings.push(format!(
-            "{} only in case; `ignore_case` takes them as one",
-            differ(&pairs)
-        ));
+        let differ = differ(&pairs);
+        warnings.push(format!("{differ} only in case; `ignore_case` takes them as one"));
     }
     warnings
 }

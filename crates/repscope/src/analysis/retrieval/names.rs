@@ -155,10 +155,8 @@ fn check_sets(files: &mut [LabelFile]) -> Result<()> {
     let is_nameless = |f: &&LabelFile| f.set.is_none() && f.space.is_none();
     let are_several = !sets.is_empty() || files.iter().filter(is_nameless).count() > 1;
     if let Some(file) = files.iter().find(is_nameless).filter(|_| are_several) {
-        bail!(
-            "labels {} have no name, but there are several sets; name each: l1=PATH l2=PATH",
-            file.place
-        );
+        let place = &file.place;
+        bail!("labels {place} have no name, but there are several sets; name each: l1=PATH l2=PATH");
     }
     // With one named set, what a space has of its own belongs to that set.
     if let Some(only) = sets.first().filter(|first| sets.iter().all(|s| s == *first)) {
@@ -166,17 +164,12 @@ fn check_sets(files: &mut [LabelFile]) -> Result<()> {
     }
     for (at, file) in files.iter().enumerate() {
         if files[..at].iter().any(|f| f.part() == file.part()) {
-            bail!(
-                "`{}` is named twice by the labels; give each set its own name",
-                file.part()
-            );
+            let part = file.part();
+            bail!("`{part}` is named twice by the labels; give each set its own name");
         }
         if let (Some(space), None, Some(set)) = (&file.space, &file.set, sets.first()) {
-            bail!(
-                "labels {space}={} say nothing of the set; write {space}.{set}=PATH, once for each of {}",
-                file.place,
-                list(&sets.iter().map(String::as_str).collect::<Vec<_>>())
-            );
+            let (place, known) = (&file.place, list(&sets.iter().map(String::as_str).collect::<Vec<_>>()));
+            bail!("labels {space}={place} say nothing of the set; write {space}.{set}=PATH, once for each of {known}");
         }
     }
     Ok(())

@@ -117,12 +117,8 @@ fn labels_of(options: &Retrieval, vectors: &Place, reader: &mut Reader) -> Resul
         );
     }
     let texts = texts(options)?;
-    let source = format!(
-        "{} of `{}` in {}",
-        texts.source,
-        options.dataset_name,
-        metadata(options).display()
-    );
+    let (file, dataset) = (metadata(options), &options.dataset_name);
+    let source = format!("{} of `{dataset}` in {}", texts.source, file.display());
     let (labels, _) = unzip(record(options, texts, reader)?);
     Ok((Labels::new(&labels), source))
 }

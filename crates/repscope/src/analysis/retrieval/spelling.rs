@@ -50,9 +50,7 @@ pub fn ignore_case(retrieval: &mut Retrieval, warnings: &mut Vec<String>) {
         .map(|found| found.keys().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(" = "))
         .collect();
     if !merged.is_empty() {
-        warnings.push(format!(
-            "labels that differ only in case are taken as one: {}",
-            merged.join(", ")
-        ));
+        let merged = merged.join(", ");
+        warnings.push(format!("labels that differ only in case are taken as one: {merged}"));
     }
 }

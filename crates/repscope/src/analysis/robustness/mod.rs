@@ -258,10 +258,8 @@ impl Noisy {
         let (model, level) = match (whose.rsplit_once('@'), inputs.studies.len()) {
             (Some((name, level)), _) => {
                 let model = names().position(|known| known == name).ok_or_else(|| {
-                    anyhow!(
-                        "noisy embeddings {given}: no model is called `{name}`; the models are called {}",
-                        list(names())
-                    )
+                    let known = list(names());
+                    anyhow!("noisy embeddings {given}: no model is called `{name}`; the models are called {known}")
                 })?;
                 (model, level)
             }

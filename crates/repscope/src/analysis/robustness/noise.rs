@@ -110,11 +110,9 @@ impl<'a> Meeting<'a> {
                     let shape: Vec<usize> = std::iter::once(rows.len()).chain(noisy.shape().to_vec()).collect();
                     let embeddings = source::encode(encoder, &shape, &values, driver)?;
                     if embeddings.rows() != rows.len() {
+                        let (name, count, rows) = (clean.name(), rows.len(), embeddings.rows());
                         bail!(
-                            "the encoder of `{}` was shown {} rows and gave embeddings of {}; it must give one row per row",
-                            clean.name(),
-                            rows.len(),
-                            embeddings.rows()
+                            "the encoder of `{name}` was shown {count} rows and gave embeddings of {rows}; it must give one row per row"
                         );
                     }
                     add(rows, embeddings.into_space("noisy embeddings", self.pool)?)?;
@@ -196,10 +194,8 @@ pub(super) fn levels(options: &Robustness, range: [f64; 2]) -> Result<Vec<Corrup
     }
     levels.sort_by(|a, b| a.strength.total_cmp(&b.strength));
     if let Some(pair) = levels.windows(2).find(|pair| pair[0].strength == pair[1].strength) {
-        bail!(
-            "`noise` = {} is given twice; for more draws of a level set `draws`",
-            pair[1].name
-        );
+        let name = &pair[1].name;
+        bail!("`noise` = {name} is given twice; for more draws of a level set `draws`");
     }
     Ok(levels)
 }
