@@ -35,14 +35,12 @@ mod parquet_writer;
 mod path;
 mod pickle;
 mod plain_text;
-mod pool;
 mod read;
 mod results;
 mod samples;
 mod space;
 mod table;
 mod tensors;
-mod texts;
 mod torch;
 mod weights;
 mod write;
@@ -60,11 +58,11 @@ pub use metadata::{PrototypeTexts, read_prototype_texts};
 pub use npy_writer::NpyRows;
 pub use parquet_writer::{Column, write_parquet};
 pub use path::InputPath;
-pub use pool::Pool;
+pub use read::read_texts;
 pub use read::{blank_lines, list_arrays, read_array, read_array_beside, read_ids, tree};
 pub use results::ResultsDocument;
 pub use samples::{read_samples, samples_to_npz};
-pub use texts::read_texts;
+pub use space::Pool;
 pub use weights::Weights;
 pub use write::{
     copy_whole, write_bytes, write_floats, write_gray_png, write_integers, write_names, write_tensors, write_whole,

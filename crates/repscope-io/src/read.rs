@@ -3,14 +3,14 @@
 
 use std::path::Path;
 
-use crate::array::{Array, ArrayInfo, Shape};
+use crate::array::{Array, ArrayInfo, Data, Object, Shape};
 use crate::error::{Parsed, Result, bail};
 use crate::format::Format;
 use crate::mapped::MappedFile;
 use crate::npy::{self, Header};
 use crate::path::InputPath;
-use crate::torch::Checkpoint;
-use crate::{json_lines, npz, parquet_file, plain_text, table, tensors, torch};
+use crate::torch::{self, Checkpoint};
+use crate::{json_lines, npz, parquet_file, plain_text, table, tensors};
 
 /// Longer trees are cut: a checkpoint with the state of its optimizer has about a thousand entries.
 const TREE_LINES: usize = 2000;
@@ -116,5 +116,34 @@ fn list(format: Format, file: &MappedFile, path: &Path) -> Parsed<Vec<ArrayInfo>
         Format::Tsv => table::list(file, b'\t'),
         Format::JsonLines => json_lines::list(file),
         Format::Text => Ok(plain_text::list(file)),
+    }
+}
+
+/// Reads one text per row: the lines of a `.txt`, a field as `file.jsonl#field`, a column as `file.csv#column`, or any
+/// array of strings. An empty text is a text.
+pub fn read_texts(input: &InputPath) -> Result<Vec<String>> {
+    texts(read_array(input)?).map_err(|p| p.in_file(input))
+}
+
+fn texts(array: Array) -> Parsed<Vec<String>> {
+    match array.shape() {
+        [_] | [_, 1] => {}
+        shape => bail!(
+            "has shape {}; texts are one per row, shape ({},)",
+            Shape(shape),
+            shape[0]
+        ),
+    }
+    let dtype = array.dtype().to_string();
+    match array.into_data() {
+        Data::Text(texts) => Ok(texts),
+        Data::Mixed(objects) => {
+            let text = |(row, object)| match object {
+                Object::Text(text) => Ok(text),
+                other => bail!("holds {other:?} at row {row} (counted from 0), not text; fill or remove such rows"),
+            };
+            objects.into_iter().enumerate().map(text).collect()
+        }
+        _ => bail!("holds {dtype}, not text; give a .txt file, or a column or field of text with #name"),
     }
 }

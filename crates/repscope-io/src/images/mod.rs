@@ -5,8 +5,6 @@
 //! camera noted. Gray images are (height, width), color images (height, width, 3).
 
 mod agree;
-mod folder;
-mod jpeg;
 mod picture;
 
 use std::ops::Range;
@@ -18,8 +16,8 @@ use crate::array::{Array, Data};
 use crate::element::reserve;
 use crate::error::{Error, Problem, Result, problem};
 use crate::mapped::MappedFile;
+use agree::EXTENSIONS;
 use agree::{Looked, keep, name, notes_on, notes_on_kinds, one_kind};
-use folder::EXTENSIONS;
 use picture::{Header, Picture, decode};
 
 /// What becomes of images that cannot be decoded.
@@ -55,7 +53,7 @@ impl Images {
                 Problem::new("is not a folder; give the folder that holds the images").in_file(folder.display())
             );
         }
-        let found = folder::find(folder)?;
+        let found = agree::find(folder)?;
         if found.images.is_empty() {
             return Err(problem!(
                 "holds no image: of its {} files none is .{} by its name",

@@ -5,14 +5,14 @@
 //! (label → descriptions by field: `short_desc`, `long_desc`, …). The requested style is looked up first;
 //! where it is missing, the plain descriptions serve; where they are missing too, the message lists what exists.
 
-mod ordered;
-
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::Path;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::error::{Parsed, Result, bail, problem};
 use crate::mapped::MappedFile;
-use ordered::Json;
 
 /// A larger file is no list of label texts.
 const LARGEST_FILE: usize = 256 << 20;
@@ -205,6 +205,101 @@ fn did_you_mean<'a>(requested: &str, names: impl Iterator<Item = &'a str>) -> St
     }
 }
 
+/// A JSON value. Only text matters here; numbers and the like are known by their kind.
+#[derive(Debug, PartialEq)]
+enum Json {
+    Object(Vec<(String, Json)>),
+    List(Vec<Json>),
+    Text(String),
+    Other(&'static str),
+}
+
+impl Json {
+    /// What it is, with its article: for messages.
+    fn kind(&self) -> &'static str {
+        match self {
+            Json::Object(_) => "an object",
+            Json::List(_) => "a list",
+            Json::Text(_) => "a text",
+            Json::Other(kind) => kind,
+        }
+    }
+
+    /// The members of an object, none for anything else.
+    fn members(&self) -> &[(String, Json)] {
+        match self {
+            Json::Object(members) => members,
+            _ => &[],
+        }
+    }
+
+    /// The value of a member. If a name is repeated, the last value counts, as in Python.
+    fn get(&self, name: &str) -> Option<&Json> {
+        let found = self.members().iter().rev().find(|(n, _)| n == name);
+        found.map(|(_, value)| value)
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_any(AnyJson)
+    }
+}
+
+struct AnyJson;
+
+impl<'de> Visitor<'de> for AnyJson {
+    type Value = Json;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> std::result::Result<Json, E> {
+        Ok(Json::Other("a boolean"))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> std::result::Result<Json, E> {
+        Ok(Json::Other("a number"))
+    }
+
+    fn visit_u64<E>(self, _: u64) -> std::result::Result<Json, E> {
+        Ok(Json::Other("a number"))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> std::result::Result<Json, E> {
+        Ok(Json::Other("a number"))
+    }
+
+    fn visit_unit<E>(self) -> std::result::Result<Json, E> {
+        Ok(Json::Other("null"))
+    }
+
+    fn visit_str<E>(self, text: &str) -> std::result::Result<Json, E> {
+        Ok(Json::Text(text.to_string()))
+    }
+
+    fn visit_string<E>(self, text: String) -> std::result::Result<Json, E> {
+        Ok(Json::Text(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> std::result::Result<Json, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Json::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> std::result::Result<Json, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = entries.next_entry()? {
+            members.push(member);
+        }
+        Ok(Json::Object(members))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -347,5 +442,20 @@ mod tests {
         crate::write_whole(&path, b"[]").unwrap();
         let error = read_prototype_texts(&path, "villa", "plain").unwrap_err().to_string();
         assert!(error.contains("metadata.json holds a list"), "{error}");
+    }
+}
+
+#[cfg(test)]
+mod ordered_tests {
+    use super::*;
+
+    #[test]
+    fn members_keep_the_order_of_the_file() {
+        let json: Json = serde_json::from_str(r#"{"z": [1, null], "a": {"y": "t"}, "z": true}"#).unwrap();
+        let names: Vec<&str> = json.members().iter().map(|(n, _)| n.as_str()).collect();
+        assert_eq!(names, ["z", "a", "z"]);
+        assert_eq!(json.get("z"), Some(&Json::Other("a boolean")));
+        assert_eq!(json.get("a").and_then(|a| a.get("y")), Some(&Json::Text("t".into())));
+        assert_eq!(json.get("none"), None);
     }
 }

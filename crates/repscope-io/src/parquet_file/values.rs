@@ -8,7 +8,7 @@ use parquet::data_type::{
 };
 use parquet::file::reader::FileReader;
 
-use super::kind::{Column, Kind};
+use super::{Column, Kind};
 use crate::array::{Array, Data, Object};
 use crate::error::{Parsed, bail};
 

@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 
 use super::calls::Callable;
+use super::calls::Names;
 use super::cursor::Cursor;
-use super::names::Names;
-use super::numbers::{whole, written};
+use super::cursor::{whole, written};
 use super::value::{Id, Pickled, Record, Value};
 use super::{Step, damaged, refuse};
 use crate::array::Object;

@@ -11,8 +11,6 @@
 mod calls;
 mod cursor;
 mod machine;
-mod names;
-mod numbers;
 mod tensors;
 mod value;
 
@@ -22,9 +20,9 @@ pub(crate) use value::{Id, NumpyArray, Pickled, Record, Value};
 
 use crate::array::Object;
 use crate::error::{Parsed, Problem, problem};
+use calls::Names;
 use cursor::text;
 use machine::Machine;
-use names::Names;
 
 /// How to turn an object array into one that needs no pickle.
 const ADVICE: &str = "pickled objects are never executed here; save plain text with np.save(path, labels.astype(str))";

@@ -6,7 +6,6 @@
 //! is read by [`crate::pickle`], which executes nothing, and the numbers stay in the mapped file.
 
 mod container;
-mod gather;
 mod layout;
 mod tree;
 mod walk;

@@ -153,7 +153,10 @@ fn fill(row: &[usize], wanted: &[Option<usize>]) -> Option<Fit> {
     let [size] = *row else { return None };
     let count = shape.iter().try_fold(1_usize, |p, &n| p.checked_mul(n));
     (count == Some(size)).then(|| {
-        let note = format!("vectors of {size} are fed as {}, last index fastest", shape_text(&shape));
+        let note = format!(
+            "vectors of {size} are fed as {}, last index fastest",
+            shape_text(&shape)
+        );
         fit(shape, Turn::Keep, Some(note))
     })
 }
