@@ -2,7 +2,6 @@
 //! From an array to a space: one row of numbers per sample.
 
 use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use repscope_core::{Error, Result, Space, Values};
@@ -101,9 +100,6 @@ pub enum Pool {
 }
 
 impl Pool {
-    /// All ways to pool.
-    pub const ALL: [Pool; 4] = [Pool::Last, Pool::Mean, Pool::First, Pool::Flatten];
-
     /// The word on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -138,17 +134,6 @@ impl Pool {
 impl fmt::Display for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-impl FromStr for Pool {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        Pool::ALL
-            .into_iter()
-            .find(|p| p.name() == text)
-            .ok_or_else(|| Error::Input(format!("unknown pooling `{text}`; use last, mean, first or flatten")))
     }
 }
 

@@ -12,7 +12,6 @@ mod conv_encoder;
 mod layers;
 mod recognize;
 mod resnet;
-mod source;
 pub(crate) mod text;
 mod two_head;
 mod vit;
@@ -21,9 +20,9 @@ use std::fmt;
 
 use crate::error::{Result, wrong};
 use layers::Layers;
+pub use recognize::WeightSource;
 pub use recognize::{recognize, recognize_as};
 use serde::{Deserialize, Serialize};
-pub use source::WeightSource;
 
 /// A network that can be written as a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,11 +4,9 @@
 mod clips;
 mod fit;
 mod input;
-mod normalize;
 mod options;
 mod outputs;
 mod rows;
-mod token_ids;
 
 use std::path::Path;
 
@@ -108,7 +106,7 @@ impl Encoder {
         options.check()?;
         let session = load(model, &options.runtime, options.threads)?;
         let input = only_input(session.inputs(), options.input.as_deref())?.clone();
-        token_ids::check(&input, session.inputs(), &options)?;
+        input::check(&input, session.inputs(), &options)?;
         let outputs = outputs::choose(&options.outputs, session.outputs())?;
         let (identity, engine) = (options.identity(), session.engine());
         let identity = format!("repscope encoder 1\n{bytes}\n{identity}\n{engine}\n");
@@ -202,7 +200,7 @@ impl Encoder {
             }
             let value = feed(fit, &normal, &stored, size, fed)?;
             let inputs = match self.input.elem {
-                Elem::I64 => token_ids::inputs(value, &self.input, self.session.inputs(), self.options.pad, first)?,
+                Elem::I64 => input::inputs(value, &self.input, self.session.inputs(), self.options.pad, first)?,
                 _ => vec![(self.input.name.clone(), value)],
             };
             let mut values = self.session.run(inputs, &names)?;

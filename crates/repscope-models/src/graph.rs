@@ -8,7 +8,6 @@
 mod builder;
 mod describe;
 mod port;
-mod read_port;
 mod wire;
 
 pub use builder::{Attribute, GraphBuilder};

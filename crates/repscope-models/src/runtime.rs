@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: MIT
 //! What runs a graph: rten, which is built in, or an installed ONNX Runtime.
 
-mod beside;
 mod find_library;
 #[cfg(feature = "onnxruntime")]
-mod onnx_library;
 #[cfg(feature = "onnxruntime")]
 mod onnx_runtime;
 mod rten_session;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, bail, wrong};
+use crate::graph::describe;
 
-pub(crate) use beside::ModelFile;
 pub use find_library::find_library;
 
 /// A tensor that goes in or comes out: its shape and its values, last index fastest.
@@ -186,6 +184,45 @@ fn to_bytes(values: &[f32], input: &str) -> Result<Vec<u8>> {
             })
         })
         .collect()
+}
+
+/// A model file and those beside it that it needs.
+pub(crate) struct ModelFile {
+    /// The bytes of the model file.
+    pub bytes: Vec<u8>,
+    /// The names in the model, and where the files are.
+    pub beside: Vec<(String, PathBuf)>,
+}
+
+impl ModelFile {
+    /// Reads a model file and finds the others. A name that leads out of the folder is refused.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let bytes = read(path)?;
+        let info = describe(&bytes).map_err(|e| wrong!("{} cannot be used: {e}", path.display()))?;
+        let mut beside = Vec::new();
+        for name in info.external_files {
+            let inside = Path::new(&name)
+                .components()
+                .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+            let file = path.parent().unwrap_or(Path::new("")).join(&name);
+            if !inside || !file.is_file() {
+                let why = if inside {
+                    "which is missing"
+                } else {
+                    "which is not beside it"
+                };
+                let path = path.display();
+                bail!("{path} keeps weights in {name}, {why}; put that file beside it");
+            }
+            beside.push((name, file));
+        }
+        Ok(ModelFile { bytes, beside })
+    }
+}
+
+/// The bytes of a file.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|e| wrong!("cannot read {}: {e}", path.display()))
 }
 
 #[cfg(test)]

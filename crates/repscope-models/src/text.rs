@@ -11,13 +11,9 @@
 mod body;
 mod checkpoint;
 mod folder;
-mod modules;
 mod open;
 mod opened;
 mod options;
-mod pooling;
-mod positions;
-mod shards;
 mod steps;
 mod take;
 mod tokens;

@@ -13,8 +13,9 @@
 //! caller: its frames are rows of the batch. Not determined by the weights: the activation, that images are square, ε =
 //! 1e-5.
 
+use super::Activation;
 use super::layers::Layers;
-use super::{Activation, source::shape_text};
+use super::recognize::shape_text;
 use crate::error::{Result, bail};
 use crate::graph::{Attribute, Dim};
 

@@ -19,7 +19,7 @@ mod t5;
 use std::collections::BTreeSet;
 
 use super::layers::Layers;
-use super::source::{WeightSource, listed};
+use super::recognize::{WeightSource, listed};
 use crate::error::{Result, bail};
 use crate::graph::{Dim, Element};
 

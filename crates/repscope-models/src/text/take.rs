@@ -4,8 +4,8 @@
 use super::body::Body;
 use super::floats;
 use super::options::Pooling;
-use super::pooling::pool;
 use super::steps::Projection;
+use super::steps::pool;
 use super::tokens::Row;
 use crate::architectures::text::Family;
 use crate::error::{Result, bail, wrong};

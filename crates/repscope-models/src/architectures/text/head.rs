@@ -4,7 +4,7 @@
 
 use crate::architectures::Activation;
 use crate::architectures::layers::Layers;
-use crate::architectures::source::WeightSource;
+use crate::architectures::recognize::WeightSource;
 use crate::error::{Result, bail};
 use crate::graph::{Dim, Element};
 
