@@ -3,10 +3,7 @@
 //! analyses. Parsing only validates; nothing is opened here.
 
 mod bench;
-mod demo;
-mod looking;
-mod manual;
-mod report;
+mod others;
 
 use std::ffi::OsString;
 
@@ -18,13 +15,13 @@ use repscope::options::Outputs;
 use repscope::{Compare, Encode, Evaluate};
 
 pub use bench::{Bench, BenchJob};
-pub use demo::Demo;
-pub use looking::{Check, Explain, Metrics, Validate};
-pub use manual::{Manual, ManualPart};
-pub use report::Report;
+pub use others::Demo;
+pub use others::Report;
+pub use others::{Check, Explain, Metrics, Validate};
+pub use others::{Manual, ManualPart};
 
-use demo::DEMO_EXAMPLES;
-use manual::MANUAL_EXAMPLES;
+use others::DEMO_EXAMPLES;
+use others::MANUAL_EXAMPLES;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -10,11 +10,11 @@ use repscope_core::{Labels, Mcr2Spec, Spec, Study};
 use super::Group;
 use super::claim::Evidence::Hand;
 use super::claim::{Claim, Got, exactly, near};
+use super::claim::{PAPER, RANKS, SPEC, Scores, clid};
 use super::data::{space, with_eigenvalues};
 use super::references::Reference::{
     Clid, CodingRate, EffectiveRank, NearestNeighbors, ParticipationRatio, RankMe, StableRank, TwoNn, Uniformity,
 };
-use super::scores::{PAPER, RANKS, SPEC, Scores, clid};
 
 /// What a few roundings may change.
 const ROUNDING: f64 = 1e-9;

@@ -9,9 +9,9 @@ use repscope_core::{Performance, Results, Space, Spec, Study, relate};
 use super::Group;
 use super::claim::Evidence::{Construction, Proof};
 use super::claim::{Claim, Expected, Got, between, exactly};
+use super::claim::{PAPER, RANKS, SPEC, Scores, clid, of_each, run};
 use super::data::{Draw, random_sets, space};
 use super::references::Reference::{Clid, Document002, EffectiveRank, Entropies, RankMe, TwoNn};
-use super::scores::{PAPER, RANKS, SPEC, Scores, clid, of_each, run};
 
 /// What the roundings of a calculation may change.
 const ROUNDING: f64 = 1e-9;

@@ -6,10 +6,10 @@ use repscope_core::Spec;
 
 use super::Group;
 use super::claim::Evidence::{Computed, Construction, Proof};
+use super::claim::Scores;
 use super::claim::{Claim, Expected, Got, between, exactly, near};
 use super::data::{Draw, Examples, numbers, product, space};
 use super::references::Reference::{NumPy, TwoNn};
-use super::scores::Scores;
 
 const ROWS: usize = 2000;
 const COLUMNS: usize = 20;

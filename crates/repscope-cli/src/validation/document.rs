@@ -7,9 +7,9 @@ use repscope_core::Spec;
 use super::Group;
 use super::claim::Evidence::{Construction, Printed, Proof};
 use super::claim::{Claim, Got, exactly, near};
+use super::claim::{RANKS, SPEC, Scores, clid};
 use super::data::Examples;
 use super::references::Reference::{Clid, Document002, ScikitLearn};
-use super::scores::{RANKS, SPEC, Scores, clid};
 
 /// Half a unit of the third decimal, the last that is printed.
 const PRINTED: f64 = 0.0005;

@@ -6,9 +6,9 @@ use anyhow::Result;
 use super::Group;
 use super::claim::Evidence::{Construction, Formula, Proof};
 use super::claim::{Claim, Expected, Got, exactly, near};
+use super::claim::{PAPER, RANKS, SPEC, Scores, clid};
 use super::data::space;
 use super::references::Reference::{Document002, RankMe};
-use super::scores::{PAPER, RANKS, SPEC, Scores, clid};
 
 pub fn group() -> Result<Group> {
     let mut claims = constant_codes()?;

@@ -8,9 +8,9 @@ use repscope_core::{ClidSpec, Results, Space, Spec, Study};
 use super::Group;
 use super::claim::Evidence::Proof;
 use super::claim::{Claim, Expected, Got, between};
+use super::claim::{PAPER, RANKS, SPEC, Scores, clid, of_each, run};
 use super::data::{Draw, numbers, product, random_sets, space};
 use super::references::Reference::{Document002, EffectiveRank, RankMe, TwoNn};
-use super::scores::{PAPER, RANKS, SPEC, Scores, clid, of_each, run};
 
 /// What turning and scaling in floating point may change, as a share.
 const ROUNDING: f64 = 1e-9;

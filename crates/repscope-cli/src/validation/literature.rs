@@ -7,12 +7,12 @@ use repscope_core::Spec;
 use super::Group;
 use super::claim::Evidence::{Computed, Formula};
 use super::claim::{Claim, near};
+use super::claim::{PAPER, RANKS, SPEC, Scores};
 use super::data::{Examples, space, with_eigenvalues};
 use super::references::Reference;
 use super::references::Reference::{
     AlphaReq, EffectiveRank, NumPy, ParticipationRatio, RankMe, ScikitDimension, StableRank, TwoNn,
 };
-use super::scores::{PAPER, RANKS, SPEC, Scores};
 
 /// A spectrum λ_i = i^(−exponent), and what `make_examples.py` computes for it from the definitions.
 struct PowerLaw {

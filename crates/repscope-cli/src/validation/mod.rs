@@ -3,22 +3,19 @@
 //!
 //! A [`Claim`] is checked against a printed value, another program, a formula, a calculation by hand or a proof, never
 //! against the code that it checks. `data` holds what the claims speak of, one file per group holds the claims, and
-//! `table` and `markdown` show them.
+//! `table` shows them.
 
 mod by_hand;
 mod claim;
 mod constraints;
 mod data;
-mod differences;
 mod dimension;
 mod document;
 mod edge_cases;
 mod invariance;
 mod literature;
-mod markdown;
 mod rank;
 mod references;
-mod scores;
 mod table;
 
 use std::path::Path;
@@ -29,7 +26,7 @@ use claim::Claim;
 use data::Examples;
 use references::Reference;
 
-pub use markdown::markdown;
+pub use table::markdown;
 pub use table::table;
 
 /// All claims, by what they rest on.
@@ -136,7 +133,7 @@ impl Report {
             "summary": self.summary(),
             "failing": self.failing().len(),
             "claims": claims.collect::<Vec<_>>(),
-            "differences": differences::DIFFERENCES,
+            "differences": references::DIFFERENCES,
         })
     }
 }

@@ -7,9 +7,9 @@ use repscope_core::Spec;
 use super::Group;
 use super::claim::Evidence::{Construction, Formula, Proof};
 use super::claim::{Claim, between, exactly, near};
+use super::claim::{PAPER, RANKS, SPEC, Scores};
 use super::data::{Draw, product, space};
 use super::references::Reference::{EffectiveRank, RankMe};
-use super::scores::{PAPER, RANKS, SPEC, Scores};
 
 const COLUMNS: usize = 20;
 

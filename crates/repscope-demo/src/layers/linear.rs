@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! Linear layer: y = x Wᵀ + b, with W as PyTorch keeps it, a row per output.
 
-use faer::Accum;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::Parameters;
-use super::product::{product, rows, rows_mut};
+use super::parameters;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Linear {
@@ -68,20 +68,28 @@ impl Linear {
     }
 }
 
-impl Parameters for Linear {
-    fn arrays(&self) -> Vec<&[f32]> {
-        vec![&self.weight, &self.bias]
-    }
-
-    fn arrays_mut(&mut self) -> Vec<&mut [f32]> {
-        vec![&mut self.weight, &mut self.bias]
-    }
-}
+parameters!(Linear: weight, bias);
 
 /// So many numbers within ±1/√inputs.
 pub(super) fn uniform(count: usize, inputs: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
     let bound = 1.0 / (inputs as f32).sqrt();
     (0..count).map(|_| rng.random_range(-bound..bound)).collect()
+}
+
+/// out = left · right, or out += left · right.
+pub(super) fn product(out: MatMut<f32>, accum: Accum, left: MatRef<f32>, right: MatRef<f32>) {
+    matmul(out, accum, left, right, 1.0, Par::Seq);
+}
+
+/// Values as a matrix whose rows have this width.
+pub(super) fn rows(values: &[f32], width: usize) -> MatRef<'_, f32> {
+    MatRef::from_row_major_slice(values, values.len() / width, width)
+}
+
+/// The same, to be written.
+pub(super) fn rows_mut(values: &mut [f32], width: usize) -> MatMut<'_, f32> {
+    let height = values.len() / width;
+    MatMut::from_row_major_slice_mut(values, height, width)
 }
 
 #[cfg(test)]

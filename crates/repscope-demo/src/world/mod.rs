@@ -7,15 +7,13 @@
 
 mod bodies;
 mod describe;
-mod draw;
-mod shape;
 
 use rand::RngExt;
 use repscope_core::random;
 use repscope_core::run::{Driver, Order};
 
+pub(crate) use bodies::Shape;
 pub(crate) use describe::{FACTORS, SHAPE, Said, label, label_sentence, labels, quadrant, said, sentence};
-pub(crate) use shape::Shape;
 
 use bodies::Body;
 
@@ -118,7 +116,7 @@ fn episode(seed: u64, name: &str, index: usize, length: usize) -> Episode {
     };
     for _ in 0..length {
         let main = &bodies[0];
-        episode.frames.push(draw::draw(&bodies, &mut rng));
+        episode.frames.push(bodies::draw(&bodies, &mut rng));
         episode.factors.push(Factors {
             shape,
             radius,

@@ -6,7 +6,6 @@
 
 mod data;
 mod encoders;
-mod figures;
 pub mod layers;
 mod outputs;
 mod settings;
@@ -21,7 +20,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 pub use data::{Data, Groups, Models, SeenOption};
 pub use encoders::{EncoderOptions, NumberEncoderOptions, RuntimeChoice, RuntimeOptions, TextEncoderOptions};
-pub use figures::{FigureFormat, FigureOptions};
+pub use outputs::{FigureFormat, FigureOptions};
 pub use outputs::{FormatChoice, Outputs, formats};
 pub use settings::{MOST_ROWS, MOST_SPLITS, Machine, Settings};
 

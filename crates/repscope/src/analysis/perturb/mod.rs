@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! What does masking parts of its images cost a classifier? `tree` reads labels off folders, `split` says which images are looked at,
+//! What does masking parts of its images cost a classifier? `tree` reads labels off folders and says which images are looked at,
 //! `pictures` masks them, `generate` writes them, `classify` runs a model on them, `stored` reads predictions, `kept` keeps them, and
 //! `files` writes the summaries.
 
@@ -8,7 +8,6 @@ mod files;
 mod generate;
 mod kept;
 mod pictures;
-mod split;
 mod stored;
 mod tree;
 
@@ -339,7 +338,7 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
     let mut tree = Tree::open(folder, &options.exclude, bad)?;
     refuse_color(&tree.images)?;
     let mut warnings: Vec<String> = tree.images.notes().to_vec();
-    let split = split::apply(&mut tree, &options.split, seed)?;
+    let split = tree::apply(&mut tree, &options.split, seed)?;
     warnings.push(format!("{}: {split}", folder.display()));
     // Everything that will be needed is looked for before anything is computed.
     let files = match &options.perturbation_dir {

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: MIT
 //! Do the targets nearest to a query have its label? Spaces, labels, prototypes and directions.
 //!
-//! `names` says what was given, `keys` which array of a file is meant, `captions` which rows of it, `directions` what
-//! to search. Everything is then read, joined by id where asked, and put together. What follows changes the whole:
-//! `spelling` takes labels of different case as one, `exclude` leaves rows out, and `matching` compares the labels of
-//! the `prototypes` with those of the data.
+//! `names` says what was given, and which array and which rows of a file are meant; `directions` what to search. Everything is then
+//! read, joined by id where asked, and put together. `matching` changes the whole: it takes labels of different case as one, leaves rows
+//! out, and compares the labels of the `prototypes` with those of the data.
 
-mod captions;
 mod directions;
-mod exclude;
-mod keys;
 mod matching;
 mod names;
 mod prototypes;
-mod spelling;
-mod text_encoder;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -34,7 +28,7 @@ use crate::options::{Data, MOST_ROWS, RuntimeOptions, Settings, TextEncoderOptio
 use crate::reader::{Orders, Part, Reader, Sources};
 use crate::session::Session;
 use crate::source::{IdSource, Named, Place, Source, bind};
-use captions::Captions;
+use names::Captions;
 use names::{LabelFile, NamedSpace};
 
 /// What the prototypes are called as a space.
@@ -268,10 +262,10 @@ fn read(options: &Retrieval, session: &Session) -> Result<(Asked, Sources)> {
     let mut reader = Reader::new(&options.ids);
     let id_column = reader.id_column().map(str::to_string);
     for space in &mut spaces {
-        space.place = keys::resolve(&space.place, &space.key, id_column.as_deref(), &mut reader.warnings)?;
+        space.place = names::resolve_key(&space.place, &space.key, id_column.as_deref(), &mut reader.warnings)?;
     }
     for file in &mut labels {
-        file.place = keys::resolve(&file.place, &file.key, id_column.as_deref(), &mut reader.warnings)?;
+        file.place = names::resolve_key(&file.place, &file.key, id_column.as_deref(), &mut reader.warnings)?;
     }
     let captions = Captions::of(&spaces, !options.ids.is_empty(), &mut reader.warnings)?;
     let orders = reader.join(parts(&spaces, &labels, &captions, &options.ids)?)?;
@@ -297,10 +291,10 @@ fn read(options: &Retrieval, session: &Session) -> Result<(Asked, Sources)> {
     };
     retrieval.check()?;
     if options.ignore_case {
-        spelling::ignore_case(&mut retrieval, &mut reader.warnings);
+        matching::ignore_case(&mut retrieval, &mut reader.warnings);
     }
     let excluded: Vec<String> = options.exclude_labels.iter().map(|label| label.0.clone()).collect();
-    exclude::exclude(&mut retrieval, &excluded, options.ignore_case, &mut reader.warnings)?;
+    matching::exclude(&mut retrieval, &excluded, options.ignore_case, &mut reader.warnings)?;
     matching::compare(&mut retrieval, &mut reader.warnings)?;
     retrieval.check()?;
     let sources = Sources {

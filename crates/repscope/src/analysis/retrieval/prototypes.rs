@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use repscope_core::{Labels, Space};
-use repscope_io::{InputRecord, PrototypeTexts, digest, read_prototype_texts, write_whole};
+use repscope_io::{InputPath, InputRecord, Pool, PrototypeTexts, digest, read_prototype_texts, write_whole};
+use repscope_models::Output;
 
-use super::keys::{self, Key};
-use super::names::counted;
-use super::text_encoder::encode_texts;
+use super::names::{Key, counted, resolve_key};
 use super::{PROTOTYPE, Retrieval, rows_of_numbers};
+use crate::encoding::{self, Model, Seen};
 use crate::reader::Reader;
 use crate::session::Session;
 use crate::source::Place;
@@ -55,7 +55,7 @@ pub fn read(options: &Retrieval, reader: &mut Reader, session: &Session) -> Resu
         }
         return encoded(options, reader, session).map(Some);
     };
-    let path = keys::resolve(
+    let path = resolve_key(
         &source.place()?,
         &Key::embeddings(None, None),
         None,
@@ -106,7 +106,7 @@ fn labels_of(options: &Retrieval, vectors: &Place, reader: &mut Reader) -> Resul
         _ => None,
     };
     if let Some(path) = path {
-        let path = keys::resolve(&path, &Key::labels(None, None), None, &mut reader.warnings)?;
+        let path = resolve_key(&path, &Key::labels(None, None), None, &mut reader.warnings)?;
         let labels = reader.array(&path)?.into_labels(&path.to_string())?;
         return Ok((labels, path.to_string()));
     }
@@ -162,4 +162,52 @@ fn record(options: &Retrieval, found: PrototypeTexts, reader: &mut Reader) -> Re
 
 fn unzip(texts: Vec<(String, String)>) -> (Vec<String>, Vec<String>) {
     texts.into_iter().unzip()
+}
+
+/// One row per text, in the order of the texts.
+pub fn encode_texts(options: &Retrieval, texts: Vec<String>, reader: &mut Reader, session: &Session) -> Result<Space> {
+    let machine = &options.settings.machine;
+    let Some(path) = options
+        .text_encoder
+        .as_ref()
+        .map(|source| InputPath::parse(&source.to_string()))
+    else {
+        let why = match &options.checkpoint {
+            Some(checkpoint) => {
+                format!("{checkpoint} holds the projection of texts, but not the text encoder before it")
+            }
+            None => format!("there are {} texts and no text encoder", texts.len()),
+        };
+        bail!(
+            "{why}; name the encoder with `text_encoder` FOLDER. Or write the texts with `prototype_texts` texts.csv, encode them \
+             by yourself and give `prototype_embeddings` vectors.npy `prototype_labels` texts.csv"
+        );
+    };
+    if !path.path.exists() {
+        bail!("text encoder {path}: there is no such folder or file");
+    }
+    let mut model = Model::open_text(
+        &path,
+        options.checkpoint.as_ref(),
+        &options.text,
+        &options.runtime,
+        machine,
+    )
+    .with_context(|| format!("text encoder {path}"))?;
+    reader.records.push(model.record(&path));
+    let seen = Seen::of_texts(texts);
+    let mut all: Option<Output> = None;
+    let notes = model.run(&seen, 0, "prototypes", &session.driver(), &mut |batch| {
+        for output in batch.outputs {
+            match &mut all {
+                None => all = Some(output),
+                Some(all) => all.values.extend(output.values),
+            }
+        }
+        Ok(())
+    })?;
+    let notes = model.to_be_known(&notes).map(|note| format!("text encoder: {note}"));
+    reader.warnings.extend(notes);
+    let all = all.context("there are no texts")?;
+    encoding::space(all, seen.rows(), "prototype", Pool::Flatten)
 }
