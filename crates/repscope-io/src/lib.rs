@@ -8,9 +8,8 @@
 //! that may not be fit for either.
 //! The way of an output: a [`ResultsDocument`] becomes JSON, and [`write_whole`] puts it on disk.
 //!
-//! Files are not trusted. Every size a header states is compared with the size of the file before
-//! memory is taken for it, pickled objects are never executed, and a damaged file gives an [`Error`]
-//! that names the file, never a panic.
+//! Files are not trusted. Every size a header states is compared with the size of the file before memory is taken for
+//! it, pickled objects are never executed, and a damaged file gives an [`Error`] that names the file, never a panic.
 
 mod array;
 mod catch_panic;
@@ -58,8 +57,7 @@ pub use metadata::{PrototypeTexts, read_prototype_texts};
 pub use npy_writer::NpyRows;
 pub use parquet_writer::{Column, write_parquet};
 pub use path::InputPath;
-pub use read::read_texts;
-pub use read::{blank_lines, list_arrays, read_array, read_array_beside, read_ids, tree};
+pub use read::{blank_lines, list_arrays, read_array, read_array_beside, read_ids, read_texts, tree};
 pub use results::ResultsDocument;
 pub use samples::{read_samples, samples_to_npz};
 pub use space::Pool;

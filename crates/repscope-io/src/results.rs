@@ -56,9 +56,8 @@ impl ResultsDocument {
         }
     }
 
-    /// Indented JSON that ends with a line feed. Numbers read back to the same bits; one that is not
-    /// finite is written as a missing value with its reason, such points of a curve are left out, and in a breakdown
-    /// it is null.
+    /// Indented JSON that ends with a line feed. Numbers read back to the same bits; one that is not finite is written
+    /// as a missing value with its reason, such points of a curve are left out, and in a breakdown it is null.
     pub fn to_json(&self) -> String {
         let mut document = self.clone();
         document.scores.iter_mut().for_each(remove_non_finite);

@@ -20,8 +20,7 @@ use std::fmt;
 
 use crate::error::{Result, wrong};
 use layers::Layers;
-pub use recognize::WeightSource;
-pub use recognize::{recognize, recognize_as};
+pub use recognize::{WeightSource, recognize, recognize_as};
 use serde::{Deserialize, Serialize};
 
 /// A network that can be written as a graph.

@@ -15,13 +15,9 @@ use repscope::options::Outputs;
 use repscope::{Compare, Encode, Evaluate};
 
 pub use bench::{Bench, BenchJob};
-pub use others::Demo;
-pub use others::Report;
-pub use others::{Check, Explain, Metrics, Validate};
-pub use others::{Manual, ManualPart};
+pub use others::{Check, Demo, Explain, Manual, ManualPart, Metrics, Report, Validate};
 
-use others::DEMO_EXAMPLES;
-use others::MANUAL_EXAMPLES;
+use others::{DEMO_EXAMPLES, MANUAL_EXAMPLES};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -24,9 +24,8 @@ use repscope::source::Place;
 use repscope::{Problems, Session};
 
 use crate::args::BenchJob;
-use crate::outputs;
 use crate::progress::Bars;
-use crate::{session, start_threads};
+use crate::{outputs, session, start_threads};
 
 pub fn run(job: &BenchJob) -> Result<ExitCode> {
     match job {

@@ -13,9 +13,8 @@ use repscope_demo::{Learned, Made, Plan, Size, make};
 use repscope_render::{Format, render};
 
 use crate::args::Demo;
-use crate::outputs;
 use crate::progress::Bars;
-use crate::{session, start_threads};
+use crate::{outputs, session, start_threads};
 
 /// The scores that are shown of each encoder; the page has all.
 const SHOWN: [&str; 9] = [

@@ -10,9 +10,8 @@ use repscope::options::{Machine, Outputs};
 use repscope::{Report, document_in};
 use repscope_io::write_whole;
 
-use crate::args;
 use crate::outputs::{say, show, warn};
-use crate::start_threads;
+use crate::{args, start_threads};
 
 pub fn run(options: &args::Report) -> Result<ExitCode> {
     start_threads(&Machine {

@@ -77,23 +77,35 @@ pub fn between(low: f64, high: f64) -> Expected {
 }
 
 impl Claim {
-    pub fn new(name: impl Into<String>, expected: Expected, got: Got) -> Self {
+    pub fn new(name: impl Into<String>) -> Self {
         Claim {
             name: name.into(),
-            expected,
-            got,
+            expected: Expected::Missing,
+            got: Got::Words(String::new()),
             evidence: Evidence::Proof,
             because: String::new(),
             cites: &[],
         }
     }
 
+    /// What must come out, and what came out.
+    pub fn expect(self, expected: Expected, got: Got) -> Self {
+        Claim { expected, got, ..self }
+    }
+
     /// Where the expectation comes from.
-    pub fn since(mut self, evidence: Evidence, because: impl Into<String>, cites: &'static [Reference]) -> Self {
-        self.evidence = evidence;
-        self.because = because.into();
-        self.cites = cites;
-        self
+    pub fn since(self, evidence: Evidence, cites: &'static [Reference]) -> Self {
+        Claim {
+            evidence,
+            cites,
+            ..self
+        }
+    }
+
+    /// Why the expected value is right, in a sentence.
+    pub fn because(self, because: impl Into<String>) -> Self {
+        let because = because.into();
+        Claim { because, ..self }
     }
 
     pub fn holds(&self) -> bool {
@@ -314,7 +326,7 @@ mod tests {
     use super::*;
 
     fn claim(expected: Expected, got: Got) -> Claim {
-        Claim::new("a claim", expected, got)
+        Claim::new("a claim").expect(expected, got)
     }
 
     #[test]

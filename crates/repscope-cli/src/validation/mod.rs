@@ -26,8 +26,7 @@ use claim::Claim;
 use data::Examples;
 use references::Reference;
 
-pub use table::markdown;
-pub use table::table;
+pub use table::{markdown, table};
 
 /// All claims, by what they rest on.
 pub struct Report {
@@ -149,8 +148,8 @@ mod tests {
                 title: "Two claims",
                 about: "One of them fails.",
                 claims: vec![
-                    Claim::new("one is one", near(1.0, 1e-9), Got::Number(1.0)),
-                    Claim::new("two is a|b", near(2.0, 0.0005), Got::Number(2.25)),
+                    Claim::new("one is one").expect(near(1.0, 1e-9), Got::Number(1.0)),
+                    Claim::new("two is a|b").expect(near(2.0, 0.0005), Got::Number(2.25)),
                 ],
             }],
             examples: "nothing".to_string(),

@@ -16,8 +16,7 @@ use crate::array::{Array, Data};
 use crate::element::reserve;
 use crate::error::{Error, Problem, Result, problem};
 use crate::mapped::MappedFile;
-use agree::EXTENSIONS;
-use agree::{Looked, keep, name, notes_on, notes_on_kinds, one_kind};
+use agree::{EXTENSIONS, Looked, keep, name, notes_on, notes_on_kinds, one_kind};
 use picture::{Header, Picture, decode};
 
 /// What becomes of images that cannot be decoded.

@@ -92,8 +92,7 @@ fn check_chunks(reader: &SerializedFileReader<File>, column: &Column, path: &Pat
     Ok(())
 }
 
-/// A damaged file might fail an assertion of the decoder, which is not ours; that is no reason to stop
-/// the program.
+/// A damaged file might fail an assertion of the decoder, which is not ours; that is no reason to stop the program.
 fn decode_or_refuse<T>(decode: impl FnOnce() -> Parsed<T>) -> Parsed<T> {
     catch_panic(decode).unwrap_or_else(|| bail!("cannot be decoded: the .parquet file is damaged"))
 }

@@ -3,10 +3,8 @@
 
 use std::collections::HashMap;
 
-use super::calls::Callable;
-use super::calls::Names;
-use super::cursor::Cursor;
-use super::cursor::{whole, written};
+use super::calls::{Callable, Names};
+use super::cursor::{Cursor, whole, written};
 use super::value::{Id, Pickled, Record, Value};
 use super::{Step, damaged, refuse};
 use crate::array::Object;

@@ -109,8 +109,7 @@ fn open_zip(file: &MappedFile) -> Parsed<Checkpoint> {
     })
 }
 
-/// Where a member's bytes are. PyTorch never compresses, so that nothing here can unpack to more than
-/// the file has.
+/// Where a member's bytes are. PyTorch never compresses, so that nothing here can unpack to more than the file has.
 fn stored(archive: &mut ZipArchive<Cursor<&[u8]>>, bytes: usize, index: usize, name: &str) -> Parsed<Range<usize>> {
     let member = archive
         .by_index_raw(index)

@@ -150,9 +150,8 @@ pub(super) fn key_text(pickled: &Pickled, key: Id, at: usize) -> String {
     }
 }
 
-/// The parts of a record that can be looked into: attributes, entries of a dict, items of a list,
-/// arguments. A module's own bookkeeping has no name of its own, so that a pickled model has the names
-/// of its state dict.
+/// The parts of a record that can be looked into: attributes, entries of a dict, items of a list, arguments. A module's
+/// own bookkeeping has no name of its own, so that a pickled model has the names of its state dict.
 pub(super) fn record_parts(pickled: &Pickled, record: &Record) -> Vec<(Option<String>, Id)> {
     let mut parts = Vec::new();
     let mut attributes = |state: Id| match pickled.get(state) {

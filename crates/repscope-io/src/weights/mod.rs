@@ -13,9 +13,8 @@ use crate::choose::choose;
 use crate::error::{Error, Parsed, Problem, Result, bail, problem};
 use crate::format::Format;
 use crate::mapped::MappedFile;
-use crate::read;
-use crate::tensors;
 use crate::torch::{self, Checkpoint, Leaf, leaves};
+use crate::{read, tensors};
 use select::{Named, Selected, select};
 
 /// Named tensors whose values are read on demand.

@@ -11,8 +11,7 @@ use rten::{
 use rten_tensor::Tensor;
 use rten_tensor::prelude::*;
 
-use super::{Data, Elem, ModelBytes, Port, Session, Value, port, to_bytes};
-use super::{ModelFile, read};
+use super::{Data, Elem, ModelBytes, ModelFile, Port, Session, Value, port, read, to_bytes};
 use crate::error::{Error, Result, bail, wrong};
 use repscope_io::catch_panic;
 

@@ -4,8 +4,7 @@
 use super::body::Body;
 use super::floats;
 use super::options::Pooling;
-use super::steps::Projection;
-use super::steps::pool;
+use super::steps::{Projection, pool};
 use super::tokens::Row;
 use crate::architectures::text::Family;
 use crate::error::{Result, bail, wrong};

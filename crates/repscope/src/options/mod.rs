@@ -20,8 +20,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 pub use data::{Data, Groups, Models, SeenOption};
 pub use encoders::{EncoderOptions, NumberEncoderOptions, RuntimeChoice, RuntimeOptions, TextEncoderOptions};
-pub use outputs::{FigureFormat, FigureOptions};
-pub use outputs::{FormatChoice, Outputs, formats};
+pub use outputs::{FigureFormat, FigureOptions, FormatChoice, Outputs, formats};
 pub use settings::{MOST_ROWS, MOST_SPLITS, Machine, Settings};
 
 /// The values that options have where nobody says otherwise: those of the command line.

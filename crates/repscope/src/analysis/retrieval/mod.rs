@@ -28,8 +28,7 @@ use crate::options::{Data, MOST_ROWS, RuntimeOptions, Settings, TextEncoderOptio
 use crate::reader::{Orders, Part, Reader, Sources};
 use crate::session::Session;
 use crate::source::{IdSource, Named, Place, Source, bind};
-use names::Captions;
-use names::{LabelFile, NamedSpace};
+use names::{Captions, LabelFile, NamedSpace};
 
 /// What the prototypes are called as a space.
 const PROTOTYPE: &str = "prototype";
