@@ -66,6 +66,17 @@ pub struct ArrayInfo {
     pub dtype: String,
 }
 
+impl ArrayInfo {
+    /// An array that is known by this key.
+    pub fn new(key: Option<String>, shape: &[usize], dtype: &str) -> Self {
+        ArrayInfo {
+            key,
+            shape: shape.to_vec(),
+            dtype: dtype.to_string(),
+        }
+    }
+}
+
 impl Array {
     /// An array whose values fill its shape, which has at least one dimension.
     pub fn new(shape: Vec<usize>, dtype: &str, data: Data) -> repscope_core::Result<Self> {

@@ -26,11 +26,7 @@ pub(crate) fn list(bytes: &[u8]) -> Parsed<Vec<ArrayInfo>> {
     let mut infos = Vec::new();
     for (index, key) in members(&archive) {
         let header = Header::read(&mut member(&mut archive, index)?).map_err(|p| in_member(&key, p))?;
-        infos.push(ArrayInfo {
-            key: Some(key),
-            dtype: header.content.name().to_string(),
-            shape: header.shape,
-        });
+        infos.push(ArrayInfo::new(Some(key), &header.shape, header.content.name()));
     }
     Ok(infos)
 }

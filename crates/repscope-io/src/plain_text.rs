@@ -34,11 +34,7 @@ pub(crate) fn read(bytes: &[u8]) -> Parsed<Array> {
 
 /// The one array that such a file is.
 pub(crate) fn list(bytes: &[u8]) -> Vec<ArrayInfo> {
-    vec![ArrayInfo {
-        key: None,
-        shape: vec![lines(bytes).count()],
-        dtype: "str".to_string(),
-    }]
+    vec![ArrayInfo::new(None, &[lines(bytes).count()], "str")]
 }
 
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -102,11 +102,7 @@ fn list(format: Format, file: &MappedFile, path: &Path) -> Parsed<Vec<ArrayInfo>
     match format {
         Format::Npy => {
             let header = Header::read(&mut &file[..])?;
-            Ok(vec![ArrayInfo {
-                key: None,
-                dtype: header.content.name().to_string(),
-                shape: header.shape,
-            }])
+            Ok(vec![ArrayInfo::new(None, &header.shape, header.content.name())])
         }
         Format::Npz => npz::list(file),
         Format::Safetensors => tensors::list(file),

@@ -126,13 +126,8 @@ impl Reader {
                 "{place}: the images are in no folders, so they have no classes; put each class into a folder of its own"
             );
         };
-        self.records.push(InputRecord {
-            path: place.to_string(),
-            shape: vec![names.len()],
-            dtype: "folders".to_string(),
-            digest: images.digest()?,
-            about: Vec::new(),
-        });
+        let record = InputRecord::new(place, &[names.len()], "folders", images.digest()?);
+        self.records.push(record);
         Ok(Labels::new(&names))
     }
 

@@ -154,6 +154,17 @@ fn runs(text: &str) -> Vec<Run<'_>> {
     runs
 }
 
+/// Each of some things once, in their order.
+pub fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for one in all {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    found
+}
+
 fn list_sorted(mut names: Vec<String>) -> String {
     names.sort_by(|a, b| natural(a, b));
     list(names.iter().map(String::as_str))

@@ -125,11 +125,7 @@ fn add_fields(object: &Map<String, Value>, before: &str, rows: usize, infos: &mu
             Value::Array(items) if items.iter().all(Value::is_number) => (vec![rows, items.len()], "f64"),
             _ => continue,
         };
-        infos.push(ArrayInfo {
-            key: Some(key),
-            shape,
-            dtype: dtype.to_string(),
-        });
+        infos.push(ArrayInfo::new(Some(key), &shape, dtype));
     }
 }
 

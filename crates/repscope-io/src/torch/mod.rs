@@ -73,11 +73,8 @@ impl Leaf {
     /// What is known of a tensor that can be read. A single number counts as one row.
     pub(crate) fn info(&self) -> Option<ArrayInfo> {
         let (shape, dtype) = self.what.shape_and_dtype()?;
-        Some(ArrayInfo {
-            key: (!self.name.is_empty()).then(|| self.name.clone()),
-            shape: if shape.is_empty() { vec![1] } else { shape.to_vec() },
-            dtype: dtype.to_string(),
-        })
+        let key = (!self.name.is_empty()).then(|| self.name.clone());
+        Some(ArrayInfo::new(key, if shape.is_empty() { &[1] } else { shape }, dtype))
     }
 
     pub(crate) fn read(&self, checkpoint: &Checkpoint) -> Parsed<Array> {

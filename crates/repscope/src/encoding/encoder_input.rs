@@ -44,34 +44,19 @@ impl Seen {
             return Seen::of_array(place, reader);
         };
         if path.path.is_dir() {
-            let bad = if skip_bad {
-                BadImages::LeaveOut
-            } else {
-                BadImages::Refuse
-            };
-            let images = Images::open(&path.path, bad)?;
+            let images = Images::open(&path.path, bad_images(skip_bad))?;
             let digest = images.digest()?;
-            let shape = std::iter::once(images.count()).chain(images.shape().iter().copied());
-            reader.records.push(InputRecord {
-                path: path.to_string(),
-                shape: shape.collect(),
-                dtype: "images".to_string(),
-                digest: digest.clone(),
-                about: Vec::new(),
-            });
+            let shape = [&[images.count()], images.shape()].concat();
+            let record = InputRecord::new(path, &shape, "images", digest.clone());
+            reader.records.push(record);
             reader.warnings.extend(images.notes().iter().cloned());
             return Ok(seen(What::Images(Arc::new(images)), &digest, None));
         }
         if has_extension(&path.path, "txt") {
             let texts = read_texts(path)?;
             let digest = repscope_io::digest(&path.path)?;
-            reader.records.push(InputRecord {
-                path: path.to_string(),
-                shape: vec![texts.len()],
-                dtype: "text".to_string(),
-                digest: digest.clone(),
-                about: Vec::new(),
-            });
+            let record = InputRecord::new(path, &[texts.len()], "text", digest.clone());
+            reader.records.push(record);
             return Ok(seen(What::Texts(texts.into()), &digest, None));
         }
         if let Some(dataset) = read_dataset(path)? {
@@ -156,6 +141,15 @@ impl Seen {
             What::Texts(_) => bail!("{path} holds texts, and texts have no distances; give numbers"),
         };
         array.into_space(name, Pool::Flatten).with_context(|| path)
+    }
+}
+
+/// What becomes of images that cannot be read.
+pub fn bad_images(skip_bad: bool) -> BadImages {
+    if skip_bad {
+        BadImages::LeaveOut
+    } else {
+        BadImages::Refuse
     }
 }
 

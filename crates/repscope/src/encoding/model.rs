@@ -86,11 +86,8 @@ impl Model {
     /// The record of it in a results document.
     pub fn record(&self, path: &InputPath) -> InputRecord {
         InputRecord {
-            path: path.to_string(),
-            shape: Vec::new(),
-            dtype: "encoder".to_string(),
-            digest: self.digest().to_string(),
             about: self.about().to_vec(),
+            ..InputRecord::new(path, &[], "encoder", self.digest().to_string())
         }
     }
 

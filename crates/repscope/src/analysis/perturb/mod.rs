@@ -19,15 +19,17 @@ use rayon::prelude::*;
 use repscope_core::masking::{Fill, Kind as Shape, Masking, RandomFrom, Rule};
 use repscope_core::run::Driver;
 use repscope_core::{Analysis as Kind, Head, Perturbation, PerturbedSet, Results, Spec, perturb};
-use repscope_io::{BadImages, InputPath, InputRecord};
+use repscope_io::{InputPath, InputRecord};
 use serde::{Deserialize, Serialize};
 
 use super::{Analysis, Origin, declare};
-use crate::encoding::open_numbers;
+use crate::encoding::{bad_images, open_numbers};
 use crate::evaluation::plan::{Extra, Planned};
 use crate::inputs::Inputs;
+use crate::options::layers::object;
 use crate::options::{Data, NumberEncoderOptions, Settings, choice, default_options};
 use crate::reader::{Reader, Sources};
+use crate::search::distinct;
 use crate::session::Session;
 use crate::source::{Source, bind};
 use classify::Classifier;
@@ -139,14 +141,8 @@ impl MaskOptions {
         let mut percents = self.percents.clone();
         percents.sort_by(f64::total_cmp);
         percents.dedup();
-        let mut kinds: Vec<Shape> = Vec::new();
-        for kind in &self.kinds {
-            if !kinds.contains(kind) {
-                kinds.push(*kind);
-            }
-        }
         let mut maskings = Vec::new();
-        for kind in kinds {
+        for kind in distinct(self.kinds.iter().copied()) {
             maskings.extend(percents.iter().map(|&percent| Masking {
                 rule: self.rule,
                 random_from: self.random_from,
@@ -168,14 +164,9 @@ impl MaskOptions {
     /// What was asked about masks, for documents.
     fn asked(&self, seed: u64) -> serde_json::Map<String, serde_json::Value> {
         let names: Vec<String> = self.maskings(seed).iter().map(Masking::name).collect();
-        let asked = [
-            ("masks", serde_json::json!(names)),
-            ("rule", serde_json::json!(self.rule)),
-            ("random_from", serde_json::json!(self.random_from)),
-            ("fill", serde_json::json!(self.fill)),
-            ("seed", serde_json::json!(seed)),
-        ];
-        asked.map(|(key, value)| (key.to_string(), value)).into_iter().collect()
+        object(serde_json::json!({
+            "masks": names, "rule": self.rule, "random_from": self.random_from, "fill": self.fill, "seed": seed,
+        }))
     }
 
     /// The masks, checked.
@@ -266,14 +257,8 @@ impl Analysis for Perturb {
         let Extra::Perturbation(scored) = &planned.extra else {
             bail!("internal error: a perturbation without its data. Please report this");
         };
-        let driver = session.driver();
-        Ok(perturb(
-            &scored.model,
-            &scored.data,
-            &planned.metrics,
-            &planned.spec,
-            &driver,
-        )?)
+        let (driver, metrics, spec) = (session.driver(), &planned.metrics, &planned.spec);
+        Ok(perturb(&scored.model, &scored.data, metrics, spec, &driver)?)
     }
 }
 
@@ -330,12 +315,7 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
         .images
         .as_deref()
         .context("a checkpoint needs images to classify")?;
-    let bad = if options.model.skip_bad {
-        BadImages::LeaveOut
-    } else {
-        BadImages::Refuse
-    };
-    let mut tree = Tree::open(folder, &options.exclude, bad)?;
+    let mut tree = Tree::open(folder, &options.exclude, bad_images(options.model.skip_bad))?;
     refuse_color(&tree.images)?;
     let mut warnings: Vec<String> = tree.images.notes().to_vec();
     let split = tree::apply(&mut tree, &options.split, seed)?;
@@ -418,27 +398,11 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
         sets,
     };
     let mut asked = options.masks.asked(seed);
-    asked.extend([
-        ("images".to_string(), serde_json::json!(folder.display().to_string())),
-        ("checkpoint".to_string(), serde_json::json!(path.to_string())),
-        ("split".to_string(), serde_json::json!(options.split)),
-        ("exclude".to_string(), serde_json::json!(options.exclude)),
-        (
-            "perturbation_dir".to_string(),
-            serde_json::json!(options.perturbation_dir),
-        ),
-        ("scale".to_string(), serde_json::json!(model.scale)),
-    ]);
-    let record = |path: String, shape: Vec<usize>, dtype: &str, digest: &str| InputRecord {
-        path,
-        shape,
-        dtype: dtype.to_string(),
-        digest: digest.to_string(),
-        about: Vec::new(),
-    };
-    let shape = std::iter::once(tree.images.count())
-        .chain(tree.images.shape().iter().copied())
-        .collect();
+    asked.extend(object(serde_json::json!({
+        "images": folder.display().to_string(), "checkpoint": path.to_string(), "split": options.split,
+        "exclude": options.exclude, "perturbation_dir": options.perturbation_dir, "scale": model.scale,
+    })));
+    let shape = [&[tree.images.count()], tree.images.shape()].concat();
     Ok(Scored {
         model: options.name.clone().unwrap_or_else(|| path.stem()),
         examples: files::examples(&tree, &maskings, suffix)?,
@@ -448,9 +412,9 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
             records: vec![
                 InputRecord {
                     about: classifier.about().to_vec(),
-                    ..record(path.to_string(), Vec::new(), "classifier", classifier.digest())
+                    ..InputRecord::new(&path, &[], "classifier", classifier.digest().to_string())
                 },
-                record(folder.display().to_string(), shape, "images", &images),
+                InputRecord::new(folder.display(), &shape, "images", images),
             ],
             warnings,
             options: asked,

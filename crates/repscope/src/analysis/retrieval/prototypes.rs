@@ -149,13 +149,8 @@ fn texts(options: &Retrieval) -> Result<PrototypeTexts> {
 /// Keeps a record of the metadata; hands on label and text.
 fn record(options: &Retrieval, found: PrototypeTexts, reader: &mut Reader) -> Result<Vec<(String, String)>> {
     let path = metadata(options);
-    reader.records.push(InputRecord {
-        path: path.display().to_string(),
-        shape: vec![found.texts.len()],
-        dtype: "json".to_string(),
-        digest: digest(&path)?,
-        about: Vec::new(),
-    });
+    let record = InputRecord::new(path.display(), &[found.texts.len()], "json", digest(&path)?);
+    reader.records.push(record);
     reader.warnings.extend(found.warnings);
     Ok(found.texts)
 }
