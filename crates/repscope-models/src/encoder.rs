@@ -19,7 +19,7 @@ use input::{feed, only_input};
 
 pub use options::{Layout, Options};
 pub use outputs::Output;
-pub use rows::Rows;
+pub use rows::{Made, Rows};
 
 /// How the names of files of weights end.
 const WEIGHTS: [&str; 6] = ["pth", "pt", "ckpt", "bin", "tar", "safetensors"];

@@ -5,16 +5,12 @@
 use std::path::PathBuf;
 
 use clap::builder::ValueParser;
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, ArgAction};
 use repscope_core::{ClusterCount, METRICS, Metric};
 use serde_json::{Value, json};
 
-use crate::analysis;
-use crate::compare::Compare;
-use crate::encode::Encode;
-use crate::evaluation::request::Evaluate;
 use crate::options::Word;
-use crate::options::layers::command;
+use crate::request;
 use crate::source::{IdSource, Named, Source};
 
 /// Every metric: what it takes, the options that change it, what it gives, and its page.
@@ -24,12 +20,7 @@ pub fn metrics() -> Value {
 
 /// The options of a command, or none where there is no such command.
 pub fn options(command: &str) -> Value {
-    let own: Option<Command> = match command {
-        "evaluate" => Some(self::command::<Evaluate>()),
-        "compare" => Some(self::command::<Compare>()),
-        "encode" => Some(self::command::<Encode>()),
-        name => analysis::named(name).map(|own| (own.command)()),
-    };
+    let own = request::command(command);
     let arguments = own.iter().flat_map(|own| own.get_arguments());
     arguments
         .filter(|arg| arg.get_long().is_some())
@@ -55,18 +46,15 @@ fn of_metric(metric: &Metric) -> Value {
 }
 
 fn of_option(arg: &Arg) -> Value {
-    let choices: Vec<String> = arg
-        .get_possible_values()
-        .iter()
-        .map(|value| value.get_name().to_string())
-        .collect();
+    let choices = arg.get_possible_values();
+    let choices: Vec<&str> = choices.iter().map(|value| value.get_name()).collect();
     let is_flag = !arg.get_action().takes_values();
     let many =
         matches!(arg.get_action(), ArgAction::Append) || arg.get_num_args().is_some_and(|range| range.max_values() > 1);
-    let defaults: Vec<String> = arg
+    let defaults: Vec<_> = arg
         .get_default_values()
         .iter()
-        .map(|value| value.to_string_lossy().into_owned())
+        .map(|value| value.to_string_lossy())
         .collect();
     json!({
         "name": arg.get_long(), "field": arg.get_id().as_str(), "heading": arg.get_help_heading(),

@@ -19,7 +19,7 @@ use crate::evaluation::document;
 use crate::evaluation::problems::did_you_mean;
 use crate::options::{choice, default_options};
 use crate::report::{Report, document_in};
-use crate::search::list;
+use crate::search::{distinct, list};
 use drops::Drops;
 use limit::Limit;
 
@@ -81,11 +81,8 @@ pub struct Gates {
 impl Gates {
     /// Parses the gates and reads the baseline, before anything is computed.
     pub fn read(options: &GateOptions) -> Result<Self> {
-        let limits = options
-            .gates
-            .iter()
-            .map(|text| Limit::parse(text))
-            .collect::<Result<_>>()?;
+        let limits = options.gates.iter().map(|text| Limit::parse(text));
+        let limits = limits.collect::<Result<_>>()?;
         let drops = match &options.baseline {
             None => None,
             Some(path) => {
@@ -213,13 +210,7 @@ fn refuse_unknown(option: &str, metric: &str) -> Result<()> {
 
 /// The models of results, in their order.
 pub fn models(results: &Results) -> Vec<&str> {
-    let mut models: Vec<&str> = Vec::new();
-    for score in &results.scores {
-        if !models.contains(&score.model.as_str()) {
-            models.push(&score.model);
-        }
-    }
-    models
+    distinct(results.scores.iter().map(|score| score.model.as_str()))
 }
 
 /// The value of a model, or why there is none.
@@ -250,13 +241,9 @@ fn relatives(results: &Results, model: &str, metric: &str) -> String {
             .filter(|s| s.model == model)
             .map(|s| s.metric.as_str())
     };
-    let related: Vec<&str> = own()
-        .filter(|id| family(id) == family(metric))
-        .take(SCORES_SHOWN)
-        .collect();
-    if related.is_empty() {
-        format!("there are {} others", own().count())
-    } else {
-        format!("there is {}", related.join(", "))
+    let related = own().filter(|id| family(id) == family(metric)).take(SCORES_SHOWN);
+    match &related.collect::<Vec<_>>()[..] {
+        [] => format!("there are {} others", own().count()),
+        related => format!("there is {}", related.join(", ")),
     }
 }

@@ -13,6 +13,7 @@ use repscope_render::{InputLine, NamedFigure, Page, figures, report_html};
 use crate::analysis::{ANALYSES, Origin, declared};
 use crate::compare::COMPARE;
 use crate::evaluation::parts;
+use crate::gate::models;
 use crate::options::{FigureFormat, FigureOptions};
 use crate::report::{Report, Written, counted};
 
@@ -107,18 +108,12 @@ pub fn of_embeddings(results: &Results) -> Results {
 
 /// `Evaluation of jepa and ae`.
 fn title(report: &Report) -> String {
-    let mut models: Vec<&str> = Vec::new();
-    for score in &report.results.scores {
-        if !models.contains(&score.model.as_str()) {
-            models.push(&score.model);
-        }
-    }
-    let models = match models[..] {
+    let models = match models(&report.results)[..] {
         [] => "nothing".to_string(),
         [one] => one.to_string(),
         [one, other] => format!("{one} and {other}"),
         [one, other, third] => format!("{one}, {other} and {third}"),
-        _ => counted(models.len(), "model"),
+        ref many => counted(many.len(), "model"),
     };
     match report.document.command.as_str() {
         "evaluate" => format!("Evaluation of {models}"),

@@ -19,6 +19,34 @@ pub trait Rows {
     fn read(&self, rows: Range<usize>, into: &mut Vec<f32>) -> Result<()>;
 }
 
+/// Rows that are made of others as they are read: as many as `count` says, of their shape.
+pub struct Made<'a, F> {
+    /// What they are made of.
+    pub rows: &'a dyn Rows,
+    /// How many there are.
+    pub count: usize,
+    /// Reads some of them, as [`Rows::read`] does.
+    pub read: F,
+}
+
+impl<F: Fn(Range<usize>, &mut Vec<f32>) -> Result<()>> Rows for Made<'_, F> {
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn shape(&self) -> &[usize] {
+        self.rows.shape()
+    }
+
+    fn dtype(&self) -> &str {
+        self.rows.dtype()
+    }
+
+    fn read(&self, rows: Range<usize>, into: &mut Vec<f32>) -> Result<()> {
+        (self.read)(rows, into)
+    }
+}
+
 /// An array whose first axis counts rows. A mapped file stays mapped: only the rows of a batch are copied.
 impl Rows for Array {
     fn count(&self) -> usize {
@@ -35,40 +63,24 @@ impl Rows for Array {
 
     fn read(&self, rows: Range<usize>, into: &mut Vec<f32>) -> Result<()> {
         let size: usize = Rows::shape(self).iter().product();
-        let outside = || wrong!("rows {rows:?} were requested, but there are {}", self.rows());
         let values = rows.start.saturating_mul(size)..rows.end.saturating_mul(size);
-        match self.data() {
-            Data::F32(v) => into.extend((**v).as_ref().get(values).ok_or_else(outside)?),
-            Data::F64(v) => into.extend(
-                (**v)
-                    .as_ref()
-                    .get(values)
-                    .ok_or_else(outside)?
-                    .iter()
-                    .map(|&x| x as f32),
-            ),
-            Data::U8(v) => into.extend(
-                (**v)
-                    .as_ref()
-                    .get(values)
-                    .ok_or_else(outside)?
-                    .iter()
-                    .map(|&b| f32::from(b)),
-            ),
-            Data::I64(v) => into.extend(v.get(values).ok_or_else(outside)?.iter().map(|&x| x as f32)),
-            Data::U64(v) => into.extend(v.get(values).ok_or_else(outside)?.iter().map(|&x| x as f32)),
-            Data::Bool(v) => into.extend(
-                v.get(values)
-                    .ok_or_else(outside)?
-                    .iter()
-                    .map(|&b| f32::from(u8::from(b))),
-            ),
+        fn take<T: Copy>(all: &[T], rows: Range<usize>, number: impl Fn(T) -> f32, into: &mut Vec<f32>) -> Option<()> {
+            into.extend(all.get(rows)?.iter().map(|&value| number(value)));
+            Some(())
+        }
+        let taken = match self.data() {
+            Data::F32(v) => take((**v).as_ref(), values, |x| x, into),
+            Data::F64(v) => take((**v).as_ref(), values, |x| x as f32, into),
+            Data::U8(v) => take((**v).as_ref(), values, f32::from, into),
+            Data::I64(v) => take(v, values, |x| x as f32, into),
+            Data::U64(v) => take(v, values, |x| x as f32, into),
+            Data::Bool(v) => take(v, values, |x| f32::from(u8::from(x)), into),
             _ => bail!(
                 "the rows hold {}, not numbers, and cannot be fed to this encoder",
                 Array::dtype(self)
             ),
-        }
-        Ok(())
+        };
+        taken.ok_or_else(|| wrong!("rows {rows:?} were requested, but there are {}", self.rows()))
     }
 }
 

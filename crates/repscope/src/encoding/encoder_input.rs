@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use repscope_core::Space;
 use repscope_io::{Array, BadImages, Data, Images, InputPath, InputRecord, Pool, read_dataset, read_texts};
-use repscope_models::Rows;
+use repscope_models::{Made, Rows};
 
 use super::has_extension;
 use crate::reader::Reader;
@@ -129,7 +129,9 @@ impl Seen {
     /// The rows of numbers from one on.
     pub fn from(&self, first: usize) -> Result<impl Rows + '_> {
         let rows = self.numbers()?;
-        Ok(From { rows, first })
+        let count = rows.count() - first;
+        let read = move |own: Range<usize>, into: &mut Vec<f32>| rows.read(own.start + first..own.end + first, into);
+        Ok(Made { rows, count, read })
     }
 
     /// All rows as points, for distances between inputs.
@@ -156,29 +158,5 @@ pub fn bad_images(skip_bad: bool) -> BadImages {
 impl fmt::Display for Seen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.place.fmt(f)
-    }
-}
-
-/// Rows without the first ones.
-struct From<'a> {
-    rows: &'a dyn Rows,
-    first: usize,
-}
-
-impl Rows for From<'_> {
-    fn count(&self) -> usize {
-        self.rows.count() - self.first
-    }
-
-    fn shape(&self) -> &[usize] {
-        self.rows.shape()
-    }
-
-    fn dtype(&self) -> &str {
-        self.rows.dtype()
-    }
-
-    fn read(&self, rows: Range<usize>, into: &mut Vec<f32>) -> repscope_models::Result<()> {
-        self.rows.read(rows.start + self.first..rows.end + self.first, into)
     }
 }

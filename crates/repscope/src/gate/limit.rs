@@ -60,13 +60,14 @@ impl Limit {
 
     /// How it went for each model that it speaks of.
     pub fn check(&self, on: GateOn, results: &Results) -> Vec<GateLine> {
-        match &self.model {
-            Some(model) => vec![self.check_model(model, on, results)],
-            None => {
-                let models = models(results).into_iter();
-                models.map(|model| self.check_model(model, on, results)).collect()
-            }
-        }
+        let models = match &self.model {
+            Some(model) => vec![model.as_str()],
+            None => models(results),
+        };
+        models
+            .iter()
+            .map(|model| self.check_model(model, on, results))
+            .collect()
     }
 
     fn check_model(&self, model: &str, on: GateOn, results: &Results) -> GateLine {
@@ -91,11 +92,8 @@ impl Limit {
         match results.score(model, &self.metric).and_then(|score| score.interval) {
             Some(interval) => {
                 let (value, ends) = number_with_interval(value, interval);
-                line(
-                    format!("{value} {ends}"),
-                    interval.iter().all(|&end| self.holds(end)),
-                    None,
-                )
+                let holds = interval.iter().all(|&end| self.holds(end));
+                line(format!("{value} {ends}"), holds, None)
             }
             None => {
                 let why = "the score has no interval; ask for `gate_on` value";

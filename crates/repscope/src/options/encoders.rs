@@ -7,6 +7,7 @@ use repscope_models::runtime::Provider;
 use repscope_models::{Layout, Pooling};
 use serde::{Deserialize, Serialize};
 
+use super::layers::{Layer, object};
 use super::{choice, default_options, word};
 use crate::source::{Source, bind};
 
@@ -100,7 +101,7 @@ pub struct NumberEncoderOptions {
 
 impl EncoderOptions {
     /// What was chosen, for the results document: nothing where nothing was.
-    pub fn asked(&self) -> serde_json::Map<String, serde_json::Value> {
+    pub fn asked(&self) -> Layer {
         let numbers = &self.numbers;
         fn name<T: Serialize>(choice: Option<T>) -> Option<String> {
             choice.as_ref().map(word)
@@ -115,9 +116,7 @@ impl EncoderOptions {
             "max_tokens": self.text.max_tokens, "token_pooling": name(self.text.token_pooling),
             "no_projection": self.text.no_projection.then_some(true),
         });
-        let serde_json::Value::Object(mut chosen) = chosen else {
-            return serde_json::Map::new();
-        };
+        let mut chosen = object(chosen);
         chosen.retain(|_, value| !value.is_null());
         chosen
     }

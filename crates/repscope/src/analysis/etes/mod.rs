@@ -16,9 +16,10 @@ use super::{Analysis, Origin, declare};
 use crate::encoding::{Model, Seen, stored};
 use crate::evaluation::plan::{Extra, Planned};
 use crate::inputs::Inputs;
+use crate::options::layers::{Layer, object};
 use crate::options::{Data, MOST_ROWS, RuntimeOptions, Settings, TextEncoderOptions, choice, default_options};
 use crate::reader::{Reader, Sources};
-use crate::search::list;
+use crate::search::{distinct, list};
 use crate::session::Session;
 use crate::source::{Named, Place, Source, bind};
 
@@ -161,12 +162,6 @@ impl Analysis for Etes {
         if let Some(k) = self.k.iter().find(|&&k| k == 0 || k > MOST_ROWS) {
             bail!("`k` = {k}: K counts the nearest texts, at least 1 and at most {MOST_ROWS}");
         }
-        let mut k: Vec<usize> = Vec::new();
-        for own in &self.k {
-            if !k.contains(own) {
-                k.push(*own);
-            }
-        }
         let &[excellent, good, fair, weak] = &self.bands[..] else {
             let count = self.bands.len();
             bail!("bands are four numbers, such as -0.8 -0.5 -0.2 0, but there are {count}");
@@ -175,7 +170,7 @@ impl Analysis for Etes {
             etes: EtesSpec {
                 fluency_weight: self.fluency_weight,
                 bands: [excellent, good, fair, weak],
-                k,
+                k: distinct(self.k.iter().copied()),
                 permutations: self.permutations,
             },
             ..self.settings.spec()?
@@ -402,8 +397,7 @@ struct Encoder<'a> {
 impl Encoder<'_> {
     fn space(&mut self, texts: &Seen, name: &str, reader: &mut Reader) -> Result<Space> {
         let options = self.options;
-        let source = options.text_encoder.as_ref().map(ToString::to_string);
-        let Some(path) = source.as_deref().map(InputPath::parse) else {
+        let Some(source) = &options.text_encoder else {
             let vectors = if name == "reference" { "reference" } else { "generated" };
             bail!(
                 "{texts} holds {} texts, and nothing to encode them with; name a text encoder (`text_encoder` FOLDER), or \
@@ -411,18 +405,12 @@ impl Encoder<'_> {
                 texts.rows()
             );
         };
-        let machine = &options.settings.machine;
         let model = match &mut self.model {
             Some(model) => model,
-            None => {
-                if !path.path.exists() {
-                    bail!("text encoder {path}: there is no such folder or file");
-                }
-                let checkpoint = options.checkpoint.as_ref();
-                let model = Model::open_text(&path, checkpoint, &options.text, &options.runtime, machine)
-                    .with_context(|| format!("text encoder {path}"))?;
-                reader.records.push(model.record(&path));
-                self.model.insert(model)
+            none => {
+                let (checkpoint, machine) = (options.checkpoint.as_ref(), &options.settings.machine);
+                let opened = Model::text_encoder(source, checkpoint, &options.text, &options.runtime, machine, reader)?;
+                none.insert(opened)
             }
         };
         let stored = stored(model, name, texts, None, options.runtime.no_cache, self.session)?;
@@ -518,18 +506,15 @@ fn empty_texts(decoding: &Decoding) -> Vec<String> {
 }
 
 /// What was asked, for the results document.
-fn asked(options: &Etes) -> serde_json::Map<String, serde_json::Value> {
+fn asked(options: &Etes) -> Layer {
     let asked = serde_json::json!({
         "signal": options.signal, "generated": options.generated, "reference": options.reference,
         "generated_text": options.generated_text, "reference_text": options.reference_text,
         "text_encoder": options.text_encoder, "checkpoint": options.checkpoint, "template": options.text.template,
         "max_tokens": options.text.max_tokens, "fluency": options.fluency, "group": options.group, "units": options.units,
     });
-    let serde_json::Value::Object(mut asked) = asked else {
-        return serde_json::Map::new();
-    };
-    let is_said = |value: &serde_json::Value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty());
-    asked.retain(|_, value| is_said(value));
+    let mut asked = object(asked);
+    asked.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
     if !options.fluency.is_empty() && options.fluency_kind == FluencyKind::Perplexity {
         asked.insert("fluency_kind".to_string(), "perplexity".into());
     }

@@ -12,6 +12,7 @@ mod stored;
 mod tree;
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
@@ -34,7 +35,7 @@ use crate::session::Session;
 use crate::source::{Source, bind};
 use classify::Classifier;
 use kept::{Kept, Predicted};
-use pictures::{InFiles, InMemory, Picked, masked, refuse_color};
+use pictures::{InFiles, Picked, masked, refuse_color};
 use stored::{BASELINE, mean_shares};
 use tree::Tree;
 
@@ -350,9 +351,9 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
             kept.write(set, &heads, &predicted)?;
             Ok(predicted)
         };
+    let plain = Picked::new(&tree.images, &tree.rows);
     let baseline = predict(BASELINE, &mut |classifier, driver| {
-        let rows = Picked::new(&tree.images, &tree.rows);
-        let said = classifier.predict(&rows, "images as they are", driver)?;
+        let said = classifier.predict(&plain, "images as they are", driver)?;
         Ok(Predicted { said, shares: None })
     })?;
     let mut sets = Vec::new();
@@ -365,9 +366,9 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
                 Ok(Predicted { said, shares })
             }
             None => {
-                let rows = InMemory::new(Picked::new(&tree.images, &tree.rows), masking);
-                let said = classifier.predict(&rows, &set, driver)?;
-                let shares = Some(rows.shares());
+                let shares = Mutex::default();
+                let said = classifier.predict(&plain.masked(masking, &shares), &set, driver)?;
+                let shares = Some(shares.into_inner().unwrap_or_default());
                 Ok(Predicted { said, shares })
             }
         })?;

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use repscope_core::masking::apply_all;
 use repscope_core::{Masked, Masking, random};
 use repscope_io::{BadImages, Images};
-use repscope_models::Rows;
+use repscope_models::{Made, Rows};
 
 use super::tree::Tree;
 
@@ -76,55 +76,33 @@ pub fn masked(images: &Images, row: usize, maskings: &[Masking]) -> Result<(Vec<
     Ok((bytes, masked))
 }
 
-/// Images that are masked as they are read.
-pub struct InMemory<'a> {
-    picked: Picked<'a>,
-    masking: &'a Masking,
-    /// For each image the share of lit pixels and of all pixels that was masked; `None` without lit pixels.
-    shares: Mutex<Vec<Option<[f32; 2]>>>,
-}
+/// For each image the share of lit pixels and of all pixels that was masked; `None` without lit pixels.
+pub type Shares = Vec<Option<[f32; 2]>>;
 
-impl<'a> InMemory<'a> {
-    pub fn new(picked: Picked<'a>, masking: &'a Masking) -> Self {
-        let shares = Mutex::new(vec![None; picked.rows.len()]);
-        InMemory {
-            picked,
-            masking,
-            shares,
-        }
-    }
-
-    pub fn shares(self) -> Vec<Option<[f32; 2]>> {
-        self.shares.into_inner().unwrap_or_default()
-    }
-}
-
-impl Rows for InMemory<'_> {
-    fn count(&self) -> usize {
-        self.picked.count()
-    }
-
-    fn shape(&self) -> &[usize] {
-        self.picked.shape()
-    }
-
-    fn dtype(&self) -> &str {
-        self.picked.dtype()
-    }
-
-    fn read(&self, rows: Range<usize>, into: &mut Vec<f32>) -> repscope_models::Result<()> {
-        let mask = |place: usize| {
-            let one = std::slice::from_ref(self.masking);
-            masked(self.picked.images, self.picked.rows[place], one).map(|(_, mut masked)| masked.pop())
+impl Picked<'_> {
+    /// The images, masked as they are read; notes what was masked of each.
+    pub fn masked(&self, masking: &Masking, shares: &Mutex<Shares>) -> impl Rows {
+        let read = move |rows: Range<usize>, into: &mut Vec<f32>| {
+            let mask = |place: usize| {
+                let one = std::slice::from_ref(masking);
+                masked(self.images, self.rows[place], one).map(|(_, mut masked)| masked.pop())
+            };
+            let made: Result<Vec<Option<Masked>>> = rows.clone().into_par_iter().map(mask).collect();
+            let made = made.map_err(|error| repscope_models::Error::Model(crate::error::message(&error)))?;
+            let mut shares = shares.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            shares.resize(self.rows.len(), None);
+            for (place, masked) in rows.zip(made.into_iter().flatten()) {
+                shares[place] = share(&masked);
+                into.extend(masked.pixels.iter().map(|&byte| f32::from(byte)));
+            }
+            Ok(())
         };
-        let made: Result<Vec<Option<Masked>>> = rows.clone().into_par_iter().map(mask).collect();
-        let made = made.map_err(|error| repscope_models::Error::Model(crate::error::message(&error)))?;
-        let mut shares = self.shares.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        for (place, masked) in rows.zip(made.into_iter().flatten()) {
-            shares[place] = share(&masked);
-            into.extend(masked.pixels.iter().map(|&byte| f32::from(byte)));
+        let count = self.rows.len();
+        Made {
+            rows: self,
+            count,
+            read,
         }
-        Ok(())
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use repscope_core::{Labels, Space};
-use repscope_io::{InputPath, InputRecord, Pool, PrototypeTexts, digest, read_prototype_texts, write_whole};
+use repscope_io::{InputRecord, Pool, PrototypeTexts, digest, read_prototype_texts, write_whole};
 use repscope_models::Output;
 
 use super::names::{Key, counted, resolve_key};
@@ -55,12 +55,8 @@ pub fn read(options: &Retrieval, reader: &mut Reader, session: &Session) -> Resu
         }
         return encoded(options, reader, session).map(Some);
     };
-    let path = resolve_key(
-        &source.place()?,
-        &Key::embeddings(None, None),
-        None,
-        &mut reader.warnings,
-    )?;
+    let key = Key::embeddings(None, None);
+    let path = resolve_key(&source.place()?, &key, None, &mut reader.warnings)?;
     if let Some(checkpoint) = &options.checkpoint {
         reader.warnings.push(format!(
             "`checkpoint` = {checkpoint} is not used: the prototypes are stored vectors"
@@ -83,7 +79,7 @@ fn encoded(options: &Retrieval, reader: &mut Reader, session: &Session) -> Resul
     let texts = texts(options).context(
         "`use_prototypes` needs vectors (`prototype_embeddings` and `prototype_labels`) or texts (`metadata`)",
     )?;
-    let (labels, texts) = unzip(record(options, texts, reader)?);
+    let (labels, texts): (Vec<String>, Vec<String>) = record(options, texts, reader)?.into_iter().unzip();
     let space = encode_texts(options, texts, reader, session)?;
     Ok(Prototypes {
         space,
@@ -119,8 +115,8 @@ fn labels_of(options: &Retrieval, vectors: &Place, reader: &mut Reader) -> Resul
     let texts = texts(options)?;
     let (file, dataset) = (metadata(options), &options.dataset_name);
     let source = format!("{} of `{dataset}` in {}", texts.source, file.display());
-    let (labels, _) = unzip(record(options, texts, reader)?);
-    Ok((Labels::new(&labels), source))
+    let labels = record(options, texts, reader)?.into_iter().map(|(label, _)| label);
+    Ok((Labels::new(&labels.collect::<Vec<_>>()), source))
 }
 
 /// An array `labels` in the file of the vectors.
@@ -131,19 +127,13 @@ fn beside(vectors: &Place) -> Option<Place> {
 }
 
 fn metadata(options: &Retrieval) -> PathBuf {
-    let given = options
-        .metadata
-        .as_ref()
-        .map(|source| PathBuf::from(source.to_string()));
-    given.unwrap_or_else(|| PathBuf::from(USUAL_METADATA))
+    let given = options.metadata.as_ref().map(ToString::to_string);
+    given.as_deref().unwrap_or(USUAL_METADATA).into()
 }
 
 fn texts(options: &Retrieval) -> Result<PrototypeTexts> {
-    Ok(read_prototype_texts(
-        &metadata(options),
-        &options.dataset_name,
-        &options.caption_style,
-    )?)
+    let (dataset, style) = (&options.dataset_name, &options.caption_style);
+    Ok(read_prototype_texts(&metadata(options), dataset, style)?)
 }
 
 /// Keeps a record of the metadata; hands on label and text.
@@ -155,18 +145,9 @@ fn record(options: &Retrieval, found: PrototypeTexts, reader: &mut Reader) -> Re
     Ok(found.texts)
 }
 
-fn unzip(texts: Vec<(String, String)>) -> (Vec<String>, Vec<String>) {
-    texts.into_iter().unzip()
-}
-
 /// One row per text, in the order of the texts.
 pub fn encode_texts(options: &Retrieval, texts: Vec<String>, reader: &mut Reader, session: &Session) -> Result<Space> {
-    let machine = &options.settings.machine;
-    let Some(path) = options
-        .text_encoder
-        .as_ref()
-        .map(|source| InputPath::parse(&source.to_string()))
-    else {
+    let Some(source) = &options.text_encoder else {
         let why = match &options.checkpoint {
             Some(checkpoint) => {
                 format!("{checkpoint} holds the projection of texts, but not the text encoder before it")
@@ -178,18 +159,8 @@ pub fn encode_texts(options: &Retrieval, texts: Vec<String>, reader: &mut Reader
              by yourself and give `prototype_embeddings` vectors.npy `prototype_labels` texts.csv"
         );
     };
-    if !path.path.exists() {
-        bail!("text encoder {path}: there is no such folder or file");
-    }
-    let mut model = Model::open_text(
-        &path,
-        options.checkpoint.as_ref(),
-        &options.text,
-        &options.runtime,
-        machine,
-    )
-    .with_context(|| format!("text encoder {path}"))?;
-    reader.records.push(model.record(&path));
+    let (checkpoint, machine) = (options.checkpoint.as_ref(), &options.settings.machine);
+    let mut model = Model::text_encoder(source, checkpoint, &options.text, &options.runtime, machine, reader)?;
     let seen = Seen::of_texts(texts);
     let mut all: Option<Output> = None;
     let notes = model.run(&seen, 0, "prototypes", &session.driver(), &mut |batch| {
