@@ -27,7 +27,7 @@ pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            outputs::advise(&format!("error: {}", message(&error)));
+            outputs::advise(&format!("error: {}", repscope::message(&error)));
             ExitCode::from(2)
         }
     }
@@ -74,17 +74,6 @@ fn session(listener: &dyn repscope::Listener) -> Session<'_> {
         Some(value) if value == "off" => session.without_pruning(),
         _ => session,
     }
-}
-
-/// The error and its causes; one that the message before it already quotes is not said twice.
-fn message(error: &anyhow::Error) -> String {
-    let mut text = error.to_string();
-    for cause in error.chain().skip(1).map(ToString::to_string) {
-        if !text.ends_with(&cause) {
-            text += &format!(": {cause}");
-        }
-    }
-    text
 }
 
 /// The reader of our output has gone (`repscope metrics | head`): nothing is wrong.

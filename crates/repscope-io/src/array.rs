@@ -164,32 +164,25 @@ impl Data {
 
     /// Objects that are all of one kind become data of that kind.
     pub fn from_objects(objects: Vec<Object>) -> Self {
-        let all = |kind: fn(&Object) -> bool| !objects.is_empty() && objects.iter().all(kind);
-        if all(|o| matches!(o, Object::Text(_))) {
+        if !objects.is_empty() && objects.iter().all(|o| matches!(o, Object::Text(_))) {
             let texts = objects.into_iter().filter_map(|o| match o {
                 Object::Text(text) => Some(text),
                 _ => None,
             });
             return Data::Text(texts.collect());
         }
-        if all(|o| matches!(o, Object::Int(_))) {
-            return Data::I64(
-                objects
-                    .iter()
-                    .filter_map(|o| if let Object::Int(i) = o { Some(*i) } else { None })
-                    .collect(),
-            );
+        fn each<T>(objects: &[Object], value: impl Fn(&Object) -> Option<T>) -> Option<Vec<T>> {
+            let values: Option<Vec<T>> = objects.iter().map(value).collect();
+            values.filter(|values| !values.is_empty())
         }
-        if all(|o| matches!(o, Object::Bool(_))) {
-            return Data::Bool(objects.iter().map(|o| *o == Object::Bool(true)).collect());
+        if let Some(whole) = each(&objects, |o| if let Object::Int(i) = o { Some(*i) } else { None }) {
+            return Data::I64(whole);
         }
-        if all(|o| matches!(o, Object::Float(_))) {
-            return Data::f64(
-                objects
-                    .iter()
-                    .filter_map(|o| if let Object::Float(x) = o { Some(*x) } else { None })
-                    .collect(),
-            );
+        if let Some(truths) = each(&objects, |o| if let Object::Bool(b) = o { Some(*b) } else { None }) {
+            return Data::Bool(truths);
+        }
+        if let Some(numbers) = each(&objects, |o| if let Object::Float(x) = o { Some(*x) } else { None }) {
+            return Data::f64(numbers);
         }
         Data::Mixed(objects)
     }

@@ -26,6 +26,20 @@ pub struct Value {
     pub data: Data,
 }
 
+impl Value {
+    /// A tensor of numbers.
+    pub fn floats(shape: Vec<usize>, values: Vec<f32>) -> Self {
+        let data = Data::F32(values);
+        Value { shape, data }
+    }
+
+    /// A tensor of integers.
+    pub fn ints(shape: Vec<usize>, values: Vec<i64>) -> Self {
+        let data = Data::I64(values);
+        Value { shape, data }
+    }
+}
+
 /// The values of a tensor. Other kinds of numbers are converted on the way in and out.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Data {

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::evaluation::document;
 use crate::evaluation::problems::did_you_mean;
-use crate::options::{choice, default_options};
+use crate::options::{default_options, words};
 use crate::report::{Report, document_in};
 use crate::search::{distinct, list};
 use drops::Drops;
@@ -44,7 +44,7 @@ pub struct GateOptions {
     /// What must keep the limits: the value, or all of its interval
     #[arg(
         long,
-        value_parser = choice::<GateOn>(&[("value", ""), ("interval", "")]),
+        value_parser = words::<GateOn>("value interval"),
         default_value = "value",
         hide_possible_values = true,
         value_name = "value|interval",

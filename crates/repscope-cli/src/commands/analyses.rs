@@ -57,10 +57,8 @@ pub fn generate(options: &Quietly<PerturbGenerate>) -> Result<ExitCode> {
     drop(bars);
     if done.dark > 0 {
         let (dark, images) = (done.dark, done.images);
-        say(
-            options.quiet,
-            &format!("warning: {dark} of {images} images have no lit pixel and are unchanged"),
-        );
+        let text = format!("warning: {dark} of {images} images have no lit pixel and are unchanged");
+        say(options.quiet, &text);
     }
     outputs::print(&format!(
         "{} images written, {} were there; masks.csv says what was masked: {}\n",

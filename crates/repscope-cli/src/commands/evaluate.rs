@@ -18,13 +18,9 @@ use crate::{session, start_threads};
 pub fn run(request: Evaluate, matches: &ArgMatches) -> Result<ExitCode> {
     if let Some(path) = &request.init {
         write_example(path)?;
-        say(
-            request.outputs.quiet,
-            &format!(
-                "{0} is written; name your files in it, then run `repscope evaluate {0}`",
-                path.display()
-            ),
-        );
+        let path = path.display();
+        let done = format!("{path} is written; name your files in it, then run `repscope evaluate {path}`");
+        say(request.outputs.quiet, &done);
         return Ok(ExitCode::SUCCESS);
     }
     let mut problems = Problems::default();
@@ -69,9 +65,5 @@ pub fn conclude(verdict: Option<&Verdict>, to: &Outputs) -> Result<ExitCode> {
             false => advise(&table),
         }
     }
-    Ok(if verdict.is_passed() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(1)
-    })
+    Ok(ExitCode::from(u8::from(!verdict.is_passed())))
 }

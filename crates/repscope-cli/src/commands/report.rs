@@ -27,13 +27,10 @@ pub fn run(options: &args::Report) -> Result<ExitCode> {
     let analysis = report.analysis();
     if report.results.samples.is_empty() && analysis.is_none_or(|own| own.keeps_samples) {
         let samples = beside.join("samples.npz");
+        let what = "what is drawn from single samples (scatter plots, maps, CSV files of pairs) is left out";
         say(
             options.quiet,
-            &format!(
-                "warning: {} does not exist: what is drawn from single samples (scatter plots, maps, CSV files of pairs) is \
-                 left out",
-                samples.display()
-            ),
+            &format!("warning: {} does not exist: {what}", samples.display()),
         );
     }
     let is_comparison = report.document.command == COMPARE;

@@ -65,13 +65,11 @@ fn check_chunks(reader: &SerializedFileReader<File>, column: &Column, path: &Pat
         let start = chunk
             .dictionary_page_offset()
             .unwrap_or_else(|| chunk.data_page_offset());
-        let end = u64::try_from(start)
+        let range = u64::try_from(start)
             .ok()
             .zip(u64::try_from(chunk.compressed_size()).ok());
-        if end
-            .and_then(|(start, length)| start.checked_add(length))
-            .is_none_or(|end| end > file_bytes)
-        {
+        let end = range.and_then(|(start, length)| start.checked_add(length));
+        if end.is_none_or(|end| end > file_bytes) {
             let (name, compressed_size) = (column.name(), chunk.compressed_size());
             bail!(
                 "is damaged: column `{name}` should have {compressed_size} bytes at {start}, but the file has {file_bytes}"
@@ -191,24 +189,14 @@ impl Kind {
     fn name(self) -> Option<&'static str> {
         Some(match self {
             Kind::Bool => "bool",
-            Kind::Int32 {
-                signed: true,
-                bits: ..=8,
-            } => "i8",
-            Kind::Int32 {
-                signed: true,
-                bits: ..=16,
-            } => "i16",
-            Kind::Int32 { signed: true, .. } => "i32",
-            Kind::Int32 {
-                signed: false,
-                bits: ..=8,
-            } => "u8",
-            Kind::Int32 {
-                signed: false,
-                bits: ..=16,
-            } => "u16",
-            Kind::Int32 { signed: false, .. } => "u32",
+            Kind::Int32 { signed, bits } => match (signed, bits) {
+                (true, ..=8) => "i8",
+                (true, ..=16) => "i16",
+                (true, _) => "i32",
+                (false, ..=8) => "u8",
+                (false, ..=16) => "u16",
+                (false, _) => "u32",
+            },
             Kind::Int64 { signed: true } => "i64",
             Kind::Int64 { signed: false } => "u64",
             Kind::F16 => "f16",

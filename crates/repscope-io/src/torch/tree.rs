@@ -60,14 +60,7 @@ impl Tree<'_> {
     fn show_parts(&mut self, id: Id) {
         let pickled = self.pickled;
         match pickled.get(id) {
-            Value::Dict(entries) => {
-                for (at, &(key, value)) in entries.iter().enumerate() {
-                    if self.is_cut {
-                        return;
-                    }
-                    self.show(Some(&key_text(pickled, key, at)), value);
-                }
-            }
+            Value::Dict(entries) => self.show_entries(entries),
             Value::List(items) | Value::Tuple(items) => {
                 for (at, &item) in items.iter().take(ITEMS).enumerate() {
                     self.show(Some(&at.to_string()), item);
@@ -86,19 +79,21 @@ impl Tree<'_> {
                         (Some(key), _) if key.starts_with('_') && self.is_empty(value) => {}
                         (Some(key), _) => self.show(Some(&key), value),
                         // A module's own bookkeeping: its parts stand in its place.
-                        (None, Value::Dict(entries)) => {
-                            for (at, &(key, value)) in entries.iter().enumerate() {
-                                if self.is_cut {
-                                    return;
-                                }
-                                self.show(Some(&key_text(pickled, key, at)), value);
-                            }
-                        }
+                        (None, Value::Dict(entries)) => self.show_entries(entries),
                         _ => {}
                     }
                 }
             }
             _ => {}
+        }
+    }
+
+    fn show_entries(&mut self, entries: &[(Id, Id)]) {
+        for (at, &(key, value)) in entries.iter().enumerate() {
+            if self.is_cut {
+                return;
+            }
+            self.show(Some(&key_text(self.pickled, key, at)), value);
         }
     }
 

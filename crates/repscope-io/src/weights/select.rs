@@ -6,26 +6,10 @@ use std::collections::HashMap;
 use crate::error::{Parsed, bail};
 
 /// Under these names checkpoints keep the weights of a network.
-const KNOWN: [&str; 7] = [
-    "state_dict",
-    "model_state_dict",
-    "encoder_state_dict",
-    "model",
-    "encoder",
-    "student",
-    "teacher",
-];
+const KNOWN: &str = "state_dict model_state_dict encoder_state_dict model encoder student teacher";
 
 /// What wrappers put before the names of all weights.
-const PREFIXES: [&str; 7] = [
-    "module.",
-    "model.",
-    "backbone.",
-    "encoder.",
-    "encoder_q.",
-    "_orig_mod.",
-    "net.",
-];
+const PREFIXES: &str = "module. model. backbone. encoder. encoder_q. _orig_mod. net.";
 
 /// How many groups a message lists.
 const LISTED: usize = 20;
@@ -80,7 +64,7 @@ fn usual(all: &[Named]) -> Parsed<Selected> {
     let known: Vec<&str> = groups
         .iter()
         .map(|(name, _)| *name)
-        .filter(|name| KNOWN.contains(name))
+        .filter(|name| KNOWN.split_whitespace().any(|known| known == *name))
         .collect();
     let networks: Vec<&str> = groups
         .iter()
@@ -110,10 +94,10 @@ fn within(all: &[Named], prefix: &str) -> Selected {
 fn strip(all: &[Named], mut prefix: String, is_chosen: impl Fn(&Named) -> bool) -> Selected {
     let chosen: Vec<usize> = (0..all.len()).filter(|&at| is_chosen(&all[at])).collect();
     let shared = |prefix: &str| {
-        PREFIXES.iter().find(|p| {
+        PREFIXES.split_whitespace().find(|p| {
             chosen.iter().all(|&at| {
                 all[at].name[prefix.len()..]
-                    .strip_prefix(**p)
+                    .strip_prefix(p)
                     .is_some_and(|rest| !rest.is_empty())
             })
         })

@@ -8,37 +8,22 @@ use crate::error::{Result, bail};
 
 /// Names that a network has; the first is looked for behind any prefix. The two-head network contains a ResNet and
 /// comes first.
-const SIGNATURES: [(Kind, &[&str]); 4] = [
+const SIGNATURES: [(Kind, &str); 4] = [
     (
         Kind::TwoHead,
-        &["task_specific_extractor.mod_branch.0.weight", "model.conv1.weight"],
+        "task_specific_extractor.mod_branch.0.weight model.conv1.weight",
     ),
     (
         Kind::ConvEncoder,
-        &[
-            "conv_layers.0.weight",
-            "layer_norms.0.weight",
-            "final_norm.weight",
-            "fc.weight",
-        ],
+        "conv_layers.0.weight layer_norms.0.weight final_norm.weight fc.weight",
     ),
     (
         Kind::Vit,
-        &[
-            "patch_embed.proj.weight",
-            "blocks.0.attn.qkv.weight",
-            "pos_embed",
-            "cls_token",
-        ],
+        "patch_embed.proj.weight blocks.0.attn.qkv.weight pos_embed cls_token",
     ),
     (
         Kind::ResNet,
-        &[
-            "conv1.weight",
-            "bn1.running_mean",
-            "layer1.0.conv1.weight",
-            "layer4.0.conv1.weight",
-        ],
+        "conv1.weight bn1.running_mean layer1.0.conv1.weight layer4.0.conv1.weight",
     ),
 ];
 
@@ -72,14 +57,14 @@ pub fn recognize_as(weights: &dyn WeightSource, kind: Kind) -> Result<Architectu
     }
     // Behind the prefix that has most of them, so that a weight that is there under another prefix is not called
     // missing.
-    let missing = |prefix: &str, signature: &[&str]| -> Vec<String> {
-        let full = signature.iter().map(|name| format!("{prefix}{name}"));
+    let missing = |prefix: &str, signature: &str| -> Vec<String> {
+        let full = signature.split(' ').map(|name| format!("{prefix}{name}"));
         full.filter(|name| !names.contains(name)).collect()
     };
     let behind_prefixes = signatures().flat_map(|(_, signature)| {
         let prefixes: BTreeSet<&str> = names
             .iter()
-            .flat_map(|name| signature.iter().filter_map(|known| name.strip_suffix(known)))
+            .flat_map(|name| signature.split(' ').filter_map(|known| name.strip_suffix(known)))
             .filter(|prefix| is_prefix(prefix))
             .chain([""])
             .collect();
@@ -103,12 +88,17 @@ pub fn recognize_as(weights: &dyn WeightSource, kind: Kind) -> Result<Architectu
 }
 
 /// The prefix of the one network with this signature; none if there is no such network.
-fn only_prefix(names: &BTreeSet<String>, kind: Kind, signature: &[&str]) -> Result<Option<String>> {
+fn only_prefix(names: &BTreeSet<String>, kind: Kind, signature: &str) -> Result<Option<String>> {
+    let first = signature.split(' ').next().unwrap_or_default();
     let mut prefixes: Vec<&str> = names
         .iter()
-        .filter_map(|name| name.strip_suffix(signature[0]))
+        .filter_map(|name| name.strip_suffix(first))
         .filter(|prefix| is_prefix(prefix))
-        .filter(|prefix| signature.iter().all(|name| names.contains(&format!("{prefix}{name}"))))
+        .filter(|prefix| {
+            signature
+                .split(' ')
+                .all(|name| names.contains(&format!("{prefix}{name}")))
+        })
         .collect();
     if prefixes.len() > 1 {
         prefixes.retain(|prefix| !prefix.ends_with("encoder_k."));

@@ -99,14 +99,8 @@ pub(super) fn write_backbone(layers: &mut Layers, prefix: &str) -> Result<Backbo
         *count = layers.count(&stage_name);
         for block in 0..*count {
             let stride = if stage > 0 && block == 0 { 2 } else { 1 };
-            (x, depth) = write_block(
-                layers,
-                &x,
-                &format!("{stage_name}{block}"),
-                depth,
-                stride,
-                is_bottleneck,
-            )?;
+            let name = format!("{stage_name}{block}");
+            (x, depth) = write_block(layers, &x, &name, depth, stride, is_bottleneck)?;
         }
     }
     let pooled = layers.graph.node("GlobalAveragePool", &[&x], &[]);

@@ -21,17 +21,8 @@ const EPSILON: f32 = 1e-6;
 const HEAD_WIDTH: usize = 64;
 
 pub(super) fn write(layers: &mut Layers, heads: Option<usize>) -> Result<String> {
-    layers.owns(&[
-        "blocks.",
-        "patch_embed.",
-        "pos_embed",
-        "cls_token",
-        "norm",
-        "reg",
-        "dist_token",
-        "fc_norm",
-        "storage",
-    ]);
+    let own = "blocks. patch_embed. pos_embed cls_token norm reg dist_token fc_norm storage";
+    layers.owns(&own.split(' ').collect::<Vec<_>>());
     let [width, channels, patch, patch_width] = layers.shape("patch_embed.proj.weight")?;
     let [_, positions, _] = layers.shape("pos_embed")?;
     let across = (positions - 1).isqrt();

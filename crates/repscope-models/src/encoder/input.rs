@@ -59,10 +59,7 @@ pub(super) fn feed(fit: &Fit, normal: &Normalization, stored: &[f32], size: usiz
         values.extend_from_within(values.len() - size..);
     }
     let shape = std::iter::once(fed).chain(fit.shape.iter().copied()).collect();
-    Ok(Value {
-        shape,
-        data: Data::F32(values),
-    })
+    Ok(Value::floats(shape, values))
 }
 
 /// Inputs that follow from the tokens.
@@ -113,11 +110,7 @@ pub(super) fn inputs(
             "position_ids" => (0..ids.len()).map(|at| (at % tokens) as i64).collect(),
             _ => vec![0; ids.len()],
         };
-        let value = Value {
-            shape: shape.clone(),
-            data: Data::I64(values),
-        };
-        (port.name.clone(), value)
+        (port.name.clone(), Value::ints(shape.clone(), values))
     };
     Ok(inputs.iter().map(made).collect())
 }

@@ -184,26 +184,14 @@ fn tensor(port: &Port, value: Value) -> Result<ValueOrView<'static>> {
 
 fn value(value: rten::Value, name: &str) -> Result<Value> {
     Ok(match value {
-        rten::Value::FloatTensor(t) => Value {
-            shape: t.shape().to_vec(),
-            data: Data::F32(t.into_data()),
-        },
-        rten::Value::Int32Tensor(t) => Value {
-            shape: t.shape().to_vec(),
-            data: wide(&t),
-        },
-        rten::Value::Int8Tensor(t) => Value {
-            shape: t.shape().to_vec(),
-            data: wide(&t),
-        },
-        rten::Value::UInt8Tensor(t) => Value {
-            shape: t.shape().to_vec(),
-            data: wide(&t),
-        },
+        rten::Value::FloatTensor(t) => Value::floats(t.shape().to_vec(), t.into_data()),
+        rten::Value::Int32Tensor(t) => wide(&t),
+        rten::Value::Int8Tensor(t) => wide(&t),
+        rten::Value::UInt8Tensor(t) => wide(&t),
         _ => bail!("the output {name} is a list of tensors, not an embedding"),
     })
 }
 
-fn wide<T: Copy + Into<i64>>(t: &Tensor<T>) -> Data {
-    Data::I64(t.iter().map(|&x| x.into()).collect())
+fn wide<T: Copy + Into<i64>>(t: &Tensor<T>) -> Value {
+    Value::ints(t.shape().to_vec(), t.iter().map(|&x| x.into()).collect())
 }

@@ -4,7 +4,7 @@
 use super::tokens::Row;
 use crate::architectures::text::{Config, Family};
 use crate::error::{Result, bail, wrong};
-use crate::runtime::{Data, Elem, Session, Value};
+use crate::runtime::{Elem, Session, Value};
 
 /// A graph that takes tokens.
 pub(super) struct Body {
@@ -91,10 +91,8 @@ impl Body {
         });
         let inputs = inputs.collect::<Result<Vec<_>>>()?;
         let values = self.session.run(inputs, outputs)?;
-        Ok(values
-            .into_iter()
-            .map(|value| Vectors { value, fed: fed_rows })
-            .collect())
+        let values = values.into_iter();
+        Ok(values.map(|value| Vectors { value, fed: fed_rows }).collect())
     }
 }
 
@@ -129,17 +127,10 @@ impl Feed<'_> {
     fn value(&self, name: &str) -> Result<Value> {
         let pairs = vec![self.tokens, self.tokens];
         match (name, self.config) {
-            ("causal_mask", _) => {
-                return Ok(Value {
-                    shape: pairs,
-                    data: Data::F32(causal_mask(self.tokens)),
-                });
-            }
+            ("causal_mask", _) => return Ok(Value::floats(pairs, causal_mask(self.tokens))),
             ("relative_buckets", Some(config)) => {
-                return Ok(Value {
-                    shape: pairs,
-                    data: Data::I64(buckets(self.tokens, config.buckets, config.distance)),
-                });
+                let buckets = buckets(self.tokens, config.buckets, config.distance);
+                return Ok(Value::ints(pairs, buckets));
             }
             _ => {}
         }
@@ -161,10 +152,7 @@ impl Feed<'_> {
         while values.len() < self.rows * self.tokens {
             values.extend_from_within(values.len() - self.tokens..);
         }
-        Ok(Value {
-            shape: vec![self.rows, self.tokens],
-            data: Data::I64(values),
-        })
+        Ok(Value::ints(vec![self.rows, self.tokens], values))
     }
 }
 
@@ -191,13 +179,8 @@ pub(super) fn causal_mask(tokens: usize) -> Vec<f32> {
 /// those after; in each half, short distances have a bucket each, and longer ones share buckets that grow with the
 /// logarithm, up to `distance`.
 pub(super) fn buckets(tokens: usize, buckets: usize, distance: usize) -> Vec<i64> {
-    let at = |i: usize| {
-        bucket(
-            (i % tokens) as i64 - (i / tokens) as i64,
-            buckets as i64,
-            distance as i64,
-        )
-    };
+    let offset = |i: usize| (i % tokens) as i64 - (i / tokens) as i64;
+    let at = |i: usize| bucket(offset(i), buckets as i64, distance as i64);
     (0..tokens * tokens).map(at).collect()
 }
 

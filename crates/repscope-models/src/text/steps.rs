@@ -61,10 +61,7 @@ impl Step {
                 normalize(&mut vectors, width);
                 Ok((vectors, width))
             }
-            Step::Head(projection) => projection.run(Value {
-                shape: vec![vectors.len() / width, width],
-                data: Data::F32(vectors),
-            }),
+            Step::Head(projection) => projection.run(Value::floats(vec![vectors.len() / width, width], vectors)),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::steps::{Projection, pool};
 use super::tokens::Row;
 use crate::architectures::text::Family;
 use crate::error::{Result, bail, wrong};
-use crate::runtime::{Data, Value};
+use crate::runtime::Value;
 
 /// Outputs that are meant as the embedding of a text.
 const EMBEDDINGS: [&str; 2] = ["sentence_embedding", "text_embeds"];
@@ -169,10 +169,7 @@ impl Take {
                         short.ids.len()
                     );
                 }
-                aligner.run(Value {
-                    shape,
-                    data: Data::F32(values),
-                })
+                aligner.run(Value::floats(shape, values))
             }
             _ => Err(wrong()),
         }

@@ -8,20 +8,9 @@ use repscope_models::{Layout, Pooling};
 use serde::{Deserialize, Serialize};
 
 use super::layers::{Layer, object};
-use super::{choice, default_options, word};
+use super::{choice, default_options, word, words};
 use crate::source::{Source, bind};
 
-const RUNTIMES: &[(&str, &str)] = &[("rust", ""), ("onnxruntime", "")];
-const PROVIDERS: &[(&str, &str)] = &[("cpu", ""), ("cuda", "")];
-const ACTIVATIONS: &[(&str, &str)] = &[("silu", ""), ("relu", ""), ("gelu", "")];
-const POOLINGS: &[(&str, &str)] = &[
-    ("mean", ""),
-    ("cls", ""),
-    ("max", ""),
-    ("last", ""),
-    ("pooler", ""),
-    ("eos", ""),
-];
 const LAYOUTS: &[(&str, &str)] = &[
     ("channels-first", "(channels, height, width)"),
     ("channels-last", "(height, width, channels)"),
@@ -86,7 +75,7 @@ pub struct NumberEncoderOptions {
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "X")]
     pub std: Vec<f32>,
     /// Activation of the frame encoder of the representation analysis [default: silu]
-    #[arg(long, value_parser = choice::<Activation>(ACTIVATIONS))]
+    #[arg(long, value_parser = words::<Activation>("silu relu gelu"))]
     pub activation: Option<Activation>,
     /// Number of attention heads of a vision transformer [default: width / 64]
     #[arg(long, value_name = "N")]
@@ -128,13 +117,13 @@ impl EncoderOptions {
 #[command(next_help_heading = ENCODER_HEADING)]
 pub struct RuntimeOptions {
     /// Runtime of the encoder: pure Rust, or an installed ONNX Runtime
-    #[arg(long, value_parser = choice::<RuntimeChoice>(RUNTIMES), default_value = "rust")]
+    #[arg(long, value_parser = words::<RuntimeChoice>("rust onnxruntime"), default_value = "rust")]
     pub runtime: RuntimeChoice,
     /// The ONNX Runtime library [default: REPSCOPE_ONNXRUNTIME, else that of an installed onnxruntime package]
     #[arg(long, value_name = "PATH")]
     pub runtime_library: Option<Source>,
     /// Execution provider of ONNX Runtime [default: cpu]
-    #[arg(long, value_parser = choice::<Provider>(PROVIDERS))]
+    #[arg(long, value_parser = words::<Provider>("cpu cuda"))]
     pub provider: Option<Provider>,
     /// Number of rows per batch
     #[arg(long, default_value_t = 32, value_name = "N")]
@@ -156,7 +145,7 @@ pub struct TextEncoderOptions {
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<usize>,
     /// Pooling of the tokens of a text to one vector [default: as the model says]
-    #[arg(long, value_parser = choice::<Pooling>(POOLINGS))]
+    #[arg(long, value_parser = words::<Pooling>("mean cls max last pooler eos"))]
     pub token_pooling: Option<Pooling>,
     /// Use the embeddings of the text encoder although the checkpoint has no text projection
     #[arg(long)]

@@ -8,15 +8,9 @@ use repscope_figures::Width;
 use repscope_render::Format;
 use serde::{Deserialize, Serialize};
 
-use super::{choice, default_options};
+use super::{default_options, words};
 
-const FORMATS: &[(&str, &str)] = &[
-    ("table", ""),
-    ("markdown", ""),
-    ("latex", ""),
-    ("csv", ""),
-    ("json", ""),
-];
+const FORMATS: &str = "table markdown latex csv json";
 
 /// What becomes of results.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
@@ -29,7 +23,7 @@ pub struct Outputs {
     #[arg(long)]
     pub json: bool,
     /// Format of the table
-    #[arg(long, value_parser = choice::<FormatChoice>(FORMATS), default_value = "table")]
+    #[arg(long, value_parser = words::<FormatChoice>(FORMATS), default_value = "table")]
     pub format: FormatChoice,
     /// Which figures are drawn.
     #[command(flatten)]
@@ -56,7 +50,7 @@ default_options!(Outputs);
 
 /// Parses the form of a table.
 pub fn formats() -> impl clap::builder::TypedValueParser<Value = FormatChoice> {
-    choice::<FormatChoice>(FORMATS)
+    words::<FormatChoice>(FORMATS)
 }
 
 impl Outputs {
@@ -73,8 +67,6 @@ impl Outputs {
     }
 }
 
-const FIGURE_FORMATS: &[(&str, &str)] = &[("png", ""), ("svg", ""), ("pdf", "")];
-
 /// Which figures are drawn, and how.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
@@ -85,7 +77,7 @@ pub struct FigureOptions {
     /// Formats of the figures
     #[arg(
         long,
-        value_parser = choice::<FigureFormat>(FIGURE_FORMATS),
+        value_parser = words::<FigureFormat>("png svg pdf"),
         num_args = 1..,
         value_delimiter = ',',
         default_values = ["png", "svg", "pdf"],

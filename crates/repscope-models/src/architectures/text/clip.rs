@@ -30,10 +30,7 @@ pub(super) fn write(layers: &mut Layers, config: &Config) -> Result<Written> {
     let x = layers.layer_norm(&x, "final_layer_norm", width, config.epsilon)?;
     hidden_output(layers, &x, width);
     Ok(Written {
-        title: format!(
-            "{}: {depth} layers, {} heads, width {width}, {vocabulary} tokens known",
-            config.family, config.heads
-        ),
+        title: config.title(depth, width, vocabulary),
         vocabulary,
         longest: Some(longest),
     })
@@ -48,25 +45,19 @@ fn write_layer(
     config: &Config,
 ) -> Result<String> {
     let width = heads.0 * heads.1;
-    let normed = layers.layer_norm(x, &format!("{name}.layer_norm1"), width, config.epsilon)?;
+    let name = |part: &str| format!("{name}.{part}");
+    let normed = layers.layer_norm(x, &name("layer_norm1"), width, config.epsilon)?;
     let mut parts = Vec::new();
-    for part in ["q_proj", "k_proj", "v_proj"] {
-        let part = format!("{name}.self_attn.{part}");
-        parts.push(linear(layers, &normed, &part, width, Some(width))?.0);
+    for part in ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"] {
+        parts.push(linear(layers, &normed, &name(part), width, Some(width))?.0);
     }
     let scale = Some(1.0 / (heads.1 as f32).sqrt());
     let joined = layers.attend([&parts[0], &parts[1], &parts[2]], heads, scale, Some(mask))?;
-    let (attended, _) = linear(
-        layers,
-        &joined,
-        &format!("{name}.self_attn.out_proj"),
-        width,
-        Some(width),
-    )?;
+    let (attended, _) = linear(layers, &joined, &name("self_attn.out_proj"), width, Some(width))?;
     let x = layers.graph.node("Add", &[x, &attended], &[]);
-    let normed = layers.layer_norm(&x, &format!("{name}.layer_norm2"), width, config.epsilon)?;
-    let (up, up_width) = linear(layers, &normed, &format!("{name}.mlp.fc1"), width, None)?;
+    let normed = layers.layer_norm(&x, &name("layer_norm2"), width, config.epsilon)?;
+    let (up, up_width) = linear(layers, &normed, &name("mlp.fc1"), width, None)?;
     let active = layers.activation(&up, config.activation)?;
-    let (down, _) = linear(layers, &active, &format!("{name}.mlp.fc2"), up_width, Some(width))?;
+    let (down, _) = linear(layers, &active, &name("mlp.fc2"), up_width, Some(width))?;
     Ok(layers.graph.node("Add", &[&x, &down], &[]))
 }

@@ -55,6 +55,12 @@ pub(crate) struct Config {
 }
 
 impl Config {
+    /// What a network of this kind is, for people.
+    pub(super) fn title(&self, depth: usize, width: usize, vocabulary: usize) -> String {
+        let Config { family, heads, .. } = self;
+        format!("{family}: {depth} layers, {heads} heads, width {width}, {vocabulary} tokens known")
+    }
+
     /// Reads the configuration; none where `model_type` is not supported.
     pub(crate) fn read(json: &Value) -> Result<Option<Config>> {
         let Some(family) = family(json) else { return Ok(None) };

@@ -95,10 +95,7 @@ pub(super) fn write(layers: &mut Layers, config: &Config) -> Result<Written> {
             wrong!("there are embeddings of {positions} positions, but the first token has number {before}")
         })?;
     Ok(Written {
-        title: format!(
-            "{}: {depth} layers, {} heads, width {width}, {vocabulary} tokens known",
-            config.family, config.heads
-        ),
+        title: config.title(depth, width, vocabulary),
         vocabulary,
         longest: Some(longest),
     })

@@ -33,23 +33,14 @@ pub(super) fn write(layers: &mut Layers, config: &Config) -> Result<Written> {
     let bias = relative_bias(layers, bias, config.heads, config.buckets)?;
     let depth = depth(layers, "encoder.block.", config)?;
     for block in 0..depth {
-        x = write_attention(
-            layers,
-            &x,
-            &format!("encoder.block.{block}.layer.0"),
-            width,
-            config,
-            &bias,
-        )?;
-        x = write_feed_forward(layers, &x, &format!("encoder.block.{block}.layer.1"), width, config)?;
+        let block = format!("encoder.block.{block}.layer");
+        x = write_attention(layers, &x, &format!("{block}.0"), width, config, &bias)?;
+        x = write_feed_forward(layers, &x, &format!("{block}.1"), width, config)?;
     }
     let x = layers.rms_norm(&x, "encoder.final_layer_norm", width, config.epsilon)?;
     hidden_output(layers, &x, width);
     Ok(Written {
-        title: format!(
-            "{}: {depth} layers, {} heads, width {width}, {vocabulary} tokens known",
-            config.family, config.heads
-        ),
+        title: config.title(depth, width, vocabulary),
         vocabulary,
         longest: None,
     })

@@ -28,7 +28,7 @@ use crate::encoding::{bad_images, open_numbers};
 use crate::evaluation::plan::{Extra, Planned};
 use crate::inputs::Inputs;
 use crate::options::layers::object;
-use crate::options::{Data, NumberEncoderOptions, Settings, choice, default_options};
+use crate::options::{Data, NumberEncoderOptions, Settings, choice, default_options, words};
 use crate::reader::{Reader, Sources};
 use crate::search::distinct;
 use crate::session::Session;
@@ -71,10 +71,10 @@ pub struct MaskOptions {
     pub kinds: Vec<Shape>,
     /// How pixels are selected: exactly the percentage, with random tie-breaking, or all beyond a percentile (the rule of
     /// the original scripts, which masks far more if pixels are tied)
-    #[arg(long, value_parser = choice::<Rule>(&[("exact", ""), ("threshold", "")]), default_value = "exact")]
+    #[arg(long, value_parser = words::<Rule>("exact threshold"), default_value = "exact")]
     pub rule: Rule,
     /// Where random pixels are drawn from: lit pixels, or all pixels (as in the original scripts)
-    #[arg(long, value_parser = choice::<RandomFrom>(&[("lit", ""), ("all", "")]), default_value = "lit")]
+    #[arg(long, value_parser = words::<RandomFrom>("lit all"), default_value = "lit")]
     pub random_from: RandomFrom,
     /// Replacement of masked pixels
     #[arg(long, value_parser = choice::<Fill>(FILLS), default_value = "black")]

@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use repscope_core::{Labels, Retrieval};
+use repscope_core::{LabelSet, Labels, Retrieval};
 
 use super::PROTOTYPE;
-use super::names::{counted, list};
+use super::names::list;
+use crate::report::counted;
 
 /// Compares the labels of the prototypes with those of the data they search. Prototypes of labels that no set has are
 /// left out; everything that does not match is named.
@@ -17,34 +18,26 @@ pub fn compare(retrieval: &mut Retrieval, warnings: &mut Vec<String>) -> Result<
     let Some(at) = retrieval.spaces.iter().position(|s| s.name() == PROTOTYPE) else {
         return Ok(());
     };
-    let others: BTreeSet<usize> = retrieval
-        .directions
-        .iter()
-        .filter(|d| d.query == at || d.target == at)
-        .map(|d| if d.query == at { d.target } else { d.query })
-        .collect();
+    let own = retrieval.directions.iter().filter(|d| d.query == at || d.target == at);
+    let others: BTreeSet<usize> = own.map(|d| if d.query == at { d.target } else { d.query }).collect();
     if others.is_empty() {
         warnings.push("no direction uses the prototypes; ask for prototype2NAME with `directions`".to_string());
         return Ok(());
     }
     let prototypes = retrieval.label_sets[0].of_space[at].clone();
-    let data: Vec<Set> = retrieval
-        .label_sets
-        .iter()
-        .map(|set| Set {
-            name: set.name.clone(),
-            labels: others
-                .iter()
-                .flat_map(|&o| set.of_space[o].names().iter().cloned())
-                .collect(),
-        })
-        .collect();
-    let keep: Vec<usize> = (0..prototypes.rows())
-        .filter(|&row| {
-            let name = &prototypes.names()[prototypes.codes()[row] as usize];
-            data.iter().any(|set| set.labels.contains(name))
-        })
-        .collect();
+    let of_set = |set: &LabelSet| Set {
+        name: set.name.clone(),
+        labels: others
+            .iter()
+            .flat_map(|&o| set.of_space[o].names().iter().cloned())
+            .collect(),
+    };
+    let data: Vec<Set> = retrieval.label_sets.iter().map(of_set).collect();
+    let is_known = |row: &usize| {
+        let name = &prototypes.names()[prototypes.codes()[*row] as usize];
+        data.iter().any(|set| set.labels.contains(name))
+    };
+    let keep: Vec<usize> = (0..prototypes.rows()).filter(is_known).collect();
     if keep.is_empty() {
         bail!("{}", nothing_matches(prototypes.names(), &data));
     }
@@ -52,10 +45,9 @@ pub fn compare(retrieval: &mut Retrieval, warnings: &mut Vec<String>) -> Result<
     if keep.len() < prototypes.rows() {
         retrieval.spaces[at] = Arc::new(retrieval.spaces[at].select(&keep)?);
         let kept = Arc::new(prototypes.select(&keep));
-        retrieval
-            .label_sets
-            .iter_mut()
-            .for_each(|set| set.of_space[at] = kept.clone());
+        for set in &mut retrieval.label_sets {
+            set.of_space[at] = kept.clone();
+        }
     }
     Ok(())
 }
@@ -92,46 +84,40 @@ fn nothing_matches(prototypes: &[String], data: &[Set]) -> String {
 fn mismatches(prototypes: &[String], data: &[Set]) -> Vec<String> {
     let mut warnings = Vec::new();
     for set in data {
-        let lacking: Vec<&str> = set
-            .labels
-            .iter()
-            .filter(|l| !prototypes.contains(l))
-            .map(String::as_str)
-            .collect();
+        let lacking = set.labels.iter().filter(|l| !prototypes.contains(l));
+        let lacking: Vec<&str> = lacking.map(String::as_str).collect();
         if !lacking.is_empty() {
-            warnings.push(format!(
-                "{} of {} {} no prototype: {}",
+            let (labels, verb) = (
                 counted(lacking.len(), "label"),
-                set.title(),
                 if lacking.len() == 1 { "has" } else { "have" },
+            );
+            warnings.push(format!(
+                "{labels} of {} {verb} no prototype: {}",
+                set.title(),
                 list(&lacking)
             ));
         }
         for other in data.iter().filter(|other| other.name != set.name) {
-            let elsewhere: Vec<&str> = prototypes
-                .iter()
-                .filter(|p| !set.labels.contains(*p) && other.labels.contains(*p))
-                .map(String::as_str)
-                .collect();
+            let elsewhere = prototypes.iter().map(String::as_str);
+            let is_elsewhere = |p: &&str| !set.labels.contains(*p) && other.labels.contains(*p);
+            let elsewhere: Vec<&str> = elsewhere.filter(is_elsewhere).collect();
             if !elsewhere.is_empty() {
+                let (names, set, other) = (list(&elsewhere), set.title(), other.title());
                 warnings.push(format!(
-                    "prototypes for {} find nothing in {}: these are labels of {}",
-                    list(&elsewhere),
-                    set.title(),
-                    other.title()
+                    "prototypes for {names} find nothing in {set}: these are labels of {other}"
                 ));
             }
         }
     }
-    let nowhere: Vec<&str> = prototypes
+    let nowhere = prototypes
         .iter()
-        .filter(|p| !data.iter().any(|set| set.labels.contains(*p)))
-        .map(String::as_str)
-        .collect();
+        .filter(|p| !data.iter().any(|set| set.labels.contains(*p)));
+    let nowhere: Vec<&str> = nowhere.map(String::as_str).collect();
     if !nowhere.is_empty() {
+        let labels = counted(nowhere.len(), "prototype label");
+        let verb = if nowhere.len() == 1 { "is" } else { "are" };
         warnings.push(format!(
-            "{} not in the data and left out of the queries: {}",
-            are(nowhere.len(), "prototype label"),
+            "{labels} {verb} not in the data and left out of the queries: {}",
             list(&nowhere)
         ));
     }
@@ -141,11 +127,6 @@ fn mismatches(prototypes: &[String], data: &[Set]) -> Vec<String> {
         warnings.push(format!("{differ} only in case; `ignore_case` takes them as one"));
     }
     warnings
-}
-
-/// `1 prototype label is`, `2 prototype labels are`.
-fn are(count: usize, one: &str) -> String {
-    format!("{} {}", counted(count, one), if count == 1 { "is" } else { "are" })
 }
 
 /// Prototype and data labels that would match if case did not matter. Where a label has its exact partner, nothing is

@@ -194,11 +194,6 @@ pub fn list(names: &[&str]) -> String {
     }
 }
 
-/// `1 row`, `2 rows`.
-pub fn counted(count: usize, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
-}
-
 /// The name to look for in a file with several arrays.
 pub struct Key {
     /// The option that names it, where there is one.
@@ -211,18 +206,14 @@ pub struct Key {
 
 impl Key {
     pub fn embeddings(option: Option<&'static str>, given: Option<&str>) -> Self {
-        Key {
-            option,
-            given: given.map(str::to_string),
-            usual: "embeddings",
-        }
+        let (given, usual) = (given.map(str::to_string), "embeddings");
+        Key { option, given, usual }
     }
 
     pub fn labels(option: Option<&'static str>, given: Option<&str>) -> Self {
         Key {
-            option,
-            given: given.map(str::to_string),
             usual: "labels",
+            ..Key::embeddings(option, given)
         }
     }
 }
@@ -259,17 +250,13 @@ pub fn resolve_key(place: &Place, key: &Key, ids: Option<&str>, warnings: &mut V
             return Ok(with(name));
         }
     }
-    let others: Vec<&str> = arrays
-        .iter()
-        .filter_map(|a| a.key.as_deref())
-        .filter(|k| Some(*k) != ids)
-        .collect();
-    match others[..] {
+    let others = arrays.iter().filter_map(|a| a.key.as_deref());
+    match others.filter(|k| Some(*k) != ids).collect::<Vec<_>>()[..] {
         [only] => {
             if key.option.is_some() && !is_table {
+                let usual = key.usual;
                 warnings.push(format!(
-                    "{path} has no array `{}`; its only array `{only}` is used",
-                    key.usual
+                    "{path} has no array `{usual}`; its only array `{only}` is used"
                 ));
             }
             Ok(with(only))

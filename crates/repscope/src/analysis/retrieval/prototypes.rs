@@ -8,10 +8,11 @@ use repscope_core::{Labels, Space};
 use repscope_io::{InputRecord, Pool, PrototypeTexts, digest, read_prototype_texts, write_whole};
 use repscope_models::Output;
 
-use super::names::{Key, counted, resolve_key};
+use super::names::{Key, resolve_key};
 use super::{PROTOTYPE, Retrieval, rows_of_numbers};
 use crate::encoding::{self, Model, Seen};
 use crate::reader::Reader;
+use crate::report::counted;
 use crate::session::Session;
 use crate::source::Place;
 
