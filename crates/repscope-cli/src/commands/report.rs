@@ -28,10 +28,8 @@ pub fn run(options: &args::Report) -> Result<ExitCode> {
     if report.results.samples.is_empty() && analysis.is_none_or(|own| own.keeps_samples) {
         let samples = beside.join("samples.npz");
         let what = "what is drawn from single samples (scatter plots, maps, CSV files of pairs) is left out";
-        say(
-            options.quiet,
-            &format!("warning: {} does not exist: {what}", samples.display()),
-        );
+        let text = format!("warning: {} does not exist: {what}", samples.display());
+        say(options.quiet, &text);
     }
     let is_comparison = report.document.command == COMPARE;
     let own_folder = if is_comparison {

@@ -31,23 +31,17 @@ impl Linear {
 
     pub(crate) fn forward(&self, x: &[f32]) -> Vec<f32> {
         let mut y = self.bias.repeat(x.len() / self.inputs);
-        product(
-            rows_mut(&mut y, self.outputs()),
-            Accum::Add,
-            rows(x, self.inputs),
-            rows(&self.weight, self.inputs).transpose(),
-        );
+        let out = rows_mut(&mut y, self.outputs());
+        let right = rows(&self.weight, self.inputs).transpose();
+        product(out, Accum::Add, rows(x, self.inputs), right);
         y
     }
 
     /// Adds the slopes of weight and bias, from the input of the forward step and the slope of its output.
     pub(crate) fn gather(&self, x: &[f32], dy: &[f32], gradient: &mut Linear) {
-        product(
-            rows_mut(&mut gradient.weight, self.inputs),
-            Accum::Add,
-            rows(dy, self.outputs()).transpose(),
-            rows(x, self.inputs),
-        );
+        let out = rows_mut(&mut gradient.weight, self.inputs);
+        let left = rows(dy, self.outputs()).transpose();
+        product(out, Accum::Add, left, rows(x, self.inputs));
         for row in dy.chunks_exact(self.outputs()) {
             for (sum, dy) in gradient.bias.iter_mut().zip(row) {
                 *sum += dy;
@@ -58,12 +52,9 @@ impl Linear {
     /// The slope of the input.
     pub(crate) fn backward(&self, dy: &[f32]) -> Vec<f32> {
         let mut dx = vec![0.0; dy.len() / self.outputs() * self.inputs];
-        product(
-            rows_mut(&mut dx, self.inputs),
-            Accum::Replace,
-            rows(dy, self.outputs()),
-            rows(&self.weight, self.inputs),
-        );
+        let out = rows_mut(&mut dx, self.inputs);
+        let right = rows(&self.weight, self.inputs);
+        product(out, Accum::Replace, rows(dy, self.outputs()), right);
         dx
     }
 }

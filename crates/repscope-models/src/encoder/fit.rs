@@ -179,11 +179,8 @@ fn turned(row: &[usize], from: Layout) -> Fit {
 fn fit_layout(row: &[usize], wanted: Option<&[Option<usize>]>, layout: Layout) -> Option<Fit> {
     if layout == Layout::Flat {
         let size = row.iter().product();
-        return Some(fit(
-            vec![size],
-            Turn::Keep,
-            Some(format!("rows are fed as vectors of {size}")),
-        ));
+        let note = Some(format!("rows are fed as vectors of {size}"));
+        return Some(fit(vec![size], Turn::Keep, note));
     }
     let image = match *row {
         [h, w] if layout == Layout::ChannelsFirst => vec![1, h, w],
