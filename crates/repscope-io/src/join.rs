@@ -23,10 +23,8 @@ impl IdJoin {
 
 /// Keeps the ids that all parts have, in the order of the first part. Each part is its name and ids.
 pub fn join_rows(parts: &[(&str, &[String])]) -> Result<IdJoin> {
-    let rows: Vec<HashMap<&str, usize>> = parts
-        .iter()
-        .map(|(name, ids)| index(name, ids))
-        .collect::<Result<_>>()?;
+    let rows = parts.iter().map(|(name, ids)| index(name, ids));
+    let rows: Vec<HashMap<&str, usize>> = rows.collect::<Result<_>>()?;
     let Some((_, first)) = parts.first() else {
         return Ok(IdJoin {
             orders: Vec::new(),
@@ -43,11 +41,8 @@ pub fn join_rows(parts: &[(&str, &[String])]) -> Result<IdJoin> {
     if orders[0].is_empty() {
         return Err(nothing_in_common(parts));
     }
-    let dropped = parts
-        .iter()
-        .zip(&orders)
-        .map(|((_, ids), order)| ids.len() - order.len())
-        .collect();
+    let dropped = parts.iter().zip(&orders);
+    let dropped = dropped.map(|((_, ids), order)| ids.len() - order.len()).collect();
     Ok(IdJoin { orders, dropped })
 }
 

@@ -121,11 +121,8 @@ fn remove_non_finite(score: &mut Score) {
 }
 
 fn remove_non_finite_points(curve: &mut Curve) {
-    let points = curve
-        .x
-        .iter()
-        .zip(&curve.y)
-        .filter(|(x, y)| x.is_finite() && y.is_finite());
+    let points = curve.x.iter().zip(&curve.y);
+    let points = points.filter(|(x, y)| x.is_finite() && y.is_finite());
     (curve.x, curve.y) = points.map(|(x, y)| (*x, *y)).unzip();
 }
 

@@ -22,10 +22,8 @@ pub fn metrics() -> Value {
 pub fn options(command: &str) -> Value {
     let own = request::command(command);
     let arguments = own.iter().flat_map(|own| own.get_arguments());
-    arguments
-        .filter(|arg| arg.get_long().is_some())
-        .map(of_option)
-        .collect()
+    let found = arguments.filter(|arg| arg.get_long().is_some()).map(of_option);
+    found.collect()
 }
 
 fn of_metric(metric: &Metric) -> Value {
@@ -51,11 +49,8 @@ fn of_option(arg: &Arg) -> Value {
     let is_flag = !arg.get_action().takes_values();
     let many =
         matches!(arg.get_action(), ArgAction::Append) || arg.get_num_args().is_some_and(|range| range.max_values() > 1);
-    let defaults: Vec<_> = arg
-        .get_default_values()
-        .iter()
-        .map(|value| value.to_string_lossy())
-        .collect();
+    let defaults = arg.get_default_values().iter().map(|value| value.to_string_lossy());
+    let defaults: Vec<_> = defaults.collect();
     json!({
         "name": arg.get_long(), "field": arg.get_id().as_str(), "heading": arg.get_help_heading(),
         "help": arg.get_help().map(ToString::to_string),

@@ -174,11 +174,8 @@ impl Reader {
                 ),
             });
         }
-        let named: Vec<(&str, &[String])> = parts
-            .iter()
-            .zip(&lists)
-            .map(|(p, l)| (p.name.as_str(), l.as_slice()))
-            .collect();
+        let named = parts.iter().zip(&lists).map(|(p, l)| (p.name.as_str(), l.as_slice()));
+        let named: Vec<(&str, &[String])> = named.collect();
         let joined = join_rows(&named)?;
         for (part, dropped) in parts.iter().zip(&joined.dropped).filter(|(_, d)| **d > 0) {
             self.warnings.push(format!(

@@ -345,10 +345,8 @@ fn retrieval(results: &Results, format: Format, width: usize, color: Color, is_q
         return summary;
     }
     let table = retrieval_table(results, format, width, color);
-    let readings: String = retrieval_readings(results)
-        .iter()
-        .map(|text| item(text, width))
-        .collect();
+    let readings = retrieval_readings(results);
+    let readings: String = readings.iter().map(|text| item(text, width)).collect();
     format!("{}\n\n{}\n\n{readings}", summary.trim_end(), table.trim_end())
 }
 

@@ -179,11 +179,8 @@ fn comparisons(models: usize, rows: usize, columns: usize, metrics_only: bool) -
     let labels = Arc::new(Labels::new(&labels));
     let mut studies = Vec::new();
     for model in 0..models {
-        let values = base
-            .iter()
-            .zip(uniform("noise", model))
-            .map(|(x, noise)| x + 0.3 * noise)
-            .collect();
+        let values = base.iter().zip(uniform("noise", model));
+        let values = values.map(|(x, noise)| x + 0.3 * noise).collect();
         let mut study = Study::new(
             &format!("model{model}"),
             Space::from_f32("embeddings", rows, columns, values)?,

@@ -21,16 +21,12 @@ pub fn group(examples: &Examples) -> Result<Group> {
     let data = "scikit-learn's make_blobs(200, centers=3, n_features=10, cluster_std=1.0, random_state=42); 3 clusters, \
                 k = 5.";
     let of_blobs = |name: &str, id: &str, value: f64| {
-        Claim::new(name)
-            .expect(near(value, PRINTED), blobs.got(id))
-            .since(Printed, &[Document002, ScikitLearn])
-            .because(data)
+        let found = Claim::new(name).expect(near(value, PRINTED), blobs.got(id));
+        found.since(Printed, &[Document002, ScikitLearn]).because(data)
     };
     let step = |name: &str, holds: Got, because: &str| {
-        Claim::new(name)
-            .expect(exactly(0.0), holds)
-            .since(Proof, &[Document002])
-            .because(because)
+        let found = Claim::new(name).expect(exactly(0.0), holds);
+        found.since(Proof, &[Document002]).because(because)
     };
     let (cl, id) = (blobs.got("clid.cl"), blobs.got("clid.id"));
     Ok(Group {

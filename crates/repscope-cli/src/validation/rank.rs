@@ -81,10 +81,8 @@ fn one_direction() -> Result<Vec<Claim>> {
     let along: Vec<f64> = (0..30).map(|i| f64::from(i) - 14.5).collect();
     let scores = Scores::of(space(COLUMNS, product(&along, 1, &direction))?, RANKS, &Spec::default())?;
     let claim = |name: &str, id: &str, value: f64, because: &str| {
-        Claim::new(format!("{name} of codes on one line"))
-            .expect(near(value, 1e-9), scores.got(id))
-            .since(Proof, &[EffectiveRank])
-            .because(because)
+        let found = Claim::new(format!("{name} of codes on one line")).expect(near(value, 1e-9), scores.got(id));
+        found.since(Proof, &[EffectiveRank]).because(because)
     };
     let one = "One share is 1, the others are 0: the entropy is 0.";
     Ok(vec![

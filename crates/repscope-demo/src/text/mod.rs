@@ -18,11 +18,8 @@ pub(crate) struct Described {
 
 /// The rows of some samples, one after the other.
 fn rows_of(rows: &[f32], width: usize, samples: &[usize]) -> Vec<f32> {
-    samples
-        .iter()
-        .flat_map(|&at| &rows[at * width..(at + 1) * width])
-        .copied()
-        .collect()
+    let found = samples.iter().flat_map(|&at| &rows[at * width..(at + 1) * width]);
+    found.copied().collect()
 }
 
 pub(crate) struct Standard {

@@ -155,10 +155,8 @@ impl<'a> Literal<'a> {
     }
 
     fn size(&mut self) -> Parsed<usize> {
-        let end = self
-            .rest
-            .find(|c: char| !c.is_ascii_digit() && c != '-')
-            .unwrap_or(self.rest.len());
+        let end = self.rest.find(|c: char| !c.is_ascii_digit() && c != '-');
+        let end = end.unwrap_or(self.rest.len());
         let (digits, rest) = self.rest.split_at(end);
         // Python 2 wrote long integers as `3L`.
         self.rest = rest.strip_prefix('L').unwrap_or(rest).trim_start();

@@ -136,11 +136,8 @@ fn foreign<T>(names: &[(usize, String)]) -> Parsed<T> {
     if names.iter().any(|(_, name)| name.ends_with(".npy")) {
         bail!("is an archive of NumPy arrays; rename it to .npz");
     }
-    let mut list: Vec<String> = names
-        .iter()
-        .take(MEMBERS)
-        .map(|(_, name)| format!("`{name}`"))
-        .collect();
+    let list = names.iter().take(MEMBERS).map(|(_, name)| format!("`{name}`"));
+    let mut list: Vec<String> = list.collect();
     if names.len() > MEMBERS {
         list.push(format!("and {} more", names.len() - MEMBERS));
     }

@@ -172,10 +172,8 @@ pub(crate) fn study_metrics(planned: &Planned, studies: &[Study], session: &Sess
 
 /// The analysis of this kind.
 pub fn declared(kind: Kind) -> &'static Declared {
-    ANALYSES
-        .iter()
-        .find(|own| own.kind == kind)
-        .expect("every kind of analysis is declared")
+    let found = ANALYSES.iter().find(|own| own.kind == kind);
+    found.expect("every kind of analysis is declared")
 }
 
 /// The analysis with this name; none for `evaluate` and `compare`, which are several.

@@ -64,17 +64,13 @@ impl Limit {
             Some(model) => vec![model.as_str()],
             None => models(results),
         };
-        models
-            .iter()
-            .map(|model| self.check_model(model, on, results))
-            .collect()
+        let found = models.iter().map(|model| self.check_model(model, on, results));
+        found.collect()
     }
 
     fn check_model(&self, model: &str, on: GateOn, results: &Results) -> GateLine {
-        let sign = SIGNS
-            .iter()
-            .find(|(_, sign)| *sign == self.sign)
-            .map_or("", |(text, _)| text);
+        let sign = SIGNS.iter().find(|(_, sign)| *sign == self.sign);
+        let sign = sign.map_or("", |(text, _)| text);
         let line = |got: String, passed: bool, why: Option<String>| GateLine {
             gate: format!("{} {sign} {}", self.metric, self.value),
             model: model.to_string(),

@@ -312,10 +312,8 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
     let seed = options.settings.seed;
     let maskings = options.masks.checked(seed)?;
     let suffix = options.masks.suffix();
-    let folder = options
-        .images
-        .as_deref()
-        .context("a checkpoint needs images to classify")?;
+    let folder = options.images.as_deref();
+    let folder = folder.context("a checkpoint needs images to classify")?;
     let mut tree = Tree::open(folder, &options.exclude, bad_images(options.model.skip_bad))?;
     refuse_color(&tree.images)?;
     let mut warnings: Vec<String> = tree.images.notes().to_vec();

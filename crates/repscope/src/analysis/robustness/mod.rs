@@ -150,10 +150,8 @@ impl Analysis for Robustness {
 
 impl Robustness {
     fn meeting<'a>(&self, data: &Data, inputs: &'a Inputs) -> Result<Meeting<'a>> {
-        let seen = inputs
-            .seen
-            .as_ref()
-            .context("noise needs states; give what the encoders see")?;
+        let seen = inputs.seen.as_ref();
+        let seen = seen.context("noise needs states; give what the encoders see")?;
         Meeting::new(self, data.pool, seen.numbers()?)
     }
 
