@@ -46,25 +46,24 @@ pub fn write_tensors(path: &Path, tensors: &[(String, &Array)]) -> Result<()> {
 
 /// Writes integers as a .npy file of one axis.
 pub fn write_integers(path: &Path, values: &[i64]) -> Result<()> {
-    let mut bytes = header("<i8", &[values.len()]);
-    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-    write_whole(path, &bytes)
+    write_npy(
+        path,
+        "<i8",
+        &[values.len()],
+        values.iter().flat_map(|value| value.to_le_bytes()),
+    )
 }
 
 /// Writes f32 as a .npy file, last index fastest.
 pub fn write_floats(path: &Path, shape: &[usize], values: &[f32]) -> Result<()> {
     check_count(path, shape, values.len())?;
-    let mut bytes = header("<f4", shape);
-    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-    write_whole(path, &bytes)
+    write_npy(path, "<f4", shape, values.iter().flat_map(|value| value.to_le_bytes()))
 }
 
 /// Writes bytes, of gray images say, as a .npy file, last index fastest.
 pub fn write_bytes(path: &Path, shape: &[usize], values: &[u8]) -> Result<()> {
     check_count(path, shape, values.len())?;
-    let mut bytes = header("|u1", shape);
-    bytes.extend(values);
-    write_whole(path, &bytes)
+    write_npy(path, "|u1", shape, values.iter().copied())
 }
 
 /// Writes names as a .npy file of one axis, each as wide as the longest, as NumPy keeps them.
@@ -75,6 +74,11 @@ pub fn write_names(path: &Path, names: &[String]) -> Result<()> {
         let padding = std::iter::repeat_n('\0', width - name.chars().count());
         bytes.extend(name.chars().chain(padding).flat_map(|c| u32::from(c).to_le_bytes()));
     }
+    write_whole(path, &bytes)
+}
+
+fn write_npy(path: &Path, kind: &str, shape: &[usize], values: impl Iterator<Item = u8>) -> Result<()> {
+    let bytes: Vec<u8> = header(kind, shape).into_iter().chain(values).collect();
     write_whole(path, &bytes)
 }
 

@@ -65,24 +65,23 @@ fn of_option(arg: &Arg) -> Value {
 /// number or a word) or `text`.
 fn kind(parser: &ValueParser) -> &'static str {
     use std::any::TypeId;
-    let is = |id: TypeId| parser.type_id() == id;
-    if is(TypeId::of::<usize>()) || is(TypeId::of::<u64>()) || is(TypeId::of::<i64>()) {
-        "integer"
-    } else if is(TypeId::of::<f64>()) || is(TypeId::of::<f32>()) {
-        "number"
-    } else if is(TypeId::of::<Source>()) {
-        "source"
-    } else if is(TypeId::of::<Named>()) || is(TypeId::of::<IdSource>()) {
-        "named"
-    } else if is(TypeId::of::<PathBuf>()) {
-        "path"
-    } else if is(TypeId::of::<ClusterCount>()) {
-        "count"
-    } else if is(TypeId::of::<Word>()) {
-        "word"
-    } else {
-        "text"
-    }
+    let kinds = [
+        (TypeId::of::<usize>(), "integer"),
+        (TypeId::of::<u64>(), "integer"),
+        (TypeId::of::<i64>(), "integer"),
+        (TypeId::of::<f64>(), "number"),
+        (TypeId::of::<f32>(), "number"),
+        (TypeId::of::<Source>(), "source"),
+        (TypeId::of::<Named>(), "named"),
+        (TypeId::of::<IdSource>(), "named"),
+        (TypeId::of::<PathBuf>(), "path"),
+        (TypeId::of::<ClusterCount>(), "count"),
+        (TypeId::of::<Word>(), "word"),
+    ];
+    kinds
+        .iter()
+        .find(|(id, _)| parser.type_id() == *id)
+        .map_or("text", |(_, kind)| kind)
 }
 
 /// `LabelsIfAny` as `labels_if_any`.

@@ -14,7 +14,7 @@ use repscope::analysis::{self, Analysis, Declared, Origin, Perturb, PerturbGener
 use repscope::options::Outputs;
 use repscope::{Compare, Encode, Evaluate};
 
-pub use bench::{Bench, BenchJob};
+pub use bench::{Bench, BenchJob, Comparisons, Encode as BenchEncode, Knn, Masks, Metric, Retrieval};
 pub use others::{Check, Demo, Explain, Manual, ManualPart, Metrics, Report, Validate};
 
 use others::{DEMO_EXAMPLES, MANUAL_EXAMPLES};

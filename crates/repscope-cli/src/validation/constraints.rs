@@ -10,7 +10,7 @@ use super::Group;
 use super::claim::Evidence::{Construction, Proof};
 use super::claim::{Claim, Expected, Got, PAPER, RANKS, SPEC, Scores, between, clid, exactly, of_each, run};
 use super::data::{Draw, random_sets, space};
-use super::references::Reference::{Clid, Document002, EffectiveRank, Entropies, RankMe, TwoNn};
+use super::references::{CLID, DOCUMENT_002, EFFECTIVE_RANK, ENTROPIES, RANK_ME, TWO_NN};
 
 /// What the roundings of a calculation may change.
 const ROUNDING: f64 = 1e-9;
@@ -49,27 +49,27 @@ fn ranges(sets: &[Space]) -> Result<Vec<Claim>> {
     Ok(vec![
         Claim::new("CL")
             .expect(between(0.0, 1.0), span(&learned, "clid.cl"))
-            .since(Proof, &[Document002])
+            .since(Proof, &[DOCUMENT_002])
             .because("A share of rows."),
         Claim::new("ID_normalized")
             .expect(between(0.0, 1.0), span(&learned, "clid.id_normalized"))
-            .since(Proof, &[Document002])
+            .since(Proof, &[DOCUMENT_002])
             .because("A dimension above 0, divided by D and capped at 1."),
         Claim::new("CLID")
             .expect(between(0.0, 2.0), span(&learned, "clid"))
-            .since(Proof, &[Document002])
+            .since(Proof, &[DOCUMENT_002])
             .because("The sum of two numbers from 0 to 1."),
         Claim::new("RankMe (document)")
             .expect(between(1.0, f64::INFINITY), span(&ranks, SPEC))
-            .since(Proof, &[EffectiveRank])
+            .since(Proof, &[EFFECTIVE_RANK])
             .because("Entropies are not negative."),
         Claim::new("RankMe (document) as a share of min(N, D)")
             .expect(between(0.0, 1.0), share(SPEC, |least| least))
-            .since(Proof, &[EffectiveRank])
+            .since(Proof, &[EFFECTIVE_RANK])
             .because("m shares have at most the entropy ln m."),
         Claim::new("RankMe (paper)")
             .expect(between(1.0, f64::INFINITY), span(&ranks, PAPER))
-            .since(Proof, &[RankMe])
+            .since(Proof, &[RANK_ME])
             .because("Entropies are not negative; with two shares or more the paper's 1e-7 adds to them."),
         Claim::new("RankMe (paper) as a share of its bound")
             .expect(
@@ -79,7 +79,7 @@ fn ranges(sets: &[Space]) -> Result<Vec<Claim>> {
                     (least / sum).powf(sum)
                 }),
             )
-            .since(Proof, &[RankMe])
+            .since(Proof, &[RANK_ME])
             .because(
                 "The shares add up to S = 1 + 1e-7·m, m = min(N, D). Equal shares S/m are the worst case \
                  and give (m/S)^S, a little above m.",
@@ -92,7 +92,7 @@ fn ranges(sets: &[Space]) -> Result<Vec<Claim>> {
                     Some(set) => format!("not in data set {}", set + 1),
                 }),
             )
-            .since(Proof, &[Entropies])
+            .since(Proof, &[ENTROPIES])
             .because(
                 "They are the exponentials of Rényi's entropies of order ∞, 2 and 1 of the same shares, \
                  which rise as the order falls.",
@@ -110,11 +110,11 @@ fn cap() -> Result<Vec<Claim>> {
     Ok(vec![
         Claim::new("ID of a jittered grid in 2 columns")
             .expect(between(4.0, f64::INFINITY), scores.got("clid.id"))
-            .since(Construction, &[TwoNn])
+            .since(Construction, &[TWO_NN])
             .because(because),
         Claim::new("ID_normalized of a jittered grid in 2 columns")
             .expect(exactly(1.0), scores.got("clid.id_normalized"))
-            .since(Proof, &[Document002])
+            .since(Proof, &[DOCUMENT_002])
             .because("Step 8 of the document: min(ID / D, 1)."),
     ])
 }
@@ -153,7 +153,7 @@ fn weighted(sets: &[Space]) -> Result<Vec<Claim>> {
     Ok(vec![
         Claim::new("error of weighted CLID for a model left out, performance 0.2 + 0.5·CL − 0.01·ID")
             .expect(between(0.0, ROUNDING), Got::span(errors))
-            .since(Proof, &[Clid])
+            .since(Proof, &[CLID])
             .because("A plane through the other five models is the same plane, so it passes through the sixth."),
     ])
 }

@@ -8,7 +8,7 @@ use super::Group;
 use super::claim::Evidence::{Computed, Construction, Proof};
 use super::claim::{Claim, Expected, Got, Scores, between, exactly, near};
 use super::data::{Draw, Examples, numbers, product, space};
-use super::references::Reference::{NumPy, TwoNn};
+use super::references::{NUM_PY, TWO_NN};
 
 const ROWS: usize = 2000;
 const COLUMNS: usize = 20;
@@ -30,7 +30,7 @@ pub fn group(examples: &Examples) -> Result<Group> {
                     if d == 1 { "" } else { "s" }
                 ))
                 .expect(between(0.9 * truth, 1.1 * truth), scores.got(id))
-                .since(Construction, &[TwoNn])
+                .since(Construction, &[TWO_NN])
                 .because(format!(
                     "2,000 rows, uniform over a cube of {d} dimensions that is turned into 20; within 10 %, since one \
                      standard error is 2 % and the edges of the cube take some more."
@@ -63,11 +63,11 @@ fn duplicates(examples: &Examples) -> Result<Vec<Claim>> {
     Ok(vec![
         Claim::new("TwoNN (linear fit) of the blobs with 20 rows twice")
             .expect(near(9.21740233734281, 1e-9), scores.got("two_nn"))
-            .since(Computed("NumPy"), &[TwoNn, NumPy])
+            .since(Computed("NumPy"), &[TWO_NN, NUM_PY])
             .because(because),
         Claim::new("TwoNN (maximum likelihood) of the blobs with 20 rows twice")
             .expect(near(9.233142468724983, 1e-9), scores.got("two_nn(fit=mle)"))
-            .since(Computed("NumPy"), &[TwoNn, NumPy])
+            .since(Computed("NumPy"), &[TWO_NN, NUM_PY])
             .because(because),
         Claim::new("rows with a ratio, of the blobs with 20 rows twice")
             .expect(exactly(180.0), scores.rows("two_nn"))

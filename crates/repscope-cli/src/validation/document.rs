@@ -8,7 +8,7 @@ use super::Group;
 use super::claim::Evidence::{Construction, Printed, Proof};
 use super::claim::{Claim, Got, RANKS, SPEC, Scores, clid, exactly, near};
 use super::data::Examples;
-use super::references::Reference::{Clid, Document002, ScikitLearn};
+use super::references::{CLID, DOCUMENT_002, SCIKIT_LEARN};
 
 /// Half a unit of the third decimal, the last that is printed.
 const PRINTED: f64 = 0.0005;
@@ -22,11 +22,11 @@ pub fn group(examples: &Examples) -> Result<Group> {
                 k = 5.";
     let of_blobs = |name: &str, id: &str, value: f64| {
         let found = Claim::new(name).expect(near(value, PRINTED), blobs.got(id));
-        found.since(Printed, &[Document002, ScikitLearn]).because(data)
+        found.since(Printed, &[DOCUMENT_002, SCIKIT_LEARN]).because(data)
     };
     let step = |name: &str, holds: Got, because: &str| {
         let found = Claim::new(name).expect(exactly(0.0), holds);
-        found.since(Proof, &[Document002]).because(because)
+        found.since(Proof, &[DOCUMENT_002]).because(because)
     };
     let (cl, id) = (blobs.got("clid.cl"), blobs.got("clid.id"));
     Ok(Group {
@@ -35,11 +35,11 @@ pub fn group(examples: &Examples) -> Result<Group> {
         claims: vec![
             Claim::new("RankMe of the 100 × 50 matrix, as the document defines it")
                 .expect(near(1.907, PRINTED), ranks.got(SPEC))
-                .since(Printed, &[Document002])
+                .since(Printed, &[DOCUMENT_002])
                 .because(matrix),
             Claim::new("threshold rank of the 100 × 50 matrix (numerical_rank)")
                 .expect(exactly(9.0), ranks.got("numerical_rank"))
-                .since(Printed, &[Document002])
+                .since(Printed, &[DOCUMENT_002])
                 .because(matrix),
             of_blobs("cluster learnability CL of the blobs", "clid.cl", 1.0),
             of_blobs("intrinsic dimension ID of the blobs", "clid.id", 8.437),
@@ -60,7 +60,7 @@ pub fn group(examples: &Examples) -> Result<Group> {
             ),
             Claim::new("CL is the same for all five seeds (its standard deviation)")
                 .expect(exactly(0.0), blobs.got("clid.cl_std"))
-                .since(Construction, &[Clid])
+                .since(Construction, &[CLID])
                 .because(
                     "The blobs are further apart than wide: k-means finds them from any seed, and all five \
                      voters of a row come from its own blob.",

@@ -7,7 +7,7 @@ use super::Group;
 use super::claim::Evidence::{Construction, Formula, Proof};
 use super::claim::{Claim, Expected, Got, PAPER, RANKS, SPEC, Scores, clid, exactly, near};
 use super::data::space;
-use super::references::Reference::{Document002, RankMe};
+use super::references::{DOCUMENT_002, RANK_ME};
 
 pub fn group() -> Result<Group> {
     let mut claims = constant_codes()?;
@@ -42,11 +42,11 @@ fn constant_codes() -> Result<Vec<Claim>> {
     claims.extend([
         Claim::new("RankMe (paper) of equal codes")
             .expect(near(1.0, 1e-4), constant.got(PAPER))
-            .since(Formula, &[RankMe])
+            .since(Formula, &[RANK_ME])
             .because("Not centred, they are one direction; the 1e-7 adds less than 1e-4."),
         Claim::new("RankMe (paper) of codes that are zero")
             .expect(Expected::Missing, zeros.got(PAPER))
-            .since(Proof, &[RankMe])
+            .since(Proof, &[RANK_ME])
             .because("0 / 0: all singular values are 0."),
     ]);
     Ok(claims)
@@ -62,7 +62,7 @@ fn lone_clusters() -> Result<Vec<Claim>> {
     Ok(vec![
         Claim::new("CL where two of four clusters have a single row")
             .expect(exactly(1.0), scores.got("clid.cl"))
-            .since(Construction, &[Document002])
+            .since(Construction, &[DOCUMENT_002])
             .because("A stratified split cannot cut one row; without these two, the other clusters are far apart."),
         Claim::new("rows tested where two of four clusters have a single row")
             .expect(exactly(20.0), scores.rows("clid.cl"))

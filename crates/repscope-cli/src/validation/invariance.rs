@@ -9,7 +9,7 @@ use super::Group;
 use super::claim::Evidence::Proof;
 use super::claim::{Claim, Expected, Got, PAPER, RANKS, SPEC, Scores, between, clid, of_each, run};
 use super::data::{Draw, numbers, product, random_sets, space};
-use super::references::Reference::{Document002, EffectiveRank, RankMe, TwoNn};
+use super::references::{DOCUMENT_002, EFFECTIVE_RANK, RANK_ME, TWO_NN};
 
 /// What turning and scaling in floating point may change, as a share.
 const ROUNDING: f64 = 1e-9;
@@ -50,9 +50,9 @@ fn invariances(sets: &[Space]) -> Result<Vec<Claim>> {
     let scale = "Scaling the codes leaves shares of singular values and ratios of distances as they are.";
     let mut claims = Vec::new();
     for (name, id, cites) in [
-        ("RankMe (document)", SPEC, &[EffectiveRank][..]),
-        ("RankMe (paper)", PAPER, &[RankMe]),
-        ("TwoNN", "two_nn", &[TwoNn]),
+        ("RankMe (document)", SPEC, &[EFFECTIVE_RANK][..]),
+        ("RankMe (paper)", PAPER, &[RANK_ME]),
+        ("TwoNN", "two_nn", &[TWO_NN]),
     ] {
         for (what, after, because) in [
             ("turned", &turned, turn),
@@ -72,15 +72,15 @@ fn invariances(sets: &[Space]) -> Result<Vec<Claim>> {
     claims.extend([
         Claim::new("change of RankMe (document), 1e6 added to all codes")
             .expect(between(0.0, SHIFTED), change(&shifted, SPEC))
-            .since(Proof, &[EffectiveRank])
+            .since(Proof, &[EFFECTIVE_RANK])
             .because(shift),
         Claim::new("change of TwoNN, 1e6 added to all codes")
             .expect(between(0.0, SHIFTED), change(&shifted, "two_nn"))
-            .since(Proof, &[TwoNn])
+            .since(Proof, &[TWO_NN])
             .because(shift),
         Claim::new("change of RankMe (paper), 1e6 added to all codes")
             .expect(between(0.5, 1.0), change(&shifted, PAPER))
-            .since(Proof, &[RankMe])
+            .since(Proof, &[RANK_ME])
             .because("The paper does not centre: the mean is a direction of its own, and here nearly the only one."),
     ]);
     Ok(claims)
@@ -107,11 +107,11 @@ fn repeats(sets: &[Space]) -> Result<Vec<Claim>> {
         claims.extend([
             Claim::new(format!("preset `{name}` and all ranks, run twice"))
                 .expect(Expected::Words("the same bits"), same_bits(&first, &again))
-                .since(Proof, &[Document002])
+                .since(Proof, &[DOCUMENT_002])
                 .because(because),
             Claim::new(format!("preset `{name}` and all ranks, one thread and all threads"))
                 .expect(Expected::Words("the same bits"), same_bits(&first, &serial))
-                .since(Proof, &[Document002])
+                .since(Proof, &[DOCUMENT_002])
                 .because(because),
         ]);
     }

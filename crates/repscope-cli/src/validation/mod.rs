@@ -119,7 +119,7 @@ impl Report {
                 "holds": claim.holds(),
                 "evidence": claim.evidence.label(),
                 "because": claim.because,
-                "references": claim.cites.iter().map(|r| r.text()).collect::<Vec<_>>(),
+                "references": claim.cites.iter().map(|r| r.0).collect::<Vec<_>>(),
             })
         };
         let claims = self.groups.iter();

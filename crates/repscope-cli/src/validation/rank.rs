@@ -8,7 +8,7 @@ use super::Group;
 use super::claim::Evidence::{Construction, Formula, Proof};
 use super::claim::{Claim, PAPER, RANKS, SPEC, Scores, between, exactly, near};
 use super::data::{Draw, product, space};
-use super::references::Reference::{EffectiveRank, RankMe};
+use super::references::{EFFECTIVE_RANK, RANK_ME};
 
 const COLUMNS: usize = 20;
 
@@ -50,11 +50,11 @@ fn equal_directions() -> Result<Vec<Claim>> {
     let mut claims = vec![
         Claim::new("RankMe (document) of 7 equal directions")
             .expect(near(7.0, 1e-9), scores.got(SPEC))
-            .since(Proof, &[EffectiveRank])
+            .since(Proof, &[EFFECTIVE_RANK])
             .because(equal),
         Claim::new("RankMe (paper) of 7 equal directions")
             .expect(near(7.000151311263781, 1e-9), scores.got(PAPER))
-            .since(Formula, &[RankMe])
+            .since(Formula, &[RANK_ME])
             .because("7 but for the paper's 1e-7: each of the 13 empty directions adds −1e-7·ln(1e-7) to the entropy."),
         Claim::new("numerical rank of 7 equal directions")
             .expect(exactly(7.0), scores.got("numerical_rank"))
@@ -82,7 +82,7 @@ fn one_direction() -> Result<Vec<Claim>> {
     let scores = Scores::of(space(COLUMNS, product(&along, 1, &direction))?, RANKS, &Spec::default())?;
     let claim = |name: &str, id: &str, value: f64, because: &str| {
         let found = Claim::new(format!("{name} of codes on one line")).expect(near(value, 1e-9), scores.got(id));
-        found.since(Proof, &[EffectiveRank]).because(because)
+        found.since(Proof, &[EFFECTIVE_RANK]).because(because)
     };
     let one = "One share is 1, the others are 0: the entropy is 0.";
     Ok(vec![
@@ -103,11 +103,11 @@ fn far_mean() -> Result<Vec<Claim>> {
     Ok(vec![
         Claim::new("RankMe (document) of 7 equal directions and a mean 1000 away")
             .expect(near(7.0, 1e-6), scores.got(SPEC))
-            .since(Proof, &[EffectiveRank])
+            .since(Proof, &[EFFECTIVE_RANK])
             .because("Centring takes the mean away; rounding at 1000 leaves 1e-13 of it."),
         Claim::new("RankMe (paper) of 7 equal directions and a mean 1000 away")
             .expect(near(1.0237390887926618, 1e-9), scores.got(PAPER))
-            .since(Formula, &[RankMe])
+            .since(Formula, &[RANK_ME])
             .because("Singular values 1000·√28 (the mean), seven times 2, twelve times 0: nearly one direction."),
     ])
 }
@@ -124,7 +124,7 @@ fn deficient_product() -> Result<Vec<Claim>> {
             .because(because),
         Claim::new("RankMe (document) of the product of rank 5")
             .expect(between(1.0, 5.0), scores.got(SPEC))
-            .since(Proof, &[EffectiveRank])
+            .since(Proof, &[EFFECTIVE_RANK])
             .because(because),
         Claim::new("participation ratio of the product of rank 5")
             .expect(between(1.0, 5.0), scores.got("participation_ratio"))

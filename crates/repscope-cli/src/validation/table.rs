@@ -20,7 +20,7 @@ pub fn table(report: &Report, width: usize, color: Color) -> String {
     blocks.push(Block::Heading("References".to_string()));
     let reference = |(i, reference): (usize, &super::Reference)| Item {
         name: format!("[{}]", i + 1),
-        text: reference.text().to_string(),
+        text: reference.0.to_string(),
         check: None,
     };
     blocks.push(Block::List(
@@ -79,7 +79,7 @@ pub fn markdown(report: &Report) -> String {
     text.extend(DIFFERENCES.iter().map(|item| format!("- {}\n", escape(item))));
     text += "\n## References\n\n";
     for (i, reference) in report.references().iter().enumerate() {
-        text += &format!("{}. {}\n", i + 1, escape(reference.text()));
+        text += &format!("{}. {}\n", i + 1, escape(reference.0));
     }
     text
 }

@@ -58,28 +58,17 @@ impl Element {
     }
 }
 
+/// The types of ONNX, by their numbers from 1 on.
+const TYPES: &str = "float32 uint8 int8 uint16 int16 int32 int64 string bool float16 float64 uint32 uint64 complex64 complex128 \
+                     bfloat16";
+
 impl fmt::Display for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match self.code() {
-            1 => "float32",
-            2 => "uint8",
-            3 => "int8",
-            4 => "uint16",
-            5 => "int16",
-            6 => "int32",
-            7 => "int64",
-            8 => "string",
-            9 => "bool",
-            10 => "float16",
-            11 => "float64",
-            12 => "uint32",
-            13 => "uint64",
-            14 => "complex64",
-            15 => "complex128",
-            16 => "bfloat16",
-            other => return write!(f, "ONNX type {other}"),
-        };
-        f.write_str(name)
+        let place = usize::try_from(self.code()).ok().and_then(|code| code.checked_sub(1));
+        match place.and_then(|place| TYPES.split_whitespace().nth(place)) {
+            Some(name) => f.write_str(name),
+            None => write!(f, "ONNX type {}", self.code()),
+        }
     }
 }
 

@@ -32,7 +32,7 @@ pub fn find_library(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<PathB
     bail!(
         "no ONNX Runtime was found; looked for {} in the `onnxruntime` packages of Python (VIRTUAL_ENV, CONDA_PREFIX, the user's and \
          the system's) and in {}. Install it with `pip install onnxruntime`, or name the library with the variable {}",
-        pattern(),
+        LIBRARY.2,
         if looked.is_empty() {
             "no other folder".to_string()
         } else {
@@ -72,28 +72,21 @@ fn newest_library(folder: &Path) -> Option<PathBuf> {
     matching(folder, is_library).into_iter().find(|path| path.is_file())
 }
 
-fn is_library(name: &str) -> bool {
-    if cfg!(windows) {
-        name == "onnxruntime.dll"
-    } else if cfg!(target_os = "macos") {
-        let middle = name
-            .strip_prefix("libonnxruntime.")
-            .and_then(|n| n.strip_suffix("dylib"));
-        middle.is_some_and(|m| m.chars().all(|c| c.is_ascii_digit() || c == '.'))
-    } else {
-        let version = name.strip_prefix("libonnxruntime.so");
-        version.is_some_and(|v| v.chars().all(|c| c.is_ascii_digit() || c == '.'))
-    }
-}
+/// What the name of the library is before and after its version, and how messages write it.
+const LIBRARY: (&str, &str, &str) = if cfg!(windows) {
+    ("onnxruntime.dll", "", "onnxruntime.dll")
+} else if cfg!(target_os = "macos") {
+    ("libonnxruntime.", "dylib", "libonnxruntime*.dylib")
+} else {
+    ("libonnxruntime.so", "", "libonnxruntime.so*")
+};
 
-fn pattern() -> &'static str {
-    if cfg!(windows) {
-        "onnxruntime.dll"
-    } else if cfg!(target_os = "macos") {
-        "libonnxruntime*.dylib"
-    } else {
-        "libonnxruntime.so*"
-    }
+fn is_library(name: &str) -> bool {
+    let version = name
+        .strip_prefix(LIBRARY.0)
+        .and_then(|rest| rest.strip_suffix(LIBRARY.1));
+    let is_version = |c: char| !cfg!(windows) && (c.is_ascii_digit() || c == '.');
+    version.is_some_and(|version| version.chars().all(is_version))
 }
 
 /// What a folder holds under names that fit, the highest version first.
