@@ -21,13 +21,11 @@ mod error;
 mod format;
 mod images;
 mod inspect;
-mod join;
 mod json_lines;
 mod labels;
 mod mapped;
 mod metadata;
 mod npy;
-mod npy_writer;
 mod npz;
 mod parquet_file;
 mod parquet_writer;
@@ -52,9 +50,8 @@ pub use error::{Error, Result};
 pub use format::Format;
 pub use images::{BadImages, Images};
 pub use inspect::{ClassCount, Inspection, LabelFacts, NumberFacts, inspect, inspect_array};
-pub use join::{IdJoin, join_rows};
+pub use labels::{IdJoin, join_rows};
 pub use metadata::{PrototypeTexts, read_prototype_texts};
-pub use npy_writer::NpyRows;
 pub use parquet_writer::{Column, write_parquet};
 pub use path::InputPath;
 pub use read::{blank_lines, list_arrays, read_array, read_array_beside, read_ids, read_texts, tree};
@@ -63,5 +60,6 @@ pub use samples::{read_samples, samples_to_npz};
 pub use space::Pool;
 pub use weights::Weights;
 pub use write::{
-    copy_whole, write_bytes, write_floats, write_gray_png, write_integers, write_names, write_tensors, write_whole,
+    NpyRows, copy_whole, write_bytes, write_floats, write_gray_png, write_integers, write_names, write_tensors,
+    write_whole,
 };

@@ -14,8 +14,8 @@ use zip::{CompressionMethod, ZipWriter};
 use crate::array::{Array, Data};
 use crate::error::{Error, Parsed, Result, bail};
 use crate::mapped::MappedFile;
-use crate::npy_writer::header;
 use crate::npz;
+use crate::write::header;
 
 /// The bytes of `samples.npz`, the same for the same results.
 pub fn samples_to_npz(results: &Results) -> Result<Vec<u8>> {

@@ -13,7 +13,6 @@ mod layers;
 mod recognize;
 mod resnet;
 pub(crate) mod text;
-mod two_head;
 mod vit;
 
 use std::fmt;
@@ -133,7 +132,7 @@ pub fn build(architecture: &Architecture, weights: &dyn WeightSource, options: &
     let title = match kind {
         Kind::ConvEncoder => conv_encoder::write(&mut layers, options.activation.unwrap_or(Activation::Silu))?,
         Kind::ResNet => resnet::write(&mut layers)?,
-        Kind::TwoHead => two_head::write(&mut layers)?,
+        Kind::TwoHead => resnet::write_two_head(&mut layers)?,
         Kind::Vit => vit::write(&mut layers, options.heads)?,
     };
     let (onnx, ignored) = layers.finish()?;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! Rows in, embeddings out: feeds a graph batch by batch, so that memory is bounded by the batch.
 
-mod clips;
 mod fit;
 mod input;
 mod options;
@@ -13,9 +12,9 @@ use std::path::Path;
 use crate::architectures::{build, recognize, recognize_as};
 use crate::error::{Result, bail, wrong};
 use crate::runtime::{Elem, ModelBytes, ModelFile, Port, Session, load};
-use clips::{Frames, Regroup};
 use fit::Fit;
 use input::{feed, only_input};
+use rows::{Frames, Regroup};
 
 pub use options::{Layout, Options};
 pub use outputs::Output;

@@ -12,7 +12,6 @@ mod body;
 mod checkpoint;
 mod folder;
 mod open;
-mod opened;
 mod options;
 mod steps;
 mod take;

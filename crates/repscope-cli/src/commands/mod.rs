@@ -4,7 +4,6 @@
 pub mod analyses;
 pub mod bench;
 pub mod check;
-pub mod compare;
 pub mod demo;
 pub mod evaluate;
 pub mod explain;

@@ -4,7 +4,6 @@
 //! Arrays are returned in C order. Object arrays are pickles and go to [`crate::pickle`].
 
 mod header;
-mod literal;
 
 use std::io::Read;
 
@@ -15,8 +14,7 @@ use crate::mapped::{MappedFile, mapped_data};
 use crate::pickle;
 
 pub(crate) use self::read_one as read_one_text;
-pub(crate) use header::{Content, Header};
-pub(crate) use literal::parse_descr;
+pub(crate) use header::{Content, Header, parse_descr};
 
 /// The largest pickle that is read: the size of an object array is not in its header.
 const PICKLE_LIMIT: u64 = 1 << 30;

@@ -3,8 +3,7 @@
 
 use super::machine::Machine;
 use super::tensors::{self, Kind, Rebuild};
-use super::value::{Id, NumpyArray, Value};
-use super::{Fault, Step, damaged, refuse};
+use super::{Fault, Id, NumpyArray, Step, Value, damaged, refuse};
 use crate::array::{Data, Object};
 use crate::element::ByteOrder;
 use crate::error::Parsed;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Reading the arguments of pickle opcodes. Lengths are compared with the bytes that are left.
 
-use super::value::Value;
-use super::{Step, damaged, refuse};
+use super::{Step, Value, damaged, refuse};
 use crate::array::Object;
 
 /// The bytes of a pickle that are still to come.

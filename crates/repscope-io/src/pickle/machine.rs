@@ -5,8 +5,7 @@ use std::collections::HashMap;
 
 use super::calls::{Callable, Names};
 use super::cursor::{Cursor, whole, written};
-use super::value::{Id, Pickled, Record, Value};
-use super::{Step, damaged, refuse};
+use super::{Id, Pickled, Record, Step, Value, damaged, refuse};
 use crate::array::Object;
 
 /// A pickle of more values is refused: each takes about a hundred bytes, but may cost one in the file.

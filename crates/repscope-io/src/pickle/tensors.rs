@@ -4,8 +4,7 @@
 
 use super::calls::Callable;
 use super::machine::Machine;
-use super::value::{Id, Value};
-use super::{Fault, Step, damaged, refuse};
+use super::{Fault, Id, Step, Value, damaged, refuse};
 use crate::element::Element;
 
 /// The type of the numbers in a storage.

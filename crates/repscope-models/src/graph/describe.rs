@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::port::{Dim, Element, PortInfo};
+use super::builder::{Dim, Element, PortInfo};
 use super::wire::{Content, Fields, damaged};
 use crate::error::{Result, bail};
 
