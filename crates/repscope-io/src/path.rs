@@ -2,7 +2,13 @@
 //! Where an input is: a file, and the name of one array inside it.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// The folder of a path; `.` where the path names none.
+pub fn folder_of(path: &Path) -> &Path {
+    let named = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    named.unwrap_or(Path::new("."))
+}
 
 /// A file and, after `#`, the array, tensor or column in it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -61,8 +67,6 @@ impl fmt::Display for InputPath {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     #[test]

@@ -13,6 +13,7 @@ use tempfile::NamedTempFile;
 
 use crate::array::{Array, Data};
 use crate::error::{Error, Result};
+use crate::path::folder_of;
 
 /// Writes a file so that a reader sees the old bytes or the new ones, never a part: into a temporary
 /// file beside it, forced to disk, then renamed. Missing parent folders are made.
@@ -112,10 +113,7 @@ pub fn write_gray_png(path: &Path, size: (usize, usize), pixels: &[u8]) -> Resul
 
 /// A temporary file in the folder of `path`, which is made where it is missing.
 pub(crate) fn temporary_beside(path: &Path) -> std::io::Result<NamedTempFile> {
-    let parent = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
+    let parent = folder_of(path);
     std::fs::create_dir_all(parent)?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(".repscope-");

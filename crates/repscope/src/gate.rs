@@ -243,30 +243,16 @@ fn relatives(results: &Results, model: &str, metric: &str) -> String {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Sign {
-    AtLeast,
-    Above,
-    AtMost,
-    Below,
-    Equal,
-}
-
 /// Longer signs first: `>=` starts with `>`.
-const SIGNS: [(&str, Sign); 5] = [
-    (">=", Sign::AtLeast),
-    ("<=", Sign::AtMost),
-    ("==", Sign::Equal),
-    (">", Sign::Above),
-    ("<", Sign::Below),
-];
+const SIGNS: [&str; 5] = [">=", "<=", "==", ">", "<"];
 
 #[derive(Debug, PartialEq)]
 struct Limit {
     /// `None` for every model.
     model: Option<String>,
     metric: String,
-    sign: Sign,
+    /// One of [`SIGNS`].
+    sign: &'static str,
     value: f64,
 }
 
@@ -275,8 +261,8 @@ impl Limit {
         // The last one: names of models may hold anything.
         let at = text.rfind(['<', '>']).or_else(|| text.rfind("=="));
         let found = at.and_then(|at| {
-            let sign = SIGNS.iter().find(|(sign, _)| text[at..].starts_with(sign))?;
-            Some((&text[..at], sign.1, text[at + sign.0.len()..].trim()))
+            let sign = SIGNS.into_iter().find(|sign| text[at..].starts_with(sign))?;
+            Some((&text[..at], sign, text[at + sign.len()..].trim()))
         });
         let Some((left, sign, value)) = found else {
             bail!("`gate` = {text} has no limit; write METRIC>=VALUE, with >=, >, <=, < or ==");
@@ -305,10 +291,8 @@ impl Limit {
     }
 
     fn check_model(&self, model: &str, on: GateOn, results: &Results) -> GateLine {
-        let sign = SIGNS.iter().find(|(_, sign)| *sign == self.sign);
-        let sign = sign.map_or("", |(text, _)| text);
         let line = |got: String, passed: bool, why: Option<String>| GateLine {
-            gate: format!("{} {sign} {}", self.metric, self.value),
+            gate: format!("{} {} {}", self.metric, self.sign, self.value),
             model: model.to_string(),
             got,
             passed,
@@ -336,11 +320,11 @@ impl Limit {
 
     fn holds(&self, value: f64) -> bool {
         match self.sign {
-            Sign::AtLeast => value >= self.value,
-            Sign::Above => value > self.value,
-            Sign::AtMost => value <= self.value,
-            Sign::Below => value < self.value,
-            Sign::Equal => value == self.value,
+            ">=" => value >= self.value,
+            ">" => value > self.value,
+            "<=" => value <= self.value,
+            "<" => value < self.value,
+            _ => value == self.value,
         }
     }
 
@@ -363,19 +347,16 @@ mod limit_tests {
     fn limits_are_read_with_and_without_a_model() {
         let limit = |text: &str| Limit::parse(text).unwrap();
         let plain = limit("trustworthiness@10>=0.95");
-        assert_eq!(
-            (plain.model.as_deref(), plain.sign, plain.value),
-            (None, Sign::AtLeast, 0.95)
-        );
+        assert_eq!((plain.model.as_deref(), plain.sign, plain.value), (None, ">=", 0.95));
         let own = limit("run:a<b: two_nn(fit=mle) < -1e-3");
         assert_eq!(
             (own.model.as_deref(), own.metric.as_str()),
             (Some("run:a<b"), "two_nn(fit=mle)")
         );
-        assert_eq!((own.sign, own.value), (Sign::Below, -0.001));
-        assert_eq!(limit("nmi==1").sign, Sign::Equal);
-        assert_eq!(limit("nmi<=1").sign, Sign::AtMost);
-        assert_eq!(limit("nmi>0").sign, Sign::Above);
+        assert_eq!((own.sign, own.value), ("<", -0.001));
+        assert_eq!(limit("nmi==1").sign, "==");
+        assert_eq!(limit("nmi<=1").sign, "<=");
+        assert_eq!(limit("nmi>0").sign, ">");
     }
 
     #[test]

@@ -166,12 +166,10 @@ impl Reader {
                 Some(chosen) if ids.len() == chosen.total => chosen.rows.iter().map(|&i| ids[i].clone()).collect(),
                 // Ids of nothing but the rows that are looked at are fine as they are.
                 Some(chosen) if ids.len() == chosen.rows.len() => ids,
-                Some(chosen) => bail!(
-                    "`{}` has {} rows but {source} has {} ids; give one id per row",
-                    part.name,
-                    chosen.total,
-                    ids.len()
-                ),
+                Some(chosen) => {
+                    let (name, total, count) = (&part.name, &chosen.total, ids.len());
+                    bail!("`{name}` has {total} rows but {source} has {count} ids; give one id per row")
+                }
             });
         }
         let named = parts.iter().zip(&lists).map(|(p, l)| (p.name.as_str(), l.as_slice()));

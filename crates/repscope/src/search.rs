@@ -86,7 +86,7 @@ fn files_of_pattern(pattern: &Path) -> Result<Vec<PathBuf>> {
 fn around(pattern: &Path) -> String {
     let is_literal = |path: &&Path| path.to_str().is_none_or(|text| Pattern::escape(text) == text);
     let folder = pattern.ancestors().skip(1).find(is_literal).unwrap_or(Path::new(""));
-    let shown = if folder.as_os_str().is_empty() {
+    let shown = if folder == Path::new("") {
         Path::new(".")
     } else {
         folder

@@ -310,11 +310,10 @@ impl Layers<'_> {
         };
         match <[usize; N]>::try_from(&shape[..]) {
             Ok(sizes) if !sizes.contains(&0) => Ok(sizes),
-            _ => bail!(
-                "`{full}` has shape {}, but a {} has a weight of {N} dimensions there",
-                shape_text(&shape),
-                self.kind
-            ),
+            _ => {
+                let (shape, kind) = (shape_text(&shape), &self.kind);
+                bail!("`{full}` has shape {shape}, but a {kind} has a weight of {N} dimensions there")
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
+use repscope_io::folder_of;
 use serde_json::Value;
 
 use super::options::Pooling;
@@ -92,17 +93,12 @@ impl Folder {
 
 /// The folder that an `.onnx` file belongs to: its own, or the one above if it holds the tokenizer.
 fn home(path: &Path) -> PathBuf {
-    let own = path.parent().unwrap_or(Path::new("")).to_path_buf();
-    let own = if own.as_os_str().is_empty() {
-        PathBuf::from(".")
-    } else {
-        own
-    };
+    let own = folder_of(path);
     match own.parent() {
         Some(above) if !own.join("tokenizer.json").is_file() && above.join("tokenizer.json").is_file() => {
             above.to_path_buf()
         }
-        _ => own,
+        _ => own.to_path_buf(),
     }
 }
 

@@ -13,7 +13,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use repscope_io::{Array, InputPath, NpyRows, read_array, write_whole};
+use repscope_io::{Array, InputPath, NpyRows, folder_of, read_array, write_whole};
 use repscope_models::Batch;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
@@ -91,13 +91,8 @@ impl Place {
                 )),
             }
         }
-        let folder = match beside.map(|path| path.parent().unwrap_or(Path::new(""))) {
+        let folder = match beside.map(folder_of) {
             Some(folder) => {
-                let folder = if folder.as_os_str().is_empty() {
-                    Path::new(".")
-                } else {
-                    folder
-                };
                 std::fs::create_dir_all(folder)?;
                 tempfile::Builder::new().prefix(".repscope-").tempdir_in(folder)
             }

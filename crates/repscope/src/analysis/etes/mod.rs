@@ -198,36 +198,29 @@ impl Analysis for Etes {
 fn read(options: &Etes, session: &Session) -> Result<(Decoding, Sources)> {
     let mut reader = Reader::new(&[]);
     let names = names(options)?;
-    let reference_texts = match &options.reference_text {
-        Some(source) => Some(seen_texts(&source.place()?, &mut reader)?),
-        None => None,
-    };
+    let place = options.reference_text.as_ref().map(Source::place).transpose()?;
+    let reference_texts = place.map(|place| seen_texts(&place, &mut reader)).transpose()?;
     let mut encoder = Encoder {
         options,
         session,
         model: None,
     };
-    let mut files = Files::default();
+    let mut files = Vec::new();
     let mut systems = Vec::new();
     let mut of_references: Option<Arc<Space>> = None;
     for name in &names {
-        let (generated, texts) = (
-            own_place(&options.generated, name, &names)?,
-            own_place(&options.generated_text, name, &names)?,
-        );
-        let texts = match texts {
-            Some(place) => Some(seen_texts(&place, &mut reader)?),
-            None => None,
-        };
-        let space = match (generated, &texts) {
-            (Some(place), _) => files.space(&place, name, &mut reader)?,
+        let generated = own_place(&options.generated, name, &names)?;
+        let texts = own_place(&options.generated_text, name, &names)?;
+        let texts = texts.map(|place| seen_texts(&place, &mut reader)).transpose()?;
+        let generated = match (generated, &texts) {
+            (Some(place), _) => space(&mut files, &place, name, &mut reader)?,
             (None, Some(texts)) => Arc::new(encoder.space(texts, name, &mut reader)?),
             (None, None) => bail!("system `{name}` has neither embeddings of its texts nor the texts"),
         };
         let signal = shared_place(&options.signal, name, &names)?
             .with_context(|| format!("system `{name}` has no signals; give a path for all, or {name}=PATH"))?;
         let reference = match (shared_place(&options.reference, name, &names)?, &reference_texts) {
-            (Some(place), _) => Some(files.space(&place, "reference", &mut reader)?),
+            (Some(place), _) => Some(space(&mut files, &place, "reference", &mut reader)?),
             (None, Some(texts)) => {
                 if of_references.is_none() {
                     of_references = Some(Arc::new(encoder.space(texts, "reference", &mut reader)?));
@@ -236,16 +229,16 @@ fn read(options: &Etes, session: &Session) -> Result<(Decoding, Sources)> {
             }
             (None, None) => None,
         };
-        let fluency = match own_place(&options.fluency, name, &names)? {
-            Some(place) => Some(fluency(&place, options.fluency_kind, &mut reader)?.into()),
-            None => None,
-        };
+        let place = own_place(&options.fluency, name, &names)?;
+        let fluency = place
+            .map(|place| fluency(&place, options.fluency_kind, &mut reader))
+            .transpose()?;
         systems.push(System {
             name: name.clone(),
-            signal: files.space(&signal, "signal", &mut reader)?,
-            generated: space,
+            signal: space(&mut files, &signal, "signal", &mut reader)?,
+            generated,
             reference,
-            fluency,
+            fluency: fluency.map(Into::into),
             texts: texts.as_ref().and_then(shared),
         });
     }
@@ -368,24 +361,18 @@ fn shared(seen: &Seen) -> Option<Arc<[String]>> {
 }
 
 /// Vectors, each file read once.
-#[derive(Default)]
-struct Files {
-    known: Vec<(String, Arc<Space>)>,
+fn space(known: &mut Files, place: &Place, name: &str, reader: &mut Reader) -> Result<Arc<Space>> {
+    let text = place.to_string();
+    if let Some((_, space)) = known.iter().find(|(known, _)| *known == text) {
+        return Ok(space.clone());
+    }
+    let array = reader.array(place)?;
+    let space = Arc::new(array.into_space(name, Pool::Flatten).with_context(|| text.clone())?);
+    known.push((text, space.clone()));
+    Ok(space)
 }
 
-impl Files {
-    fn space(&mut self, place: &Place, name: &str, reader: &mut Reader) -> Result<Arc<Space>> {
-        let text = place.to_string();
-        if let Some((_, space)) = self.known.iter().find(|(known, _)| *known == text) {
-            return Ok(space.clone());
-        }
-        let array = reader.array(place)?;
-        let space = array.into_space(name, Pool::Flatten).with_context(|| text.clone())?;
-        let space = Arc::new(space);
-        self.known.push((text, space.clone()));
-        Ok(space)
-    }
-}
+type Files = Vec<(String, Arc<Space>)>;
 
 /// The text encoder, opened when it is first needed.
 struct Encoder<'a> {

@@ -91,11 +91,8 @@ fn mismatches(prototypes: &[String], data: &[Set]) -> Vec<String> {
                 counted(lacking.len(), "label"),
                 if lacking.len() == 1 { "has" } else { "have" },
             );
-            warnings.push(format!(
-                "{labels} of {} {verb} no prototype: {}",
-                set.title(),
-                list(&lacking)
-            ));
+            let (title, known) = (set.title(), list(&lacking));
+            warnings.push(format!("{labels} of {title} {verb} no prototype: {known}"));
         }
         for other in data.iter().filter(|other| other.name != set.name) {
             let elsewhere = prototypes.iter().map(String::as_str);
