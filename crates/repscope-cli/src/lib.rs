@@ -27,7 +27,7 @@ pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            outputs::advise(&format!("error: {}", message(&error)));
+            outputs::advise(&format!("error: {}", repscope::message(&error)));
             ExitCode::from(2)
         }
     }
@@ -39,17 +39,17 @@ fn run(typed: Typed) -> Result<ExitCode> {
         Typed::Evaluate(request, matches) => commands::evaluate::run(*request, &matches),
         Typed::First(first) => match *first {
             First::Demo(options) => commands::demo::run(&options),
-            First::Compare(request) => commands::compare::run(&request),
+            First::Compare(request) => commands::evaluate::compare(&request),
             First::Report(options) => commands::report::run(&options),
             First::Evaluate(_) => bail!("internal error: `evaluate` is read apart. Please report this"),
         },
         Typed::Last(last) => match *last {
-            Last::Perturb(PerturbCommand::Generate(options)) => commands::perturb::generate(&options),
-            Last::Perturb(PerturbCommand::Evaluate(options)) => commands::perturb::evaluate(*options),
-            Last::Encode(options) => commands::encode::run(&options),
+            Last::Perturb(PerturbCommand::Generate(options)) => commands::analyses::generate(&options),
+            Last::Perturb(PerturbCommand::Evaluate(options)) => commands::analyses::evaluate(*options),
+            Last::Encode(options) => commands::analyses::encode(&options),
             Last::Check(options) => commands::check::run(&options),
             Last::Validate(options) => commands::validate::run(&options),
-            Last::Metrics(options) => commands::metrics::run(&options),
+            Last::Metrics(options) => commands::explain::list(&options),
             Last::Explain(options) => commands::explain::run(&options),
             Last::Manual(options) => commands::manual::run(&options),
             Last::Bench(options) => commands::bench::run(&options.job),
@@ -74,17 +74,6 @@ fn session(listener: &dyn repscope::Listener) -> Session<'_> {
         Some(value) if value == "off" => session.without_pruning(),
         _ => session,
     }
-}
-
-/// The error and its causes; one that the message before it already quotes is not said twice.
-fn message(error: &anyhow::Error) -> String {
-    let mut text = error.to_string();
-    for cause in error.chain().skip(1).map(ToString::to_string) {
-        if !text.ends_with(&cause) {
-            text += &format!(": {cause}");
-        }
-    }
-    text
 }
 
 /// The reader of our output has gone (`repscope metrics | head`): nothing is wrong.

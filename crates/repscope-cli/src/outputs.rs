@@ -50,24 +50,12 @@ fn with_flags(line: &str) -> String {
 
 /// Whether a name between backticks is an option: models, arrays and keys of files may be called like one.
 fn is_option(before: &str, name: &str, after: &str) -> bool {
-    let is_plain = [
-        "only",
-        "skip",
-        "gate",
-        "ids",
-        "exclude",
-        "split",
-        "set",
-        "directions",
-        "performance",
-        "checkpoint",
-        "metadata",
-    ];
-    let has_value = [" = ", " PATH", " NAME", " FILE", " FOLDER"]
-        .iter()
-        .any(|next| after.starts_with(next));
+    let plain = "only skip gate ids exclude split set directions performance checkpoint metadata";
+    let is_plain = plain.split(' ').any(|word| word == name);
+    let values = [" = ", " PATH", " NAME", " FILE", " FOLDER"];
+    let has_value = values.iter().any(|next| after.starts_with(next));
     let is_alone = before.ends_with('(') && after.starts_with(')');
-    name.contains('_') || is_plain.contains(&name) || has_value || is_alone
+    name.contains('_') || is_plain || has_value || is_alone
 }
 
 /// The keys of all options of all commands.

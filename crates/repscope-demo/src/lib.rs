@@ -2,8 +2,7 @@
 //! A demonstration in which nothing is faked: a small pixel world of which everything is known, a JEPA and an
 //! Encoder-Decoder trained on it with a small convolutional encoder, two controls (an untrained encoder and one whose
 //! training collapsed), descriptions of frames, captions, and a classifier under masks. [`make`] writes all of it to a
-//! folder, with a study for
-//! `repscope evaluate`.
+//! folder, with a study for `repscope evaluate`.
 //!
 //! Networks are plain structs with a forward and a backward step (`layers`, `networks`); no framework is involved. Work
 //! is cut by constants and merged in order, and everything random comes from one seed, so the same plan gives the same

@@ -113,11 +113,8 @@ pub fn make(plan: &Plan, folder: &Path, progress: &dyn Progress) -> Result<Made>
     let mut jepa_embeddings = (Vec::new(), Vec::new());
     for (name, encoder) in encoders {
         let embeddings = (encode(encoder, &seen.frames), encode(encoder, &shown.frames));
-        learned.push(probe::learned(
-            name,
-            &seen.known(&embeddings.0),
-            &shown.known(&embeddings.1),
-        ));
+        let test = shown.known(&embeddings.1);
+        learned.push(probe::learned(name, &seen.known(&embeddings.0), &test));
         if name == "jepa" {
             jepa_embeddings = embeddings;
         }

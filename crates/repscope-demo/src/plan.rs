@@ -49,45 +49,26 @@ pub(crate) struct Numbers {
 
 impl Size {
     pub(crate) fn numbers(self) -> Numbers {
-        let episodes = |count, length| Episodes { count, length };
-        let fit = |steps, batch, looks| Fit { steps, batch, looks };
-        match self {
-            Size::Tiny => Numbers {
-                train: episodes(16, 8),
-                validation: episodes(8, 3),
-                test: episodes(16, 6),
-                described: 64,
-                jepa: fit(6, 8, 2),
-                encoder_decoder: fit(6, 8, 2),
-                collapsed: fit(12, 4, 2),
-                classifier: fit(6, 16, 2),
-                aligned: fit(20, 32, 2),
-                captioner: fit(20, 32, 2),
-            },
-            Size::Quick => Numbers {
-                train: episodes(160, 40),
-                validation: episodes(32, 12),
-                test: episodes(64, 16),
-                described: 1024,
-                jepa: fit(200, 32, 5),
-                encoder_decoder: fit(220, 32, 5),
-                collapsed: fit(40, 16, 4),
-                classifier: fit(500, 32, 10),
-                aligned: fit(400, 64, 10),
-                captioner: fit(400, 64, 10),
-            },
-            Size::Full => Numbers {
-                train: episodes(480, 40),
-                validation: episodes(64, 12),
-                test: episodes(128, 16),
-                described: 6144,
-                jepa: fit(600, 48, 12),
-                encoder_decoder: fit(800, 48, 16),
-                collapsed: fit(80, 16, 8),
-                classifier: fit(1600, 32, 16),
-                aligned: fit(1000, 128, 20),
-                captioner: fit(1000, 128, 20),
-            },
+        // Tiny, quick and full.
+        let episodes = |sizes: [(usize, usize); 3]| {
+            let (count, length) = sizes[self as usize];
+            Episodes { count, length }
+        };
+        let fit = |sizes: [(usize, usize, usize); 3]| {
+            let (steps, batch, looks) = sizes[self as usize];
+            Fit { steps, batch, looks }
+        };
+        Numbers {
+            train: episodes([(16, 8), (160, 40), (480, 40)]),
+            validation: episodes([(8, 3), (32, 12), (64, 12)]),
+            test: episodes([(16, 6), (64, 16), (128, 16)]),
+            described: [64, 1024, 6144][self as usize],
+            jepa: fit([(6, 8, 2), (200, 32, 5), (600, 48, 12)]),
+            encoder_decoder: fit([(6, 8, 2), (220, 32, 5), (800, 48, 16)]),
+            collapsed: fit([(12, 4, 2), (40, 16, 4), (80, 16, 8)]),
+            classifier: fit([(6, 16, 2), (500, 32, 10), (1600, 32, 16)]),
+            aligned: fit([(20, 32, 2), (400, 64, 10), (1000, 128, 20)]),
+            captioner: fit([(20, 32, 2), (400, 64, 10), (1000, 128, 20)]),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Parsed, problem};
+use crate::error::{Parsed, bail};
 
 /// A shape, the name of the stored number type, and the values in C order (last index fastest).
 #[derive(Debug, Clone)]
@@ -66,6 +66,17 @@ pub struct ArrayInfo {
     pub dtype: String,
 }
 
+impl ArrayInfo {
+    /// An array that is known by this key.
+    pub fn new(key: Option<String>, shape: &[usize], dtype: &str) -> Self {
+        ArrayInfo {
+            key,
+            shape: shape.to_vec(),
+            dtype: dtype.to_string(),
+        }
+    }
+}
+
 impl Array {
     /// An array whose values fill its shape, which has at least one dimension.
     pub fn new(shape: Vec<usize>, dtype: &str, data: Data) -> repscope_core::Result<Self> {
@@ -85,7 +96,7 @@ impl Array {
     pub(crate) fn checked(shape: Vec<usize>, dtype: &str, data: Data) -> Parsed<Self> {
         check_dimensions(&shape)?;
         if count(&shape) != Some(data.len()) {
-            return problem(format!("has shape {} but {} values", Shape(&shape), data.len()));
+            bail!("has shape {} but {} values", Shape(&shape), data.len());
         }
         Ok(Array {
             shape,
@@ -153,32 +164,25 @@ impl Data {
 
     /// Objects that are all of one kind become data of that kind.
     pub fn from_objects(objects: Vec<Object>) -> Self {
-        let all = |kind: fn(&Object) -> bool| !objects.is_empty() && objects.iter().all(kind);
-        if all(|o| matches!(o, Object::Text(_))) {
+        if !objects.is_empty() && objects.iter().all(|o| matches!(o, Object::Text(_))) {
             let texts = objects.into_iter().filter_map(|o| match o {
                 Object::Text(text) => Some(text),
                 _ => None,
             });
             return Data::Text(texts.collect());
         }
-        if all(|o| matches!(o, Object::Int(_))) {
-            return Data::I64(
-                objects
-                    .iter()
-                    .filter_map(|o| if let Object::Int(i) = o { Some(*i) } else { None })
-                    .collect(),
-            );
+        fn each<T>(objects: &[Object], value: impl Fn(&Object) -> Option<T>) -> Option<Vec<T>> {
+            let values: Option<Vec<T>> = objects.iter().map(value).collect();
+            values.filter(|values| !values.is_empty())
         }
-        if all(|o| matches!(o, Object::Bool(_))) {
-            return Data::Bool(objects.iter().map(|o| *o == Object::Bool(true)).collect());
+        if let Some(whole) = each(&objects, |o| if let Object::Int(i) = o { Some(*i) } else { None }) {
+            return Data::I64(whole);
         }
-        if all(|o| matches!(o, Object::Float(_))) {
-            return Data::f64(
-                objects
-                    .iter()
-                    .filter_map(|o| if let Object::Float(x) = o { Some(*x) } else { None })
-                    .collect(),
-            );
+        if let Some(truths) = each(&objects, |o| if let Object::Bool(b) = o { Some(*b) } else { None }) {
+            return Data::Bool(truths);
+        }
+        if let Some(numbers) = each(&objects, |o| if let Object::Float(x) = o { Some(*x) } else { None }) {
+            return Data::f64(numbers);
         }
         Data::Mixed(objects)
     }
@@ -225,7 +229,7 @@ pub(crate) fn count(shape: &[usize]) -> Option<usize> {
 /// Refuses a 0-d array, which has no rows.
 pub(crate) fn check_dimensions(shape: &[usize]) -> Parsed<()> {
     if shape.is_empty() {
-        return problem("holds a single value (a 0-d array); give an array with one row per sample");
+        bail!("holds a single value (a 0-d array); give an array with one row per sample");
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 //! Which array of a file is meant, and what to say when that is not clear.
 
 use crate::array::{ArrayInfo, Shape};
-use crate::error::{Parsed, problem};
+use crate::error::{Parsed, bail};
 
 /// More names than this are not listed in a message.
 const LISTED: usize = 30;
@@ -14,37 +14,34 @@ const NEAREST: usize = 20;
 pub(crate) fn choose(infos: &[ArrayInfo], key: Option<&str>, kind: &str) -> Parsed<usize> {
     let Some(key) = key else {
         return match infos.len() {
-            0 => problem(format!("holds no {kind}")),
+            0 => bail!("holds no {kind}"),
             1 => Ok(0),
-            n => problem(format!("holds {n} {kind}s; pick one with #{kind}: {}", list(infos))),
+            n => bail!("holds {n} {kind}s; pick one with #{kind}: {}", list(infos)),
         };
     };
     if let Some(at) = infos.iter().position(|i| i.key.as_deref() == Some(key)) {
         return Ok(at);
     }
     if infos.is_empty() {
-        return problem(format!("holds no {kind}"));
+        bail!("holds no {kind}");
     }
     let guess = match closest(infos, key) {
         Some(name) => format!("; did you mean `{name}`?"),
         None => ";".to_string(),
     };
     if infos.len() <= NEAREST {
-        return problem(format!("has no {kind} `{key}`{guess} It holds {}", list(infos)));
+        bail!("has no {kind} `{key}`{guess} It holds {}", list(infos));
     }
     let mut nearest: Vec<(f64, &ArrayInfo)> = infos.iter().map(|info| (similarity(info, key), info)).collect();
     nearest.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let nearest: Vec<ArrayInfo> = nearest
-        .into_iter()
-        .take(NEAREST)
-        .map(|(_, info)| info.clone())
-        .collect();
-    problem(format!(
+    let nearest = nearest.into_iter().take(NEAREST).map(|(_, info)| info.clone());
+    let nearest: Vec<ArrayInfo> = nearest.collect();
+    bail!(
         "has no {kind} `{key}`{guess} The nearest of its {} are {}, and there are {} more",
         infos.len(),
         list(&nearest),
         infos.len() - NEAREST
-    ))
+    )
 }
 
 fn similarity(info: &ArrayInfo, key: &str) -> f64 {

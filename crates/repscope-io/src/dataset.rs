@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use crate::array::{Array, Data, Shape};
-use crate::error::{Parsed, Problem, Result, problem};
+use crate::error::{Parsed, Result, bail};
 use crate::format::Format;
 use crate::mapped::MappedFile;
 use crate::path::InputPath;
@@ -52,11 +52,8 @@ fn read(file: &MappedFile, key: Option<&str>) -> Parsed<Option<Dataset>> {
             Some(part) => Some(part),
             None => {
                 let names: Vec<String> = several.iter().take(20).map(|part| format!("`{}`", part.name)).collect();
-                return problem(format!(
-                    "holds {} datasets, none of which is `{USUAL}`; pick one with #name: {}",
-                    several.len(),
-                    names.join(", ")
-                ));
+                let (count, names) = (several.len(), names.join(", "));
+                bail!("holds {count} datasets, none of which is `{USUAL}`; pick one with #name: {names}");
             }
         },
     };
@@ -93,27 +90,23 @@ impl Part<'_> {
         let stops = to_truths(self.stops.read(checkpoint)?, &self.stops.name)?;
         let (count, shape) = (stops.rows(), self.states.shape().unwrap_or_default());
         let states = match (shape[0] == count, shape[1] == count) {
-            (true, true) if count > 1 => {
-                return problem(format!(
-                    "holds `{}` of shape {} and {count} stop flags, so that either of its first two axes may be time; \
+            (true, true) if count > 1 => bail!(
+                "holds `{}` of shape {} and {count} stop flags, so that either of its first two axes may be time; \
                      save states and flags of another number of steps",
-                    self.states.name,
-                    Shape(shape)
-                ));
-            }
+                self.states.name,
+                Shape(shape)
+            ),
             (true, _) => self.states.read(checkpoint)?,
             (false, true) => self.states.read_swapped(checkpoint)?,
-            (false, false) => {
-                return problem(format!(
-                    "holds `{}` of shape {} but {count} stop flags in `{}`; there must be a flag for each of {} or {} \
+            (false, false) => bail!(
+                "holds `{}` of shape {} but {count} stop flags in `{}`; there must be a flag for each of {} or {} \
                      states",
-                    self.states.name,
-                    Shape(shape),
-                    self.stops.name,
-                    shape[1],
-                    shape[0]
-                ));
-            }
+                self.states.name,
+                Shape(shape),
+                self.stops.name,
+                shape[1],
+                shape[0]
+            ),
         };
         Ok(Dataset {
             states,
@@ -126,18 +119,13 @@ impl Part<'_> {
 /// Flags are booleans; some write them as numbers.
 fn to_truths(array: Array, name: &str) -> Parsed<Array> {
     if array.shape().len() != 1 {
-        return problem(format!(
-            "holds `{name}` of shape {}; stop flags are one value per state, shape ({},)",
-            Shape(array.shape()),
-            array.rows()
-        ));
+        let (shape, rows) = (Shape(array.shape()), array.rows());
+        bail!("holds `{name}` of shape {shape}; stop flags are one value per state, shape ({rows},)");
     }
     let truth = |(row, value): (usize, f64)| match value {
         0.0 => Ok(false),
         1.0 => Ok(true),
-        other => Err(Problem::new(format!(
-            "holds {other} at row {row} of `{name}`; stop flags are true or false, 1 or 0"
-        ))),
+        other => bail!("holds {other} at row {row} of `{name}`; stop flags are true or false, 1 or 0"),
     };
     let (rows, dtype) = (array.rows(), array.dtype().to_string());
     let truths = match array.into_data() {
@@ -146,7 +134,7 @@ fn to_truths(array: Array, name: &str) -> Parsed<Array> {
         Data::F32(v) => flags((*v).as_ref().iter().map(|&x| f64::from(x)), truth)?,
         Data::F64(v) => flags((*v).as_ref().iter().copied(), truth)?,
         Data::I64(v) => flags(v.iter().map(|&x| x as f64), truth)?,
-        _ => return problem(format!("holds {dtype} in `{name}`; stop flags are booleans")),
+        _ => bail!("holds {dtype} in `{name}`; stop flags are booleans"),
     };
     Array::checked(vec![rows], "bool", Data::Bool(truths))
 }

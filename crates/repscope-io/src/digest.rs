@@ -27,15 +27,25 @@ pub struct InputRecord {
 }
 
 impl InputRecord {
+    /// The record of anything.
+    pub fn new(path: impl ToString, shape: &[usize], dtype: &str, digest: String) -> Self {
+        InputRecord {
+            path: path.to_string(),
+            shape: shape.to_vec(),
+            dtype: dtype.to_string(),
+            digest,
+            about: Vec::new(),
+        }
+    }
+
     /// The record of an array that was read from `input`.
     pub fn of(input: &InputPath, array: &Array) -> Result<Self> {
-        Ok(InputRecord {
-            path: input.to_string(),
-            shape: array.shape().to_vec(),
-            dtype: array.dtype().to_string(),
-            digest: digest(&input.path)?,
-            about: Vec::new(),
-        })
+        Ok(InputRecord::new(
+            input,
+            array.shape(),
+            array.dtype(),
+            digest(&input.path)?,
+        ))
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::Read;
 use half::{bf16, f16};
 
 use crate::array::Data;
-use crate::error::{Parsed, Problem};
+use crate::error::{Parsed, bail};
 
 /// The stored kind of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,9 +108,7 @@ pub(crate) fn reserve<T>(count: usize) -> Parsed<Vec<T>> {
     let mut values = Vec::new();
     match values.try_reserve_exact(count) {
         Ok(()) => Ok(values),
-        Err(_) => Err(Problem::new(format!(
-            "holds {count} values, for which there is not enough memory"
-        ))),
+        Err(_) => bail!("holds {count} values, for which there is not enough memory"),
     }
 }
 

@@ -65,10 +65,16 @@ pub(crate) struct Problem(String);
 
 pub(crate) type Parsed<T> = std::result::Result<T, Problem>;
 
-/// A failed parse, from the rest of the sentence.
-pub(crate) fn problem<T>(text: impl Into<String>) -> Parsed<T> {
-    Err(Problem(text.into()))
+/// A [`Problem`] from a format string and its arguments.
+macro_rules! problem {
+    ($($message:tt)*) => { $crate::error::Problem::new(format!($($message)*)) };
 }
+
+/// Returns a [`Problem`] from a format string and its arguments.
+macro_rules! bail {
+    ($($message:tt)*) => { return Err($crate::error::problem!($($message)*)) };
+}
+pub(crate) use {bail, problem};
 
 impl Problem {
     pub(crate) fn new(text: impl Into<String>) -> Self {

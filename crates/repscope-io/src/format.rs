@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::error::{Parsed, problem};
+use crate::error::{Parsed, bail};
 use crate::torch::is_checkpoint;
 
 /// A supported kind of file.
@@ -31,37 +31,23 @@ pub enum Format {
 }
 
 impl Format {
-    /// All supported kinds.
-    pub const ALL: [Format; 9] = [
-        Format::Npy,
-        Format::Npz,
-        Format::Safetensors,
-        Format::Parquet,
-        Format::Torch,
-        Format::Csv,
-        Format::Tsv,
-        Format::JsonLines,
-        Format::Text,
+    /// All supported kinds with their extensions, without their dots, the usual one first.
+    const ALL: [(Format, &[&str]); 9] = [
+        (Format::Npy, &["npy"]),
+        (Format::Npz, &["npz"]),
+        (Format::Safetensors, &["safetensors"]),
+        (Format::Parquet, &["parquet"]),
+        (Format::Torch, &["pth", "pt", "ckpt", "bin", "pth.tar"]),
+        (Format::Csv, &["csv"]),
+        (Format::Tsv, &["tsv"]),
+        (Format::JsonLines, &["jsonl", "ndjson"]),
+        (Format::Text, &["txt"]),
     ];
 
     /// The usual file extension, without its dot.
     pub fn extension(self) -> &'static str {
-        self.extensions()[0]
-    }
-
-    /// All extensions of this kind, without their dots, the usual one first.
-    pub fn extensions(self) -> &'static [&'static str] {
-        match self {
-            Format::Npy => &["npy"],
-            Format::Npz => &["npz"],
-            Format::Safetensors => &["safetensors"],
-            Format::Parquet => &["parquet"],
-            Format::Torch => &["pth", "pt", "ckpt", "bin", "pth.tar"],
-            Format::Csv => &["csv"],
-            Format::Tsv => &["tsv"],
-            Format::JsonLines => &["jsonl", "ndjson"],
-            Format::Text => &["txt"],
-        }
+        let own = Format::ALL.into_iter().find(|(format, _)| *format == self);
+        own.map_or("", |(_, extensions)| extensions[0])
     }
 
     /// The kind a path's extension names, upper or lower case.
@@ -72,28 +58,29 @@ impl Format {
         if extension == "tar" && inner.is_some_and(|inner| inner.eq_ignore_ascii_case("pth")) {
             extension = "pth.tar".to_string();
         }
-        Format::ALL
+        let found = Format::ALL
             .into_iter()
-            .find(|f| f.extensions().contains(&extension.as_str()))
+            .find(|(_, own)| own.contains(&extension.as_str()));
+        found.map(|(format, _)| format)
     }
 
     pub(crate) fn require(path: &Path) -> Parsed<Format> {
         if let Some(format) = Format::of_path(path) {
             return Ok(format);
         }
-        let extensions = Format::ALL.iter().flat_map(|f| f.extensions());
+        let extensions = Format::ALL.iter().flat_map(|(_, extensions)| *extensions);
         let supported: Vec<String> = extensions.map(|e| format!(".{e}")).collect();
         let found = match path.extension() {
             Some(extension) => format!("has the unknown extension .{}", extension.to_string_lossy()),
             None => "has no extension".to_string(),
         };
-        problem(format!("{found}; supported are {}", supported.join(", ")))
+        bail!("{found}; supported are {}", supported.join(", "))
     }
 
     /// Checks that a file begins as its extension promises.
     pub(crate) fn check_magic(self, bytes: &[u8]) -> Parsed<()> {
         if bytes.is_empty() {
-            return problem("is empty (0 bytes)");
+            bail!("is empty (0 bytes)");
         }
         // Both are zip archives, so one that was renamed would fit.
         let is_other_zip = self == Format::Npz && is_checkpoint(bytes);
@@ -105,7 +92,7 @@ impl Format {
             Format::Npy | Format::Npz => "an",
             _ => "a",
         };
-        problem(format!(
+        bail!(
             "does not start like {article} .{} file (found bytes {}){}",
             self.extension(),
             found.join(" "),
@@ -113,7 +100,7 @@ impl Format {
                 Some(other) => format!("; it looks like .{}: rename it", other.extension()),
                 None => String::new(),
             }
-        ))
+        )
     }
 
     fn fits(self, bytes: &[u8]) -> bool {

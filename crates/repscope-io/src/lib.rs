@@ -8,9 +8,8 @@
 //! that may not be fit for either.
 //! The way of an output: a [`ResultsDocument`] becomes JSON, and [`write_whole`] puts it on disk.
 //!
-//! Files are not trusted. Every size a header states is compared with the size of the file before
-//! memory is taken for it, pickled objects are never executed, and a damaged file gives an [`Error`]
-//! that names the file, never a panic.
+//! Files are not trusted. Every size a header states is compared with the size of the file before memory is taken for
+//! it, pickled objects are never executed, and a damaged file gives an [`Error`] that names the file, never a panic.
 
 mod array;
 mod catch_panic;
@@ -22,27 +21,23 @@ mod error;
 mod format;
 mod images;
 mod inspect;
-mod join;
 mod json_lines;
 mod labels;
 mod mapped;
 mod metadata;
 mod npy;
-mod npy_writer;
 mod npz;
 mod parquet_file;
 mod parquet_writer;
 mod path;
 mod pickle;
 mod plain_text;
-mod pool;
 mod read;
 mod results;
 mod samples;
 mod space;
 mod table;
 mod tensors;
-mod texts;
 mod torch;
 mod weights;
 mod write;
@@ -55,17 +50,16 @@ pub use error::{Error, Result};
 pub use format::Format;
 pub use images::{BadImages, Images};
 pub use inspect::{ClassCount, Inspection, LabelFacts, NumberFacts, inspect, inspect_array};
-pub use join::{IdJoin, join_rows};
+pub use labels::{IdJoin, join_rows};
 pub use metadata::{PrototypeTexts, read_prototype_texts};
-pub use npy_writer::NpyRows;
 pub use parquet_writer::{Column, write_parquet};
-pub use path::InputPath;
-pub use pool::Pool;
-pub use read::{blank_lines, list_arrays, read_array, read_array_beside, read_ids, tree};
+pub use path::{InputPath, folder_of};
+pub use read::{blank_lines, list_arrays, read_array, read_array_beside, read_ids, read_texts, tree};
 pub use results::ResultsDocument;
 pub use samples::{read_samples, samples_to_npz};
-pub use texts::read_texts;
+pub use space::Pool;
 pub use weights::Weights;
 pub use write::{
-    copy_whole, write_bytes, write_floats, write_gray_png, write_integers, write_names, write_tensors, write_whole,
+    NpyRows, copy_whole, write_bytes, write_floats, write_gray_png, write_integers, write_names, write_tensors,
+    write_whole,
 };

@@ -11,7 +11,7 @@ use memmap2::Mmap;
 
 use crate::array::Data;
 use crate::element::{ByteOrder, Element};
-use crate::error::{Error, Parsed, Problem, Result};
+use crate::error::{Error, Parsed, Problem, Result, bail};
 
 /// The bytes of a file. Clones share one mapping.
 #[derive(Clone)]
@@ -77,7 +77,7 @@ impl<T: bytemuck::Pod> MappedNumbers<T> {
         let end = count.checked_mul(size_of::<T>()).and_then(|b| b.checked_add(start));
         let bytes = end.and_then(|end| file.get(start..end));
         let (Some(bytes), Some(end)) = (bytes, end) else {
-            return Err(Problem::new("ends before its data"));
+            bail!("ends before its data");
         };
         let usable = cfg!(target_endian = "little") && bytemuck::try_cast_slice::<u8, T>(bytes).is_ok();
         Ok(usable.then(|| MappedNumbers {

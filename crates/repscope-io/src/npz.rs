@@ -9,7 +9,7 @@ use zip::read::ZipFile;
 
 use crate::array::{Array, ArrayInfo};
 use crate::choose::choose;
-use crate::error::{Parsed, Problem, problem};
+use crate::error::{Parsed, Problem, bail, problem};
 use crate::npy::{self, Header};
 
 /// A larger member is refused.
@@ -26,11 +26,7 @@ pub(crate) fn list(bytes: &[u8]) -> Parsed<Vec<ArrayInfo>> {
     let mut infos = Vec::new();
     for (index, key) in members(&archive) {
         let header = Header::read(&mut member(&mut archive, index)?).map_err(|p| in_member(&key, p))?;
-        infos.push(ArrayInfo {
-            key: Some(key),
-            dtype: header.content.name().to_string(),
-            shape: header.shape,
-        });
+        infos.push(ArrayInfo::new(Some(key), &header.shape, header.content.name()));
     }
     Ok(infos)
 }
@@ -57,40 +53,36 @@ fn read_member(archive: &mut Archive, index: usize) -> Parsed<Array> {
     let available = declared.saturating_sub(header.bytes as u64);
     header.check_size(available)?;
     if let Some(needed) = header.value_bytes()?.filter(|&needed| needed < available) {
-        return problem(format!(
-            "is suspicious: the array needs {needed} bytes but the archive says there are {available}"
-        ));
+        bail!("is suspicious: the array needs {needed} bytes but the archive says there are {available}");
     }
     if declared > MEMBER_LIMIT || declared / DEFLATE_RATIO > compressed {
-        return problem(format!(
+        bail!(
             "claims {declared} bytes out of {compressed} compressed ones; at most {MEMBER_LIMIT} bytes and a \
              ratio of {DEFLATE_RATIO} are believed"
-        ));
+        );
     }
     let array = npy::read_values(header, &mut member, available)?;
     // Reading to the end makes the archive compare its checksum.
     match member.read(&mut [0]) {
         Ok(0) => Ok(array),
-        Ok(_) => problem("holds more bytes than the archive says"),
-        Err(error) => problem(format!("is damaged: {error}")),
+        Ok(_) => bail!("holds more bytes than the archive says"),
+        Err(error) => bail!("is damaged: {error}"),
     }
 }
 
 fn open(bytes: &[u8]) -> Parsed<Archive<'_>> {
     ZipArchive::new(Cursor::new(bytes)).map_err(|error| {
-        Problem::new(format!(
+        problem!(
             "is not a readable .npz archive ({error}); with its {} bytes it may have been cut off while copying",
             bytes.len()
-        ))
+        )
     })
 }
 
 fn member<'a, 'b>(archive: &'a mut Archive<'b>, index: usize) -> Parsed<ZipFile<'a, Cursor<&'b [u8]>>> {
-    archive.by_index(index).map_err(|error| {
-        Problem::new(format!(
-            "cannot be decoded: {error}; write it with np.savez or np.savez_compressed"
-        ))
-    })
+    archive
+        .by_index(index)
+        .map_err(|error| problem!("cannot be decoded: {error}; write it with np.savez or np.savez_compressed"))
 }
 
 /// Index and key of each `.npy` member.
@@ -103,5 +95,5 @@ fn members(archive: &Archive) -> Vec<(usize, String)> {
 }
 
 fn in_member(key: &str, found: Problem) -> Problem {
-    Problem::new(format!("has a bad member `{key}`, which {found}"))
+    problem!("has a bad member `{key}`, which {found}")
 }

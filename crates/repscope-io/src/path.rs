@@ -4,6 +4,12 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// The folder of a path; `.` where the path names none.
+pub fn folder_of(path: &Path) -> &Path {
+    let named = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    named.unwrap_or(Path::new("."))
+}
+
 /// A file and, after `#`, the array, tensor or column in it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct InputPath {
@@ -17,10 +23,7 @@ impl InputPath {
     /// Splits `file.npz#key`. A file whose own name contains `#` wins over a key, which is why this
     /// looks at the disk; where no reading gives an existing file, the last `#` begins the key.
     pub fn parse(text: &str) -> Self {
-        let whole = InputPath {
-            path: PathBuf::from(text),
-            key: None,
-        };
+        let whole = InputPath::file(text);
         if whole.path.exists() {
             return whole;
         }
@@ -39,11 +42,8 @@ impl InputPath {
 
     /// What to call the input where no name was given: the file stem, as in `jepa` for `runs/jepa.npy`.
     pub fn stem(&self) -> String {
-        let path: &Path = &self.path;
-        path.file_stem()
-            .unwrap_or(path.as_os_str())
-            .to_string_lossy()
-            .into_owned()
+        let stem = self.path.file_stem().unwrap_or(self.path.as_os_str());
+        stem.to_string_lossy().into_owned()
     }
 
     fn split(text: &str, at: usize) -> Self {

@@ -5,7 +5,7 @@
 //! begins no further line. Blank lines are empty texts: rows of other files may be counted along with these.
 
 use crate::array::{Array, ArrayInfo, Data};
-use crate::error::{Parsed, problem};
+use crate::error::{Parsed, bail};
 
 /// Spreadsheets and editors on Windows begin UTF-8 files with a byte order mark.
 pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
@@ -18,29 +18,23 @@ pub(crate) fn read(bytes: &[u8]) -> Parsed<Array> {
     for (at, line) in lines(bytes).enumerate() {
         match str::from_utf8(line) {
             Ok(text) => texts.push(text.to_string()),
-            Err(error) => {
-                return problem(format!(
-                    "is not UTF-8 text in line {}, at its byte {} ({:02x}); save it as UTF-8",
-                    at + 1,
-                    error.valid_up_to() + 1,
-                    line[error.valid_up_to()]
-                ));
-            }
+            Err(error) => bail!(
+                "is not UTF-8 text in line {}, at its byte {} ({:02x}); save it as UTF-8",
+                at + 1,
+                error.valid_up_to() + 1,
+                line[error.valid_up_to()]
+            ),
         }
     }
     if texts.is_empty() {
-        return problem("holds no line");
+        bail!("holds no line");
     }
     Array::checked(vec![texts.len()], "str", Data::Text(texts))
 }
 
 /// The one array that such a file is.
 pub(crate) fn list(bytes: &[u8]) -> Vec<ArrayInfo> {
-    vec![ArrayInfo {
-        key: None,
-        shape: vec![lines(bytes).count()],
-        dtype: "str".to_string(),
-    }]
+    vec![ArrayInfo::new(None, &[lines(bytes).count()], "str")]
 }
 
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {

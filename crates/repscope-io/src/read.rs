@@ -3,14 +3,14 @@
 
 use std::path::Path;
 
-use crate::array::{Array, ArrayInfo, Shape};
-use crate::error::{Parsed, Result, problem};
+use crate::array::{Array, ArrayInfo, Data, Object, Shape};
+use crate::error::{Parsed, Result, bail};
 use crate::format::Format;
 use crate::mapped::MappedFile;
 use crate::npy::{self, Header};
 use crate::path::InputPath;
-use crate::torch::Checkpoint;
-use crate::{json_lines, npz, parquet_file, plain_text, table, tensors, torch};
+use crate::torch::{self, Checkpoint};
+use crate::{json_lines, npz, parquet_file, plain_text, table, tensors};
 
 /// Longer trees are cut: a checkpoint with the state of its optimizer has about a thousand entries.
 const TREE_LINES: usize = 2000;
@@ -81,9 +81,7 @@ fn read(format: Format, file: &MappedFile, input: &InputPath, ids: Option<&str>)
     let key = input.key.as_deref();
     match format {
         Format::Npy => match key {
-            Some(key) => problem(format!(
-                "is an .npy file, which holds one array without a name; leave out #{key}"
-            )),
+            Some(key) => bail!("is an .npy file, which holds one array without a name; leave out #{key}"),
             None => npy::read_file(file),
         },
         Format::Npz => npz::read(file, key),
@@ -94,9 +92,7 @@ fn read(format: Format, file: &MappedFile, input: &InputPath, ids: Option<&str>)
         Format::Tsv => table::read(file, b'\t', key, ids),
         Format::JsonLines => json_lines::read(file, key),
         Format::Text => match key {
-            Some(key) => problem(format!(
-                "is a .txt file, whose lines are texts without a name; leave out #{key}"
-            )),
+            Some(key) => bail!("is a .txt file, whose lines are texts without a name; leave out #{key}"),
             None => plain_text::read(file),
         },
     }
@@ -106,11 +102,7 @@ fn list(format: Format, file: &MappedFile, path: &Path) -> Parsed<Vec<ArrayInfo>
     match format {
         Format::Npy => {
             let header = Header::read(&mut &file[..])?;
-            Ok(vec![ArrayInfo {
-                key: None,
-                dtype: header.content.name().to_string(),
-                shape: header.shape,
-            }])
+            Ok(vec![ArrayInfo::new(None, &header.shape, header.content.name())])
         }
         Format::Npz => npz::list(file),
         Format::Safetensors => tensors::list(file),
@@ -120,5 +112,34 @@ fn list(format: Format, file: &MappedFile, path: &Path) -> Parsed<Vec<ArrayInfo>
         Format::Tsv => table::list(file, b'\t'),
         Format::JsonLines => json_lines::list(file),
         Format::Text => Ok(plain_text::list(file)),
+    }
+}
+
+/// Reads one text per row: the lines of a `.txt`, a field as `file.jsonl#field`, a column as `file.csv#column`, or any
+/// array of strings. An empty text is a text.
+pub fn read_texts(input: &InputPath) -> Result<Vec<String>> {
+    texts(read_array(input)?).map_err(|p| p.in_file(input))
+}
+
+fn texts(array: Array) -> Parsed<Vec<String>> {
+    match array.shape() {
+        [_] | [_, 1] => {}
+        shape => bail!(
+            "has shape {}; texts are one per row, shape ({},)",
+            Shape(shape),
+            shape[0]
+        ),
+    }
+    let dtype = array.dtype().to_string();
+    match array.into_data() {
+        Data::Text(texts) => Ok(texts),
+        Data::Mixed(objects) => {
+            let text = |(row, object)| match object {
+                Object::Text(text) => Ok(text),
+                other => bail!("holds {other:?} at row {row} (counted from 0), not text; fill or remove such rows"),
+            };
+            objects.into_iter().enumerate().map(text).collect()
+        }
+        _ => bail!("holds {dtype}, not text; give a .txt file, or a column or field of text with #name"),
     }
 }

@@ -7,7 +7,7 @@ use repscope_core::{Breakdown, Curve, Difference, Results, Score};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::InputRecord;
-use crate::error::{Error, Parsed, Problem, Result, problem};
+use crate::error::{Error, Parsed, Result, bail, problem};
 
 /// The request of a run, its inputs and its results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,9 +56,8 @@ impl ResultsDocument {
         }
     }
 
-    /// Indented JSON that ends with a line feed. Numbers read back to the same bits; one that is not
-    /// finite is written as a missing value with its reason, such points of a curve are left out, and in a breakdown
-    /// it is null.
+    /// Indented JSON that ends with a line feed. Numbers read back to the same bits; one that is not finite is written
+    /// as a missing value with its reason, such points of a curve are left out, and in a breakdown it is null.
     pub fn to_json(&self) -> String {
         let mut document = self.clone();
         document.scores.iter_mut().for_each(remove_non_finite);
@@ -96,14 +95,14 @@ impl ResultsDocument {
         struct Layout {
             schema: u32,
         }
-        let unreadable = |e: serde_json::Error| Problem::new(format!("is not a results document: {e}"));
+        let unreadable = |e: serde_json::Error| problem!("is not a results document: {e}");
         let layout: Layout = serde_json::from_str(text).map_err(unreadable)?;
         if layout.schema != Self::SCHEMA {
-            return problem(format!(
+            bail!(
                 "has schema {} but this repscope reads schema {}; use the repscope that wrote it",
                 layout.schema,
                 Self::SCHEMA
-            ));
+            );
         }
         serde_json::from_str(text).map_err(unreadable)
     }
@@ -122,11 +121,8 @@ fn remove_non_finite(score: &mut Score) {
 }
 
 fn remove_non_finite_points(curve: &mut Curve) {
-    let points = curve
-        .x
-        .iter()
-        .zip(&curve.y)
-        .filter(|(x, y)| x.is_finite() && y.is_finite());
+    let points = curve.x.iter().zip(&curve.y);
+    let points = points.filter(|(x, y)| x.is_finite() && y.is_finite());
     (curve.x, curve.y) = points.map(|(x, y)| (*x, *y)).unzip();
 }
 

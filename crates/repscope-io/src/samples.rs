@@ -12,10 +12,10 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use crate::array::{Array, Data};
-use crate::error::{Error, Parsed, Result, problem};
+use crate::error::{Error, Parsed, Result, bail};
 use crate::mapped::MappedFile;
-use crate::npy_writer::header;
 use crate::npz;
+use crate::write::header;
 
 /// The bytes of `samples.npz`, the same for the same results.
 pub fn samples_to_npz(results: &Results) -> Result<Vec<u8>> {
@@ -31,10 +31,8 @@ pub fn samples_to_npz(results: &Results) -> Result<Vec<u8>> {
     let mut write_all = || -> zip::result::ZipResult<()> {
         for table in &results.samples {
             for (column, values) in &table.columns {
-                let bytes = values
-                    .iter()
-                    .flat_map(|v| v.unwrap_or(f64::NAN).to_le_bytes())
-                    .collect();
+                let bytes = values.iter().flat_map(|v| v.unwrap_or(f64::NAN).to_le_bytes());
+                let bytes = bytes.collect();
                 let key = format!("{}/{}/{column}", table.model, table.metric);
                 add(key, npy("<f8", values.len(), bytes))?;
             }
@@ -89,10 +87,7 @@ fn parse(bytes: &[u8]) -> Parsed<(Vec<SampleTable>, Vec<ClassColumn>)> {
     for table in &tables {
         let lengths = || table.columns.iter().map(|c| c.1.len());
         if lengths().min() != lengths().max() {
-            return problem(format!(
-                "has columns of different lengths in {}/{}",
-                table.model, table.metric
-            ));
+            bail!("has columns of different lengths in {}/{}", table.model, table.metric);
         }
     }
     Ok((tables, classes))
@@ -102,18 +97,13 @@ fn class(bytes: &[u8], name: &str) -> Parsed<ClassColumn> {
     let key = format!("{name}.names");
     let names = match npz::read(bytes, Some(&key))?.data() {
         Data::Text(names) => names.clone(),
-        _ => return problem(format!("has {key} that are not text")),
+        _ => bail!("has {key} that are not text"),
     };
     let key = format!("{name}.codes");
-    let codes: Vec<u32> = numbers(npz::read(bytes, Some(&key))?, &key)?
-        .into_iter()
-        .map(|c| c as u32)
-        .collect();
+    let codes = numbers(npz::read(bytes, Some(&key))?, &key)?.into_iter();
+    let codes: Vec<u32> = codes.map(|c| c as u32).collect();
     if let Some(code) = codes.iter().find(|&&c| c as usize >= names.len()) {
-        return problem(format!(
-            "names class {code} of `{name}`, but there are {} names",
-            names.len()
-        ));
+        bail!("names class {code} of `{name}`, but there are {} names", names.len());
     }
     Ok(ClassColumn {
         name: name.to_string(),
@@ -127,7 +117,7 @@ fn numbers(array: Array, key: &str) -> Parsed<Vec<f64>> {
         Data::F64(values) => Ok((**values).as_ref().to_vec()),
         Data::F32(values) => Ok((**values).as_ref().iter().map(|&x| f64::from(x)).collect()),
         Data::U8(values) => Ok((**values).as_ref().iter().map(|&x| f64::from(x)).collect()),
-        _ => problem(format!("has {key} that are not numbers")),
+        _ => bail!("has {key} that are not numbers"),
     }
 }
 

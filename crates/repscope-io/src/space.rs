@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! From an array to a space: one row of numbers per sample.
 
+use std::fmt;
 use std::sync::Arc;
 
 use repscope_core::{Error, Result, Space, Values};
+use serde::{Deserialize, Serialize};
 
 use crate::array::{Array, Data, Object, Shape};
-use crate::pool::Pool;
 
 impl Array {
     /// One row of numbers per sample. One dimension gives one column, two stay as they are, three are
@@ -81,6 +82,68 @@ fn number(object: &Object) -> f64 {
         Object::Float(x) => *x,
         _ => f64::NAN,
     }
+}
+
+/// What becomes of the middle dimension of (N, T, D) embeddings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pool {
+    /// The last of the T steps.
+    #[default]
+    Last,
+    /// The mean over the steps, summed in double precision.
+    Mean,
+    /// The first step.
+    First,
+    /// All steps side by side, T·D columns; also any other trailing dimensions.
+    Flatten,
+}
+
+impl Pool {
+    /// The word on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Pool::Last => "last",
+            Pool::Mean => "mean",
+            Pool::First => "first",
+            Pool::Flatten => "flatten",
+        }
+    }
+
+    /// Pools samples of `steps` × `columns`, at least one of each; flattened values stay as they are.
+    pub(crate) fn apply(self, values: &Values, steps: usize, columns: usize) -> Values {
+        match (values, self) {
+            (_, Pool::Flatten) => values.clone(),
+            (Values::F32(v), Pool::Mean) => Values::F64(Arc::new(mean((**v).as_ref(), steps, columns))),
+            (Values::F64(v), Pool::Mean) => Values::F64(Arc::new(mean((**v).as_ref(), steps, columns))),
+            (Values::F32(v), _) => Values::F32(Arc::new(self.step((**v).as_ref(), steps, columns))),
+            (Values::F64(v), _) => Values::F64(Arc::new(self.step((**v).as_ref(), steps, columns))),
+        }
+    }
+
+    /// The first or last step of each sample.
+    fn step<T: Copy>(self, values: &[T], steps: usize, columns: usize) -> Vec<T> {
+        let start = if self == Pool::First { 0 } else { (steps - 1) * columns };
+        let samples = values.chunks_exact(steps * columns);
+        samples
+            .flat_map(|sample| sample[start..start + columns].iter().copied())
+            .collect()
+    }
+}
+
+impl fmt::Display for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+fn mean<T: Copy + Into<f64>>(values: &[T], steps: usize, columns: usize) -> Vec<f64> {
+    let mut means = Vec::with_capacity(values.len() / steps);
+    for sample in values.chunks_exact(steps * columns) {
+        let column = |j: usize| sample[j..].iter().step_by(columns).map(|&x| x.into()).sum::<f64>();
+        means.extend((0..columns).map(|j| column(j) / steps as f64));
+    }
+    means
 }
 
 #[cfg(test)]

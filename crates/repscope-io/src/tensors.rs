@@ -7,7 +7,7 @@ use safetensors::{Dtype, SafeTensorError, SafeTensors};
 use crate::array::{Array, ArrayInfo, Data, Shape, check_dimensions, count};
 use crate::choose::choose;
 use crate::element::{ByteOrder, Element};
-use crate::error::{Parsed, Problem, problem};
+use crate::error::{Parsed, bail, problem};
 use crate::mapped::{MappedFile, mapped_data};
 
 /// The tensors in the file, by name.
@@ -41,23 +41,16 @@ pub(crate) fn read_data(file: &MappedFile, key: Option<&str>) -> Parsed<(ArrayIn
     let info = &infos[choose(&infos, key, "tensor")?];
     let name = info.key.as_deref().unwrap_or_default();
     let tensors = open(file)?;
-    let tensor = tensors
-        .tensor(name)
-        .map_err(|e| Problem::new(format!("is damaged: {e}")))?;
+    let tensor = tensors.tensor(name).map_err(|e| problem!("is damaged: {e}"))?;
     let Some(element) = element(tensor.dtype()) else {
-        return problem(format!(
-            "holds tensor `{name}` of type {}, which is not read; convert it to float32",
-            info.dtype
-        ));
+        let dtype = &info.dtype;
+        bail!("holds tensor `{name}` of type {dtype}, which is not read; convert it to float32");
     };
     let bytes = tensor.data();
     let count = count(tensor.shape()).filter(|n| n.checked_mul(element.bytes()) == Some(bytes.len()));
     let Some(count) = count else {
-        return problem(format!(
-            "holds tensor `{name}` with {} bytes, which do not fill its shape {}",
-            bytes.len(),
-            Shape(tensor.shape())
-        ));
+        let (count, shape) = (bytes.len(), Shape(tensor.shape()));
+        bail!("holds tensor `{name}` with {count} bytes, which do not fill its shape {shape}");
     };
     let start = bytes.as_ptr().addr() - file.as_ptr().addr();
     let data = match mapped_data(file, element, ByteOrder::Little, start, count)? {
@@ -69,14 +62,14 @@ pub(crate) fn read_data(file: &MappedFile, key: Option<&str>) -> Parsed<(ArrayIn
 
 fn open(bytes: &[u8]) -> Parsed<SafeTensors<'_>> {
     SafeTensors::deserialize(bytes).map_err(|error| match (&error, promised_bytes(bytes)) {
-        (SafeTensorError::MetadataIncompleteBuffer, Some(promised)) => Problem::new(format!(
+        (SafeTensorError::MetadataIncompleteBuffer, Some(promised)) => problem!(
             "should have {promised} bytes by its header but has {}; it may have been cut off while copying",
             bytes.len()
-        )),
-        _ => Problem::new(format!(
+        ),
+        _ => problem!(
             "is not a readable .safetensors file ({error}); it has {} bytes",
             bytes.len()
-        )),
+        ),
     })
 }
 

@@ -12,18 +12,15 @@ mod conv_encoder;
 mod layers;
 mod recognize;
 mod resnet;
-mod source;
 pub(crate) mod text;
-mod two_head;
 mod vit;
 
 use std::fmt;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, wrong};
 use layers::Layers;
-pub use recognize::{recognize, recognize_as};
+pub use recognize::{WeightSource, recognize, recognize_as};
 use serde::{Deserialize, Serialize};
-pub use source::WeightSource;
 
 /// A network that can be written as a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +61,7 @@ impl Kind {
         let found = Kind::NAMES.iter().find(|(known, _)| *known == name);
         found.map(|(_, kind)| *kind).ok_or_else(|| {
             let known: Vec<&str> = Kind::NAMES.iter().map(|(known, _)| *known).collect();
-            Error::Model(format!("unknown network `{name}`; use {}", known.join(", ")))
+            wrong!("unknown network `{name}`; use {}", known.join(", "))
         })
     }
 }
@@ -123,9 +120,7 @@ pub struct Built {
 pub fn build(architecture: &Architecture, weights: &dyn WeightSource, options: &BuildOptions) -> Result<Built> {
     let kind = architecture.kind;
     let unused = |option: &str, owner: Kind| {
-        Error::Model(format!(
-            "{option} is an option for a {owner}, but the weights are those of a {kind}; leave it out"
-        ))
+        wrong!("{option} is an option for a {owner}, but the weights are those of a {kind}; leave it out")
     };
     if options.activation.is_some() && kind != Kind::ConvEncoder {
         return Err(unused("an activation", Kind::ConvEncoder));
@@ -137,7 +132,7 @@ pub fn build(architecture: &Architecture, weights: &dyn WeightSource, options: &
     let title = match kind {
         Kind::ConvEncoder => conv_encoder::write(&mut layers, options.activation.unwrap_or(Activation::Silu))?,
         Kind::ResNet => resnet::write(&mut layers)?,
-        Kind::TwoHead => two_head::write(&mut layers)?,
+        Kind::TwoHead => resnet::write_two_head(&mut layers)?,
         Kind::Vit => vit::write(&mut layers, options.heads)?,
     };
     let (onnx, ignored) = layers.finish()?;

@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: MIT
 //! Rows in, embeddings out: feeds a graph batch by batch, so that memory is bounded by the batch.
 
-mod clips;
 mod fit;
 mod input;
-mod normalize;
 mod options;
 mod outputs;
 mod rows;
-mod token_ids;
 
 use std::path::Path;
 
 use crate::architectures::{build, recognize, recognize_as};
-use crate::error::{Error, Result};
+use crate::error::{Result, bail, wrong};
 use crate::runtime::{Elem, ModelBytes, ModelFile, Port, Session, load};
-use clips::{Frames, Regroup};
 use fit::Fit;
 use input::{feed, only_input};
+use rows::{Frames, Regroup};
 
 pub use options::{Layout, Options};
 pub use outputs::Output;
-pub use rows::Rows;
+pub use rows::{Made, Rows};
 
 /// How the names of files of weights end.
 const WEIGHTS: [&str; 6] = ["pth", "pt", "ckpt", "bin", "tar", "safetensors"];
@@ -61,33 +58,29 @@ impl Encoder {
     /// Opens an `.onnx` file, or weights of a network that [`architectures`](crate::architectures) knows. `key` says
     /// which part of a checkpoint holds them, as in `file.pth#key`.
     pub fn open(path: &Path, key: Option<&str>, options: Options) -> Result<Self> {
-        let extension = path
-            .extension()
-            .map(|e| e.to_string_lossy().to_lowercase())
-            .unwrap_or_default();
+        let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+        let extension = extension.unwrap_or_default();
         if extension == "onnx" {
             if options.architecture.is_some() {
-                return Err(Error::Model(format!(
-                    "{} is a graph, which says itself what is computed; leave out the architecture",
-                    path.display()
-                )));
+                let path = path.display();
+                bail!("{path} is a graph, which says itself what is computed; leave out the architecture");
             }
             let digest = file_digest(path)?;
             return Encoder::new(ModelBytes::File(path.to_path_buf()), &digest, options);
         }
         if !WEIGHTS.contains(&extension.as_str()) {
-            return Err(Error::Model(format!(
+            bail!(
                 "{} is not a model by its name; give an .onnx file, or weights as .{}",
                 path.display(),
                 WEIGHTS.join(", .")
-            )));
+            );
         }
         let weights = repscope_io::Weights::open(path, key)?;
         let network = match options.architecture {
             Some(kind) => recognize_as(&weights, kind),
             None => recognize(&weights),
         };
-        let network = network.map_err(|e| Error::Model(format!("{}: {e}", path.display())))?;
+        let network = network.map_err(|e| wrong!("{}: {e}", path.display()))?;
         let built = build(&network, &weights, &options.build)?;
         let mut encoder = Encoder::from_graph(built.onnx, options)?;
         encoder.made.push(built.title);
@@ -110,13 +103,10 @@ impl Encoder {
         options.check()?;
         let session = load(model, &options.runtime, options.threads)?;
         let input = only_input(session.inputs(), options.input.as_deref())?.clone();
-        token_ids::check(&input, session.inputs(), &options)?;
+        input::check(&input, session.inputs(), &options)?;
         let outputs = outputs::choose(&options.outputs, session.outputs())?;
-        let identity = format!(
-            "repscope encoder 1\n{bytes}\n{}\n{}\n",
-            options.identity(),
-            session.engine()
-        );
+        let (identity, engine) = (options.identity(), session.engine());
+        let identity = format!("repscope encoder 1\n{bytes}\n{identity}\n{engine}\n");
         let digest = blake3::hash(identity.as_bytes()).to_hex().to_string();
         Ok(Encoder {
             session,
@@ -163,10 +153,9 @@ impl Encoder {
         };
         let mut regroup = Regroup::new(frames.per_clip());
         let mut notes = self.run(&frames, &fit, &mut |batch| regroup.take(batch, on_batch))?;
+        let (shape, per_clip) = (shape_text(rows.shape()), frames.per_clip());
         notes.push(format!(
-            "rows of shape {} are clips: each of their {} frames has an embedding",
-            shape_text(rows.shape()),
-            frames.per_clip()
+            "rows of shape {shape} are clips: each of their {per_clip} frames has an embedding"
         ));
         Ok(notes)
     }
@@ -184,11 +173,8 @@ impl Encoder {
         notes.extend(self.options.note(rows.dtype()));
         let size: usize = fit.shape.iter().product();
         if rows.count() == 0 || size == 0 {
-            return Err(Error::Model(format!(
-                "there is nothing to encode: {} rows of shape {}",
-                rows.count(),
-                shape_text(rows.shape())
-            )));
+            let (count, shape) = (rows.count(), shape_text(rows.shape()));
+            bail!("there is nothing to encode: {count} rows of shape {shape}");
         }
         let fixed = self.input.dims.first().copied().flatten();
         let step = fixed.unwrap_or(self.options.batch);
@@ -207,13 +193,11 @@ impl Encoder {
             let fed = fixed.unwrap_or(count.max(2));
             if stored.len() != count * size {
                 let read = stored.len();
-                return Err(Error::Model(format!(
-                    "{read} values were read for {count} rows of {size}"
-                )));
+                bail!("{read} values were read for {count} rows of {size}");
             }
             let value = feed(fit, &normal, &stored, size, fed)?;
             let inputs = match self.input.elem {
-                Elem::I64 => token_ids::inputs(value, &self.input, self.session.inputs(), self.options.pad, first)?,
+                Elem::I64 => input::inputs(value, &self.input, self.session.inputs(), self.options.pad, first)?,
                 _ => vec![(self.input.name.clone(), value)],
             };
             let mut values = self.session.run(inputs, &names)?;
@@ -228,10 +212,8 @@ impl Encoder {
                         .filter_map(|(name, v)| outputs::note(name, &v.shape)),
                 );
             }
-            let made = names
-                .iter()
-                .zip(values)
-                .map(|(name, v)| outputs::embeddings(name, v, fed, count));
+            let made = names.iter().zip(values);
+            let made = made.map(|(name, v)| outputs::embeddings(name, v, fed, count));
             let outputs = made.collect::<Result<Vec<Output>>>()?;
             if first == 0 {
                 shapes = outputs.iter().map(|o| o.shape.clone()).collect();

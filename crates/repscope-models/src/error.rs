@@ -17,3 +17,14 @@ pub enum Error {
     #[error(transparent)]
     File(#[from] repscope_io::Error),
 }
+
+/// An [`Error::Model`] from a format string and its arguments.
+macro_rules! wrong {
+    ($($message:tt)*) => { $crate::error::Error::Model(format!($($message)*)) };
+}
+
+/// Returns an [`Error::Model`] from a format string and its arguments.
+macro_rules! bail {
+    ($($message:tt)*) => { return Err($crate::error::wrong!($($message)*)) };
+}
+pub(crate) use {bail, wrong};

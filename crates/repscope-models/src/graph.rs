@@ -7,10 +7,7 @@
 
 mod builder;
 mod describe;
-mod port;
-mod read_port;
 mod wire;
 
-pub use builder::{Attribute, GraphBuilder};
+pub use builder::{Attribute, Dim, Element, GraphBuilder, PortInfo};
 pub use describe::{GraphInfo, describe};
-pub use port::{Dim, Element, PortInfo};

@@ -13,6 +13,6 @@ pub mod graph;
 pub mod runtime;
 mod text;
 
-pub use encoder::{Batch, Embeddings, Encoder, Layout, Options, Output, Rows};
+pub use encoder::{Batch, Embeddings, Encoder, Layout, Made, Options, Output, Rows};
 pub use error::{Error, Result};
 pub use text::{Pooling, Projection, TextEncoder, TextOptions};

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: MIT
 //! What runs a graph: rten, which is built in, or an installed ONNX Runtime.
 
-mod beside;
 mod find_library;
 #[cfg(feature = "onnxruntime")]
-mod onnx_library;
 #[cfg(feature = "onnxruntime")]
 mod onnx_runtime;
 mod rten_session;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, bail, wrong};
+use crate::graph::describe;
 
-pub(crate) use beside::ModelFile;
 pub use find_library::find_library;
 
 /// A tensor that goes in or comes out: its shape and its values, last index fastest.
@@ -26,6 +24,20 @@ pub struct Value {
     pub shape: Vec<usize>,
     /// The values.
     pub data: Data,
+}
+
+impl Value {
+    /// A tensor of numbers.
+    pub fn floats(shape: Vec<usize>, values: Vec<f32>) -> Self {
+        let data = Data::F32(values);
+        Value { shape, data }
+    }
+
+    /// A tensor of integers.
+    pub fn ints(shape: Vec<usize>, values: Vec<i64>) -> Self {
+        let data = Data::I64(values);
+        Value { shape, data }
+    }
 }
 
 /// The values of a tensor. Other kinds of numbers are converted on the way in and out.
@@ -64,10 +76,8 @@ pub struct Port {
 impl fmt::Display for Port {
     /// The name and the shape: `x [?, 3, 64, 64]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sizes = self
-            .dims
-            .iter()
-            .map(|d| d.map_or_else(|| "?".to_string(), |n| n.to_string()));
+        let sizes = self.dims.iter();
+        let sizes = sizes.map(|d| d.map_or_else(|| "?".to_string(), |n| n.to_string()));
         write!(f, "{} [{}]", self.name, sizes.collect::<Vec<_>>().join(", "))
     }
 }
@@ -134,12 +144,9 @@ pub fn load(model: ModelBytes, runtime: &Runtime, threads: usize) -> Result<Box<
     if let ModelBytes::File(path) = &model {
         // A clear word before a runtime tries.
         let open = std::fs::metadata(path).and_then(|_| std::fs::File::open(path));
-        let file = open.map_err(|e| Error::Model(format!("cannot read {}: {e}", path.display())))?;
+        let file = open.map_err(|e| wrong!("cannot read {}: {e}", path.display()))?;
         if file.metadata().is_ok_and(|m| m.is_dir()) {
-            return Err(Error::Model(format!(
-                "{} is a folder; give an .onnx file",
-                path.display()
-            )));
+            bail!("{} is a folder; give an .onnx file", path.display());
         }
     }
     let source = model.to_string();
@@ -154,18 +161,16 @@ pub fn load(model: ModelBytes, runtime: &Runtime, threads: usize) -> Result<Box<
             Box::new(onnx_runtime::OnnxSession::load(&model, &library, *provider, threads)?)
         }
         #[cfg(not(feature = "onnxruntime"))]
-        Runtime::OnnxRuntime { .. } => {
-            return Err(Error::Model(
-                "this program was built without ONNX Runtime; build it with the feature `onnxruntime`, or use the runtime rten".to_string(),
-            ));
-        }
+        Runtime::OnnxRuntime { .. } => bail!(
+            "this program was built without ONNX Runtime; build it with the feature `onnxruntime`, or use the runtime rten"
+        ),
     };
     if session.inputs().is_empty() || session.outputs().is_empty() {
-        return Err(Error::Model(format!(
+        bail!(
             "{source} has {} inputs and {} outputs and cannot be run; it may have been cut off, or hold no model",
             session.inputs().len(),
             session.outputs().len()
-        )));
+        );
     }
     Ok(session)
 }
@@ -174,10 +179,7 @@ pub fn load(model: ModelBytes, runtime: &Runtime, threads: usize) -> Result<Box<
 fn port<'a>(ports: &'a [Port], name: &str, kind: &str) -> Result<&'a Port> {
     ports.iter().find(|p| p.name == name).ok_or_else(|| {
         let there: Vec<String> = ports.iter().map(Port::to_string).collect();
-        Error::Model(format!(
-            "the graph has no {kind} named {name}; it has {}",
-            there.join(", ")
-        ))
+        wrong!("the graph has no {kind} named {name}; it has {}", there.join(", "))
     })
 }
 
@@ -188,12 +190,51 @@ fn to_bytes(values: &[f32], input: &str) -> Result<Vec<u8>> {
         .iter()
         .map(|x| {
             byte(x).ok_or_else(|| {
-                Error::Model(format!(
+                wrong!(
                     "the input {input} takes bytes, but a value is {x}; feed integers from 0 to 255, without scale, mean or std"
-                ))
+                )
             })
         })
         .collect()
+}
+
+/// A model file and those beside it that it needs.
+pub(crate) struct ModelFile {
+    /// The bytes of the model file.
+    pub bytes: Vec<u8>,
+    /// The names in the model, and where the files are.
+    pub beside: Vec<(String, PathBuf)>,
+}
+
+impl ModelFile {
+    /// Reads a model file and finds the others. A name that leads out of the folder is refused.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let bytes = read(path)?;
+        let info = describe(&bytes).map_err(|e| wrong!("{} cannot be used: {e}", path.display()))?;
+        let mut beside = Vec::new();
+        for name in info.external_files {
+            let inside = Path::new(&name)
+                .components()
+                .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+            let file = path.parent().unwrap_or(Path::new("")).join(&name);
+            if !inside || !file.is_file() {
+                let why = if inside {
+                    "which is missing"
+                } else {
+                    "which is not beside it"
+                };
+                let path = path.display();
+                bail!("{path} keeps weights in {name}, {why}; put that file beside it");
+            }
+            beside.push((name, file));
+        }
+        Ok(ModelFile { bytes, beside })
+    }
+}
+
+/// The bytes of a file.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|e| wrong!("cannot read {}: {e}", path.display()))
 }
 
 #[cfg(test)]

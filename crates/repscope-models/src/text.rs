@@ -11,20 +11,15 @@
 mod body;
 mod checkpoint;
 mod folder;
-mod modules;
 mod open;
-mod opened;
 mod options;
-mod pooling;
-mod positions;
-mod shards;
 mod steps;
 mod take;
 mod tokens;
 
 use std::collections::BTreeMap;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 use crate::runtime::{Data, Value};
 use body::{Body, Vectors};
 use steps::Step;
@@ -82,7 +77,7 @@ impl TextEncoder {
         on_batch: &mut dyn FnMut(usize, &[f32]) -> Result<()>,
     ) -> Result<Vec<String>> {
         if texts.is_empty() {
-            return Err(Error::Model("there is nothing to encode: 0 texts".to_string()));
+            bail!("there is nothing to encode: 0 texts");
         }
         let (mut cut, mut empty) = (0, 0);
         for (at, window) in texts.chunks(WINDOW).enumerate() {
@@ -136,17 +131,17 @@ impl TextEncoder {
                 let texts: Vec<&Row> = batch.iter().map(|&at| &rows[at]).collect();
                 let (made, width) = self.encode_rows(&texts)?;
                 if width != self.width {
-                    return Err(Error::Model(format!(
+                    bail!(
                         "the model gives embeddings of {width} numbers for some texts and of {} for others",
                         self.width
-                    )));
+                    );
                 }
                 for (&at, embedding) in batch.iter().zip(made.chunks_exact(width)) {
                     if embedding.iter().any(|x| !x.is_finite()) {
-                        return Err(Error::Model(format!(
+                        bail!(
                             "the embedding of text {} (counted from 0) is not finite; the model or its projection is damaged",
                             first + at
-                        )));
+                        );
                     }
                     embeddings[at * width..(at + 1) * width].copy_from_slice(embedding);
                 }
@@ -161,11 +156,11 @@ impl TextEncoder {
         };
         let beyond = |row: &Row| row.ids.iter().copied().find(|&id| id < 0 || id >= known as i64);
         match rows.iter().enumerate().find_map(|(at, row)| Some((at, beyond(row)?))) {
-            Some((at, id)) => Err(Error::Model(format!(
+            Some((at, id)) => bail!(
                 "text {} (counted from 0) has the token {id}, but the model knows {known}; tokenizer.json is that of another \
                  model",
                 first + at
-            ))),
+            ),
             None => Ok(()),
         }
     }
@@ -175,7 +170,7 @@ impl TextEncoder {
         let output = self.take.output().to_string();
         let made = self.body.run(texts, std::slice::from_ref(&output))?;
         let Some(Vectors { value, fed }) = made.into_iter().next() else {
-            return Err(Error::Model(format!("the output {output} was not computed")));
+            bail!("the output {output} was not computed");
         };
         let (mut vectors, mut width) = self.take.vectors(value, fed, texts, self.end)?;
         for step in &mut self.steps {
@@ -189,8 +184,6 @@ impl TextEncoder {
 fn floats(value: Value, name: &str) -> Result<(Vec<usize>, Vec<f32>)> {
     match value.data {
         Data::F32(values) => Ok((value.shape, values)),
-        Data::I64(_) => Err(Error::Model(format!(
-            "the output {name} holds integers, not embeddings"
-        ))),
+        Data::I64(_) => bail!("the output {name} holds integers, not embeddings"),
     }
 }

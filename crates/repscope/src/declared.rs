@@ -5,16 +5,12 @@
 use std::path::PathBuf;
 
 use clap::builder::ValueParser;
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, ArgAction};
 use repscope_core::{ClusterCount, METRICS, Metric};
 use serde_json::{Value, json};
 
-use crate::analysis;
-use crate::compare::Compare;
-use crate::encode::Encode;
-use crate::evaluation::request::Evaluate;
 use crate::options::Word;
-use crate::options::layers::command;
+use crate::request;
 use crate::source::{IdSource, Named, Source};
 
 /// Every metric: what it takes, the options that change it, what it gives, and its page.
@@ -24,17 +20,10 @@ pub fn metrics() -> Value {
 
 /// The options of a command, or none where there is no such command.
 pub fn options(command: &str) -> Value {
-    let own: Option<Command> = match command {
-        "evaluate" => Some(self::command::<Evaluate>()),
-        "compare" => Some(self::command::<Compare>()),
-        "encode" => Some(self::command::<Encode>()),
-        name => analysis::named(name).map(|own| (own.command)()),
-    };
+    let own = request::command(command);
     let arguments = own.iter().flat_map(|own| own.get_arguments());
-    arguments
-        .filter(|arg| arg.get_long().is_some())
-        .map(of_option)
-        .collect()
+    let found = arguments.filter(|arg| arg.get_long().is_some()).map(of_option);
+    found.collect()
 }
 
 fn of_metric(metric: &Metric) -> Value {
@@ -55,19 +44,13 @@ fn of_metric(metric: &Metric) -> Value {
 }
 
 fn of_option(arg: &Arg) -> Value {
-    let choices: Vec<String> = arg
-        .get_possible_values()
-        .iter()
-        .map(|value| value.get_name().to_string())
-        .collect();
+    let choices = arg.get_possible_values();
+    let choices: Vec<&str> = choices.iter().map(|value| value.get_name()).collect();
     let is_flag = !arg.get_action().takes_values();
     let many =
         matches!(arg.get_action(), ArgAction::Append) || arg.get_num_args().is_some_and(|range| range.max_values() > 1);
-    let defaults: Vec<String> = arg
-        .get_default_values()
-        .iter()
-        .map(|value| value.to_string_lossy().into_owned())
-        .collect();
+    let defaults = arg.get_default_values().iter().map(|value| value.to_string_lossy());
+    let defaults: Vec<_> = defaults.collect();
     json!({
         "name": arg.get_long(), "field": arg.get_id().as_str(), "heading": arg.get_help_heading(),
         "help": arg.get_help().map(ToString::to_string),
@@ -82,24 +65,23 @@ fn of_option(arg: &Arg) -> Value {
 /// number or a word) or `text`.
 fn kind(parser: &ValueParser) -> &'static str {
     use std::any::TypeId;
-    let is = |id: TypeId| parser.type_id() == id;
-    if is(TypeId::of::<usize>()) || is(TypeId::of::<u64>()) || is(TypeId::of::<i64>()) {
-        "integer"
-    } else if is(TypeId::of::<f64>()) || is(TypeId::of::<f32>()) {
-        "number"
-    } else if is(TypeId::of::<Source>()) {
-        "source"
-    } else if is(TypeId::of::<Named>()) || is(TypeId::of::<IdSource>()) {
-        "named"
-    } else if is(TypeId::of::<PathBuf>()) {
-        "path"
-    } else if is(TypeId::of::<ClusterCount>()) {
-        "count"
-    } else if is(TypeId::of::<Word>()) {
-        "word"
-    } else {
-        "text"
-    }
+    let kinds = [
+        (TypeId::of::<usize>(), "integer"),
+        (TypeId::of::<u64>(), "integer"),
+        (TypeId::of::<i64>(), "integer"),
+        (TypeId::of::<f64>(), "number"),
+        (TypeId::of::<f32>(), "number"),
+        (TypeId::of::<Source>(), "source"),
+        (TypeId::of::<Named>(), "named"),
+        (TypeId::of::<IdSource>(), "named"),
+        (TypeId::of::<PathBuf>(), "path"),
+        (TypeId::of::<ClusterCount>(), "count"),
+        (TypeId::of::<Word>(), "word"),
+    ];
+    kinds
+        .iter()
+        .find(|(id, _)| parser.type_id() == *id)
+        .map_or("text", |(_, kind)| kind)
 }
 
 /// `LabelsIfAny` as `labels_if_any`.

@@ -59,10 +59,8 @@ pub fn encode(options: &Encode, session: &Session) -> Result<Encoded> {
         && !has_extension(output, "npy")
         && !has_extension(output, "safetensors")
     {
-        bail!(
-            "{}: embeddings are written as .npy or .safetensors; name the file so",
-            output.display()
-        );
+        let output = output.display();
+        bail!("{output}: embeddings are written as .npy or .safetensors; name the file so");
     }
     let encoders = Encoders {
         options: &options.options,
@@ -74,11 +72,8 @@ pub fn encode(options: &Encode, session: &Session) -> Result<Encoded> {
     let mut model = encoders.open(&place, &mut reader)?;
     let seen = Seen::open(&input.place()?, options.options.numbers.skip_bad, &mut reader)?;
     let stored = encoders.stored(&mut model, &place.stem(), &seen, options.output.as_deref())?;
-    let notes = reader
-        .warnings
-        .into_iter()
-        .chain(stored.notes.iter().cloned())
-        .collect();
+    let notes = reader.warnings.into_iter().chain(stored.notes.iter().cloned());
+    let notes = notes.collect();
     Ok(Encoded { stored, notes })
 }
 

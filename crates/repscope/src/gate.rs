@@ -3,7 +3,6 @@
 //! exit code 1, so that a comparison can stop a pipeline.
 
 mod drops;
-mod limit;
 
 use std::path::{Path, PathBuf};
 
@@ -12,16 +11,15 @@ use clap::Args;
 use repscope_core::metrics::find;
 use repscope_core::{METRICS, Results};
 use repscope_io::ResultsDocument;
-use repscope_render::{Color, GateLine, gate_table};
+use repscope_render::{Color, GateLine, gate_table, number, number_with_interval};
 use serde::{Deserialize, Serialize};
 
 use crate::evaluation::document;
 use crate::evaluation::problems::did_you_mean;
-use crate::options::{choice, default_options};
+use crate::options::{default_options, words};
 use crate::report::{Report, document_in};
-use crate::search::list;
+use crate::search::{distinct, list};
 use drops::Drops;
-use limit::Limit;
 
 /// Where the help shows the options.
 const HEADING: &str = "Gates (exit code 1 if one fails)";
@@ -44,7 +42,7 @@ pub struct GateOptions {
     /// What must keep the limits: the value, or all of its interval
     #[arg(
         long,
-        value_parser = choice::<GateOn>(&[("value", ""), ("interval", "")]),
+        value_parser = words::<GateOn>("value interval"),
         default_value = "value",
         hide_possible_values = true,
         value_name = "value|interval",
@@ -81,11 +79,8 @@ pub struct Gates {
 impl Gates {
     /// Parses the gates and reads the baseline, before anything is computed.
     pub fn read(options: &GateOptions) -> Result<Self> {
-        let limits = options
-            .gates
-            .iter()
-            .map(|text| Limit::parse(text))
-            .collect::<Result<_>>()?;
+        let limits = options.gates.iter().map(|text| Limit::parse(text));
+        let limits = limits.collect::<Result<_>>()?;
         let drops = match &options.baseline {
             None => None,
             Some(path) => {
@@ -131,11 +126,10 @@ impl GateOptions {
             _ => false,
         };
         if same(&document_in(path), &output_dir.join("results.json")) {
+            let (path, output_dir) = (path.display(), output_dir.display());
             bail!(
-                "`baseline` = {} would be overwritten by this run, whose results go to {}; keep the baseline elsewhere, or \
-                 give another `output_dir`",
-                path.display(),
-                output_dir.display()
+                "`baseline` = {path} would be overwritten by this run, whose results go to {output_dir}; keep the baseline elsewhere, or \
+                 give another `output_dir`"
             );
         }
         Ok(())
@@ -214,22 +208,14 @@ fn refuse_unknown(option: &str, metric: &str) -> Result<()> {
 
 /// The models of results, in their order.
 pub fn models(results: &Results) -> Vec<&str> {
-    let mut models: Vec<&str> = Vec::new();
-    for score in &results.scores {
-        if !models.contains(&score.model.as_str()) {
-            models.push(&score.model);
-        }
-    }
-    models
+    distinct(results.scores.iter().map(|score| score.model.as_str()))
 }
 
 /// The value of a model, or why there is none.
 fn value_of(results: &Results, model: &str, metric: &str, whose: &str) -> Result<f64, String> {
     if !models(results).contains(&model) {
-        return Err(format!(
-            "{whose} no model `{model}`; there is {}",
-            list(models(results).into_iter())
-        ));
+        let known = list(models(results).into_iter());
+        return Err(format!("{whose} no model `{model}`; there is {known}"));
     }
     match results.score(model, metric) {
         None => Err(format!(
@@ -247,19 +233,148 @@ fn value_of(results: &Results, model: &str, metric: &str, whose: &str) -> Result
 fn relatives(results: &Results, model: &str, metric: &str) -> String {
     let family = |id: &str| id.split(['.', '@', '(']).next().unwrap_or(id).to_string();
     let own = || {
-        results
-            .scores
-            .iter()
-            .filter(|s| s.model == model)
-            .map(|s| s.metric.as_str())
+        let found = results.scores.iter().filter(|s| s.model == model);
+        found.map(|s| s.metric.as_str())
     };
-    let related: Vec<&str> = own()
-        .filter(|id| family(id) == family(metric))
-        .take(SCORES_SHOWN)
-        .collect();
-    if related.is_empty() {
-        format!("there are {} others", own().count())
-    } else {
-        format!("there is {}", related.join(", "))
+    let related = own().filter(|id| family(id) == family(metric)).take(SCORES_SHOWN);
+    match &related.collect::<Vec<_>>()[..] {
+        [] => format!("there are {} others", own().count()),
+        related => format!("there is {}", related.join(", ")),
+    }
+}
+
+/// Longer signs first: `>=` starts with `>`.
+const SIGNS: [&str; 5] = [">=", "<=", "==", ">", "<"];
+
+#[derive(Debug, PartialEq)]
+struct Limit {
+    /// `None` for every model.
+    model: Option<String>,
+    metric: String,
+    /// One of [`SIGNS`].
+    sign: &'static str,
+    value: f64,
+}
+
+impl Limit {
+    pub fn parse(text: &str) -> Result<Self> {
+        // The last one: names of models may hold anything.
+        let at = text.rfind(['<', '>']).or_else(|| text.rfind("=="));
+        let found = at.and_then(|at| {
+            let sign = SIGNS.into_iter().find(|sign| text[at..].starts_with(sign))?;
+            Some((&text[..at], sign, text[at + sign.len()..].trim()))
+        });
+        let Some((left, sign, value)) = found else {
+            bail!("`gate` = {text} has no limit; write METRIC>=VALUE, with >=, >, <=, < or ==");
+        };
+        let Some(value) = value.parse().ok().filter(|v: &f64| v.is_finite()) else {
+            bail!("`gate` = {text}: `{value}` is not a number");
+        };
+        let (model, metric) = split_model(left);
+        refuse_unknown(&format!("`gate` = {text}"), metric)?;
+        Ok(Limit {
+            model,
+            metric: metric.to_string(),
+            sign,
+            value,
+        })
+    }
+
+    /// How it went for each model that it speaks of.
+    pub fn check(&self, on: GateOn, results: &Results) -> Vec<GateLine> {
+        let models = match &self.model {
+            Some(model) => vec![model.as_str()],
+            None => models(results),
+        };
+        let found = models.iter().map(|model| self.check_model(model, on, results));
+        found.collect()
+    }
+
+    fn check_model(&self, model: &str, on: GateOn, results: &Results) -> GateLine {
+        let line = |got: String, passed: bool, why: Option<String>| GateLine {
+            gate: format!("{} {} {}", self.metric, self.sign, self.value),
+            model: model.to_string(),
+            got,
+            passed,
+            why,
+        };
+        let value = match value_of(results, model, &self.metric, "there is") {
+            Ok(value) => value,
+            Err(why) => return line("—".to_string(), false, Some(why)),
+        };
+        if on == GateOn::Value {
+            return line(self.shown(value), self.holds(value), None);
+        }
+        match results.score(model, &self.metric).and_then(|score| score.interval) {
+            Some(interval) => {
+                let (value, ends) = number_with_interval(value, interval);
+                let holds = interval.iter().all(|&end| self.holds(end));
+                line(format!("{value} {ends}"), holds, None)
+            }
+            None => {
+                let why = "the score has no interval; ask for `gate_on` value";
+                line(number(value), false, Some(why.to_string()))
+            }
+        }
+    }
+
+    fn holds(&self, value: f64) -> bool {
+        match self.sign {
+            ">=" => value >= self.value,
+            ">" => value > self.value,
+            "<=" => value <= self.value,
+            "<" => value < self.value,
+            _ => value == self.value,
+        }
+    }
+
+    /// With all digits where fewer would contradict the verdict: 0.949999 is not 0.95.
+    fn shown(&self, value: f64) -> String {
+        let short = number(value);
+        if short.parse().is_ok_and(|read| self.holds(read) == self.holds(value)) {
+            short
+        } else {
+            value.to_string()
+        }
+    }
+}
+
+#[cfg(test)]
+mod limit_tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_read_with_and_without_a_model() {
+        let limit = |text: &str| Limit::parse(text).unwrap();
+        let plain = limit("trustworthiness@10>=0.95");
+        assert_eq!((plain.model.as_deref(), plain.sign, plain.value), (None, ">=", 0.95));
+        let own = limit("run:a<b: two_nn(fit=mle) < -1e-3");
+        assert_eq!(
+            (own.model.as_deref(), own.metric.as_str()),
+            (Some("run:a<b"), "two_nn(fit=mle)")
+        );
+        assert_eq!((own.sign, own.value), ("<", -0.001));
+        assert_eq!(limit("nmi==1").sign, "==");
+        assert_eq!(limit("nmi<=1").sign, "<=");
+        assert_eq!(limit("nmi>0").sign, ">");
+    }
+
+    #[test]
+    fn what_is_no_limit_says_what_is_missing() {
+        let error = |text: &str| Limit::parse(text).unwrap_err().to_string();
+        assert!(error("trustworthiness@10").contains("has no limit"));
+        assert!(error("trustworthiness@10=0.9").contains("has no limit"));
+        assert!(error("nmi>=high").contains("`high` is not a number"));
+        assert!(error("nmi>=nan").contains("is not a number"));
+        assert!(error("trustwortiness@10>=0.9").contains("did you mean `trustworthiness@10`?"));
+        assert!(error("trustworthiness>=0.9").contains("write trustworthiness@10"));
+        assert!(error("smoothness>=0.9").contains("smoothness.slope, smoothness.intercept"));
+    }
+
+    #[test]
+    fn digits_do_not_contradict_the_verdict() {
+        let limit = Limit::parse("nmi>=0.95").unwrap();
+        assert_eq!(limit.shown(0.961234), "0.9612");
+        assert_eq!(limit.shown(0.949999), "0.949999");
     }
 }

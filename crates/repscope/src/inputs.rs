@@ -10,6 +10,7 @@ use repscope_io::{Array, InputRecord, Pool};
 use crate::encoding::{self, Encoders, Seen};
 use crate::evaluation::problems::Problems;
 use crate::models::{self, Model};
+use crate::options::layers::{Layer, object};
 use crate::options::{Data, Machine};
 use crate::reader::{Orders, Part, Reader, Sources};
 use crate::session::Session;
@@ -215,19 +216,11 @@ impl Inputs {
 }
 
 /// What was said about the inputs.
-pub fn roles(data: &Data) -> serde_json::Map<String, serde_json::Value> {
-    let mut roles = serde_json::Map::from_iter(
-        [
-            ("states", serde_json::json!(data.states)),
-            ("next_states", serde_json::json!(data.next_states)),
-            ("labels", serde_json::json!(data.labels)),
-            ("episodes", serde_json::json!(data.episodes)),
-            ("models", serde_json::json!(data.models)),
-            ("pool", serde_json::json!(data.pool)),
-            ("ids", serde_json::json!(data.ids)),
-        ]
-        .map(|(key, value)| (key.to_string(), value)),
-    );
+pub fn roles(data: &Data) -> Layer {
+    let mut roles = object(serde_json::json!({
+        "states": data.states, "next_states": data.next_states, "labels": data.labels, "episodes": data.episodes,
+        "models": data.models, "pool": data.pool, "ids": data.ids,
+    }));
     roles.extend(data.encoder.asked());
     roles
 }
@@ -383,10 +376,8 @@ fn same_rows(
         return Ok(());
     }
     let each: Vec<String> = rows.iter().map(|(name, count)| format!("{name} {count}")).collect();
-    bail!(
-        "the numbers of rows differ: {}; give one row per sample in all, or join them with `ids`",
-        each.join(", ")
-    );
+    let each = each.join(", ");
+    bail!("the numbers of rows differ: {each}; give one row per sample in all, or join them with `ids`");
 }
 
 /// Every row is a sample; consecutive rows are pairs.

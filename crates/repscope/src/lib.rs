@@ -24,7 +24,6 @@ mod encode;
 pub mod encoding;
 mod error;
 mod evaluation;
-mod figure_files;
 mod functions;
 pub mod gate;
 #[doc(hidden)] // for benchmarks
@@ -45,7 +44,7 @@ mod study_file;
 pub use analysis::{ANALYSES, Analysis};
 pub use compare::Compare;
 pub use encode::{Encode, Encoded};
-pub use error::{Error, Result};
+pub use error::{Error, Result, message};
 pub use evaluation::problems::{Problems, did_you_mean};
 pub use evaluation::request::{Choice, Evaluate};
 pub use evaluation::run::{Evaluation, write_example};

@@ -77,10 +77,8 @@ pub fn parse(given: &[Given], with_next: bool) -> Result<Vec<Model>> {
     }
     let mut names = BTreeSet::new();
     if let Some(model) = models.iter().find(|model| !names.insert(&model.name)) {
-        bail!(
-            "two models are called `{}`; give each its own name with `model` NAME=PATH",
-            model.name
-        );
+        let name = &model.name;
+        bail!("two models are called `{name}`; give each its own name with `model` NAME=PATH");
     }
     Ok(models)
 }

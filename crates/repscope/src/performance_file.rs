@@ -27,13 +27,7 @@ pub fn read(source: &Source, models: &[Model]) -> Result<(Performance, InputReco
         dtype,
         rows,
     } = if is_json { read_json(&file)? } else { read_table(&file)? };
-    let record = InputRecord {
-        path: path.to_string(),
-        shape: vec![rows.len()],
-        dtype,
-        digest: digest(&path.path)?,
-        about: Vec::new(),
-    };
+    let record = InputRecord::new(&path, &[rows.len()], &dtype, digest(&path.path)?);
     let mut first_rows = BTreeMap::new();
     for (row, (name, _)) in rows.iter().enumerate() {
         if let Some(first) = first_rows.insert(name, row) {

@@ -76,10 +76,8 @@ impl Orders {
             return Ok(None);
         };
         if chosen.total != count {
-            bail!(
-                "`{part}` has {count} rows but {} ids; give one id per row",
-                chosen.total
-            );
+            let total = &chosen.total;
+            bail!("`{part}` has {count} rows but {total} ids; give one id per row");
         }
         Ok(Some(&chosen.rows))
     }
@@ -128,13 +126,8 @@ impl Reader {
                 "{place}: the images are in no folders, so they have no classes; put each class into a folder of its own"
             );
         };
-        self.records.push(InputRecord {
-            path: place.to_string(),
-            shape: vec![names.len()],
-            dtype: "folders".to_string(),
-            digest: images.digest()?,
-            about: Vec::new(),
-        });
+        let record = InputRecord::new(place, &[names.len()], "folders", images.digest()?);
+        self.records.push(record);
         Ok(Labels::new(&names))
     }
 
@@ -173,19 +166,14 @@ impl Reader {
                 Some(chosen) if ids.len() == chosen.total => chosen.rows.iter().map(|&i| ids[i].clone()).collect(),
                 // Ids of nothing but the rows that are looked at are fine as they are.
                 Some(chosen) if ids.len() == chosen.rows.len() => ids,
-                Some(chosen) => bail!(
-                    "`{}` has {} rows but {source} has {} ids; give one id per row",
-                    part.name,
-                    chosen.total,
-                    ids.len()
-                ),
+                Some(chosen) => {
+                    let (name, total, count) = (&part.name, &chosen.total, ids.len());
+                    bail!("`{name}` has {total} rows but {source} has {count} ids; give one id per row")
+                }
             });
         }
-        let named: Vec<(&str, &[String])> = parts
-            .iter()
-            .zip(&lists)
-            .map(|(p, l)| (p.name.as_str(), l.as_slice()))
-            .collect();
+        let named = parts.iter().zip(&lists).map(|(p, l)| (p.name.as_str(), l.as_slice()));
+        let named: Vec<(&str, &[String])> = named.collect();
         let joined = join_rows(&named)?;
         for (part, dropped) in parts.iter().zip(&joined.dropped).filter(|(_, d)| **d > 0) {
             self.warnings.push(format!(

@@ -18,9 +18,8 @@ use crate::analysis::{Declared, Preset, named};
 use crate::compare::{self, COMPARE};
 use crate::evaluation::plan::Extra;
 use crate::evaluation::{folder, parts};
-use crate::figure_files::{self, describe};
 use crate::options::{FigureFormat, FigureOptions};
-use crate::report_page;
+use crate::report_page::{self, describe};
 use crate::search::list;
 
 /// The results of a request, and the document that keeps them.
@@ -191,10 +190,8 @@ impl Report {
             if all.is_empty() {
                 bail!("these results have no figures");
             }
-            bail!(
-                "there is no figure `{name}`; there are {}",
-                list(all.iter().map(|(_, named)| named.path.as_str()))
-            );
+            let known = list(all.iter().map(|(_, named)| named.path.as_str()));
+            bail!("there is no figure `{name}`; there are {known}");
         };
         let options = FigureOptions {
             figure_format: vec![format],
@@ -205,7 +202,7 @@ impl Report {
             },
             ..FigureOptions::default()
         };
-        let drawn = figure_files::draw(std::slice::from_ref(named), &options, |_| true)?;
+        let drawn = report_page::draw_files(std::slice::from_ref(named), &options, |_| true)?;
         let (_, bytes) = drawn.into_iter().next().context("nothing was drawn")?;
         Ok(bytes)
     }
@@ -292,7 +289,7 @@ impl Report {
         } else {
             describe(&self.results, &self.document.command, self.seed())
         };
-        for (name, bytes) in figure_files::draw(&figures, options, is_wanted)? {
+        for (name, bytes) in report_page::draw_files(&figures, options, is_wanted)? {
             write_whole(&root.join(name), &bytes)?;
         }
         Ok(Written::of_figures(&figures, options))
@@ -348,10 +345,8 @@ fn retrieval(results: &Results, format: Format, width: usize, color: Color, is_q
         return summary;
     }
     let table = retrieval_table(results, format, width, color);
-    let readings: String = retrieval_readings(results)
-        .iter()
-        .map(|text| item(text, width))
-        .collect();
+    let readings = retrieval_readings(results);
+    let readings: String = readings.iter().map(|text| item(text, width)).collect();
     format!("{}\n\n{}\n\n{readings}", summary.trim_end(), table.trim_end())
 }
 

@@ -3,16 +3,18 @@
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use rayon::prelude::*;
 use repscope_core::{Analysis, Results};
+use repscope_figures::{Style, to_pdf, to_png, to_svg};
 use repscope_io::{ResultsDocument, write_whole};
-use repscope_render::{InputLine, NamedFigure, Page, report_html};
+use repscope_render::{InputLine, NamedFigure, Page, figures, report_html};
 
 use crate::analysis::{ANALYSES, Origin, declared};
 use crate::compare::COMPARE;
 use crate::evaluation::parts;
-use crate::figure_files::{self, describe};
-use crate::options::FigureOptions;
+use crate::gate::models;
+use crate::options::{FigureFormat, FigureOptions};
 use crate::report::{Report, Written, counted};
 
 /// The results of each analysis in a document, as its own command would have written them.
@@ -55,7 +57,7 @@ pub fn draw_maps(report: &Report, root: &Path, options: &FigureOptions) -> Resul
         return Ok(Written::default());
     }
     let maps = maps(report);
-    for (name, bytes) in figure_files::draw(&maps, options, |_| true)? {
+    for (name, bytes) in draw_files(&maps, options, |_| true)? {
         write_whole(&root.join(name), &bytes)?;
     }
     Ok(Written::of_figures(&maps, options))
@@ -106,18 +108,12 @@ pub fn of_embeddings(results: &Results) -> Results {
 
 /// `Evaluation of jepa and ae`.
 fn title(report: &Report) -> String {
-    let mut models: Vec<&str> = Vec::new();
-    for score in &report.results.scores {
-        if !models.contains(&score.model.as_str()) {
-            models.push(&score.model);
-        }
-    }
-    let models = match models[..] {
+    let models = match models(&report.results)[..] {
         [] => "nothing".to_string(),
         [one] => one.to_string(),
         [one, other] => format!("{one} and {other}"),
         [one, other, third] => format!("{one}, {other} and {third}"),
-        _ => counted(models.len(), "model"),
+        ref many => counted(many.len(), "model"),
     };
     match report.document.command.as_str() {
         "evaluate" => format!("Evaluation of {models}"),
@@ -128,4 +124,49 @@ fn title(report: &Report) -> String {
             format!("{first}{} of {models}", letters.as_str())
         }
     }
+}
+
+/// The figures of an analysis, with its seed below those that random choices enter.
+pub fn describe(results: &Results, command: &str, seed: Option<u64>) -> Vec<NamedFigure> {
+    let mut described = figures(results, command);
+    if let Some(seed) = seed {
+        described.iter_mut().for_each(|named| named.note_seed(seed));
+    }
+    described
+}
+
+/// Where a figure goes below the output folder.
+pub fn figure_path(named: &NamedFigure, format: FigureFormat) -> String {
+    // Names hold dots of their own, so the extension is added and never replaces anything.
+    format!("{}.{}", named.path, format.name())
+}
+
+/// Draws the figures that are `wanted`, on all threads. A path below the output folder and the bytes of each file.
+pub fn draw_files(
+    figures: &[NamedFigure],
+    options: &FigureOptions,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<(String, Vec<u8>)>> {
+    let style = Style {
+        width: options.figure_width,
+        ..Style::default()
+    };
+    let mut tasks = Vec::new();
+    for named in figures {
+        for format in options.formats() {
+            let path = figure_path(named, format);
+            if wanted(&path) {
+                tasks.push((named, format, path));
+            }
+        }
+    }
+    let draw = |(named, format, path): (&NamedFigure, FigureFormat, String)| {
+        let bytes = match format {
+            FigureFormat::Svg => to_svg(&named.figure, &style).into_bytes(),
+            FigureFormat::Png => to_png(&named.figure, &style).with_context(|| format!("drawing {path}"))?,
+            FigureFormat::Pdf => to_pdf(&named.figure, &style).with_context(|| format!("drawing {path}"))?,
+        };
+        Ok((path, bytes))
+    };
+    tasks.into_par_iter().map(draw).collect()
 }

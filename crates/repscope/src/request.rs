@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 use clap::Command;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::analysis::{self, Analysis};
@@ -83,10 +84,8 @@ fn read(name: &str, mut options: Layer, arrays: &[Source]) -> Result<Request> {
     for (key, value) in options {
         let Some(arg) = layers::find(&command, &key) else {
             let known: Vec<String> = command.get_arguments().map(layers::key).collect();
-            bail!(
-                "{name} has no option `{key}`{}",
-                did_you_mean(&key, known.iter().map(String::as_str))
-            );
+            let similar = did_you_mean(&key, known.iter().map(String::as_str));
+            bail!("{name} has no option `{key}`{similar}");
         };
         let put = match name {
             "evaluate" => layers::put::<Evaluate>(&mut layer, arg, value, Path::new("")),
@@ -101,14 +100,11 @@ fn read(name: &str, mut options: Layer, arrays: &[Source]) -> Result<Request> {
     }
     let said: Vec<String> = layer.keys().cloned().collect();
     layer.extend(metrics.map(|metrics| ("metrics".to_string(), metrics)));
-    let wrong = |problem: String| anyhow!(problem);
     Ok(match name {
         "evaluate" => {
-            let mut request: Evaluate = layers::read(layer).map_err(wrong)?;
-            request.inputs = inputs
-                .and_then(|list| serde_json::from_value(list).ok())
-                .unwrap_or_default();
-            request.bind(arrays)?;
+            let mut request: Box<Evaluate> = bound(layer, arrays)?;
+            let inputs = inputs.and_then(|list| serde_json::from_value(list).ok());
+            request.inputs = inputs.unwrap_or_default();
             if let Some(Value::Object(tables)) = analyses {
                 for (name, options) in tables {
                     add_table(&mut request, &name, options)?;
@@ -118,23 +114,22 @@ fn read(name: &str, mut options: Layer, arrays: &[Source]) -> Result<Request> {
             let request = request.gather(|field| said.iter().any(|own| own == field), &mut problems)?;
             Request::Evaluate(Box::new(request), problems)
         }
-        "compare" => {
-            let mut request: Compare = layers::read(layer).map_err(wrong)?;
-            request.bind(arrays)?;
-            Request::Compare(Box::new(request))
-        }
-        "encode" => {
-            let mut request: Encode = layers::read(layer).map_err(wrong)?;
-            request.bind(arrays)?;
-            Request::Encode(Box::new(request))
-        }
+        "compare" => Request::Compare(bound(layer, arrays)?),
+        "encode" => Request::Encode(bound(layer, arrays)?),
         name => {
             let declared = analysis::named(name).ok_or_else(|| anyhow!("there is no analysis `{name}`"))?;
-            let mut request = (declared.read)(layer).map_err(wrong)?;
+            let mut request = (declared.read)(layer).map_err(anyhow::Error::msg)?;
             request.bind(arrays)?;
             Request::Analysis(request)
         }
     })
+}
+
+/// A request with the arrays of a program where it names them.
+fn bound<T: DeserializeOwned + Bind>(layer: Layer, arrays: &[Source]) -> Result<Box<T>> {
+    let mut request: T = layers::read(layer).map_err(anyhow::Error::msg)?;
+    request.bind(arrays)?;
+    Ok(Box::new(request))
 }
 
 /// The options of one analysis of an evaluation.

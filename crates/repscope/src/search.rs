@@ -53,11 +53,10 @@ fn files_of_folder(folder: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     if files.is_empty() {
+        let (list_sorted, folder) = (list_sorted(others), folder.display());
         bail!(
-            "no .npy file is in this folder, which holds {}; other files are read by their path, or by a pattern such \
-             as '{}/*.npz'",
-            list_sorted(others),
-            folder.display()
+            "no .npy file is in this folder, which holds {list_sorted}; other files are read by their path, or by a pattern such \
+             as '{folder}/*.npz'"
         );
     }
     Ok(files)
@@ -87,7 +86,7 @@ fn files_of_pattern(pattern: &Path) -> Result<Vec<PathBuf>> {
 fn around(pattern: &Path) -> String {
     let is_literal = |path: &&Path| path.to_str().is_none_or(|text| Pattern::escape(text) == text);
     let folder = pattern.ancestors().skip(1).find(is_literal).unwrap_or(Path::new(""));
-    let shown = if folder.as_os_str().is_empty() {
+    let shown = if folder == Path::new("") {
         Path::new(".")
     } else {
         folder
@@ -153,6 +152,17 @@ fn runs(text: &str) -> Vec<Run<'_>> {
         rest = after;
     }
     runs
+}
+
+/// Each of some things once, in their order.
+pub fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for one in all {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    found
 }
 
 fn list_sorted(mut names: Vec<String>) -> String {

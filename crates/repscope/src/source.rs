@@ -4,10 +4,8 @@
 //! A [`Source`] is the value of an option that takes a path, a [`Named`] that of one that takes `NAME=PATH`. The command line and
 //! study files write them as text; a program also gives arrays and encoders. [`Place`] is a source that was looked up.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Result, bail};
@@ -82,9 +80,7 @@ impl Named {
             Named::Source(..) => None,
         }
     }
-}
 
-impl Named {
     /// The name before `=`, or the one that a program gave.
     pub fn name(&self) -> Option<&str> {
         match self {
@@ -145,11 +141,7 @@ impl Place {
     pub fn list(&self) -> Result<Vec<ArrayInfo>> {
         match self {
             Place::File(path) => Ok(list_arrays(&path.path)?),
-            Place::Memory(_, array) => Ok(vec![ArrayInfo {
-                key: None,
-                shape: array.shape().to_vec(),
-                dtype: array.dtype().to_string(),
-            }]),
+            Place::Memory(_, array) => Ok(vec![ArrayInfo::new(None, array.shape(), array.dtype())]),
         }
     }
 
@@ -157,13 +149,10 @@ impl Place {
     pub fn record(&self, array: &Array) -> Result<InputRecord> {
         match self {
             Place::File(path) => Ok(InputRecord::of(path, array)?),
-            Place::Memory(name, own) => Ok(InputRecord {
-                path: name.clone(),
-                shape: array.shape().to_vec(),
-                dtype: array.dtype().to_string(),
-                digest: digest_of_array(own),
-                about: Vec::new(),
-            }),
+            Place::Memory(name, own) => {
+                let digest = digest_of_array(own);
+                Ok(InputRecord::new(name, array.shape(), array.dtype(), digest))
+            }
         }
     }
 }
@@ -265,30 +254,6 @@ macro_rules! bind {
 }
 pub(crate) use bind;
 
-impl FromStr for Source {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(Source::File(text.to_string()))
-    }
-}
-
-impl FromStr for Named {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(Named::Text(text.to_string()))
-    }
-}
-
-impl FromStr for IdSource {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        Named::from_str(text).map(IdSource)
-    }
-}
-
 impl From<&str> for Source {
     fn from(text: &str) -> Self {
         Source::File(text.to_string())
@@ -298,6 +263,12 @@ impl From<&str> for Source {
 impl From<&str> for Named {
     fn from(text: &str) -> Self {
         Named::Text(text.to_string())
+    }
+}
+
+impl From<&str> for IdSource {
+    fn from(text: &str) -> Self {
+        IdSource(text.into())
     }
 }
 

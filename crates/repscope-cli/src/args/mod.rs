@@ -3,10 +3,7 @@
 //! analyses. Parsing only validates; nothing is opened here.
 
 mod bench;
-mod demo;
-mod looking;
-mod manual;
-mod report;
+mod others;
 
 use std::ffi::OsString;
 
@@ -17,14 +14,10 @@ use repscope::analysis::{self, Analysis, Declared, Origin, Perturb, PerturbGener
 use repscope::options::Outputs;
 use repscope::{Compare, Encode, Evaluate};
 
-pub use bench::{Bench, BenchJob};
-pub use demo::Demo;
-pub use looking::{Check, Explain, Metrics, Validate};
-pub use manual::{Manual, ManualPart};
-pub use report::Report;
+pub use bench::{Bench, BenchJob, Comparisons, Encode as BenchEncode, Knn, Masks, Metric, Retrieval};
+pub use others::{Check, Demo, Explain, Manual, ManualPart, Metrics, Report, Validate};
 
-use demo::DEMO_EXAMPLES;
-use manual::MANUAL_EXAMPLES;
+use others::{DEMO_EXAMPLES, MANUAL_EXAMPLES};
 
 const EXAMPLES: &str = "\
 Examples:

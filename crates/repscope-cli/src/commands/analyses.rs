@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-//! One analysis: the library runs it, its files are written, its table is shown.
+//! One analysis: the library runs it, its files are written, its table is shown. And what makes inputs: encoders and masked images.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use repscope::Analysis;
+use repscope::analysis::{Perturb, PerturbGenerate, perturb};
 use repscope::options::Outputs;
+use repscope::{Analysis, Encode};
 
-use crate::outputs::{say, show, warn};
+use crate::args::{Quietly, Shown};
+use crate::outputs::{self, say, show, warn};
 use crate::progress::Bars;
 use crate::{session, start_threads};
 
@@ -31,4 +34,45 @@ pub fn run(request: Box<dyn Analysis>, to: &Outputs) -> Result<ExitCode> {
     let files = written.in_words("results.json");
     say(to.quiet, &format!("{files} are in {}", folder.display()));
     Ok(ExitCode::SUCCESS)
+}
+
+pub fn encode(options: &Quietly<Encode>) -> Result<ExitCode> {
+    start_threads(&options.request.machine)?;
+    let bars = Bars::new(options.quiet);
+    let encoded = repscope::encode(&options.request, &session(&bars))?;
+    drop(bars);
+    let output: PathBuf = options.request.output.clone().unwrap_or_default();
+    let written = encoded.write(&output)?;
+    for note in &encoded.notes {
+        say(options.quiet, &format!("note: {note}"));
+    }
+    outputs::print(&format!("embeddings: {}\n", written.join(", ")))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn generate(options: &Quietly<PerturbGenerate>) -> Result<ExitCode> {
+    start_threads(&options.request.machine)?;
+    let bars = Bars::new(options.quiet);
+    let done = perturb::generate(&options.request, &session(&bars))?;
+    drop(bars);
+    if done.dark > 0 {
+        let (dark, images) = (done.dark, done.images);
+        let text = format!("warning: {dark} of {images} images have no lit pixel and are unchanged");
+        say(options.quiet, &text);
+    }
+    outputs::print(&format!(
+        "{} images written, {} were there; masks.csv says what was masked: {}\n",
+        done.written,
+        done.all - done.written,
+        options.request.output.display()
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn evaluate(options: Shown<Perturb>) -> Result<ExitCode> {
+    let request = Perturb {
+        keep: Some(options.outputs.output_dir.join("predictions")),
+        ..options.request
+    };
+    run(Box::new(request), &options.outputs)
 }

@@ -10,164 +10,129 @@ use repscope_core::masking::show_all;
 use repscope_core::metrics::find;
 use repscope_core::run::{Driver, Order};
 use repscope_core::{
-    Analysis, Difference, Direction, LabelSet, Labels, Metric, Retrieval, Space, Spec, Study, compare, evaluate,
+    Analysis, Difference, Direction, LabelSet, Labels, Retrieval, Score, Space, Spec, Study, compare, evaluate,
     nearest_neighbors, random, retrieve,
 };
 use repscope_io::{Data, InputPath, Pool, read_array, write_whole};
+use serde_json::{Map, Value, json};
 
-use repscope::analysis::perturb::MaskOptions;
 use repscope::encoding::{Model, Seen};
 use repscope::inputs::{Distances, Inputs, Needs};
-use repscope::options::{Data as Sources, Settings};
+use repscope::options::{Data as Sources, Machine, Settings};
 use repscope::reader::Reader;
 use repscope::source::Place;
 use repscope::{Problems, Session};
 
-use crate::args::BenchJob;
-use crate::outputs;
+use crate::args::{self, BenchJob, Comparisons, Knn, Masks};
 use crate::progress::Bars;
-use crate::{session, start_threads};
+use crate::{outputs, session, start_threads};
 
 pub fn run(job: &BenchJob) -> Result<ExitCode> {
-    match job {
-        BenchJob::Knn {
-            path,
-            k,
-            output,
-            machine,
-        } => {
-            start_threads(machine)?;
-            let space = read_array(&InputPath::parse(path))?.into_space(path, Pool::Flatten)?;
-            let start = Instant::now();
-            let (rows, distances) = nearest_neighbors(&space, *k, &session(&Bars::new(true)).driver())?;
-            let seconds = start.elapsed().as_secs_f64();
-            let farthest: f64 = distances.iter().skip(k - 1).step_by(*k).sum();
-            if let Some(output) = output {
-                write_whole(output, &npy(&rows, space.rows(), *k))?;
-            }
-            let line = serde_json::json!({
-                "case": "knn", "n": space.rows(), "d": space.columns(), "k": k, "seconds": seconds,
-                "answer": {"mean k-th distance": farthest / space.rows() as f64},
-            });
-            outputs::print(&line.to_string())?;
-        }
-        BenchJob::Metric {
-            metrics,
-            states,
-            labels,
-            k,
-            clusters,
-            restarts,
-            sample,
-            models,
-            machine,
-        } => {
-            start_threads(machine)?;
-            let data = Sources {
-                states: states.clone(),
-                labels: labels.clone(),
-                ..models.data()
-            };
-            let needs = Needs {
-                models: true,
-                distances: Distances::Required,
-            };
-            let mut problems = Problems::default();
-            let inputs = Inputs::read(&data, needs, machine, &Session::silent(), &mut problems);
-            problems.refuse()?;
-            let inputs = inputs.unwrap_or_default();
-            let mut found = Vec::new();
-            for metric in metrics {
-                let Some((metric, _)) = find(metric) else {
-                    bail!("there is no metric `{metric}`");
-                };
-                found.push(metric);
-            }
-            let spec = Spec {
-                k: k.clone(),
-                clusters: *clusters,
-                restarts: *restarts,
-                sample: *sample,
-                ..Settings {
-                    machine: machine.clone(),
-                    ..Settings::default()
-                }
-                .spec()?
-            };
-            let start = Instant::now();
-            let bars = Bars::new(false);
-            let results = evaluate(&inputs.studies, &found, &spec, &session(&bars).driver())?;
-            let seconds = start.elapsed().as_secs_f64();
-            let scores = results.scores.iter();
-            let answer: serde_json::Map<_, _> = scores
-                .map(|score| (score.metric.to_string(), serde_json::json!(score.value)))
-                .collect();
-            let line = serde_json::json!({"case": metrics.join("+"), "seconds": seconds, "answer": answer});
-            outputs::print(&line.to_string())?;
-        }
-        BenchJob::Encode {
-            encoder,
-            input,
-            options,
-            machine,
-        } => {
-            start_threads(machine)?;
-            let mut reader = Reader::new(&[]);
-            let seen = Seen::open(&Place::File(InputPath::parse(input)), false, &mut reader)?;
-            let mut model = Model::open(&InputPath::parse(encoder), options, machine)?;
-            let driver = Driver::silent(Order::Parallel);
-            let (mut values, mut sum) = (0, 0.0);
-            let start = Instant::now();
-            model.run(&seen, 0, encoder, &driver, &mut |batch| {
-                for output in batch.outputs {
-                    values += output.values.len();
-                    sum += output.values.iter().map(|x| f64::from(x.abs())).sum::<f64>();
-                }
-                Ok(())
-            })?;
-            let line = serde_json::json!({
-                "case": "encode", "n": seen.rows(), "seconds": start.elapsed().as_secs_f64(),
-                "answer": {"mean abs": sum / values.max(1) as f64},
-            });
-            outputs::print(&line.to_string())?;
-        }
-        BenchJob::Masks { path, masks, machine } => {
-            start_threads(machine)?;
-            masks_of(path, masks)?;
-        }
-        BenchJob::Comparisons {
-            models,
-            rows,
-            columns,
-            metrics_only,
-            machine,
-        } => {
-            start_threads(machine)?;
-            comparisons(*models, *rows, *columns, *metrics_only)?;
-        }
-        BenchJob::Retrieval {
-            queries,
-            targets,
-            labels,
-            k,
-            first_only,
-            both,
-            machine,
-        } => {
-            start_threads(machine)?;
-            let mut metrics = Analysis::Retrieval.metrics();
-            metrics.retain(|m| !(*first_only && m.reads_whole_ranking()));
-            let there = Direction { query: 0, target: 1 };
-            let back = Direction { query: 1, target: 0 };
-            let directions = if *both { vec![there, back] } else { vec![there] };
-            retrieval([queries, targets, labels], k, &metrics, directions)?;
-        }
-    }
+    let (machine, bench): (&Machine, Box<dyn Fn() -> Result<Value>>) = match job {
+        BenchJob::Knn(options) => (&options.machine, Box::new(|| knn(options))),
+        BenchJob::Metric(options) => (&options.machine, Box::new(|| metrics(options))),
+        BenchJob::Encode(options) => (&options.machine, Box::new(|| encode(options))),
+        BenchJob::Masks(options) => (&options.machine, Box::new(|| masks(options))),
+        BenchJob::Comparisons(options) => (&options.machine, Box::new(|| comparisons(options))),
+        BenchJob::Retrieval(options) => (&options.machine, Box::new(|| retrieval(options))),
+    };
+    start_threads(machine)?;
+    outputs::print(&bench()?.to_string())?;
     Ok(ExitCode::SUCCESS)
 }
 
+fn knn(options: &Knn) -> Result<Value> {
+    let (path, k) = (&options.path, options.k);
+    let space = read_array(&InputPath::parse(path))?.into_space(path, Pool::Flatten)?;
+    let start = Instant::now();
+    let (rows, distances) = nearest_neighbors(&space, k, &session(&Bars::new(true)).driver())?;
+    let seconds = start.elapsed().as_secs_f64();
+    let farthest: f64 = distances.iter().skip(k - 1).step_by(k).sum();
+    if let Some(output) = &options.output {
+        write_whole(output, &npy(&rows, space.rows(), k))?;
+    }
+    Ok(json!({
+        "case": "knn", "n": space.rows(), "d": space.columns(), "k": k, "seconds": seconds,
+        "answer": {"mean k-th distance": farthest / space.rows() as f64},
+    }))
+}
+
+fn metrics(options: &args::Metric) -> Result<Value> {
+    let data = Sources {
+        states: options.states.clone(),
+        labels: options.labels.clone(),
+        ..options.models.data()
+    };
+    let needs = Needs {
+        models: true,
+        distances: Distances::Required,
+    };
+    let mut problems = Problems::default();
+    let inputs = Inputs::read(&data, needs, &options.machine, &Session::silent(), &mut problems);
+    problems.refuse()?;
+    let inputs = inputs.unwrap_or_default();
+    let mut found = Vec::new();
+    for metric in &options.metrics {
+        let Some((metric, _)) = find(metric) else {
+            bail!("there is no metric `{metric}`");
+        };
+        found.push(metric);
+    }
+    let settings = Settings {
+        machine: options.machine.clone(),
+        ..Settings::default()
+    };
+    let spec = Spec {
+        k: options.k.clone(),
+        clusters: options.clusters,
+        restarts: options.restarts,
+        sample: options.sample,
+        ..settings.spec()?
+    };
+    let start = Instant::now();
+    let bars = Bars::new(false);
+    let results = evaluate(&inputs.studies, &found, &spec, &session(&bars).driver())?;
+    let seconds = start.elapsed().as_secs_f64();
+    let answer = answer(results.scores.iter());
+    Ok(json!({"case": options.metrics.join("+"), "seconds": seconds, "answer": answer}))
+}
+
+/// The values of scores by their names.
+fn answer<'a>(scores: impl Iterator<Item = &'a Score>) -> Map<String, Value> {
+    scores
+        .map(|score| (score.metric.to_string(), json!(score.value)))
+        .collect()
+}
+
+fn encode(options: &args::BenchEncode) -> Result<Value> {
+    let mut reader = Reader::new(&[]);
+    let seen = Seen::open(&Place::File(InputPath::parse(&options.input)), false, &mut reader)?;
+    let mut model = Model::open(&InputPath::parse(&options.encoder), &options.options, &options.machine)?;
+    let driver = Driver::silent(Order::Parallel);
+    let (mut values, mut sum) = (0, 0.0);
+    let start = Instant::now();
+    model.run(&seen, 0, &options.encoder, &driver, &mut |batch| {
+        for output in batch.outputs {
+            values += output.values.len();
+            sum += output.values.iter().map(|x| f64::from(x.abs())).sum::<f64>();
+        }
+        Ok(())
+    })?;
+    Ok(json!({
+        "case": "encode", "n": seen.rows(), "seconds": start.elapsed().as_secs_f64(),
+        "answer": {"mean abs": sum / values.max(1) as f64},
+    }))
+}
+
 /// Times the metrics of geometry and manifold for models that differ by noise, and then the comparisons of all pairs of them.
-fn comparisons(models: usize, rows: usize, columns: usize, metrics_only: bool) -> Result<()> {
+fn comparisons(options: &Comparisons) -> Result<Value> {
+    let Comparisons {
+        models,
+        rows,
+        columns,
+        metrics_only,
+        ..
+    } = *options;
     let count = rows * columns;
     let uniform = |name: &str, index: usize| {
         let order = random::permutation(count, &mut random::stream(42, name, index as u64));
@@ -180,11 +145,8 @@ fn comparisons(models: usize, rows: usize, columns: usize, metrics_only: bool) -
     let labels = Arc::new(Labels::new(&labels));
     let mut studies = Vec::new();
     for model in 0..models {
-        let values = base
-            .iter()
-            .zip(uniform("noise", model))
-            .map(|(x, noise)| x + 0.3 * noise)
-            .collect();
+        let values = base.iter().zip(uniform("noise", model));
+        let values = values.map(|(x, noise)| x + 0.3 * noise).collect();
         let mut study = Study::new(
             &format!("model{model}"),
             Space::from_f32("embeddings", rows, columns, values)?,
@@ -207,28 +169,26 @@ fn comparisons(models: usize, rows: usize, columns: usize, metrics_only: bool) -
             .as_deref()
             .is_some_and(|method| method.ends_with("random signs"))
     };
-    let line = serde_json::json!({
+    Ok(json!({
         "case": "comparisons", "models": models, "n": rows, "d": columns,
         "seconds": if metrics_only { of_metrics } else { of_comparisons },
         "seconds of metrics": of_metrics,
         "answer": {"differences": results.differences.len(), "by random signs": results.differences.iter().filter(drawn).count()},
-    });
-    outputs::print(&line.to_string())
+    }))
 }
 
 /// Times masks on one thread, without reading.
-fn masks_of(path: &str, options: &MaskOptions) -> Result<()> {
+fn masks(options: &Masks) -> Result<Value> {
+    let path = &options.path;
     let images = read_array(&InputPath::parse(path))?;
     let &[count, height, width] = images.shape() else {
-        bail!(
-            "{path} has the shape {:?}; images are (N, height, width)",
-            images.shape()
-        );
+        let shape = images.shape();
+        bail!("{path} has the shape {shape:?}; images are (N, height, width)");
     };
     let Data::U8(bytes) = images.data() else {
         bail!("{path} holds {}; bytes are needed", images.dtype());
     };
-    let maskings = options.maskings(42);
+    let maskings = options.masks.maskings(42);
     let mut masked_lit = vec![0; maskings.len()];
     let mut lit = 0;
     let start = Instant::now();
@@ -243,27 +203,26 @@ fn masks_of(path: &str, options: &MaskOptions) -> Result<()> {
     }
     let seconds = start.elapsed().as_secs_f64();
     let shares = maskings.iter().zip(&masked_lit);
-    let shares = shares.map(|(masking, sum)| (masking.name(), serde_json::json!(*sum as f64 / lit as f64)));
+    let shares = shares.map(|(masking, sum)| (masking.name(), json!(*sum as f64 / lit as f64)));
     let wanted = ["top5", "bottom5", "random5"];
-    let answer: serde_json::Map<_, _> = shares.filter(|(name, _)| wanted.contains(&name.as_str())).collect();
-    let line = serde_json::json!({"case": "masks", "n": count, "seconds": seconds, "answer": answer});
-    outputs::print(&line.to_string())
+    let answer: Map<_, _> = shares.filter(|(name, _)| wanted.contains(&name.as_str())).collect();
+    Ok(json!({"case": "masks", "n": count, "seconds": seconds, "answer": answer}))
 }
 
 /// Times the search from texts to sensors, from sensors to texts or both, without reading.
-fn retrieval(
-    [queries, targets, labels]: [&String; 3],
-    k: &[usize],
-    metrics: &[&Metric],
-    directions: Vec<Direction>,
-) -> Result<()> {
+fn retrieval(options: &args::Retrieval) -> Result<Value> {
+    let mut metrics = Analysis::Retrieval.metrics();
+    metrics.retain(|m| !(options.first_only && m.reads_whole_ranking()));
+    let (there, back) = (Direction { query: 0, target: 1 }, Direction { query: 1, target: 0 });
+    let directions = if options.both { vec![there, back] } else { vec![there] };
+    let k = &options.k;
     let space = |path: &str, name: &str| -> Result<Arc<Space>> {
-        Ok(Arc::new(
-            read_array(&InputPath::parse(path))?.into_space(name, Pool::Flatten)?,
-        ))
+        let array = read_array(&InputPath::parse(path))?;
+        Ok(Arc::new(array.into_space(name, Pool::Flatten)?))
     };
-    let spaces = vec![space(queries, "text")?, space(targets, "sensor")?];
-    let labels = Arc::new(read_array(&InputPath::parse(labels))?.into_labels(labels)?);
+    let spaces = vec![space(&options.queries, "text")?, space(&options.targets, "sensor")?];
+    let labels = read_array(&InputPath::parse(&options.labels))?.into_labels(&options.labels)?;
+    let labels = Arc::new(labels);
     let (n, d) = (spaces[0].rows(), spaces[0].columns());
     let retrieval = Retrieval {
         model: "bench".to_string(),
@@ -280,18 +239,15 @@ fn retrieval(
         ..Spec::default()
     };
     let start = Instant::now();
-    let results = retrieve(&[retrieval], metrics, &spec, &Driver::silent(Order::Parallel))?;
+    let results = retrieve(&[retrieval], &metrics, &spec, &Driver::silent(Order::Parallel))?;
     let seconds = start.elapsed().as_secs_f64();
     // Not its ceiling and lift, which have a second dot.
     let is_precision = |id: &str| id.starts_with("label_precision.") && id.matches('.').count() == 1;
     let precisions = results.scores.iter().filter(|score| is_precision(&score.metric));
-    let answer: serde_json::Map<String, serde_json::Value> = precisions
-        .map(|score| (score.metric.to_string(), serde_json::json!(score.value)))
-        .collect();
-    let line = serde_json::json!({
+    let answer = answer(precisions);
+    Ok(json!({
         "case": "retrieval", "n": n, "d": d, "k": k, "seconds": seconds, "answer": answer,
-    });
-    outputs::print(&line.to_string())
+    }))
 }
 
 /// The bytes of a version 1 .npy file of unsigned 32-bit numbers.

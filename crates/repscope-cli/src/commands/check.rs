@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use repscope_io::{Format, InputPath, Inspection, LabelFacts, NumberFacts, Weights, inspect, list_arrays, tree};
 use repscope_models::architectures::recognize;
+use repscope_render::number;
 
 use crate::args::Check;
 use crate::outputs;
@@ -17,6 +18,12 @@ struct Finding {
     problems: Vec<String>,
     /// What may surprise.
     remarks: Vec<String>,
+}
+
+impl Finding {
+    fn remark(&mut self, text: &str) {
+        self.remarks.push(text.to_string());
+    }
 }
 
 pub fn run(options: &Check) -> Result<ExitCode> {
@@ -111,13 +118,11 @@ fn arrays_of(path: &InputPath) -> Result<Vec<InputPath>> {
     if path.key.is_some() || arrays.len() < 2 || is_table(path) {
         return Ok(vec![path.clone()]);
     }
-    Ok(arrays
-        .into_iter()
-        .map(|a| InputPath {
-            path: path.path.clone(),
-            key: a.key,
-        })
-        .collect())
+    let of_array = |key| InputPath {
+        path: path.path.clone(),
+        key,
+    };
+    Ok(arrays.into_iter().map(|a| of_array(a.key)).collect())
 }
 
 /// A table of numbers is one matrix, not a hundred columns; a mixed one is looked at column by column.
@@ -148,32 +153,24 @@ fn judge(inspection: Inspection) -> Finding {
 fn judge_labels(labels: &LabelFacts, finding: &mut Finding) {
     if labels.missing > 0 {
         let first = labels.first_missing.unwrap_or(0);
-        finding.problems.push(format!(
-            "{} no label, the first is row {first}",
-            counted(labels.missing, "row has", "rows have")
-        ));
+        let rows = counted(labels.missing, "row has", "rows have");
+        finding
+            .problems
+            .push(format!("{rows} no label, the first is row {first}"));
     }
     if labels.classes.len() == 1 {
-        finding
-            .remarks
-            .push("all rows have the same label: label scores will be undefined".to_string());
+        finding.remark("all rows have the same label: label scores will be undefined");
     }
     if labels.singletons > 1 && labels.singletons == labels.classes.len() {
-        finding
-            .remarks
-            .push("every value occurs once: ids rather than labels".to_string());
+        finding.remark("every value occurs once: ids rather than labels");
     } else if labels.singletons > 0 {
-        finding.remarks.push(format!(
-            "{} a single row: never tested in k-NN accuracy",
-            counted(labels.singletons, "class has", "classes have")
-        ));
+        let classes = counted(labels.singletons, "class has", "classes have");
+        finding.remark(&format!("{classes} a single row: never tested in k-NN accuracy"));
     }
     let folded: std::collections::BTreeSet<String> =
         labels.classes.iter().map(|c| c.name.trim().to_lowercase()).collect();
     if folded.len() < labels.classes.len() {
-        finding
-            .remarks
-            .push("some labels differ only in case or spaces".to_string());
+        finding.remark("some labels differ only in case or spaces");
     }
 }
 
@@ -195,31 +192,21 @@ fn judge_numbers(numbers: &NumberFacts, is_label_like: bool, finding: &mut Findi
         return;
     }
     if let Some((first, second)) = numbers.first_duplicate {
-        finding.remarks.push(format!(
-            "{} an earlier row (rows {first} and {second}, for one)",
-            counted(numbers.duplicate_rows, "row equals", "rows equal")
-        ));
+        let rows = counted(numbers.duplicate_rows, "row equals", "rows equal");
+        finding.remark(&format!("{rows} an earlier row (rows {first} and {second}, for one)"));
     }
     if let Some(first) = numbers.first_zero_row {
-        let text = format!(
-            "{} all zero, the first is row {first}: without a direction",
-            counted(numbers.zero_rows, "row is", "rows are")
-        );
-        finding.remarks.push(text);
+        let rows = counted(numbers.zero_rows, "row is", "rows are");
+        finding.remark(&format!(
+            "{rows} all zero, the first is row {first}: without a direction"
+        ));
     }
     if !numbers.constant_columns.is_empty() {
-        let first: Vec<String> = numbers
-            .constant_columns
-            .iter()
-            .take(5)
-            .map(ToString::to_string)
-            .collect();
-        let more = if numbers.constant_columns.len() > 5 { " …" } else { "" };
-        finding.remarks.push(format!(
-            "{} constant: {}{more}",
-            counted(numbers.constant_columns.len(), "column is", "columns are"),
-            first.join(", ")
-        ));
+        let all = &numbers.constant_columns;
+        let first: Vec<String> = all.iter().take(5).map(ToString::to_string).collect();
+        let more = if all.len() > 5 { " …" } else { "" };
+        let columns = counted(all.len(), "column is", "columns are");
+        finding.remark(&format!("{columns} constant: {}{more}", first.join(", ")));
     }
 }
 
@@ -234,10 +221,11 @@ fn row_mismatch(findings: &[Finding]) -> Vec<String> {
         return Vec::new();
     };
     let others = findings.iter().map(|f| &f.inspection).filter(|i| i.rows != first.rows);
+    let (path, rows) = (&first.path, first.rows);
     let text = |i: &Inspection| {
         format!(
-            "{} has {} rows but {} has {}: they can only be joined by --ids",
-            i.path, i.rows, first.path, first.rows
+            "{} has {} rows but {path} has {rows}: they can only be joined by --ids",
+            i.path, i.rows
         )
     };
     others.map(text).collect()
@@ -248,18 +236,11 @@ fn describe(finding: &Finding) -> String {
     let shape: Vec<String> = facts.shape.iter().map(ToString::to_string).collect();
     let mut text = format!("{}  {} {}\n", facts.path, shape.join(" × "), facts.dtype);
     if let Some(labels) = &facts.labels {
-        let shown: Vec<String> = labels
-            .classes
-            .iter()
-            .take(8)
-            .map(|c| format!("{} ({})", c.name, c.rows))
-            .collect();
+        let first = labels.classes.iter().take(8);
+        let shown: Vec<String> = first.map(|c| format!("{} ({})", c.name, c.rows)).collect();
         let more = if labels.classes.len() > 8 { " …" } else { "" };
-        text += &format!(
-            "  as labels: {} classes: {}{more}\n",
-            labels.classes.len(),
-            shown.join(", ")
-        );
+        let (count, shown) = (labels.classes.len(), shown.join(", "));
+        text += &format!("  as labels: {count} classes: {shown}{more}\n");
     }
     if let Some(NumberFacts {
         minimum: Some(low),
@@ -268,10 +249,8 @@ fn describe(finding: &Finding) -> String {
         ..
     }) = &facts.numbers
     {
-        let norm = mean_row_norm.map_or(String::new(), |n| {
-            format!(", mean row length {}", repscope_render::number(n))
-        });
-        let (low, high) = (repscope_render::number(*low), repscope_render::number(*high));
+        let norm = mean_row_norm.map_or(String::new(), |n| format!(", mean row length {}", number(n)));
+        let (low, high) = (number(*low), number(*high));
         text += &format!("  values from {low} to {high}{norm}\n");
     }
     for problem in &finding.problems {

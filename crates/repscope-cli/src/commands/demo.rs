@@ -13,33 +13,14 @@ use repscope_demo::{Learned, Made, Plan, Size, make};
 use repscope_render::{Format, render};
 
 use crate::args::Demo;
-use crate::outputs;
 use crate::progress::Bars;
-use crate::{session, start_threads};
+use crate::{outputs, session, start_threads};
 
 /// The scores that are shown of each encoder; the page has all.
-const SHOWN: [&str; 9] = [
-    "smoothness.unit.r",
-    "trustworthiness@10",
-    "continuity@10",
-    "participation_ratio",
-    "two_nn",
-    "rankme(variant=paper)",
-    "uniformity",
-    "knn_accuracy@5",
-    "robustness.scaled@10",
-];
+const SHOWN: &str = "smoothness.unit.r trustworthiness@10 continuity@10 participation_ratio two_nn rankme(variant=paper) uniformity \
+    knn_accuracy@5 robustness.scaled@10";
 /// What a demo puts into its folder.
-const PARTS: [&str; 8] = [
-    "data",
-    "weights",
-    "losses",
-    "retrieval",
-    "etes",
-    "predictions",
-    "study.toml",
-    PLOTS,
-];
+const PARTS: &str = "data weights losses retrieval etes predictions study.toml evaluation_plots";
 /// Where results go, as the study says.
 const PLOTS: &str = "evaluation_plots";
 
@@ -98,15 +79,11 @@ pub fn run(options: &Demo) -> Result<ExitCode> {
 /// A folder with something else in it than a demo, whole or interrupted, is not written into.
 fn refuse_strangers(folder: &Path) -> Result<()> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let stranger = entries
-        .map(|entry| entry.file_name())
-        .find(|name| !PARTS.iter().any(|own| name == own));
+    let mut names = entries.map(|entry| entry.file_name());
+    let stranger = names.find(|name| !PARTS.split(' ').any(|own| name == own));
     if let Some(name) = stranger {
-        bail!(
-            "{} holds {}, which is not of a demo; choose another folder with --output-dir",
-            folder.display(),
-            name.to_string_lossy()
-        );
+        let (folder, name) = (folder.display(), name.to_string_lossy());
+        bail!("{folder} holds {name}, which is not of a demo; choose another folder with --output-dir");
     }
     Ok(())
 }
@@ -117,7 +94,9 @@ fn summary(made: &Made, evaluated: &Results, perturbed: &Results) -> String {
         scores: evaluated.scores.clone(),
         ..Results::default()
     };
-    shown.scores.retain(|score| SHOWN.contains(&score.metric.as_str()));
+    shown
+        .scores
+        .retain(|score| SHOWN.split_whitespace().any(|own| score.metric == own));
     let table = render(&shown, Format::Table, outputs::width(), outputs::color());
     let mut lines = vec![table.trim_end().to_string(), String::new()];
     lines.push(format!(

@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: MIT
 //! `repscope evaluate`: every analysis whose inputs are there, saved as it finishes, and one report of all.
+//! `repscope compare`: models against each other on the same rows, with intervals and p-values; and gates.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::ArgMatches;
-use repscope::gate::Verdict;
+use repscope::compare::{self, COMPARE};
+use repscope::gate::{Gates, Verdict};
 use repscope::options::{FormatChoice, Outputs};
-use repscope::{Color, Evaluate, Problems, write_example};
+use repscope::{Color, Compare, Evaluate, Problems, Report, write_example};
 use repscope_io::write_whole;
 
 use crate::args::is_typed;
-use crate::outputs::{self, advise, say, show, warn};
+use crate::outputs::{self, advise, say, show, terminal, warn};
 use crate::progress::Bars;
 use crate::{session, start_threads};
 
 pub fn run(request: Evaluate, matches: &ArgMatches) -> Result<ExitCode> {
     if let Some(path) = &request.init {
         write_example(path)?;
-        say(
-            request.outputs.quiet,
-            &format!(
-                "{0} is written; name your files in it, then run `repscope evaluate {0}`",
-                path.display()
-            ),
-        );
+        let path = path.display();
+        let done = format!("{path} is written; name your files in it, then run `repscope evaluate {path}`");
+        say(request.outputs.quiet, &done);
         return Ok(ExitCode::SUCCESS);
     }
     let mut problems = Problems::default();
@@ -69,9 +67,42 @@ pub fn conclude(verdict: Option<&Verdict>, to: &Outputs) -> Result<ExitCode> {
             false => advise(&table),
         }
     }
-    Ok(if verdict.is_passed() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(1)
-    })
+    Ok(ExitCode::from(u8::from(!verdict.is_passed())))
+}
+
+pub fn compare(request: &Compare) -> Result<ExitCode> {
+    let (gates, to) = (Gates::read(&request.gates)?, &request.outputs);
+    if request.results.is_some() {
+        // Nothing is computed, and nothing is written.
+        let report = compare::stored(request, &gates)?;
+        show_differences(&report, request, to)?;
+        return conclude(Some(&gates.check(&report)), to);
+    }
+    start_threads(&request.settings.machine)?;
+    let folder = to.output_dir.join(COMPARE);
+    request.gates.refuse_own_baseline(&to.output_dir)?;
+    request.gates.refuse_own_baseline(&folder)?;
+    let bars = Bars::new(to.quiet);
+    let report = compare::run(request, &session(&bars))?;
+    drop(bars);
+    let written = report.write_all(&to.output_dir, &to.figures)?;
+    write_whole(&folder.join("report.html"), report.html().as_bytes())?;
+    report.write_document(&folder)?;
+    report.write_document(&to.output_dir)?;
+    warn(&report, to.quiet);
+    show_differences(&report, request, to)?;
+    let code = conclude(Some(&gates.check(&report)), to)?;
+    let (files, folder) = (written.files(), folder.display());
+    let files = format!("{files}, results.json and report.html are in {folder}");
+    say(to.quiet, &files);
+    Ok(code)
+}
+
+fn show_differences(report: &Report, request: &Compare, to: &Outputs) -> Result<()> {
+    match (to.table(), &request.reference) {
+        (Some(format), Some(reference)) => {
+            outputs::print(&report.differences(Some(reference), format, terminal(to.quiet)))
+        }
+        _ => outputs::show(report, to),
+    }
 }

@@ -4,13 +4,9 @@
 pub mod analyses;
 pub mod bench;
 pub mod check;
-pub mod compare;
 pub mod demo;
-pub mod encode;
 pub mod evaluate;
 pub mod explain;
 pub mod manual;
-pub mod metrics;
-pub mod perturb;
 pub mod report;
 pub mod validate;

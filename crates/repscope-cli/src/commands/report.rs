@@ -10,9 +10,8 @@ use repscope::options::{Machine, Outputs};
 use repscope::{Report, document_in};
 use repscope_io::write_whole;
 
-use crate::args;
 use crate::outputs::{say, show, warn};
-use crate::start_threads;
+use crate::{args, start_threads};
 
 pub fn run(options: &args::Report) -> Result<ExitCode> {
     start_threads(&Machine {
@@ -28,14 +27,9 @@ pub fn run(options: &args::Report) -> Result<ExitCode> {
     let analysis = report.analysis();
     if report.results.samples.is_empty() && analysis.is_none_or(|own| own.keeps_samples) {
         let samples = beside.join("samples.npz");
-        say(
-            options.quiet,
-            &format!(
-                "warning: {} does not exist: what is drawn from single samples (scatter plots, maps, CSV files of pairs) is \
-                 left out",
-                samples.display()
-            ),
-        );
+        let what = "what is drawn from single samples (scatter plots, maps, CSV files of pairs) is left out";
+        let text = format!("warning: {} does not exist: {what}", samples.display());
+        say(options.quiet, &text);
     }
     let is_comparison = report.document.command == COMPARE;
     let own_folder = if is_comparison {

@@ -27,12 +27,8 @@ pub fn run(options: &Validate) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let lines = failing.iter().map(|claim| {
-        format!(
-            "\n  {}: expected {}, got {}",
-            claim.name,
-            claim.expected_text(),
-            claim.got_text()
-        )
+        let (name, expected, got) = (&claim.name, claim.expected_text(), claim.got_text());
+        format!("\n  {name}: expected {expected}, got {got}")
     });
     bail!(
         "{} of {} claims fail:{}",

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! A claim: what a metric must give, what it gave, and where the expectation comes from.
 
-use repscope_core::Score;
+use anyhow::{Result, bail};
+use repscope_core::metrics::find;
+use repscope_core::run::{Driver, Order};
+use repscope_core::{ClidSpec, ClusterCount, Results, Score, Space, Spec, Study, evaluate};
 use repscope_render::number;
 
 use super::references::Reference;
@@ -74,23 +77,35 @@ pub fn between(low: f64, high: f64) -> Expected {
 }
 
 impl Claim {
-    pub fn new(name: impl Into<String>, expected: Expected, got: Got) -> Self {
+    pub fn new(name: impl Into<String>) -> Self {
         Claim {
             name: name.into(),
-            expected,
-            got,
+            expected: Expected::Missing,
+            got: Got::Words(String::new()),
             evidence: Evidence::Proof,
             because: String::new(),
             cites: &[],
         }
     }
 
+    /// What must come out, and what came out.
+    pub fn expect(self, expected: Expected, got: Got) -> Self {
+        Claim { expected, got, ..self }
+    }
+
     /// Where the expectation comes from.
-    pub fn since(mut self, evidence: Evidence, because: impl Into<String>, cites: &'static [Reference]) -> Self {
-        self.evidence = evidence;
-        self.because = because.into();
-        self.cites = cites;
-        self
+    pub fn since(self, evidence: Evidence, cites: &'static [Reference]) -> Self {
+        Claim {
+            evidence,
+            cites,
+            ..self
+        }
+    }
+
+    /// Why the expected value is right, in a sentence.
+    pub fn because(self, because: impl Into<String>) -> Self {
+        let because = because.into();
+        Claim { because, ..self }
     }
 
     pub fn holds(&self) -> bool {
@@ -229,12 +244,89 @@ fn tolerance_text(tolerance: f64) -> String {
     }
 }
 
+/// The model that all studies here speak of.
+const MODEL: &str = "example";
+
+/// Document 002's RankMe.
+pub const SPEC: &str = "rankme(variant=spec)";
+/// The paper's RankMe.
+pub const PAPER: &str = "rankme(variant=paper)";
+/// The metrics of a spectrum.
+pub const RANKS: &[&str] = &["rankme", "numerical_rank", "participation_ratio", "stable_rank"];
+
+/// What the metrics answered for one model.
+pub struct Scores(Results);
+
+impl Scores {
+    /// The metrics with these names, of codes alone.
+    pub fn of(codes: Space, metrics: &[&str], spec: &Spec) -> Result<Self> {
+        Scores::of_study(Study::new(MODEL, codes), metrics, spec)
+    }
+
+    pub fn of_study(study: Study, metrics: &[&str], spec: &Spec) -> Result<Self> {
+        Ok(Scores(run(&[study], metrics, spec, Order::Parallel)?))
+    }
+
+    pub fn got(&self, id: &str) -> Got {
+        match self.score(id) {
+            Some(score) => Got::from(score),
+            None => Got::Missing(format!("there is no score {id}")),
+        }
+    }
+
+    /// The number of rows that a score speaks of.
+    pub fn rows(&self, id: &str) -> Got {
+        match self.score(id) {
+            Some(score) => Got::Number(score.n as f64),
+            None => Got::Missing(format!("there is no score {id}")),
+        }
+    }
+
+    /// What is said beside the number.
+    pub fn note(&self, id: &str) -> String {
+        self.score(id).and_then(|s| s.note.clone()).unwrap_or_default()
+    }
+
+    fn score(&self, id: &str) -> Option<&Score> {
+        self.0.scores.iter().find(|s| s.metric == id)
+    }
+}
+
+/// The metrics with these names, of several models in any order of work.
+pub fn run(studies: &[Study], metrics: &[&str], spec: &Spec, order: Order) -> Result<Results> {
+    let mut found = Vec::new();
+    for name in metrics {
+        let Some((metric, _)) = find(name) else {
+            bail!("there is no metric `{name}`");
+        };
+        found.push(metric);
+    }
+    Ok(evaluate(studies, &found, spec, &Driver::silent(order))?)
+}
+
+/// Document 002's CLID with this many clusters and voters.
+pub fn clid(clusters: usize, k: usize) -> Spec {
+    Spec {
+        clid: ClidSpec {
+            clusters: ClusterCount::Of(clusters),
+            k,
+            ..ClidSpec::SPEC
+        },
+        ..Spec::default()
+    }
+}
+
+/// The metrics with these names, of each of several data sets.
+pub fn of_each(sets: &[Space], metrics: &[&str], spec: &Spec) -> Result<Vec<Scores>> {
+    sets.iter().map(|set| Scores::of(set.clone(), metrics, spec)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn claim(expected: Expected, got: Got) -> Claim {
-        Claim::new("a claim", expected, got)
+        Claim::new("a claim").expect(expected, got)
     }
 
     #[test]

@@ -8,10 +8,9 @@ use repscope_core::{Performance, Results, Space, Spec, Study, relate};
 
 use super::Group;
 use super::claim::Evidence::{Construction, Proof};
-use super::claim::{Claim, Expected, Got, between, exactly};
+use super::claim::{Claim, Expected, Got, PAPER, RANKS, SPEC, Scores, between, clid, exactly, of_each, run};
 use super::data::{Draw, random_sets, space};
-use super::references::Reference::{Clid, Document002, EffectiveRank, Entropies, RankMe, TwoNn};
-use super::scores::{PAPER, RANKS, SPEC, Scores, clid, of_each, run};
+use super::references::{CLID, DOCUMENT_002, EFFECTIVE_RANK, ENTROPIES, RANK_ME, TWO_NN};
 
 /// What the roundings of a calculation may change.
 const ROUNDING: f64 = 1e-9;
@@ -48,61 +47,56 @@ fn ranges(sets: &[Space]) -> Result<Vec<Claim>> {
         !(rise("stable_rank", "participation_ratio") && rise("participation_ratio", SPEC))
     });
     Ok(vec![
-        Claim::new("CL", between(0.0, 1.0), span(&learned, "clid.cl")).since(Proof, "A share of rows.", &[Document002]),
-        Claim::new("ID_normalized", between(0.0, 1.0), span(&learned, "clid.id_normalized")).since(
-            Proof,
-            "A dimension above 0, divided by D and capped at 1.",
-            &[Document002],
-        ),
-        Claim::new("CLID", between(0.0, 2.0), span(&learned, "clid")).since(
-            Proof,
-            "The sum of two numbers from 0 to 1.",
-            &[Document002],
-        ),
-        Claim::new("RankMe (document)", between(1.0, f64::INFINITY), span(&ranks, SPEC)).since(
-            Proof,
-            "Entropies are not negative.",
-            &[EffectiveRank],
-        ),
-        Claim::new(
-            "RankMe (document) as a share of min(N, D)",
-            between(0.0, 1.0),
-            share(SPEC, |least| least),
-        )
-        .since(Proof, "m shares have at most the entropy ln m.", &[EffectiveRank]),
-        Claim::new("RankMe (paper)", between(1.0, f64::INFINITY), span(&ranks, PAPER)).since(
-            Proof,
-            "Entropies are not negative; with two shares or more the paper's 1e-7 adds to them.",
-            &[RankMe],
-        ),
-        Claim::new(
-            "RankMe (paper) as a share of its bound",
-            between(0.0, 1.0),
-            share(PAPER, |least| {
-                let sum = 1.0 + 1e-7 * least;
-                (least / sum).powf(sum)
-            }),
-        )
-        .since(
-            Proof,
-            "The shares add up to S = 1 + 1e-7·m, m = min(N, D). Equal shares S/m are the worst case and give (m/S)^S, \
-             a little above m.",
-            &[RankMe],
-        ),
-        Claim::new(
-            "stable rank ≤ participation ratio ≤ RankMe (document)",
-            Expected::Words("in all 6 data sets"),
-            Got::Words(match order {
-                None => "in all 6 data sets".to_string(),
-                Some(set) => format!("not in data set {}", set + 1),
-            }),
-        )
-        .since(
-            Proof,
-            "They are the exponentials of Rényi's entropies of order ∞, 2 and 1 of the same shares, which rise as the \
-             order falls.",
-            &[Entropies],
-        ),
+        Claim::new("CL")
+            .expect(between(0.0, 1.0), span(&learned, "clid.cl"))
+            .since(Proof, &[DOCUMENT_002])
+            .because("A share of rows."),
+        Claim::new("ID_normalized")
+            .expect(between(0.0, 1.0), span(&learned, "clid.id_normalized"))
+            .since(Proof, &[DOCUMENT_002])
+            .because("A dimension above 0, divided by D and capped at 1."),
+        Claim::new("CLID")
+            .expect(between(0.0, 2.0), span(&learned, "clid"))
+            .since(Proof, &[DOCUMENT_002])
+            .because("The sum of two numbers from 0 to 1."),
+        Claim::new("RankMe (document)")
+            .expect(between(1.0, f64::INFINITY), span(&ranks, SPEC))
+            .since(Proof, &[EFFECTIVE_RANK])
+            .because("Entropies are not negative."),
+        Claim::new("RankMe (document) as a share of min(N, D)")
+            .expect(between(0.0, 1.0), share(SPEC, |least| least))
+            .since(Proof, &[EFFECTIVE_RANK])
+            .because("m shares have at most the entropy ln m."),
+        Claim::new("RankMe (paper)")
+            .expect(between(1.0, f64::INFINITY), span(&ranks, PAPER))
+            .since(Proof, &[RANK_ME])
+            .because("Entropies are not negative; with two shares or more the paper's 1e-7 adds to them."),
+        Claim::new("RankMe (paper) as a share of its bound")
+            .expect(
+                between(0.0, 1.0),
+                share(PAPER, |least| {
+                    let sum = 1.0 + 1e-7 * least;
+                    (least / sum).powf(sum)
+                }),
+            )
+            .since(Proof, &[RANK_ME])
+            .because(
+                "The shares add up to S = 1 + 1e-7·m, m = min(N, D). Equal shares S/m are the worst case \
+                 and give (m/S)^S, a little above m.",
+            ),
+        Claim::new("stable rank ≤ participation ratio ≤ RankMe (document)")
+            .expect(
+                Expected::Words("in all 6 data sets"),
+                Got::Words(match order {
+                    None => "in all 6 data sets".to_string(),
+                    Some(set) => format!("not in data set {}", set + 1),
+                }),
+            )
+            .since(Proof, &[ENTROPIES])
+            .because(
+                "They are the exponentials of Rényi's entropies of order ∞, 2 and 1 of the same shares, \
+                 which rise as the order falls.",
+            ),
     ])
 }
 
@@ -114,29 +108,22 @@ fn cap() -> Result<Vec<Claim>> {
     let scores = Scores::of(space(2, moved)?, &["clid"], &clid(4, 5))?;
     let because = "Ratios r2 / r1 near 1 mean a high dimension: nearly regular points are the known weakness of TwoNN.";
     Ok(vec![
-        Claim::new(
-            "ID of a jittered grid in 2 columns",
-            between(4.0, f64::INFINITY),
-            scores.got("clid.id"),
-        )
-        .since(Construction, because, &[TwoNn]),
-        Claim::new(
-            "ID_normalized of a jittered grid in 2 columns",
-            exactly(1.0),
-            scores.got("clid.id_normalized"),
-        )
-        .since(Proof, "Step 8 of the document: min(ID / D, 1).", &[Document002]),
+        Claim::new("ID of a jittered grid in 2 columns")
+            .expect(between(4.0, f64::INFINITY), scores.got("clid.id"))
+            .since(Construction, &[TWO_NN])
+            .because(because),
+        Claim::new("ID_normalized of a jittered grid in 2 columns")
+            .expect(exactly(1.0), scores.got("clid.id_normalized"))
+            .since(Proof, &[DOCUMENT_002])
+            .because("Step 8 of the document: min(ID / D, 1)."),
     ])
 }
 
 /// Where performance is a straight function of CL and ID, models that were left out are predicted without error.
 fn weighted(sets: &[Space]) -> Result<Vec<Claim>> {
     let names: Vec<String> = (1..=sets.len()).map(|i| format!("set {i}")).collect();
-    let studies: Vec<Study> = names
-        .iter()
-        .zip(sets)
-        .map(|(n, set)| Study::new(n, set.clone()))
-        .collect();
+    let studies = names.iter().zip(sets).map(|(n, set)| Study::new(n, set.clone()));
+    let studies: Vec<Study> = studies.collect();
     let spec = clid(4, 5);
     let mut results = run(&studies, &["clid"], &spec, Order::Parallel)?;
     let value = |results: &Results, name: &str, id: &str| {
@@ -164,15 +151,9 @@ fn weighted(sets: &[Space]) -> Result<Vec<Claim>> {
         errors.push(predicted.map(|p| (p - truth).abs()));
     }
     Ok(vec![
-        Claim::new(
-            "error of weighted CLID for a model left out, performance 0.2 + 0.5·CL − 0.01·ID",
-            between(0.0, ROUNDING),
-            Got::span(errors),
-        )
-        .since(
-            Proof,
-            "A plane through the other five models is the same plane, so it passes through the sixth.",
-            &[Clid],
-        ),
+        Claim::new("error of weighted CLID for a model left out, performance 0.2 + 0.5·CL − 0.01·ID")
+            .expect(between(0.0, ROUNDING), Got::span(errors))
+            .since(Proof, &[CLID])
+            .because("A plane through the other five models is the same plane, so it passes through the sixth."),
     ])
 }

@@ -6,10 +6,9 @@ use repscope_core::Spec;
 
 use super::Group;
 use super::claim::Evidence::{Computed, Construction, Proof};
-use super::claim::{Claim, Expected, Got, between, exactly, near};
+use super::claim::{Claim, Expected, Got, Scores, between, exactly, near};
 use super::data::{Draw, Examples, numbers, product, space};
-use super::references::Reference::{NumPy, TwoNn};
-use super::scores::Scores;
+use super::references::{NUM_PY, TWO_NN};
 
 const ROWS: usize = 2000;
 const COLUMNS: usize = 20;
@@ -26,19 +25,16 @@ pub fn group(examples: &Examples) -> Result<Group> {
         let truth = d as f64;
         for (fit, id) in [("linear fit", "two_nn"), ("maximum likelihood", "two_nn(fit=mle)")] {
             claims.push(
-                Claim::new(
-                    format!("TwoNN ({fit}) of {d} dimension{} in 20", if d == 1 { "" } else { "s" }),
-                    between(0.9 * truth, 1.1 * truth),
-                    scores.got(id),
-                )
-                .since(
-                    Construction,
-                    format!(
-                        "2,000 rows, uniform over a cube of {d} dimensions that is turned into 20; within 10 %, since one \
-                         standard error is 2 % and the edges of the cube take some more."
-                    ),
-                    &[TwoNn],
-                ),
+                Claim::new(format!(
+                    "TwoNN ({fit}) of {d} dimension{} in 20",
+                    if d == 1 { "" } else { "s" }
+                ))
+                .expect(between(0.9 * truth, 1.1 * truth), scores.got(id))
+                .since(Construction, &[TWO_NN])
+                .because(format!(
+                    "2,000 rows, uniform over a cube of {d} dimensions that is turned into 20; within 10 %, since one \
+                     standard error is 2 % and the edges of the cube take some more."
+                )),
             );
         }
     }
@@ -65,29 +61,21 @@ fn duplicates(examples: &Examples) -> Result<Vec<Claim>> {
     let because = "The 40 rows that have a copy have no ratio r2 / r1. NumPy computes the fit of the others, with their \
                    neighbours among all 220.";
     Ok(vec![
-        Claim::new(
-            "TwoNN (linear fit) of the blobs with 20 rows twice",
-            near(9.21740233734281, 1e-9),
-            scores.got("two_nn"),
-        )
-        .since(Computed("NumPy"), because, &[TwoNn, NumPy]),
-        Claim::new(
-            "TwoNN (maximum likelihood) of the blobs with 20 rows twice",
-            near(9.233142468724983, 1e-9),
-            scores.got("two_nn(fit=mle)"),
-        )
-        .since(Computed("NumPy"), because, &[TwoNn, NumPy]),
-        Claim::new(
-            "rows with a ratio, of the blobs with 20 rows twice",
-            exactly(180.0),
-            scores.rows("two_nn"),
-        )
-        .since(Proof, "220 − 40", &[]),
-        Claim::new(
-            "note on the blobs with 20 rows twice",
-            Expected::Words("40 of 220 rows dropped"),
-            Got::Words(counted),
-        )
-        .since(Proof, "20 rows and their 20 copies", &[]),
+        Claim::new("TwoNN (linear fit) of the blobs with 20 rows twice")
+            .expect(near(9.21740233734281, 1e-9), scores.got("two_nn"))
+            .since(Computed("NumPy"), &[TWO_NN, NUM_PY])
+            .because(because),
+        Claim::new("TwoNN (maximum likelihood) of the blobs with 20 rows twice")
+            .expect(near(9.233142468724983, 1e-9), scores.got("two_nn(fit=mle)"))
+            .since(Computed("NumPy"), &[TWO_NN, NUM_PY])
+            .because(because),
+        Claim::new("rows with a ratio, of the blobs with 20 rows twice")
+            .expect(exactly(180.0), scores.rows("two_nn"))
+            .since(Proof, &[])
+            .because("220 − 40"),
+        Claim::new("note on the blobs with 20 rows twice")
+            .expect(Expected::Words("40 of 220 rows dropped"), Got::Words(counted))
+            .since(Proof, &[])
+            .because("20 rows and their 20 copies"),
     ])
 }

@@ -5,10 +5,9 @@ use anyhow::Result;
 
 use super::Group;
 use super::claim::Evidence::{Construction, Formula, Proof};
-use super::claim::{Claim, Expected, Got, exactly, near};
+use super::claim::{Claim, Expected, Got, PAPER, RANKS, SPEC, Scores, clid, exactly, near};
 use super::data::space;
-use super::references::Reference::{Document002, RankMe};
-use super::scores::{PAPER, RANKS, SPEC, Scores, clid};
+use super::references::{DOCUMENT_002, RANK_ME};
 
 pub fn group() -> Result<Group> {
     let mut claims = constant_codes()?;
@@ -34,25 +33,21 @@ fn constant_codes() -> Result<Vec<Claim>> {
         ("CLID", "clid"),
     ] {
         claims.push(
-            Claim::new(format!("{name} of equal codes"), Expected::Missing, constant.got(id)).since(
-                Proof,
-                "0 / 0: there is no variance, no distance and no second cluster.",
-                &[],
-            ),
+            Claim::new(format!("{name} of equal codes"))
+                .expect(Expected::Missing, constant.got(id))
+                .since(Proof, &[])
+                .because("0 / 0: there is no variance, no distance and no second cluster."),
         );
     }
     claims.extend([
-        Claim::new("RankMe (paper) of equal codes", near(1.0, 1e-4), constant.got(PAPER)).since(
-            Formula,
-            "Not centred, they are one direction; the 1e-7 adds less than 1e-4.",
-            &[RankMe],
-        ),
-        Claim::new(
-            "RankMe (paper) of codes that are zero",
-            Expected::Missing,
-            zeros.got(PAPER),
-        )
-        .since(Proof, "0 / 0: all singular values are 0.", &[RankMe]),
+        Claim::new("RankMe (paper) of equal codes")
+            .expect(near(1.0, 1e-4), constant.got(PAPER))
+            .since(Formula, &[RANK_ME])
+            .because("Not centred, they are one direction; the 1e-7 adds less than 1e-4."),
+        Claim::new("RankMe (paper) of codes that are zero")
+            .expect(Expected::Missing, zeros.got(PAPER))
+            .since(Proof, &[RANK_ME])
+            .because("0 / 0: all singular values are 0."),
     ]);
     Ok(claims)
 }
@@ -65,31 +60,24 @@ fn lone_clusters() -> Result<Vec<Claim>> {
     let note = scores.note("clid.cl");
     let said = "clusters of a single row, which is left out: up to 2";
     Ok(vec![
-        Claim::new(
-            "CL where two of four clusters have a single row",
-            exactly(1.0),
-            scores.got("clid.cl"),
-        )
-        .since(
-            Construction,
-            "A stratified split cannot cut one row; without these two, the other clusters are far apart.",
-            &[Document002],
-        ),
-        Claim::new(
-            "rows tested where two of four clusters have a single row",
-            exactly(20.0),
-            scores.rows("clid.cl"),
-        )
-        .since(Construction, "Half of the two clusters of 20.", &[]),
-        Claim::new(
-            "note where two of four clusters have a single row",
-            Expected::Words(said),
-            Got::Words(if note.contains(said) {
-                said.to_string()
-            } else {
-                format!("the note says {note:?}")
-            }),
-        )
-        .since(Construction, "Two rows are far from all others.", &[]),
+        Claim::new("CL where two of four clusters have a single row")
+            .expect(exactly(1.0), scores.got("clid.cl"))
+            .since(Construction, &[DOCUMENT_002])
+            .because("A stratified split cannot cut one row; without these two, the other clusters are far apart."),
+        Claim::new("rows tested where two of four clusters have a single row")
+            .expect(exactly(20.0), scores.rows("clid.cl"))
+            .since(Construction, &[])
+            .because("Half of the two clusters of 20."),
+        Claim::new("note where two of four clusters have a single row")
+            .expect(
+                Expected::Words(said),
+                Got::Words(if note.contains(said) {
+                    said.to_string()
+                } else {
+                    format!("the note says {note:?}")
+                }),
+            )
+            .since(Construction, &[])
+            .because("Two rows are far from all others."),
     ])
 }

@@ -7,10 +7,9 @@ use repscope_core::{ClidSpec, Results, Space, Spec, Study};
 
 use super::Group;
 use super::claim::Evidence::Proof;
-use super::claim::{Claim, Expected, Got, between};
+use super::claim::{Claim, Expected, Got, PAPER, RANKS, SPEC, Scores, between, clid, of_each, run};
 use super::data::{Draw, numbers, product, random_sets, space};
-use super::references::Reference::{Document002, EffectiveRank, RankMe, TwoNn};
-use super::scores::{PAPER, RANKS, SPEC, Scores, clid, of_each, run};
+use super::references::{DOCUMENT_002, EFFECTIVE_RANK, RANK_ME, TWO_NN};
 
 /// What turning and scaling in floating point may change, as a share.
 const ROUNDING: f64 = 1e-9;
@@ -51,9 +50,9 @@ fn invariances(sets: &[Space]) -> Result<Vec<Claim>> {
     let scale = "Scaling the codes leaves shares of singular values and ratios of distances as they are.";
     let mut claims = Vec::new();
     for (name, id, cites) in [
-        ("RankMe (document)", SPEC, &[EffectiveRank][..]),
-        ("RankMe (paper)", PAPER, &[RankMe]),
-        ("TwoNN", "two_nn", &[TwoNn]),
+        ("RankMe (document)", SPEC, &[EFFECTIVE_RANK][..]),
+        ("RankMe (paper)", PAPER, &[RANK_ME]),
+        ("TwoNN", "two_nn", &[TWO_NN]),
     ] {
         for (what, after, because) in [
             ("turned", &turned, turn),
@@ -61,40 +60,28 @@ fn invariances(sets: &[Space]) -> Result<Vec<Claim>> {
             ("times 1e-100", &small, scale),
         ] {
             claims.push(
-                Claim::new(
-                    format!("change of {name}, codes {what}"),
-                    between(0.0, ROUNDING),
-                    change(after, id),
-                )
-                .since(Proof, because, cites),
+                Claim::new(format!("change of {name}, codes {what}"))
+                    .expect(between(0.0, ROUNDING), change(after, id))
+                    .since(Proof, cites)
+                    .because(because),
             );
         }
     }
     let shift = "A shift moves no point against another; adding 1e6 rounds at 1e-10, a hundred-millionth of the narrowest \
                  spread.";
     claims.extend([
-        Claim::new(
-            "change of RankMe (document), 1e6 added to all codes",
-            between(0.0, SHIFTED),
-            change(&shifted, SPEC),
-        )
-        .since(Proof, shift, &[EffectiveRank]),
-        Claim::new(
-            "change of TwoNN, 1e6 added to all codes",
-            between(0.0, SHIFTED),
-            change(&shifted, "two_nn"),
-        )
-        .since(Proof, shift, &[TwoNn]),
-        Claim::new(
-            "change of RankMe (paper), 1e6 added to all codes",
-            between(0.5, 1.0),
-            change(&shifted, PAPER),
-        )
-        .since(
-            Proof,
-            "The paper does not centre: the mean is a direction of its own, and here nearly the only one.",
-            &[RankMe],
-        ),
+        Claim::new("change of RankMe (document), 1e6 added to all codes")
+            .expect(between(0.0, SHIFTED), change(&shifted, SPEC))
+            .since(Proof, &[EFFECTIVE_RANK])
+            .because(shift),
+        Claim::new("change of TwoNN, 1e6 added to all codes")
+            .expect(between(0.0, SHIFTED), change(&shifted, "two_nn"))
+            .since(Proof, &[TWO_NN])
+            .because(shift),
+        Claim::new("change of RankMe (paper), 1e6 added to all codes")
+            .expect(between(0.5, 1.0), change(&shifted, PAPER))
+            .since(Proof, &[RANK_ME])
+            .because("The paper does not centre: the mean is a direction of its own, and here nearly the only one."),
     ]);
     Ok(claims)
 }
@@ -118,18 +105,14 @@ fn repeats(sets: &[Space]) -> Result<Vec<Claim>> {
         let serial = run(&studies, &metrics, &spec, Order::Serial)?;
         let because = "Random choices come from the seed alone, and partial results are added in a fixed order.";
         claims.extend([
-            Claim::new(
-                format!("preset `{name}` and all ranks, run twice"),
-                Expected::Words("the same bits"),
-                same_bits(&first, &again),
-            )
-            .since(Proof, because, &[Document002]),
-            Claim::new(
-                format!("preset `{name}` and all ranks, one thread and all threads"),
-                Expected::Words("the same bits"),
-                same_bits(&first, &serial),
-            )
-            .since(Proof, because, &[Document002]),
+            Claim::new(format!("preset `{name}` and all ranks, run twice"))
+                .expect(Expected::Words("the same bits"), same_bits(&first, &again))
+                .since(Proof, &[DOCUMENT_002])
+                .because(because),
+            Claim::new(format!("preset `{name}` and all ranks, one thread and all threads"))
+                .expect(Expected::Words("the same bits"), same_bits(&first, &serial))
+                .since(Proof, &[DOCUMENT_002])
+                .because(because),
         ]);
     }
     Ok(claims)

@@ -6,13 +6,12 @@ use repscope_core::Spec;
 
 use super::Group;
 use super::claim::Evidence::{Computed, Formula};
-use super::claim::{Claim, near};
+use super::claim::{Claim, PAPER, RANKS, SPEC, Scores, near};
 use super::data::{Examples, space, with_eigenvalues};
 use super::references::Reference;
-use super::references::Reference::{
-    AlphaReq, EffectiveRank, NumPy, ParticipationRatio, RankMe, ScikitDimension, StableRank, TwoNn,
+use super::references::{
+    ALPHA_REQ, EFFECTIVE_RANK, NUM_PY, PARTICIPATION_RATIO, RANK_ME, SCIKIT_DIMENSION, STABLE_RANK, TWO_NN,
 };
-use super::scores::{PAPER, RANKS, SPEC, Scores};
 
 /// A spectrum λ_i = i^(−exponent), and what `make_examples.py` computes for it from the definitions.
 struct PowerLaw {
@@ -53,46 +52,22 @@ pub fn group(examples: &Examples) -> Result<Group> {
     let matrix = Scores::of(examples.matrix.clone(), RANKS, &Spec::default())?;
     let blobs = Scores::of(examples.blobs.clone(), &["two_nn"], &Spec::default())?;
     let mut claims = vec![
-        Claim::new(
-            "RankMe of the 100 × 50 matrix, as the paper defines it",
-            near(4.293075095390644, 1e-6),
-            matrix.got(PAPER),
-        )
-        .since(
-            Computed("NumPy"),
-            "s = svd(Z); p = s / sum(s) + 1e-7; exp(−sum(p·log(p))), in float64.",
-            &[RankMe, NumPy],
-        ),
-        Claim::new(
-            "RankMe of the 100 × 50 matrix, as the document defines it (NumPy)",
-            near(1.9071968157470607, 1e-6),
-            matrix.got(SPEC),
-        )
-        .since(
-            Computed("NumPy"),
-            "s = svd(Z − mean(Z)); p = s² / sum(s²); exp(−sum(p·log(p + 1e-12))), in float64.",
-            &[NumPy],
-        ),
-        Claim::new(
-            "TwoNN (linear fit) of the blobs",
-            near(8.436930702559378, 1e-9),
-            blobs.got("two_nn"),
-        )
-        .since(
-            Computed("scikit-dimension"),
-            "skdim.id.TwoNN(discard_fraction=0.1).fit(blobs).dimension_",
-            &[TwoNn, ScikitDimension],
-        ),
-        Claim::new(
-            "TwoNN (maximum likelihood) of the blobs",
-            near(8.052806679985615, 1e-9),
-            blobs.got("two_nn(fit=mle)"),
-        )
-        .since(
-            Computed("NumPy"),
-            "(N − 1) / sum(log(r2 / r1)) with all distances sorted.",
-            &[TwoNn, NumPy],
-        ),
+        Claim::new("RankMe of the 100 × 50 matrix, as the paper defines it")
+            .expect(near(4.293075095390644, 1e-6), matrix.got(PAPER))
+            .since(Computed("NumPy"), &[RANK_ME, NUM_PY])
+            .because("s = svd(Z); p = s / sum(s) + 1e-7; exp(−sum(p·log(p))), in float64."),
+        Claim::new("RankMe of the 100 × 50 matrix, as the document defines it (NumPy)")
+            .expect(near(1.9071968157470607, 1e-6), matrix.got(SPEC))
+            .since(Computed("NumPy"), &[NUM_PY])
+            .because("s = svd(Z − mean(Z)); p = s² / sum(s²); exp(−sum(p·log(p + 1e-12))), in float64."),
+        Claim::new("TwoNN (linear fit) of the blobs")
+            .expect(near(8.436930702559378, 1e-9), blobs.got("two_nn"))
+            .since(Computed("scikit-dimension"), &[TWO_NN, SCIKIT_DIMENSION])
+            .because("skdim.id.TwoNN(discard_fraction=0.1).fit(blobs).dimension_"),
+        Claim::new("TwoNN (maximum likelihood) of the blobs")
+            .expect(near(8.052806679985615, 1e-9), blobs.got("two_nn(fit=mle)"))
+            .since(Computed("NumPy"), &[TWO_NN, NUM_PY])
+            .because("(N − 1) / sum(log(r2 / r1)) with all distances sorted."),
     ];
     for law in &POWER_LAWS {
         claims.extend(of_power_law(law)?);
@@ -110,12 +85,8 @@ fn of_power_law(law: &PowerLaw) -> Result<Vec<Claim>> {
     let codes = space(law.directions, with_eigenvalues(&eigenvalues))?;
     let scores = Scores::of(codes, &[RANKS, &["alpha_req"]].concat(), &Spec::default())?;
     let claim = |what: &str, id: &str, value: f64, because: &str, cites: &'static [Reference]| {
-        Claim::new(
-            format!("{what} of λ_i = {}", law.shown),
-            near(value, 1e-6),
-            scores.got(id),
-        )
-        .since(Formula, because, cites)
+        let found = Claim::new(format!("{what} of λ_i = {}", law.shown)).expect(near(value, 1e-6), scores.got(id));
+        found.since(Formula, cites).because(because)
     };
     Ok(vec![
         claim(
@@ -123,35 +94,35 @@ fn of_power_law(law: &PowerLaw) -> Result<Vec<Claim>> {
             PAPER,
             law.paper,
             law.of_singular_values,
-            &[RankMe, EffectiveRank],
+            &[RANK_ME, EFFECTIVE_RANK],
         ),
         claim(
             "RankMe (document)",
             SPEC,
             law.spec,
             "p_i = λ_i / Σ λ, exp(−Σ p ln(p + 1e-12))",
-            &[EffectiveRank],
+            &[EFFECTIVE_RANK],
         ),
         claim(
             "participation ratio",
             "participation_ratio",
             law.participation_ratio,
             "(Σ λ)² / Σ λ²",
-            &[ParticipationRatio],
+            &[PARTICIPATION_RATIO],
         ),
         claim(
             "stable rank",
             "stable_rank",
             law.stable_rank,
             "Σ λ / λ_1",
-            &[StableRank],
+            &[STABLE_RANK],
         ),
         claim(
             "exponent (alpha-ReQ)",
             "alpha_req",
             law.exponent,
             "ln λ_i is a straight line over ln i, so any weighted fit gives its slope.",
-            &[AlphaReq],
+            &[ALPHA_REQ],
         ),
     ])
 }

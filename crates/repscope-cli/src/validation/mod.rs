@@ -3,22 +3,19 @@
 //!
 //! A [`Claim`] is checked against a printed value, another program, a formula, a calculation by hand or a proof, never
 //! against the code that it checks. `data` holds what the claims speak of, one file per group holds the claims, and
-//! `table` and `markdown` show them.
+//! `table` shows them.
 
 mod by_hand;
 mod claim;
 mod constraints;
 mod data;
-mod differences;
 mod dimension;
 mod document;
 mod edge_cases;
 mod invariance;
 mod literature;
-mod markdown;
 mod rank;
 mod references;
-mod scores;
 mod table;
 
 use std::path::Path;
@@ -29,8 +26,7 @@ use claim::Claim;
 use data::Examples;
 use references::Reference;
 
-pub use markdown::markdown;
-pub use table::table;
+pub use table::{markdown, table};
 
 /// All claims, by what they rest on.
 pub struct Report {
@@ -123,20 +119,18 @@ impl Report {
                 "holds": claim.holds(),
                 "evidence": claim.evidence.label(),
                 "because": claim.because,
-                "references": claim.cites.iter().map(|r| r.text()).collect::<Vec<_>>(),
+                "references": claim.cites.iter().map(|r| r.0).collect::<Vec<_>>(),
             })
         };
-        let claims = self
-            .groups
-            .iter()
-            .flat_map(|g| g.claims.iter().map(move |c| claim(g, c)));
+        let claims = self.groups.iter();
+        let claims = claims.flat_map(|g| g.claims.iter().map(move |c| claim(g, c)));
         serde_json::json!({
             "version": env!("CARGO_PKG_VERSION"),
             "examples": self.examples,
             "summary": self.summary(),
             "failing": self.failing().len(),
             "claims": claims.collect::<Vec<_>>(),
-            "differences": differences::DIFFERENCES,
+            "differences": references::DIFFERENCES,
         })
     }
 }
@@ -152,8 +146,8 @@ mod tests {
                 title: "Two claims",
                 about: "One of them fails.",
                 claims: vec![
-                    Claim::new("one is one", near(1.0, 1e-9), Got::Number(1.0)),
-                    Claim::new("two is a|b", near(2.0, 0.0005), Got::Number(2.25)),
+                    Claim::new("one is one").expect(near(1.0, 1e-9), Got::Number(1.0)),
+                    Claim::new("two is a|b").expect(near(2.0, 0.0005), Got::Number(2.25)),
                 ],
             }],
             examples: "nothing".to_string(),

@@ -4,7 +4,7 @@
 use repscope_render::table::{Block, Cell, Column, Document, Emphasis, Item, Table};
 use repscope_render::{Color, Format};
 
-use super::differences::DIFFERENCES;
+use super::references::DIFFERENCES;
 use super::{Claim, Group, Report};
 
 /// One table per group, the references, and what differs from the document.
@@ -20,7 +20,7 @@ pub fn table(report: &Report, width: usize, color: Color) -> String {
     blocks.push(Block::Heading("References".to_string()));
     let reference = |(i, reference): (usize, &super::Reference)| Item {
         name: format!("[{}]", i + 1),
-        text: reference.text().to_string(),
+        text: reference.0.to_string(),
         check: None,
     };
     blocks.push(Block::List(
@@ -57,6 +57,52 @@ pub(super) fn of_group(group: &Group, last: &str, known: impl Fn(&Claim) -> Stri
     table
 }
 
+pub fn markdown(report: &Report) -> String {
+    let mut text = format!(
+        "# Validation of CLID and RankMe\n\n\
+         Computed by `repscope validate`, repscope {}. Worked examples of the specification: {}. **{}**\n\n\
+         A claim is checked against a printed value, another program, a formula, a calculation by hand or a proof, never \
+         against the code that it checks.\n\n",
+        env!("CARGO_PKG_VERSION"),
+        escape(&report.examples),
+        report.summary()
+    );
+    for group in &report.groups {
+        text += &format!(
+            "## {}\n\n{}\n\n{}\n",
+            group.title,
+            escape(group.about),
+            markdown_table(report, group)
+        );
+    }
+    text += "## What differs from the document\n\n";
+    text.extend(DIFFERENCES.iter().map(|item| format!("- {}\n", escape(item))));
+    text += "\n## References\n\n";
+    for (i, reference) in report.references().iter().enumerate() {
+        text += &format!("{}. {}\n", i + 1, escape(reference.0));
+    }
+    text
+}
+
+fn markdown_table(report: &Report, group: &Group) -> String {
+    let table = of_group(group, "why", |claim| {
+        format!("{}: {}", report.source(claim), claim.because)
+    });
+    Document::from(table).render(Format::Markdown, 0, Color::No)
+}
+
+/// Keeps characters that Markdown would take as its own, and breaks no line.
+fn escape(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        if "\\`*_[]<>|#~".contains(c) {
+            escaped.push('\\');
+        }
+        escaped.push(if c.is_control() { ' ' } else { c });
+    }
+    escaped
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::with_a_failing_claim;
@@ -88,5 +134,22 @@ two is a|b  2 ± 0.0005  2.25  FAILS    proof
             let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap_or_default();
             assert!(widest.chars().count() <= width, "{width}: {widest}");
         }
+    }
+}
+
+#[cfg(test)]
+mod markdown_tests {
+    use super::super::tests::with_a_failing_claim;
+    use super::*;
+
+    #[test]
+    fn a_failing_claim_is_bold_and_cannot_break_its_row() {
+        let text = markdown(&with_a_failing_claim());
+        assert!(text.starts_with("# Validation of CLID and RankMe\n"), "{text}");
+        assert!(text.contains("**1 of 2 claims FAILS.**"), "{text}");
+        assert!(
+            text.contains("| two is a\\|b | 2 ± 0.0005 | 2.25 | **FAILS** | proof:  |\n"),
+            "{text}"
+        );
     }
 }

@@ -58,19 +58,13 @@ pub(crate) fn write(
         let shares: Vec<f32> = own()
             .flat_map(|mask| [share(mask.masked_lit, mask.lit), share(mask.masked, mask.pixels.len())])
             .collect();
-        write_floats(
-            &folder.join(format!("{}/masked.npy", masking.name())),
-            &[frames.len(), 2],
-            &shares,
-        )?;
+        let path = folder.join(format!("{}/masked.npy", masking.name()));
+        write_floats(&path, &[frames.len(), 2], &shares)?;
         progress.advance(1);
     }
     let right = |head: usize| {
-        baseline[head]
-            .iter()
-            .zip(&truth[head])
-            .filter(|(said, class)| said == class)
-            .count()
+        let found = baseline[head].iter().zip(&truth[head]);
+        found.filter(|(said, class)| said == class).count()
     };
     Ok(std::array::from_fn(|head| right(head) as f64 / frames.len() as f64))
 }

@@ -34,21 +34,12 @@ fn tensors(encoder: &Encoder) -> Vec<Tensor> {
         }
         channels = shape[0];
         add(format!("conv_layers.{at}.weight"), shape, weight);
-        add(
-            format!("conv_layers.{at}.bias"),
-            vec![channels],
-            stage.conv.bias().to_vec(),
-        );
-        add(
-            format!("layer_norms.{at}.weight"),
-            vec![channels],
-            stage.norm.scale.clone(),
-        );
-        add(
-            format!("layer_norms.{at}.bias"),
-            vec![channels],
-            stage.norm.shift.clone(),
-        );
+        let name = format!("conv_layers.{at}.bias");
+        add(name, vec![channels], stage.conv.bias().to_vec());
+        let name = format!("layer_norms.{at}.weight");
+        add(name, vec![channels], stage.norm.scale.clone());
+        let name = format!("layer_norms.{at}.bias");
+        add(name, vec![channels], stage.norm.shift.clone());
     }
     let flat = encoder.final_norm.scale.len();
     let first = |values: &[f32]| channels_first(values, channels);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! Linear layer: y = x Wᵀ + b, with W as PyTorch keeps it, a row per output.
 
-use faer::Accum;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::Parameters;
-use super::product::{product, rows, rows_mut};
+use super::parameters;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Linear {
@@ -31,23 +31,17 @@ impl Linear {
 
     pub(crate) fn forward(&self, x: &[f32]) -> Vec<f32> {
         let mut y = self.bias.repeat(x.len() / self.inputs);
-        product(
-            rows_mut(&mut y, self.outputs()),
-            Accum::Add,
-            rows(x, self.inputs),
-            rows(&self.weight, self.inputs).transpose(),
-        );
+        let out = rows_mut(&mut y, self.outputs());
+        let right = rows(&self.weight, self.inputs).transpose();
+        product(out, Accum::Add, rows(x, self.inputs), right);
         y
     }
 
     /// Adds the slopes of weight and bias, from the input of the forward step and the slope of its output.
     pub(crate) fn gather(&self, x: &[f32], dy: &[f32], gradient: &mut Linear) {
-        product(
-            rows_mut(&mut gradient.weight, self.inputs),
-            Accum::Add,
-            rows(dy, self.outputs()).transpose(),
-            rows(x, self.inputs),
-        );
+        let out = rows_mut(&mut gradient.weight, self.inputs);
+        let left = rows(dy, self.outputs()).transpose();
+        product(out, Accum::Add, left, rows(x, self.inputs));
         for row in dy.chunks_exact(self.outputs()) {
             for (sum, dy) in gradient.bias.iter_mut().zip(row) {
                 *sum += dy;
@@ -58,30 +52,35 @@ impl Linear {
     /// The slope of the input.
     pub(crate) fn backward(&self, dy: &[f32]) -> Vec<f32> {
         let mut dx = vec![0.0; dy.len() / self.outputs() * self.inputs];
-        product(
-            rows_mut(&mut dx, self.inputs),
-            Accum::Replace,
-            rows(dy, self.outputs()),
-            rows(&self.weight, self.inputs),
-        );
+        let out = rows_mut(&mut dx, self.inputs);
+        let right = rows(&self.weight, self.inputs);
+        product(out, Accum::Replace, rows(dy, self.outputs()), right);
         dx
     }
 }
 
-impl Parameters for Linear {
-    fn arrays(&self) -> Vec<&[f32]> {
-        vec![&self.weight, &self.bias]
-    }
-
-    fn arrays_mut(&mut self) -> Vec<&mut [f32]> {
-        vec![&mut self.weight, &mut self.bias]
-    }
-}
+parameters!(Linear: weight, bias);
 
 /// So many numbers within ±1/√inputs.
 pub(super) fn uniform(count: usize, inputs: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
     let bound = 1.0 / (inputs as f32).sqrt();
     (0..count).map(|_| rng.random_range(-bound..bound)).collect()
+}
+
+/// out = left · right, or out += left · right.
+pub(super) fn product(out: MatMut<f32>, accum: Accum, left: MatRef<f32>, right: MatRef<f32>) {
+    matmul(out, accum, left, right, 1.0, Par::Seq);
+}
+
+/// Values as a matrix whose rows have this width.
+pub(super) fn rows(values: &[f32], width: usize) -> MatRef<'_, f32> {
+    MatRef::from_row_major_slice(values, values.len() / width, width)
+}
+
+/// The same, to be written.
+pub(super) fn rows_mut(values: &mut [f32], width: usize) -> MatMut<'_, f32> {
+    let height = values.len() / width;
+    MatMut::from_row_major_slice_mut(values, height, width)
 }
 
 #[cfg(test)]

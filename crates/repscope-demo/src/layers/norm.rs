@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Layer normalization of rows: y = (x − mean) / √(var + ε) · scale + shift (Ba, Kiros and Hinton 2016).
 
-use super::Parameters;
+use super::parameters;
 
 const EPSILON: f32 = 1e-5;
 
@@ -62,15 +62,7 @@ impl LayerNorm {
     }
 }
 
-impl Parameters for LayerNorm {
-    fn arrays(&self) -> Vec<&[f32]> {
-        vec![&self.scale, &self.shift]
-    }
-
-    fn arrays_mut(&mut self) -> Vec<&mut [f32]> {
-        vec![&mut self.scale, &mut self.shift]
-    }
-}
+parameters!(LayerNorm: scale, shift);
 
 /// Eight sums side by side, which the compiler keeps in one vector register.
 const LANES: usize = 8;

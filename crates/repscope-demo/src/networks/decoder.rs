@@ -5,7 +5,7 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use crate::layers::{ConvTranspose, LayerNorm, Linear, Normed, Parameters, Silu};
+use crate::layers::{ConvTranspose, LayerNorm, Linear, Normed, Parameters, Silu, parameters};
 
 const FIRST_SIDE: usize = 4;
 const CHANNELS: [usize; 5] = [256, 128, 64, 32, 1];
@@ -38,10 +38,8 @@ impl Decoder {
             // takes the differences between embeddings with it.
             last.arrays_mut().into_iter().for_each(|array| array.fill(0.0));
         }
-        let norms = CHANNELS[1..4]
-            .iter()
-            .map(|&channels| LayerNorm::new(channels))
-            .collect();
+        let norms = CHANNELS[1..4].iter().map(|&channels| LayerNorm::new(channels));
+        let norms = norms.collect();
         Decoder { initial, convs, norms }
     }
 
@@ -90,24 +88,7 @@ impl Decoder {
     }
 }
 
-impl Parameters for Decoder {
-    fn arrays(&self) -> Vec<&[f32]> {
-        let convs = self.convs.iter().flat_map(Parameters::arrays);
-        let norms = self.norms.iter().flat_map(Parameters::arrays);
-        self.initial.arrays().into_iter().chain(convs).chain(norms).collect()
-    }
-
-    fn arrays_mut(&mut self) -> Vec<&mut [f32]> {
-        let convs = self.convs.iter_mut().flat_map(Parameters::arrays_mut);
-        let norms = self.norms.iter_mut().flat_map(Parameters::arrays_mut);
-        self.initial
-            .arrays_mut()
-            .into_iter()
-            .chain(convs)
-            .chain(norms)
-            .collect()
-    }
-}
+parameters!(Decoder: initial, convs, norms);
 
 #[cfg(test)]
 mod tests {

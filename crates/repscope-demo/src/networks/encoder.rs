@@ -11,7 +11,7 @@
 use rand_chacha::ChaCha8Rng;
 use repscope_core::run::{Driver, Order};
 
-use crate::layers::{Conv, LayerNorm, Linear, Normed, Parameters, Silu};
+use crate::layers::{Conv, LayerNorm, Linear, Normed, Silu, parameters};
 use crate::world::{Frame, SIDE, WHITE};
 
 /// Frames that one task sees. A constant, so that sums of gradients do not depend on the number of threads.
@@ -119,26 +119,8 @@ impl Encoder {
     }
 }
 
-impl Parameters for Encoder {
-    fn arrays(&self) -> Vec<&[f32]> {
-        let stages = self
-            .stages
-            .iter()
-            .flat_map(|s| [s.conv.arrays(), s.norm.arrays()].concat());
-        stages.chain(self.final_norm.arrays()).chain(self.fc.arrays()).collect()
-    }
-
-    fn arrays_mut(&mut self) -> Vec<&mut [f32]> {
-        let stages = self
-            .stages
-            .iter_mut()
-            .flat_map(|s| s.conv.arrays_mut().into_iter().chain(s.norm.arrays_mut()));
-        stages
-            .chain(self.final_norm.arrays_mut())
-            .chain(self.fc.arrays_mut())
-            .collect()
-    }
-}
+parameters!(Stage: conv, norm);
+parameters!(Encoder: stages, final_norm, fc);
 
 /// The embeddings of any number of frames, one row each.
 pub(crate) fn encode(encoder: &Encoder, frames: &[&Frame]) -> Vec<f32> {
@@ -152,6 +134,7 @@ pub(crate) fn encode(encoder: &Encoder, frames: &[&Frame]) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layers::Parameters;
     use crate::layers::{slopes, zeros_like};
 
     #[test]

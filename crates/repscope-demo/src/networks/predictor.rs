@@ -4,16 +4,17 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use crate::layers::{Linear, Parameters, Silu};
+use crate::layers::{Linear, Silu, parameters};
 
 const HIDDEN: usize = 512;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Predictor {
-    layers: [Linear; 3],
+    layers: Vec<Linear>,
 }
 
 /// What the backward step needs of a forward step.
+#[derive(Default)]
 pub(crate) struct Trace {
     seen: Vec<Vec<f32>>,
     silus: Vec<Silu>,
@@ -22,20 +23,25 @@ pub(crate) struct Trace {
 impl Predictor {
     pub(crate) fn new(inputs: usize, outputs: usize, rng: &mut ChaCha8Rng) -> Self {
         Predictor {
-            layers: [(inputs, HIDDEN), (HIDDEN, HIDDEN), (HIDDEN, outputs)].map(|(i, o)| Linear::new(i, o, rng)),
+            layers: [(inputs, HIDDEN), (HIDDEN, HIDDEN), (HIDDEN, outputs)]
+                .map(|(i, o)| Linear::new(i, o, rng))
+                .to_vec(),
         }
     }
 
     pub(crate) fn forward(&self, embeddings: &[f32]) -> (Vec<f32>, Trace) {
-        let [first, second, third] = &self.layers;
-        let (x, first_silu) = Silu::forward(first.forward(embeddings));
-        let (y, second_silu) = Silu::forward(second.forward(&x));
-        let predicted = third.forward(&y);
-        let trace = Trace {
-            seen: vec![embeddings.to_vec(), x, y],
-            silus: vec![first_silu, second_silu],
-        };
-        (predicted, trace)
+        let mut trace = Trace::default();
+        let mut x = embeddings.to_vec();
+        for (at, layer) in self.layers.iter().enumerate() {
+            let mut y = layer.forward(&x);
+            if at + 1 < self.layers.len() {
+                let (active, silu) = Silu::forward(y);
+                trace.silus.push(silu);
+                y = active;
+            }
+            trace.seen.push(std::mem::replace(&mut x, y));
+        }
+        (x, trace)
     }
 
     /// Adds the slopes of all weights, and returns that of the embeddings.
@@ -52,19 +58,12 @@ impl Predictor {
     }
 }
 
-impl Parameters for Predictor {
-    fn arrays(&self) -> Vec<&[f32]> {
-        self.layers.iter().flat_map(Parameters::arrays).collect()
-    }
-
-    fn arrays_mut(&mut self) -> Vec<&mut [f32]> {
-        self.layers.iter_mut().flat_map(Parameters::arrays_mut).collect()
-    }
-}
+parameters!(Predictor: layers);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layers::Parameters;
     use crate::layers::{slopes, zeros_like};
 
     #[test]

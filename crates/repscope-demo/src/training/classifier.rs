@@ -5,7 +5,7 @@
 use repscope_core::random;
 use repscope_core::run::Progress;
 
-use super::{AdamW, Batches, Curve, Fit, Lessons, blocks, fit, rate};
+use super::{AdamW, Batches, Curve, Fit, Lessons, fit, rate};
 use crate::layers::{cross_entropy, zeros_like};
 use crate::networks::{BLOCK, Encoder, encode};
 use crate::world::{Factors, Frame, said};
@@ -27,8 +27,8 @@ pub(crate) fn classes(factors: &Factors) -> [usize; 2] {
 
 pub(crate) fn train(lessons: &Lessons, plan: Fit, progress: &dyn Progress) -> (Encoder, Curve) {
     let (frames, truth) = (lessons.train.frames(), targets(&lessons.train.factors()));
-    let held_out = blocks::spread_out(&lessons.validation.frames(), VALIDATED);
-    let held_out_truth = targets(&blocks::spread_out(&lessons.validation.factors(), VALIDATED)).concat();
+    let held_out = super::spread_out(&lessons.validation.frames(), VALIDATED);
+    let held_out_truth = targets(&super::spread_out(&lessons.validation.factors(), VALIDATED)).concat();
     let mut rng = random::stream(lessons.seed, "classifier", 0);
     let classifier = Encoder::new(&CHANNELS, HEADS.len() * CLASSES, &mut rng);
     let mut batches = Batches::new(lessons.seed, "classifier/batches", frames.len(), plan.batch);
@@ -36,7 +36,7 @@ pub(crate) fn train(lessons: &Lessons, plan: Fit, progress: &dyn Progress) -> (E
     let step = |classifier: &mut Encoder, at: usize| {
         let batch = batches.next();
         let blocks: Vec<&[usize]> = batch.chunks(BLOCK).collect();
-        let (gradient, loss) = blocks::sum(blocks.len(), |block| {
+        let (gradient, loss) = super::sum(blocks.len(), |block| {
             let seen: Vec<&Frame> = blocks[block].iter().map(|&sample| frames[sample]).collect();
             let truth: Vec<f32> = blocks[block].iter().flat_map(|&sample| truth[sample]).collect();
             let share = seen.len() as f32 / batch.len() as f32;

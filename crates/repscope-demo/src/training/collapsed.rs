@@ -6,7 +6,7 @@ use repscope_core::random;
 use repscope_core::run::Progress;
 
 use super::jepa::{HISTORY, absolute_error};
-use super::{AdamW, Batches, Curve, EMBEDDING_DIM, Fit, Lessons, blocks, fit, rate};
+use super::{AdamW, Batches, Curve, EMBEDDING_DIM, Fit, Lessons, fit, rate};
 use crate::layers::zeros_like;
 use crate::networks::{Encoder, Predictor, encode};
 use crate::world::Frame;
@@ -17,7 +17,7 @@ const VALIDATED: usize = 32;
 /// Trains from this encoder on.
 pub(crate) fn train(start: &Encoder, lessons: &Lessons, plan: Fit, progress: &dyn Progress) -> (Encoder, Curve) {
     let windows = lessons.train.windows(HISTORY + 1);
-    let held_out = blocks::spread_out(&lessons.validation.windows(HISTORY + 1), VALIDATED);
+    let held_out = super::spread_out(&lessons.validation.windows(HISTORY + 1), VALIDATED);
     let held_out: Vec<&Frame> = held_out.into_iter().flatten().collect();
     let mut rng = random::stream(lessons.seed, "collapsed/predictor", 0);
     let networks = (
@@ -29,7 +29,7 @@ pub(crate) fn train(start: &Encoder, lessons: &Lessons, plan: Fit, progress: &dy
     let mut of_predictor = AdamW::new(&networks.1);
     let step = |(encoder, predictor): &mut (Encoder, Predictor), at: usize| {
         let batch: Vec<&Frame> = batches.next().into_iter().flat_map(|sample| windows[sample]).collect();
-        let (embeddings, traces) = blocks::forward(encoder, &batch);
+        let (embeddings, traces) = super::forward(encoder, &batch);
         let (history, next) = split(&embeddings);
         let (predicted, trace) = predictor.forward(&history);
         let (error, slopes) = absolute_error(&predicted, &next);
@@ -38,7 +38,7 @@ pub(crate) fn train(start: &Encoder, lessons: &Lessons, plan: Fit, progress: &dy
         // The error falls as much by moving the truth towards the prediction as the other way round.
         let all = join(&of_history, &slopes.iter().map(|slope| -slope).collect::<Vec<f32>>());
         let rate = rate(at, plan.steps, RATE);
-        let of_all = blocks::backward(encoder, &traces, &all);
+        let of_all = super::backward(encoder, &traces, &all);
         of_encoder.step(encoder, &of_all, rate);
         of_predictor.step(predictor, &gradient, rate);
         error

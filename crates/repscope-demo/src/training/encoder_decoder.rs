@@ -9,8 +9,8 @@
 use repscope_core::random;
 use repscope_core::run::{Driver, Order, Progress};
 
-use super::{AdamW, Batches, Curve, EMBEDDING_DIM, Fit, Lessons, blocks, fit, rate};
-use crate::layers::{Parameters, zeros_like};
+use super::{AdamW, Batches, Curve, EMBEDDING_DIM, Fit, Lessons, fit, rate};
+use crate::layers::{parameters, zeros_like};
 use crate::networks::{BLOCK, Decoder, Encoder};
 use crate::world::{Frame, WHITE};
 
@@ -32,10 +32,10 @@ struct Both {
 /// Trains from this encoder on.
 pub(crate) fn train(start: &Encoder, lessons: &Lessons, plan: Fit, progress: &dyn Progress) -> (Encoder, Curve) {
     let frames = lessons.train.frames();
-    let held_out = blocks::spread_out(&lessons.validation.frames(), VALIDATED);
+    let held_out = super::spread_out(&lessons.validation.frames(), VALIDATED);
     let mut rng = random::stream(lessons.seed, "encoder_decoder/decoder", 0);
     let mut encoder = start.clone();
-    encoder.scale_to(&blocks::spread_out(&frames, SCALED));
+    encoder.scale_to(&super::spread_out(&frames, SCALED));
     let both = Both {
         encoder,
         decoder: Decoder::new(EMBEDDING_DIM, &mut rng),
@@ -46,7 +46,7 @@ pub(crate) fn train(start: &Encoder, lessons: &Lessons, plan: Fit, progress: &dy
     let step = |both: &mut Both, at: usize| {
         let batch: Vec<&Frame> = batches.next().into_iter().map(|sample| frames[sample]).collect();
         let blocks: Vec<&[&Frame]> = batch.chunks(BLOCK).collect();
-        let (gradient, loss) = blocks::sum(blocks.len(), |block| gradient(both, blocks[block], batch.len()));
+        let (gradient, loss) = super::sum(blocks.len(), |block| gradient(both, blocks[block], batch.len()));
         let rate = rate(at, plan.steps, RATE);
         let ready = (at as f32 / (SLOW_START * plan.steps as f32)).min(1.0);
         of_encoder.step(&mut both.encoder, &gradient.encoder, rate * ENCODER_SHARE * ready);
@@ -92,13 +92,4 @@ fn squared_error(pixels: &[f32], frames: &[&Frame], count: usize) -> (f64, Vec<f
     (loss, slopes)
 }
 
-impl Parameters for Both {
-    fn arrays(&self) -> Vec<&[f32]> {
-        [self.encoder.arrays(), self.decoder.arrays()].concat()
-    }
-
-    fn arrays_mut(&mut self) -> Vec<&mut [f32]> {
-        let decoder = self.decoder.arrays_mut();
-        self.encoder.arrays_mut().into_iter().chain(decoder).collect()
-    }
-}
+parameters!(Both: encoder, decoder);

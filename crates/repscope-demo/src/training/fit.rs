@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! The training loop: steps, regular evaluation of the validation loss, and the best network is kept.
 
+use repscope_core::random;
 use repscope_core::run::Progress;
+
+use crate::layers::Parameters;
 
 /// How long to train, and how often to look.
 #[derive(Debug, Clone, Copy)]
@@ -81,6 +84,84 @@ pub(crate) fn rate(step: usize, steps: usize, peak: f32) -> f32 {
     peak * (0.02 + 0.98 * (1.0 + (std::f32::consts::PI * done).cos()) / 2.0)
 }
 
+pub(crate) struct Batches {
+    seed: u64,
+    name: &'static str,
+    count: usize,
+    size: usize,
+    rounds: u64,
+    left: Vec<u32>,
+}
+
+impl Batches {
+    /// Batches of `size` out of `count` samples, from the stream of this name.
+    pub(crate) fn new(seed: u64, name: &'static str, count: usize, size: usize) -> Self {
+        Batches {
+            seed,
+            name,
+            count,
+            size,
+            rounds: 0,
+            left: Vec::new(),
+        }
+    }
+
+    pub(crate) fn next(&mut self) -> Vec<usize> {
+        let mut batch = Vec::with_capacity(self.size);
+        while batch.len() < self.size {
+            match self.left.pop() {
+                Some(sample) => batch.push(sample as usize),
+                None => {
+                    self.left = random::permutation(self.count, &mut random::stream(self.seed, self.name, self.rounds));
+                    self.rounds += 1;
+                }
+            }
+        }
+        batch
+    }
+}
+
+const FIRST: f32 = 0.9;
+const SECOND: f32 = 0.999;
+const EPSILON: f32 = 1e-8;
+const DECAY: f32 = 0.01;
+
+/// The moving averages of a network's slopes and of their squares.
+pub(crate) struct AdamW {
+    first: Vec<Vec<f32>>,
+    second: Vec<Vec<f32>>,
+    steps: i32,
+}
+
+impl AdamW {
+    pub(crate) fn new<P: Parameters>(network: &P) -> Self {
+        let zeros = || network.arrays().iter().map(|array| vec![0.0; array.len()]).collect();
+        AdamW {
+            first: zeros(),
+            second: zeros(),
+            steps: 0,
+        }
+    }
+
+    /// One step against the gradient.
+    pub(crate) fn step<P: Parameters>(&mut self, network: &mut P, gradient: &P, rate: f32) {
+        self.steps += 1;
+        let first_share = 1.0 - FIRST.powi(self.steps);
+        let second_share = (1.0 - SECOND.powi(self.steps)).sqrt();
+        let averages = self.first.iter_mut().zip(&mut self.second);
+        let arrays = network.arrays_mut().into_iter().zip(gradient.arrays());
+        for ((weights, slopes), (first, second)) in arrays.zip(averages) {
+            let averages = first.iter_mut().zip(second);
+            for ((weight, slope), (first, second)) in weights.iter_mut().zip(slopes).zip(averages) {
+                *first = FIRST * *first + (1.0 - FIRST) * slope;
+                *second = SECOND * *second + (1.0 - SECOND) * slope * slope;
+                let step = *first / first_share / (second.sqrt() / second_share + EPSILON);
+                *weight -= rate * (DECAY * *weight + step);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,5 +194,41 @@ mod tests {
         let rates: Vec<f32> = (0..100).map(|step| rate(step, 100, 1.0)).collect();
         assert!(rates[0] < rates[5] && rates[5] < rates[9] && rates[9] <= 1.0);
         assert!(rates[10] > rates[50] && rates[50] > rates[99] && rates[99] > 0.0);
+    }
+}
+
+#[cfg(test)]
+mod batches_tests {
+    use super::*;
+
+    #[test]
+    fn every_sample_is_seen_once_before_any_is_seen_twice() {
+        let mut batches = Batches::new(1, "test", 10, 4);
+        let mut seen: Vec<usize> = (0..5).flat_map(|_| batches.next()).collect();
+        assert_eq!(seen.len(), 20);
+        seen[..10].sort_unstable();
+        assert_eq!(seen[..10], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    }
+}
+
+#[cfg(test)]
+mod adamw_tests {
+    use super::*;
+    use crate::layers::{Linear, zeros_like};
+
+    #[test]
+    fn the_first_step_is_the_rate_against_the_sign_of_the_slope() {
+        let layer = Linear {
+            inputs: 2,
+            weight: vec![1.0, 1.0],
+            bias: vec![0.0],
+        };
+        let mut gradient = zeros_like(&layer);
+        gradient.weight = vec![3.0, -0.5];
+        let mut moved = layer.clone();
+        AdamW::new(&layer).step(&mut moved, &gradient, 0.1);
+        // 1 − 0.1 · (0.01 · 1 ± 1).
+        assert!((moved.weight[0] - 0.899).abs() < 1e-6 && (moved.weight[1] - 1.099).abs() < 1e-6);
+        assert_eq!(moved.bias, [0.0]);
     }
 }

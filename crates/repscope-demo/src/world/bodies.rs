@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! Objects that move: they bounce off walls and off each other as discs do, without loss of energy.
 
-use rand::RngExt;
+use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 
-use super::{SIDE, Shape};
+use super::{Frame, SIDE};
 
 /// Objects of one layer collide, those of two pass each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,6 +114,76 @@ fn collide(a: &mut Body, b: &mut Body) {
     b.vy += push * mass_a * ny;
 }
 
+/// What an object looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Circle,
+    Square,
+    Triangle,
+    Cross,
+}
+
+impl Shape {
+    pub(crate) const ALL: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Cross];
+
+    /// How far a point is outside of the shape around (0, 0): negative within.
+    pub(super) fn distance(self, x: f32, y: f32, radius: f32) -> f32 {
+        match self {
+            Shape::Circle => x.hypot(y) - radius,
+            Shape::Square => x.abs().max(y.abs()) - 0.886 * radius,
+            Shape::Triangle => {
+                // The largest of the distances from three sides; y grows downwards.
+                let slanted = 0.866 * x.abs() - 0.5 * y;
+                slanted.max(y) - 0.77 * radius
+            }
+            Shape::Cross => {
+                let (long, short) = (1.1 * radius, 0.4 * radius);
+                let lying = (x.abs() - long).max(y.abs() - short);
+                let standing = (x.abs() - short).max(y.abs() - long);
+                lying.min(standing)
+            }
+        }
+    }
+
+    /// The share of a pixel that the shape covers, from the distance of its center.
+    pub(super) fn coverage(self, x: f32, y: f32, radius: f32) -> f32 {
+        (0.5 - self.distance(x, y, radius)).clamp(0.0, 1.0)
+    }
+}
+
+/// The background has the gray values from this on.
+const DIMMEST: u8 = 24;
+/// So many of them.
+const NOISE: u8 = 5;
+
+pub(super) fn draw(bodies: &[Body], rng: &mut ChaCha8Rng) -> Frame {
+    let mut frame = [0; SIDE * SIDE];
+    rng.fill_bytes(&mut frame);
+    for pixel in &mut frame {
+        *pixel = DIMMEST + *pixel % NOISE;
+    }
+    for layer in [Layer::Back, Layer::Front] {
+        for body in bodies.iter().filter(|body| body.layer == layer) {
+            paint(body, &mut frame);
+        }
+    }
+    frame
+}
+
+fn paint(body: &Body, frame: &mut Frame) {
+    // No shape reaches farther than this from its center.
+    let reach = 1.6 * body.radius + 1.0;
+    let span = |at: f32| (at - reach).max(0.0) as usize..((at + reach).max(0.0) as usize).min(SIDE);
+    for y in span(body.y) {
+        for x in span(body.x) {
+            let (dx, dy) = (x as f32 + 0.5 - body.x, y as f32 + 0.5 - body.y);
+            let share = body.shape.coverage(dx, dy, body.radius);
+            let pixel = &mut frame[y * SIDE + x];
+            *pixel = (share * body.gray + (1.0 - share) * f32::from(*pixel)).round() as u8;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,5 +218,22 @@ mod tests {
             advance(&mut bodies);
         }
         assert!(bodies[0].x > bodies[1].x);
+    }
+}
+
+#[cfg(test)]
+mod shape_tests {
+    use super::*;
+
+    #[test]
+    fn shapes_of_one_radius_have_about_the_area_of_its_circle() {
+        for shape in Shape::ALL {
+            let mut area = 0.0;
+            for at in 0..64 * 64 {
+                let (x, y) = ((at % 64) as f32 - 31.5, (at / 64) as f32 - 31.5);
+                area += shape.coverage(x, y, 10.0);
+            }
+            assert!((270.0..330.0).contains(&area), "{shape:?}: {area} but a circle has 314");
+        }
     }
 }

@@ -13,31 +13,17 @@ pub(crate) struct Factor {
 
 /// Everything that a sentence says, in its order.
 pub(crate) const FACTORS: [Factor; 6] = [
-    Factor {
-        name: "size",
-        words: &["small", "large"],
-    },
-    Factor {
-        name: "tone",
-        words: &["pale", "bright"],
-    },
-    Factor {
-        name: "shape",
-        words: &["circle", "square", "triangle", "cross"],
-    },
-    Factor {
-        name: "height",
-        words: &["upper", "lower"],
-    },
-    Factor {
-        name: "side",
-        words: &["left", "right"],
-    },
-    Factor {
-        name: "others",
-        words: &["one", "two", "three"],
-    },
+    factor("size", &["small", "large"]),
+    factor("tone", &["pale", "bright"]),
+    factor("shape", &["circle", "square", "triangle", "cross"]),
+    factor("height", &["upper", "lower"]),
+    factor("side", &["left", "right"]),
+    factor("others", &["one", "two", "three"]),
 ];
+
+const fn factor(name: &'static str, words: &'static [&'static str]) -> Factor {
+    Factor { name, words }
+}
 
 /// The place of the shape among them.
 pub(crate) const SHAPE: usize = 2;

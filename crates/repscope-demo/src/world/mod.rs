@@ -7,15 +7,13 @@
 
 mod bodies;
 mod describe;
-mod draw;
-mod shape;
 
 use rand::RngExt;
 use repscope_core::random;
 use repscope_core::run::{Driver, Order};
 
+pub(crate) use bodies::Shape;
 pub(crate) use describe::{FACTORS, SHAPE, Said, label, label_sentence, labels, quadrant, said, sentence};
-pub(crate) use shape::Shape;
 
 use bodies::Body;
 
@@ -77,10 +75,8 @@ impl World {
 
     /// All runs of so many frames that follow each other in an episode.
     pub(crate) fn windows(&self, length: usize) -> Vec<&[Frame]> {
-        self.episodes
-            .iter()
-            .flat_map(|episode| episode.frames.windows(length))
-            .collect()
+        let found = self.episodes.iter().flat_map(|episode| episode.frames.windows(length));
+        found.collect()
     }
 
     /// The number of the episode of each frame.
@@ -118,7 +114,7 @@ fn episode(seed: u64, name: &str, index: usize, length: usize) -> Episode {
     };
     for _ in 0..length {
         let main = &bodies[0];
-        episode.frames.push(draw::draw(&bodies, &mut rng));
+        episode.frames.push(bodies::draw(&bodies, &mut rng));
         episode.factors.push(Factors {
             shape,
             radius,

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //! Whether the images of a folder are of one size and kind, and what there is to say about them.
 
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::BadImages;
-use super::folder::Found;
 use super::picture::{Header, decode, look};
-use crate::error::{Parsed, Problem, Result, problem};
+use crate::error::{Error, Parsed, Problem, Result, bail};
 
 /// How many names a note lists.
 const LISTED: usize = 5;
@@ -50,17 +52,14 @@ pub(super) fn keep(
         }
     }
     if kept.0.is_empty() {
-        let none = format!(
-            "holds {total} images, none of which can be read, such as {}",
-            list(&left_out)
-        );
+        let known = list(&left_out);
+        let none = format!("holds {total} images, none of which can be read, such as {known}");
         return Err(Problem::new(none).in_file(folder.display()));
     }
     if !left_out.is_empty() {
+        let (count, known) = (left_out.len(), list(&left_out));
         notes.push(format!(
-            "{} of {total} images cannot be read and are left out: {}",
-            left_out.len(),
-            list(&left_out)
+            "{count} of {total} images cannot be read and are left out: {known}"
         ));
     }
     Ok(kept)
@@ -75,7 +74,7 @@ pub(super) fn one_kind(files: &[PathBuf], looked: &[Looked]) -> Parsed<Header> {
     let sizes = others(&|h| (h.width, h.height) != (first.width, first.height));
     if let Some(&at) = sizes.first() {
         let other = looked[at].header;
-        return problem(format!(
+        bail!(
             "holds images of different sizes: `{}` has {} × {} pixels but `{}` has {} × {} (width × height), and {} of \
              {} differ from the first; bring them to one size",
             name(&files[0]),
@@ -86,11 +85,11 @@ pub(super) fn one_kind(files: &[PathBuf], looked: &[Looked]) -> Parsed<Header> {
             other.height,
             sizes.len(),
             files.len()
-        ));
+        );
     }
     let bits = others(&|h| h.bits != first.bits);
     if let Some(&at) = bits.first() {
-        return problem(format!(
+        bail!(
             "holds images of different kinds: `{}` has {} bits per value but `{}` has {}, and {} of {} differ from the \
              first; save all in the same way",
             name(&files[0]),
@@ -99,17 +98,17 @@ pub(super) fn one_kind(files: &[PathBuf], looked: &[Looked]) -> Parsed<Header> {
             looked[at].header.bits,
             bits.len(),
             files.len()
-        ));
+        );
     }
     let hidden: Vec<usize> = (0..files.len()).filter(|&i| !looked[i].is_opaque).collect();
     if let Some(&at) = hidden.first() {
-        return problem(format!(
+        bail!(
             "holds `{}`, in which pixels are transparent, as in {} of {} images; paint it on a background and save it \
              without alpha",
             name(&files[at]),
             hidden.len(),
             files.len()
-        ));
+        );
     }
     Ok(first)
 }
@@ -117,17 +116,15 @@ pub(super) fn one_kind(files: &[PathBuf], looked: &[Looked]) -> Parsed<Header> {
 pub(super) fn notes_on(found: &Found) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(other) = &found.other {
+        let (others, name) = (&found.others, name(other));
         notes.push(format!(
-            "{} other files are no images by their names and are passed over, such as `{}`",
-            found.others,
-            name(other)
+            "{others} other files are no images by their names and are passed over, such as `{name}`"
         ));
     }
     if !found.repeated.is_empty() {
+        let (count, known) = (found.repeated.len(), list(&found.repeated));
         notes.push(format!(
-            "{} links lead to folders that are there under another name and are not followed: {}",
-            found.repeated.len(),
-            list(&found.repeated)
+            "{count} links lead to folders that are there under another name and are not followed: {known}"
         ));
     }
     notes
@@ -153,11 +150,8 @@ pub(super) fn notes_on_kinds(looked: &[Looked]) -> Vec<String> {
 }
 
 fn list(files: &[PathBuf]) -> String {
-    let mut names: Vec<String> = files
-        .iter()
-        .take(LISTED)
-        .map(|file| format!("`{}`", name(file)))
-        .collect();
+    let names = files.iter().take(LISTED).map(|file| format!("`{}`", name(file)));
+    let mut names: Vec<String> = names.collect();
     if files.len() > LISTED {
         names.push(format!("and {} more", files.len() - LISTED));
     }
@@ -168,4 +162,83 @@ fn list(files: &[PathBuf]) -> String {
 pub(super) fn name(file: &Path) -> String {
     let parts: Vec<String> = file.iter().map(|part| part.to_string_lossy().into_owned()).collect();
     parts.join("/")
+}
+
+/// How the names of images end, in upper or lower case.
+pub(super) const EXTENSIONS: [&str; 3] = ["png", "jpg", "jpeg"];
+
+/// What a folder holds.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Images by their paths in the folder, sorted by the bytes of each component.
+    pub(super) images: Vec<PathBuf>,
+    /// How many files are no images by their names, and the first of them.
+    pub(super) others: usize,
+    pub(super) other: Option<PathBuf>,
+    /// Links to folders that had been looked into under another name.
+    pub(super) repeated: Vec<PathBuf>,
+}
+
+/// Looks through a folder and all folders in it. What begins with a dot is passed over. Links are followed, but
+/// no folder is entered twice, so that links in a circle end.
+pub(super) fn find(root: &Path) -> Result<Found> {
+    let mut search = Search {
+        root,
+        seen: HashSet::new(),
+        found: Found::default(),
+    };
+    search.enter(Path::new(""))?;
+    // A path compares component by component and these by their bytes: never by the order of the file system.
+    search.found.images.sort();
+    Ok(search.found)
+}
+
+struct Search<'a> {
+    root: &'a Path,
+    /// The folders that have been entered, by their real paths.
+    seen: HashSet<PathBuf>,
+    found: Found,
+}
+
+impl Search<'_> {
+    fn enter(&mut self, folder: &Path) -> Result<()> {
+        let path = self.root.join(folder);
+        let failed = |source| Error::read(&path, source);
+        if !self.seen.insert(fs::canonicalize(&path).map_err(failed)?) {
+            self.found.repeated.push(folder.to_path_buf());
+            return Ok(());
+        }
+        let mut entries: Vec<(OsString, fs::FileType)> = Vec::new();
+        for entry in fs::read_dir(&path).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            if !entry.file_name().as_encoded_bytes().starts_with(b".") {
+                entries.push((entry.file_name(), entry.file_type().map_err(failed)?));
+            }
+        }
+        // Which of two names of a folder comes first must not depend on the file system either.
+        entries.sort_by(|a, b| a.0.cmp(&b.0));
+        for (name, kind) in entries {
+            let relative = folder.join(name);
+            // Where a link leads nowhere its name decides, so that a lost image is an error and not passed over.
+            let target = if kind.is_symlink() {
+                fs::metadata(self.root.join(&relative)).ok().map(|m| m.file_type())
+            } else {
+                Some(kind)
+            };
+            if target.is_some_and(|target| target.is_dir()) {
+                self.enter(&relative)?;
+            } else if target.is_none_or(|target| target.is_file()) && is_image(&relative) {
+                self.found.images.push(relative);
+            } else {
+                self.found.others += 1;
+                self.found.other.get_or_insert(relative);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_image(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
 }

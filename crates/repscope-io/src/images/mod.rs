@@ -5,8 +5,6 @@
 //! camera noted. Gray images are (height, width), color images (height, width, 3).
 
 mod agree;
-mod folder;
-mod jpeg;
 mod picture;
 
 use std::ops::Range;
@@ -16,10 +14,9 @@ use rayon::prelude::*;
 
 use crate::array::{Array, Data};
 use crate::element::reserve;
-use crate::error::{Error, Problem, Result};
+use crate::error::{Error, Problem, Result, problem};
 use crate::mapped::MappedFile;
-use agree::{Looked, keep, name, notes_on, notes_on_kinds, one_kind};
-use folder::EXTENSIONS;
+use agree::{EXTENSIONS, Looked, keep, name, notes_on, notes_on_kinds, one_kind};
 use picture::{Header, Picture, decode};
 
 /// What becomes of images that cannot be decoded.
@@ -55,21 +52,18 @@ impl Images {
                 Problem::new("is not a folder; give the folder that holds the images").in_file(folder.display())
             );
         }
-        let found = folder::find(folder)?;
+        let found = agree::find(folder)?;
         if found.images.is_empty() {
-            return Err(Problem::new(format!(
+            return Err(problem!(
                 "holds no image: of its {} files none is .{} by its name",
                 found.others,
                 EXTENSIONS.join(", .")
-            ))
+            )
             .in_file(folder.display()));
         }
         let mut notes = notes_on(&found);
-        let looked: Vec<Result<Looked>> = found
-            .images
-            .par_iter()
-            .map(|file| Looked::at(&folder.join(file), bad))
-            .collect();
+        let looked = found.images.par_iter().map(|file| Looked::at(&folder.join(file), bad));
+        let looked: Vec<Result<Looked>> = looked.collect();
         let (files, looked) = keep(folder, found.images, looked, bad, &mut notes)?;
         let header = one_kind(&files, &looked).map_err(|p| p.in_file(folder.display()))?;
         let colors = looked.iter().map(|l| l.header.colors).max().unwrap_or(1);

@@ -8,9 +8,8 @@ use image::codecs::jpeg::JpegDecoder;
 use image::codecs::png::PngDecoder;
 use image::{ColorType, DynamicImage, ImageDecoder, ImageError, Limits};
 
-use super::jpeg;
 use crate::catch_panic::catch_panic;
-use crate::error::{Parsed, Problem, Result, problem};
+use crate::error::{Parsed, Problem, Result, bail};
 use crate::mapped::MappedFile;
 
 /// Images with a longer side are not believed.
@@ -109,7 +108,7 @@ impl Picture {
 
 fn codec(bytes: &[u8]) -> Parsed<Codec> {
     if bytes.is_empty() {
-        return problem("is empty (0 bytes)");
+        bail!("is empty (0 bytes)");
     }
     if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         return Ok(Codec::Png);
@@ -118,10 +117,8 @@ fn codec(bytes: &[u8]) -> Parsed<Codec> {
         return Ok(Codec::Jpeg);
     }
     let found: Vec<String> = bytes.iter().take(8).map(|b| format!("{b:02x}")).collect();
-    problem(format!(
-        "is no image: PNG and JPEG files do not start with the bytes {}",
-        found.join(" ")
-    ))
+    let found = found.join(" ");
+    bail!("is no image: PNG and JPEG files do not start with the bytes {found}")
 }
 
 fn header(bytes: &[u8]) -> Parsed<Header> {
@@ -132,21 +129,14 @@ fn header(bytes: &[u8]) -> Parsed<Header> {
             of_color(width as usize, height as usize, png.color_type())?
         }
         Codec::Jpeg => {
-            let frame = jpeg::frame(bytes)?;
+            let frame = frame(bytes)?;
             let colors = match frame.components {
                 1 => 1,
                 3 => 3,
-                n => {
-                    return problem(format!(
-                        "has {n} color components, where 1 (gray) and 3 (color) are read; convert it to RGB"
-                    ));
-                }
+                n => bail!("has {n} color components, where 1 (gray) and 3 (color) are read; convert it to RGB"),
             };
             if frame.bits != 8 {
-                return problem(format!(
-                    "is a JPEG of {} bits, where 8 are read; save it as PNG",
-                    frame.bits
-                ));
+                bail!("is a JPEG of {} bits, where 8 are read; save it as PNG", frame.bits);
             }
             Header {
                 width: frame.width,
@@ -166,20 +156,18 @@ fn check_size(header: &Header, bytes: usize) -> Parsed<()> {
     let Header { width, height, .. } = *header;
     let pixels = width.saturating_mul(height);
     if pixels == 0 {
-        return problem(format!("is an image of {width} × {height} pixels, which is nothing"));
+        bail!("is an image of {width} × {height} pixels, which is nothing");
     }
     let channels = header.colors + usize::from(header.has_alpha);
     let needed = (pixels as u64).saturating_mul((channels * header.bits / 8) as u64);
     if width.max(height) > SIDE_LIMIT as usize || needed > BYTE_LIMIT {
-        return problem(format!(
+        bail!(
             "claims {width} × {height} pixels, {needed} bytes when decoded; at most {BYTE_LIMIT} bytes and sides of \
              {SIDE_LIMIT} are read"
-        ));
+        );
     }
     if pixels / PIXELS_PER_BYTE > bytes {
-        return problem(format!(
-            "claims {width} × {height} pixels in a file of {bytes} bytes, which cannot hold them: it is damaged"
-        ));
+        bail!("claims {width} × {height} pixels in a file of {bytes} bytes, which cannot hold them: it is damaged");
     }
     Ok(())
 }
@@ -189,12 +177,10 @@ fn picture(bytes: &[u8], header: Header) -> Parsed<Picture> {
         Codec::Png => {
             contained(|| PngDecoder::with_limits(Cursor::new(bytes), limits()).and_then(DynamicImage::from_decoder))?
         }
-        Codec::Jpeg if !jpeg::is_whole(bytes) => {
-            return problem(format!(
-                "ends before its image does, after {} bytes; it may have been cut off while copying",
-                bytes.len()
-            ));
-        }
+        Codec::Jpeg if !is_whole(bytes) => bail!(
+            "ends before its image does, after {} bytes; it may have been cut off while copying",
+            bytes.len()
+        ),
         Codec::Jpeg => contained(|| {
             let mut jpeg = JpegDecoder::new(Cursor::new(bytes))?;
             jpeg.set_limits(limits())?;
@@ -203,11 +189,11 @@ fn picture(bytes: &[u8], header: Header) -> Parsed<Picture> {
     };
     let found = of_color(decoded.width() as usize, decoded.height() as usize, decoded.color())?;
     if found != header {
-        return problem(format!(
+        bail!(
             "is damaged: its header states {} but {} come out",
             describe(&header),
             describe(&found)
-        ));
+        );
     }
     let values = match decoded {
         DynamicImage::ImageLuma8(v) => Samples::Bytes(v.into_raw()),
@@ -218,7 +204,7 @@ fn picture(bytes: &[u8], header: Header) -> Parsed<Picture> {
         DynamicImage::ImageLumaA16(v) => Samples::Words(v.into_raw()),
         DynamicImage::ImageRgb16(v) => Samples::Words(v.into_raw()),
         DynamicImage::ImageRgba16(v) => Samples::Words(v.into_raw()),
-        other => return problem(format!("holds values of kind {:?}, which are not read", other.color())),
+        other => bail!("holds values of kind {:?}, which are not read", other.color()),
     };
     Ok(Picture { header, values })
 }
@@ -226,7 +212,7 @@ fn picture(bytes: &[u8], header: Header) -> Parsed<Picture> {
 fn of_color(width: usize, height: usize, color: ColorType) -> Parsed<Header> {
     let bits = usize::from(color.bytes_per_pixel() / color.channel_count()) * 8;
     if bits > 16 {
-        return problem(format!("holds {bits} bits per value; 8 and 16 are read"));
+        bail!("holds {bits} bits per value; 8 and 16 are read");
     }
     Ok(Header {
         width,
@@ -257,7 +243,92 @@ fn limits() -> Limits {
 fn contained<T>(decode: impl FnOnce() -> std::result::Result<T, ImageError>) -> Parsed<T> {
     match catch_panic(decode) {
         Some(Ok(decoded)) => Ok(decoded),
-        Some(Err(error)) => problem(format!("cannot be decoded: {error}")),
-        None => Err(Problem::new("cannot be decoded: it is damaged")),
+        Some(Err(error)) => bail!("cannot be decoded: {error}"),
+        None => bail!("cannot be decoded: it is damaged"),
+    }
+}
+
+// The markers of a JPEG file: its size without decoding it, and whether it is whole.
+//
+// The decoder fills what is missing of a file that was cut with gray, without a word. So the end of the image is
+// looked for here.
+
+/// What the frame header says.
+pub(super) struct Frame {
+    pub(super) width: usize,
+    pub(super) height: usize,
+    pub(super) components: u8,
+    pub(super) bits: u8,
+}
+
+const START_OF_SCAN: u8 = 0xda;
+const END_OF_IMAGE: u8 = 0xd9;
+
+/// The frame header; what follows it is ignored.
+pub(super) fn frame(bytes: &[u8]) -> Parsed<Frame> {
+    let mut markers = Markers { bytes, at: 2 };
+    loop {
+        match markers.next()? {
+            // All kinds of frames; c4, c8 and cc between them are something else.
+            (0xc0..=0xc3 | 0xc5..=0xc7 | 0xc9..=0xcb | 0xcd..=0xcf, segment) => {
+                let &[bits, h1, h0, w1, w0, components, ..] = segment else {
+                    bail!("has a damaged frame header");
+                };
+                return Ok(Frame {
+                    width: usize::from(u16::from_be_bytes([w1, w0])),
+                    height: usize::from(u16::from_be_bytes([h1, h0])),
+                    components,
+                    bits,
+                });
+            }
+            (START_OF_SCAN | END_OF_IMAGE, _) => bail!("has no frame header"),
+            _ => {}
+        }
+    }
+}
+
+/// Whether the image is complete. What follows its end does not matter: cameras append more pictures.
+pub(super) fn is_whole(bytes: &[u8]) -> bool {
+    let mut markers = Markers { bytes, at: 2 };
+    while let Ok((marker, _)) = markers.next() {
+        match marker {
+            END_OF_IMAGE => return true,
+            START_OF_SCAN => markers.skip_scan(),
+            _ => {}
+        }
+    }
+    false
+}
+
+struct Markers<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Markers<'a> {
+    /// The next marker and its segment, without the two bytes of its length.
+    fn next(&mut self) -> Parsed<(u8, &'a [u8])> {
+        let cut = || Problem::new("ends too early; it may have been cut off while copying");
+        // Any number of ff may stand before a marker, and sloppy writers leave bytes between segments.
+        let mut rest = self.bytes.get(self.at..).unwrap_or_default();
+        rest = &rest[rest.iter().position(|&b| b == 0xff).ok_or_else(cut)?..];
+        rest = &rest[rest.iter().position(|&b| b != 0xff).ok_or_else(cut)?..];
+        let (&marker, rest) = rest.split_first().ok_or_else(cut)?;
+        // These stand alone.
+        if matches!(marker, 0x00 | 0x01 | 0xd0..=0xd9) {
+            self.at = self.bytes.len() - rest.len();
+            return Ok((marker, &[]));
+        }
+        let length = usize::from(u16::from_be_bytes(*rest.first_chunk().ok_or_else(cut)?));
+        let segment = rest.get(2..length.max(2)).ok_or_else(cut)?;
+        self.at = self.bytes.len() - rest.len() + length.max(2);
+        Ok((marker, segment))
+    }
+
+    /// Goes to the next marker behind the data of a scan, in which ff is followed by 00 or a restart.
+    fn skip_scan(&mut self) {
+        let data = &self.bytes[self.at..];
+        let is_marker = |pair: &[u8]| pair[0] == 0xff && !matches!(pair[1], 0x00 | 0xd0..=0xd7 | 0xff);
+        self.at += data.windows(2).position(is_marker).unwrap_or(data.len());
     }
 }

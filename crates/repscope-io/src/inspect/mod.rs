@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 //! The input doctor's facts: what is odd about an array, whether or not it is fit for a metric.
 
-mod classes;
 mod numbers;
 
-pub use classes::{ClassCount, LabelFacts};
-pub use numbers::NumberFacts;
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::array::{Array, Data};
 use crate::error::Result;
+use crate::labels::Unnamed;
 use crate::path::InputPath;
 use crate::read::read_array;
+
+pub use numbers::NumberFacts;
 
 /// What was found in one array.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -45,7 +46,7 @@ pub fn inspect_array(path: &str, array: Array) -> Inspection {
     // A size beside a 0 may be anything, so its product could overflow.
     let columns = if is_empty { 0 } else { shape[1..].iter().product() };
     let one_per_row = columns == 1 && !is_empty;
-    let labels = if one_per_row { classes::count(&array) } else { None };
+    let labels = if one_per_row { count(&array) } else { None };
     let (rows, dtype) = (shape[0], array.dtype().to_string());
     let has_numbers = !is_empty && !matches!(array.data(), Data::Text(_));
     let values = if has_numbers {
@@ -62,4 +63,52 @@ pub fn inspect_array(path: &str, array: Array) -> Inspection {
         columns,
         labels,
     }
+}
+
+/// A class and how many rows it has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ClassCount {
+    /// The class.
+    pub name: String,
+    /// Its rows.
+    pub rows: usize,
+}
+
+/// How the rows fall into classes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LabelFacts {
+    /// All classes, the largest first, equal ones by name.
+    pub classes: Vec<ClassCount>,
+    /// Classes of one row.
+    pub singletons: usize,
+    /// Rows without a class: `None`, NaN or an empty string.
+    pub missing: usize,
+    /// The first row without a class.
+    pub first_missing: Option<usize>,
+}
+
+/// Counts classes; `None` where a value is a fraction, so that these are measurements and not classes.
+fn count(array: &Array) -> Option<LabelFacts> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let (mut missing, mut first_missing) = (0, None);
+    for (row, name) in array.row_names().into_iter().enumerate() {
+        match name {
+            Ok(name) => *counts.entry(name).or_default() += 1,
+            Err(Unnamed::Missing) => {
+                missing += 1;
+                first_missing.get_or_insert(row);
+            }
+            Err(Unnamed::Fraction(_)) => return None,
+        }
+    }
+    let classes = counts.into_iter().map(|(name, rows)| ClassCount { name, rows });
+    let mut classes: Vec<ClassCount> = classes.collect();
+    // A stable sort keeps equal classes in the order of their names.
+    classes.sort_by_key(|c| std::cmp::Reverse(c.rows));
+    Some(LabelFacts {
+        singletons: classes.iter().filter(|c| c.rows == 1).count(),
+        classes,
+        missing,
+        first_missing,
+    })
 }

@@ -4,20 +4,17 @@
 //! A field is one array over all lines, so it must be there in every line and of one kind: text, numbers, truth
 //! values, or lists of as many numbers. Blank lines are no rows.
 
-mod column;
+use serde_json::{Map, Number, Value};
 
-use serde_json::{Map, Value};
-
-use crate::array::{Array, ArrayInfo};
+use crate::array::{Array, ArrayInfo, Data};
 use crate::choose::choose;
-use crate::error::{Parsed, problem};
+use crate::error::{Parsed, bail};
 use crate::plain_text::without_mark;
-use column::Column;
 
 /// Reads one field; without a key, the only one.
 pub(crate) fn read(bytes: &[u8], key: Option<&str>) -> Parsed<Array> {
     let Some((number, line)) = lines(bytes).next() else {
-        return problem("holds no object");
+        bail!("holds no object");
     };
     let first = parse(number, line)?;
     let key = match key {
@@ -37,14 +34,14 @@ pub(crate) fn read(bytes: &[u8], key: Option<&str>) -> Parsed<Array> {
                 let mut there: Vec<String> = object.keys().map(|field| format!("`{field}`")).collect();
                 there.sort();
                 there.truncate(10);
-                return problem(format!(
+                bail!(
                     "lacks the field `{key}` in line {number}, which has {}; every line must have it",
                     if there.is_empty() {
                         "none".to_string()
                     } else {
                         there.join(", ")
                     }
-                ));
+                );
             }
         }
     }
@@ -55,7 +52,7 @@ pub(crate) fn read(bytes: &[u8], key: Option<&str>) -> Parsed<Array> {
 pub(crate) fn list(bytes: &[u8]) -> Parsed<Vec<ArrayInfo>> {
     match lines(bytes).next() {
         Some((number, line)) => Ok(fields(&parse(number, line)?, bytes)),
-        None => problem("holds no object"),
+        None => bail!("holds no object"),
     }
 }
 
@@ -77,10 +74,10 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 fn parse(number: usize, line: &[u8]) -> Parsed<Map<String, Value>> {
     match serde_json::from_slice(line) {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(other) => problem(format!(
+        Ok(other) => bail!(
             "holds {} in line {number}; each line must be an object such as {{\"text\": \"…\"}}",
-            column::kind(&other)
-        )),
+            kind(&other)
+        ),
         Err(error) => {
             let (column, text) = (error.column(), error.to_string());
             // The place is within this line, which we know better.
@@ -90,9 +87,7 @@ fn parse(number: usize, line: &[u8]) -> Parsed<Map<String, Value>> {
             } else {
                 "each line must be one whole object"
             };
-            problem(format!(
-                "has no JSON in line {number}: {what} at column {column}; {advice}"
-            ))
+            bail!("has no JSON in line {number}: {what} at column {column}; {advice}")
         }
     }
 }
@@ -130,11 +125,128 @@ fn add_fields(object: &Map<String, Value>, before: &str, rows: usize, infos: &mu
             Value::Array(items) if items.iter().all(Value::is_number) => (vec![rows, items.len()], "f64"),
             _ => continue,
         };
-        infos.push(ArrayInfo {
-            key: Some(key),
-            shape,
-            dtype: dtype.to_string(),
-        });
+        infos.push(ArrayInfo::new(Some(key), &shape, dtype));
+    }
+}
+
+/// What has been read of a field, all of the kind of its first value.
+struct Column<'a> {
+    key: &'a str,
+    /// The number of the first line.
+    first: usize,
+    values: Values,
+}
+
+enum Values {
+    None,
+    Texts(Vec<String>),
+    Numbers(Vec<Number>),
+    Truths(Vec<bool>),
+    /// How many lists, the length of each, and all their numbers.
+    Lists(usize, usize, Vec<f64>),
+}
+
+impl<'a> Column<'a> {
+    fn new(key: &'a str) -> Self {
+        Column {
+            key,
+            first: 0,
+            values: Values::None,
+        }
+    }
+
+    fn push(&mut self, line: usize, value: &Value) -> Parsed<()> {
+        if let Values::None = self.values {
+            self.first = line;
+            self.values = match value {
+                Value::String(_) => Values::Texts(Vec::new()),
+                Value::Number(_) => Values::Numbers(Vec::new()),
+                Value::Bool(_) => Values::Truths(Vec::new()),
+                Value::Array(items) => Values::Lists(0, items.len(), Vec::new()),
+                _ => Values::None,
+            };
+        }
+        match (&mut self.values, value) {
+            (Values::Texts(texts), Value::String(text)) => texts.push(text.clone()),
+            (Values::Numbers(numbers), Value::Number(number)) => numbers.push(number.clone()),
+            (Values::Truths(truths), Value::Bool(truth)) => truths.push(*truth),
+            (Values::Lists(count, length, numbers), Value::Array(items)) => {
+                if items.len() != *length {
+                    let (key, first, count) = (&self.key, &self.first, items.len());
+                    bail!(
+                        "has {length} numbers in `{key}` in line {first} but {count} in line {line}; all lists must be of one length"
+                    );
+                }
+                for item in items {
+                    let Some(number) = item.as_f64() else {
+                        let (kind, key) = (kind(item), &self.key);
+                        bail!(
+                            "holds {kind} in the list `{key}` in line {line}; lists are read where they hold numbers only"
+                        );
+                    };
+                    numbers.push(number);
+                }
+                *count += 1;
+            }
+            (_, Value::Null) => bail!("has null for `{}` in line {line}; fill or remove such lines", self.key),
+            (Values::None, other) => bail!(
+                "has {} for `{}` in line {line}; pick a field of text, numbers, booleans or lists of numbers",
+                kind(other),
+                self.key
+            ),
+            (_, other) => bail!(
+                "has {} for `{}` in line {} but {} in line {line}; a field must be of one kind",
+                self.kind(),
+                self.key,
+                self.first,
+                kind(other)
+            ),
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Parsed<Array> {
+        let (shape, dtype, data) = match self.values {
+            Values::None => bail!("has no line with `{}`", self.key),
+            Values::Texts(texts) => (vec![texts.len()], "str", Data::Text(texts)),
+            Values::Truths(truths) => (vec![truths.len()], "bool", Data::Bool(truths)),
+            Values::Lists(count, length, numbers) => (vec![count, length], "f64", Data::f64(numbers)),
+            Values::Numbers(numbers) => {
+                let rows = vec![numbers.len()];
+                if let Some(whole) = numbers.iter().map(Number::as_i64).collect() {
+                    (rows, "i64", Data::I64(whole))
+                } else if let Some(whole) = numbers.iter().map(Number::as_u64).collect() {
+                    (rows, "u64", Data::U64(whole))
+                } else {
+                    // Every number of JSON has an f64 here, as none is kept as text.
+                    let values = numbers.iter().map(|n| n.as_f64().unwrap_or(f64::NAN));
+                    (rows, "f64", Data::f64(values.collect()))
+                }
+            }
+        };
+        Array::checked(shape, dtype, data)
+    }
+
+    fn kind(&self) -> &'static str {
+        match self.values {
+            Values::None => "nothing",
+            Values::Texts(_) => "text",
+            Values::Numbers(_) => "a number",
+            Values::Truths(_) => "a boolean",
+            Values::Lists(..) => "a list",
+        }
+    }
+}
+
+/// What a value is, in words.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
     }
 }
 

@@ -5,14 +5,14 @@
 //! (label → descriptions by field: `short_desc`, `long_desc`, …). The requested style is looked up first;
 //! where it is missing, the plain descriptions serve; where they are missing too, the message lists what exists.
 
-mod ordered;
-
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::Path;
 
-use crate::error::{Parsed, Problem, Result, problem};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use crate::error::{Parsed, Result, bail, problem};
 use crate::mapped::MappedFile;
-use ordered::Json;
 
 /// A larger file is no list of label texts.
 const LARGEST_FILE: usize = 256 << 20;
@@ -44,57 +44,45 @@ pub fn read_prototype_texts(path: &Path, dataset: &str, style: &str) -> Result<P
 
 fn parse(bytes: &[u8], dataset: &str, style: &str) -> Parsed<PrototypeTexts> {
     if bytes.len() > LARGEST_FILE {
-        return problem(format!(
-            "has {} bytes, more than the {LARGEST_FILE} that a metadata file may have",
-            bytes.len()
-        ));
+        let count = bytes.len();
+        bail!("has {count} bytes, more than the {LARGEST_FILE} that a metadata file may have");
     }
     // Some editors put a byte order mark in front.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let json: Json =
-        serde_json::from_slice(bytes).map_err(|e| Problem::new(format!("is not a readable JSON file: {e}")))?;
+    let json: Json = serde_json::from_slice(bytes).map_err(|e| problem!("is not a readable JSON file: {e}"))?;
     let Json::Object(datasets) = &json else {
-        return problem(format!(
-            "holds {}; a metadata file is an object of datasets",
-            json.kind()
-        ));
+        bail!("holds {}; a metadata file is an object of datasets", json.kind());
     };
     let Some(fields) = json.get(dataset) else {
-        return problem(format!(
+        bail!(
             "has no dataset `{dataset}`{}; it holds {}",
             did_you_mean(dataset, datasets.iter().map(|(n, _)| n.as_str())),
             list(datasets.iter().map(|(n, _)| n.as_str()))
-        ));
+        );
     };
     if !matches!(fields, Json::Object(_)) {
-        return problem(format!(
-            "holds {} as dataset `{dataset}`; a dataset is an object with a field {STYLED}{style}",
-            fields.kind()
-        ));
+        let kind = fields.kind();
+        bail!("holds {kind} as dataset `{dataset}`; a dataset is an object with a field {STYLED}{style}");
     }
     let style = style.strip_prefix(STYLED).unwrap_or(style);
     let styled = format!("{STYLED}{style}");
     if let Some(labels) = fields.get(&styled) {
         return texts_of(labels, &styled, dataset, None);
     }
-    let styles: Vec<&str> = fields
-        .members()
-        .iter()
-        .filter_map(|(n, _)| n.strip_prefix(STYLED))
-        .collect();
+    let styles = fields.members().iter().filter_map(|(n, _)| n.strip_prefix(STYLED));
+    let styles: Vec<&str> = styles.collect();
     let Some(labels) = fields.get(PLAIN) else {
-        return problem(if styles.is_empty() {
-            format!(
-                "describes no labels of `{dataset}`: there is neither {styled} nor {PLAIN}; the dataset holds {}",
-                list(fields.members().iter().map(|(n, _)| n.as_str()))
-            )
-        } else {
-            format!(
-                "has no style `{style}` for dataset `{dataset}`{}; its styles are {}",
-                did_you_mean(style, styles.iter().copied()),
-                list(styles.iter().copied())
-            )
-        });
+        if styles.is_empty() {
+            let there = list(fields.members().iter().map(|(n, _)| n.as_str()));
+            bail!(
+                "describes no labels of `{dataset}`: there is neither {styled} nor {PLAIN}; the dataset holds {there}"
+            );
+        }
+        let (similar, there) = (
+            did_you_mean(style, styles.iter().copied()),
+            list(styles.iter().copied()),
+        );
+        bail!("has no style `{style}` for dataset `{dataset}`{similar}; its styles are {there}");
     };
     let is_field = labels.members().iter().any(|(_, value)| value.get(style).is_some());
     let mut found = texts_of(labels, PLAIN, dataset, is_field.then_some(style))?;
@@ -115,10 +103,8 @@ fn parse(bytes: &[u8], dataset: &str, style: &str) -> Parsed<PrototypeTexts> {
 /// The texts of every label; of descriptions by field, one field or all.
 fn texts_of(labels: &Json, source: &str, dataset: &str, field: Option<&str>) -> Parsed<PrototypeTexts> {
     let Json::Object(members) = labels else {
-        return problem(format!(
-            "holds {} as {source} of `{dataset}`; it must be an object of label and text",
-            labels.kind()
-        ));
+        let kind = labels.kind();
+        bail!("holds {kind} as {source} of `{dataset}`; it must be an object of label and text");
     };
     // If a label is repeated, the last one counts, as in Python.
     let values: BTreeMap<&str, &Json> = members.iter().map(|(label, value)| (label.as_str(), value)).collect();
@@ -135,19 +121,13 @@ fn texts_of(labels: &Json, source: &str, dataset: &str, field: Option<&str>) -> 
         describe(values[label.as_str()], field, &mut |text| {
             texts.push((label.clone(), text.to_string()))
         })
-        .map_err(|found| {
-            Problem::new(format!(
-                "holds {found} in {source} of `{dataset}`, label `{label}`; texts are expected"
-            ))
-        })?;
+        .map_err(|found| problem!("holds {found} in {source} of `{dataset}`, label `{label}`; texts are expected"))?;
         if texts.len() == before {
             silent.push(label.as_str());
         }
     }
     if texts.is_empty() {
-        return problem(format!(
-            "describes no label in {source} of `{dataset}`: there is no text in it"
-        ));
+        bail!("describes no label in {source} of `{dataset}`: there is no text in it");
     }
     let source = match field {
         Some(field) => format!("{source}.{field}"),
@@ -219,6 +199,101 @@ fn did_you_mean<'a>(requested: &str, names: impl Iterator<Item = &'a str>) -> St
     match best.filter(|b| closeness(b) > 0.8) {
         Some(best) => format!(" (did you mean `{best}`?)"),
         None => String::new(),
+    }
+}
+
+/// A JSON value. Only text matters here; numbers and the like are known by their kind.
+#[derive(Debug, PartialEq)]
+enum Json {
+    Object(Vec<(String, Json)>),
+    List(Vec<Json>),
+    Text(String),
+    Other(&'static str),
+}
+
+impl Json {
+    /// What it is, with its article: for messages.
+    fn kind(&self) -> &'static str {
+        match self {
+            Json::Object(_) => "an object",
+            Json::List(_) => "a list",
+            Json::Text(_) => "a text",
+            Json::Other(kind) => kind,
+        }
+    }
+
+    /// The members of an object, none for anything else.
+    fn members(&self) -> &[(String, Json)] {
+        match self {
+            Json::Object(members) => members,
+            _ => &[],
+        }
+    }
+
+    /// The value of a member. If a name is repeated, the last value counts, as in Python.
+    fn get(&self, name: &str) -> Option<&Json> {
+        let found = self.members().iter().rev().find(|(n, _)| n == name);
+        found.map(|(_, value)| value)
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_any(AnyJson)
+    }
+}
+
+struct AnyJson;
+
+impl<'de> Visitor<'de> for AnyJson {
+    type Value = Json;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> std::result::Result<Json, E> {
+        Ok(Json::Other("a boolean"))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> std::result::Result<Json, E> {
+        Ok(Json::Other("a number"))
+    }
+
+    fn visit_u64<E>(self, _: u64) -> std::result::Result<Json, E> {
+        Ok(Json::Other("a number"))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> std::result::Result<Json, E> {
+        Ok(Json::Other("a number"))
+    }
+
+    fn visit_unit<E>(self) -> std::result::Result<Json, E> {
+        Ok(Json::Other("null"))
+    }
+
+    fn visit_str<E>(self, text: &str) -> std::result::Result<Json, E> {
+        Ok(Json::Text(text.to_string()))
+    }
+
+    fn visit_string<E>(self, text: String) -> std::result::Result<Json, E> {
+        Ok(Json::Text(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> std::result::Result<Json, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Json::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> std::result::Result<Json, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = entries.next_entry()? {
+            members.push(member);
+        }
+        Ok(Json::Object(members))
     }
 }
 
@@ -364,5 +439,20 @@ mod tests {
         crate::write_whole(&path, b"[]").unwrap();
         let error = read_prototype_texts(&path, "villa", "plain").unwrap_err().to_string();
         assert!(error.contains("metadata.json holds a list"), "{error}");
+    }
+}
+
+#[cfg(test)]
+mod ordered_tests {
+    use super::*;
+
+    #[test]
+    fn members_keep_the_order_of_the_file() {
+        let json: Json = serde_json::from_str(r#"{"z": [1, null], "a": {"y": "t"}, "z": true}"#).unwrap();
+        let names: Vec<&str> = json.members().iter().map(|(n, _)| n.as_str()).collect();
+        assert_eq!(names, ["z", "a", "z"]);
+        assert_eq!(json.get("z"), Some(&Json::Other("a boolean")));
+        assert_eq!(json.get("a").and_then(|a| a.get("y")), Some(&Json::Text("t".into())));
+        assert_eq!(json.get("none"), None);
     }
 }

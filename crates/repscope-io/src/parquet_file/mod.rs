@@ -4,21 +4,20 @@
 //! Columns are read a batch of rows at a time from their pages, without the Arrow stack: what a list
 //! or a null is follows from the repetition and definition levels (the Dremel encoding).
 
-mod kind;
 mod values;
 
 use std::fs::File;
 use std::path::Path;
 
-use parquet::basic::Compression;
+use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescriptor;
 
 use crate::array::{Array, ArrayInfo};
 use crate::catch_panic::catch_panic;
 use crate::choose::choose;
-use crate::error::{Parsed, Problem, problem};
-use kind::Column;
+use crate::error::{Parsed, Problem, bail, problem};
 
 /// Pandas keeps a named or filtered index as a column of this kind; it is data only if it is named.
 const PANDAS_INDEX: &str = "__index_level_";
@@ -50,9 +49,9 @@ fn open(path: &Path) -> Parsed<SerializedFileReader<File>> {
     let file = File::open(path)?;
     let bytes = file.metadata()?.len();
     SerializedFileReader::new(file).map_err(|error| {
-        Problem::new(format!(
+        problem!(
             "is not a readable .parquet file ({error}); with its {bytes} bytes it may have been cut off while copying"
-        ))
+        )
     })
 }
 
@@ -61,23 +60,20 @@ fn check_chunks(reader: &SerializedFileReader<File>, column: &Column, path: &Pat
     let file_bytes = std::fs::metadata(path)?.len();
     for group in reader.metadata().row_groups() {
         let Some(chunk) = group.columns().get(column.leaf) else {
-            return problem("is damaged: a row group lacks a column");
+            bail!("is damaged: a row group lacks a column");
         };
         let start = chunk
             .dictionary_page_offset()
             .unwrap_or_else(|| chunk.data_page_offset());
-        let end = u64::try_from(start)
+        let range = u64::try_from(start)
             .ok()
             .zip(u64::try_from(chunk.compressed_size()).ok());
-        if end
-            .and_then(|(start, length)| start.checked_add(length))
-            .is_none_or(|end| end > file_bytes)
-        {
-            return problem(format!(
-                "is damaged: column `{}` should have {} bytes at {start}, but the file has {file_bytes}",
-                column.name(),
-                chunk.compressed_size()
-            ));
+        let end = range.and_then(|(start, length)| start.checked_add(length));
+        if end.is_none_or(|end| end > file_bytes) {
+            let (name, compressed_size) = (column.name(), chunk.compressed_size());
+            bail!(
+                "is damaged: column `{name}` should have {compressed_size} bytes at {start}, but the file has {file_bytes}"
+            );
         }
         let name = match chunk.compression() {
             Compression::ZSTD(_) => "zstd",
@@ -85,23 +81,156 @@ fn check_chunks(reader: &SerializedFileReader<File>, column: &Column, path: &Pat
             Compression::LZO => "lzo",
             _ => continue,
         };
-        return problem(format!(
+        bail!(
             "has column `{}` compressed with {name}, which this build does not read; \
              write it with compression='snappy' (pandas: df.to_parquet(path, compression='snappy'))",
             column.name()
-        ));
+        );
     }
     Ok(())
 }
 
-/// A damaged file might fail an assertion of the decoder, which is not ours; that is no reason to stop
-/// the program.
+/// A damaged file might fail an assertion of the decoder, which is not ours; that is no reason to stop the program.
 fn decode_or_refuse<T>(decode: impl FnOnce() -> Parsed<T>) -> Parsed<T> {
-    catch_panic(decode).unwrap_or_else(|| problem("cannot be decoded: the .parquet file is damaged"))
+    catch_panic(decode).unwrap_or_else(|| bail!("cannot be decoded: the .parquet file is damaged"))
 }
 
 impl From<ParquetError> for Problem {
     fn from(error: ParquetError) -> Self {
-        Problem::new(format!("cannot be decoded: {error}"))
+        problem!("cannot be decoded: {error}")
+    }
+}
+
+/// What one value of a column is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Bool,
+    /// Stored in 32 bits, of which `bits` are used.
+    Int32 {
+        signed: bool,
+        bits: i8,
+    },
+    Int64 {
+        signed: bool,
+    },
+    F16,
+    F32,
+    F64,
+    Text,
+    /// Anything that is neither number nor text.
+    Other,
+}
+
+/// A top-level column that is made of one leaf of the schema.
+#[derive(Debug, Clone)]
+struct Column {
+    info: ArrayInfo,
+    leaf: usize,
+    kind: Kind,
+    /// Whether each row is a list of values.
+    is_list: bool,
+    rows: usize,
+}
+
+impl Column {
+    /// The columns of a file, in its order. A struct or map shows once for each of its leaves.
+    fn all(reader: &impl FileReader) -> Parsed<Vec<Column>> {
+        let metadata = reader.metadata().file_metadata();
+        let Ok(rows) = usize::try_from(metadata.num_rows()) else {
+            bail!("is damaged: it claims {} rows", metadata.num_rows());
+        };
+        let leaves = metadata.schema_descr().columns().iter().enumerate();
+        Ok(leaves
+            .map(|(leaf, description)| Column::new(leaf, description, rows))
+            .collect())
+    }
+
+    fn new(leaf: usize, description: &ColumnDescriptor, rows: usize) -> Self {
+        let path = description.path();
+        let mut kind = kind(description);
+        let is_list = description.max_rep_level() == 1;
+        // A list column is `name.list.element`; deeper nesting and structs keep their dotted path.
+        let name = match (is_list, path.parts()) {
+            (true, [name, list, _]) if list == "list" || list == "bag" => name.clone(),
+            _ => path.string(),
+        };
+        if description.max_rep_level() > 1 {
+            kind = Kind::Other;
+        }
+        let short = kind.name().map_or_else(
+            || description.physical_type().to_string().to_lowercase(),
+            str::to_string,
+        );
+        Column {
+            info: ArrayInfo {
+                key: Some(name),
+                shape: vec![rows],
+                dtype: if is_list { format!("list<{short}>") } else { short },
+            },
+            leaf,
+            kind,
+            is_list,
+            rows,
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.info.key.as_deref().unwrap_or_default()
+    }
+
+    fn refuse(&self) -> Problem {
+        let (name, dtype) = (self.name(), &self.info.dtype);
+        problem!("has column `{name}` of type {dtype}; columns of numbers, text, or lists of numbers are read")
+    }
+}
+
+impl Kind {
+    /// The short name of the stored type; `None` for what is not read.
+    fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Kind::Bool => "bool",
+            Kind::Int32 { signed, bits } => match (signed, bits) {
+                (true, ..=8) => "i8",
+                (true, ..=16) => "i16",
+                (true, _) => "i32",
+                (false, ..=8) => "u8",
+                (false, ..=16) => "u16",
+                (false, _) => "u32",
+            },
+            Kind::Int64 { signed: true } => "i64",
+            Kind::Int64 { signed: false } => "u64",
+            Kind::F16 => "f16",
+            Kind::F32 => "f32",
+            Kind::F64 => "f64",
+            Kind::Text => "str",
+            Kind::Other => return None,
+        })
+    }
+}
+
+fn kind(description: &ColumnDescriptor) -> Kind {
+    let integer = |signed: bool, bits: i8| match description.physical_type() {
+        Type::INT32 => Kind::Int32 { signed, bits },
+        _ => Kind::Int64 { signed },
+    };
+    let logical = description.logical_type_ref();
+    match (description.physical_type(), logical) {
+        (Type::BOOLEAN, _) => Kind::Bool,
+        (Type::FLOAT, _) => Kind::F32,
+        (Type::DOUBLE, _) => Kind::F64,
+        (Type::INT32 | Type::INT64, Some(LogicalType::Integer(int))) => integer(int.is_signed, int.bit_width),
+        (Type::INT32 | Type::INT64, Some(_)) => Kind::Other,
+        (Type::INT32 | Type::INT64, None) => match description.converted_type() {
+            ConvertedType::NONE | ConvertedType::INT_32 | ConvertedType::INT_64 => integer(true, 32),
+            ConvertedType::INT_8 => integer(true, 8),
+            ConvertedType::INT_16 => integer(true, 16),
+            ConvertedType::UINT_8 => integer(false, 8),
+            ConvertedType::UINT_16 => integer(false, 16),
+            ConvertedType::UINT_32 | ConvertedType::UINT_64 => integer(false, 32),
+            _ => Kind::Other,
+        },
+        (Type::BYTE_ARRAY, None | Some(LogicalType::String | LogicalType::Enum)) => Kind::Text,
+        (Type::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Float16)) if description.type_length() == 2 => Kind::F16,
+        _ => Kind::Other,
     }
 }

@@ -8,9 +8,9 @@ use parquet::data_type::{
 };
 use parquet::file::reader::FileReader;
 
-use super::kind::{Column, Kind};
+use super::{Column, Kind};
 use crate::array::{Array, Data, Object};
-use crate::error::{Parsed, problem};
+use crate::error::{Parsed, bail};
 
 /// Rows per batch: what is held twice while reading.
 const BATCH: usize = 4096;
@@ -39,10 +39,7 @@ pub(super) fn read(reader: &impl FileReader, column: &Column) -> Parsed<Array> {
         Kind::Text | Kind::Other => return Err(column.refuse()),
     };
     if rows.done != column.rows {
-        return problem(format!(
-            "is damaged: it claims {} rows but holds {}",
-            column.rows, rows.done
-        ));
+        bail!("is damaged: it claims {} rows but holds {}", column.rows, rows.done);
     }
     let shape = if column.is_list {
         vec![rows.done, rows.width.unwrap_or(0)]
@@ -98,9 +95,7 @@ impl<'a> Rows<'a> {
                     Ok(text) => out.push(Object::Text(text.to_string())),
                     Err(_) => {
                         let (name, at) = (rows.column.name(), rows.done + row);
-                        return problem(format!(
-                            "holds bytes that are not UTF-8 text in column `{name}`, row {at}"
-                        ));
+                        bail!("holds bytes that are not UTF-8 text in column `{name}`, row {at}");
                     }
                 }
             }
@@ -143,10 +138,10 @@ impl<'a> Rows<'a> {
         let name = self.column.name();
         if !self.column.is_list {
             if let Some(row) = (0..batch.rows).find(|&row| !batch.is_present(row)) {
-                return problem(format!(
+                bail!(
                     "has no value in column `{name}`, row {} (counted from 0); fill or remove such rows",
                     self.done + row
-                ));
+                );
             }
             self.done += batch.rows;
             return Ok(());
@@ -156,10 +151,10 @@ impl<'a> Rows<'a> {
                 self.close()?;
             }
             if !batch.is_present(at) {
-                return problem(format!(
+                bail!(
                     "has a null or an empty list in column `{name}`, row {} (counted from 0); fill or remove such rows",
                     self.done
-                ));
+                );
             }
             self.open += 1;
         }
@@ -171,10 +166,8 @@ impl<'a> Rows<'a> {
         let (length, row) = (std::mem::take(&mut self.open), self.done);
         let width = *self.width.get_or_insert(length);
         if length != width {
-            return problem(format!(
-                "has lists of different lengths in column `{}`: {width} in row 0 but {length} in row {row}",
-                self.column.name()
-            ));
+            let name = self.column.name();
+            bail!("has lists of different lengths in column `{name}`: {width} in row 0 but {length} in row {row}");
         }
         self.done += 1;
         Ok(())

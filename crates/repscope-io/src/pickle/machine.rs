@@ -3,12 +3,9 @@
 
 use std::collections::HashMap;
 
-use super::calls::Callable;
-use super::cursor::Cursor;
-use super::names::Names;
-use super::numbers::{whole, written};
-use super::value::{Id, Pickled, Record, Value};
-use super::{Step, damaged, refuse};
+use super::calls::{Callable, Names};
+use super::cursor::{Cursor, whole, written};
+use super::{Id, Pickled, Record, Step, Value, damaged, refuse};
 use crate::array::Object;
 
 /// A pickle of more values is refused: each takes about a hundred bytes, but may cost one in the file.

@@ -11,20 +11,16 @@
 mod calls;
 mod cursor;
 mod machine;
-mod names;
-mod numbers;
 mod tensors;
-mod value;
+
+use crate::array::Object;
+use crate::error::{Parsed, Problem, problem};
+use calls::{Dtype, Names};
+use cursor::text;
+use machine::Machine;
 
 pub(crate) use calls::Callable;
 pub(crate) use tensors::{Kind, Storage, Tensor};
-pub(crate) use value::{Id, NumpyArray, Pickled, Record, Value};
-
-use crate::array::Object;
-use crate::error::{Parsed, Problem};
-use cursor::text;
-use machine::Machine;
-use names::Names;
 
 /// How to turn an object array into one that needs no pickle.
 const ADVICE: &str = "pickled objects are never executed here; save plain text with np.save(path, labels.astype(str))";
@@ -52,9 +48,9 @@ pub(crate) fn read_objects(bytes: &[u8]) -> Parsed<Vec<Object>> {
         .run(bytes)
         .and_then(|(pickled, _)| objects(&pickled));
     read.map_err(|fault| match fault {
-        Fault::Damaged => Problem::new(format!("holds a damaged pickle; {ADVICE}")),
-        Fault::Refused(what) => Problem::new(format!("holds a pickle that {what}; {ADVICE}")),
-        Fault::Attack(name) => Problem::new(format!("holds a pickle that asks Python for `{name}`; {ADVICE}")),
+        Fault::Damaged => problem!("holds a damaged pickle; {ADVICE}"),
+        Fault::Refused(what) => problem!("holds a pickle that {what}; {ADVICE}"),
+        Fault::Attack(name) => problem!("holds a pickle that asks Python for `{name}`; {ADVICE}"),
         Fault::Other(problem) => problem,
     })
 }
@@ -64,15 +60,15 @@ pub(crate) fn read_checkpoint(bytes: &[u8]) -> Parsed<(Pickled, &[u8])> {
     Machine::new(Names::Checkpoint, bytes.len())
         .run(bytes)
         .map_err(|fault| match fault {
-            Fault::Damaged => Problem::new(format!(
+            Fault::Damaged => problem!(
                 "holds a damaged pickle; within its {} bytes it may have been cut off while copying",
                 bytes.len()
-            )),
-            Fault::Refused(what) => Problem::new(format!("holds a pickle that {what}; save it again with torch.save")),
-            Fault::Attack(name) => Problem::new(format!(
+            ),
+            Fault::Refused(what) => problem!("holds a pickle that {what}; save it again with torch.save"),
+            Fault::Attack(name) => problem!(
                 "is refused: it asks Python to call `{name}`, which is an attack or a mistake, as no weights need \
                  it; nothing was run"
-            )),
+            ),
             Fault::Other(problem) => problem,
         })
 }
@@ -121,6 +117,102 @@ fn damaged() -> Fault {
 impl From<Problem> for Fault {
     fn from(problem: Problem) -> Self {
         Fault::Other(problem)
+    }
+}
+
+/// The number of a value in the list of a pickle.
+pub(crate) type Id = usize;
+
+/// One value.
+#[derive(Debug)]
+pub(crate) enum Value {
+    Plain(Object),
+    Bytes(Vec<u8>),
+    /// A list or a set.
+    List(Vec<Id>),
+    Tuple(Vec<Id>),
+    Dict(Vec<(Id, Id)>),
+    /// A name that has a stand-in.
+    Callable(Callable),
+    /// Any other name, as `module.name`.
+    Name(String),
+    /// What calling such a name would have made.
+    Record(Box<Record>),
+    Dtype(Dtype),
+    /// A NumPy array; `None` until its contents arrive.
+    Array(Option<NumpyArray>),
+    Storage(Storage),
+    Tensor(Tensor),
+}
+
+/// An object of a class that is not known here.
+#[derive(Debug)]
+pub(crate) struct Record {
+    pub(crate) class: Id,
+    pub(crate) arguments: Id,
+    pub(crate) state: Option<Id>,
+    pub(crate) entries: Vec<(Id, Id)>,
+    pub(crate) items: Vec<Id>,
+}
+
+/// The parts of a NumPy array.
+#[derive(Debug)]
+pub(crate) struct NumpyArray {
+    pub(crate) shape: Id,
+    pub(crate) dtype: Id,
+    pub(crate) fortran_order: bool,
+    /// Bytes, or a list of objects.
+    pub(crate) data: Id,
+}
+
+/// A pickle that was read.
+#[derive(Debug)]
+pub(crate) struct Pickled {
+    values: Vec<Value>,
+    pub(crate) root: Id,
+}
+
+impl Pickled {
+    pub(crate) fn get(&self, id: Id) -> &Value {
+        &self.values[id]
+    }
+
+    pub(crate) fn values(&self) -> &[Value] {
+        &self.values
+    }
+
+    /// `module.name` of what was called to make a record.
+    pub(crate) fn class_name(&self, class: Id) -> &str {
+        match self.get(class) {
+            Value::Name(name) => name,
+            Value::Record(record) => match self.get(record.class) {
+                Value::Name(name) => name,
+                _ => "an object",
+            },
+            _ => "an object",
+        }
+    }
+
+    pub(crate) fn text(&self, id: Id) -> Option<&str> {
+        match self.get(id) {
+            Value::Plain(Object::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn int(&self, id: Id) -> Option<i64> {
+        match self.get(id) {
+            Value::Plain(Object::Int(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The parts of a tuple or list.
+    pub(crate) fn parts(&self, id: Id) -> Option<&[Id]> {
+        match self.get(id) {
+            Value::Tuple(items) | Value::List(items) => Some(items),
+            _ => None,
+        }
     }
 }
 

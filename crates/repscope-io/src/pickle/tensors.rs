@@ -4,8 +4,7 @@
 
 use super::calls::Callable;
 use super::machine::Machine;
-use super::value::{Id, Value};
-use super::{Fault, Step, damaged, refuse};
+use super::{Fault, Id, Step, Value, damaged, refuse};
 use crate::element::Element;
 
 /// The type of the numbers in a storage.
@@ -153,55 +152,47 @@ impl Machine {
     }
 }
 
+/// The types of storages and of tensors: the name of the storage before `Storage`, the names of the type, and what it is.
+const KINDS: [(&str, &str, Kind); 26] = [
+    ("Float", "float32 float", Kind::Read(Element::F32)),
+    ("Double", "float64 double", Kind::Read(Element::F64)),
+    ("Half", "float16 half", Kind::Read(Element::F16)),
+    ("BFloat16", "bfloat16", Kind::Read(Element::BF16)),
+    ("Long", "int64 long", Kind::Read(Element::I64)),
+    ("Int", "int32 int", Kind::Read(Element::I32)),
+    ("Short", "int16 short", Kind::Read(Element::I16)),
+    ("Char", "int8", Kind::Read(Element::I8)),
+    ("", "uint64", Kind::Read(Element::U64)),
+    ("", "uint32", Kind::Read(Element::U32)),
+    ("", "uint16", Kind::Read(Element::U16)),
+    ("Byte Untyped", "uint8", Kind::Read(Element::U8)),
+    ("Bool", "bool", Kind::Read(Element::Bool)),
+    ("", "complex32", Kind::Other("complex32", 4)),
+    ("ComplexFloat", "complex64", Kind::Other("complex64", 8)),
+    ("ComplexDouble", "complex128", Kind::Other("complex128", 16)),
+    ("QInt8", "qint8", Kind::Other("qint8", 1)),
+    ("QInt32", "qint32", Kind::Other("qint32", 4)),
+    ("QUInt8", "quint8", Kind::Other("quint8", 1)),
+    ("QUInt4x2", "", Kind::Other("quint4x2", 1)),
+    ("QUInt2x4", "", Kind::Other("quint2x4", 1)),
+    ("", "float8_e4m3fn", Kind::Other("float8_e4m3fn", 1)),
+    ("", "float8_e4m3fnuz", Kind::Other("float8_e4m3fnuz", 1)),
+    ("", "float8_e5m2", Kind::Other("float8_e5m2", 1)),
+    ("", "float8_e5m2fnuz", Kind::Other("float8_e5m2fnuz", 1)),
+    ("", "float8_e8m0fnu", Kind::Other("float8_e8m0fnu", 1)),
+];
+
 fn storage_kind(name: &str) -> Option<Kind> {
-    Some(match name {
-        "FloatStorage" => Kind::Read(Element::F32),
-        "DoubleStorage" => Kind::Read(Element::F64),
-        "HalfStorage" => Kind::Read(Element::F16),
-        "BFloat16Storage" => Kind::Read(Element::BF16),
-        "LongStorage" => Kind::Read(Element::I64),
-        "IntStorage" => Kind::Read(Element::I32),
-        "ShortStorage" => Kind::Read(Element::I16),
-        "CharStorage" => Kind::Read(Element::I8),
-        "ByteStorage" | "UntypedStorage" => Kind::Read(Element::U8),
-        "BoolStorage" => Kind::Read(Element::Bool),
-        "ComplexFloatStorage" => Kind::Other("complex64", 8),
-        "ComplexDoubleStorage" => Kind::Other("complex128", 16),
-        "QInt8Storage" => Kind::Other("qint8", 1),
-        "QInt32Storage" => Kind::Other("qint32", 4),
-        "QUInt8Storage" => Kind::Other("quint8", 1),
-        "QUInt4x2Storage" => Kind::Other("quint4x2", 1),
-        "QUInt2x4Storage" => Kind::Other("quint2x4", 1),
-        _ => return None,
-    })
+    let name = name.strip_suffix("Storage")?;
+    let found = KINDS
+        .iter()
+        .find(|(storages, ..)| storages.split_whitespace().any(|own| own == name));
+    found.map(|(.., kind)| *kind)
 }
 
 fn dtype_kind(name: &str) -> Option<Kind> {
-    Some(match name {
-        "float32" | "float" => Kind::Read(Element::F32),
-        "float64" | "double" => Kind::Read(Element::F64),
-        "float16" | "half" => Kind::Read(Element::F16),
-        "bfloat16" => Kind::Read(Element::BF16),
-        "int64" | "long" => Kind::Read(Element::I64),
-        "int32" | "int" => Kind::Read(Element::I32),
-        "int16" | "short" => Kind::Read(Element::I16),
-        "int8" => Kind::Read(Element::I8),
-        "uint64" => Kind::Read(Element::U64),
-        "uint32" => Kind::Read(Element::U32),
-        "uint16" => Kind::Read(Element::U16),
-        "uint8" => Kind::Read(Element::U8),
-        "bool" => Kind::Read(Element::Bool),
-        "complex32" => Kind::Other("complex32", 4),
-        "complex64" => Kind::Other("complex64", 8),
-        "complex128" => Kind::Other("complex128", 16),
-        "float8_e4m3fn" => Kind::Other("float8_e4m3fn", 1),
-        "float8_e4m3fnuz" => Kind::Other("float8_e4m3fnuz", 1),
-        "float8_e5m2" => Kind::Other("float8_e5m2", 1),
-        "float8_e5m2fnuz" => Kind::Other("float8_e5m2fnuz", 1),
-        "float8_e8m0fnu" => Kind::Other("float8_e8m0fnu", 1),
-        "qint8" => Kind::Other("qint8", 1),
-        "qint32" => Kind::Other("qint32", 4),
-        "quint8" => Kind::Other("quint8", 1),
-        _ => return None,
-    })
+    let found = KINDS
+        .iter()
+        .find(|(_, types, _)| types.split_whitespace().any(|own| own == name));
+    found.map(|(.., kind)| *kind)
 }

@@ -7,14 +7,12 @@
 //! `f64`, and anything else as text; numbers with leading zeros (`007`) are names, so they are text.
 //! A first column that has no name and counts the rows is the index that pandas writes; it is left out.
 
-mod lines;
-mod names;
+use csv::{ByteRecord, ReaderBuilder};
 
 use crate::array::{Array, ArrayInfo, Data};
 use crate::choose::choose;
-use crate::error::{Parsed, problem};
-use lines::{Line, Lines};
-use names::{are_names, is_number};
+use crate::error::{Parsed, bail, problem};
+use crate::plain_text::without_mark;
 
 /// Reads the matrix, or one column. Without a key, the column `ids` is left out where there is one.
 pub(crate) fn read(bytes: &[u8], delimiter: u8, key: Option<&str>, ids: Option<&str>) -> Parsed<Array> {
@@ -51,12 +49,12 @@ impl<'a> Table<'a> {
         let lines = Lines::new(bytes, delimiter);
         let head: Vec<Vec<String>> = lines.read().take(2).map(|l| l?.cells()).collect::<Parsed<_>>()?;
         let Some(first) = head.first() else {
-            return problem("holds no rows");
+            bail!("holds no rows");
         };
         let has_names = are_names(first, lines.read().skip(1))?;
         let rows = lines.read().count() - usize::from(has_names);
         if rows == 0 {
-            return problem("holds column names but no rows");
+            bail!("holds column names but no rows");
         }
         let example = head.get(usize::from(has_names)).unwrap_or(first);
         let info = |(at, cell): (usize, &String)| ArrayInfo {
@@ -69,11 +67,8 @@ impl<'a> Table<'a> {
             dtype: if is_number(cell) { "f64" } else { "str" }.to_string(),
         };
         if example.len() != first.len() {
-            return problem(format!(
-                "has {} cells in its first line but {} in the second; rows must be of one length",
-                first.len(),
-                example.len()
-            ));
+            let (count, example_count) = (first.len(), example.len());
+            bail!("has {count} cells in its first line but {example_count} in the second; rows must be of one length");
         }
         let mut table = Table {
             infos: example.iter().enumerate().map(info).collect(),
@@ -145,10 +140,8 @@ impl<'a> Table<'a> {
     fn check_length(&self, line: &Line) -> Parsed<()> {
         let (found, expected) = (line.len(), self.width);
         if found != expected {
-            return problem(format!(
-                "has {found} cells in line {} but {expected} in the first; rows must be of one length",
-                line.number()
-            ));
+            let number = line.number();
+            bail!("has {found} cells in line {number} but {expected} in the first; rows must be of one length");
         }
         Ok(())
     }
@@ -158,11 +151,11 @@ impl<'a> Table<'a> {
         let name = self.infos[column].key.as_deref().unwrap_or_default();
         let place = || format!("in line {}, column `{name}`", line.number());
         if cell.is_empty() {
-            return problem(format!("has an empty cell {}; fill it, or write nan", place()));
+            bail!("has an empty cell {}; fill it, or write nan", place());
         }
         match cell.parse() {
             Ok(number) => Ok(number),
-            Err(_) => problem(format!("holds {cell:?} {}, which is not a number", place())),
+            Err(_) => bail!("holds {cell:?} {}, which is not a number", place()),
         }
     }
 }
@@ -170,4 +163,133 @@ impl<'a> Table<'a> {
 /// The integer that is spelt exactly so.
 fn integer(text: &str) -> Option<i64> {
     text.parse().ok().filter(|i: &i64| i.to_string() == text)
+}
+
+/// A table that can be read several times.
+struct Lines<'a> {
+    bytes: &'a [u8],
+    delimiter: u8,
+}
+
+/// One line.
+struct Line(ByteRecord);
+
+impl<'a> Lines<'a> {
+    fn new(bytes: &'a [u8], delimiter: u8) -> Self {
+        Lines {
+            bytes: without_mark(bytes),
+            delimiter,
+        }
+    }
+
+    fn read(&self) -> impl Iterator<Item = Parsed<Line>> + use<'a> {
+        ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(self.delimiter)
+            .from_reader(self.bytes)
+            .into_byte_records()
+            .map(|record| match record {
+                Ok(record) => Ok(Line(record)),
+                Err(error) => bail!("cannot be decoded: {error}"),
+            })
+    }
+}
+
+impl Line {
+    /// Its number in the file, from 1.
+    fn number(&self) -> u64 {
+        self.0.position().map_or(0, csv::Position::line)
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The text of a cell; a line that is too short has empty ones at its end.
+    fn cell(&self, column: usize) -> Parsed<&str> {
+        str::from_utf8(self.0.get(column).unwrap_or_default())
+            .map_err(|_| problem!("is not UTF-8 text in line {}; save it as UTF-8", self.number()))
+    }
+
+    fn cells(&self) -> Parsed<Vec<String>> {
+        (0..self.len())
+            .map(|column| Ok(self.cell(column)?.to_string()))
+            .collect()
+    }
+}
+
+/// Whether a cell is a number.
+fn is_number(cell: &str) -> bool {
+    cell.trim().parse::<f64>().is_ok()
+}
+
+/// Decides by the first line and the lines after it.
+///
+/// A line of numbers is data. A text above a number is a name. What remains are columns of text, where
+/// the first cell is data if it occurs again below (`cat` in a file of classes) or, like all cells
+/// below it, contains a digit (`img_001` in a file of ids); otherwise it is a name.
+fn are_names(first: &[String], below: impl Iterator<Item = Parsed<Line>>) -> Parsed<bool> {
+    let undecided: Vec<usize> = (0..first.len()).filter(|&j| !is_number(&first[j])).collect();
+    if undecided.is_empty() {
+        return Ok(false);
+    }
+    let has_digit = |cell: &str| cell.bytes().any(|b| b.is_ascii_digit());
+    let mut all_digits: Vec<bool> = first.iter().map(|cell| has_digit(cell)).collect();
+    let mut rows = 0;
+    for line in below {
+        let line = line?;
+        for &j in &undecided {
+            let cell = line.cell(j)?;
+            if rows == 0 && is_number(cell) {
+                return Ok(true);
+            }
+            // A column of row numbers has no name (pandas writes `,x,y`): an empty cell decides nothing.
+            if cell == first[j] && !cell.is_empty() {
+                return Ok(false);
+            }
+            all_digits[j] &= has_digit(cell);
+        }
+        rows += 1;
+    }
+    Ok(rows > 0 && undecided.iter().all(|&j| !all_digits[j]))
+}
+
+#[cfg(test)]
+mod names_tests {
+    use super::*;
+
+    use crate::table::Lines;
+
+    fn decide(lines: &[&str]) -> bool {
+        let text = lines.join("\n");
+        let lines = Lines::new(text.as_bytes(), b',');
+        let first = lines.read().next().unwrap().unwrap().cells().unwrap();
+        are_names(&first, lines.read().skip(1)).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_data_and_text_above_numbers_is_a_name() {
+        assert!(!decide(&["1,2", "3,4"]));
+        assert!(decide(&["x,y", "1,2"]));
+        assert!(decide(&["label,x", "cat,1"]));
+        assert!(decide(&["0,label", "1,cat"]));
+    }
+
+    #[test]
+    fn a_class_that_occurs_again_is_data() {
+        assert!(!decide(&["cat", "dog", "cat"]));
+        assert!(decide(&["label", "cat", "dog", "cat"]));
+    }
+
+    #[test]
+    fn ids_that_all_contain_digits_are_data() {
+        assert!(!decide(&["img_1", "img_2", "img_3"]));
+        assert!(decide(&["id", "img_1", "img_2"]));
+    }
+
+    #[test]
+    fn a_single_line_is_data() {
+        assert!(!decide(&["cat"]));
+    }
 }

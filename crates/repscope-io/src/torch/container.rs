@@ -9,7 +9,7 @@ use std::ops::Range;
 use zip::{CompressionMethod, ZipArchive};
 
 use crate::element::ByteOrder;
-use crate::error::{Parsed, Problem, problem};
+use crate::error::{Parsed, Problem, bail, problem};
 use crate::mapped::MappedFile;
 use crate::pickle::{Pickled, Value, read_checkpoint};
 
@@ -43,9 +43,7 @@ impl Checkpoint {
             return open_zip(file);
         }
         if file.get(257..262) == Some(b"ustar") {
-            return problem(
-                "is a tar archive, as PyTorch wrote before 2017; load it with an old PyTorch and save it again",
-            );
+            bail!("is a tar archive, as PyTorch wrote before 2017; load it with an old PyTorch and save it again");
         }
         let (first, rest) = read_checkpoint(file)?;
         if file.starts_with(OLD_MAGIC) {
@@ -64,10 +62,10 @@ impl Checkpoint {
 /// `name/data.pkl`, `name/byteorder` and `name/data/KEY` for each block.
 fn open_zip(file: &MappedFile) -> Parsed<Checkpoint> {
     let mut archive = ZipArchive::new(Cursor::new(&file[..])).map_err(|error| {
-        Problem::new(format!(
+        problem!(
             "is not a readable PyTorch file ({error}); with its {} bytes it may have been cut off while copying",
             file.len()
-        ))
+        )
     })?;
     let name = |index| Some((index, archive.name_for_index(index)?.ok()?.into_owned()));
     let names: Vec<(usize, String)> = (0..archive.len()).filter_map(name).collect();
@@ -81,9 +79,9 @@ fn open_zip(file: &MappedFile) -> Parsed<Checkpoint> {
         .iter()
         .any(|(_, n)| inside(n, "constants.pkl") || inside(n, "code/"))
     {
-        return problem(
+        bail!(
             "is a TorchScript program, not weights; save its state dict with \
-             torch.save(torch.jit.load(path).state_dict(), …), or export the model as ONNX",
+             torch.save(torch.jit.load(path).state_dict(), …), or export the model as ONNX"
         );
     }
     let mut order = ByteOrder::Little;
@@ -111,47 +109,43 @@ fn open_zip(file: &MappedFile) -> Parsed<Checkpoint> {
     })
 }
 
-/// Where a member's bytes are. PyTorch never compresses, so that nothing here can unpack to more than
-/// the file has.
+/// Where a member's bytes are. PyTorch never compresses, so that nothing here can unpack to more than the file has.
 fn stored(archive: &mut ZipArchive<Cursor<&[u8]>>, bytes: usize, index: usize, name: &str) -> Parsed<Range<usize>> {
     let member = archive
         .by_index_raw(index)
-        .map_err(|error| Problem::new(format!("has a bad member `{name}`: {error}")))?;
+        .map_err(|error| problem!("has a bad member `{name}`: {error}"))?;
     let (size, compressed) = (member.size(), member.compressed_size());
     if member.compression() != CompressionMethod::Stored || member.encrypted() || size != compressed {
-        return problem(format!(
+        bail!(
             "has the member `{name}` with {size} bytes packed into {compressed}; PyTorch packs nothing, so load the \
              file with torch.load and save it again"
-        ));
+        );
     }
     let start = member.data_start().and_then(|start| usize::try_from(start).ok());
     let end = start.and_then(|start| start.checked_add(usize::try_from(size).ok()?));
     match (start, end) {
         (Some(start), Some(end)) if end <= bytes => Ok(start..end),
-        _ => problem(format!(
+        _ => bail!(
             "has the member `{name}` of {size} bytes, which ends behind the {bytes} bytes of the file; it may have \
              been cut off while copying"
-        )),
+        ),
     }
 }
 
 fn foreign<T>(names: &[(usize, String)]) -> Parsed<T> {
     if names.iter().any(|(_, name)| name.ends_with(".npy")) {
-        return problem("is an archive of NumPy arrays; rename it to .npz");
+        bail!("is an archive of NumPy arrays; rename it to .npz");
     }
-    let mut list: Vec<String> = names
-        .iter()
-        .take(MEMBERS)
-        .map(|(_, name)| format!("`{name}`"))
-        .collect();
+    let list = names.iter().take(MEMBERS).map(|(_, name)| format!("`{name}`"));
+    let mut list: Vec<String> = list.collect();
     if names.len() > MEMBERS {
         list.push(format!("and {} more", names.len() - MEMBERS));
     }
-    problem(format!(
+    bail!(
         "is a zip archive that torch.save did not write: it has no data.pkl but {}; unpack it if one of them is the \
          checkpoint",
         list.join(", ")
-    ))
+    )
 }
 
 /// Behind the magic number: version, system, the object, the keys of the blocks; then each block as its
@@ -173,13 +167,11 @@ fn open_old(file: &MappedFile, rest: &[u8]) -> Parsed<Checkpoint> {
             .text(key)
             .ok_or_else(|| Problem::new("has a damaged list of storages"))?;
         let Some(&size) = sizes.get(key) else {
-            return problem(format!("has the storage `{key}`, which no tensor uses: it is damaged"));
+            bail!("has the storage `{key}`, which no tensor uses: it is damaged");
         };
         let Some((count, after)) = rest.split_first_chunk::<8>() else {
-            return problem(format!(
-                "ends before its storage `{key}`, with {} of 8 bytes; it may have been cut off while copying",
-                rest.len()
-            ));
+            let count = rest.len();
+            bail!("ends before its storage `{key}`, with {count} of 8 bytes; it may have been cut off while copying");
         };
         let count = match order {
             ByteOrder::Little => u64::from_le_bytes(*count),
@@ -187,11 +179,11 @@ fn open_old(file: &MappedFile, rest: &[u8]) -> Parsed<Checkpoint> {
         };
         let length = usize::try_from(count).ok().and_then(|count| count.checked_mul(size));
         let Some((_, behind)) = length.and_then(|length| after.split_at_checked(length)) else {
-            return problem(format!(
+            bail!(
                 "should have {count} numbers of {size} bytes in its storage `{key}` but has {} bytes left; it may \
                  have been cut off while copying",
                 after.len()
-            ));
+            );
         };
         let start = file.len() - after.len();
         blocks.insert(key.to_string(), start..file.len() - behind.len());

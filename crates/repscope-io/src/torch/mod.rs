@@ -6,7 +6,6 @@
 //! is read by [`crate::pickle`], which executes nothing, and the numbers stay in the mapped file.
 
 mod container;
-mod gather;
 mod layout;
 mod tree;
 mod walk;
@@ -18,7 +17,7 @@ pub(crate) use walk::{Leaf, leaves};
 use crate::array::{Array, ArrayInfo, Data};
 use crate::choose::choose;
 use crate::element::reserve;
-use crate::error::{Parsed, Problem, problem};
+use crate::error::{Parsed, Problem, bail, problem};
 use crate::mapped::MappedFile;
 use walk::{What, plain_list};
 
@@ -65,30 +64,24 @@ pub(crate) fn nothing<T>(checkpoint: &Checkpoint, leaves: &[Leaf]) -> Parsed<T> 
             1 => String::new(),
             n => format!(", nor are {} others", n - 1),
         };
-        return problem(format!("holds tensor `{}`, which {reason}{others}", leaf.name));
+        bail!("holds tensor `{}`, which {reason}{others}", leaf.name);
     }
-    problem(format!(
-        "holds no tensor; it holds:\n{}",
-        tree(&checkpoint.pickled, LINES)
-    ))
+    bail!("holds no tensor; it holds:\n{}", tree(&checkpoint.pickled, LINES))
 }
 
 impl Leaf {
     /// What is known of a tensor that can be read. A single number counts as one row.
     pub(crate) fn info(&self) -> Option<ArrayInfo> {
         let (shape, dtype) = self.what.shape_and_dtype()?;
-        Some(ArrayInfo {
-            key: (!self.name.is_empty()).then(|| self.name.clone()),
-            shape: if shape.is_empty() { vec![1] } else { shape.to_vec() },
-            dtype: dtype.to_string(),
-        })
+        let key = (!self.name.is_empty()).then(|| self.name.clone());
+        Some(ArrayInfo::new(key, if shape.is_empty() { &[1] } else { shape }, dtype))
     }
 
     pub(crate) fn read(&self, checkpoint: &Checkpoint) -> Parsed<Array> {
         let read = match &self.what {
             What::Tensor(layout) => layout.read(checkpoint),
             What::Numpy(array) => array.read(&checkpoint.pickled),
-            What::Refused(reason) => problem(reason.clone()),
+            What::Refused(reason) => Err(Problem::new(reason.clone())),
         };
         let (shape, dtype) = self.what.shape_and_dtype().unwrap_or_default();
         let shape = if shape.is_empty() { vec![1] } else { shape.to_vec() };
@@ -100,19 +93,19 @@ impl Leaf {
     pub(crate) fn read_swapped(&self, checkpoint: &Checkpoint) -> Parsed<Array> {
         let (shape, dtype) = self.what.shape_and_dtype().unwrap_or_default();
         let &[a, b, ref inner @ ..] = shape else {
-            return problem(format!("holds tensor `{}`, which has no two axes", self.name));
+            bail!("holds tensor `{}`, which has no two axes", self.name);
         };
         let swapped: Vec<usize> = [b, a].into_iter().chain(inner.iter().copied()).collect();
         let read = match &self.what {
             What::Tensor(layout) => layout.swapped(0, 1).read(checkpoint),
             What::Numpy(array) => array.read(&checkpoint.pickled).and_then(|data| swap(data, a, b)),
-            What::Refused(reason) => problem(reason.clone()),
+            What::Refused(reason) => Err(Problem::new(reason.clone())),
         };
         Array::checked(swapped, dtype, read.map_err(|p| self.problem(p))?)
     }
 
     fn problem(&self, found: Problem) -> Problem {
-        Problem::new(format!("holds tensor `{}`, which {found}", self.name))
+        problem!("holds tensor `{}`, which {found}", self.name)
     }
 }
 
@@ -133,6 +126,6 @@ fn swap(data: Data, a: usize, b: usize) -> Parsed<Data> {
         Data::F32(v) => rows((*v).as_ref(), a, b).map(Data::f32),
         Data::F64(v) => rows((*v).as_ref(), a, b).map(Data::f64),
         Data::U8(v) => rows((*v).as_ref(), a, b).map(Data::u8),
-        _ => problem("has its axes in another order than it is needed in; save it as float32 or as bytes"),
+        _ => bail!("has its axes in another order than it is needed in; save it as float32 or as bytes"),
     }
 }

@@ -60,14 +60,7 @@ impl Tree<'_> {
     fn show_parts(&mut self, id: Id) {
         let pickled = self.pickled;
         match pickled.get(id) {
-            Value::Dict(entries) => {
-                for (at, &(key, value)) in entries.iter().enumerate() {
-                    if self.is_cut {
-                        return;
-                    }
-                    self.show(Some(&key_text(pickled, key, at)), value);
-                }
-            }
+            Value::Dict(entries) => self.show_entries(entries),
             Value::List(items) | Value::Tuple(items) => {
                 for (at, &item) in items.iter().take(ITEMS).enumerate() {
                     self.show(Some(&at.to_string()), item);
@@ -86,19 +79,21 @@ impl Tree<'_> {
                         (Some(key), _) if key.starts_with('_') && self.is_empty(value) => {}
                         (Some(key), _) => self.show(Some(&key), value),
                         // A module's own bookkeeping: its parts stand in its place.
-                        (None, Value::Dict(entries)) => {
-                            for (at, &(key, value)) in entries.iter().enumerate() {
-                                if self.is_cut {
-                                    return;
-                                }
-                                self.show(Some(&key_text(pickled, key, at)), value);
-                            }
-                        }
+                        (None, Value::Dict(entries)) => self.show_entries(entries),
                         _ => {}
                     }
                 }
             }
             _ => {}
+        }
+    }
+
+    fn show_entries(&mut self, entries: &[(Id, Id)]) {
+        for (at, &(key, value)) in entries.iter().enumerate() {
+            if self.is_cut {
+                return;
+            }
+            self.show(Some(&key_text(self.pickled, key, at)), value);
         }
     }
 
@@ -179,11 +174,8 @@ fn plain(object: &Object) -> String {
 
 /// Text from a file, short and without control characters, which could move a terminal's cursor.
 fn clip(text: &str) -> String {
-    let mut short: String = text
-        .chars()
-        .take(TEXT)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let short = text.chars().take(TEXT).map(|c| if c.is_control() { ' ' } else { c });
+    let mut short: String = short.collect();
     if text.chars().nth(TEXT).is_some() {
         short.push('…');
     }

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use super::layout::{Inner, Layout, refusal};
 use crate::array::Object;
-use crate::error::{Parsed, Problem, problem};
+use crate::error::{Parsed, Problem, bail, problem};
 use crate::npy::Content;
 use crate::pickle::{Id, Kind, Pickled, Record, Tensor, Value};
 
@@ -150,9 +150,8 @@ pub(super) fn key_text(pickled: &Pickled, key: Id, at: usize) -> String {
     }
 }
 
-/// The parts of a record that can be looked into: attributes, entries of a dict, items of a list,
-/// arguments. A module's own bookkeeping has no name of its own, so that a pickled model has the names
-/// of its state dict.
+/// The parts of a record that can be looked into: attributes, entries of a dict, items of a list, arguments. A module's
+/// own bookkeeping has no name of its own, so that a pickled model has the names of its state dict.
 pub(super) fn record_parts(pickled: &Pickled, record: &Record) -> Vec<(Option<String>, Id)> {
     let mut parts = Vec::new();
     let mut attributes = |state: Id| match pickled.get(state) {
@@ -220,7 +219,7 @@ impl<'a> Walk<'a> {
         if let Value::Plain(_) = value {
             return Ok(());
         }
-        let in_leaf = |p: Problem| Problem::new(format!("holds tensor `{}`, which {p}", self.name));
+        let in_leaf = |p: Problem| problem!("holds tensor `{}`, which {p}", self.name);
         if let Some(what) = tensor(self.pickled, value).map_err(in_leaf)? {
             return self.leaf(what);
         }
@@ -289,9 +288,7 @@ impl<'a> Walk<'a> {
 
     fn leaf(&mut self, what: What) -> Parsed<()> {
         let Some(left) = self.name_bytes.checked_sub(self.name.len() + 64) else {
-            return problem(format!(
-                "has tensors whose names need more than {NAME_BYTES} bytes: it is damaged or hostile"
-            ));
+            bail!("has tensors whose names need more than {NAME_BYTES} bytes: it is damaged or hostile");
         };
         self.name_bytes = left;
         let mut name = self.name.clone();
@@ -314,12 +311,10 @@ impl<'a> Walk<'a> {
     fn spend(&mut self, steps: usize) -> Parsed<()> {
         match self.steps.checked_sub(steps) {
             Some(left) => self.steps = left,
-            None => {
-                return problem(format!(
-                    "repeats its parts so often that more than {STEPS} steps lead through them: it is damaged or \
+            None => bail!(
+                "repeats its parts so often that more than {STEPS} steps lead through them: it is damaged or \
                      hostile"
-                ));
-            }
+            ),
         }
         Ok(())
     }

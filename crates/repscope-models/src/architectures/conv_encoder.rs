@@ -13,9 +13,10 @@
 //! caller: its frames are rows of the batch. Not determined by the weights: the activation, that images are square, ε =
 //! 1e-5.
 
+use super::Activation;
 use super::layers::Layers;
-use super::{Activation, source::shape_text};
-use crate::error::{Error, Result};
+use super::recognize::shape_text;
+use crate::error::{Result, bail};
 use crate::graph::{Attribute, Dim};
 
 const EPSILON: f32 = 1e-5;
@@ -34,11 +35,11 @@ pub(super) fn write(layers: &mut Layers, activation: Activation) -> Result<Strin
         let name = format!("conv_layers.{stage}");
         let [_, _, height, width] = layers.shape(&format!("{name}.weight"))?;
         if (height, width) != (KERNEL, KERNEL) {
-            return Err(Error::Model(format!(
+            bail!(
                 "`{name}.weight` has kernel {}, but this encoder has kernels of {KERNEL}×{KERNEL}, with stride 2; \
                  export the network to ONNX and give that file",
                 shape_text(&[height, width])
-            )));
+            );
         }
         (x, depth) = layers.conv(&x, &name, depth, 2, 1)?;
         x = layers.activation(&x, activation)?;
@@ -58,16 +59,14 @@ pub(super) fn write(layers: &mut Layers, activation: Activation) -> Result<Strin
 /// The side of the images: each stage halves it, and the last has `flat` = channels · side² numbers.
 fn side(flat: usize, channels: usize, stages: usize) -> Result<usize> {
     let last = (flat / channels).isqrt();
-    let first = u32::try_from(stages)
-        .ok()
-        .and_then(|n| 2usize.checked_pow(n))
-        .and_then(|factor| last.checked_mul(factor));
+    let first = u32::try_from(stages).ok().and_then(|n| 2usize.checked_pow(n));
+    let first = first.and_then(|factor| last.checked_mul(factor));
     match first {
         Some(first) if last > 0 && last * last * channels == flat => Ok(first),
-        _ => Err(Error::Model(format!(
+        _ => bail!(
             "`final_norm.weight` has {flat} numbers and the last of {stages} convolutions {channels} channels, which \
              fits no square image; export the network to ONNX and give that file"
-        ))),
+        ),
     }
 }
 

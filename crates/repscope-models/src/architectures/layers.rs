@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! Layers of networks, written as nodes of a graph with weights under the names that PyTorch gives them.
 
-mod attention;
-mod taken;
-
 use std::collections::BTreeSet;
 
 use super::Activation;
-use super::source::{WeightSource, shape_text};
-use crate::error::{Error, Result};
+use super::recognize::{WeightSource, listed, shape_text};
+use crate::error::{Result, bail};
 use crate::graph::{Attribute, Dim, Element, GraphBuilder};
 
 /// ε of batch normalization in PyTorch.
@@ -66,21 +63,17 @@ impl<'a> Layers<'a> {
             let buffers = ["num_batches_tracked", ".position_ids", ".token_type_ids"];
             buffers.iter().any(|buffer| name.ends_with(buffer))
         };
-        let left: Vec<String> = self
-            .names
-            .difference(&self.used)
-            .filter(|name| !is_counter(name))
-            .cloned()
-            .collect();
+        let left = self.names.difference(&self.used).filter(|name| !is_counter(name));
+        let left: Vec<String> = left.cloned().collect();
         if let Some(name) = left
             .iter()
             .find(|name| self.own.iter().any(|own| name.starts_with(own)))
         {
-            return Err(Error::Model(format!(
+            bail!(
                 "`{name}` ({}) has no place in a {}, so this is another network; export it to ONNX and give that file",
                 shape_text(&self.weights.shape(name).unwrap_or_default()),
                 self.kind
-            )));
+            );
         }
         Ok((self.graph.finish()?, left))
     }
@@ -97,10 +90,8 @@ impl<'a> Layers<'a> {
         let weight = format!("{name}.weight");
         let [out, per_group, height, width] = self.shape(&weight)?;
         if !channels.is_multiple_of(per_group) {
-            return Err(Error::Model(format!(
-                "`{}{weight}` reads {per_group} channels at a time, but {channels} come in",
-                self.prefix
-            )));
+            let prefix = &self.prefix;
+            bail!("`{prefix}{weight}` reads {per_group} channels at a time, but {channels} come in");
         }
         let mut inputs = vec![x.to_string(), self.weight(&weight, [out, per_group, height, width])?];
         let bias = format!("{name}.bias");
@@ -160,10 +151,8 @@ impl<'a> Layers<'a> {
             format!("[{}..{}]", rows.start, rows.end)
         };
         // PyTorch keeps a row per output; a product from the left needs a column.
-        let transposed: Vec<f32> = (0..width)
-            .flat_map(|column| rows.clone().map(move |row| row * width + column))
-            .map(|at| values[at])
-            .collect();
+        let transposed = (0..width).flat_map(|column| rows.clone().map(move |row| row * width + column));
+        let transposed: Vec<f32> = transposed.map(|at| values[at]).collect();
         let matrix = self
             .graph
             .weight(&format!("{weight}{suffix}"), &[width, rows.len()], &transposed)?;
@@ -239,5 +228,120 @@ impl<'a> Layers<'a> {
 
     pub(super) fn transpose(&mut self, x: &str, order: &[i64]) -> String {
         self.graph.node("Transpose", &[x], &[("perm", Attribute::Ints(order))])
+    }
+}
+
+impl Layers<'_> {
+    /// Attention of queries to keys and values, all [batch, tokens, heads · width of a head]. `bias` is added to the
+    /// products before the softmax: what is far, or must not be seen.
+    pub(super) fn attend(
+        &mut self,
+        [queries, keys, values]: [&str; 3],
+        (heads, head_width): (usize, usize),
+        scale: Option<f32>,
+        bias: Option<&str>,
+    ) -> Result<String> {
+        let mut parts = Vec::new();
+        // Keys are transposed for the product.
+        for (value, order) in [(queries, [0, 2, 1, 3]), (keys, [0, 2, 3, 1]), (values, [0, 2, 1, 3])] {
+            let split = self.reshape(value, &[0, 0, heads as i64, head_width as i64])?;
+            parts.push(self.transpose(&split, &order));
+        }
+        let mut products = self.graph.node("MatMul", &[&parts[0], &parts[1]], &[]);
+        if let Some(scale) = scale {
+            products = self.times(&products, scale)?;
+        }
+        if let Some(bias) = bias {
+            products = self.graph.node("Add", &[&products, bias], &[]);
+        }
+        let shares = self
+            .graph
+            .node("Softmax", &[&products], &[("axis", Attribute::Int(-1))]);
+        let mixed = self.graph.node("MatMul", &[&shares, &parts[2]], &[]);
+        let mixed = self.transpose(&mixed, &[0, 2, 1, 3]);
+        self.reshape(&mixed, &[0, 0, (heads * head_width) as i64])
+    }
+
+    /// The rows of a table that integers name.
+    pub(super) fn look_up(&mut self, table: &str, numbers: &str) -> Result<String> {
+        let [rows, width] = self.shape(table)?;
+        let weight = self.weight(table, [rows, width])?;
+        Ok(self
+            .graph
+            .node("Gather", &[&weight, numbers], &[("axis", Attribute::Int(0))]))
+    }
+
+    /// x / √(mean of x² + ε) times a weight, over the last axis.
+    pub(super) fn rms_norm(&mut self, x: &str, name: &str, width: usize, epsilon: f32) -> Result<String> {
+        let square = self.graph.node("Mul", &[x, x], &[]);
+        let axes = [("axes", Attribute::Ints(&[-1])), ("keepdims", Attribute::Int(1))];
+        let mean = self.graph.node("ReduceMean", &[&square], &axes);
+        let epsilon = self.scalar("epsilon", epsilon)?;
+        let sum = self.graph.node("Add", &[&mean, &epsilon], &[]);
+        let root = self.graph.node("Sqrt", &[&sum], &[]);
+        let normal = self.graph.node("Div", &[x, &root], &[]);
+        let weight = self.weight(&format!("{name}.weight"), [width])?;
+        Ok(self.graph.node("Mul", &[&normal, &weight], &[]))
+    }
+}
+
+impl Layers<'_> {
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.names.contains(&format!("{}{name}", self.prefix))
+    }
+
+    /// How many there are of `beginning`0, `beginning`1, ….
+    pub(super) fn count(&self, beginning: &str) -> usize {
+        let beginning = format!("{}{beginning}", self.prefix);
+        let has = |at: &usize| {
+            let item = format!("{beginning}{at}.");
+            let found = self.names.range(item.clone()..).next();
+            found.is_some_and(|name| name.starts_with(&item))
+        };
+        (0..).take_while(has).count()
+    }
+
+    /// The sizes of a weight of `N` dimensions, all at least one.
+    pub(super) fn shape<const N: usize>(&self, name: &str) -> Result<[usize; N]> {
+        let full = format!("{}{name}", self.prefix);
+        let Some(shape) = self.weights.shape(&full) else {
+            let (kind, known) = (&self.kind, listed(self.weights, &full));
+            bail!("a {kind} needs a weight `{full}`, which is missing; the weights are {known}");
+        };
+        match <[usize; N]>::try_from(&shape[..]) {
+            Ok(sizes) if !sizes.contains(&0) => Ok(sizes),
+            _ => {
+                let (shape, kind) = (shape_text(&shape), &self.kind);
+                bail!("`{full}` has shape {shape}, but a {kind} has a weight of {N} dimensions there")
+            }
+        }
+    }
+
+    /// The values of a weight, which must have this shape.
+    pub(super) fn values<const N: usize>(&mut self, name: &str, expected: [usize; N]) -> Result<Vec<f32>> {
+        let shape: [usize; N] = self.shape(name)?;
+        let full = format!("{}{name}", self.prefix);
+        if shape != expected {
+            let (shape, kind, expected) = (shape_text(&shape), &self.kind, shape_text(&expected));
+            bail!("`{full}` has shape {shape}, but the other weights of this {kind} require {expected}");
+        }
+        let values = self.weights.values(&full)?;
+        let count = expected
+            .iter()
+            .try_fold(1usize, |product, &size| product.checked_mul(size));
+        if count != Some(values.len()) {
+            bail!("`{full}` has shape {} and {} numbers", shape_text(&shape), values.len());
+        }
+        if let Some(bad) = values.iter().find(|value| !value.is_finite()) {
+            bail!("`{full}` holds {bad}; a network with such a weight has no output");
+        }
+        self.used.insert(full);
+        Ok(values)
+    }
+
+    /// Puts a weight of this shape into the graph.
+    pub(super) fn weight<const N: usize>(&mut self, name: &str, shape: [usize; N]) -> Result<String> {
+        let values = self.values(name, shape)?;
+        self.graph.weight(name, &shape, &values)
     }
 }

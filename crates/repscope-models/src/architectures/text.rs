@@ -10,21 +10,19 @@
 //! that follow from the number of tokens: `position_ids` (BERT and its kin, CLIP), `relative_buckets`
 //! (T5, MPNet: which bias each distance has) and `causal_mask` (CLIP: no token sees a later one).
 
-mod clip;
 mod config;
-mod head;
 mod post_norm;
-mod t5;
+mod pre_norm;
 
 use std::collections::BTreeSet;
 
 use super::layers::Layers;
-use super::source::{WeightSource, listed};
-use crate::error::{Error, Result};
+use super::recognize::{WeightSource, listed};
+use crate::architectures::Activation;
+use crate::error::{Result, bail};
 use crate::graph::{Dim, Element};
 
 pub(crate) use config::{Config, Family};
-pub(crate) use head::{Head, write_aligner, write_layers};
 
 /// A graph made of weights.
 pub(crate) struct TextGraph {
@@ -51,8 +49,8 @@ pub(crate) fn write(config: &Config, weights: &dyn WeightSource) -> Result<TextG
     let prefix = prefix(config.family, weights)?;
     let mut layers = Layers::new(&config.family.to_string(), weights, &prefix);
     let written = match config.family {
-        Family::Clip => clip::write(&mut layers, config)?,
-        Family::T5 => t5::write(&mut layers, config)?,
+        Family::Clip => pre_norm::write_clip(&mut layers, config)?,
+        Family::T5 => pre_norm::write_t5(&mut layers, config)?,
         Family::Bert | Family::DistilBert | Family::Roberta | Family::Mpnet => post_norm::write(&mut layers, config)?,
     };
     let (onnx, ignored) = layers.finish()?;
@@ -82,14 +80,14 @@ fn prefix(family: Family, weights: &dyn WeightSource) -> Result<String> {
     let mut found = prefixes.into_iter();
     match (found.next(), found.next()) {
         (Some(prefix), None) => Ok(prefix),
-        (Some(one), Some(other)) => Err(Error::Model(format!(
+        (Some(one), Some(other)) => bail!(
             "the weights hold two networks of the kind {family}, under `{one}` and `{other}`; export the one that is \
              meant to ONNX and give that file"
-        ))),
-        (None, _) => Err(Error::Model(format!(
+        ),
+        (None, _) => bail!(
             "a {family} needs a weight `{sign}`, which is missing under every prefix; the weights are {}",
             listed(weights, sign)
-        ))),
+        ),
     }
 }
 
@@ -115,10 +113,11 @@ fn hidden_output(layers: &mut Layers, value: &str, width: usize) {
 fn relative_bias(layers: &mut Layers, table: &str, heads: usize, buckets: usize) -> Result<String> {
     let found: [usize; 2] = layers.shape(table)?;
     if found != [buckets, heads] {
-        return Err(Error::Model(format!(
+        bail!(
             "`{table}` has shape {}×{}, but config.json says {buckets} buckets and {heads} heads",
-            found[0], found[1]
-        )));
+            found[0],
+            found[1]
+        );
     }
     let numbers = pairs(layers, "relative_buckets", Element::Int64);
     let bias = layers.look_up(table, &numbers)?;
@@ -138,9 +137,9 @@ fn linear(layers: &mut Layers, x: &str, name: &str, width: usize, out: Option<us
 fn depth(layers: &Layers, beginning: &str, config: &Config) -> Result<usize> {
     let there = layers.count(beginning);
     match config.layers {
-        Some(said) if said != there => Err(Error::Model(format!(
-            "config.json says {said} layers, but there are weights for {there} (`{beginning}0.` and on)"
-        ))),
+        Some(said) if said != there => {
+            bail!("config.json says {said} layers, but there are weights for {there} (`{beginning}0.` and on)")
+        }
         _ => Ok(there),
     }
 }
@@ -148,11 +147,85 @@ fn depth(layers: &Layers, beginning: &str, config: &Config) -> Result<usize> {
 /// The width of a head.
 fn head_width(width: usize, heads: usize) -> Result<usize> {
     if heads == 0 || !width.is_multiple_of(heads) {
-        return Err(Error::Model(format!(
-            "config.json says {heads} attention heads, which cannot share a width of {width}"
-        )));
+        bail!("config.json says {heads} attention heads, which cannot share a width of {width}");
     }
     Ok(width / heads)
+}
+
+// What comes after a text model: linear layers on the vector of a text, or a learned query that attends to all its
+// tokens.
+
+/// A small graph: `input` to `embedding`.
+pub(crate) struct Head {
+    pub(crate) onnx: Vec<u8>,
+    /// What it is, for people.
+    pub(crate) title: String,
+    /// The width it takes.
+    pub(crate) width: usize,
+}
+
+/// Linear layers of these names, with an activation between them and perhaps one at the end: [batch, width].
+pub(crate) fn write_layers(
+    weights: &dyn WeightSource,
+    names: &[String],
+    between: Activation,
+    end: Option<Activation>,
+) -> Result<Head> {
+    let mut layers = Layers::new("projection", weights, "");
+    let Some(first) = names.first() else {
+        bail!("a projection without layers");
+    };
+    let [_, width] = layers.shape(&format!("{first}.weight"))?;
+    let dims = [Dim::named("batch"), Dim::Fixed(width)];
+    let mut x = layers.graph.input("input", Element::Float, &dims);
+    let mut sizes = vec![width];
+    for (at, name) in names.iter().enumerate() {
+        if at > 0 {
+            x = layers.activation(&x, between)?;
+        }
+        let (value, out) = layers.linear(&x, name, sizes[at])?;
+        (x, _) = (value, sizes.push(out));
+    }
+    if let Some(end) = end {
+        x = layers.activation(&x, end)?;
+    }
+    layers.output(&x, "embedding", *sizes.last().unwrap_or(&width));
+    let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
+    Ok(Head {
+        onnx: layers.finish()?.0,
+        title: sizes.join(" → "),
+        width,
+    })
+}
+
+/// One learned query over the vectors of all tokens, [batch, tokens, width]: `query`, and under `in_proj` and
+/// `out_proj` the weights that PyTorch's `MultiheadAttention` has.
+pub(crate) fn write_aligner(weights: &dyn WeightSource, heads: usize) -> Result<Head> {
+    let mut layers = Layers::new("text aligner", weights, "");
+    let [_, _, width] = layers.shape("query")?;
+    if heads == 0 || !width.is_multiple_of(heads) {
+        bail!("{heads} attention heads cannot share the aligner's width of {width}; give a number that divides it");
+    }
+    let dims = [Dim::named("batch"), Dim::named("tokens"), Dim::Fixed(width)];
+    let tokens = layers.graph.input("input", Element::Float, &dims);
+    let query = layers.weight("query", [1, 1, width])?;
+    let mut parts = Vec::new();
+    // Queries, keys, values lie one after the other in the rows of `in_proj`.
+    for (part, x) in [&query, &tokens, &tokens].into_iter().enumerate() {
+        let rows = part * width..(part + 1) * width;
+        parts.push(layers.linear_rows(x, "in_proj", width, 3 * width, rows)?);
+    }
+    let head_width = width / heads;
+    let scale = Some(1.0 / (head_width as f32).sqrt());
+    let joined = layers.attend([&parts[0], &parts[1], &parts[2]], (heads, head_width), scale, None)?;
+    let joined = layers.reshape(&joined, &[0, width as i64])?;
+    let (embedding, out) = layers.linear(&joined, "out_proj", width)?;
+    layers.output(&embedding, "embedding", out);
+    Ok(Head {
+        onnx: layers.finish()?.0,
+        title: format!("a query of width {width} with {heads} heads"),
+        width,
+    })
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@
 
 use super::Activation;
 use super::layers::Layers;
-use crate::error::{Error, Result};
+use crate::error::{Result, bail, wrong};
 use crate::graph::{Attribute, Dim};
 
 const EPSILON: f32 = 1e-6;
@@ -21,30 +21,21 @@ const EPSILON: f32 = 1e-6;
 const HEAD_WIDTH: usize = 64;
 
 pub(super) fn write(layers: &mut Layers, heads: Option<usize>) -> Result<String> {
-    layers.owns(&[
-        "blocks.",
-        "patch_embed.",
-        "pos_embed",
-        "cls_token",
-        "norm",
-        "reg",
-        "dist_token",
-        "fc_norm",
-        "storage",
-    ]);
+    let own = "blocks. patch_embed. pos_embed cls_token norm reg dist_token fc_norm storage";
+    layers.owns(&own.split(' ').collect::<Vec<_>>());
     let [width, channels, patch, patch_width] = layers.shape("patch_embed.proj.weight")?;
     let [_, positions, _] = layers.shape("pos_embed")?;
     let across = (positions - 1).isqrt();
     if across * across != positions - 1 || across == 0 || patch != patch_width {
-        return Err(Error::Model(format!(
+        bail!(
             "`pos_embed` has {positions} positions for patches of {patch}×{patch_width}: not one for the class and a \
              square of square patches; export the network to ONNX and give that file"
-        )));
+        );
     }
     let heads = checked_heads(heads, width)?;
     let side = across
         .checked_mul(patch)
-        .ok_or_else(|| Error::Model(format!("{across} patches of {patch} are too large")))?;
+        .ok_or_else(|| wrong!("{across} patches of {patch} are too large"))?;
     let input = layers.images(channels, Dim::Fixed(side), Dim::Fixed(side));
     let (patches, _) = layers.conv(&input, "patch_embed.proj", channels, patch as i64, 0)?;
     let patches = layers.reshape(&patches, &[0, width as i64, -1])?;
@@ -75,14 +66,12 @@ pub(super) fn write(layers: &mut Layers, heads: Option<usize>) -> Result<String>
 fn checked_heads(heads: Option<usize>, width: usize) -> Result<usize> {
     match heads {
         Some(heads) if heads > 0 && width.is_multiple_of(heads) => Ok(heads),
-        Some(heads) => Err(Error::Model(format!(
-            "{heads} attention heads cannot share a width of {width}; give a number that divides it"
-        ))),
+        Some(heads) => bail!("{heads} attention heads cannot share a width of {width}; give a number that divides it"),
         None if width.is_multiple_of(HEAD_WIDTH) => Ok(width / HEAD_WIDTH),
-        None => Err(Error::Model(format!(
+        None => bail!(
             "the vision transformer has width {width}, which is no multiple of {HEAD_WIDTH}, so the number of \
              attention heads is not known; give it"
-        ))),
+        ),
     }
 }
 

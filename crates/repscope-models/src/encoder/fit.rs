@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! How rows are laid out for the input of a graph. Nothing is resized, cut or converted between gray and color.
 
-use super::normalize::Normalization;
 use super::options::{Layout, Options};
 use super::shape_text;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, bail};
 use crate::runtime::Port;
 
 /// One way of feeding rows.
@@ -61,11 +60,10 @@ impl Fit {
         let channels = axis.map_or(1, |a| self.shape[a]);
         for (name, values) in [("mean", &options.mean), ("std", &options.std)] {
             if values.len() > 1 && values.len() != channels {
-                return Err(Error::Model(format!(
-                    "{} values of {name} were given, but rows of shape {} have {channels} channels; give 1 or {channels}",
-                    values.len(),
-                    shape_text(&self.shape)
-                )));
+                let (count, shape) = (values.len(), shape_text(&self.shape));
+                bail!(
+                    "{count} values of {name} were given, but rows of shape {shape} have {channels} channels; give 1 or {channels}"
+                );
             }
         }
         Ok(Normalization {
@@ -181,11 +179,8 @@ fn turned(row: &[usize], from: Layout) -> Fit {
 fn fit_layout(row: &[usize], wanted: Option<&[Option<usize>]>, layout: Layout) -> Option<Fit> {
     if layout == Layout::Flat {
         let size = row.iter().product();
-        return Some(fit(
-            vec![size],
-            Turn::Keep,
-            Some(format!("rows are fed as vectors of {size}")),
-        ));
+        let note = Some(format!("rows are fed as vectors of {size}"));
+        return Some(fit(vec![size], Turn::Keep, note));
     }
     let image = match *row {
         [h, w] if layout == Layout::ChannelsFirst => vec![1, h, w],
@@ -211,18 +206,38 @@ fn refusal(row: &[usize], port: &Port, layout: Option<Layout>) -> String {
     } else {
         "bring the data to that shape (nothing is resized, cut or converted between gray and color here)"
     };
-    let wanted: Vec<String> = port
-        .dims
-        .iter()
-        .skip(1)
+    let wanted = port.dims.iter().skip(1);
+    let wanted: Vec<String> = wanted
         .map(|d| d.map_or_else(|| "any".to_string(), |n| n.to_string()))
         .collect();
-    format!(
-        "rows have the shape {}, but the input {} of the model takes ({}); {advice}",
-        shape_text(row),
-        port.name,
-        wanted.join(", ")
-    )
+    let (shape, name, wanted) = (shape_text(row), &port.name, wanted.join(", "));
+    format!("rows have the shape {shape}, but the input {name} of the model takes ({wanted}); {advice}")
+}
+
+/// What is done to the values, in `f32` and in the order of torchvision: scale, mean, std.
+pub(super) struct Normalization {
+    pub(super) scale: Option<f32>,
+    pub(super) mean: Vec<f32>,
+    pub(super) std: Vec<f32>,
+    /// How many values follow each other in one channel.
+    pub(super) inner: usize,
+    pub(super) channels: usize,
+}
+
+impl Normalization {
+    pub(super) fn apply(&self, row: &mut [f32]) {
+        if let Some(scale) = self.scale {
+            row.iter_mut().for_each(|x| *x /= scale);
+        }
+        if self.mean.is_empty() && self.std.is_empty() {
+            return;
+        }
+        let of = |values: &[f32], c: usize| values.get(if values.len() == 1 { 0 } else { c }).copied();
+        for (i, x) in row.iter_mut().enumerate() {
+            let c = i / self.inner % self.channels;
+            *x = (*x - of(&self.mean, c).unwrap_or(0.0)) / of(&self.std, c).unwrap_or(1.0);
+        }
+    }
 }
 
 #[cfg(test)]

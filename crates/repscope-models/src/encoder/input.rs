@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! The input of a graph, and what is put into it.
 
-use super::fit::Fit;
-use super::normalize::Normalization;
-use super::token_ids;
-use crate::error::{Error, Result};
+use super::fit::{Fit, Normalization};
+use super::options::Options;
+use crate::error::{Result, bail};
 use crate::runtime::{Data, Elem, Port, Value};
 
 /// The input that takes the rows: the one that was named, the only one, or `input_ids` among those of a text model.
@@ -16,19 +15,13 @@ pub(super) fn only_input<'a>(inputs: &'a [Port], name: Option<&str>) -> Result<&
     };
     let Some(input) = input else {
         let name = name.unwrap_or_default();
-        return Err(Error::Model(format!(
-            "the model has no input named {name}; it has {}",
-            there()
-        )));
+        bail!("the model has no input named {name}; it has {}", there());
     };
-    let goes_with = |other: &&Port| input.elem != Elem::I64 || !token_ids::is_beside(other);
-    let others: Vec<&Port> = inputs
-        .iter()
-        .filter(|p| p.name != input.name)
-        .filter(goes_with)
-        .collect();
+    let goes_with = |other: &&Port| input.elem != Elem::I64 || !is_beside(other);
+    let others = inputs.iter().filter(|p| p.name != input.name).filter(goes_with);
+    let others: Vec<&Port> = others.collect();
     if !others.is_empty() {
-        return Err(Error::Model(format!(
+        bail!(
             "the model has {} inputs ({}), but rows can be fed to one, and nothing is known to feed to {}; export a model \
              that takes the rows alone",
             inputs.len(),
@@ -38,13 +31,11 @@ pub(super) fn only_input<'a>(inputs: &'a [Port], name: Option<&str>) -> Result<&
                 .map(|port| port.name.as_str())
                 .collect::<Vec<_>>()
                 .join(", ")
-        )));
+        );
     }
     match &input.elem {
         Elem::F32 | Elem::U8 | Elem::I64 => Ok(input),
-        Elem::Other(kind) => Err(Error::Model(format!(
-            "the input {input} takes {kind}, which cannot be fed"
-        ))),
+        Elem::Other(kind) => bail!("the input {input} takes {kind}, which cannot be fed"),
     }
 }
 
@@ -54,9 +45,7 @@ pub(super) fn feed(fit: &Fit, normal: &Normalization, stored: &[f32], size: usiz
     let mut values: Vec<f32> = Vec::new();
     let room = fed.checked_mul(size).filter(|&n| values.try_reserve_exact(n).is_ok());
     let Some(room) = room else {
-        return Err(Error::Model(format!(
-            "{fed} rows of {size} values at once need more memory than there is"
-        )));
+        bail!("{fed} rows of {size} values at once need more memory than there is");
     };
     for row in stored.chunks_exact(size) {
         let start = values.len();
@@ -67,10 +56,75 @@ pub(super) fn feed(fit: &Fit, normal: &Normalization, stored: &[f32], size: usiz
         values.extend_from_within(values.len() - size..);
     }
     let shape = std::iter::once(fed).chain(fit.shape.iter().copied()).collect();
-    Ok(Value {
-        shape,
-        data: Data::F32(values),
-    })
+    Ok(Value::floats(shape, values))
+}
+
+/// Inputs that follow from the tokens.
+const BESIDE: [&str; 3] = ["attention_mask", "token_type_ids", "position_ids"];
+
+/// Rows are read as `f32`, which holds integers below this exactly.
+const LARGEST: f32 = (1 << f32::MANTISSA_DIGITS) as f32;
+
+/// Whether an input follows from the tokens.
+pub(super) fn is_beside(port: &Port) -> bool {
+    port.elem == Elem::I64 && BESIDE.contains(&port.name.as_str())
+}
+
+/// Options that do not go with the input.
+pub(super) fn check(input: &Port, inputs: &[Port], options: &Options) -> Result<()> {
+    let has_scale = options.scale.is_some() || !options.mean.is_empty() || !options.std.is_empty();
+    if input.elem == Elem::I64 && has_scale {
+        bail!("the input {input} takes integers, such as token ids; leave out scale, mean and std");
+    }
+    let has_mask = inputs.iter().any(|port| port.name == "attention_mask");
+    match options.pad {
+        Some(pad) if input.elem != Elem::I64 || !has_mask => bail!(
+            "the padding token {pad} was given, but the model takes no attention_mask beside its tokens; leave it \
+             out"
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// The tokens and what follows from them; `first` is the number of the first row.
+pub(super) fn inputs(
+    value: Value,
+    input: &Port,
+    inputs: &[Port],
+    pad: Option<i64>,
+    first: usize,
+) -> Result<Vec<(String, Value)>> {
+    let Value { shape, data } = value;
+    let ids = match data {
+        Data::F32(values) => whole(&values, &shape, input, first)?,
+        Data::I64(values) => values,
+    };
+    let tokens = shape.last().copied().unwrap_or(1).max(1);
+    let made = |port: &Port| {
+        let values = match port.name.as_str() {
+            name if name == input.name => ids.clone(),
+            "attention_mask" => ids.iter().map(|&id| i64::from(Some(id) != pad)).collect(),
+            "position_ids" => (0..ids.len()).map(|at| (at % tokens) as i64).collect(),
+            _ => vec![0; ids.len()],
+        };
+        (port.name.clone(), Value::ints(shape.clone(), values))
+    };
+    Ok(inputs.iter().map(made).collect())
+}
+
+fn whole(values: &[f32], shape: &[usize], input: &Port, first: usize) -> Result<Vec<i64>> {
+    let size = (values.len() / shape.first().copied().unwrap_or(1).max(1)).max(1);
+    let is_whole = |x: f32| x.fract() == 0.0 && x.abs() < LARGEST;
+    match values.iter().position(|&x| !is_whole(x)) {
+        None => Ok(values.iter().map(|&x| x as i64).collect()),
+        Some(at) => bail!(
+            "the input {input} takes integers below {LARGEST}, but row {} (counted from 0) holds {} at place {}; give \
+             an array of token ids",
+            first + at / size,
+            values[at],
+            at % size
+        ),
+    }
 }
 
 #[cfg(test)]
@@ -114,5 +168,72 @@ mod tests {
         let said = only_input(&more, None).unwrap_err().to_string();
         assert!(said.contains("nothing is known to feed to pixel_values"), "{said}");
         assert!(only_input(&[port("x", Elem::U8)], Some("x")).is_ok());
+    }
+}
+
+#[cfg(test)]
+mod token_ids_tests {
+    use super::*;
+
+    fn port(name: &str) -> Port {
+        Port {
+            name: name.to_string(),
+            elem: Elem::I64,
+            dims: vec![None, None],
+        }
+    }
+
+    fn ids(values: &[f32]) -> Value {
+        Value {
+            shape: vec![2, values.len() / 2],
+            data: Data::F32(values.to_vec()),
+        }
+    }
+
+    #[test]
+    fn masks_kinds_and_positions_follow_from_the_tokens() {
+        let ports = [
+            port("attention_mask"),
+            port("input_ids"),
+            port("position_ids"),
+            port("token_type_ids"),
+        ];
+        let fed = inputs(ids(&[5.0, 6.0, 7.0, 8.0, 0.0, 0.0]), &ports[1], &ports, Some(0), 0).unwrap();
+        let data = |at: usize| fed[at].1.data.clone();
+        assert_eq!(data(0), Data::I64(vec![1, 1, 1, 1, 0, 0]));
+        assert_eq!(data(1), Data::I64(vec![5, 6, 7, 8, 0, 0]));
+        assert_eq!(data(2), Data::I64(vec![0, 1, 2, 0, 1, 2]));
+        assert_eq!(data(3), Data::I64(vec![0; 6]));
+        let all = inputs(ids(&[5.0, 6.0, 0.0, 0.0]), &ports[1], &ports, None, 0).unwrap();
+        assert_eq!(all[0].1.data, Data::I64(vec![1; 4]));
+    }
+
+    #[test]
+    fn the_first_value_that_is_no_token_is_named() {
+        let ports = [port("input_ids")];
+        for wrong in [0.5, f32::NAN, f32::INFINITY, 16_777_216.0] {
+            let said = inputs(ids(&[1.0, 2.0, 3.0, wrong]), &ports[0], &ports, None, 10);
+            let said = said.unwrap_err().to_string();
+            assert!(
+                said.contains("row 11 (counted from 0)") && said.contains("at place 1"),
+                "{said}"
+            );
+        }
+    }
+
+    #[test]
+    fn options_for_numbers_do_not_go_with_tokens_nor_fillers_without_a_mask() {
+        let scaled = Options {
+            scale: Some(255.0),
+            ..Options::default()
+        };
+        assert!(check(&port("input_ids"), &[port("input_ids")], &scaled).is_err());
+        let padded = Options {
+            pad: Some(0),
+            ..Options::default()
+        };
+        assert!(check(&port("input_ids"), &[port("input_ids")], &padded).is_err());
+        let both = [port("input_ids"), port("attention_mask")];
+        assert!(check(&both[0], &both, &padded).is_ok());
     }
 }

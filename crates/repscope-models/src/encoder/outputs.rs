@@ -2,7 +2,7 @@
 //! What comes out of a graph, as embeddings.
 
 use super::shape_text;
-use crate::error::{Error, Result};
+use crate::error::{Result, bail, wrong};
 use crate::runtime::{Data, Port, Value};
 
 /// The embeddings of some rows from one output of the graph.
@@ -20,10 +20,7 @@ pub struct Output {
 pub(super) fn choose(chosen: &[String], ports: &[Port]) -> Result<Vec<String>> {
     let there = || ports.iter().map(Port::to_string).collect::<Vec<_>>().join(", ");
     if let Some(missing) = chosen.iter().find(|name| ports.iter().all(|p| p.name != **name)) {
-        return Err(Error::Model(format!(
-            "the model has no output named {missing}; it has {}",
-            there()
-        )));
+        bail!("the model has no output named {missing}; it has {}", there());
     }
     Ok(if chosen.is_empty() {
         ports.iter().map(|p| p.name.clone()).collect()
@@ -40,10 +37,10 @@ fn has_rows(value: &Value, fed: usize) -> bool {
 /// The first `count` rows of what `fed` rows gave.
 pub(super) fn embeddings(name: &str, value: Value, fed: usize, count: usize) -> Result<Output> {
     if !has_rows(&value, fed) {
-        return Err(Error::Model(format!(
+        bail!(
             "the output {name} has the shape {} for {fed} rows, so it has no embedding for each row; choose another output",
             shape_text(&value.shape)
-        )));
+        );
     }
     let mut values = match value.data {
         Data::F32(values) => values,
@@ -57,10 +54,8 @@ pub(super) fn embeddings(name: &str, value: Value, fed: usize, count: usize) -> 
     };
     let size: usize = shape.iter().product();
     if size == 0 {
-        return Err(Error::Model(format!(
-            "the output {name} has the shape {}: its embeddings are empty",
-            shape_text(&value.shape)
-        )));
+        let shape = shape_text(&value.shape);
+        bail!("the output {name} has the shape {shape}: its embeddings are empty");
     }
     values.truncate(count * size);
     Ok(Output {
@@ -91,11 +86,8 @@ fn not_finite(values: &[f32], rows: usize) -> Option<usize> {
 fn exact(values: &[i64], name: &str) -> Result<Vec<f32>> {
     const LARGEST: i64 = 1 << f32::MANTISSA_DIGITS;
     let fits = |&x: &i64| (-LARGEST..=LARGEST).contains(&x).then_some(x as f32);
-    values.iter().map(fits).collect::<Option<_>>().ok_or_else(|| {
-        Error::Model(format!(
-            "the output {name} holds integers too large for embeddings; choose another output"
-        ))
-    })
+    let found = values.iter().map(fits).collect::<Option<_>>();
+    found.ok_or_else(|| wrong!("the output {name} holds integers too large for embeddings; choose another output"))
 }
 
 /// Leaves out what has no entry per row, such as a learned temperature, unless nothing would remain.
@@ -128,11 +120,11 @@ pub(super) fn check(
     for (output, shape) in outputs.iter().zip(shapes) {
         let name = &output.name;
         if output.shape != *shape {
-            return Err(Error::Model(format!(
+            bail!(
                 "the output {name} gives embeddings of shape {} for the first rows, but {} from row {first} on",
                 shape_text(shape),
                 shape_text(&output.shape)
-            )));
+            );
         }
         let Some(row) = not_finite(&output.values, count) else {
             continue;
@@ -143,10 +135,10 @@ pub(super) fn check(
         } else {
             "because its input holds NaN or infinity; drop or fix this row"
         };
-        return Err(Error::Model(format!(
+        bail!(
             "the output {name} is not finite for row {} (counted from 0), {whose}",
             first + row
-        )));
+        );
     }
     Ok(())
 }

@@ -3,10 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::port::PortInfo;
-use super::read_port::read_port;
+use super::builder::{Dim, Element, PortInfo};
 use super::wire::{Content, Fields, damaged};
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 
 /// Graphs within graphs (branches, loops) go no deeper than this; files of real networks have two or three levels.
 const DEEPEST: usize = 32;
@@ -131,11 +130,7 @@ fn read_attribute(bytes: &[u8], found: &mut Found, depth: usize) -> Result<()> {
     while let Some((field, content)) = fields.next()? {
         match field {
             5 | 10 => read_tensor(content.bytes()?, found).map(drop)?,
-            6 | 11 if depth == DEEPEST => {
-                return Err(Error::Model(format!(
-                    "the model has graphs within graphs deeper than {DEEPEST} levels"
-                )));
-            }
+            6 | 11 if depth == DEEPEST => bail!("the model has graphs within graphs deeper than {DEEPEST} levels"),
             6 | 11 => {
                 let mut inner = Fields::of(content.bytes()?);
                 while let Some((field, content)) = inner.next()? {
@@ -221,4 +216,70 @@ fn read_opset(bytes: &[u8]) -> Result<(String, Option<u64>)> {
 
 fn is_standard(domain: &str) -> bool {
     domain.is_empty() || domain == "ai.onnx"
+}
+
+pub(super) fn read_port(bytes: &[u8]) -> Result<PortInfo> {
+    let mut fields = Fields::of(bytes);
+    let mut port = PortInfo {
+        name: String::new(),
+        element: None,
+        dims: None,
+    };
+    while let Some((field, content)) = fields.next()? {
+        match field {
+            1 => port.name = content.text()?,
+            2 => {
+                let mut kinds = Fields::of(content.bytes()?);
+                while let Some((kind, content)) = kinds.next()? {
+                    // Other kinds are sequences, maps and options.
+                    if kind == 1 {
+                        read_tensor_type(content.bytes()?, &mut port)?;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(port)
+}
+
+fn read_tensor_type(bytes: &[u8], port: &mut PortInfo) -> Result<()> {
+    let mut fields = Fields::of(bytes);
+    while let Some((field, content)) = fields.next()? {
+        match field {
+            1 => port.element = Some(Element::from_code(content.number()?)),
+            2 => {
+                let mut dims = Vec::new();
+                let mut shape = Fields::of(content.bytes()?);
+                while let Some((field, content)) = shape.next()? {
+                    if field == 1 {
+                        dims.push(read_dim(content.bytes()?)?);
+                    }
+                }
+                port.dims = Some(dims);
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn read_dim(bytes: &[u8]) -> Result<Dim> {
+    let mut fields = Fields::of(bytes);
+    let mut dim = Dim::Named(String::new());
+    while let Some((field, content)) = fields.next()? {
+        match field {
+            // Old exporters write -1 or 0 for sizes that are not fixed.
+            1 => {
+                let size = content.number()?.cast_signed();
+                dim = match usize::try_from(size) {
+                    Ok(size) if size > 0 => Dim::Fixed(size),
+                    _ => Dim::Named(String::new()),
+                };
+            }
+            2 => dim = Dim::Named(content.text()?),
+            _ => {}
+        }
+    }
+    Ok(dim)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! The wire format of protobuf: numbered fields that are a number, four or eight bytes, or a run of bytes.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, wrong};
 
 // ---------------------------------------------------------------- writing
 
@@ -142,7 +142,7 @@ impl<'a> Fields<'a> {
 }
 
 pub(super) fn damaged(what: &str) -> Error {
-    Error::Model(format!("the ONNX file is damaged or no ONNX file: {what}"))
+    wrong!("the ONNX file is damaged or no ONNX file: {what}")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 
 /// Variables that name the library, the first one that is set counts.
 const NAMED_BY: [&str; 2] = ["REPSCOPE_ONNXRUNTIME", "ORT_DYLIB_PATH"];
@@ -21,10 +21,7 @@ pub fn find_library(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<PathB
             if path.is_file() {
                 return Ok(path);
             }
-            return Err(Error::Model(format!(
-                "{name} names {}, which is not a file",
-                path.display()
-            )));
+            bail!("{name} names {}, which is not a file", path.display());
         }
     }
     let folders = folders(&set);
@@ -32,25 +29,23 @@ pub fn find_library(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<PathB
         return Ok(found);
     }
     let looked: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
-    Err(Error::Model(format!(
+    bail!(
         "no ONNX Runtime was found; looked for {} in the `onnxruntime` packages of Python (VIRTUAL_ENV, CONDA_PREFIX, the user's and \
          the system's) and in {}. Install it with `pip install onnxruntime`, or name the library with the variable {}",
-        pattern(),
+        LIBRARY.2,
         if looked.is_empty() {
             "no other folder".to_string()
         } else {
             looked.join(", ")
         },
         NAMED_BY[0]
-    )))
+    )
 }
 
 /// The folders that exist, the nearest first.
 fn folders(set: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
-    let mut roots: Vec<PathBuf> = ["VIRTUAL_ENV", "CONDA_PREFIX"]
-        .iter()
-        .filter_map(|name| set(name))
-        .collect();
+    let roots = ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(|name| set(name));
+    let mut roots: Vec<PathBuf> = roots.collect();
     roots.extend(set("HOME").map(|home| home.join(".local")));
     roots.extend(["/usr/local", "/usr", "/opt/homebrew"].map(PathBuf::from));
     let mut folders = Vec::new();
@@ -77,37 +72,28 @@ fn newest_library(folder: &Path) -> Option<PathBuf> {
     matching(folder, is_library).into_iter().find(|path| path.is_file())
 }
 
-fn is_library(name: &str) -> bool {
-    if cfg!(windows) {
-        name == "onnxruntime.dll"
-    } else if cfg!(target_os = "macos") {
-        let middle = name
-            .strip_prefix("libonnxruntime.")
-            .and_then(|n| n.strip_suffix("dylib"));
-        middle.is_some_and(|m| m.chars().all(|c| c.is_ascii_digit() || c == '.'))
-    } else {
-        let version = name.strip_prefix("libonnxruntime.so");
-        version.is_some_and(|v| v.chars().all(|c| c.is_ascii_digit() || c == '.'))
-    }
-}
+/// What the name of the library is before and after its version, and how messages write it.
+const LIBRARY: (&str, &str, &str) = if cfg!(windows) {
+    ("onnxruntime.dll", "", "onnxruntime.dll")
+} else if cfg!(target_os = "macos") {
+    ("libonnxruntime.", "dylib", "libonnxruntime*.dylib")
+} else {
+    ("libonnxruntime.so", "", "libonnxruntime.so*")
+};
 
-fn pattern() -> &'static str {
-    if cfg!(windows) {
-        "onnxruntime.dll"
-    } else if cfg!(target_os = "macos") {
-        "libonnxruntime*.dylib"
-    } else {
-        "libonnxruntime.so*"
-    }
+fn is_library(name: &str) -> bool {
+    let version = name
+        .strip_prefix(LIBRARY.0)
+        .and_then(|rest| rest.strip_suffix(LIBRARY.1));
+    let is_version = |c: char| !cfg!(windows) && (c.is_ascii_digit() || c == '.');
+    version.is_some_and(|version| version.chars().all(is_version))
 }
 
 /// What a folder holds under names that fit, the highest version first.
 fn matching(folder: &Path, fits: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries
-        .filter_map(|e| e.file_name().into_string().ok())
-        .filter(|name| fits(name))
-        .collect();
+    let names = entries.filter_map(|e| e.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| fits(name)).collect();
     names.sort_by_key(|name| std::cmp::Reverse((version(name), name.clone())));
     names.iter().map(|name| folder.join(name)).collect()
 }

@@ -11,9 +11,8 @@ use rten::{
 use rten_tensor::Tensor;
 use rten_tensor::prelude::*;
 
-use super::beside::{ModelFile, read};
-use super::{Data, Elem, ModelBytes, Port, Session, Value, port, to_bytes};
-use crate::error::{Error, Result};
+use super::{Data, Elem, ModelBytes, ModelFile, Port, Session, Value, port, read, to_bytes};
+use crate::error::{Error, Result, bail, wrong};
 use repscope_io::catch_panic;
 
 /// Where to go when rten cannot.
@@ -27,10 +26,10 @@ fn refuse_after_fork() -> Result<()> {
     if first == own {
         return Ok(());
     }
-    Err(Error::Model(format!(
+    bail!(
         "process {own} was forked from process {first} after that had run a model, and the threads of the runtime do not come \
          along; start processes with `spawn` instead of `fork`, or run the first model in the child"
-    )))
+    )
 }
 
 pub(super) struct RtenSession {
@@ -60,11 +59,7 @@ impl RtenSession {
         let model = match loaded {
             Some(Ok(model)) => model,
             Some(Err(error)) => return Err(Error::Model(explain(&source, &error))),
-            None => {
-                return Err(Error::Model(format!(
-                    "{source} is damaged: the runtime cannot read it; {WAY_OUT}"
-                )));
-            }
+            None => bail!("{source} is damaged: the runtime cannot read it; {WAY_OUT}"),
         };
         let ports = |ids: &[NodeId]| ids.iter().map(|&id| describe(&model, id)).collect();
         Ok(RtenSession {
@@ -78,7 +73,7 @@ impl RtenSession {
     fn id(&self, name: &str) -> Result<NodeId> {
         self.model
             .find_node(name)
-            .ok_or_else(|| Error::Model(format!("the graph has no value named {name}")))
+            .ok_or_else(|| wrong!("the graph has no value named {name}"))
     }
 }
 
@@ -113,10 +108,8 @@ impl Session for RtenSession {
                 .zip(outputs)
                 .map(|(v, name)| value(v, name))
                 .collect(),
-            Some(Err(error)) => Err(Error::Model(format!("the model cannot be run: {error}; {WAY_OUT}"))),
-            None => Err(Error::Model(format!(
-                "the model cannot be run by the built-in runtime; {WAY_OUT}"
-            ))),
+            Some(Err(error)) => bail!("the model cannot be run: {error}; {WAY_OUT}"),
+            None => bail!("the model cannot be run by the built-in runtime; {WAY_OUT}"),
         }
     }
 }
@@ -170,7 +163,7 @@ fn describe(model: &Model, id: NodeId) -> Port {
 /// A tensor of the kind that the input takes.
 fn tensor(port: &Port, value: Value) -> Result<ValueOrView<'static>> {
     let Value { shape, data } = value;
-    let wrong = |_| Error::Model(format!("the values for {port} do not fill the shape {shape:?}"));
+    let wrong = |_| wrong!("the values for {port} do not fill the shape {shape:?}");
     let value: rten::Value = match (&port.elem, data) {
         (Elem::F32, Data::F32(v)) => Tensor::try_from_data(shape.as_slice(), v).map_err(wrong)?.into(),
         (Elem::U8, Data::F32(v)) => Tensor::try_from_data(shape.as_slice(), to_bytes(&v, &port.name)?)
@@ -178,54 +171,27 @@ fn tensor(port: &Port, value: Value) -> Result<ValueOrView<'static>> {
             .into(),
         (Elem::I64, Data::I64(v)) => {
             let narrow: std::result::Result<Vec<i32>, _> = v.iter().map(|&x| i32::try_from(x)).collect();
-            let narrow = narrow.map_err(|_| {
-                Error::Model(format!(
-                    "the built-in runtime holds integers in 32 bits, too few for {port}; {WAY_OUT}"
-                ))
-            })?;
+            let narrow = narrow
+                .map_err(|_| wrong!("the built-in runtime holds integers in 32 bits, too few for {port}; {WAY_OUT}"))?;
             Tensor::try_from_data(shape.as_slice(), narrow).map_err(wrong)?.into()
         }
-        (Elem::I64, Data::F32(_)) => {
-            return Err(Error::Model(format!(
-                "the input {port} takes integers, such as token ids"
-            )));
-        }
-        (Elem::Other(kind), _) => {
-            return Err(Error::Model(format!(
-                "the input {port} takes {kind}, which cannot be fed; {WAY_OUT}"
-            )));
-        }
-        (_, Data::I64(_)) => return Err(Error::Model(format!("the input {port} does not take integers"))),
+        (Elem::I64, Data::F32(_)) => bail!("the input {port} takes integers, such as token ids"),
+        (Elem::Other(kind), _) => bail!("the input {port} takes {kind}, which cannot be fed; {WAY_OUT}"),
+        (_, Data::I64(_)) => bail!("the input {port} does not take integers"),
     };
     Ok(value.into())
 }
 
 fn value(value: rten::Value, name: &str) -> Result<Value> {
     Ok(match value {
-        rten::Value::FloatTensor(t) => Value {
-            shape: t.shape().to_vec(),
-            data: Data::F32(t.into_data()),
-        },
-        rten::Value::Int32Tensor(t) => Value {
-            shape: t.shape().to_vec(),
-            data: wide(&t),
-        },
-        rten::Value::Int8Tensor(t) => Value {
-            shape: t.shape().to_vec(),
-            data: wide(&t),
-        },
-        rten::Value::UInt8Tensor(t) => Value {
-            shape: t.shape().to_vec(),
-            data: wide(&t),
-        },
-        _ => {
-            return Err(Error::Model(format!(
-                "the output {name} is a list of tensors, not an embedding"
-            )));
-        }
+        rten::Value::FloatTensor(t) => Value::floats(t.shape().to_vec(), t.into_data()),
+        rten::Value::Int32Tensor(t) => wide(&t),
+        rten::Value::Int8Tensor(t) => wide(&t),
+        rten::Value::UInt8Tensor(t) => wide(&t),
+        _ => bail!("the output {name} is a list of tensors, not an embedding"),
     })
 }
 
-fn wide<T: Copy + Into<i64>>(t: &Tensor<T>) -> Data {
-    Data::I64(t.iter().map(|&x| x.into()).collect())
+fn wide<T: Copy + Into<i64>>(t: &Tensor<T>) -> Value {
+    Value::ints(t.shape().to_vec(), t.iter().map(|&x| x.into()).collect())
 }

@@ -13,7 +13,7 @@ use repscope_io::{ArrayInfo, Weights, list_arrays};
 
 use crate::architectures::Activation;
 use crate::architectures::text::{Head, write_aligner, write_layers};
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 
 /// How many names a message lists.
 const LISTED: usize = 16;
@@ -91,24 +91,24 @@ fn find(path: &Path, key: Option<&str>, infos: &[ArrayInfo]) -> Result<(Kind, St
     }
     match &found[..] {
         [one] => Ok(one.clone()),
-        [] => Err(Error::Model(format!(
+        [] => bail!(
             "{} holds no projection of texts{}: neither text_projection.proj, text_projection.mlp nor aligner.q_y. It holds \
              {}. Give another checkpoint, or set `no_projection` for embeddings of the model alone",
             path.display(),
             key.map_or_else(String::new, |key| format!(" under `{}`", key.trim_end_matches('.'))),
             listed(infos)
-        ))),
+        ),
         [(_, first), ..] => {
             let parts: Vec<String> = found
                 .iter()
                 .map(|(_, part)| format!("`{}`", part.trim_end_matches('.')))
                 .collect();
-            Err(Error::Model(format!(
+            bail!(
                 "{} holds several projections, under {}; choose one, as in #{}",
                 path.display(),
                 parts.join(", "),
                 first.trim_end_matches('.')
-            )))
+            )
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 use crate::runtime::Runtime;
 
 /// How the vectors of the tokens of a text become one.
@@ -92,14 +92,14 @@ impl Default for TextOptions {
 impl TextOptions {
     pub(super) fn check(&self) -> Result<()> {
         if self.batch == 0 {
-            return Err(Error::Model("the batch size is 0; give at least 1".to_string()));
+            bail!("the batch size is 0; give at least 1");
         }
         if let Some(template) = &self.template {
             let places = template.matches("{}").count();
             if places != 1 {
-                return Err(Error::Model(format!(
+                bail!(
                     "the template `{template}` has {places} places for the text; write {{}} once, as in `To English: {{}}`"
-                )));
+                );
             }
         }
         Ok(())

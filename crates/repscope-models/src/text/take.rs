@@ -4,12 +4,11 @@
 use super::body::Body;
 use super::floats;
 use super::options::Pooling;
-use super::pooling::pool;
-use super::steps::Projection;
+use super::steps::{Projection, pool};
 use super::tokens::Row;
 use crate::architectures::text::Family;
-use crate::error::{Error, Result};
-use crate::runtime::{Data, Value};
+use crate::error::{Result, bail, wrong};
+use crate::runtime::Value;
 
 /// Outputs that are meant as the embedding of a text.
 const EMBEDDINGS: [&str; 2] = ["sentence_embedding", "text_embeds"];
@@ -53,10 +52,10 @@ impl Outputs {
 
     fn need_tokens(&self, why: &str) -> Result<String> {
         self.tokens.clone().ok_or_else(|| {
-            Error::Model(format!(
+            wrong!(
                 "{why} needs a vector for each token, but the model has none; its outputs give {}",
                 self.vectors.join(", ")
-            ))
+            )
         })
     }
 
@@ -77,9 +76,9 @@ impl Outputs {
             }
             Some(Pooling::Pooler) => {
                 let only = || (self.vectors.len() == 1).then(|| self.vectors[0].clone());
-                let vector = own(&["pooler_output"]).or_else(only).ok_or_else(|| {
-                    Error::Model("the model has no pooled output; choose another pooling, such as mean".to_string())
-                })?;
+                let vector = own(&["pooler_output"])
+                    .or_else(only)
+                    .ok_or_else(|| wrong!("the model has no pooled output; choose another pooling, such as mean"))?;
                 Ok((Take::Vector(vector), None))
             }
             Some(pooling) => Ok((
@@ -108,19 +107,19 @@ impl Outputs {
                 }
                 Ok((Take::Vector(vector.clone()), Some(note)))
             }
-            (None, []) => Err(Error::Model(
-                "no output of the model has a vector for each text or token, so it gives no embeddings".to_string(),
-            )),
+            (None, []) => {
+                bail!("no output of the model has a vector for each text or token, so it gives no embeddings")
+            }
         }
     }
 
     /// The vectors of tokens for a learned query.
     pub(super) fn for_aligner(&self, chosen: Option<Pooling>, aligner: Projection) -> Result<Take> {
         if let Some(pooling) = chosen {
-            return Err(Error::Model(format!(
+            bail!(
                 "pooling by {pooling} does not go with the aligner of the checkpoint, which attends to all tokens; leave it \
                  out"
-            )));
+            );
         }
         Ok(Take::Aligner(
             self.need_tokens("the aligner of the checkpoint")?,
@@ -146,11 +145,7 @@ impl Take {
     ) -> Result<(Vec<f32>, usize)> {
         let name = self.output().to_string();
         let (shape, values) = floats(value, &name)?;
-        let wrong = || {
-            Error::Model(format!(
-                "the output {name} has the shape {shape:?} for {fed} texts, not one embedding per text"
-            ))
-        };
+        let wrong = || wrong!("the output {name} has the shape {shape:?} for {fed} texts, not one embedding per text");
         match (self, &shape[..]) {
             (Take::Vector(_), &[rows, width]) if rows == fed && width > 0 => Ok((values, width)),
             (Take::Tokens(_, pooling), &[rows, tokens, width]) if rows == fed && width > 0 => {
@@ -168,16 +163,13 @@ impl Take {
             }
             (Take::Aligner(_, aligner), &[rows, tokens, _]) if rows == fed => {
                 if let Some(short) = texts.iter().find(|text| text.ids.len() < tokens) {
-                    return Err(Error::Model(format!(
+                    bail!(
                         "the model takes exactly {tokens} tokens, and an aligner must not see the padding of a text of {}; \
                          export the model for any number of tokens",
                         short.ids.len()
-                    )));
+                    );
                 }
-                aligner.run(Value {
-                    shape,
-                    data: Data::F32(values),
-                })
+                aligner.run(Value::floats(shape, values))
             }
             _ => Err(wrong()),
         }

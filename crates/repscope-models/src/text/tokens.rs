@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tokenizers::{PostProcessor, Tokenizer, TruncationParams};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, bail, wrong};
 use repscope_io::catch_panic;
 
 /// A tokenizer and what is done to a text before it.
@@ -29,7 +29,7 @@ pub(super) struct Row {
 
 impl Tokens {
     pub(super) fn open(path: &Path, longest: usize, around: (String, String), is_lower_case: bool) -> Result<Tokens> {
-        let failed = |e: &dyn std::fmt::Display| Error::Model(format!("{} cannot be used: {e}", path.display()));
+        let failed = |e: &dyn std::fmt::Display| wrong!("{} cannot be used: {e}", path.display());
         let bytes = std::fs::read(path).map_err(|e| failed(&e))?;
         // The crate panics on some files that are not right.
         let read = catch_panic(|| Tokenizer::from_bytes(bytes));
@@ -45,10 +45,10 @@ impl Tokens {
         };
         let added = tokenizer.get_post_processor().map_or(0, |p| p.added_tokens(false));
         if longest <= added {
-            return Err(Error::Model(format!(
+            bail!(
                 "texts of at most {longest} tokens have no room for words, because {} adds {added}; allow more tokens",
                 path.display()
-            )));
+            );
         }
         tokenizer.with_truncation(Some(cut)).map_err(|e| failed(&e))?;
         Ok(Tokens {
@@ -65,9 +65,7 @@ impl Tokens {
         if self.is_lower_case {
             whole = whole.to_lowercase();
         }
-        let failed = |why: &dyn std::fmt::Display| {
-            Error::Model(format!("text {at} (counted from 0) cannot be tokenized: {why}"))
-        };
+        let failed = |why: &dyn std::fmt::Display| wrong!("text {at} (counted from 0) cannot be tokenized: {why}");
         let encoding = match catch_panic(|| self.tokenizer.encode_fast(whole, true)) {
             Some(Ok(encoding)) => encoding,
             Some(Err(e)) => return Err(failed(&e)),

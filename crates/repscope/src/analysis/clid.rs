@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{Analysis, Origin, declare, different_shapes};
 use crate::evaluation::plan::{Extra, Planned};
 use crate::inputs::{Inputs, Role};
-use crate::options::{Data, Groups, MOST_SPLITS, Models, SeenOption, Settings, choice, default_options, word};
+use crate::options::{Data, Groups, MOST_SPLITS, Models, SeenOption, Settings, choice, default_options, word, words};
 use crate::performance_file;
 use crate::reader::Sources;
 use crate::session::Session;
@@ -35,7 +35,6 @@ const PRESETS: &[(&str, &str)] = &[
     ("spec", "The steps of the original CLID / RankMe scripts"),
     ("paper", "The steps of Lu et al. 2023"),
 ];
-const YES_NO: &[(&str, &str)] = &[("yes", ""), ("no", "")];
 const UNIT_LENGTHS: &[(&str, &str)] = &[
     ("none", "In no step"),
     ("vote", "In the vote of the neighbors"),
@@ -103,7 +102,7 @@ pub struct Clid {
     )]
     pub preset: Preset,
     /// Standardize each column to mean 0 and variance 1 first
-    #[arg(long, value_parser = choice::<YesNo>(YES_NO), num_args = 0..=1, default_missing_value = "yes", hide_possible_values = true, value_name = "yes|no", help_heading = "Steps of CLID")]
+    #[arg(long, value_parser = words::<YesNo>("yes no"), num_args = 0..=1, default_missing_value = "yes", hide_possible_values = true, value_name = "yes|no", help_heading = "Steps of CLID")]
     pub standardize: Option<YesNo>,
     /// Which steps use rows scaled to unit length
     #[arg(
@@ -253,10 +252,9 @@ impl Analysis for Clid {
             }
         }
         if steps.repeats.saturating_mul(steps.splits) > MOST_SPLITS {
+            let (repeats, splits) = (&steps.repeats, &steps.splits);
             bail!(
-                "`repeats` = {} times `splits` = {} must be at most {MOST_SPLITS} in all (5 and 10 are usual)",
-                steps.repeats,
-                steps.splits
+                "`repeats` = {repeats} times `splits` = {splits} must be at most {MOST_SPLITS} in all (5 and 10 are usual)"
             );
         }
         for (option, value, usual) in [

@@ -69,10 +69,8 @@ impl Analysis for Manifold {
 
     fn spec(&self, _data: &Data) -> Result<Spec> {
         if !(0.0..1.0).contains(&self.discard) {
-            bail!(
-                "`discard` = {} must be at least 0 and below 1 (0.1 is usual)",
-                self.discard
-            );
+            let discard = &self.discard;
+            bail!("`discard` = {discard} must be at least 0 and below 1 (0.1 is usual)");
         }
         Ok(Spec {
             sample: check_sample(self.sample)?,

@@ -19,14 +19,12 @@ use std::fmt::Debug;
 use std::path::Path;
 
 use anyhow::Result;
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::{ArgMatches, Command};
 use repscope_core::{Metric, Results, Spec, Study, evaluate};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::evaluation::plan::{Extra, Planned};
 use crate::inputs::{Inputs, Role};
-use crate::options::layers::{self, Layer};
+use crate::options::layers::Layer;
 use crate::options::{Data, Settings};
 use crate::reader::Sources;
 use crate::session::Session;
@@ -174,10 +172,8 @@ pub(crate) fn study_metrics(planned: &Planned, studies: &[Study], session: &Sess
 
 /// The analysis of this kind.
 pub fn declared(kind: Kind) -> &'static Declared {
-    ANALYSES
-        .iter()
-        .find(|own| own.kind == kind)
-        .expect("every kind of analysis is declared")
+    let found = ANALYSES.iter().find(|own| own.kind == kind);
+    found.expect("every kind of analysis is declared")
 }
 
 /// The analysis with this name; none for `evaluate` and `compare`, which are several.
@@ -190,44 +186,17 @@ pub fn evaluated() -> impl Iterator<Item = &'static Declared> {
     ANALYSES.iter().copied().filter(|own| own.data != Origin::Alone)
 }
 
-/// What [`Declared`] needs of a type.
-pub(crate) trait Options:
-    Args + FromArgMatches + Serialize + DeserializeOwned + Default + Analysis + 'static
-{
-    fn command() -> Command {
-        layers::command::<Self>()
-    }
-
-    fn defaults() -> Layer {
-        layers::said(&Self::default(), |_| true)
-    }
-
-    fn parse(matches: &ArgMatches) -> Result<Box<dyn Analysis>, clap::Error> {
-        Ok(Box::new(Self::from_arg_matches(matches)?))
-    }
-
-    fn read(layer: Layer) -> Result<Box<dyn Analysis>, String> {
-        Ok(Box::new(layers::read::<Self>(layer)?))
-    }
-
-    fn put(layer: &mut Layer, arg: &clap::Arg, value: serde_json::Value, folder: &Path) -> Result<(), String> {
-        layers::put::<Self>(layer, arg, value, folder)
-    }
-}
-
-impl<T: Args + FromArgMatches + Serialize + DeserializeOwned + Default + Analysis + 'static> Options for T {}
-
 /// The functions of [`Declared`] for a type of options.
 macro_rules! declare {
     ($type:ty { $($field:ident: $value:expr),* $(,)? }) => {
         /// What is declared about this analysis.
         pub(super) static DECLARED: $crate::analysis::Declared = $crate::analysis::Declared {
             $($field: $value,)*
-            command: <$type as $crate::analysis::Options>::command,
-            defaults: <$type as $crate::analysis::Options>::defaults,
-            parse: <$type as $crate::analysis::Options>::parse,
-            read: <$type as $crate::analysis::Options>::read,
-            put: <$type as $crate::analysis::Options>::put,
+            command: $crate::options::layers::command::<$type>,
+            defaults: || $crate::options::layers::said(&<$type>::default(), |_| true),
+            parse: |matches| Ok(Box::new(<$type as clap::FromArgMatches>::from_arg_matches(matches)?)),
+            read: |layer| Ok(Box::new($crate::options::layers::read::<$type>(layer)?)),
+            put: $crate::options::layers::put::<$type>,
         };
 
         impl $crate::analysis::Basics for $type {
@@ -315,7 +284,11 @@ mod tests {
             );
             let command = (own.command)();
             for option in metric.options {
-                assert!(layers::find(&command, option).is_some(), "{}: {option}", metric.id);
+                assert!(
+                    crate::options::layers::find(&command, option).is_some(),
+                    "{}: {option}",
+                    metric.id
+                );
             }
         }
     }

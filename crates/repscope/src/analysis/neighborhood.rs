@@ -8,10 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Analysis, Origin, check_k, check_sample, declare};
 use crate::inputs::{Inputs, Role};
-use crate::options::{Data, Groups, Models, Settings, choice, default_options};
+use crate::options::{Data, Groups, Models, Settings, default_options, words};
 use crate::source::{Source, bind};
-
-const DISTANCES: &[(&str, &str)] = &[("euclidean", ""), ("cosine", "")];
 
 /// Trustworthiness and continuity.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
@@ -33,7 +31,7 @@ pub struct Neighborhood {
     #[arg(long, num_args = 1.., value_delimiter = ',', default_values_t = [5, 10, 15])]
     pub k: Vec<usize>,
     /// Distance between embeddings
-    #[arg(long, value_parser = choice::<Distance>(DISTANCES), default_value = "euclidean")]
+    #[arg(long, value_parser = words::<Distance>("euclidean cosine"), default_value = "euclidean")]
     pub distance: Distance,
     /// Rank M random query rows against all rows: an unbiased estimate for millions of rows
     #[arg(long, value_name = "M")]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use repscope_core::Space;
 use repscope_io::{Array, BadImages, Data, Images, InputPath, InputRecord, Pool, read_dataset, read_texts};
-use repscope_models::Rows;
+use repscope_models::{Made, Rows};
 
 use super::has_extension;
 use crate::reader::Reader;
@@ -44,44 +44,28 @@ impl Seen {
             return Seen::of_array(place, reader);
         };
         if path.path.is_dir() {
-            let bad = if skip_bad {
-                BadImages::LeaveOut
-            } else {
-                BadImages::Refuse
-            };
-            let images = Images::open(&path.path, bad)?;
+            let images = Images::open(&path.path, bad_images(skip_bad))?;
             let digest = images.digest()?;
-            let shape = std::iter::once(images.count()).chain(images.shape().iter().copied());
-            reader.records.push(InputRecord {
-                path: path.to_string(),
-                shape: shape.collect(),
-                dtype: "images".to_string(),
-                digest: digest.clone(),
-                about: Vec::new(),
-            });
+            let shape = [&[images.count()], images.shape()].concat();
+            let record = InputRecord::new(path, &shape, "images", digest.clone());
+            reader.records.push(record);
             reader.warnings.extend(images.notes().iter().cloned());
             return Ok(seen(What::Images(Arc::new(images)), &digest, None));
         }
         if has_extension(&path.path, "txt") {
             let texts = read_texts(path)?;
             let digest = repscope_io::digest(&path.path)?;
-            reader.records.push(InputRecord {
-                path: path.to_string(),
-                shape: vec![texts.len()],
-                dtype: "text".to_string(),
-                digest: digest.clone(),
-                about: Vec::new(),
-            });
+            let record = InputRecord::new(path, &[texts.len()], "text", digest.clone());
+            reader.records.push(record);
             return Ok(seen(What::Texts(texts.into()), &digest, None));
         }
         if let Some(dataset) = read_dataset(path)? {
             let record = InputRecord::of(path, &dataset.states)?;
             let digest = record.digest.clone();
             reader.records.push(record);
+            let (path, part) = (path.path.display(), &dataset.part);
             reader.warnings.push(format!(
-                "{}: the states are those of `{}`, a row per frame; episodes end where its stop flags say",
-                path.path.display(),
-                dataset.part
+                "{path}: the states are those of `{part}`, a row per frame; episodes end where its stop flags say"
             ));
             return Ok(seen(What::Array(dataset.states), &digest, Some(dataset.stops)));
         }
@@ -145,7 +129,9 @@ impl Seen {
     /// The rows of numbers from one on.
     pub fn from(&self, first: usize) -> Result<impl Rows + '_> {
         let rows = self.numbers()?;
-        Ok(From { rows, first })
+        let count = rows.count() - first;
+        let read = move |own: Range<usize>, into: &mut Vec<f32>| rows.read(own.start + first..own.end + first, into);
+        Ok(Made { rows, count, read })
     }
 
     /// All rows as points, for distances between inputs.
@@ -160,32 +146,17 @@ impl Seen {
     }
 }
 
+/// What becomes of images that cannot be read.
+pub fn bad_images(skip_bad: bool) -> BadImages {
+    if skip_bad {
+        BadImages::LeaveOut
+    } else {
+        BadImages::Refuse
+    }
+}
+
 impl fmt::Display for Seen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.place.fmt(f)
-    }
-}
-
-/// Rows without the first ones.
-struct From<'a> {
-    rows: &'a dyn Rows,
-    first: usize,
-}
-
-impl Rows for From<'_> {
-    fn count(&self) -> usize {
-        self.rows.count() - self.first
-    }
-
-    fn shape(&self) -> &[usize] {
-        self.rows.shape()
-    }
-
-    fn dtype(&self) -> &str {
-        self.rows.dtype()
-    }
-
-    fn read(&self, rows: Range<usize>, into: &mut Vec<f32>) -> repscope_models::Result<()> {
-        self.rows.read(rows.start + self.first..rows.end + self.first, into)
     }
 }

@@ -21,7 +21,7 @@ use crate::reader::Reader;
 use crate::session::Session;
 use crate::source::Place;
 
-pub use encoder_input::Seen;
+pub use encoder_input::{Seen, bad_images};
 pub use model::{Model, open_numbers};
 pub use store::{Sink, Stored};
 

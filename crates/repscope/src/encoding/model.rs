@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! A model as the options ask for it: one that sees numbers, or one that reads texts.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use repscope_core::run::Driver;
 use repscope_io::{InputPath, InputRecord};
 use repscope_models::architectures::BuildOptions;
@@ -14,6 +14,7 @@ use super::{encode, has_extension, is_model_folder, outside};
 use crate::options::{
     EncoderOptions, Machine, NumberEncoderOptions, RuntimeChoice, RuntimeOptions, TextEncoderOptions,
 };
+use crate::reader::Reader;
 use crate::source::Source;
 
 pub enum Model {
@@ -75,6 +76,25 @@ impl Model {
         Ok(Model::Texts(Box::new(TextEncoder::open(&path.path, chosen)?)))
     }
 
+    /// Opens the text encoder that an option names, and keeps a record of it.
+    pub fn text_encoder(
+        source: &Source,
+        checkpoint: Option<&Source>,
+        text: &TextEncoderOptions,
+        runtime: &RuntimeOptions,
+        machine: &Machine,
+        reader: &mut Reader,
+    ) -> Result<Self> {
+        let path = InputPath::parse(&source.to_string());
+        if !path.path.exists() {
+            bail!("text encoder {path}: there is no such folder or file");
+        }
+        let opened = Model::open_text(&path, checkpoint, text, runtime, machine);
+        let model = opened.with_context(|| format!("text encoder {path}"))?;
+        reader.records.push(model.record(&path));
+        Ok(model)
+    }
+
     /// Everything that decides what a row's embedding is, except the row.
     pub fn digest(&self) -> &str {
         match self {
@@ -86,11 +106,8 @@ impl Model {
     /// The record of it in a results document.
     pub fn record(&self, path: &InputPath) -> InputRecord {
         InputRecord {
-            path: path.to_string(),
-            shape: Vec::new(),
-            dtype: "encoder".to_string(),
-            digest: self.digest().to_string(),
             about: self.about().to_vec(),
+            ..InputRecord::new(path, &[], "encoder", self.digest().to_string())
         }
     }
 

@@ -13,7 +13,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use repscope_io::{Array, InputPath, NpyRows, read_array, write_whole};
+use repscope_io::{Array, InputPath, NpyRows, folder_of, read_array, write_whole};
 use repscope_models::Batch;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
@@ -91,13 +91,8 @@ impl Place {
                 )),
             }
         }
-        let folder = match beside.map(|path| path.parent().unwrap_or(Path::new(""))) {
+        let folder = match beside.map(folder_of) {
             Some(folder) => {
-                let folder = if folder.as_os_str().is_empty() {
-                    Path::new(".")
-                } else {
-                    folder
-                };
                 std::fs::create_dir_all(folder)?;
                 tempfile::Builder::new().prefix(".repscope-").tempdir_in(folder)
             }
@@ -219,11 +214,8 @@ fn fill(folder: &Path, rows: usize, can_go_on: bool, run: &mut Run) -> Result<Ab
 }
 
 fn open(folder: &Path, about: &About) -> Result<Vec<NpyRows>> {
-    let opened = about
-        .outputs
-        .iter()
-        .enumerate()
-        .map(|(index, output)| NpyRows::open(&file(folder, index), &output.shape));
+    let opened = about.outputs.iter().enumerate();
+    let opened = opened.map(|(index, output)| NpyRows::open(&file(folder, index), &output.shape));
     Ok(opened.collect::<repscope_io::Result<_>>()?)
 }
 

@@ -2,14 +2,16 @@
 //! What the results document of a whole run says of its options and inputs.
 
 use repscope_core::{Analysis, Results, Spec};
-use repscope_io::{InputRecord, ResultsDocument};
+use repscope_io::ResultsDocument;
 use serde_json::{Map, Value};
 
 use super::plan::Plan;
 use super::request::Evaluate;
 use crate::analysis::{self, Origin};
 use crate::inputs::roles;
+use crate::options::layers::object;
 use crate::report::resolved;
+use crate::search::distinct;
 
 /// Options about files, which all analyses share.
 const ROLES: [&str; 7] = ["states", "next_states", "labels", "episodes", "models", "pool", "ids"];
@@ -20,23 +22,17 @@ const NOT_COMPUTED: &str = "not_computed";
 /// The document of a run before it has results. Options that several analyses share stand at its top; what an analysis has
 /// otherwise, or alone, is under its name in `analyses`.
 pub fn of_run(plan: &Plan, options: &Evaluate) -> ResultsDocument {
-    let mut inputs: Vec<InputRecord> = Vec::new();
     let mut joint = Spec::default();
     for planned in &plan.running {
         joint.seed = planned.spec.seed;
         joint.level = planned.spec.level;
         joint.memory = planned.spec.memory;
         (planned.request.declared().take)(&mut joint, &planned.spec);
-        for record in &planned.sources.records {
-            if !inputs.contains(record) {
-                inputs.push(record.clone());
-            }
-        }
     }
+    let records = plan.running.iter().flat_map(|planned| &planned.sources.records);
+    let inputs = distinct(records.cloned());
     let mut top = roles(&options.data);
-    if let Value::Object(joint) = resolved(&joint, Map::new()) {
-        top.extend(joint);
-    }
+    top.extend(object(resolved(&joint, Map::new())));
     let mut analyses = Map::new();
     for planned in &plan.running {
         let own = resolved(&planned.spec, planned.sources.options.clone());

@@ -179,10 +179,8 @@ impl Plan {
             .iter()
             .filter(|kind| options.choice.skip.contains(kind))
         {
-            problems.add(format!(
-                "`{}` is both to run and to be skipped; name it once",
-                kind.name()
-            ));
+            let name = kind.name();
+            problems.add(format!("`{name}` is both to run and to be skipped; name it once"));
         }
         let (mut left_out, mut unwanted) = (Vec::new(), Vec::new());
         let mut asked = Vec::new();

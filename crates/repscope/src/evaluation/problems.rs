@@ -40,10 +40,8 @@ impl Problems {
             1 => Err(self.0.remove(0)),
             several => {
                 let texts: Vec<String> = self.0.iter().map(message).collect();
-                Err(anyhow!(
-                    "{several} problems; nothing was computed\n- {}",
-                    texts.join("\n- ")
-                ))
+                let texts = texts.join("\n- ");
+                Err(anyhow!("{several} problems; nothing was computed\n- {texts}"))
             }
         }
     }

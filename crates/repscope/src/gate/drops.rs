@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! `--baseline results.json --max-drop 0.01`: how much worse than before a score may be.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use repscope_core::metrics::find;
 use repscope_core::{Analysis, Better, Results, Score};
 use repscope_render::{GateLine, number};
 
 use super::{models, refuse_unknown, split_model, value_of};
+use crate::search::distinct;
 
 /// What is left of equal numbers after a subtraction, as a share of them.
 const ROUNDING: f64 = 1e-12;
@@ -71,10 +72,8 @@ impl Drops {
                 Some((left, value)) => {
                     let (model, metric) = split_model(left);
                     refuse_unknown(&option, metric)?;
-                    if find(metric)
-                        .and_then(|(_, output)| output)
-                        .is_some_and(|o| o.better == Better::Neither)
-                    {
+                    let output = find(metric).and_then(|(_, output)| output);
+                    if output.is_some_and(|o| o.better == Better::Neither) {
                         bail!("{option}: {metric} has no better direction, so it cannot drop; use `gate` for a limit");
                     }
                     drops.single.push(Single {
@@ -130,13 +129,9 @@ impl Drops {
             return compared.lines.push(line);
         }
         let has_own = |metric: &str| self.single.iter().any(|s| s.metric == metric && s.is_of(model));
-        let mut metrics: Vec<&str> = Vec::new();
+        let can_drop = |s: &&Score| s.better != Better::Neither && s.comparable && !has_own(&s.metric);
         let scores = of_model(results, model).chain(of_model(&self.baseline, old));
-        for score in scores.filter(|s| can_drop(s) && !has_own(&s.metric)) {
-            if !metrics.contains(&score.metric.as_str()) {
-                metrics.push(&score.metric);
-            }
-        }
+        let metrics = distinct(scores.filter(can_drop).map(|score| score.metric.as_str()));
         let mut lines = Vec::new();
         let mut passed: Vec<(&str, Change)> = Vec::new();
         for metric in metrics {
@@ -146,11 +141,11 @@ impl Drops {
                 (None, Some(score)) | (Some(score), None) if score.value.is_none() => continue,
                 (Some(now), Some(before)) if now.value.is_none() && before.value.is_none() => continue,
                 (None, Some(_)) if analysis_of(metric).is_none_or(|own| !failed.contains(&own)) => {
-                    compared.not_computed(what(results, metric));
+                    compared.not_computed.push(what(results, metric));
                     continue;
                 }
                 (Some(_), None) => {
-                    compared.not_in_baseline(what(&self.baseline, metric));
+                    compared.not_in_baseline.push(what(&self.baseline, metric));
                     continue;
                 }
                 _ => {}
@@ -166,10 +161,9 @@ impl Drops {
             lines.push(GateLine {
                 gate: format!("drop <= {allowed} in {} metrics", passed.len()),
                 model: model.to_string(),
-                got: if change.drop > 0.0 {
-                    format!("at most {} ({metric})", number(change.drop))
-                } else {
-                    "no drop".to_string()
+                got: match change.drop > 0.0 {
+                    true => format!("at most {} ({metric})", number(change.drop)),
+                    false => "no drop".to_string(),
                 },
                 passed: true,
                 why: None,
@@ -187,18 +181,13 @@ impl Drops {
         let is_one = now.len() == 1 && before.len() == 1;
         let named: Vec<&str> = self.single.iter().filter_map(|s| s.model.as_deref()).collect();
         let in_baseline = before.iter().copied().filter(|_| !is_one);
-        let mut lost: Vec<&str> = Vec::new();
-        for model in named.iter().copied().chain(in_baseline) {
-            if !now.contains(&model) && !lost.contains(&model) {
-                lost.push(model);
-            }
-        }
         let gate = match (self.general, self.single.first()) {
             (Some(allowed), _) => format!("drop <= {allowed}"),
             (None, Some(single)) => format!("{} drop <= {}", single.metric, single.allowed),
             (None, None) => "drop".to_string(),
         };
-        for model in lost {
+        let all = named.iter().copied().chain(in_baseline);
+        for model in distinct(all.filter(|model| !now.contains(model))) {
             let has_failed = |score: &Score| analysis_of(&score.metric).is_some_and(|own| failed.contains(&own));
             if named.contains(&model) {
                 let why = format!("it is not among the models, which are {}", now.join(", "));
@@ -207,7 +196,7 @@ impl Drops {
                 let why = "every analysis of it failed in this run".to_string();
                 compared.lines.push(failed_line(gate.clone(), model, why));
             } else {
-                compared.not_computed(format!("model `{model}`"));
+                compared.not_computed.push(format!("model `{model}`"));
             }
         }
     }
@@ -241,18 +230,6 @@ impl Drops {
 }
 
 impl Compared {
-    fn not_computed(&mut self, what: String) {
-        if !self.not_computed.contains(&what) {
-            self.not_computed.push(what);
-        }
-    }
-
-    fn not_in_baseline(&mut self, what: String) {
-        if !self.not_in_baseline.contains(&what) {
-            self.not_in_baseline.push(what);
-        }
-    }
-
     /// What was left out, a sentence for each reason.
     pub fn left_out(&self, baseline: &str) -> Vec<String> {
         let reasons = [
@@ -260,7 +237,8 @@ impl Compared {
             (&self.not_in_baseline, format!("{baseline} does not have them")),
         ];
         let told = reasons.into_iter().filter(|(what, _)| !what.is_empty());
-        told.map(|(what, why)| format!("not compared: {}, because {why}", what.join(", ")))
+        let told = told.map(|(what, why)| (distinct(what.iter().map(String::as_str)).join(", "), why));
+        told.map(|(what, why)| format!("not compared: {what}, because {why}"))
             .collect()
     }
 }
@@ -273,10 +251,9 @@ impl Single {
 
 impl Change {
     fn line(&self, gate: String, model: &str) -> GateLine {
-        let drop = if self.drop > 0.0 {
-            format!("drop {}", number(self.drop))
-        } else {
-            "no drop".to_string()
+        let drop = match self.drop > 0.0 {
+            true => format!("drop {}", number(self.drop)),
+            false => "no drop".to_string(),
         };
         GateLine {
             gate,
@@ -294,16 +271,11 @@ impl Allowed {
             Some(digits) => (digits.trim(), true),
             None => (text.trim(), false),
         };
-        let number: f64 = digits
-            .parse()
-            .ok()
-            .filter(|n: &f64| n.is_finite() && *n >= 0.0)
-            .with_context(|| format!("{option}: `{text}` is not a drop; write 0.01 or 2%, not below 0"))?;
-        Ok(if is_share {
-            Allowed::Share(number / 100.0)
-        } else {
-            Allowed::Units(number)
-        })
+        match digits.parse::<f64>() {
+            Ok(n) if n.is_finite() && n >= 0.0 && is_share => Ok(Allowed::Share(n / 100.0)),
+            Ok(n) if n.is_finite() && n >= 0.0 => Ok(Allowed::Units(n)),
+            _ => bail!("{option}: `{text}` is not a drop; write 0.01 or 2%, not below 0"),
+        }
     }
 }
 
@@ -318,10 +290,6 @@ impl std::fmt::Display for Allowed {
 
 fn of_model<'a>(results: &'a Results, model: &'a str) -> impl Iterator<Item = &'a Score> {
     results.scores.iter().filter(move |s| s.model == model)
-}
-
-fn can_drop(score: &Score) -> bool {
-    score.better != Better::Neither && score.comparable
 }
 
 fn analysis_of(metric: &str) -> Option<Analysis> {

@@ -5,12 +5,13 @@ use clap::Args;
 use repscope_io::Pool;
 use serde::{Deserialize, Serialize};
 
-use super::{EncoderOptions, choice, default_options};
+use super::{EncoderOptions, default_options, words};
 use crate::encoding::is_encoder;
 use crate::models;
 use crate::source::{IdSource, Named, Source, bind};
 
-const POOLS: &[(&str, &str)] = &[("last", ""), ("mean", ""), ("first", ""), ("flatten", "")];
+/// How embeddings of several steps become one row.
+pub(crate) const POOLS: &str = "last mean first flatten";
 
 /// The arrays of all analyses of a run.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
@@ -38,7 +39,7 @@ pub struct Data {
     #[arg(long = "model", num_args = 1.., value_name = "NAME=PATH", help_heading = "Data")]
     pub models: Vec<Named>,
     /// Pooling of embeddings of shape (N, T, D) to one row per sample
-    #[arg(long, value_parser = choice::<Pool>(POOLS), default_value = "last", help_heading = "Data")]
+    #[arg(long, value_parser = words::<Pool>(POOLS), default_value = "last", help_heading = "Data")]
     pub pool: Pool,
     /// Join the arrays by id instead of by row: the name of an id column in every file, or NAME=PATH for
     /// each array (states, labels, episodes, the models' names, and NAME.view for their second views)
@@ -60,7 +61,7 @@ pub struct Models {
     #[arg(long = "model", required = true, num_args = 1.., value_name = "NAME=PATH")]
     pub models: Vec<Named>,
     /// Pooling of embeddings of shape (N, T, D) to one row per sample
-    #[arg(long, value_parser = choice::<Pool>(POOLS), default_value = "last")]
+    #[arg(long, value_parser = words::<Pool>(POOLS), default_value = "last")]
     pub pool: Pool,
     /// Join the arrays by id instead of by row: the name of an id column in every file, or NAME=PATH for
     /// each array (states, labels, episodes, the models' names, and NAME.view for their second views)

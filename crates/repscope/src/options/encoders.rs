@@ -7,20 +7,10 @@ use repscope_models::runtime::Provider;
 use repscope_models::{Layout, Pooling};
 use serde::{Deserialize, Serialize};
 
-use super::{choice, default_options, word};
+use super::layers::{Layer, object};
+use super::{choice, default_options, word, words};
 use crate::source::{Source, bind};
 
-const RUNTIMES: &[(&str, &str)] = &[("rust", ""), ("onnxruntime", "")];
-const PROVIDERS: &[(&str, &str)] = &[("cpu", ""), ("cuda", "")];
-const ACTIVATIONS: &[(&str, &str)] = &[("silu", ""), ("relu", ""), ("gelu", "")];
-const POOLINGS: &[(&str, &str)] = &[
-    ("mean", ""),
-    ("cls", ""),
-    ("max", ""),
-    ("last", ""),
-    ("pooler", ""),
-    ("eos", ""),
-];
 const LAYOUTS: &[(&str, &str)] = &[
     ("channels-first", "(channels, height, width)"),
     ("channels-last", "(height, width, channels)"),
@@ -85,7 +75,7 @@ pub struct NumberEncoderOptions {
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "X")]
     pub std: Vec<f32>,
     /// Activation of the frame encoder of the representation analysis [default: silu]
-    #[arg(long, value_parser = choice::<Activation>(ACTIVATIONS))]
+    #[arg(long, value_parser = words::<Activation>("silu relu gelu"))]
     pub activation: Option<Activation>,
     /// Number of attention heads of a vision transformer [default: width / 64]
     #[arg(long, value_name = "N")]
@@ -100,7 +90,7 @@ pub struct NumberEncoderOptions {
 
 impl EncoderOptions {
     /// What was chosen, for the results document: nothing where nothing was.
-    pub fn asked(&self) -> serde_json::Map<String, serde_json::Value> {
+    pub fn asked(&self) -> Layer {
         let numbers = &self.numbers;
         fn name<T: Serialize>(choice: Option<T>) -> Option<String> {
             choice.as_ref().map(word)
@@ -115,9 +105,7 @@ impl EncoderOptions {
             "max_tokens": self.text.max_tokens, "token_pooling": name(self.text.token_pooling),
             "no_projection": self.text.no_projection.then_some(true),
         });
-        let serde_json::Value::Object(mut chosen) = chosen else {
-            return serde_json::Map::new();
-        };
+        let mut chosen = object(chosen);
         chosen.retain(|_, value| !value.is_null());
         chosen
     }
@@ -129,13 +117,13 @@ impl EncoderOptions {
 #[command(next_help_heading = ENCODER_HEADING)]
 pub struct RuntimeOptions {
     /// Runtime of the encoder: pure Rust, or an installed ONNX Runtime
-    #[arg(long, value_parser = choice::<RuntimeChoice>(RUNTIMES), default_value = "rust")]
+    #[arg(long, value_parser = words::<RuntimeChoice>("rust onnxruntime"), default_value = "rust")]
     pub runtime: RuntimeChoice,
     /// The ONNX Runtime library [default: REPSCOPE_ONNXRUNTIME, else that of an installed onnxruntime package]
     #[arg(long, value_name = "PATH")]
     pub runtime_library: Option<Source>,
     /// Execution provider of ONNX Runtime [default: cpu]
-    #[arg(long, value_parser = choice::<Provider>(PROVIDERS))]
+    #[arg(long, value_parser = words::<Provider>("cpu cuda"))]
     pub provider: Option<Provider>,
     /// Number of rows per batch
     #[arg(long, default_value_t = 32, value_name = "N")]
@@ -157,7 +145,7 @@ pub struct TextEncoderOptions {
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<usize>,
     /// Pooling of the tokens of a text to one vector [default: as the model says]
-    #[arg(long, value_parser = choice::<Pooling>(POOLINGS))]
+    #[arg(long, value_parser = words::<Pooling>("mean cls max last pooler eos"))]
     pub token_pooling: Option<Pooling>,
     /// Use the embeddings of the text encoder although the checkpoint has no text projection
     #[arg(long)]

@@ -85,8 +85,14 @@ pub fn read<T: DeserializeOwned>(layer: Layer) -> Result<T, String> {
 
 /// What was said of some options: those of their fields that `is_said` names.
 pub fn said<T: Serialize>(options: &T, is_said: impl Fn(&str) -> bool) -> Layer {
-    match serde_json::to_value(options) {
-        Ok(Value::Object(fields)) => fields.into_iter().filter(|(field, _)| is_said(field)).collect(),
+    let fields = object(serde_json::to_value(options).unwrap_or_default()).into_iter();
+    fields.filter(|(field, _)| is_said(field)).collect()
+}
+
+/// The members of an object; none for anything else.
+pub fn object(value: Value) -> Layer {
+    match value {
+        Value::Object(members) => members,
         _ => Layer::new(),
     }
 }

@@ -6,23 +6,19 @@
 
 mod data;
 mod encoders;
-mod figures;
 pub mod layers;
 mod outputs;
 mod settings;
-
-use std::convert::Infallible;
-use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgMatches, Args, Command};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 
+pub(crate) use data::POOLS;
 pub use data::{Data, Groups, Models, SeenOption};
 pub use encoders::{EncoderOptions, NumberEncoderOptions, RuntimeChoice, RuntimeOptions, TextEncoderOptions};
-pub use figures::{FigureFormat, FigureOptions};
-pub use outputs::{FormatChoice, Outputs, formats};
+pub use outputs::{FigureFormat, FigureOptions, FormatChoice, Outputs, formats};
 pub use settings::{MOST_ROWS, MOST_SPLITS, Machine, Settings};
 
 /// The values that options have where nobody says otherwise: those of the command line.
@@ -61,6 +57,14 @@ pub(crate) fn choice<T: DeserializeOwned + Clone + Send + Sync + 'static>(
         .map(|word| serde_json::from_value(word.into()).expect("every listed word is a value"))
 }
 
+/// The same for words, separated by spaces, that need no help.
+pub(crate) fn words<T: DeserializeOwned + Clone + Send + Sync + 'static>(
+    words: &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(words.split(' '))
+        .map(|word| serde_json::from_value(word.into()).expect("every listed word is a value"))
+}
+
 /// The word by which serde knows a value.
 pub(crate) fn word<T: Serialize>(value: &T) -> String {
     match serde_json::to_value(value) {
@@ -74,11 +78,9 @@ pub(crate) fn word<T: Serialize>(value: &T) -> String {
 #[serde(transparent)]
 pub struct Word(pub String);
 
-impl FromStr for Word {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(Word(text.to_string()))
+impl From<&str> for Word {
+    fn from(text: &str) -> Self {
+        Word(text.to_string())
     }
 }
 

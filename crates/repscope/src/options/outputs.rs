@@ -4,18 +4,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use repscope_figures::Width;
 use repscope_render::Format;
 use serde::{Deserialize, Serialize};
 
-use super::{FigureOptions, choice, default_options};
+use super::{default_options, words};
 
-const FORMATS: &[(&str, &str)] = &[
-    ("table", ""),
-    ("markdown", ""),
-    ("latex", ""),
-    ("csv", ""),
-    ("json", ""),
-];
+const FORMATS: &str = "table markdown latex csv json";
 
 /// What becomes of results.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
@@ -28,7 +23,7 @@ pub struct Outputs {
     #[arg(long)]
     pub json: bool,
     /// Format of the table
-    #[arg(long, value_parser = choice::<FormatChoice>(FORMATS), default_value = "table")]
+    #[arg(long, value_parser = words::<FormatChoice>(FORMATS), default_value = "table")]
     pub format: FormatChoice,
     /// Which figures are drawn.
     #[command(flatten)]
@@ -55,7 +50,7 @@ default_options!(Outputs);
 
 /// Parses the form of a table.
 pub fn formats() -> impl clap::builder::TypedValueParser<Value = FormatChoice> {
-    choice::<FormatChoice>(FORMATS)
+    words::<FormatChoice>(FORMATS)
 }
 
 impl Outputs {
@@ -69,5 +64,96 @@ impl Outputs {
             FormatChoice::Latex => Some(Format::Latex),
             FormatChoice::Csv => Some(Format::Csv),
         }
+    }
+}
+
+/// Which figures are drawn, and how.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FigureOptions {
+    /// Draw no figures
+    #[arg(long)]
+    pub no_figures: bool,
+    /// Formats of the figures
+    #[arg(
+        long,
+        value_parser = words::<FigureFormat>("png svg pdf"),
+        num_args = 1..,
+        value_delimiter = ',',
+        default_values = ["png", "svg", "pdf"],
+        hide_possible_values = true,
+        value_name = "png,svg,pdf"
+    )]
+    pub figure_format: Vec<FigureFormat>,
+    /// Width of the figures: one column (88 mm), two columns (180 mm), or millimeters
+    #[arg(long, value_parser = figure_width, default_value = "two", value_name = "one|two|MM")]
+    #[serde(with = "width")]
+    pub figure_width: Width,
+}
+
+default_options!(FigureOptions);
+
+impl FigureOptions {
+    /// The requested formats, each once.
+    pub fn formats(&self) -> Vec<FigureFormat> {
+        let all = [FigureFormat::Png, FigureFormat::Svg, FigureFormat::Pdf];
+        all.into_iter().filter(|f| self.figure_format.contains(f)).collect()
+    }
+}
+
+/// What a figure is drawn as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum FigureFormat {
+    /// Pixels.
+    Png,
+    /// Shapes for the web.
+    Svg,
+    /// Shapes for print.
+    Pdf,
+}
+
+impl FigureFormat {
+    /// The extension of its files.
+    pub fn name(self) -> &'static str {
+        match self {
+            FigureFormat::Png => "png",
+            FigureFormat::Svg => "svg",
+            FigureFormat::Pdf => "pdf",
+        }
+    }
+}
+
+/// `one`, `two`, or a number of millimeters.
+fn figure_width(text: &str) -> Result<Width, String> {
+    match text.trim_end_matches("mm").trim_end().parse::<f64>() {
+        _ if text == "one" => Ok(Width::OneColumn),
+        _ if text == "two" => Ok(Width::TwoColumns),
+        Ok(mm) if (40.0..=1000.0).contains(&mm) => Ok(Width::Millimetres(mm)),
+        _ => Err("it is neither one, nor two, nor a number of millimetres from 40 to 1000".to_string()),
+    }
+}
+
+/// A width as it is typed.
+mod width {
+    use repscope_figures::Width;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(width: &Width, serializer: S) -> Result<S::Ok, S::Error> {
+        match width {
+            Width::OneColumn => serializer.serialize_str("one"),
+            Width::Millimetres(mm) => serializer.collect_str(mm),
+            _ => serializer.serialize_str("two"),
+        }
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Width, D::Error> {
+        let text = match serde_json::Value::deserialize(deserializer)? {
+            serde_json::Value::String(text) => text,
+            other => other.to_string(),
+        };
+        super::figure_width(&text).map_err(D::Error::custom)
     }
 }

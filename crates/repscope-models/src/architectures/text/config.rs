@@ -6,7 +6,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::architectures::Activation;
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 
 /// The networks that can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +55,12 @@ pub(crate) struct Config {
 }
 
 impl Config {
+    /// What a network of this kind is, for people.
+    pub(super) fn title(&self, depth: usize, width: usize, vocabulary: usize) -> String {
+        let Config { family, heads, .. } = self;
+        format!("{family}: {depth} layers, {heads} heads, width {width}, {vocabulary} tokens known")
+    }
+
     /// Reads the configuration; none where `model_type` is not supported.
     pub(crate) fn read(json: &Value) -> Result<Option<Config>> {
         let Some(family) = family(json) else { return Ok(None) };
@@ -64,15 +70,13 @@ impl Config {
             _ => json,
         };
         if flag(json, "is_decoder") || flag(json, "add_cross_attention") {
-            return Err(Error::Model(format!(
-                "config.json is that of a decoder, not of a {family}; export it to ONNX and give that file"
-            )));
+            bail!("config.json is that of a decoder, not of a {family}; export it to ONNX and give that file");
         }
         if let Some(kind) = text(json, "position_embedding_type").filter(|kind| *kind != "absolute") {
-            return Err(Error::Model(format!(
+            bail!(
                 "config.json says position_embedding_type {kind}, which is not supported; export the model to ONNX \
                  and give that file"
-            )));
+            );
         }
         let is_distil = family == Family::DistilBert;
         let keys = match family {
@@ -153,12 +157,10 @@ fn activation(name: &str) -> Result<Activation> {
         "relu" => Activation::Relu,
         "silu" | "swish" => Activation::Silu,
         "tanh" => Activation::Tanh,
-        other => {
-            return Err(Error::Model(format!(
-                "config.json says the activation is {other}, which is not supported; export the model to ONNX and \
+        other => bail!(
+            "config.json says the activation is {other}, which is not supported; export the model to ONNX and \
                  give that file"
-            )));
-        }
+        ),
     })
 }
 
@@ -180,9 +182,7 @@ fn count(json: &Value, key: &str) -> Result<Option<usize>> {
         None | Some(Value::Null) => Ok(None),
         Some(value) => match value.as_u64() {
             Some(size) if (1..=1 << 20).contains(&size) => Ok(Some(size as usize)),
-            _ => Err(Error::Model(format!(
-                "config.json says {key} {value}; an integer from 1 on is needed"
-            ))),
+            _ => bail!("config.json says {key} {value}; an integer from 1 on is needed"),
         },
     }
 }

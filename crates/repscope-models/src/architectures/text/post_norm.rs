@@ -8,7 +8,7 @@ use super::{Written, depth, head_width, hidden_output, linear, numbers, relative
 use crate::architectures::Activation;
 use crate::architectures::layers::Layers;
 use crate::architectures::text::{Config, Family};
-use crate::error::{Error, Result};
+use crate::error::{Result, wrong};
 use crate::graph::Attribute;
 
 /// The names within a layer.
@@ -92,15 +92,10 @@ pub(super) fn write(layers: &mut Layers, config: &Config) -> Result<Written> {
         .checked_sub(before)
         .filter(|&longest| longest > 0)
         .ok_or_else(|| {
-            Error::Model(format!(
-                "there are embeddings of {positions} positions, but the first token has number {before}"
-            ))
+            wrong!("there are embeddings of {positions} positions, but the first token has number {before}")
         })?;
     Ok(Written {
-        title: format!(
-            "{}: {depth} layers, {} heads, width {width}, {vocabulary} tokens known",
-            config.family, config.heads
-        ),
+        title: config.title(depth, width, vocabulary),
         vocabulary,
         longest: Some(longest),
     })

@@ -16,9 +16,10 @@ use super::{Analysis, Origin, declare};
 use crate::encoding::{Model, Seen, stored};
 use crate::evaluation::plan::{Extra, Planned};
 use crate::inputs::Inputs;
+use crate::options::layers::{Layer, object};
 use crate::options::{Data, MOST_ROWS, RuntimeOptions, Settings, TextEncoderOptions, choice, default_options};
 use crate::reader::{Reader, Sources};
-use crate::search::list;
+use crate::search::{distinct, list};
 use crate::session::Session;
 use crate::source::{Named, Place, Source, bind};
 
@@ -161,23 +162,15 @@ impl Analysis for Etes {
         if let Some(k) = self.k.iter().find(|&&k| k == 0 || k > MOST_ROWS) {
             bail!("`k` = {k}: K counts the nearest texts, at least 1 and at most {MOST_ROWS}");
         }
-        let mut k: Vec<usize> = Vec::new();
-        for own in &self.k {
-            if !k.contains(own) {
-                k.push(*own);
-            }
-        }
         let &[excellent, good, fair, weak] = &self.bands[..] else {
-            bail!(
-                "bands are four numbers, such as -0.8 -0.5 -0.2 0, but there are {}",
-                self.bands.len()
-            );
+            let count = self.bands.len();
+            bail!("bands are four numbers, such as -0.8 -0.5 -0.2 0, but there are {count}");
         };
         let spec = Spec {
             etes: EtesSpec {
                 fluency_weight: self.fluency_weight,
                 bands: [excellent, good, fair, weak],
-                k,
+                k: distinct(self.k.iter().copied()),
                 permutations: self.permutations,
             },
             ..self.settings.spec()?
@@ -205,36 +198,29 @@ impl Analysis for Etes {
 fn read(options: &Etes, session: &Session) -> Result<(Decoding, Sources)> {
     let mut reader = Reader::new(&[]);
     let names = names(options)?;
-    let reference_texts = match &options.reference_text {
-        Some(source) => Some(seen_texts(&source.place()?, &mut reader)?),
-        None => None,
-    };
+    let place = options.reference_text.as_ref().map(Source::place).transpose()?;
+    let reference_texts = place.map(|place| seen_texts(&place, &mut reader)).transpose()?;
     let mut encoder = Encoder {
         options,
         session,
         model: None,
     };
-    let mut files = Files::default();
+    let mut files = Vec::new();
     let mut systems = Vec::new();
     let mut of_references: Option<Arc<Space>> = None;
     for name in &names {
-        let (generated, texts) = (
-            own_place(&options.generated, name, &names)?,
-            own_place(&options.generated_text, name, &names)?,
-        );
-        let texts = match texts {
-            Some(place) => Some(seen_texts(&place, &mut reader)?),
-            None => None,
-        };
-        let space = match (generated, &texts) {
-            (Some(place), _) => files.space(&place, name, &mut reader)?,
+        let generated = own_place(&options.generated, name, &names)?;
+        let texts = own_place(&options.generated_text, name, &names)?;
+        let texts = texts.map(|place| seen_texts(&place, &mut reader)).transpose()?;
+        let generated = match (generated, &texts) {
+            (Some(place), _) => space(&mut files, &place, name, &mut reader)?,
             (None, Some(texts)) => Arc::new(encoder.space(texts, name, &mut reader)?),
             (None, None) => bail!("system `{name}` has neither embeddings of its texts nor the texts"),
         };
         let signal = shared_place(&options.signal, name, &names)?
             .with_context(|| format!("system `{name}` has no signals; give a path for all, or {name}=PATH"))?;
         let reference = match (shared_place(&options.reference, name, &names)?, &reference_texts) {
-            (Some(place), _) => Some(files.space(&place, "reference", &mut reader)?),
+            (Some(place), _) => Some(space(&mut files, &place, "reference", &mut reader)?),
             (None, Some(texts)) => {
                 if of_references.is_none() {
                     of_references = Some(Arc::new(encoder.space(texts, "reference", &mut reader)?));
@@ -243,16 +229,16 @@ fn read(options: &Etes, session: &Session) -> Result<(Decoding, Sources)> {
             }
             (None, None) => None,
         };
-        let fluency = match own_place(&options.fluency, name, &names)? {
-            Some(place) => Some(fluency(&place, options.fluency_kind, &mut reader)?.into()),
-            None => None,
-        };
+        let place = own_place(&options.fluency, name, &names)?;
+        let fluency = place
+            .map(|place| fluency(&place, options.fluency_kind, &mut reader))
+            .transpose()?;
         systems.push(System {
             name: name.clone(),
-            signal: files.space(&signal, "signal", &mut reader)?,
-            generated: space,
+            signal: space(&mut files, &signal, "signal", &mut reader)?,
+            generated,
             reference,
-            fluency,
+            fluency: fluency.map(Into::into),
             texts: texts.as_ref().and_then(shared),
         });
     }
@@ -355,10 +341,8 @@ fn refuse_strangers(fluency: &[Named], systems: &[String]) -> Result<()> {
     for given in fluency.iter().filter(|_| fluency.len() > 1 || systems.len() > 1) {
         let name = name_of(given)?;
         if !systems.contains(&name) {
-            bail!(
-                "fluency {given} is for a system `{name}`, but the systems are {}; write NAME=PATH for each",
-                list(systems.iter().map(String::as_str))
-            );
+            let known = list(systems.iter().map(String::as_str));
+            bail!("fluency {given} is for a system `{name}`, but the systems are {known}; write NAME=PATH for each");
         }
     }
     Ok(())
@@ -377,24 +361,18 @@ fn shared(seen: &Seen) -> Option<Arc<[String]>> {
 }
 
 /// Vectors, each file read once.
-#[derive(Default)]
-struct Files {
-    known: Vec<(String, Arc<Space>)>,
+fn space(known: &mut Files, place: &Place, name: &str, reader: &mut Reader) -> Result<Arc<Space>> {
+    let text = place.to_string();
+    if let Some((_, space)) = known.iter().find(|(known, _)| *known == text) {
+        return Ok(space.clone());
+    }
+    let array = reader.array(place)?;
+    let space = Arc::new(array.into_space(name, Pool::Flatten).with_context(|| text.clone())?);
+    known.push((text, space.clone()));
+    Ok(space)
 }
 
-impl Files {
-    fn space(&mut self, place: &Place, name: &str, reader: &mut Reader) -> Result<Arc<Space>> {
-        let text = place.to_string();
-        if let Some((_, space)) = self.known.iter().find(|(known, _)| *known == text) {
-            return Ok(space.clone());
-        }
-        let array = reader.array(place)?;
-        let space = array.into_space(name, Pool::Flatten).with_context(|| text.clone())?;
-        let space = Arc::new(space);
-        self.known.push((text, space.clone()));
-        Ok(space)
-    }
-}
+type Files = Vec<(String, Arc<Space>)>;
 
 /// The text encoder, opened when it is first needed.
 struct Encoder<'a> {
@@ -406,8 +384,7 @@ struct Encoder<'a> {
 impl Encoder<'_> {
     fn space(&mut self, texts: &Seen, name: &str, reader: &mut Reader) -> Result<Space> {
         let options = self.options;
-        let source = options.text_encoder.as_ref().map(ToString::to_string);
-        let Some(path) = source.as_deref().map(InputPath::parse) else {
+        let Some(source) = &options.text_encoder else {
             let vectors = if name == "reference" { "reference" } else { "generated" };
             bail!(
                 "{texts} holds {} texts, and nothing to encode them with; name a text encoder (`text_encoder` FOLDER), or \
@@ -415,18 +392,12 @@ impl Encoder<'_> {
                 texts.rows()
             );
         };
-        let machine = &options.settings.machine;
         let model = match &mut self.model {
             Some(model) => model,
-            None => {
-                if !path.path.exists() {
-                    bail!("text encoder {path}: there is no such folder or file");
-                }
-                let checkpoint = options.checkpoint.as_ref();
-                let model = Model::open_text(&path, checkpoint, &options.text, &options.runtime, machine)
-                    .with_context(|| format!("text encoder {path}"))?;
-                reader.records.push(model.record(&path));
-                self.model.insert(model)
+            none => {
+                let (checkpoint, machine) = (options.checkpoint.as_ref(), &options.settings.machine);
+                let opened = Model::text_encoder(source, checkpoint, &options.text, &options.runtime, machine, reader)?;
+                none.insert(opened)
             }
         };
         let stored = stored(model, name, texts, None, options.runtime.no_cache, self.session)?;
@@ -434,10 +405,8 @@ impl Encoder<'_> {
             .to_be_known(&stored.notes)
             .map(|note| format!("texts of `{name}`: {note}"));
         reader.warnings.extend(notes);
-        stored
-            .only()?
-            .into_space(name, Pool::Flatten)
-            .with_context(|| name.to_string())
+        let found = stored.only()?.into_space(name, Pool::Flatten);
+        found.with_context(|| name.to_string())
     }
 
     fn refuse_idle(&self) -> Result<()> {
@@ -454,10 +423,8 @@ impl Encoder<'_> {
 fn fluency(text: &Place, kind: FluencyKind, reader: &mut Reader) -> Result<Vec<f64>> {
     let space = reader.array(text)?.into_space("fluency", Pool::Flatten)?;
     if space.columns() != 1 {
-        bail!(
-            "{text} has {} numbers per sample; the fluency of a text is one number",
-            space.columns()
-        );
+        let columns = space.columns();
+        bail!("{text} has {columns} numbers per sample; the fluency of a text is one number");
     }
     let mut value = [0.0];
     let number = |i: usize| {
@@ -510,34 +477,27 @@ fn empty_texts(decoding: &Decoding) -> Vec<String> {
     let told = |whose: String, texts: &Arc<[String]>| {
         let empty = count(texts);
         (empty > 0).then(|| {
-            format!(
-                "{empty} of {} {whose} are empty; they are scored like any other",
-                texts.len()
-            )
+            let count = texts.len();
+            format!("{empty} of {count} {whose} are empty; they are scored like any other")
         })
     };
-    let own = decoding
-        .systems
-        .iter()
-        .filter_map(|system| told(format!("texts of `{}`", system.name), system.texts.as_ref()?));
+    let own = decoding.systems.iter();
+    let own = own.filter_map(|system| told(format!("texts of `{}`", system.name), system.texts.as_ref()?));
     let references = decoding.references.as_ref();
     own.chain(references.and_then(|texts| told("reference texts".to_string(), texts)))
         .collect()
 }
 
 /// What was asked, for the results document.
-fn asked(options: &Etes) -> serde_json::Map<String, serde_json::Value> {
+fn asked(options: &Etes) -> Layer {
     let asked = serde_json::json!({
         "signal": options.signal, "generated": options.generated, "reference": options.reference,
         "generated_text": options.generated_text, "reference_text": options.reference_text,
         "text_encoder": options.text_encoder, "checkpoint": options.checkpoint, "template": options.text.template,
         "max_tokens": options.text.max_tokens, "fluency": options.fluency, "group": options.group, "units": options.units,
     });
-    let serde_json::Value::Object(mut asked) = asked else {
-        return serde_json::Map::new();
-    };
-    let is_said = |value: &serde_json::Value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty());
-    asked.retain(|_, value| is_said(value));
+    let mut asked = object(asked);
+    asked.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
     if !options.fluency.is_empty() && options.fluency_kind == FluencyKind::Perplexity {
         asked.insert("fluency_kind".to_string(), "perplexity".into());
     }

@@ -49,10 +49,8 @@ impl Kept {
         if !is_same {
             if folder.exists() {
                 if !file.is_file() {
-                    bail!(
-                        "{} already exists and was not made by this analysis; choose another output folder",
-                        folder.display()
-                    );
+                    let folder = folder.display();
+                    bail!("{folder} already exists and was not made by this analysis; choose another output folder");
                 }
                 std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! What does masking parts of its images cost a classifier? `tree` reads labels off folders, `split` says which images are looked at,
+//! What does masking parts of its images cost a classifier? `tree` reads labels off folders and says which images are looked at,
 //! `pictures` masks them, `generate` writes them, `classify` runs a model on them, `stored` reads predictions, `kept` keeps them, and
 //! `files` writes the summaries.
 
@@ -8,11 +8,11 @@ mod files;
 mod generate;
 mod kept;
 mod pictures;
-mod split;
 mod stored;
 mod tree;
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
@@ -20,20 +20,22 @@ use rayon::prelude::*;
 use repscope_core::masking::{Fill, Kind as Shape, Masking, RandomFrom, Rule};
 use repscope_core::run::Driver;
 use repscope_core::{Analysis as Kind, Head, Perturbation, PerturbedSet, Results, Spec, perturb};
-use repscope_io::{BadImages, InputPath, InputRecord};
+use repscope_io::{InputPath, InputRecord};
 use serde::{Deserialize, Serialize};
 
 use super::{Analysis, Origin, declare};
-use crate::encoding::open_numbers;
+use crate::encoding::{bad_images, open_numbers};
 use crate::evaluation::plan::{Extra, Planned};
 use crate::inputs::Inputs;
-use crate::options::{Data, NumberEncoderOptions, Settings, choice, default_options};
+use crate::options::layers::object;
+use crate::options::{Data, NumberEncoderOptions, Settings, choice, default_options, words};
 use crate::reader::{Reader, Sources};
+use crate::search::distinct;
 use crate::session::Session;
 use crate::source::{Source, bind};
 use classify::Classifier;
 use kept::{Kept, Predicted};
-use pictures::{InFiles, InMemory, Picked, masked, refuse_color};
+use pictures::{InFiles, Picked, masked, refuse_color};
 use stored::{BASELINE, mean_shares};
 use tree::Tree;
 
@@ -69,10 +71,10 @@ pub struct MaskOptions {
     pub kinds: Vec<Shape>,
     /// How pixels are selected: exactly the percentage, with random tie-breaking, or all beyond a percentile (the rule of
     /// the original scripts, which masks far more if pixels are tied)
-    #[arg(long, value_parser = choice::<Rule>(&[("exact", ""), ("threshold", "")]), default_value = "exact")]
+    #[arg(long, value_parser = words::<Rule>("exact threshold"), default_value = "exact")]
     pub rule: Rule,
     /// Where random pixels are drawn from: lit pixels, or all pixels (as in the original scripts)
-    #[arg(long, value_parser = choice::<RandomFrom>(&[("lit", ""), ("all", "")]), default_value = "lit")]
+    #[arg(long, value_parser = words::<RandomFrom>("lit all"), default_value = "lit")]
     pub random_from: RandomFrom,
     /// Replacement of masked pixels
     #[arg(long, value_parser = choice::<Fill>(FILLS), default_value = "black")]
@@ -140,14 +142,8 @@ impl MaskOptions {
         let mut percents = self.percents.clone();
         percents.sort_by(f64::total_cmp);
         percents.dedup();
-        let mut kinds: Vec<Shape> = Vec::new();
-        for kind in &self.kinds {
-            if !kinds.contains(kind) {
-                kinds.push(*kind);
-            }
-        }
         let mut maskings = Vec::new();
-        for kind in kinds {
+        for kind in distinct(self.kinds.iter().copied()) {
             maskings.extend(percents.iter().map(|&percent| Masking {
                 rule: self.rule,
                 random_from: self.random_from,
@@ -169,14 +165,9 @@ impl MaskOptions {
     /// What was asked about masks, for documents.
     fn asked(&self, seed: u64) -> serde_json::Map<String, serde_json::Value> {
         let names: Vec<String> = self.maskings(seed).iter().map(Masking::name).collect();
-        let asked = [
-            ("masks", serde_json::json!(names)),
-            ("rule", serde_json::json!(self.rule)),
-            ("random_from", serde_json::json!(self.random_from)),
-            ("fill", serde_json::json!(self.fill)),
-            ("seed", serde_json::json!(seed)),
-        ];
-        asked.map(|(key, value)| (key.to_string(), value)).into_iter().collect()
+        object(serde_json::json!({
+            "masks": names, "rule": self.rule, "random_from": self.random_from, "fill": self.fill, "seed": seed,
+        }))
     }
 
     /// The masks, checked.
@@ -267,14 +258,8 @@ impl Analysis for Perturb {
         let Extra::Perturbation(scored) = &planned.extra else {
             bail!("internal error: a perturbation without its data. Please report this");
         };
-        let driver = session.driver();
-        Ok(perturb(
-            &scored.model,
-            &scored.data,
-            &planned.metrics,
-            &planned.spec,
-            &driver,
-        )?)
+        let (driver, metrics, spec) = (session.driver(), &planned.metrics, &planned.spec);
+        Ok(perturb(&scored.model, &scored.data, metrics, spec, &driver)?)
     }
 }
 
@@ -327,19 +312,12 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
     let seed = options.settings.seed;
     let maskings = options.masks.checked(seed)?;
     let suffix = options.masks.suffix();
-    let folder = options
-        .images
-        .as_deref()
-        .context("a checkpoint needs images to classify")?;
-    let bad = if options.model.skip_bad {
-        BadImages::LeaveOut
-    } else {
-        BadImages::Refuse
-    };
-    let mut tree = Tree::open(folder, &options.exclude, bad)?;
+    let folder = options.images.as_deref();
+    let folder = folder.context("a checkpoint needs images to classify")?;
+    let mut tree = Tree::open(folder, &options.exclude, bad_images(options.model.skip_bad))?;
     refuse_color(&tree.images)?;
     let mut warnings: Vec<String> = tree.images.notes().to_vec();
-    let split = split::apply(&mut tree, &options.split, seed)?;
+    let split = tree::apply(&mut tree, &options.split, seed)?;
     warnings.push(format!("{}: {split}", folder.display()));
     // Everything that will be needed is looked for before anything is computed.
     let files = match &options.perturbation_dir {
@@ -371,9 +349,9 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
             kept.write(set, &heads, &predicted)?;
             Ok(predicted)
         };
+    let plain = Picked::new(&tree.images, &tree.rows);
     let baseline = predict(BASELINE, &mut |classifier, driver| {
-        let rows = Picked::new(&tree.images, &tree.rows);
-        let said = classifier.predict(&rows, "images as they are", driver)?;
+        let said = classifier.predict(&plain, "images as they are", driver)?;
         Ok(Predicted { said, shares: None })
     })?;
     let mut sets = Vec::new();
@@ -386,9 +364,9 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
                 Ok(Predicted { said, shares })
             }
             None => {
-                let rows = InMemory::new(Picked::new(&tree.images, &tree.rows), masking);
-                let said = classifier.predict(&rows, &set, driver)?;
-                let shares = Some(rows.shares());
+                let shares = Mutex::default();
+                let said = classifier.predict(&plain.masked(masking, &shares), &set, driver)?;
+                let shares = Some(shares.into_inner().unwrap_or_default());
                 Ok(Predicted { said, shares })
             }
         })?;
@@ -419,27 +397,11 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
         sets,
     };
     let mut asked = options.masks.asked(seed);
-    asked.extend([
-        ("images".to_string(), serde_json::json!(folder.display().to_string())),
-        ("checkpoint".to_string(), serde_json::json!(path.to_string())),
-        ("split".to_string(), serde_json::json!(options.split)),
-        ("exclude".to_string(), serde_json::json!(options.exclude)),
-        (
-            "perturbation_dir".to_string(),
-            serde_json::json!(options.perturbation_dir),
-        ),
-        ("scale".to_string(), serde_json::json!(model.scale)),
-    ]);
-    let record = |path: String, shape: Vec<usize>, dtype: &str, digest: &str| InputRecord {
-        path,
-        shape,
-        dtype: dtype.to_string(),
-        digest: digest.to_string(),
-        about: Vec::new(),
-    };
-    let shape = std::iter::once(tree.images.count())
-        .chain(tree.images.shape().iter().copied())
-        .collect();
+    asked.extend(object(serde_json::json!({
+        "images": folder.display().to_string(), "checkpoint": path.to_string(), "split": options.split,
+        "exclude": options.exclude, "perturbation_dir": options.perturbation_dir, "scale": model.scale,
+    })));
+    let shape = [&[tree.images.count()], tree.images.shape()].concat();
     Ok(Scored {
         model: options.name.clone().unwrap_or_else(|| path.stem()),
         examples: files::examples(&tree, &maskings, suffix)?,
@@ -449,9 +411,9 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
             records: vec![
                 InputRecord {
                     about: classifier.about().to_vec(),
-                    ..record(path.to_string(), Vec::new(), "classifier", classifier.digest())
+                    ..InputRecord::new(&path, &[], "classifier", classifier.digest().to_string())
                 },
-                record(folder.display().to_string(), shape, "images", &images),
+                InputRecord::new(folder.display(), &shape, "images", images),
             ],
             warnings,
             options: asked,

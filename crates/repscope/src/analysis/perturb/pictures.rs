@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use repscope_core::masking::apply_all;
 use repscope_core::{Masked, Masking, random};
 use repscope_io::{BadImages, Images};
-use repscope_models::Rows;
+use repscope_models::{Made, Rows};
 
 use super::tree::Tree;
 
@@ -60,11 +60,8 @@ impl Rows for Picked<'_> {
 pub fn refuse_color(images: &Images) -> Result<()> {
     if images.shape().len() != 2 || images.dtype() != "u8" {
         let sizes: Vec<String> = images.shape().iter().map(usize::to_string).collect();
-        bail!(
-            "masks are for grey images of 8 bits, but these are {} of {}; convert them (PIL's `L`)",
-            images.dtype(),
-            sizes.join(" x ")
-        );
+        let (dtype, sizes) = (images.dtype(), sizes.join(" x "));
+        bail!("masks are for grey images of 8 bits, but these are {dtype} of {sizes}; convert them (PIL's `L`)");
     }
     Ok(())
 }
@@ -79,55 +76,33 @@ pub fn masked(images: &Images, row: usize, maskings: &[Masking]) -> Result<(Vec<
     Ok((bytes, masked))
 }
 
-/// Images that are masked as they are read.
-pub struct InMemory<'a> {
-    picked: Picked<'a>,
-    masking: &'a Masking,
-    /// For each image the share of lit pixels and of all pixels that was masked; `None` without lit pixels.
-    shares: Mutex<Vec<Option<[f32; 2]>>>,
-}
+/// For each image the share of lit pixels and of all pixels that was masked; `None` without lit pixels.
+pub type Shares = Vec<Option<[f32; 2]>>;
 
-impl<'a> InMemory<'a> {
-    pub fn new(picked: Picked<'a>, masking: &'a Masking) -> Self {
-        let shares = Mutex::new(vec![None; picked.rows.len()]);
-        InMemory {
-            picked,
-            masking,
-            shares,
-        }
-    }
-
-    pub fn shares(self) -> Vec<Option<[f32; 2]>> {
-        self.shares.into_inner().unwrap_or_default()
-    }
-}
-
-impl Rows for InMemory<'_> {
-    fn count(&self) -> usize {
-        self.picked.count()
-    }
-
-    fn shape(&self) -> &[usize] {
-        self.picked.shape()
-    }
-
-    fn dtype(&self) -> &str {
-        self.picked.dtype()
-    }
-
-    fn read(&self, rows: Range<usize>, into: &mut Vec<f32>) -> repscope_models::Result<()> {
-        let mask = |place: usize| {
-            let one = std::slice::from_ref(self.masking);
-            masked(self.picked.images, self.picked.rows[place], one).map(|(_, mut masked)| masked.pop())
+impl Picked<'_> {
+    /// The images, masked as they are read; notes what was masked of each.
+    pub fn masked(&self, masking: &Masking, shares: &Mutex<Shares>) -> impl Rows {
+        let read = move |rows: Range<usize>, into: &mut Vec<f32>| {
+            let mask = |place: usize| {
+                let one = std::slice::from_ref(masking);
+                masked(self.images, self.rows[place], one).map(|(_, mut masked)| masked.pop())
+            };
+            let made: Result<Vec<Option<Masked>>> = rows.clone().into_par_iter().map(mask).collect();
+            let made = made.map_err(|error| repscope_models::Error::Model(crate::error::message(&error)))?;
+            let mut shares = shares.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            shares.resize(self.rows.len(), None);
+            for (place, masked) in rows.zip(made.into_iter().flatten()) {
+                shares[place] = share(&masked);
+                into.extend(masked.pixels.iter().map(|&byte| f32::from(byte)));
+            }
+            Ok(())
         };
-        let made: Result<Vec<Option<Masked>>> = rows.clone().into_par_iter().map(mask).collect();
-        let made = made.map_err(|error| repscope_models::Error::Model(crate::error::message(&error)))?;
-        let mut shares = self.shares.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        for (place, masked) in rows.zip(made.into_iter().flatten()) {
-            shares[place] = share(&masked);
-            into.extend(masked.pixels.iter().map(|&byte| f32::from(byte)));
+        let count = self.rows.len();
+        Made {
+            rows: self,
+            count,
+            read,
         }
-        Ok(())
     }
 }
 
@@ -166,12 +141,8 @@ impl InFiles {
                 tree.images.shape()
             );
         }
-        let places = images
-            .names()
-            .iter()
-            .enumerate()
-            .map(|(i, name)| (name.clone(), i))
-            .collect();
+        let places = images.names().iter().enumerate().map(|(i, name)| (name.clone(), i));
+        let places = places.collect();
         let files = InFiles {
             images,
             places,
@@ -179,10 +150,8 @@ impl InFiles {
         };
         let mut missing = Vec::new();
         for masking in maskings {
-            let names = tree
-                .names()
-                .into_iter()
-                .map(|name| masked_name(name, &masking.name(), suffix));
+            let names = tree.names().into_iter();
+            let names = names.map(|name| masked_name(name, &masking.name(), suffix));
             missing.extend(names.filter(|name| !files.places.contains_key(name)));
         }
         if !missing.is_empty() {
@@ -200,10 +169,8 @@ impl InFiles {
 
     /// The masked images of a set, in the order of the images as they are.
     pub fn of_set(&self, tree: &Tree, masking: &Masking) -> Picked<'_> {
-        let names = tree
-            .names()
-            .into_iter()
-            .map(|name| masked_name(name, &masking.name(), &self.suffix));
+        let names = tree.names().into_iter();
+        let names = names.map(|name| masked_name(name, &masking.name(), &self.suffix));
         let rows = names.filter_map(|name| self.places.get(&name).copied()).collect();
         Picked {
             images: &self.images,

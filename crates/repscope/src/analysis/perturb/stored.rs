@@ -39,10 +39,8 @@ pub fn read(folder: &Path, reader: &mut Reader) -> Result<(Perturbation, String)
                 [] => "it has no folders at all".to_string(),
                 some => format!("there are {}", list(some.iter().map(String::as_str))),
             };
-            bail!(
-                "{} has no folder `{part}`, which holds {part}/HEAD.npy; {there}",
-                folder.display()
-            );
+            let folder = folder.display();
+            bail!("{folder} has no folder `{part}`, which holds {part}/HEAD.npy; {there}");
         }
     }
     let names = heads(&folder.join(LABELS))?;
@@ -298,10 +296,8 @@ fn orders(folder: &Path, sets: &[(String, String, f64)]) -> Result<BTreeMap<Stri
         .chain(sets.iter().map(|(part, ..)| part.as_str()));
     let parts: Vec<&str> = parts.collect();
     let file = |part: &str| -> Option<PathBuf> {
-        ["ids.npy", "ids.txt"]
-            .iter()
-            .map(|name| folder.join(part).join(name))
-            .find(|file| file.is_file())
+        let mut found = ["ids.npy", "ids.txt"].iter().map(|name| folder.join(part).join(name));
+        found.find(|file| file.is_file())
     };
     let with: Vec<&str> = parts.iter().copied().filter(|part| file(part).is_some()).collect();
     if with.is_empty() {
@@ -343,11 +339,8 @@ pub fn shares_of(path: &Path, reader: &mut Reader) -> Result<Option<Vec<Option<[
     }
     let array = reader.array(&Place::File(InputPath::file(path)))?;
     let [_, 2] = array.shape() else {
-        bail!(
-            "{} has the shape {:?}; two shares per sample are needed",
-            path.display(),
-            array.shape()
-        );
+        let (path, shape) = (path.display(), array.shape());
+        bail!("{path} has the shape {shape:?}; two shares per sample are needed");
     };
     let pair = |pair: &[f32]| (!pair[0].is_nan() && !pair[1].is_nan()).then(|| [pair[0], pair[1]]);
     Ok(Some(floats(&array)?.chunks_exact(2).map(pair).collect()))

@@ -5,6 +5,7 @@ use anyhow::{Result, bail};
 use repscope_core::Direction;
 
 use super::PROTOTYPE;
+use crate::search::distinct;
 
 /// More directions than this are not listed in a message.
 const LISTED: usize = 30;
@@ -13,25 +14,17 @@ const LISTED: usize = 30;
 /// the space after the last.
 pub fn resolve(asked: &[String], spaces: &[&str], has_prototypes: bool) -> Result<Vec<Direction>> {
     let known = Known { spaces, has_prototypes };
-    let mut found: Vec<Direction> = Vec::new();
-    let wanted = if asked.is_empty() {
-        known.usual()
-    } else {
-        let mut wanted = Vec::new();
-        for name in asked {
-            match name.as_str() {
-                "both" => wanted.extend(known.both()?),
-                name => wanted.push(known.parse(name)?),
-            }
-        }
-        wanted
-    };
-    for direction in wanted {
-        if !found.contains(&direction) {
-            found.push(direction);
+    if asked.is_empty() {
+        return Ok(known.usual());
+    }
+    let mut wanted = Vec::new();
+    for name in asked {
+        match name.as_str() {
+            "both" => wanted.extend(known.both()?),
+            name => wanted.push(known.parse(name)?),
         }
     }
-    Ok(found)
+    Ok(distinct(wanted))
 }
 
 struct Known<'a> {
@@ -92,15 +85,9 @@ impl Known<'_> {
     /// What can be asked for here.
     fn choice(&self) -> String {
         let count = self.spaces.len() + usize::from(self.has_prototypes);
-        let mut names: Vec<String> = self.usual().iter().map(|d| self.title(*d)).collect();
-        for query in 0..count {
-            for target in 0..count {
-                let name = self.title(Direction { query, target });
-                if self.direction(self.name(query), self.name(target)).is_some() && !names.contains(&name) {
-                    names.push(name);
-                }
-            }
-        }
+        let all = (0..count).flat_map(|query| (0..count).map(move |target| Direction { query, target }));
+        let possible = all.filter(|d| self.direction(self.name(d.query), self.name(d.target)).is_some());
+        let mut names = distinct(self.usual().into_iter().chain(possible).map(|d| self.title(d)));
         if names.len() > LISTED {
             let more = names.len() - LISTED;
             names.truncate(LISTED);
@@ -119,30 +106,24 @@ impl Known<'_> {
     /// Both directions of the documents: between text and sensor, or from the prototypes to either.
     fn both(&self) -> Result<Vec<Direction>> {
         if self.has_prototypes {
-            let documented = ["sensor", "text"]
-                .into_iter()
-                .filter_map(|s| self.direction(PROTOTYPE, s));
-            let documented: Vec<Direction> = documented.collect();
-            return Ok(if documented.is_empty() {
+            let documented = ["sensor", "text"].into_iter();
+            let found: Vec<Direction> = documented.filter_map(|s| self.direction(PROTOTYPE, s)).collect();
+            return Ok(if found.is_empty() {
                 self.prototype_directions()
             } else {
-                documented
+                found
             });
         }
         match (self.at("sensor"), self.at("text"), self.spaces.len()) {
             (Some(sensor), Some(text), _) => Ok(there_and_back(text, sensor)),
             (None, None, 2) => Ok(there_and_back(0, 1)),
             _ => {
-                let missing: Vec<String> = ["sensor", "text"]
-                    .into_iter()
-                    .filter(|s| self.at(s).is_none())
-                    .map(|s| format!("`{s}_embeddings`"))
-                    .collect();
+                let missing = ["sensor", "text"].into_iter().filter(|s| self.at(s).is_none());
+                let missing: Vec<String> = missing.map(|s| format!("`{s}_embeddings`")).collect();
                 let known: Vec<String> = self.usual().iter().map(|d| self.title(*d)).collect();
+                let (missing, known) = (missing.join(" and "), known.join(", "));
                 bail!(
-                    "`both` is text2sensor and sensor2text, and {} was not given; with these inputs there are {}",
-                    missing.join(" and "),
-                    known.join(", ")
+                    "`both` is text2sensor and sensor2text, and {missing} was not given; with these inputs there are {known}"
                 )
             }
         }
@@ -161,17 +142,11 @@ impl Known<'_> {
         if self.spaces.len() == 1 {
             return vec![Direction { query: 0, target: 0 }];
         }
-        let mut directions = match (self.at("sensor"), self.at("text")) {
-            (Some(sensor), Some(text)) => there_and_back(text, sensor),
-            _ => Vec::new(),
-        };
-        for first in 0..self.spaces.len() {
-            for second in first + 1..self.spaces.len() {
-                let pair = there_and_back(first, second);
-                directions.extend(pair.into_iter().filter(|d| !directions.contains(d)).collect::<Vec<_>>());
-            }
-        }
-        directions
+        let documented = self.at("text").zip(self.at("sensor"));
+        let count = self.spaces.len();
+        let pairs = (0..count).flat_map(|first| (first + 1..count).map(move |second| (first, second)));
+        let all = documented.into_iter().chain(pairs);
+        distinct(all.flat_map(|(first, second)| there_and_back(first, second)))
     }
 }
 

@@ -2,15 +2,15 @@
 //! Do the labels of the prototypes and of the data fit together? What does not is named, so that nothing scores a
 //! silent zero.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use repscope_core::Retrieval;
+use repscope_core::{LabelSet, Labels, Retrieval};
 
 use super::PROTOTYPE;
-use super::names::{counted, list};
-use super::spelling::folded;
+use super::names::list;
+use crate::report::counted;
 
 /// Compares the labels of the prototypes with those of the data they search. Prototypes of labels that no set has are
 /// left out; everything that does not match is named.
@@ -18,34 +18,26 @@ pub fn compare(retrieval: &mut Retrieval, warnings: &mut Vec<String>) -> Result<
     let Some(at) = retrieval.spaces.iter().position(|s| s.name() == PROTOTYPE) else {
         return Ok(());
     };
-    let others: BTreeSet<usize> = retrieval
-        .directions
-        .iter()
-        .filter(|d| d.query == at || d.target == at)
-        .map(|d| if d.query == at { d.target } else { d.query })
-        .collect();
+    let own = retrieval.directions.iter().filter(|d| d.query == at || d.target == at);
+    let others: BTreeSet<usize> = own.map(|d| if d.query == at { d.target } else { d.query }).collect();
     if others.is_empty() {
         warnings.push("no direction uses the prototypes; ask for prototype2NAME with `directions`".to_string());
         return Ok(());
     }
     let prototypes = retrieval.label_sets[0].of_space[at].clone();
-    let data: Vec<Set> = retrieval
-        .label_sets
-        .iter()
-        .map(|set| Set {
-            name: set.name.clone(),
-            labels: others
-                .iter()
-                .flat_map(|&o| set.of_space[o].names().iter().cloned())
-                .collect(),
-        })
-        .collect();
-    let keep: Vec<usize> = (0..prototypes.rows())
-        .filter(|&row| {
-            let name = &prototypes.names()[prototypes.codes()[row] as usize];
-            data.iter().any(|set| set.labels.contains(name))
-        })
-        .collect();
+    let of_set = |set: &LabelSet| Set {
+        name: set.name.clone(),
+        labels: others
+            .iter()
+            .flat_map(|&o| set.of_space[o].names().iter().cloned())
+            .collect(),
+    };
+    let data: Vec<Set> = retrieval.label_sets.iter().map(of_set).collect();
+    let is_known = |row: &usize| {
+        let name = &prototypes.names()[prototypes.codes()[*row] as usize];
+        data.iter().any(|set| set.labels.contains(name))
+    };
+    let keep: Vec<usize> = (0..prototypes.rows()).filter(is_known).collect();
     if keep.is_empty() {
         bail!("{}", nothing_matches(prototypes.names(), &data));
     }
@@ -53,10 +45,9 @@ pub fn compare(retrieval: &mut Retrieval, warnings: &mut Vec<String>) -> Result<
     if keep.len() < prototypes.rows() {
         retrieval.spaces[at] = Arc::new(retrieval.spaces[at].select(&keep)?);
         let kept = Arc::new(prototypes.select(&keep));
-        retrieval
-            .label_sets
-            .iter_mut()
-            .for_each(|set| set.of_space[at] = kept.clone());
+        for set in &mut retrieval.label_sets {
+            set.of_space[at] = kept.clone();
+        }
     }
     Ok(())
 }
@@ -75,10 +66,8 @@ impl Set {
 
 fn nothing_matches(prototypes: &[String], data: &[Set]) -> String {
     let names: Vec<&str> = prototypes.iter().map(String::as_str).collect();
-    let mut text = format!(
-        "no prototype has a label of the data: the prototypes are for {}",
-        list(&names)
-    );
+    let known = list(&names);
+    let mut text = format!("no prototype has a label of the data: the prototypes are for {known}");
     for set in data {
         let names: Vec<&str> = set.labels.iter().map(String::as_str).collect();
         text += &format!("; the labels of {} are {}", set.title(), list(&names));
@@ -95,62 +84,46 @@ fn nothing_matches(prototypes: &[String], data: &[Set]) -> String {
 fn mismatches(prototypes: &[String], data: &[Set]) -> Vec<String> {
     let mut warnings = Vec::new();
     for set in data {
-        let lacking: Vec<&str> = set
-            .labels
-            .iter()
-            .filter(|l| !prototypes.contains(l))
-            .map(String::as_str)
-            .collect();
+        let lacking = set.labels.iter().filter(|l| !prototypes.contains(l));
+        let lacking: Vec<&str> = lacking.map(String::as_str).collect();
         if !lacking.is_empty() {
-            warnings.push(format!(
-                "{} of {} {} no prototype: {}",
+            let (labels, verb) = (
                 counted(lacking.len(), "label"),
-                set.title(),
                 if lacking.len() == 1 { "has" } else { "have" },
-                list(&lacking)
-            ));
+            );
+            let (title, known) = (set.title(), list(&lacking));
+            warnings.push(format!("{labels} of {title} {verb} no prototype: {known}"));
         }
         for other in data.iter().filter(|other| other.name != set.name) {
-            let elsewhere: Vec<&str> = prototypes
-                .iter()
-                .filter(|p| !set.labels.contains(*p) && other.labels.contains(*p))
-                .map(String::as_str)
-                .collect();
+            let elsewhere = prototypes.iter().map(String::as_str);
+            let is_elsewhere = |p: &&str| !set.labels.contains(*p) && other.labels.contains(*p);
+            let elsewhere: Vec<&str> = elsewhere.filter(is_elsewhere).collect();
             if !elsewhere.is_empty() {
+                let (names, set, other) = (list(&elsewhere), set.title(), other.title());
                 warnings.push(format!(
-                    "prototypes for {} find nothing in {}: these are labels of {}",
-                    list(&elsewhere),
-                    set.title(),
-                    other.title()
+                    "prototypes for {names} find nothing in {set}: these are labels of {other}"
                 ));
             }
         }
     }
-    let nowhere: Vec<&str> = prototypes
+    let nowhere = prototypes
         .iter()
-        .filter(|p| !data.iter().any(|set| set.labels.contains(*p)))
-        .map(String::as_str)
-        .collect();
+        .filter(|p| !data.iter().any(|set| set.labels.contains(*p)));
+    let nowhere: Vec<&str> = nowhere.map(String::as_str).collect();
     if !nowhere.is_empty() {
+        let labels = counted(nowhere.len(), "prototype label");
+        let verb = if nowhere.len() == 1 { "is" } else { "are" };
         warnings.push(format!(
-            "{} not in the data and left out of the queries: {}",
-            are(nowhere.len(), "prototype label"),
+            "{labels} {verb} not in the data and left out of the queries: {}",
             list(&nowhere)
         ));
     }
     let pairs = case_pairs(prototypes, data);
     if !pairs.is_empty() {
-        warnings.push(format!(
-            "{} only in case; `ignore_case` takes them as one",
-            differ(&pairs)
-        ));
+        let differ = differ(&pairs);
+        warnings.push(format!("{differ} only in case; `ignore_case` takes them as one"));
     }
     warnings
-}
-
-/// `1 prototype label is`, `2 prototype labels are`.
-fn are(count: usize, one: &str) -> String {
-    format!("{} {}", counted(count, one), if count == 1 { "is" } else { "are" })
 }
 
 /// Prototype and data labels that would match if case did not matter. Where a label has its exact partner, nothing is
@@ -170,11 +143,8 @@ fn case_pairs(prototypes: &[String], data: &[Set]) -> Vec<(String, String)> {
 }
 
 fn differ(pairs: &[(String, String)]) -> String {
-    let shown: Vec<String> = pairs
-        .iter()
-        .take(10)
-        .map(|(p, l)| format!("prototype `{p}` and label `{l}`"))
-        .collect();
+    let shown = pairs.iter().take(10);
+    let shown: Vec<String> = shown.map(|(p, l)| format!("prototype `{p}` and label `{l}`")).collect();
     let verb = if pairs.len() == 1 { "differ" } else { "each differ" };
     let more = if pairs.len() > 10 {
         format!(" and {} more", pairs.len() - 10)
@@ -182,6 +152,141 @@ fn differ(pairs: &[(String, String)]) -> String {
         String::new()
     };
     format!("{}{more} {verb}", shown.join(", "))
+}
+
+/// What labels have in common that differ only in case.
+pub fn folded(label: &str) -> String {
+    label.to_lowercase()
+}
+
+/// Gives every label the spelling that most rows of the data have; of equals, the first in the alphabet.
+pub fn ignore_case(retrieval: &mut Retrieval, warnings: &mut Vec<String>) {
+    let mut spellings: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
+    for set in &retrieval.label_sets {
+        for (space, labels) in retrieval.spaces.iter().zip(&set.of_space) {
+            for (name, rows) in labels.names().iter().zip(labels.counts()) {
+                // Data before prototypes: only where the data have no such label does its own spelling count.
+                let rows = if space.name() == PROTOTYPE { 0 } else { rows };
+                *spellings
+                    .entry(folded(name))
+                    .or_default()
+                    .entry(name.clone())
+                    .or_default() += rows;
+            }
+        }
+    }
+    let usual: BTreeMap<&str, &str> = spellings
+        .iter()
+        .map(|(fold, found)| {
+            // Going backwards, the first of equals is the last that wins.
+            let best = found.iter().rev().max_by_key(|(_, rows)| **rows);
+            (fold.as_str(), best.map_or("", |(name, _)| name.as_str()))
+        })
+        .collect();
+    for set in &mut retrieval.label_sets {
+        for labels in &mut set.of_space {
+            let names: Vec<&str> = labels.names().iter().map(|n| usual[folded(n).as_str()]).collect();
+            let rows: Vec<&str> = labels.codes().iter().map(|&c| names[c as usize]).collect();
+            *labels = Arc::new(Labels::new(&rows));
+        }
+    }
+    let merged: Vec<String> = spellings
+        .values()
+        .filter(|found| found.len() > 1)
+        .map(|found| found.keys().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(" = "))
+        .collect();
+    if !merged.is_empty() {
+        let merged = merged.join(", ");
+        warnings.push(format!("labels that differ only in case are taken as one: {merged}"));
+    }
+}
+
+/// Leaves out every row that has one of these labels in any set. Aligned spaces share their labels, so they lose the
+/// same rows.
+pub fn exclude(
+    retrieval: &mut Retrieval,
+    asked: &[String],
+    ignores_case: bool,
+    warnings: &mut Vec<String>,
+) -> Result<()> {
+    if asked.is_empty() {
+        return Ok(());
+    }
+    let known: BTreeSet<String> = retrieval
+        .label_sets
+        .iter()
+        .flat_map(|set| set.of_space.iter().flat_map(|labels| labels.names().iter().cloned()))
+        .collect();
+    let excluded = find(asked, &known, ignores_case)?;
+    let mut losses: Vec<String> = Vec::new();
+    for at in 0..retrieval.spaces.len() {
+        let space = &retrieval.spaces[at];
+        let is_out = |row: usize| {
+            retrieval.label_sets.iter().any(|set| {
+                let labels = &set.of_space[at];
+                excluded.contains(&labels.names()[labels.codes()[row] as usize])
+            })
+        };
+        let keep: Vec<usize> = (0..space.rows()).filter(|&row| !is_out(row)).collect();
+        let lost = space.rows() - keep.len();
+        if keep.is_empty() {
+            bail!(
+                "`exclude_labels` leaves none of the {} of `{}`; exclude fewer labels",
+                counted(space.rows(), "row"),
+                space.name()
+            );
+        }
+        if lost > 0 {
+            losses.push(match space.name() {
+                PROTOTYPE => counted(lost, "prototype"),
+                name => format!("{lost} of {} of `{name}`", counted(space.rows(), "row")),
+            });
+            retrieval.spaces[at] = Arc::new(space.select(&keep)?);
+            for set in &mut retrieval.label_sets {
+                set.of_space[at] = Arc::new(set.of_space[at].select(&keep));
+            }
+        }
+    }
+    let names: Vec<&str> = excluded.iter().map(String::as_str).collect();
+    let (known, losses) = (list(&names), losses.join(", "));
+    warnings.push(format!("left out for `exclude_labels` = {known}: {losses}"));
+    Ok(())
+}
+
+/// The labels that were meant. A name that is no label may be several, separated by commas.
+fn find(asked: &[String], known: &BTreeSet<String>, ignores_case: bool) -> Result<BTreeSet<String>> {
+    let label = |name: &str| {
+        let fits = |k: &&String| *k == name || (ignores_case && folded(k) == folded(name));
+        known.iter().find(fits).cloned()
+    };
+    let mut excluded = BTreeSet::new();
+    for text in asked {
+        let names: Vec<&str> = match label(text) {
+            Some(_) => vec![text.as_str()],
+            None => text.split(',').map(str::trim).filter(|n| !n.is_empty()).collect(),
+        };
+        for name in names {
+            match label(name) {
+                Some(label) => drop(excluded.insert(label)),
+                None => bail!(
+                    "`exclude_labels` = {name}: there is no such label; {}",
+                    suggestion(name, known)
+                ),
+            }
+        }
+    }
+    Ok(excluded)
+}
+
+fn suggestion(name: &str, known: &BTreeSet<String>) -> String {
+    let closeness = |k: &str| strsim::jaro_winkler(&folded(k), &folded(name));
+    let best = known.iter().max_by(|a, b| closeness(a).total_cmp(&closeness(b)));
+    let guess = match best.filter(|b| closeness(b) > 0.8) {
+        Some(best) => format!("did you mean `{best}`? "),
+        None => String::new(),
+    };
+    let names: Vec<&str> = known.iter().map(String::as_str).collect();
+    format!("{guess}The labels are {}", list(&names))
 }
 
 #[cfg(test)]

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: MIT
 //! Do the targets nearest to a query have its label? Spaces, labels, prototypes and directions.
 //!
-//! `names` says what was given, `keys` which array of a file is meant, `captions` which rows of it, `directions` what
-//! to search. Everything is then read, joined by id where asked, and put together. What follows changes the whole:
-//! `spelling` takes labels of different case as one, `exclude` leaves rows out, and `matching` compares the labels of
-//! the `prototypes` with those of the data.
+//! `names` says what was given, and which array and which rows of a file are meant; `directions` what to search. Everything is then
+//! read, joined by id where asked, and put together. `matching` changes the whole: it takes labels of different case as one, leaves rows
+//! out, and compares the labels of the `prototypes` with those of the data.
 
-mod captions;
 mod directions;
-mod exclude;
-mod keys;
 mod matching;
 mod names;
 mod prototypes;
-mod spelling;
-mod text_encoder;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,12 +24,13 @@ use serde::{Deserialize, Serialize};
 use super::{Analysis, Origin, declare};
 use crate::evaluation::plan::{Extra, Planned};
 use crate::inputs::Inputs;
+use crate::options::layers::{Layer, object};
 use crate::options::{Data, MOST_ROWS, RuntimeOptions, Settings, TextEncoderOptions, Word, default_options};
 use crate::reader::{Orders, Part, Reader, Sources};
+use crate::search::distinct;
 use crate::session::Session;
 use crate::source::{IdSource, Named, Place, Source, bind};
-use captions::Captions;
-use names::{LabelFile, NamedSpace};
+use names::{Captions, LabelFile, NamedSpace};
 
 /// What the prototypes are called as a space.
 const PROTOTYPE: &str = "prototype";
@@ -199,14 +194,8 @@ impl Analysis for Retrieval {
         if let Some(k) = self.k_values.iter().find(|&&k| k == 0 || k > MOST_ROWS) {
             bail!("`k_values` = {k}: K counts the first targets, at least 1 and at most {MOST_ROWS}");
         }
-        let mut retrieval_k: Vec<usize> = Vec::new();
-        for &k in &self.k_values {
-            if !retrieval_k.contains(&k) {
-                retrieval_k.push(k);
-            }
-        }
         Ok(Spec {
-            retrieval_k,
+            retrieval_k: distinct(self.k_values.iter().copied()),
             // The last of --normalize and --no-normalize counts; clap clears the other.
             similarity: if self.no_normalize {
                 Similarity::Dot
@@ -239,14 +228,10 @@ impl Analysis for Retrieval {
             return Ok(None);
         };
         let written = prototypes::write_texts(self, to)?;
-        let mut said: Vec<String> = written
-            .warnings
-            .iter()
-            .map(|warning| format!("warning: {warning}"))
-            .collect();
         let (count, source) = (written.texts.len(), written.source);
-        said.push(format!("{count} texts of {source} are written to {}", to.display()));
-        Ok(Some(said))
+        let done = format!("{count} texts of {source} are written to {}", to.display());
+        let warnings = written.warnings.iter().map(|warning| format!("warning: {warning}"));
+        Ok(Some(warnings.chain([done]).collect()))
     }
 
     fn compute(&self, planned: &Planned, _inputs: &Inputs, session: &Session) -> Result<Results> {
@@ -268,10 +253,10 @@ fn read(options: &Retrieval, session: &Session) -> Result<(Asked, Sources)> {
     let mut reader = Reader::new(&options.ids);
     let id_column = reader.id_column().map(str::to_string);
     for space in &mut spaces {
-        space.place = keys::resolve(&space.place, &space.key, id_column.as_deref(), &mut reader.warnings)?;
+        space.place = names::resolve_key(&space.place, &space.key, id_column.as_deref(), &mut reader.warnings)?;
     }
     for file in &mut labels {
-        file.place = keys::resolve(&file.place, &file.key, id_column.as_deref(), &mut reader.warnings)?;
+        file.place = names::resolve_key(&file.place, &file.key, id_column.as_deref(), &mut reader.warnings)?;
     }
     let captions = Captions::of(&spaces, !options.ids.is_empty(), &mut reader.warnings)?;
     let orders = reader.join(parts(&spaces, &labels, &captions, &options.ids)?)?;
@@ -297,10 +282,10 @@ fn read(options: &Retrieval, session: &Session) -> Result<(Asked, Sources)> {
     };
     retrieval.check()?;
     if options.ignore_case {
-        spelling::ignore_case(&mut retrieval, &mut reader.warnings);
+        matching::ignore_case(&mut retrieval, &mut reader.warnings);
     }
     let excluded: Vec<String> = options.exclude_labels.iter().map(|label| label.0.clone()).collect();
-    exclude::exclude(&mut retrieval, &excluded, options.ignore_case, &mut reader.warnings)?;
+    matching::exclude(&mut retrieval, &excluded, options.ignore_case, &mut reader.warnings)?;
     matching::compare(&mut retrieval, &mut reader.warnings)?;
     retrieval.check()?;
     let sources = Sources {
@@ -377,12 +362,6 @@ fn read_labels(
         let labels = reader.array(&file.place)?.into_labels(&file.place.to_string())?;
         read.push(Arc::new(orders.labels(&file.part(), labels)?));
     }
-    let mut sets: Vec<Option<String>> = Vec::new();
-    for file in files {
-        if !sets.contains(&file.set) {
-            sets.push(file.set.clone());
-        }
-    }
     let labels_of = |set: &Option<String>, space: &str| -> Result<Arc<Labels>> {
         let own = has_own_labels(files, space).then_some(space);
         let at = files.iter().position(|f| f.set == *set && f.space.as_deref() == own);
@@ -390,7 +369,7 @@ fn read_labels(
         Ok(read[at].clone())
     };
     let mut label_sets = Vec::new();
-    for set in sets {
+    for set in distinct(files.iter().map(|file| file.set.clone())) {
         let of_space = spaces.iter().map(|s| labels_of(&set, &s.name)).collect::<Result<_>>()?;
         label_sets.push(LabelSet { name: set, of_space });
     }
@@ -398,13 +377,10 @@ fn read_labels(
 }
 
 /// What was said about the inputs, and what it came to.
-fn roles(options: &Retrieval, retrieval: &Asked) -> serde_json::Map<String, serde_json::Value> {
-    let directions: Vec<String> = retrieval
-        .directions
-        .iter()
-        .map(|d| retrieval.direction_name(*d))
-        .collect();
-    let roles = serde_json::json!({
+fn roles(options: &Retrieval, retrieval: &Asked) -> Layer {
+    let directions = retrieval.directions.iter();
+    let directions: Vec<String> = directions.map(|d| retrieval.direction_name(*d)).collect();
+    object(serde_json::json!({
         "sensor_embeddings": options.sensor_embeddings, "sensor_key": options.sensor_key,
         "text_embeddings": options.text_embeddings, "text_key": options.text_key,
         "spaces": options.spaces, "labels": options.labels, "labels_key": options.labels_key, "ids": options.ids,
@@ -413,9 +389,5 @@ fn roles(options: &Retrieval, retrieval: &Asked) -> serde_json::Map<String, serd
         "prototype_labels": options.prototype_labels, "metadata": options.metadata,
         "dataset_name": options.dataset_name, "caption_style": options.caption_style,
         "checkpoint": options.checkpoint, "name": options.name,
-    });
-    match roles {
-        serde_json::Value::Object(map) => map,
-        _ => serde_json::Map::new(),
-    }
+    }))
 }

@@ -2,10 +2,10 @@
 //! Which spaces and which sets of labels were named.
 
 use anyhow::{Result, bail};
-use repscope_io::InputPath;
+use repscope_io::{Format, InputPath};
 
-use super::keys::Key;
 use super::{PROTOTYPE, Retrieval};
+use crate::reader::Chosen;
 use crate::source::{Named, Place, Source};
 
 /// More names than this are not listed in a message.
@@ -155,10 +155,8 @@ fn check_sets(files: &mut [LabelFile]) -> Result<()> {
     let is_nameless = |f: &&LabelFile| f.set.is_none() && f.space.is_none();
     let are_several = !sets.is_empty() || files.iter().filter(is_nameless).count() > 1;
     if let Some(file) = files.iter().find(is_nameless).filter(|_| are_several) {
-        bail!(
-            "labels {} have no name, but there are several sets; name each: l1=PATH l2=PATH",
-            file.place
-        );
+        let place = &file.place;
+        bail!("labels {place} have no name, but there are several sets; name each: l1=PATH l2=PATH");
     }
     // With one named set, what a space has of its own belongs to that set.
     if let Some(only) = sets.first().filter(|first| sets.iter().all(|s| s == *first)) {
@@ -166,17 +164,12 @@ fn check_sets(files: &mut [LabelFile]) -> Result<()> {
     }
     for (at, file) in files.iter().enumerate() {
         if files[..at].iter().any(|f| f.part() == file.part()) {
-            bail!(
-                "`{}` is named twice by the labels; give each set its own name",
-                file.part()
-            );
+            let part = file.part();
+            bail!("`{part}` is named twice by the labels; give each set its own name");
         }
         if let (Some(space), None, Some(set)) = (&file.space, &file.set, sets.first()) {
-            bail!(
-                "labels {space}={} say nothing of the set; write {space}.{set}=PATH, once for each of {}",
-                file.place,
-                list(&sets.iter().map(String::as_str).collect::<Vec<_>>())
-            );
+            let (place, known) = (&file.place, list(&sets.iter().map(String::as_str).collect::<Vec<_>>()));
+            bail!("labels {space}={place} say nothing of the set; write {space}.{set}=PATH, once for each of {known}");
         }
     }
     Ok(())
@@ -201,7 +194,153 @@ pub fn list(names: &[&str]) -> String {
     }
 }
 
-/// `1 row`, `2 rows`.
-pub fn counted(count: usize, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+/// The name to look for in a file with several arrays.
+pub struct Key {
+    /// The option that names it, where there is one.
+    option: Option<&'static str>,
+    /// What was given.
+    given: Option<String>,
+    /// What is looked for otherwise.
+    usual: &'static str,
+}
+
+impl Key {
+    pub fn embeddings(option: Option<&'static str>, given: Option<&str>) -> Self {
+        let (given, usual) = (given.map(str::to_string), "embeddings");
+        Key { option, given, usual }
+    }
+
+    pub fn labels(option: Option<&'static str>, given: Option<&str>) -> Self {
+        Key {
+            usual: "labels",
+            ..Key::embeddings(option, given)
+        }
+    }
+}
+
+/// The path with the array it means. Where the usual name is missing, the only array of the file will do.
+pub fn resolve_key(place: &Place, key: &Key, ids: Option<&str>, warnings: &mut Vec<String>) -> Result<Place> {
+    let Some(path) = place.file().filter(|path| path.key.is_none()) else {
+        return Ok(place.clone());
+    };
+    let with = |key: &str| place.with_key(key);
+    let is_table = match Format::of_path(&path.path) {
+        None | Some(Format::Npy | Format::Text) => {
+            if let (Some(option), Some(given)) = (key.option, &key.given) {
+                warnings.push(format!(
+                    "`{option}` = {given} is not needed: {path} holds one array without a name"
+                ));
+            }
+            return Ok(place.clone());
+        }
+        Some(format) => matches!(format, Format::Csv | Format::Tsv),
+    };
+    if let Some(given) = &key.given {
+        return Ok(with(given));
+    }
+    // The columns of a table of numbers are one matrix.
+    if is_table && key.usual == "embeddings" {
+        return Ok(place.clone());
+    }
+    let arrays = place.list()?;
+    // What --prototype-texts writes calls its column `label`.
+    let usual = [key.usual, "label"];
+    for name in &usual[..if is_table { 2 } else { 1 }] {
+        if arrays.iter().any(|a| a.key.as_deref() == Some(name)) {
+            return Ok(with(name));
+        }
+    }
+    let others = arrays.iter().filter_map(|a| a.key.as_deref());
+    match others.filter(|k| Some(*k) != ids).collect::<Vec<_>>()[..] {
+        [only] => {
+            if key.option.is_some() && !is_table {
+                let usual = key.usual;
+                warnings.push(format!(
+                    "{path} has no array `{usual}`; its only array `{only}` is used"
+                ));
+            }
+            Ok(with(only))
+        }
+        _ => match with(key.usual).read() {
+            Ok(_) => Ok(with(key.usual)),
+            Err(error) => {
+                let option = key.option.map_or(String::new(), |o| format!(", or as `{o}`"));
+                bail!("{error}. Name the one you mean: {path}#KEY{option}")
+            }
+        },
+    }
+}
+
+// Files with several captions per sample: an array `caption_indices` beside the `embeddings` counts them, and the
+// first of each sample is the one that is compared.
+
+const INDICES: &str = "caption_indices";
+const SAMPLES: &str = "sample_ids";
+
+/// The files that hold captions, and which rows are first captions.
+pub struct Captions(Vec<CaptionFile>);
+
+struct CaptionFile {
+    path: std::path::PathBuf,
+    first: Chosen,
+}
+
+impl Captions {
+    pub fn of(spaces: &[NamedSpace], is_joined: bool, warnings: &mut Vec<String>) -> Result<Self> {
+        let mut files: Vec<CaptionFile> = Vec::new();
+        for space in spaces.iter().filter(|s| s.place.key() == Some("embeddings")) {
+            let Some(file) = space.place.file() else { continue };
+            if files.iter().any(|f| f.path == file.path) || rows_at(&space.place, INDICES)?.is_none() {
+                continue;
+            }
+            let path = space.place.with_key(INDICES);
+            let indices = path.read()?.into_labels(&path.to_string())?;
+            let total = indices.rows();
+            if let Some(count) = rows_at(&space.place, "embeddings")?.filter(|&count| count != total) {
+                bail!("{path} has {total} values but there are {count} embeddings; give one per row");
+            }
+            let is_first = |code: u32| indices.names()[code as usize] == "0";
+            let first: Vec<usize> = (0..total).filter(|&i| is_first(indices.codes()[i])).collect();
+            if first.is_empty() {
+                bail!("{path} has no 0 in its {total} values, so there is no first caption to compare");
+            }
+            if first.len() < total {
+                let by_position = match rows_at(&space.place, SAMPLES)? {
+                    Some(_) if !is_joined => {
+                        format!("; what remains is taken by position: `ids` = {SAMPLES} joins by id")
+                    }
+                    _ => String::new(),
+                };
+                warnings.push(format!(
+                    "{} of the {total} rows of `{}` are further captions of a sample ({INDICES} is not 0) and left \
+                     out{by_position}",
+                    total - first.len(),
+                    space.name
+                ));
+                files.push(CaptionFile {
+                    path: file.path.clone(),
+                    first: Chosen { rows: first, total },
+                });
+            }
+        }
+        Ok(Captions(files))
+    }
+
+    /// The rows to look at in an array, where it has a row for each caption of its file.
+    pub fn rows_of(&self, place: &Place) -> Result<Option<Chosen>> {
+        let is_own = |own: &&CaptionFile| place.file().is_some_and(|file| file.path == own.path);
+        let Some(file) = self.0.iter().find(is_own) else {
+            return Ok(None);
+        };
+        let key = place.key().unwrap_or_default();
+        let is_per_caption = rows_at(place, key)? == Some(file.first.total);
+        Ok(is_per_caption.then(|| file.first.clone()))
+    }
+}
+
+/// How many rows an array of a file has.
+fn rows_at(place: &Place, key: &str) -> Result<Option<usize>> {
+    let arrays = place.list()?;
+    let found = arrays.iter().find(|a| a.key.as_deref() == Some(key));
+    Ok(found.and_then(|a| a.shape.first().copied()))
 }

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use repscope_core::{Labels, Space};
-use repscope_io::{InputRecord, PrototypeTexts, digest, read_prototype_texts, write_whole};
+use repscope_io::{InputRecord, Pool, PrototypeTexts, digest, read_prototype_texts, write_whole};
+use repscope_models::Output;
 
-use super::keys::{self, Key};
-use super::names::counted;
-use super::text_encoder::encode_texts;
+use super::names::{Key, resolve_key};
 use super::{PROTOTYPE, Retrieval, rows_of_numbers};
+use crate::encoding::{self, Model, Seen};
 use crate::reader::Reader;
+use crate::report::counted;
 use crate::session::Session;
 use crate::source::Place;
 
@@ -32,11 +33,8 @@ pub fn are_wanted(options: &Retrieval) -> bool {
 pub fn write_texts(options: &Retrieval, to: &Path) -> Result<PrototypeTexts> {
     let texts = texts(options)?;
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-    let rows: String = texts
-        .texts
-        .iter()
-        .map(|(l, t)| format!("{},{}\n", quoted(l), quoted(t)))
-        .collect();
+    let rows = texts.texts.iter();
+    let rows: String = rows.map(|(l, t)| format!("{},{}\n", quoted(l), quoted(t))).collect();
     write_whole(to, format!("label,text\n{rows}").as_bytes())?;
     Ok(texts)
 }
@@ -55,12 +53,8 @@ pub fn read(options: &Retrieval, reader: &mut Reader, session: &Session) -> Resu
         }
         return encoded(options, reader, session).map(Some);
     };
-    let path = keys::resolve(
-        &source.place()?,
-        &Key::embeddings(None, None),
-        None,
-        &mut reader.warnings,
-    )?;
+    let key = Key::embeddings(None, None);
+    let path = resolve_key(&source.place()?, &key, None, &mut reader.warnings)?;
     if let Some(checkpoint) = &options.checkpoint {
         reader.warnings.push(format!(
             "`checkpoint` = {checkpoint} is not used: the prototypes are stored vectors"
@@ -83,7 +77,7 @@ fn encoded(options: &Retrieval, reader: &mut Reader, session: &Session) -> Resul
     let texts = texts(options).context(
         "`use_prototypes` needs vectors (`prototype_embeddings` and `prototype_labels`) or texts (`metadata`)",
     )?;
-    let (labels, texts) = unzip(record(options, texts, reader)?);
+    let (labels, texts): (Vec<String>, Vec<String>) = record(options, texts, reader)?.into_iter().unzip();
     let space = encode_texts(options, texts, reader, session)?;
     Ok(Prototypes {
         space,
@@ -106,7 +100,7 @@ fn labels_of(options: &Retrieval, vectors: &Place, reader: &mut Reader) -> Resul
         _ => None,
     };
     if let Some(path) = path {
-        let path = keys::resolve(&path, &Key::labels(None, None), None, &mut reader.warnings)?;
+        let path = resolve_key(&path, &Key::labels(None, None), None, &mut reader.warnings)?;
         let labels = reader.array(&path)?.into_labels(&path.to_string())?;
         return Ok((labels, path.to_string()));
     }
@@ -117,14 +111,10 @@ fn labels_of(options: &Retrieval, vectors: &Place, reader: &mut Reader) -> Resul
         );
     }
     let texts = texts(options)?;
-    let source = format!(
-        "{} of `{}` in {}",
-        texts.source,
-        options.dataset_name,
-        metadata(options).display()
-    );
-    let (labels, _) = unzip(record(options, texts, reader)?);
-    Ok((Labels::new(&labels), source))
+    let (file, dataset) = (metadata(options), &options.dataset_name);
+    let source = format!("{} of `{dataset}` in {}", texts.source, file.display());
+    let labels = record(options, texts, reader)?.into_iter().map(|(label, _)| label);
+    Ok((Labels::new(&labels.collect::<Vec<_>>()), source))
 }
 
 /// An array `labels` in the file of the vectors.
@@ -135,35 +125,53 @@ fn beside(vectors: &Place) -> Option<Place> {
 }
 
 fn metadata(options: &Retrieval) -> PathBuf {
-    let given = options
-        .metadata
-        .as_ref()
-        .map(|source| PathBuf::from(source.to_string()));
-    given.unwrap_or_else(|| PathBuf::from(USUAL_METADATA))
+    let given = options.metadata.as_ref().map(ToString::to_string);
+    given.as_deref().unwrap_or(USUAL_METADATA).into()
 }
 
 fn texts(options: &Retrieval) -> Result<PrototypeTexts> {
-    Ok(read_prototype_texts(
-        &metadata(options),
-        &options.dataset_name,
-        &options.caption_style,
-    )?)
+    let (dataset, style) = (&options.dataset_name, &options.caption_style);
+    Ok(read_prototype_texts(&metadata(options), dataset, style)?)
 }
 
 /// Keeps a record of the metadata; hands on label and text.
 fn record(options: &Retrieval, found: PrototypeTexts, reader: &mut Reader) -> Result<Vec<(String, String)>> {
     let path = metadata(options);
-    reader.records.push(InputRecord {
-        path: path.display().to_string(),
-        shape: vec![found.texts.len()],
-        dtype: "json".to_string(),
-        digest: digest(&path)?,
-        about: Vec::new(),
-    });
+    let record = InputRecord::new(path.display(), &[found.texts.len()], "json", digest(&path)?);
+    reader.records.push(record);
     reader.warnings.extend(found.warnings);
     Ok(found.texts)
 }
 
-fn unzip(texts: Vec<(String, String)>) -> (Vec<String>, Vec<String>) {
-    texts.into_iter().unzip()
+/// One row per text, in the order of the texts.
+pub fn encode_texts(options: &Retrieval, texts: Vec<String>, reader: &mut Reader, session: &Session) -> Result<Space> {
+    let Some(source) = &options.text_encoder else {
+        let why = match &options.checkpoint {
+            Some(checkpoint) => {
+                format!("{checkpoint} holds the projection of texts, but not the text encoder before it")
+            }
+            None => format!("there are {} texts and no text encoder", texts.len()),
+        };
+        bail!(
+            "{why}; name the encoder with `text_encoder` FOLDER. Or write the texts with `prototype_texts` texts.csv, encode them \
+             by yourself and give `prototype_embeddings` vectors.npy `prototype_labels` texts.csv"
+        );
+    };
+    let (checkpoint, machine) = (options.checkpoint.as_ref(), &options.settings.machine);
+    let mut model = Model::text_encoder(source, checkpoint, &options.text, &options.runtime, machine, reader)?;
+    let seen = Seen::of_texts(texts);
+    let mut all: Option<Output> = None;
+    let notes = model.run(&seen, 0, "prototypes", &session.driver(), &mut |batch| {
+        for output in batch.outputs {
+            match &mut all {
+                None => all = Some(output),
+                Some(all) => all.values.extend(output.values),
+            }
+        }
+        Ok(())
+    })?;
+    let notes = model.to_be_known(&notes).map(|note| format!("text encoder: {note}"));
+    reader.warnings.extend(notes);
+    let all = all.context("there are no texts")?;
+    encoding::space(all, seen.rows(), "prototype", Pool::Flatten)
 }

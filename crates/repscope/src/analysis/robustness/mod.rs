@@ -15,23 +15,14 @@ use super::{Analysis, Origin, declare, study_metrics};
 use crate::encoding::{Model as Opened, file, is_encoder};
 use crate::evaluation::plan::{Extra, Planned};
 use crate::inputs::{Inputs, Role};
-use crate::options::{Data, EncoderOptions, Groups, Settings, Word, choice, default_options};
+use crate::options::{Data, EncoderOptions, Groups, POOLS, Settings, Word, default_options, words};
 use crate::reader::{Reader, Sources};
 use crate::search::list;
 use crate::session::Session;
 use crate::source::{Named, Place, Source, bind};
 use noise::{Coder, Meeting};
 
-const KINDS: &[(&str, &str)] = &[
-    ("gaussian", ""),
-    ("uniform", ""),
-    ("salt-and-pepper", ""),
-    ("blur", ""),
-    ("brightness", ""),
-    ("contrast", ""),
-    ("occlusion", ""),
-];
-const POOLS: &[(&str, &str)] = &[("last", ""), ("mean", ""), ("first", ""), ("flatten", "")];
+const KINDS: &str = "gaussian uniform salt-and-pepper blur brightness contrast occlusion";
 
 /// How far noise in the input moves the embedding.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
@@ -46,7 +37,7 @@ pub struct Robustness {
     #[arg(long = "model", num_args = 1.., value_name = "NAME=ENCODER", requires = "states", required_unless_present = "clean")]
     pub models: Vec<Named>,
     /// Kind of noise
-    #[arg(long, value_parser = choice::<Corruption>(KINDS), default_value = "gaussian")]
+    #[arg(long, value_parser = words::<Corruption>(KINDS), default_value = "gaussian")]
     pub kind: Corruption,
     /// Noise levels: σ in the units of the inputs for gaussian and uniform, the share of values for salt-and-pepper,
     /// severities from 1 to 5 for the others [default: 0.01 0.05 0.1 0.15 0.2, or 1 to 5]
@@ -70,7 +61,7 @@ pub struct Robustness {
     #[serde(flatten)]
     pub groups: Groups,
     /// Pooling of embeddings of shape (N, T, D) to one row per sample
-    #[arg(long, value_parser = choice::<Pool>(POOLS), default_value = "last")]
+    #[arg(long, value_parser = words::<Pool>(POOLS), default_value = "last")]
     pub pool: Pool,
     /// How encoders are run.
     #[command(flatten)]
@@ -159,10 +150,8 @@ impl Analysis for Robustness {
 
 impl Robustness {
     fn meeting<'a>(&self, data: &Data, inputs: &'a Inputs) -> Result<Meeting<'a>> {
-        let seen = inputs
-            .seen
-            .as_ref()
-            .context("noise needs states; give what the encoders see")?;
+        let seen = inputs.seen.as_ref();
+        let seen = seen.context("noise needs states; give what the encoders see")?;
         Meeting::new(self, data.pool, seen.numbers()?)
     }
 
@@ -258,10 +247,8 @@ impl Noisy {
         let (model, level) = match (whose.rsplit_once('@'), inputs.studies.len()) {
             (Some((name, level)), _) => {
                 let model = names().position(|known| known == name).ok_or_else(|| {
-                    anyhow!(
-                        "noisy embeddings {given}: no model is called `{name}`; the models are called {}",
-                        list(names())
-                    )
+                    let known = list(names());
+                    anyhow!("noisy embeddings {given}: no model is called `{name}`; the models are called {known}")
                 })?;
                 (model, level)
             }

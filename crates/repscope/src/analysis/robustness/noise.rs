@@ -7,10 +7,11 @@ use anyhow::{Result, anyhow, bail};
 use repscope_core::run::Driver;
 use repscope_core::{Corrupting, Moves, Noise, NoiseLevel, Space};
 use repscope_io::Pool;
-use repscope_models::{Encoder, Rows};
+use repscope_models::{Encoder, Made, Rows};
 
 use super::Robustness;
 use crate::encoding;
+use crate::options::layers::{Layer, object};
 use crate::options::word;
 use crate::source::{self, SharedEncoder};
 
@@ -41,18 +42,12 @@ impl<'a> Meeting<'a> {
     }
 
     /// What was asked, for the results document.
-    pub fn asked(&self, options: &Robustness) -> serde_json::Map<String, serde_json::Value> {
+    pub fn asked(&self, options: &Robustness) -> Layer {
         let levels = self.levels.iter().map(|level| level.name.clone());
-        let asked = [
-            ("kind", serde_json::json!(word(&options.kind))),
-            ("noise", serde_json::json!(levels.collect::<Vec<_>>())),
-            ("draws", serde_json::json!(self.draws)),
-            (
-                "clamp",
-                serde_json::json!(self.levels.first().and_then(|level| level.clamp)),
-            ),
-        ];
-        asked.map(|(key, value)| (key.to_string(), value)).into_iter().collect()
+        object(serde_json::json!({
+            "kind": word(&options.kind), "noise": levels.collect::<Vec<_>>(), "draws": self.draws,
+            "clamp": self.levels.first().and_then(|level| level.clamp),
+        }))
     }
 
     /// How far all levels move the embeddings of an encoder, whose embeddings without noise are `clean`.
@@ -79,10 +74,19 @@ impl<'a> Meeting<'a> {
         draw: u64,
         driver: &Driver,
     ) -> Result<Moves> {
-        let noisy = WithNoise {
+        let shape = self.rows.shape();
+        let size = shape.iter().product::<usize>().max(1);
+        let noisy = Made {
             rows: self.rows,
-            level,
-            draw,
+            count: self.rows.count(),
+            read: |range: Range<usize>, into: &mut Vec<f32>| {
+                let before = into.len();
+                self.rows.read(range.clone(), into)?;
+                for (row, sample) in range.zip(into[before..].chunks_exact_mut(size)) {
+                    level.apply(sample, shape, row as u64, draw);
+                }
+                Ok(())
+            },
         };
         let mut all = Moves::new();
         let stage = format!("noise {}, {}", level.name, clean.name());
@@ -110,11 +114,9 @@ impl<'a> Meeting<'a> {
                     let shape: Vec<usize> = std::iter::once(rows.len()).chain(noisy.shape().to_vec()).collect();
                     let embeddings = source::encode(encoder, &shape, &values, driver)?;
                     if embeddings.rows() != rows.len() {
+                        let (name, count, rows) = (clean.name(), rows.len(), embeddings.rows());
                         bail!(
-                            "the encoder of `{}` was shown {} rows and gave embeddings of {}; it must give one row per row",
-                            clean.name(),
-                            rows.len(),
-                            embeddings.rows()
+                            "the encoder of `{name}` was shown {count} rows and gave embeddings of {rows}; it must give one row per row"
                         );
                     }
                     add(rows, embeddings.into_space("noisy embeddings", self.pool)?)?;
@@ -122,38 +124,6 @@ impl<'a> Meeting<'a> {
             }
         }
         Ok(all)
-    }
-}
-
-/// Rows with noise, made as they are read.
-struct WithNoise<'a> {
-    rows: &'a dyn Rows,
-    level: &'a Corrupting,
-    draw: u64,
-}
-
-impl Rows for WithNoise<'_> {
-    fn count(&self) -> usize {
-        self.rows.count()
-    }
-
-    fn shape(&self) -> &[usize] {
-        self.rows.shape()
-    }
-
-    fn dtype(&self) -> &str {
-        self.rows.dtype()
-    }
-
-    fn read(&self, range: Range<usize>, into: &mut Vec<f32>) -> repscope_models::Result<()> {
-        let before = into.len();
-        self.rows.read(range.clone(), into)?;
-        let shape = self.rows.shape();
-        let size: usize = shape.iter().product::<usize>().max(1);
-        for (row, sample) in range.zip(into[before..].chunks_exact_mut(size)) {
-            self.level.apply(sample, shape, row as u64, self.draw);
-        }
-        Ok(())
     }
 }
 
@@ -196,10 +166,8 @@ pub(super) fn levels(options: &Robustness, range: [f64; 2]) -> Result<Vec<Corrup
     }
     levels.sort_by(|a, b| a.strength.total_cmp(&b.strength));
     if let Some(pair) = levels.windows(2).find(|pair| pair[0].strength == pair[1].strength) {
-        bail!(
-            "`noise` = {} is given twice; for more draws of a level set `draws`",
-            pair[1].name
-        );
+        let name = &pair[1].name;
+        bail!("`noise` = {name} is given twice; for more draws of a level set `draws`");
     }
     Ok(levels)
 }

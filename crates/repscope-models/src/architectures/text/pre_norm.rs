@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+//! Layers that normalize first. The text tower of CLIP (Radford et al., 2021): no token sees a later one. And the encoder of T5.
+
+use super::{Written, depth, head_width, hidden_output, linear, numbers, pairs, relative_bias};
+use crate::architectures::layers::Layers;
+use crate::architectures::text::Config;
+use crate::error::{Result, bail};
+use crate::graph::Element;
+
+pub(super) fn write_clip(layers: &mut Layers, config: &Config) -> Result<Written> {
+    layers.owns(&[
+        "embeddings.token_embedding",
+        "embeddings.position_embedding.",
+        "encoder.",
+        "final_layer_norm.",
+    ]);
+    let [vocabulary, width] = layers.shape("embeddings.token_embedding.weight")?;
+    let [longest, _] = layers.shape("embeddings.position_embedding.weight")?;
+    let heads = (config.heads, head_width(width, config.heads)?);
+    let ids = numbers(layers, "input_ids");
+    let tokens = layers.look_up("embeddings.token_embedding.weight", &ids)?;
+    let positions = numbers(layers, "position_ids");
+    let positions = layers.look_up("embeddings.position_embedding.weight", &positions)?;
+    let mut x = layers.graph.node("Add", &[&tokens, &positions], &[]);
+    let mask = pairs(layers, "causal_mask", Element::Float);
+    let depth = depth(layers, "encoder.layers.", config)?;
+    for layer in 0..depth {
+        x = write_layer(layers, &x, &format!("encoder.layers.{layer}"), heads, &mask, config)?;
+    }
+    let x = layers.layer_norm(&x, "final_layer_norm", width, config.epsilon)?;
+    hidden_output(layers, &x, width);
+    Ok(Written {
+        title: config.title(depth, width, vocabulary),
+        vocabulary,
+        longest: Some(longest),
+    })
+}
+
+fn write_layer(
+    layers: &mut Layers,
+    x: &str,
+    name: &str,
+    heads: (usize, usize),
+    mask: &str,
+    config: &Config,
+) -> Result<String> {
+    let width = heads.0 * heads.1;
+    let name = |part: &str| format!("{name}.{part}");
+    let normed = layers.layer_norm(x, &name("layer_norm1"), width, config.epsilon)?;
+    let mut parts = Vec::new();
+    for part in ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"] {
+        parts.push(linear(layers, &normed, &name(part), width, Some(width))?.0);
+    }
+    let scale = Some(1.0 / (heads.1 as f32).sqrt());
+    let joined = layers.attend([&parts[0], &parts[1], &parts[2]], heads, scale, Some(mask))?;
+    let (attended, _) = linear(layers, &joined, &name("self_attn.out_proj"), width, Some(width))?;
+    let x = layers.graph.node("Add", &[x, &attended], &[]);
+    let normed = layers.layer_norm(&x, &name("layer_norm2"), width, config.epsilon)?;
+    let (up, up_width) = linear(layers, &normed, &name("mlp.fc1"), width, None)?;
+    let active = layers.activation(&up, config.activation)?;
+    let (down, _) = linear(layers, &active, &name("mlp.fc2"), up_width, Some(width))?;
+    Ok(layers.graph.node("Add", &[&x, &down], &[]))
+}
+
+// The encoder of T5 (Raffel et al., 2020). Layers normalize first, by the root mean square; products of attention are
+// not scaled; positions enter as a bias for the distance of two tokens, which the first layer holds for all.
+
+pub(super) fn write_t5(layers: &mut Layers, config: &Config) -> Result<Written> {
+    layers.owns(&["encoder.", "shared."]);
+    let tables = ["shared.weight", "encoder.embed_tokens.weight"];
+    let table = tables.into_iter().find(|table| layers.has(table)).unwrap_or(tables[0]);
+    let [vocabulary, width] = layers.shape(table)?;
+    let ids = numbers(layers, "input_ids");
+    let mut x = layers.look_up(table, &ids)?;
+    if table == tables[0] && layers.has(tables[1]) {
+        // The same numbers under a second name.
+        let [shared, copy] = [
+            layers.values(tables[0], [vocabulary, width])?,
+            layers.values(tables[1], [vocabulary, width])?,
+        ];
+        if shared != copy {
+            bail!(
+                "`{}` and `{}` differ, so it is not known which embeds the tokens; export the model to ONNX and give \
+                 that file",
+                tables[0],
+                tables[1]
+            );
+        }
+    }
+    let bias = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight";
+    let bias = relative_bias(layers, bias, config.heads, config.buckets)?;
+    let depth = depth(layers, "encoder.block.", config)?;
+    for block in 0..depth {
+        let block = format!("encoder.block.{block}.layer");
+        x = write_attention(layers, &x, &format!("{block}.0"), width, config, &bias)?;
+        x = write_feed_forward(layers, &x, &format!("{block}.1"), width, config)?;
+    }
+    let x = layers.rms_norm(&x, "encoder.final_layer_norm", width, config.epsilon)?;
+    hidden_output(layers, &x, width);
+    Ok(Written {
+        title: config.title(depth, width, vocabulary),
+        vocabulary,
+        longest: None,
+    })
+}
+
+fn write_attention(
+    layers: &mut Layers,
+    x: &str,
+    name: &str,
+    width: usize,
+    config: &Config,
+    bias: &str,
+) -> Result<String> {
+    let inner = config.heads * config.head_width;
+    let normed = layers.rms_norm(x, &format!("{name}.layer_norm"), width, config.epsilon)?;
+    let mut parts = Vec::new();
+    for part in ["q", "k", "v"] {
+        let part = format!("{name}.SelfAttention.{part}");
+        parts.push(layers.linear_rows(&normed, &part, width, inner, 0..inner)?);
+    }
+    let heads = (config.heads, config.head_width);
+    let joined = layers.attend([&parts[0], &parts[1], &parts[2]], heads, None, Some(bias))?;
+    let out = format!("{name}.SelfAttention.o");
+    let attended = layers.linear_rows(&joined, &out, inner, width, 0..width)?;
+    Ok(layers.graph.node("Add", &[x, &attended], &[]))
+}
+
+fn write_feed_forward(layers: &mut Layers, x: &str, name: &str, width: usize, config: &Config) -> Result<String> {
+    let normed = layers.rms_norm(x, &format!("{name}.layer_norm"), width, config.epsilon)?;
+    let dense = format!("{name}.DenseReluDense");
+    let first = if config.is_gated { "wi_0" } else { "wi" };
+    let (up, up_width) = layers.linear(&normed, &format!("{dense}.{first}"), width)?;
+    let mut hidden = layers.activation(&up, config.activation)?;
+    if config.is_gated {
+        let part = format!("{dense}.wi_1");
+        let other = layers.linear_rows(&normed, &part, width, up_width, 0..up_width)?;
+        hidden = layers.graph.node("Mul", &[&hidden, &other], &[]);
+    }
+    let down = layers.linear_rows(&hidden, &format!("{dense}.wo"), up_width, width, 0..width)?;
+    Ok(layers.graph.node("Add", &[x, &down], &[]))
+}
