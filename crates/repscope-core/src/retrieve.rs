@@ -121,7 +121,7 @@ pub fn retrieve(retrievals: &[Retrieval], metrics: &[&Metric], spec: &Spec, driv
             let ranked = search.ranked(retrieval.directions[number], rankings);
             answer.warnings.extend(advice(&ranked));
             for metric in metrics {
-                let Work::Ranking { compute, .. } = metric.work else {
+                let Work::Ranking(_, compute) = metric.work else {
                     return Err(Error::WrongMetric {
                         metric: metric.id,
                         expected: "a score of a retrieval",
@@ -405,10 +405,7 @@ mod tests {
             invariances: &[],
             takes: &[Takes::Queries],
             options: &[],
-            work: Work::Ranking {
-                part: Part::First,
-                compute,
-            },
+            work: Work::Ranking(Part::First, compute),
         };
         let space = Space::from_f64("a", 3, 1, vec![1.0, 2.0, 3.0]).expect("finite");
         let retrieval = Retrieval {

@@ -4,19 +4,15 @@
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::{BASELINE, Head};
 use crate::perturb::{Judged, Perturbed};
-use crate::score::{Better, Breakdown, NameColumn, NumberColumn, Score};
+use crate::score::{Breakdown, NameColumn, NumberColumn, Score};
 use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "accuracy",
     title: "Accuracy",
     analysis: Analysis::Perturb,
-    outputs: &[Output::new(
-        "accuracy.HEAD@SET",
-        "share of samples whose class is told; for combined, those of all heads",
-        Better::Higher,
-        "0 to 1",
-    )],
+    outputs: &[Output::higher("accuracy.HEAD@SET", "0 to 1")
+        .about("share of samples whose class is told; for combined, those of all heads")],
     page: include_str!("accuracy.md"),
     invariances: &[Invariance::RowOrder],
     takes: &[Takes::Predictions],

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::kernels::prepared::unit_factors;
 use crate::kernels::views::Views;
 use crate::plan::{Need, Shared};
-use crate::score::{Better, Interval, Score};
+use crate::score::{Interval, Score};
 use crate::spec::Spec;
 use crate::stats::interval;
 
@@ -16,27 +16,15 @@ pub(super) static METRIC: Metric = Metric {
     title: "Alignment",
     analysis: Analysis::Clid,
     outputs: &[
-        Output::new(
-            "alignment",
-            "mean distance, to the power alpha, between unit-length embeddings of two views",
-            Better::Lower,
-            "0 to 2^alpha",
-        )
-        .column("Alignment"),
-        Output::new(
-            "alignment.uniformity",
-            "mean uniformity of both views",
-            Better::Lower,
-            "−4t to 0",
-        )
-        .column("Alignment_uniformity"),
-        Output::new(
-            "alignment.total",
-            "alignment plus uniformity of both views",
-            Better::Lower,
-            "−4t to 2^alpha",
-        )
-        .column("Alignment_total"),
+        Output::lower("alignment", "0 to 2^alpha")
+            .about("mean distance, to the power alpha, between unit-length embeddings of two views")
+            .column("Alignment"),
+        Output::lower("alignment.uniformity", "−4t to 0")
+            .about("mean uniformity of both views")
+            .column("Alignment_uniformity"),
+        Output::lower("alignment.total", "−4t to 2^alpha")
+            .about("alignment plus uniformity of both views")
+            .column("Alignment_total"),
     ],
     page: include_str!("alignment.md"),
     invariances: Invariance::OF_ANGLES,

@@ -7,21 +7,19 @@ use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::error::Result;
 use crate::kernels::singular::{Function, Values};
 use crate::plan::Shared;
-use crate::score::{Better, Score};
+use crate::score::Score;
 
 pub(super) static METRIC: Metric = Metric {
     id: "alpha_req",
     title: "Alpha-ReQ",
     analysis: Analysis::Rankme,
     outputs: &[
-        Output::new(
-            "alpha_req",
-            "exponent of the power law that the eigenvalues follow",
-            Better::Neither,
-            "any number; about 1 is often best",
-        )
-        .column("Alpha_ReQ"),
-        Output::new("alpha_req.r2", "how well they follow it", Better::Neither, "0 to 1").column("Alpha_ReQ_R2"),
+        Output::neither("alpha_req", "any number; about 1 is often best")
+            .about("exponent of the power law that the eigenvalues follow")
+            .column("Alpha_ReQ"),
+        Output::neither("alpha_req.r2", "0 to 1")
+            .about("how well they follow it")
+            .column("Alpha_ReQ_R2"),
     ],
     page: include_str!("alpha_req.md"),
     invariances: Invariance::SIMILARITY,

@@ -5,20 +5,16 @@ use super::nmi::{ONE_CLUSTER, needs, table};
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::error::Result;
 use crate::plan::Shared;
-use crate::score::{Better, Score};
+use crate::score::Score;
 use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "ami",
     title: "Adjusted mutual information",
     analysis: Analysis::Geometry,
-    outputs: &[Output::new(
-        "ami",
-        "agreement of k-means clusters with the labels, adjusted for chance",
-        Better::Higher,
-        "about 0 to 1",
-    )
-    .column("AMI")],
+    outputs: &[Output::higher("ami", "about 0 to 1")
+        .about("agreement of k-means clusters with the labels, adjusted for chance")
+        .column("AMI")],
     page: include_str!("ami.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
     takes: &[Takes::Codes, Takes::Labels],

@@ -3,7 +3,7 @@
 
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::etes::Decoded;
-use crate::score::{Better, Score};
+use crate::score::Score;
 use crate::texts::{bleu, sums};
 
 const RANGE: &str = "0 to 100";
@@ -13,25 +13,11 @@ pub(super) static METRIC: Metric = Metric {
     title: "BLEU",
     analysis: Analysis::Etes,
     outputs: &[
-        Output::new("bleu@1", "words shared with the reference texts", Better::Higher, RANGE),
-        Output::new(
-            "bleu@2",
-            "runs of up to two words shared with the reference texts",
-            Better::Higher,
-            RANGE,
-        ),
-        Output::new(
-            "bleu@3",
-            "runs of up to three words shared with the reference texts",
-            Better::Higher,
-            RANGE,
-        ),
-        Output::new(
-            "bleu@4",
-            "runs of up to four words shared with the reference texts: the usual BLEU",
-            Better::Higher,
-            RANGE,
-        ),
+        Output::higher("bleu@1", RANGE).about("words shared with the reference texts"),
+        Output::higher("bleu@2", RANGE).about("runs of up to two words shared with the reference texts"),
+        Output::higher("bleu@3", RANGE).about("runs of up to three words shared with the reference texts"),
+        Output::higher("bleu@4", RANGE)
+            .about("runs of up to four words shared with the reference texts: the usual BLEU"),
     ],
     page: include_str!("bleu.md"),
     invariances: &[Invariance::RowOrder],

@@ -7,7 +7,7 @@ use crate::data::Study;
 use crate::error::{Error, Result};
 use crate::kernels::learnability::{Learnability, Run};
 use crate::plan::{Key, Need, Shared};
-use crate::score::{Better, Breakdown, Interval, NameColumn, NumberColumn, Score};
+use crate::score::{Breakdown, Interval, NameColumn, NumberColumn, Score};
 use crate::spec::{IdNorm, Spec, UnitLength};
 use crate::stats::interval;
 
@@ -29,35 +29,21 @@ pub(super) static METRIC: Metric = Metric {
     title: "CLID",
     analysis: Analysis::Clid,
     outputs: &[
-        Output::new(
-            "clid.cl",
-            "cluster learnability: share of one half whose k-means cluster the other half votes for",
-            Better::Higher,
-            "0 to 1",
-        )
-        .column("CL"),
-        Output::new(
-            "clid.cl_std",
-            "standard deviation of the cluster learnability over seeds and splits",
-            Better::Neither,
-            "0 to 0.5",
-        )
-        .column("CL_std"),
-        Output::new("clid.id", "intrinsic dimension by TwoNN", Better::Neither, "above 0").column("ID"),
-        Output::new(
-            "clid.id_normalized",
-            "intrinsic dimension on a common scale: divided by D, or standardized over the models",
-            Better::Neither,
-            "0 to 1, or any number",
-        )
-        .column("ID_normalized"),
-        Output::new(
-            "clid",
-            "cluster learnability plus normalized intrinsic dimension",
-            Better::Higher,
-            "0 to 2, or any number",
-        )
-        .column("CLID"),
+        Output::higher("clid.cl", "0 to 1")
+            .about("cluster learnability: share of one half whose k-means cluster the other half votes for")
+            .column("CL"),
+        Output::neither("clid.cl_std", "0 to 0.5")
+            .about("standard deviation of the cluster learnability over seeds and splits")
+            .column("CL_std"),
+        Output::neither("clid.id", "above 0")
+            .about("intrinsic dimension by TwoNN")
+            .column("ID"),
+        Output::neither("clid.id_normalized", "0 to 1, or any number")
+            .about("intrinsic dimension on a common scale: divided by D, or standardized over the models")
+            .column("ID_normalized"),
+        Output::higher("clid", "0 to 2, or any number")
+            .about("cluster learnability plus normalized intrinsic dimension")
+            .column("CLID"),
     ],
     page: include_str!("clid.md"),
     // The CLID / RankMe analysis standardizes single columns, so turning the space changes it; halves go by row number.

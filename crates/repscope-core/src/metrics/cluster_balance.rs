@@ -6,20 +6,16 @@ use super::nmi::too_few_rows;
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::error::Result;
 use crate::plan::Shared;
-use crate::score::{Better, Score};
+use crate::score::Score;
 use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "cluster_balance",
     title: "Cluster balance",
     analysis: Analysis::Geometry,
-    outputs: &[Output::new(
-        "cluster_balance",
-        "spread of the k-means cluster sizes; 0 is perfectly even",
-        Better::Lower,
-        "0 to √(k − 1)",
-    )
-    .column("Cluster_Balance")],
+    outputs: &[Output::lower("cluster_balance", "0 to √(k − 1)")
+        .about("spread of the k-means cluster sizes; 0 is perfectly even")
+        .column("Cluster_Balance")],
     page: include_str!("cluster_balance.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
     takes: &[Takes::Codes],

@@ -7,19 +7,14 @@ use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::error::Result;
 use crate::kernels::singular::Function;
 use crate::plan::Shared;
-use crate::score::Better;
 
 pub(super) static METRIC: Metric = Metric {
     id: "condition_number",
     title: "Condition number",
     analysis: Analysis::Rankme,
-    outputs: &[Output::new(
-        "condition_number",
-        "largest over smallest singular value of the centered embeddings",
-        Better::Neither,
-        "1 and above",
-    )
-    .column("Condition_Number")],
+    outputs: &[Output::neither("condition_number", "1 and above")
+        .about("largest over smallest singular value of the centered embeddings")
+        .column("Condition_Number")],
     page: include_str!("condition_number.md"),
     invariances: Invariance::SIMILARITY,
     takes: &[Takes::Codes],

@@ -6,19 +6,13 @@ use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
 use crate::plan::{Key, Need, Shared};
-use crate::score::Better;
 use crate::spec::Spec;
 
 pub(super) static METRIC: Metric = Metric {
     id: "continuity",
     title: "Continuity",
     analysis: Analysis::Neighborhood,
-    outputs: &[Output::new(
-        "continuity@K",
-        "the K nearest inputs are near among the embeddings too",
-        Better::Higher,
-        "0 to 1",
-    )],
+    outputs: &[Output::higher("continuity@K", "0 to 1").about("the K nearest inputs are near among the embeddings too")],
     page: include_str!("continuity.md"),
     invariances: Invariance::SIMILARITY,
     takes: &[Takes::States, Takes::Codes],

@@ -5,18 +5,13 @@ use super::participation_ratio::{NO_VARIANCE, needs, ratio};
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::error::Result;
 use crate::plan::Shared;
-use crate::score::{Better, Interval, Score};
+use crate::score::{Interval, Score};
 
 pub(super) static METRIC: Metric = Metric {
     id: "dimension_usage",
     title: "Dimension usage",
     analysis: Analysis::Manifold,
-    outputs: &[Output::new(
-        "dimension_usage",
-        "participation ratio divided by D",
-        Better::Neither,
-        "1/D to 1",
-    )],
+    outputs: &[Output::neither("dimension_usage", "1/D to 1").about("participation ratio divided by D")],
     page: include_str!("dimension_usage.md"),
     invariances: Invariance::SIMILARITY,
     takes: &[Takes::Codes],

@@ -4,34 +4,23 @@
 use super::over_queries::with_effective_k;
 use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
 use crate::retrieve::Ranked;
-use crate::score::{Better, Score};
+use crate::score::Score;
 
 pub(super) static METRIC: Metric = Metric {
     id: "hubness",
     title: "Hubness",
     analysis: Analysis::Retrieval,
     outputs: &[
-        Output::new(
-            "hubness.DIRECTION@K",
-            "skewness of how often each target is among the first K of a query",
-            Better::Lower,
-            "any number",
-        ),
-        Output::new(
-            "hubness.DIRECTION.never@K",
-            "share of targets that are among the first K of no query",
-            Better::Lower,
-            "0 to 1",
-        ),
+        Output::lower("hubness.DIRECTION@K", "any number")
+            .about("skewness of how often each target is among the first K of a query"),
+        Output::lower("hubness.DIRECTION.never@K", "0 to 1")
+            .about("share of targets that are among the first K of no query"),
     ],
     page: include_str!("hubness.md"),
     invariances: Invariance::OF_ANGLES,
     takes: &[Takes::Queries, Takes::Targets],
     options: &["k-values", "no-normalize"],
-    work: Work::Ranking {
-        part: Part::First,
-        compute,
-    },
+    work: Work::Ranking(Part::First, compute),
 };
 
 fn compute(ranked: &Ranked) -> Results {

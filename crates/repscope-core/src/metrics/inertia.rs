@@ -6,7 +6,7 @@ use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
 use crate::plan::{Need, Shared};
-use crate::score::{Better, Interval, Score};
+use crate::score::{Interval, Score};
 use crate::spec::Spec;
 use crate::stats::interval;
 
@@ -15,21 +15,13 @@ pub(super) static METRIC: Metric = Metric {
     title: "Inertia",
     analysis: Analysis::Geometry,
     outputs: &[
-        Output::new(
-            "inertia",
-            "sum of squared distances to the k-means centers",
-            Better::Lower,
-            "0 and above",
-        )
-        .column("Clustering_Inertia")
-        .in_units_of_the_embeddings(),
-        Output::new(
-            "inertia.share",
-            "inertia as a share of the total variance",
-            Better::Lower,
-            "0 to 1",
-        )
-        .column("Inertia_Share"),
+        Output::lower("inertia", "0 and above")
+            .about("sum of squared distances to the k-means centers")
+            .column("Clustering_Inertia")
+            .in_units_of_the_embeddings(),
+        Output::lower("inertia.share", "0 to 1")
+            .about("inertia as a share of the total variance")
+            .column("Inertia_Share"),
     ],
     page: include_str!("inertia.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift],

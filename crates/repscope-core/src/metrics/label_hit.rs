@@ -4,27 +4,19 @@
 use super::over_queries::at_every_k;
 use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
 use crate::retrieve::Ranked;
-use crate::score::Better;
 use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "label_hit",
     title: "Label hit rate at K",
     analysis: Analysis::Retrieval,
-    outputs: &[Output::new(
-        "label_hit.DIRECTION@K",
-        "share of queries with at least one target of their label among the first K",
-        Better::Higher,
-        "0 to 1",
-    )],
+    outputs: &[Output::higher("label_hit.DIRECTION@K", "0 to 1")
+        .about("share of queries with at least one target of their label among the first K")],
     page: include_str!("label_hit.md"),
     invariances: Invariance::OF_ANGLES,
     takes: &[Takes::Queries, Takes::Targets, Takes::Labels],
     options: &["k-values", "no-normalize"],
-    work: Work::Ranking {
-        part: Part::First,
-        compute,
-    },
+    work: Work::Ranking(Part::First, compute),
 };
 
 fn compute(ranked: &Ranked) -> Results {

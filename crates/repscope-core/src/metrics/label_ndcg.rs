@@ -4,26 +4,18 @@
 use super::over_queries::at_every_k;
 use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
 use crate::retrieve::Ranked;
-use crate::score::Better;
 
 pub(super) static METRIC: Metric = Metric {
     id: "label_ndcg",
     title: "Label nDCG at K",
     analysis: Analysis::Retrieval,
-    outputs: &[Output::new(
-        "label_ndcg.DIRECTION@K",
-        "hits among the first K, discounted by rank, against the best order",
-        Better::Higher,
-        "0 to 1",
-    )],
+    outputs: &[Output::higher("label_ndcg.DIRECTION@K", "0 to 1")
+        .about("hits among the first K, discounted by rank, against the best order")],
     page: include_str!("label_ndcg.md"),
     invariances: Invariance::OF_ANGLES,
     takes: &[Takes::Queries, Takes::Targets, Takes::Labels],
     options: &["k-values", "no-normalize"],
-    work: Work::Ranking {
-        part: Part::First,
-        compute,
-    },
+    work: Work::Ranking(Part::First, compute),
 };
 
 fn compute(ranked: &Ranked) -> Results {

@@ -5,7 +5,7 @@
 use super::over_queries::{OverQueries, at_every_k};
 use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
 use crate::retrieve::{Ranked, RankedSet};
-use crate::score::{Better, Breakdown, NameColumn, NumberColumn, Score};
+use crate::score::{Breakdown, NameColumn, NumberColumn, Score};
 
 const NAME: &str = "label_precision";
 
@@ -14,57 +14,25 @@ pub(super) static METRIC: Metric = Metric {
     title: "Label precision at K",
     analysis: Analysis::Retrieval,
     outputs: &[
-        Output::new(
-            "label_precision.DIRECTION@K",
-            "share of the first K targets that have the query's label; label retrieval's Label-Recall@K",
-            Better::Higher,
-            "0 to 1",
-        ),
-        Output::new(
-            "label_precision.DIRECTION.macro@K",
-            "the same, averaged over labels",
-            Better::Higher,
-            "0 to 1",
-        ),
-        Output::new(
-            "label_precision.DIRECTION.weighted@K",
-            "the same, averaged over labels by their number of targets",
-            Better::Higher,
-            "0 to 1",
-        ),
-        Output::new(
-            "label_precision.DIRECTION.normalized@K",
-            "hits divided by the most that are possible",
-            Better::Higher,
-            "0 to 1",
-        ),
-        Output::new(
-            "label_precision.DIRECTION.normalized_macro@K",
-            "the same, averaged over labels",
-            Better::Higher,
-            "0 to 1",
-        ),
-        Output::new(
-            "label_precision.DIRECTION.ceiling@K",
-            "the largest precision that these labels allow",
-            Better::Neither,
-            "0 to 1",
-        ),
-        Output::new(
-            "label_precision.DIRECTION.lift@K",
-            "precision divided by its chance level",
-            Better::Higher,
-            "0 and above",
-        ),
+        Output::higher("label_precision.DIRECTION@K", "0 to 1")
+            .about("share of the first K targets that have the query's label; label retrieval's Label-Recall@K"),
+        Output::higher("label_precision.DIRECTION.macro@K", "0 to 1").about("the same, averaged over labels"),
+        Output::higher("label_precision.DIRECTION.weighted@K", "0 to 1")
+            .about("the same, averaged over labels by their number of targets"),
+        Output::higher("label_precision.DIRECTION.normalized@K", "0 to 1")
+            .about("hits divided by the most that are possible"),
+        Output::higher("label_precision.DIRECTION.normalized_macro@K", "0 to 1")
+            .about("the same, averaged over labels"),
+        Output::neither("label_precision.DIRECTION.ceiling@K", "0 to 1")
+            .about("the largest precision that these labels allow"),
+        Output::higher("label_precision.DIRECTION.lift@K", "0 and above")
+            .about("precision divided by its chance level"),
     ],
     page: include_str!("label_precision.md"),
     invariances: Invariance::OF_ANGLES,
     takes: &[Takes::Queries, Takes::Targets, Takes::Labels],
     options: &["k-values", "no-normalize"],
-    work: Work::Ranking {
-        part: Part::First,
-        compute,
-    },
+    work: Work::Ranking(Part::First, compute),
 };
 
 /// Up to this many labels, the confusion lists every pair; beyond it, the most frequent ones of each label.

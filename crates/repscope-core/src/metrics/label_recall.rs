@@ -4,34 +4,21 @@
 use super::over_queries::at_every_k;
 use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
 use crate::retrieve::Ranked;
-use crate::score::Better;
 
 pub(super) static METRIC: Metric = Metric {
     id: "label_recall",
     title: "Label recall at K",
     analysis: Analysis::Retrieval,
     outputs: &[
-        Output::new(
-            "label_recall.DIRECTION@K",
-            "share of the targets with the query's label that are among the first K",
-            Better::Higher,
-            "0 to 1",
-        ),
-        Output::new(
-            "label_recall.DIRECTION.macro@K",
-            "the same, averaged over labels",
-            Better::Higher,
-            "0 to 1",
-        ),
+        Output::higher("label_recall.DIRECTION@K", "0 to 1")
+            .about("share of the targets with the query's label that are among the first K"),
+        Output::higher("label_recall.DIRECTION.macro@K", "0 to 1").about("the same, averaged over labels"),
     ],
     page: include_str!("label_recall.md"),
     invariances: Invariance::OF_ANGLES,
     takes: &[Takes::Queries, Takes::Targets, Takes::Labels],
     options: &["k-values", "no-normalize"],
-    work: Work::Ranking {
-        part: Part::First,
-        compute,
-    },
+    work: Work::Ranking(Part::First, compute),
 };
 
 fn compute(ranked: &Ranked) -> Results {

@@ -4,26 +4,19 @@
 use super::r_precision::of_standings;
 use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
 use crate::retrieve::Ranked;
-use crate::score::Better;
 
 pub(super) static METRIC: Metric = Metric {
     id: "map_at_r",
     title: "MAP@R",
     analysis: Analysis::Retrieval,
-    outputs: &[Output::new(
-        "map_at_r.DIRECTION",
-        "precision at each hit among the first R targets, over R",
-        Better::Higher,
-        "0 to 1",
-    )],
+    outputs: &[
+        Output::higher("map_at_r.DIRECTION", "0 to 1").about("precision at each hit among the first R targets, over R")
+    ],
     page: include_str!("map_at_r.md"),
     invariances: Invariance::OF_ANGLES,
     takes: &[Takes::Queries, Takes::Targets, Takes::Labels],
     options: &["no-normalize"],
-    work: Work::Ranking {
-        part: Part::Whole,
-        compute,
-    },
+    work: Work::Ranking(Part::Whole, compute),
 };
 
 fn compute(ranked: &Ranked) -> Results {

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::kernels::coding_rates::Rate;
 use crate::kernels::prepared::unit_factors;
 use crate::plan::{Need, Shared};
-use crate::score::{Better, Score};
+use crate::score::Score;
 use crate::spec::Spec;
 use crate::stats::interval;
 
@@ -17,27 +17,15 @@ pub(super) static METRIC: Metric = Metric {
     title: "MCR²",
     analysis: Analysis::Clid,
     outputs: &[
-        Output::new(
-            "mcr2.total",
-            "coding rate of the classes minus that of all embeddings; the rate reduction with a minus sign",
-            Better::Lower,
-            "0 or below at gamma 1",
-        )
-        .column("MCR2_total"),
-        Output::new(
-            "mcr2.discriminative",
-            "coding rate of all embeddings, in nats",
-            Better::Neither,
-            "above 0",
-        )
-        .column("MCR2_discriminative"),
-        Output::new(
-            "mcr2.compressive",
-            "mean coding rate of the classes, in nats",
-            Better::Neither,
-            "above 0",
-        )
-        .column("MCR2_compressive"),
+        Output::lower("mcr2.total", "0 or below at gamma 1")
+            .about("coding rate of the classes minus that of all embeddings; the rate reduction with a minus sign")
+            .column("MCR2_total"),
+        Output::neither("mcr2.discriminative", "above 0")
+            .about("coding rate of all embeddings, in nats")
+            .column("MCR2_discriminative"),
+        Output::neither("mcr2.compressive", "above 0")
+            .about("mean coding rate of the classes, in nats")
+            .column("MCR2_compressive"),
     ],
     page: include_str!("mcr2.md"),
     invariances: Invariance::OF_ANGLES,

@@ -256,6 +256,23 @@ impl Output {
         }
     }
 
+    const fn higher(id: &'static str, range: &'static str) -> Self {
+        Output::new(id, "", Better::Higher, range)
+    }
+
+    const fn lower(id: &'static str, range: &'static str) -> Self {
+        Output::new(id, "", Better::Lower, range)
+    }
+
+    const fn neither(id: &'static str, range: &'static str) -> Self {
+        Output::new(id, "", Better::Neither, range)
+    }
+
+    /// With what it is, in a few words.
+    const fn about(self, about: &'static str) -> Self {
+        Output { about, ..self }
+    }
+
     /// With a column in the summary file of its analysis.
     const fn column(self, name: &'static str) -> Self {
         Output {
@@ -348,10 +365,7 @@ pub(crate) enum Work {
         compute: fn(&Results, &Performance, &Spec) -> Result<Results>,
     },
     /// The targets that each query of one direction of a retrieval found.
-    Ranking {
-        part: Part,
-        compute: fn(&Ranked) -> Results,
-    },
+    Ranking(Part, fn(&Ranked) -> Results),
     /// Which samples a classifier gets right, with and without perturbation.
     Perturbation { compute: fn(&Perturbed) -> Results },
     /// Texts that a system generated from signals, and their vectors.
@@ -377,13 +391,13 @@ impl Metric {
     pub(crate) fn of_study(&self) -> Option<(Needs, Compute)> {
         match self.work {
             Work::Study { needs, compute } | Work::Pool { needs, compute, .. } => Some((needs, compute)),
-            Work::Performance { .. } | Work::Ranking { .. } | Work::Perturbation { .. } | Work::Decoding { .. } => None,
+            _ => None,
         }
     }
 
     /// Whether it reads more of a ranking than the first K targets. Without such metrics a retrieval is faster.
     pub fn reads_whole_ranking(&self) -> bool {
-        matches!(self.work, Work::Ranking { part: Part::Whole, .. })
+        matches!(self.work, Work::Ranking(Part::Whole, _))
     }
 }
 

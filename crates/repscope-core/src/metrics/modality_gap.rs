@@ -3,26 +3,19 @@
 
 use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
 use crate::retrieve::Ranked;
-use crate::score::{Better, Score};
+use crate::score::Score;
 
 pub(super) static METRIC: Metric = Metric {
     id: "modality_gap",
     title: "Modality gap",
     analysis: Analysis::Retrieval,
-    outputs: &[Output::new(
-        "modality_gap.DIRECTION",
-        "distance between the mean unit vectors of queries and targets",
-        Better::Neither,
-        "0 to 2",
-    )],
+    outputs: &[Output::neither("modality_gap.DIRECTION", "0 to 2")
+        .about("distance between the mean unit vectors of queries and targets")],
     page: include_str!("modality_gap.md"),
     invariances: Invariance::OF_ANGLES,
     takes: &[Takes::Queries, Takes::Targets],
     options: &[],
-    work: Work::Ranking {
-        part: Part::First,
-        compute,
-    },
+    work: Work::Ranking(Part::First, compute),
 };
 
 fn compute(ranked: &Ranked) -> Results {

@@ -4,26 +4,17 @@
 use super::r_precision::of_standings;
 use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
 use crate::retrieve::Ranked;
-use crate::score::Better;
 
 pub(super) static METRIC: Metric = Metric {
     id: "mrr",
     title: "Mean reciprocal rank",
     analysis: Analysis::Retrieval,
-    outputs: &[Output::new(
-        "mrr.DIRECTION",
-        "1 / rank of the first target with the query's label",
-        Better::Higher,
-        "0 to 1",
-    )],
+    outputs: &[Output::higher("mrr.DIRECTION", "0 to 1").about("1 / rank of the first target with the query's label")],
     page: include_str!("mrr.md"),
     invariances: Invariance::OF_ANGLES,
     takes: &[Takes::Queries, Takes::Targets, Takes::Labels],
     options: &["no-normalize"],
-    work: Work::Ranking {
-        part: Part::Whole,
-        compute,
-    },
+    work: Work::Ranking(Part::Whole, compute),
 };
 
 fn compute(ranked: &Ranked) -> Results {

@@ -6,7 +6,7 @@ use crate::data::{Labels, Study};
 use crate::error::Result;
 use crate::kernels::contingency::Contingency;
 use crate::plan::{Need, Shared};
-use crate::score::{Better, Score};
+use crate::score::Score;
 use crate::spec::Spec;
 use crate::stats::interval;
 
@@ -14,13 +14,9 @@ pub(super) static METRIC: Metric = Metric {
     id: "nmi",
     title: "Normalized mutual information",
     analysis: Analysis::Geometry,
-    outputs: &[Output::new(
-        "nmi",
-        "agreement of k-means clusters with the labels",
-        Better::Higher,
-        "0 to 1",
-    )
-    .column("NMI")],
+    outputs: &[Output::higher("nmi", "0 to 1")
+        .about("agreement of k-means clusters with the labels")
+        .column("NMI")],
     page: include_str!("nmi.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
     takes: &[Takes::Codes, Takes::Labels],

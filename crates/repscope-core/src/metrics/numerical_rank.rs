@@ -6,19 +6,15 @@ use super::rankme::{bound, needs};
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::error::Result;
 use crate::plan::Shared;
-use crate::score::{Better, Score};
+use crate::score::Score;
 
 pub(super) static METRIC: Metric = Metric {
     id: "numerical_rank",
     title: "Numerical rank",
     analysis: Analysis::Rankme,
-    outputs: &[Output::new(
-        "numerical_rank",
-        "singular values above 1 % of the largest; the CLID / RankMe analysis's threshold version",
-        Better::Neither,
-        "1 to min(N, D)",
-    )
-    .column("Numerical_Rank")],
+    outputs: &[Output::neither("numerical_rank", "1 to min(N, D)")
+        .about("singular values above 1 % of the largest; the CLID / RankMe analysis's threshold version")
+        .column("Numerical_Rank")],
     page: include_str!("numerical_rank.md"),
     invariances: Invariance::SIMILARITY,
     takes: &[Takes::Codes],

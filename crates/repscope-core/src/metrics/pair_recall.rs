@@ -4,27 +4,20 @@
 use super::over_queries::with_effective_k;
 use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
 use crate::retrieve::Ranked;
-use crate::score::{Better, Score};
+use crate::score::Score;
 use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "pair_recall",
     title: "Pair recall at K",
     analysis: Analysis::Retrieval,
-    outputs: &[Output::new(
-        "pair_recall.DIRECTION@K",
-        "share of queries whose own partner is among the first K",
-        Better::Higher,
-        "0 to 1",
-    )],
+    outputs: &[Output::higher("pair_recall.DIRECTION@K", "0 to 1")
+        .about("share of queries whose own partner is among the first K")],
     page: include_str!("pair_recall.md"),
     invariances: Invariance::OF_ANGLES,
     takes: &[Takes::Queries, Takes::Targets],
     options: &["k-values", "no-normalize"],
-    work: Work::Ranking {
-        part: Part::First,
-        compute,
-    },
+    work: Work::Ranking(Part::First, compute),
 };
 
 fn compute(ranked: &Ranked) -> Results {

@@ -5,7 +5,7 @@ use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
 use crate::plan::{Need, Shared};
-use crate::score::{Better, Interval, Score};
+use crate::score::{Interval, Score};
 use crate::spec::Spec;
 use crate::stats::interval;
 
@@ -13,12 +13,9 @@ pub(super) static METRIC: Metric = Metric {
     id: "participation_ratio",
     title: "Participation ratio",
     analysis: Analysis::Manifold,
-    outputs: &[Output::new(
-        "participation_ratio",
-        "number of directions the variance is spread over",
-        Better::Neither,
-        "1 to D",
-    )],
+    outputs: &[
+        Output::neither("participation_ratio", "1 to D").about("number of directions the variance is spread over")
+    ],
     page: include_str!("participation_ratio.md"),
     invariances: Invariance::SIMILARITY,
     takes: &[Takes::Codes],

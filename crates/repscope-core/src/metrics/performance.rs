@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{Analysis, Metric, Output, Results, Takes, Work, find};
 use crate::data::Performance;
 use crate::error::Result;
-use crate::score::{Better, Breakdown, NameColumn, NumberColumn};
+use crate::score::{Breakdown, NameColumn, NumberColumn};
 use crate::spec::Spec;
 use crate::stats::rank_correlation::{Correlation, kendall, spearman};
 
@@ -15,18 +15,10 @@ pub(super) static METRIC: Metric = Metric {
     title: "Prediction of performance",
     analysis: Analysis::Clid,
     outputs: &[
-        Output::new(
-            "performance.spearman",
-            "Spearman's rho of each score with the performance, in the breakdown",
-            Better::Neither,
-            "-1 to 1",
-        ),
-        Output::new(
-            "performance.kendall",
-            "Kendall's tau-b of each score with the performance, in the breakdown",
-            Better::Neither,
-            "-1 to 1",
-        ),
+        Output::neither("performance.spearman", "-1 to 1")
+            .about("Spearman's rho of each score with the performance, in the breakdown"),
+        Output::neither("performance.kendall", "-1 to 1")
+            .about("Kendall's tau-b of each score with the performance, in the breakdown"),
     ],
     page: include_str!("performance.md"),
     invariances: &[],

@@ -9,7 +9,7 @@ mod tables;
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::PerturbedSet;
 use crate::perturb::{Judged, Perturbed, Tally};
-use crate::score::{Better, Interval, Score};
+use crate::score::{Interval, Score};
 use crate::stats::interval;
 use mcnemar::p_value;
 
@@ -73,7 +73,7 @@ pub(super) static METRIC: Metric = Metric {
 
 const fn output(id: &'static str, about: &'static str, range: &'static str) -> Output {
     // A larger score means a more sensitive model: neither good nor bad by itself.
-    Output::new(id, about, Better::Neither, range)
+    Output::neither(id, range).about(about)
 }
 
 /// One head and one set.

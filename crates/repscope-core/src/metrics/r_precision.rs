@@ -5,26 +5,18 @@ use super::over_queries::OverQueries;
 use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
 use crate::kernels::rankings::Standing;
 use crate::retrieve::Ranked;
-use crate::score::Better;
 
 pub(super) static METRIC: Metric = Metric {
     id: "r_precision",
     title: "R-precision",
     analysis: Analysis::Retrieval,
-    outputs: &[Output::new(
-        "r_precision.DIRECTION",
-        "share of the first R targets that have the query's label, R of which there are",
-        Better::Higher,
-        "0 to 1",
-    )],
+    outputs: &[Output::higher("r_precision.DIRECTION", "0 to 1")
+        .about("share of the first R targets that have the query's label, R of which there are")],
     page: include_str!("r_precision.md"),
     invariances: Invariance::OF_ANGLES,
     takes: &[Takes::Queries, Takes::Targets, Takes::Labels],
     options: &["no-normalize"],
-    work: Work::Ranking {
-        part: Part::Whole,
-        compute,
-    },
+    work: Work::Ranking(Part::Whole, compute),
 };
 
 fn compute(ranked: &Ranked) -> Results {

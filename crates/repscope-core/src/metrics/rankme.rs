@@ -7,7 +7,7 @@ use crate::data::Study;
 use crate::error::Result;
 use crate::kernels::singular::{Function, Values};
 use crate::plan::{Need, Shared};
-use crate::score::{Better, Score};
+use crate::score::Score;
 use crate::spec::Spec;
 use crate::stats::interval;
 
@@ -16,20 +16,12 @@ pub(super) static METRIC: Metric = Metric {
     title: "RankMe",
     analysis: Analysis::Rankme,
     outputs: &[
-        Output::new(
-            "rankme(variant=spec)",
-            "the CLID / RankMe analysis: entropy of squared singular values of the centered embeddings",
-            Better::Neither,
-            "1 to min(N, D)",
-        )
-        .column("RankMe_Spec"),
-        Output::new(
-            "rankme(variant=paper)",
-            "Garrido et al. 2023: entropy of singular values of the embeddings as they are",
-            Better::Neither,
-            "1 to min(N, D)",
-        )
-        .column("RankMe_Paper"),
+        Output::neither("rankme(variant=spec)", "1 to min(N, D)")
+            .about("the CLID / RankMe analysis: entropy of squared singular values of the centered embeddings")
+            .column("RankMe_Spec"),
+        Output::neither("rankme(variant=paper)", "1 to min(N, D)")
+            .about("Garrido et al. 2023: entropy of singular values of the embeddings as they are")
+            .column("RankMe_Paper"),
     ],
     page: include_str!("rankme.md"),
     // The paper's variant does not center, so a shift changes it.

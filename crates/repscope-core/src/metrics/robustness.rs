@@ -5,7 +5,7 @@ use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::{NoiseLevel, Space, Study};
 use crate::error::Result;
 use crate::plan::{Need, Shared};
-use crate::score::{Better, Breakdown, NameColumn, NumberColumn, SampleTable, Score};
+use crate::score::{Breakdown, NameColumn, NumberColumn, SampleTable, Score};
 use crate::spec::Spec;
 use crate::stats::interval;
 
@@ -14,44 +14,17 @@ pub(super) static METRIC: Metric = Metric {
     title: "Robustness",
     analysis: Analysis::Robustness,
     outputs: &[
-        Output::new(
-            "robustness@SIGMA",
-            "mean distance between embeddings of clean and noisy inputs",
-            Better::Lower,
-            "0 and above",
-        )
-        .in_units_of_the_embeddings(),
-        Output::new(
-            "robustness.auc",
-            "mean of that distance over the levels of noise",
-            Better::Lower,
-            "0 and above",
-        )
-        .in_units_of_the_embeddings(),
-        Output::new(
-            "robustness.unit@SIGMA",
-            "the same on unit-length embeddings",
-            Better::Lower,
-            "0 to 2",
-        ),
-        Output::new(
-            "robustness.unit.auc",
-            "mean of that distance over the levels of noise",
-            Better::Lower,
-            "0 to 2",
-        ),
-        Output::new(
-            "robustness.scaled@SIGMA",
-            "distance divided by the typical distance between two clean embeddings",
-            Better::Lower,
-            "0 and above",
-        ),
-        Output::new(
-            "robustness.scaled.auc",
-            "mean of that distance over the levels of noise",
-            Better::Lower,
-            "0 and above",
-        ),
+        Output::lower("robustness@SIGMA", "0 and above")
+            .about("mean distance between embeddings of clean and noisy inputs")
+            .in_units_of_the_embeddings(),
+        Output::lower("robustness.auc", "0 and above")
+            .about("mean of that distance over the levels of noise")
+            .in_units_of_the_embeddings(),
+        Output::lower("robustness.unit@SIGMA", "0 to 2").about("the same on unit-length embeddings"),
+        Output::lower("robustness.unit.auc", "0 to 2").about("mean of that distance over the levels of noise"),
+        Output::lower("robustness.scaled@SIGMA", "0 and above")
+            .about("distance divided by the typical distance between two clean embeddings"),
+        Output::lower("robustness.scaled.auc", "0 and above").about("mean of that distance over the levels of noise"),
     ],
     page: include_str!("robustness.md"),
     invariances: &[Invariance::Rotation, Invariance::RowOrder],

@@ -3,12 +3,12 @@
 
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::etes::Decoded;
-use crate::score::{Better, Score};
+use crate::score::Score;
 use crate::stats::interval;
 use crate::texts::rouge::{self, Overlap};
 
 const fn output(id: &'static str, about: &'static str) -> Output {
-    Output::new(id, about, Better::Higher, "0 to 1")
+    Output::higher(id, "0 to 1").about(about)
 }
 
 pub(super) static METRIC: Metric = Metric {

@@ -6,7 +6,7 @@ use crate::data::Study;
 use crate::error::Result;
 use crate::kernels::influence::Nearness;
 use crate::plan::{Need, Shared};
-use crate::score::{Better, Interval, SampleTable, Score};
+use crate::score::{Interval, SampleTable, Score};
 use crate::spec::Spec;
 use crate::stats::interval;
 
@@ -14,13 +14,9 @@ pub(super) static METRIC: Metric = Metric {
     id: "silhouette",
     title: "Silhouette",
     analysis: Analysis::Geometry,
-    outputs: &[Output::new(
-        "silhouette",
-        "nearness to the own class against the next one",
-        Better::Higher,
-        "−1 to 1",
-    )
-    .column("Silhouette_Score")],
+    outputs: &[Output::higher("silhouette", "−1 to 1")
+        .about("nearness to the own class against the next one")
+        .column("Silhouette_Score")],
     page: include_str!("silhouette.md"),
     invariances: Invariance::SIMILARITY,
     takes: &[Takes::Codes, Takes::LabelsIfAny],

@@ -5,7 +5,7 @@ use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
 use crate::plan::{Need, Shared};
-use crate::score::{Better, Curve, Score};
+use crate::score::{Curve, Score};
 use crate::spec::Spec;
 
 pub(super) static METRIC: Metric = Metric {
@@ -13,20 +13,12 @@ pub(super) static METRIC: Metric = Metric {
     title: "Eigenvalue spectrum",
     analysis: Analysis::Manifold,
     outputs: &[
-        Output::new(
-            "spectrum.max",
-            "largest eigenvalue of the covariance",
-            Better::Neither,
-            "0 and above",
-        )
-        .in_units_of_the_embeddings(),
-        Output::new(
-            "spectrum.min",
-            "smallest of the min(N − 1, D) eigenvalues",
-            Better::Neither,
-            "0 and above",
-        )
-        .in_units_of_the_embeddings(),
+        Output::neither("spectrum.max", "0 and above")
+            .about("largest eigenvalue of the covariance")
+            .in_units_of_the_embeddings(),
+        Output::neither("spectrum.min", "0 and above")
+            .about("smallest of the min(N − 1, D) eigenvalues")
+            .in_units_of_the_embeddings(),
     ],
     page: include_str!("spectrum.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::RowOrder],

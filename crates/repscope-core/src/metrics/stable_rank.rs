@@ -7,19 +7,14 @@ use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::error::Result;
 use crate::kernels::singular::Function;
 use crate::plan::Shared;
-use crate::score::Better;
 
 pub(super) static METRIC: Metric = Metric {
     id: "stable_rank",
     title: "Stable rank",
     analysis: Analysis::Rankme,
-    outputs: &[Output::new(
-        "stable_rank",
-        "sum of the eigenvalues over the largest (NESum)",
-        Better::Neither,
-        "1 to min(N, D)",
-    )
-    .column("Stable_Rank")],
+    outputs: &[Output::neither("stable_rank", "1 to min(N, D)")
+        .about("sum of the eigenvalues over the largest (NESum)")
+        .column("Stable_Rank")],
     page: include_str!("stable_rank.md"),
     invariances: Invariance::SIMILARITY,
     takes: &[Takes::Codes],

@@ -7,7 +7,7 @@ use crate::data::{Space, Study};
 use crate::error::Result;
 use crate::kernels::prepared::unit_factors;
 use crate::plan::{Need, Shared};
-use crate::score::{Better, Score};
+use crate::score::Score;
 use crate::spec::Spec;
 use crate::stats::interval;
 
@@ -15,13 +15,9 @@ pub(super) static METRIC: Metric = Metric {
     id: "std_collapse",
     title: "Std collapse",
     analysis: Analysis::Rankme,
-    outputs: &[Output::new(
-        "std_collapse",
-        "mean standard deviation of the coordinates of unit-length embeddings",
-        Better::Neither,
-        "0 to about 1/√D",
-    )
-    .column("Std_Collapse")],
+    outputs: &[Output::neither("std_collapse", "0 to about 1/√D")
+        .about("mean standard deviation of the coordinates of unit-length embeddings")
+        .column("Std_Collapse")],
     page: include_str!("std_collapse.md"),
     // A rotation moves spread between coordinates.
     invariances: &[Invariance::Scale, Invariance::RowOrder],

@@ -6,7 +6,7 @@ use crate::data::Study;
 use crate::error::{Error, Result};
 use crate::kernels::influence;
 use crate::plan::{Key, Need, Shared};
-use crate::score::{Better, SampleTable, Score};
+use crate::score::{SampleTable, Score};
 use crate::spec::Spec;
 use crate::stats::interval::{self, Units};
 
@@ -14,12 +14,9 @@ pub(super) static METRIC: Metric = Metric {
     id: "trustworthiness",
     title: "Trustworthiness",
     analysis: Analysis::Neighborhood,
-    outputs: &[Output::new(
-        "trustworthiness@K",
-        "the K nearest embeddings are near among the inputs too",
-        Better::Higher,
-        "0 to 1",
-    )],
+    outputs: &[
+        Output::higher("trustworthiness@K", "0 to 1").about("the K nearest embeddings are near among the inputs too")
+    ],
     page: include_str!("trustworthiness.md"),
     invariances: Invariance::SIMILARITY,
     takes: &[Takes::States, Takes::Codes],

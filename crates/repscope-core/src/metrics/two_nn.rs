@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::kernels::neighbors::Neighbors;
 use crate::kernels::tiles::Anchors;
 use crate::plan::{Key, Need, Shared};
-use crate::score::{Better, Interval, Score};
+use crate::score::{Interval, Score};
 use crate::spec::Spec;
 use crate::stats::interval::{self, Units};
 
@@ -16,18 +16,8 @@ pub(super) static METRIC: Metric = Metric {
     title: "TwoNN intrinsic dimension",
     analysis: Analysis::Manifold,
     outputs: &[
-        Output::new(
-            "two_nn",
-            "intrinsic dimension, linear fit of the literature",
-            Better::Neither,
-            "above 0",
-        ),
-        Output::new(
-            "two_nn(fit=mle)",
-            "intrinsic dimension, maximum likelihood",
-            Better::Neither,
-            "above 0",
-        ),
+        Output::neither("two_nn", "above 0").about("intrinsic dimension, linear fit of the literature"),
+        Output::neither("two_nn(fit=mle)", "above 0").about("intrinsic dimension, maximum likelihood"),
     ],
     page: include_str!("two_nn.md"),
     invariances: Invariance::SIMILARITY,

@@ -6,7 +6,7 @@ use crate::data::Study;
 use crate::error::{Error, Result};
 use crate::kernels::prepared::unit_factors;
 use crate::plan::{Need, Shared};
-use crate::score::{Better, Score};
+use crate::score::Score;
 use crate::spec::Spec;
 use crate::stats::interval;
 
@@ -14,13 +14,9 @@ pub(super) static METRIC: Metric = Metric {
     id: "uniformity",
     title: "Uniformity",
     analysis: Analysis::Geometry,
-    outputs: &[Output::new(
-        "uniformity",
-        "log mean Gaussian kernel of unit-length embeddings",
-        Better::Lower,
-        "−4t to 0",
-    )
-    .column("Uniformity")],
+    outputs: &[Output::lower("uniformity", "−4t to 0")
+        .about("log mean Gaussian kernel of unit-length embeddings")
+        .column("Uniformity")],
     page: include_str!("uniformity.md"),
     invariances: &[Invariance::Rotation, Invariance::Scale, Invariance::RowOrder],
     takes: &[Takes::Codes],

@@ -5,7 +5,7 @@ use super::clid::Scale;
 use super::{Analysis, Metric, Output, Results, Takes, Work};
 use crate::data::Performance;
 use crate::error::Result;
-use crate::score::{Better, Breakdown, Interval, NameColumn, NumberColumn, Score};
+use crate::score::{Breakdown, Interval, NameColumn, NumberColumn, Score};
 use crate::spec::Spec;
 use crate::stats::interval::{from_standard_error, mean};
 
@@ -14,20 +14,12 @@ pub(super) static METRIC: Metric = Metric {
     title: "Weighted CLID",
     analysis: Analysis::Clid,
     outputs: &[
-        Output::new(
-            "weighted_clid",
-            "standardized CL and ID, weighted by least squares to fit the performance",
-            Better::Higher,
-            "any number",
-        )
-        .column("Weighted_CLID"),
-        Output::new(
-            "weighted_clid.left_out",
-            "performance as predicted by the fit on all other models",
-            Better::Higher,
-            "any number",
-        )
-        .column("Weighted_CLID_left_out"),
+        Output::higher("weighted_clid", "any number")
+            .about("standardized CL and ID, weighted by least squares to fit the performance")
+            .column("Weighted_CLID"),
+        Output::higher("weighted_clid.left_out", "any number")
+            .about("performance as predicted by the fit on all other models")
+            .column("Weighted_CLID_left_out"),
     ],
     page: include_str!("weighted_clid.md"),
     invariances: &[],

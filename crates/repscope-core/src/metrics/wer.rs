@@ -3,19 +3,15 @@
 
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::etes::Decoded;
-use crate::score::{Better, Score};
+use crate::score::Score;
 use crate::texts::{sums, wer};
 
 pub(super) static METRIC: Metric = Metric {
     id: "wer",
     title: "Word error rate",
     analysis: Analysis::Etes,
-    outputs: &[Output::new(
-        "wer",
-        "words to put in, take out or replace for each word of the reference texts",
-        Better::Lower,
-        "0 and above",
-    )],
+    outputs: &[Output::lower("wer", "0 and above")
+        .about("words to put in, take out or replace for each word of the reference texts")],
     page: include_str!("wer.md"),
     invariances: &[Invariance::RowOrder],
     takes: &[Takes::Texts],
