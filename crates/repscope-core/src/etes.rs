@@ -108,7 +108,7 @@ fn check_memory(data: &Decoding, spec: &Spec) -> Result<()> {
         return Ok(());
     };
     let (n, d) = (data.samples() as u64, system.signal.columns() as u64);
-    // Centred copies of up to three spaces and two copies to multiply, then the products of columns and a few counts.
+    // Centered copies of up to three spaces and two copies to multiply, then the products of columns and a few counts.
     let size = if is_direct(data.samples(), system.signal.columns()) {
         8
     } else {

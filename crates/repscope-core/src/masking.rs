@@ -9,7 +9,6 @@
 //! takes too), every image has a lot of its own, and the order of work changes nothing.
 
 mod fills;
-mod foreground;
 mod regions;
 #[cfg(test)]
 mod tests;
@@ -21,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::random;
 use fills::Canvas;
-use foreground::Lit;
+use regions::Lit;
 
 /// Which pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

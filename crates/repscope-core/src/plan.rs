@@ -28,7 +28,7 @@ use crate::kernels::singular::Singular;
 use crate::kernels::spectrum::{ByRow, Rows, Spectrum};
 use crate::kernels::tiles::{Anchors, Ask, sweep};
 use crate::kernels::views::Views;
-use crate::metrics::{Metric, OF_CENTRED, OF_RAW, Work};
+use crate::metrics::{Metric, OF_CENTERED, OF_RAW, Work};
 use crate::random;
 use crate::results::Results;
 use crate::run::Driver;
@@ -278,7 +278,7 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
             shared.spectrum = Some(Spectrum::new(&shared.study.embeddings, rows, driver));
         }
         if needs.contains(&Need::Singular) {
-            shared.singular = Some(Singular::new(&shared.study.embeddings, &OF_CENTRED, &OF_RAW, driver));
+            shared.singular = Some(Singular::new(&shared.study.embeddings, &OF_CENTERED, &OF_RAW, driver));
         }
         if needs.contains(&Need::Clusters) {
             let space = &shared.study.embeddings;

@@ -43,10 +43,10 @@ pub(crate) struct RankedSet {
 }
 
 impl Ranked<'_> {
-    /// The printed identity of a score of this direction.
-    pub(crate) fn id(&self, metric: &str, part: &str, k: Option<usize>) -> String {
+    /// The identity of a score of this direction, from its declared pattern: `hubness.DIRECTION@K`.
+    pub(crate) fn id(&self, pattern: &str, k: Option<usize>) -> String {
         let at = k.map_or(String::new(), |k| format!("@{k}"));
-        format!("{metric}.{}{part}{at}", self.direction)
+        pattern.replace("DIRECTION", &self.direction).replace("@K", &at)
     }
 
     /// The K that is really used: there may be fewer targets.
@@ -56,10 +56,10 @@ impl Ranked<'_> {
 }
 
 impl RankedSet {
-    /// The printed identity of a score of this direction and set: `label_precision.text2sensor.macro(labels=l2)@10`.
-    pub(crate) fn id(&self, ranked: &Ranked, metric: &str, part: &str, k: Option<usize>) -> String {
+    /// The identity of a score of this direction and set: `label_precision.text2sensor.macro(labels=l2)@10`.
+    pub(crate) fn id(&self, ranked: &Ranked, pattern: &str, k: Option<usize>) -> String {
         let set = self.name.as_ref().map_or(String::new(), |n| format!("(labels={n})"));
-        ranked.id(metric, &format!("{part}{set}"), k)
+        ranked.id(&format!("{}{set}@K", pattern.trim_end_matches("@K")), k)
     }
 
     /// The code of the label of a query.
@@ -351,7 +351,7 @@ fn advice(ranked: &Ranked) -> Vec<String> {
         let more = if names.len() > 10 { ", …" } else { "" };
         advice.push(format!(
             "{}: {left_out} of {} queries are left out, because {} of {} labels have {why}: {shown}{more}",
-            set.id(ranked, "", "", None).trim_start_matches('.'),
+            set.id(ranked, "DIRECTION", None),
             ranked.queries,
             names.len(),
             relevance.query_counts.iter().filter(|&&c| c > 0).count(),

@@ -192,6 +192,51 @@ pub struct Breakdown {
     pub columns: Vec<NumberColumn>,
 }
 
+impl SampleTable {
+    /// A table of a metric; the model is named later.
+    pub(crate) fn new(metric: &str, columns: Vec<(String, Vec<Option<f64>>)>) -> Self {
+        let model = String::new();
+        let metric = metric.into();
+        SampleTable { model, metric, columns }
+    }
+}
+
+impl Breakdown {
+    /// A table with a line for each of `lines`, whose columns follow; the model is named later.
+    pub(crate) fn of<T>(metric: impl Into<MetricId>, lines: &[T]) -> Lines<'_, T> {
+        let table = Breakdown {
+            model: String::new(),
+            metric: metric.into(),
+            keys: Vec::new(),
+            columns: Vec::new(),
+        };
+        Lines { lines, table }
+    }
+}
+
+/// A [`Breakdown`] that gets its columns, each computed line by line.
+pub(crate) struct Lines<'a, T> {
+    lines: &'a [T],
+    pub(crate) table: Breakdown,
+}
+
+impl<T> Lines<'_, T> {
+    /// With a column of names.
+    pub(crate) fn key(mut self, name: &str, of: impl Fn(&T) -> String) -> Self {
+        let (name, values) = (name.to_string(), self.lines.iter().map(of).collect());
+        self.table.keys.push(NameColumn { name, values });
+        self
+    }
+
+    /// With a column of numbers; those that are not finite are left out.
+    pub(crate) fn column(mut self, name: &str, of: impl Fn(&T) -> Option<f64>) -> Self {
+        let finite = |line: &T| of(line).filter(|x| x.is_finite());
+        let (name, values) = (name.to_string(), self.lines.iter().map(finite).collect());
+        self.table.columns.push(NumberColumn { name, values });
+        self
+    }
+}
+
 /// A column of names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NameColumn {

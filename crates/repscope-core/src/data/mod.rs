@@ -4,8 +4,6 @@
 
 mod decoding;
 mod labels;
-mod noise;
-mod performance;
 mod perturbation;
 mod retrieval;
 mod space;
@@ -13,11 +11,9 @@ mod study;
 
 pub use decoding::{Decoding, System};
 pub use labels::Labels;
-pub use noise::{Moves, Noise, NoiseLevel};
-pub use performance::Performance;
 pub(crate) use perturbation::{BASELINE, COMBINED};
 pub use perturbation::{Head, Perturbation, PerturbedSet};
 pub use retrieval::{Direction, LabelSet, Retrieval};
 pub(crate) use space::{LARGEST, Slice};
 pub use space::{Space, Values};
-pub use study::{Pairs, Study};
+pub use study::{Moves, Noise, NoiseLevel, Pairs, Performance, Study};

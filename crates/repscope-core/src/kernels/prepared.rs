@@ -155,11 +155,11 @@ impl<'a> Prepared<'a> {
 
     /// Row `i`, centered and scaled.
     pub(crate) fn read(&self, i: usize, row: &mut [f64]) {
-        self.read_centred(i, row);
+        self.read_centered(i, row);
         row.iter_mut().for_each(|x| *x *= self.scale);
     }
 
-    fn read_centred(&self, i: usize, row: &mut [f64]) {
+    fn read_centered(&self, i: usize, row: &mut [f64]) {
         self.space.read_row(i, row);
         let factor = self.factors.as_ref().map_or(1.0, |f| f[i]);
         for (x, m) in row.iter_mut().zip(&self.mean) {
@@ -172,7 +172,7 @@ impl<'a> Prepared<'a> {
         let mut row = vec![0.0; self.space.columns()];
         let mut longest = 0.0f64;
         for i in block * BLOCK..n.min((block + 1) * BLOCK) {
-            self.read_centred(i, &mut row);
+            self.read_centered(i, &mut row);
             longest = longest.max(length(&row));
         }
         longest

@@ -15,8 +15,6 @@
 
 mod both_ways;
 mod candidates;
-mod finish;
-mod keys;
 mod one_way;
 
 use super::similarity::{Products, Way};

@@ -15,7 +15,6 @@
 
 mod blocks;
 mod kernel;
-mod scalar;
 mod strips;
 
 use faer::dyn_stack::{MemBuffer, MemStack};

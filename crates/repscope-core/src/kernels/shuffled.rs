@@ -33,8 +33,8 @@ pub(crate) fn moments(products: &Products, driver: &Driver) -> Shuffled {
     let (x, y) = (products.query, products.target);
     let (of_x, of_y) = (x.mean(driver), y.mean(driver));
     let members: Vec<u32> = (0..x.space.rows() as u32).collect();
-    let x = centred_rows(x, &members, &of_x);
-    let y = centred_rows(y, &members, &of_y);
+    let x = centered_rows(x, &members, &of_x);
+    let y = centered_rows(y, &members, &of_y);
     let n = members.len() as f64;
     let squares = if members.len() >= x.space.columns() {
         by_columns(&x, &y, driver)
@@ -48,7 +48,7 @@ pub(crate) fn moments(products: &Products, driver: &Driver) -> Shuffled {
     }
 }
 
-fn centred_rows<'a>(side: &'a Side, members: &'a [u32], mean: &'a [f64]) -> UnitRows<'a> {
+fn centered_rows<'a>(side: &'a Side, members: &'a [u32], mean: &'a [f64]) -> UnitRows<'a> {
     UnitRows {
         space: side.space,
         factors: side.factors(),

@@ -39,7 +39,7 @@ pub(crate) type Function = (&'static str, fn(&Values) -> Option<f64>);
 /// The singular values of the rows minus their mean, and of the rows as they are.
 pub(crate) struct Singular {
     /// All 0 where all rows are equal.
-    pub(crate) centred: Values,
+    pub(crate) centered: Values,
     pub(crate) raw: Values,
 }
 
@@ -57,14 +57,14 @@ pub(crate) struct Values {
 
 impl Singular {
     /// With what each row does to functions of the centered and of the raw values.
-    pub(crate) fn new(space: &Space, of_centred: &[Function], of_raw: &[Function], driver: &Driver) -> Self {
+    pub(crate) fn new(space: &Space, of_centered: &[Function], of_raw: &[Function], driver: &Driver) -> Self {
         let (n, d) = (space.rows(), space.columns());
         let mean = column_means(space, driver);
-        let (scale, centred) = triangle(space, &mean, driver);
+        let (scale, centered) = triangle(space, &mean, driver);
         let below = Mat::from_fn(1, d, |_, j| (n as f64).sqrt() * mean[j] * scale);
-        let raw = triangle_of(stacked(&centred, &below));
+        let raw = triangle_of(stacked(&centered, &below));
         Singular {
-            centred: Values::new(space, &mean, scale, &centred, of_centred, driver),
+            centered: Values::new(space, &mean, scale, &centered, of_centered, driver),
             raw: Values::new(space, &vec![0.0; d], scale, &raw, of_raw, driver),
         }
     }
@@ -328,10 +328,10 @@ mod tests {
     }
 
     #[test]
-    fn equal_rows_have_no_centred_singular_values() {
+    fn equal_rows_have_no_centered_singular_values() {
         let space = Space::from_f64("same", 50, 3, vec![0.1; 150]).unwrap();
         let found = Singular::new(&space, &[], &[], &Driver::silent(Order::Serial));
-        assert_eq!(found.centred.values, [0.0; 3]);
+        assert_eq!(found.centered.values, [0.0; 3]);
         assert!(found.raw.values[0] > 0.0);
     }
 
@@ -354,7 +354,7 @@ mod tests {
             let mut fewer = rows.clone();
             fewer.drain(row * d..(row + 1) * d);
             let left = of(fewer);
-            for (whole, left) in [(&whole.centred, &left.centred), (&whole.raw, &left.raw)] {
+            for (whole, left) in [(&whole.centered, &left.centered), (&whole.raw, &left.raw)] {
                 let change = (share.1)(whole).unwrap() - (share.1)(left).unwrap();
                 let effect = whole.effects("share").unwrap()[row];
                 // To first order: the rest is smaller by another 1/N.

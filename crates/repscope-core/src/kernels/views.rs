@@ -73,8 +73,8 @@ impl<'a> Unit<'a> {
     }
 
     /// Row `i` minus `center`.
-    fn read(&self, i: usize, centre: &[f64], out: &mut [f64]) {
-        centered(self.space, Some(&self.factors), centre, i..i + 1, 0..centre.len(), out);
+    fn read(&self, i: usize, center: &[f64], out: &mut [f64]) {
+        centered(self.space, Some(&self.factors), center, i..i + 1, 0..center.len(), out);
     }
 
     fn mean(&self, driver: &Driver) -> Vec<f64> {

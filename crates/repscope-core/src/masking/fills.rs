@@ -51,7 +51,7 @@ impl<'a> Canvas<'a> {
                 let blurred = self.blurred.get_or_init(|| blur(self.image, self.size));
                 chosen
                     .iter()
-                    .for_each(|&p| pixels[p as usize] = grey(blurred[p as usize]));
+                    .for_each(|&p| pixels[p as usize] = gray(blurred[p as usize]));
             }
             Fill::Inpaint => self.inpaint(chosen, pixels),
         }
@@ -86,7 +86,7 @@ impl<'a> Canvas<'a> {
         }
         chosen
             .iter()
-            .for_each(|&p| pixels[p as usize] = grey(values[p as usize]));
+            .for_each(|&p| pixels[p as usize] = gray(values[p as usize]));
     }
 
     /// The weighted mean of the pixels around one; none where there are none.
@@ -151,6 +151,6 @@ fn mirrored(i: usize, length: usize) -> usize {
     place.min(turn - 1 - place)
 }
 
-fn grey(value: f64) -> u8 {
+fn gray(value: f64) -> u8 {
     value.round().clamp(0.0, 255.0) as u8
 }

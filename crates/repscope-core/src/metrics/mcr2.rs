@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! MCR²: how much room all embeddings take, and how little each class does. See the page.
 
-use super::nmi::too_few_rows;
+use super::clustering::too_few_rows;
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::{Error, Result};
@@ -68,7 +68,7 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
 /// Why there are no classes.
 fn missing_classes(spec: &Spec, study: &Study) -> Option<String> {
     let rows = study.embeddings.rows();
-    (study.labels.is_none() && spec.clusters > rows).then(|| too_few_rows(spec, rows))
+    too_few_rows(spec, rows).filter(|_| study.labels.is_none())
 }
 
 fn compute(shared: &Shared) -> Result<Results> {

@@ -4,48 +4,26 @@
 
 mod accuracy;
 mod alignment;
-mod alpha_req;
-mod ami;
-mod bleu;
 mod clid;
-mod cluster_balance;
-mod condition_number;
-mod continuity;
-mod dimension_usage;
+mod clustering;
 mod etes;
-mod hubness;
 mod id;
-mod inertia;
 mod knn_accuracy;
-mod label_hit;
-mod label_ndcg;
 mod label_precision;
-mod label_recall;
-mod map_at_r;
 mod mcr2;
-mod modality_gap;
-mod mrr;
-mod nmi;
-mod numerical_rank;
-mod over_queries;
-mod pair_recall;
 mod participation_ratio;
 mod performance;
 mod pis;
-mod r_precision;
 mod rankme;
+mod retrieval;
 mod robustness;
-mod rouge;
 mod silhouette;
 mod smoothness;
-mod spectrum;
-mod stable_rank;
-mod std_collapse;
+mod texts;
 mod trustworthiness;
 mod two_nn;
 mod uniformity;
 mod weighted_clid;
-mod wer;
 
 use crate::data::{Performance, Study};
 use crate::error::Result;
@@ -55,21 +33,21 @@ use crate::perturb::Perturbed;
 use crate::plan::{Need, Shared};
 use crate::results::Results;
 use crate::retrieve::Ranked;
-use crate::score::Better;
+use crate::score::{Better, Score};
 use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
 
+pub use clustering::agreement;
 pub use id::MetricId;
 pub use knn_accuracy::accuracy_of_split;
-pub use nmi::agreement;
 
 /// What is asked of the singular values of centered embeddings, and of the embeddings as they are.
-pub(crate) static OF_CENTRED: [Function; 5] = [
+pub(crate) static OF_CENTERED: [Function; 5] = [
     rankme::SPEC,
-    stable_rank::RANK,
-    alpha_req::EXPONENT,
-    alpha_req::R2,
-    condition_number::RATIO,
+    rankme::STABLE,
+    rankme::EXPONENT,
+    rankme::R2,
+    rankme::RATIO,
 ];
 pub(crate) static OF_RAW: [Function; 1] = [rankme::PAPER];
 
@@ -77,46 +55,46 @@ pub(crate) static OF_RAW: [Function; 1] = [rankme::PAPER];
 pub static METRICS: &[&Metric] = &[
     &smoothness::METRIC,
     &robustness::METRIC,
-    &trustworthiness::METRIC,
-    &continuity::METRIC,
-    &participation_ratio::METRIC,
-    &dimension_usage::METRIC,
-    &spectrum::METRIC,
+    &trustworthiness::TRUSTWORTHINESS,
+    &trustworthiness::CONTINUITY,
+    &participation_ratio::PARTICIPATION_RATIO,
+    &participation_ratio::DIMENSION_USAGE,
+    &participation_ratio::SPECTRUM,
     &two_nn::METRIC,
     &uniformity::METRIC,
     &silhouette::METRIC,
-    &nmi::METRIC,
-    &ami::METRIC,
-    &inertia::METRIC,
-    &cluster_balance::METRIC,
+    &clustering::NMI,
+    &clustering::AMI,
+    &clustering::INERTIA,
+    &clustering::CLUSTER_BALANCE,
     &knn_accuracy::METRIC,
-    &rankme::METRIC,
-    &numerical_rank::METRIC,
-    &stable_rank::METRIC,
-    &alpha_req::METRIC,
-    &condition_number::METRIC,
-    &std_collapse::METRIC,
+    &rankme::RANKME,
+    &rankme::NUMERICAL_RANK,
+    &rankme::STABLE_RANK,
+    &rankme::ALPHA_REQ,
+    &rankme::CONDITION_NUMBER,
+    &rankme::STD_COLLAPSE,
     &clid::METRIC,
     &mcr2::METRIC,
     &alignment::METRIC,
     &weighted_clid::METRIC,
     &performance::METRIC,
     &label_precision::METRIC,
-    &label_recall::METRIC,
-    &label_hit::METRIC,
-    &label_ndcg::METRIC,
-    &r_precision::METRIC,
-    &map_at_r::METRIC,
-    &mrr::METRIC,
-    &pair_recall::METRIC,
-    &hubness::METRIC,
-    &modality_gap::METRIC,
+    &retrieval::LABEL_RECALL,
+    &retrieval::LABEL_HIT,
+    &retrieval::LABEL_NDCG,
+    &retrieval::R_PRECISION,
+    &retrieval::MAP_AT_R,
+    &retrieval::MRR,
+    &retrieval::PAIR_RECALL,
+    &retrieval::HUBNESS,
+    &retrieval::MODALITY_GAP,
     &accuracy::METRIC,
     &pis::METRIC,
     &etes::METRIC,
-    &bleu::METRIC,
-    &rouge::METRIC,
-    &wer::METRIC,
+    &texts::BLEU,
+    &texts::ROUGE,
+    &texts::WER,
 ];
 
 /// The analyses; a command each.
@@ -382,6 +360,33 @@ pub(crate) enum Part {
 }
 
 impl Metric {
+    /// A start for a declaration, which says the rest.
+    const fn of(analysis: Analysis, takes: &'static [Takes], work: Work) -> Self {
+        Metric {
+            id: "",
+            title: "",
+            analysis,
+            outputs: &[],
+            page: "",
+            invariances: &[],
+            takes,
+            options: &[],
+            work,
+        }
+    }
+
+    /// A number for its first output.
+    fn number(&self, value: f64, n: usize) -> Score {
+        Score::number(&self.outputs[0], value, n)
+    }
+
+    /// Every output without a number, for the same reason.
+    fn undefined(&self, reason: impl Into<String>, n: usize) -> Results {
+        let reason = reason.into();
+        let undefined = |output| Score::undefined(output, reason.clone(), n);
+        self.outputs.iter().map(undefined).collect()
+    }
+
     /// Whether it is a score of a study, computed by [`crate::evaluate`]; the others are computed by
     /// [`crate::retrieve`], [`crate::perturb()`], [`crate::etes()`] or [`crate::relate`].
     pub fn is_of_studies(&self) -> bool {

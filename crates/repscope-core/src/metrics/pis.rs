@@ -177,11 +177,11 @@ impl Impact<'_> {
             return None;
         }
         let (value, error) = ratio(0.0);
-        let (centre, wider) = ratio(1.0);
+        let (center, wider) = ratio(1.0);
         let reach = interval::normal_quantile(0.5 + self.level / 2.0) * wider;
         let interval = (n > 0).then(|| Interval {
-            low: centre - reach,
-            high: (centre + reach).min(1.0),
+            low: center - reach,
+            high: (center + reach).min(1.0),
             level: self.level,
             standard_error: Some(error),
             unit: "samples",

@@ -87,10 +87,10 @@ impl Ratios {
 
     /// The interval of a value that each ratio moves by its effect.
     fn interval(&self, value: f64, effects: Vec<f64>, shared: &Shared) -> Option<Interval> {
-        let centre = interval::mean(&effects);
+        let center = interval::mean(&effects);
         let mut of_queries = vec![0.0; self.queries];
         for (&query, effect) in self.owners.iter().zip(effects) {
-            of_queries[query as usize] = effect - centre;
+            of_queries[query as usize] = effect - center;
         }
         let all: Vec<u32> = (0..self.queries as u32).collect();
         // Where all rows ask, there are no anchors, or CLID asked for itself.
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_widen_the_interval_by_what_they_share() {
+    fn neighbors_widen_the_interval_by_what_they_share() {
         // Rows 0 and 1 are each other's neighbors and move the value alike; row 2 has a neighbor that is no row that asks.
         let ratios = Ratios {
             logs: vec![1.0; 3],

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! BLEU of a corpus and of a sentence, as sacrebleu defines them. See the page of the metric.
 
-use super::sequences::{numbered, runs, shared_runs};
-use super::tokens::{between_blanks, spaced_13a};
+use super::words::{between_blanks, numbered, runs, shared_runs, spaced_13a};
 
 /// Runs of up to so many words are counted.
 pub(crate) const ORDERS: usize = 4;

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: MIT
 //! Generated texts against reference texts: what BLEU, ROUGE and the word error rate count in each pair of texts.
 //!
-//! `tokens` cuts texts into words, in the way of each metric's reference program; `sequences` compares two lists of words;
-//! `bleu`, `rouge` and `wer` make scores of that; `sums` gives intervals to ratios of sums. Memory is proportional to the
-//! length of the texts. Time too, but for ROUGE-L and the word error rate, which take one step for each pair of words.
+//! `words` cuts texts into words, in the way of each metric's reference program, and compares two lists of words. Memory is
+//! proportional to the length of the texts. Time too, but for ROUGE-L and the word error rate, which take one step for each
+//! pair of words.
 
 pub(crate) mod bleu;
 pub(crate) mod rouge;
-mod sequences;
-pub(crate) mod sums;
-mod tokens;
-pub(crate) mod wer;
+mod words;
 
-#[cfg(test)]
-mod tests;
+use self::words::{edits, numbered, words};
+use super::score::Interval;
+use super::stats::interval::{self, Units};
 
 /// What one generated text scores against its reference.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +28,7 @@ pub(crate) struct TextScores {
     pub(crate) overlaps: [rouge::Overlap; 3],
     /// What adds up over texts.
     pub(crate) matches: bleu::Counts,
-    pub(crate) edits: wer::Counts,
+    pub(crate) edits: Edits,
 }
 
 /// The scores of each text against the reference at the same place.
@@ -44,13 +42,13 @@ pub(crate) fn per_sample(generated: &[String], references: &[String]) -> Vec<Tex
 fn of_pair(generated: &str, reference: &str) -> TextScores {
     let matches = bleu::counts(generated, reference);
     let overlaps = rouge::overlaps(generated, reference);
-    let edits = wer::counts(generated, reference);
+    let edits = edits_of(generated, reference);
     TextScores {
         bleu: Some(bleu::of_sentence(&matches)),
         rouge1: overlaps[0].f1,
         rouge2: overlaps[1].f1,
         rougel: overlaps[2].f1,
-        wer: wer::score(&edits),
+        wer: error_rate(&edits),
         overlaps,
         matches,
         edits,
@@ -73,8 +71,62 @@ pub(crate) fn together<'a>(texts: impl Iterator<Item = &'a TextScores> + Clone) 
     let count = texts.clone().count();
     let rougel: f64 = texts.clone().map(|text| text.rougel).sum();
     Together {
-        bleu4: bleu::of_corpus(&sums::of(texts.clone().map(|text| &text.matches)), bleu::ORDERS),
+        bleu4: bleu::of_corpus(&sum(texts.clone().map(|text| &text.matches)), bleu::ORDERS),
         rougel: (count > 0).then(|| rougel / count as f64),
-        wer: wer::score(&sums::of(texts.map(|text| &text.edits))),
+        wer: error_rate(&sum(texts.map(|text| &text.edits))),
     }
 }
+
+/// Edits, and words of the reference. Both add up over texts.
+pub(crate) type Edits = [u64; 2];
+
+pub(crate) fn edits_of(generated: &str, reference: &str) -> Edits {
+    let (generated, reference) = numbered(words(generated), words(reference));
+    [edits(&generated, &reference) as u64, reference.len() as u64]
+}
+
+/// Edits for each word of the reference; none without words.
+pub(crate) fn error_rate(&[edits, words]: &Edits) -> Option<f64> {
+    (words > 0).then(|| edits as f64 / words as f64)
+}
+
+/// The counts of several texts together.
+pub(crate) fn sum<'a, const K: usize>(texts: impl IntoIterator<Item = &'a [u64; K]>) -> [u64; K] {
+    let mut total = [0; K];
+    for text in texts {
+        total.iter_mut().zip(text).for_each(|(sum, count)| *sum += count);
+    }
+    total
+}
+
+/// The jackknife of a score of summed counts: each unit is taken from the sums, and the score is computed anew. None where
+/// there is no score without one of the units.
+pub(crate) fn jackknife<const K: usize>(
+    texts: &[[u64; K]],
+    units: Units,
+    level: f64,
+    score: impl Fn(&[u64; K]) -> Option<f64>,
+) -> Option<Interval> {
+    let total = sum(texts);
+    let (parts, name) = match units {
+        Units::Single(name) => (texts.to_vec(), name),
+        Units::Groups(codes, name) => (by_group(texts, codes), name),
+    };
+    let without = |part: &[u64; K]| score(&std::array::from_fn(|i| total[i] - part[i]));
+    let replicates: Option<Vec<f64>> = parts.iter().map(without).collect();
+    interval::jackknife(score(&total)?, &replicates?, name, level)
+}
+
+/// The counts of each group that has texts, in the order of the codes.
+fn by_group<const K: usize>(texts: &[[u64; K]], codes: &[u32]) -> Vec<[u64; K]> {
+    let groups = codes.iter().max().map_or(0, |&code| code as usize + 1);
+    let mut sums: Vec<Option<[u64; K]>> = vec![None; groups];
+    for (text, &code) in texts.iter().zip(codes) {
+        let counts = sums[code as usize].get_or_insert([0; K]);
+        *counts = sum([&*counts, text]);
+    }
+    sums.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! ROUGE-1, ROUGE-2 and ROUGE-L of a pair of texts, as rouge-score defines them without stemming. See the page of the metric.
 
-use super::sequences::{longest_common, numbered, runs, shared_runs};
-use super::tokens::{between_blanks, plain};
+use super::words::{between_blanks, longest_common, numbered, plain, runs, shared_runs};
 
 /// What the two texts share.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -15,7 +15,7 @@ use super::candidates::{Kept, Members, Room, most_kept};
 use super::one_way::{Targets, find_far_firsts, rank_some};
 use super::{Job, KEPT_BY_BOTH, Rankings, SEEK};
 use crate::kernels::microkernel::{Meeting, Meets};
-use crate::kernels::similarity::{Centring, Packed, Role};
+use crate::kernels::similarity::{Centering, Packed, Role};
 use crate::run::Driver;
 
 /// The fewest and most rows of a block: whole panels, however wide; and how many blocks there shall be.
@@ -45,13 +45,13 @@ pub(super) fn is_worthwhile(jobs: [&Job; 2], memory: u64) -> bool {
 
 /// Ranks the targets of all queries of two opposite directions.
 pub(super) fn rank_both(jobs: [&Job; 2], driver: &Driver) -> [Rankings; 2] {
-    let centring = Centring::new(&jobs[0].products, jobs[0].way, driver);
-    let pack = |role, rows| centring.pack_all(role, rows_at_once(rows), driver);
+    let centering = Centering::new(&jobs[0].products, jobs[0].way, driver);
+    let pack = |role, rows| centering.pack_all(role, rows_at_once(rows), driver);
     let sides = [
         pack(Role::Query, jobs[0].queries()),
         pack(Role::Target, jobs[0].targets()),
     ];
-    let blocks = [0, 1].map(|side| start(jobs[side], &sides[side], &sides[1 - side], &centring, driver));
+    let blocks = [0, 1].map(|side| start(jobs[side], &sides[side], &sides[1 - side], &centering, driver));
     let is_complete = meet(&sides, &blocks, driver);
     drop(sides);
     let [first, second] = blocks;
@@ -69,16 +69,16 @@ fn start<'a>(
     job: &'a Job,
     side: &[Packed],
     others: &[Packed],
-    centring: &Centring,
+    centering: &Centering,
     driver: &Driver,
 ) -> Vec<Mutex<Kept<'a>>> {
     let members: Vec<Members> = job.relevances.iter().map(Members::new).collect();
     let largest = Packed::largest(others);
     driver.map(side.len(), |b| {
-        let errors = centring.errors(&side[b], largest);
+        let errors = centering.errors(&side[b], largest);
         let mut kept = Kept::new(job, &side[b].rows, errors, Room::Bounded);
         for (set, members) in members.iter().enumerate() {
-            kept.seek_first(set, members, job.targets() / SEEK, centring.shared);
+            kept.seek_first(set, members, job.targets() / SEEK, centering.shared);
         }
         Mutex::new(kept)
     })

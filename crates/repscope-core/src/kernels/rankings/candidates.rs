@@ -6,8 +6,41 @@
 //! that many and some standard deviations more, with their near ties, and from then on is told only of what is not below
 //! them. So few are kept, and almost never too few; whether they were is known at the end.
 
-use super::keys::{down, key_of, value_of};
-use super::{Job, Relevance};
+use super::{Found, Job, Relevance, standing};
+
+/// A key that sorts by value descending, then by row ascending.
+#[inline(always)]
+pub(super) fn key_of(value: f32, row: u32) -> u64 {
+    // Adding 0 turns −0 into 0. Flipping all bits of a negative number, and the sign of a positive one, makes bits order
+    // like numbers; flipping all of that turns the order round.
+    let bits = (value + 0.0).to_bits();
+    let ascending = bits ^ (((bits as i32 >> 31) as u32) | 0x8000_0000);
+    u64::from(!ascending) << 32 | u64::from(row)
+}
+
+pub(super) fn row_of(key: u64) -> u32 {
+    key as u32
+}
+
+pub(super) fn value_of(key: u64) -> f32 {
+    let ascending = !((key >> 32) as u32);
+    let mask = if ascending & 0x8000_0000 == 0 {
+        u32::MAX
+    } else {
+        0x8000_0000
+    };
+    f32::from_bits(ascending ^ mask)
+}
+
+/// The largest f32 not above `x`.
+pub(super) fn down(x: f64) -> f32 {
+    let rounded = x as f32;
+    if f64::from(rounded) > x {
+        rounded.next_down()
+    } else {
+        rounded
+    }
+}
 
 /// By how many standard deviations, and how many targets, a query keeps more than is expected to matter.
 const DEVIATIONS: f64 = 5.0;
@@ -210,5 +243,87 @@ impl<'a> Kept<'a> {
         let tied = f64::from(limit) + 2.0 * self.errors[place];
         let is_above = |&&key: &&u64| f64::from(value_of(key)) >= tied;
         limit == f32::MIN || self.keys[place].iter().filter(is_above).count() >= needed
+    }
+}
+
+impl Kept<'_> {
+    /// Ranks what every query kept. Those that did not keep enough are left out and named.
+    pub(super) fn finish(mut self) -> (Found, Vec<u32>) {
+        let mut found = Found::new(self.job.relevances.len());
+        let mut missing = Vec::new();
+        for place in 0..self.rows.len() {
+            let q = self.rows[place];
+            if self.is_enough(place, self.job.needed(q as usize)) {
+                self.rank(place, &mut found)
+            } else {
+                missing.push(q)
+            }
+        }
+        (found, missing)
+    }
+
+    /// Ranks the targets of one query.
+    fn rank(&mut self, place: usize, found: &mut Found) {
+        let (job, q, error) = (self.job, self.rows[place] as usize, self.errors[place]);
+        let mut keys = std::mem::take(&mut self.keys[place]);
+        let (_, kth, _) = keys.select_nth_unstable(job.depth - 1);
+        let tied = down(f64::from(value_of(*kth)) - 2.0 * error);
+        let near = keys.iter().filter(|&&key| value_of(key) >= tied).count();
+        let wanted = near.max(job.needed(q));
+        if keys.len() > wanted {
+            keys.select_nth_unstable(wanted - 1);
+            keys.truncate(wanted);
+        }
+        keys.sort_unstable();
+        let mut order: Vec<u32> = keys.iter().map(|&key| row_of(key)).collect();
+        job.settle(q, error, &keys[..near], &mut order[..near]);
+        found.rows.push(q as u32);
+        found.targets.extend_from_slice(&order[..job.depth]);
+        for (set, (relevance, standings)) in job.relevances.iter().zip(&mut found.standings).enumerate() {
+            let mut standing = standing(relevance, q, &order);
+            if standing.first == 0 && relevance.relevant_to(q) > 0 {
+                standing.first = self.rank_of_first(set, place, order.len());
+            }
+            standings.push(standing);
+        }
+    }
+}
+
+impl Job<'_> {
+    /// Puts targets that f32 cannot tell apart into their true order; `order` holds the rows of `keys`.
+    fn settle(&self, q: usize, error: f64, keys: &[u64], order: &mut [u32]) {
+        let is_apart = |a: &u64, b: &u64| f64::from(value_of(*a)) - f64::from(value_of(*b)) > 2.0 * error;
+        let mut first = 0;
+        for group in keys.chunk_by(|a, b| !is_apart(a, b)) {
+            let end = first + group.len();
+            // What comes behind the first `depth` is not promised to be exact.
+            if group.len() > 1 && first < self.depth {
+                let mut measured = self.measure(q, group);
+                measured.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+                for (slot, (_, row)) in order[first..end].iter_mut().zip(measured) {
+                    *slot = row;
+                }
+            }
+            first = end;
+        }
+    }
+
+    /// The f64 similarities of some targets; equal targets are measured once.
+    fn measure(&self, q: usize, keys: &[u64]) -> Vec<(f64, u32)> {
+        let firsts = &self.products.target.firsts;
+        let mut members: Vec<(u32, u32)> = keys
+            .iter()
+            .map(|&key| (firsts[row_of(key) as usize], row_of(key)))
+            .collect();
+        members.sort_unstable();
+        let mut last = (u32::MAX, 0.0);
+        let measure = |(first, j): (u32, u32)| {
+            if first != last.0 {
+                // Adding 0 turns −0 into 0: both are the same similarity.
+                last = (first, self.products.exact(q, first as usize) + 0.0);
+            }
+            (last.1, j)
+        };
+        members.into_iter().map(measure).collect()
     }
 }

@@ -44,7 +44,7 @@ fn rank_group(job: &Job, queries: &[u32], targets: &Targets) -> Vec<Found> {
     let (packed, errors) = targets.packed.queries(queries);
     let mut kept = Kept::new(job, queries, errors, Room::Any);
     for (set, members) in targets.members.iter().enumerate() {
-        kept.seek_first(set, members, job.targets() / SEEK, targets.packed.centring.shared);
+        kept.seek_first(set, members, job.targets() / SEEK, targets.packed.centering.shared);
     }
     meet_all(&mut kept, &packed, targets);
     let (found, missing) = kept.finish();
@@ -53,7 +53,7 @@ fn rank_group(job: &Job, queries: &[u32], targets: &Targets) -> Vec<Found> {
         let (packed, errors) = targets.packed.queries(&[q]);
         let mut kept = Kept::new(job, &[q], errors, Room::Any);
         for (set, members) in targets.members.iter().enumerate() {
-            kept.seek_first(set, members, job.targets() / SEEK, targets.packed.centring.shared);
+            kept.seek_first(set, members, job.targets() / SEEK, targets.packed.centering.shared);
         }
         kept.keep_all();
         meet_all(&mut kept, &packed, targets);
@@ -82,7 +82,7 @@ pub(super) fn find_far_firsts<'a>(
         let firsts = driver.map(groups.len(), |task| {
             let (packed, errors) = targets.packed.queries(groups[task]);
             let mut kept = Kept::new(job, groups[task], errors, Room::Any);
-            kept.seek_first(set, &targets.members[set], usize::MAX, targets.packed.centring.shared);
+            kept.seek_first(set, &targets.members[set], usize::MAX, targets.packed.centering.shared);
             kept.keep_none();
             meet_all(&mut kept, &packed, targets);
             let places = groups[task].iter().enumerate();

@@ -7,8 +7,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
-use super::kernel::{LEFT, Meeting, right_columns};
-use super::scalar::Number;
+use super::kernel::{LEFT, Meeting, Number, right_columns};
 use crate::data::Space;
 use crate::kernels::moments::centered;
 use crate::run::Driver;

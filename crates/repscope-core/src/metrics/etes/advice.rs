@@ -37,7 +37,7 @@ pub(super) fn warnings(measured: &Measured) -> Vec<String> {
             named(&without)
         ));
     }
-    let lost = measured_rows - measured.centred.energy.len();
+    let lost = measured_rows - measured.centered.energy.len();
     if lost > 0 && measured_rows > 1 {
         warnings.push(format!(
             "{lost} of {measured_rows} samples are left out of centered energies: their signal or text is the mean of its side"

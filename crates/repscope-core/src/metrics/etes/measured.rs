@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::form::Form;
 use crate::data::Space;
 use crate::etes::Decoded;
-use crate::kernels::centred::centred;
 use crate::kernels::matched::is_direct;
 use crate::kernels::shuffled;
 use crate::kernels::similarity::{Products, Side};
+use crate::kernels::unit_matrix::less_mean;
 use crate::run::Driver;
 use crate::spec::Similarity;
 
@@ -20,7 +20,7 @@ pub(super) struct Measured<'a> {
     pub(super) rows: Vec<usize>,
     pub(super) plain: Form,
     /// The same after subtracting from each side what all of its rows share.
-    pub(super) centred: Form,
+    pub(super) centered: Form,
     /// The energy with the weighted fluency, where that is known.
     pub(super) total: Option<Vec<f64>>,
     /// The share of random pairings with as little energy; none where it is not asked for, or for a group.
@@ -55,7 +55,7 @@ impl<'a> Measured<'a> {
             rows,
             total: None,
             plain: Form::default(),
-            centred: Form::default(),
+            centered: Form::default(),
             p: None,
             modality_gap: None,
             repeats: 0,
@@ -92,15 +92,15 @@ impl<'a> Measured<'a> {
             self.p = Some(shuffled::p_value(&products, given, permutations, seed, driver));
         }
         let is_double = is_direct(n, vectors.signal.columns());
-        let centred = |side: &Side| centred(side, is_double, driver).ok().map(Arc::new);
-        let (Some(signal), Some(text)) = (centred(&signal), centred(&text)) else {
+        let centered = |side: &Side| less_mean(side, is_double, driver).ok().map(Arc::new);
+        let (Some(signal), Some(text)) = (centered(&signal), centered(&text)) else {
             return;
         };
-        self.centred = without_mean(
+        self.centered = without_mean(
             Vectors {
                 signal,
                 text,
-                reference: reference.as_ref().and_then(centred),
+                reference: reference.as_ref().and_then(centered),
             },
             driver,
         );

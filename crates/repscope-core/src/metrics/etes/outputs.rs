@@ -2,7 +2,6 @@
 //! The scores that are given.
 
 use super::super::Output;
-use crate::score::Better::{Higher, Lower, Neither};
 
 const ENERGY: &str = "-1 to 1";
 const SHARE: &str = "0 to 1";

@@ -15,9 +15,9 @@ pub(super) fn all(measured: &Measured) -> Vec<Score> {
         form: &measured.plain,
         prefix: "etes",
     };
-    let centred = Part {
+    let centered = Part {
         measured,
-        form: &measured.centred,
+        form: &measured.centered,
         prefix: "etes.centred",
     };
     let mut scores = vec![plain.alignment(), plain.total()];
@@ -29,9 +29,9 @@ pub(super) fn all(measured: &Measured) -> Vec<Score> {
         Some(gap) => Score::number("etes.modality_gap", gap, measured.rows.len()),
         None => plain.undefined(".modality_gap", &plain.nobody()),
     });
-    scores.push(centred.alignment());
-    scores.extend(centred.against_references());
-    scores.extend(centred.against_others());
+    scores.push(centered.alignment());
+    scores.extend(centered.against_references());
+    scores.extend(centered.against_others());
     scores
 }
 

@@ -62,13 +62,13 @@ pub(super) fn histograms(measured: &Measured) -> Vec<Curve> {
             continue;
         };
         let all = counts.iter().sum::<u64>() as f64;
-        let centre = |b: usize| (2 * b + 1) as f64 / BINS as f64 - 1.0;
+        let center = |b: usize| (2 * b + 1) as f64 / BINS as f64 - 1.0;
         curves.push(Curve {
             model: String::new(),
             metric: name.into(),
             x_label: "energy".to_string(),
             y_label: "share of pairs".to_string(),
-            x: (0..BINS).map(centre).collect(),
+            x: (0..BINS).map(center).collect(),
             y: counts.iter().map(|&count| count as f64 / all).collect(),
         });
     }
