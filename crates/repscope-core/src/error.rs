@@ -100,6 +100,11 @@ pub enum Error {
 /// The result of everything in this crate that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// Refuses an input that is wrong, with what to say about it.
+pub(crate) fn refuse_if(is_wrong: bool, message: impl FnOnce() -> String) -> Result<()> {
+    if is_wrong { Err(Error::Input(message())) } else { Ok(()) }
+}
+
 impl Error {
     /// An [`Error::Input`] from anything printable.
     pub fn input(message: impl Into<String>) -> Self {

@@ -7,7 +7,7 @@ use crate::data::Study;
 use crate::error::{Error, Result};
 use crate::kernels::learnability::{Learnability, Run};
 use crate::plan::{Key, Need, Shared};
-use crate::score::{Breakdown, Interval, NameColumn, NumberColumn, Score};
+use crate::score::{Breakdown, Interval, Score};
 use crate::spec::{IdNorm, Spec, UnitLength};
 use crate::stats::interval;
 
@@ -24,27 +24,27 @@ pub(super) static STEPS: &[&str] = &[
     "id-norm",
 ];
 
+const CL: Output = Output::higher("clid.cl", "0 to 1")
+    .about("cluster learnability: share of one half whose k-means cluster the other half votes for")
+    .column("CL");
+const CL_STD: Output = Output::neither("clid.cl_std", "0 to 0.5")
+    .about("standard deviation of the cluster learnability over seeds and splits")
+    .column("CL_std");
+const ID: Output = Output::neither("clid.id", "above 0")
+    .about("intrinsic dimension by TwoNN")
+    .column("ID");
+const ID_NORMALIZED: Output = Output::neither("clid.id_normalized", "0 to 1, or any number")
+    .about("intrinsic dimension on a common scale: divided by D, or standardized over the models")
+    .column("ID_normalized");
+const CLID: Output = Output::higher("clid", "0 to 2, or any number")
+    .about("cluster learnability plus normalized intrinsic dimension")
+    .column("CLID");
+
 pub(super) static METRIC: Metric = Metric {
     id: "clid",
     title: "CLID",
     analysis: Analysis::Clid,
-    outputs: &[
-        Output::higher("clid.cl", "0 to 1")
-            .about("cluster learnability: share of one half whose k-means cluster the other half votes for")
-            .column("CL"),
-        Output::neither("clid.cl_std", "0 to 0.5")
-            .about("standard deviation of the cluster learnability over seeds and splits")
-            .column("CL_std"),
-        Output::neither("clid.id", "above 0")
-            .about("intrinsic dimension by TwoNN")
-            .column("ID"),
-        Output::neither("clid.id_normalized", "0 to 1, or any number")
-            .about("intrinsic dimension on a common scale: divided by D, or standardized over the models")
-            .column("ID_normalized"),
-        Output::higher("clid", "0 to 2, or any number")
-            .about("cluster learnability plus normalized intrinsic dimension")
-            .column("CLID"),
-    ],
+    outputs: &[CL, CL_STD, ID, ID_NORMALIZED, CLID],
     page: include_str!("clid.md"),
     // The CLID / RankMe analysis standardizes single columns, so turning the space changes it; halves go by row number.
     invariances: &[Invariance::Shift, Invariance::Scale],
@@ -67,13 +67,8 @@ fn missing(spec: &Spec, study: &Study) -> Option<String> {
             "{clusters} clusters of {rows} rows leave no cluster to learn; use fewer clusters"
         ));
     }
-    let training = rows / 2;
-    (spec.clid.k > training).then(|| {
-        format!(
-            "k = {} voters are more than the {training} rows of one half; use a smaller k",
-            spec.clid.k
-        )
-    })
+    let (k, training) = (spec.clid.k, rows / 2);
+    (k > training).then(|| format!("k = {k} voters are more than the {training} rows of one half; use a smaller k"))
 }
 
 fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
@@ -106,7 +101,7 @@ fn compute(shared: &Shared) -> Result<Results> {
     };
     let cl = match &learned {
         Ok(score) => score.clone(),
-        Err(reason) => Score::undefined("clid.cl", reason, rows),
+        Err(reason) => Score::undefined(&CL, reason, rows),
     };
     let id = dimension(shared, learnability)?;
     let mut scores = vec![cl.clone(), spread(runs, &cl), id.clone()];
@@ -145,7 +140,7 @@ fn learn(found: &Learnability, shared: &Shared) -> std::result::Result<Score, St
     let tested = runs.iter().map(|run| run.tested).min().unwrap_or(0);
     let value = interval::mean(&accuracies);
     let largest = interval::mean(&runs.iter().map(|run| run.largest).collect::<Vec<f64>>());
-    Ok(Score::number("clid.cl", value, tested)
+    Ok(Score::number(&CL, value, tested)
         .with_interval(interval_over_runs(&accuracies, value, tested, spec.level))
         .with_chance(largest)
         .with_note(note(found, shared)))
@@ -157,14 +152,9 @@ fn note(found: &Learnability, shared: &Shared) -> String {
     let most = |count: fn(&Run) -> usize| found.runs.iter().map(count).max().unwrap_or(0);
     let mut note = format!("{} clusters", steps.clusters.of(shared.study.embeddings.rows()));
     if steps.repeats > 1 || steps.splits > 1 {
-        let plural = |count: usize| if count == 1 { "" } else { "s" };
-        note += &format!(
-            ", mean over {} seed{} with {} split{} each",
-            steps.repeats,
-            plural(steps.repeats),
-            steps.splits,
-            plural(steps.splits)
-        );
+        let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let [seeds, splits] = [counted(steps.repeats, "seed"), counted(steps.splits, "split")];
+        note += &format!(", mean over {seeds} with {splits} each");
     }
     let lone = most(|run| run.lone);
     if lone > 0 {
@@ -172,10 +162,8 @@ fn note(found: &Learnability, shared: &Shared) -> String {
     }
     let small = most(|run| run.small);
     if small > 0 {
-        note += &format!(
-            "; clusters with fewer than k = {} rows to vote for them: up to {small}",
-            steps.k
-        );
+        let k = steps.k;
+        note += &format!("; clusters with fewer than k = {k} rows to vote for them: up to {small}");
     }
     if found.zero_rows > 0 {
         note += &format!("; {} rows have length zero and stay so", found.zero_rows);
@@ -202,17 +190,16 @@ fn variance(values: &[f64], mean: f64) -> f64 {
 }
 
 fn spread(runs: &[Run], cl: &Score) -> Score {
-    let id = "clid.cl_std";
     match cl.value {
-        None => Score::undefined(id, cl.reason.clone().unwrap_or_default(), cl.n),
+        None => Score::undefined(&CL_STD, cl.reason.clone().unwrap_or_default(), cl.n),
         Some(_) if runs.len() < 2 => Score::undefined(
-            id,
+            &CL_STD,
             "one run has no spread; repeat the clustering, or split more often",
             1,
         ),
         Some(mean) => {
             let accuracies: Vec<f64> = runs.iter().map(accuracy).collect();
-            Score::number(id, variance(&accuracies, mean).sqrt(), runs.len())
+            Score::number(&CL_STD, variance(&accuracies, mean).sqrt(), runs.len())
         }
     }
 }
@@ -220,7 +207,7 @@ fn spread(runs: &[Run], cl: &Score) -> Score {
 /// TwoNN on the embeddings as they are, or on the rows of length 1 that voted.
 fn dimension(shared: &Shared, learnability: Option<&Learnability>) -> Result<Score> {
     let rows = shared.study.embeddings.rows();
-    let undefined = |reason: &str, n: usize| Ok(Score::undefined("clid.id", reason, n));
+    let undefined = |reason: &str, n: usize| Ok(Score::undefined(&ID, reason, n));
     if rows < 3 {
         return undefined("two neighbors need at least 3 rows", rows);
     }
@@ -238,12 +225,16 @@ fn dimension(shared: &Shared, learnability: Option<&Learnability>) -> Result<Sco
     let Some(value) = value else {
         return undefined("too few distinct ratios for a fit", ratios.logs.len());
     };
-    let score = Score::number("clid.id", value, ratios.logs.len()).with_interval(interval);
+    let score = Score::number(&ID, value, ratios.logs.len()).with_interval(interval);
     Ok(match ratios.note() {
         None => score,
         Some(note) => score.with_note(note),
     })
 }
+
+/// Why there is no common scale.
+const NO_POOL: &str =
+    "a common scale needs at least two models; give more, or divide the dimension by the number of columns";
 
 /// The normalized dimension and the sum, by the CLID / RankMe analysis; for a common scale over models they come later.
 fn together(cl: &Score, id: &Score, columns: usize, spec: &Spec) -> [Score; 2] {
@@ -251,33 +242,30 @@ fn together(cl: &Score, id: &Score, columns: usize, spec: &Spec) -> [Score; 2] {
         (Some(_), Some(_)) if spec.clid.id_norm == IdNorm::Dim => None,
         (_, None) => id.reason.clone(),
         (None, _) => cl.reason.clone(),
-        _ => Some(
-            "a common scale needs at least two models; give more, or divide the dimension by the number of columns"
-                .to_string(),
-        ),
+        _ => Some(NO_POOL.to_string()),
     };
-    let undefined = |metric: &str| Score::undefined(metric, reason.clone().unwrap_or_default(), cl.n);
-    let mut normalized = undefined("clid.id_normalized");
-    let mut sum = undefined("clid");
+    let undefined = |output: &Output| Score::undefined(output, reason.clone().unwrap_or_default(), cl.n);
+    let [mut normalized, mut sum] = [undefined(&ID_NORMALIZED), undefined(&CLID)];
     if spec.clid.id_norm == IdNorm::Dim {
         let share = |x: f64| (x / columns as f64).min(1.0);
         if let Some(dimension) = id.value {
-            normalized = Score::number(&normalized.metric, share(dimension), id.n);
-            normalized.interval = id.interval.map(|ends| ends.map(share));
-            normalized.level = id.level;
-            normalized.standard_error = id.standard_error.map(|e| e / columns as f64);
-            normalized.unit.clone_from(&id.unit);
-            normalized.method.clone_from(&id.method);
-            normalized.effects = scaled(id, columns as f64).map(Into::into);
+            normalized = Score {
+                interval: id.interval.map(|ends| ends.map(share)),
+                level: id.level,
+                standard_error: id.standard_error.map(|e| e / columns as f64),
+                unit: id.unit.clone(),
+                method: id.method.clone(),
+                effects: scaled(id, columns as f64).map(Into::into),
+                ..Score::number(&ID_NORMALIZED, share(dimension), id.n)
+            };
             if dimension > columns as f64 {
                 let note = format!("{dimension:.4} / {columns} is more than 1 and counts as 1");
                 normalized = normalized.with_note(note);
             }
         }
         if let (Some(a), Some(b)) = (cl.value, normalized.value) {
-            sum = Score::number("clid", a + b, cl.n).with_interval(
-                interval_of_sum(cl, &normalized, 1.0, 1.0, a + b, spec.level).map(|i| i.within(0.0, 2.0)),
-            );
+            let interval = interval_of_sum(cl, &normalized, 1.0, 1.0, a + b, spec.level);
+            sum = Score::number(&CLID, a + b, cl.n).with_interval(interval.map(|i| i.within(0.0, 2.0)));
         }
     }
     [normalized, sum]
@@ -312,11 +300,8 @@ fn across(spec: &Spec, results: &mut Results) {
     if spec.clid.id_norm != IdNorm::Pool {
         return;
     }
-    let find = |metric: &str| -> Vec<Score> {
-        let of = results.scores.iter().filter(|s| s.metric == metric);
-        of.cloned().collect()
-    };
-    let parts: Vec<(Score, Score)> = find("clid.cl").into_iter().zip(find("clid.id")).collect();
+    let all = |output: &'static Output| results.scores.iter().filter(|s| s.metric == output.id).cloned();
+    let parts: Vec<(Score, Score)> = all(&CL).zip(all(&ID)).collect();
     let known: Vec<(f64, f64)> = parts.iter().filter_map(|(cl, id)| cl.value.zip(id.value)).collect();
     if known.len() < 2 {
         return;
@@ -389,28 +374,14 @@ impl Scale {
 
 /// Every clustering and split.
 fn by_run(runs: &[Run]) -> Breakdown {
-    let names = |name: &str, of: fn(&Run) -> String| NameColumn {
-        name: name.to_string(),
-        values: runs.iter().map(of).collect(),
-    };
-    let numbers = |name: &str, of: fn(&Run) -> f64| NumberColumn {
-        name: name.to_string(),
-        values: runs.iter().map(of).map(|x| Some(x).filter(|x| x.is_finite())).collect(),
-    };
-    Breakdown {
-        model: String::new(),
-        metric: "clid.cl".into(),
-        keys: vec![
-            names("seed", |run| run.seed.to_string()),
-            names("split", |run| run.split.to_string()),
-        ],
-        columns: vec![
-            numbers("cl", accuracy),
-            numbers("tested", |run| run.tested as f64),
-            numbers("clusters", |run| run.clusters as f64),
-            numbers("lone", |run| run.lone as f64),
-            numbers("small", |run| run.small as f64),
-            numbers("largest", |run| run.largest),
-        ],
-    }
+    Breakdown::of(&CL, runs)
+        .key("seed", |run| run.seed.to_string())
+        .key("split", |run| run.split.to_string())
+        .column("cl", |run| Some(accuracy(run)))
+        .column("tested", |run| Some(run.tested as f64))
+        .column("clusters", |run| Some(run.clusters as f64))
+        .column("lone", |run| Some(run.lone as f64))
+        .column("small", |run| Some(run.small as f64))
+        .column("largest", |run| Some(run.largest))
+        .table
 }

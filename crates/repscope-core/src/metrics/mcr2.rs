@@ -12,26 +12,28 @@ use crate::score::Score;
 use crate::spec::Spec;
 use crate::stats::interval;
 
+const TOTAL: Output = Output::lower("mcr2.total", "0 or below at gamma 1")
+    .about("coding rate of the classes minus that of all embeddings; the rate reduction with a minus sign")
+    .column("MCR2_total");
+const DISCRIMINATIVE: Output = Output::neither("mcr2.discriminative", "above 0")
+    .about("coding rate of all embeddings, in nats")
+    .column("MCR2_discriminative");
+const COMPRESSIVE: Output = Output::neither("mcr2.compressive", "above 0")
+    .about("mean coding rate of the classes, in nats")
+    .column("MCR2_compressive");
+
 pub(super) static METRIC: Metric = Metric {
     id: "mcr2",
     title: "MCR²",
-    analysis: Analysis::Clid,
-    outputs: &[
-        Output::lower("mcr2.total", "0 or below at gamma 1")
-            .about("coding rate of the classes minus that of all embeddings; the rate reduction with a minus sign")
-            .column("MCR2_total"),
-        Output::neither("mcr2.discriminative", "above 0")
-            .about("coding rate of all embeddings, in nats")
-            .column("MCR2_discriminative"),
-        Output::neither("mcr2.compressive", "above 0")
-            .about("mean coding rate of the classes, in nats")
-            .column("MCR2_compressive"),
-    ],
+    outputs: &[TOTAL, DISCRIMINATIVE, COMPRESSIVE],
     page: include_str!("mcr2.md"),
     invariances: Invariance::OF_ANGLES,
-    takes: &[Takes::Codes, Takes::LabelsIfAny],
     options: &["clusters", "restarts", "gam1", "gam2", "eps"],
-    work: Work::Study { needs, compute },
+    ..Metric::of(
+        Analysis::Clid,
+        &[Takes::Codes, Takes::LabelsIfAny],
+        Work::Study { needs, compute },
+    )
 };
 
 /// Beyond this ratio of the largest to the smallest eigenvalue, rounding is felt in the sixth digit of a logarithm.
@@ -74,26 +76,22 @@ fn missing_classes(spec: &Spec, study: &Study) -> Option<String> {
 fn compute(shared: &Shared) -> Result<Results> {
     let (spec, study) = (shared.spec, shared.study);
     let rows = study.embeddings.rows();
-    let undefined = |id, reason: &str| Score::undefined(id, reason, rows);
     if let Err(error) = unit_factors(&study.embeddings) {
-        let reason = error.to_string();
-        let scores = METRIC.outputs.iter().map(|output| undefined(output.id, &reason));
-        return Ok(scores.collect());
+        return Ok(METRIC.undefined(error.to_string(), rows));
     }
     let rates = shared.coding_rates()?;
-    let number = |id, value, effects: Option<Vec<f64>>| {
+    let number = |output: &Output, value, effects: Option<Vec<f64>>| {
         let units = shared.row_units();
         let interval = effects.and_then(|e| interval::from_rows(value, &e, units, "influence", spec.level));
-        Score::number(id, value, rows).with_interval(interval)
+        Score::number(output, value, rows).with_interval(interval)
     };
     let of_whole = effects_on_whole(&rates.whole);
-    let discriminative = number("mcr2.discriminative", rates.whole.rate, of_whole.clone());
+    let discriminative = number(&DISCRIMINATIVE, rates.whole.rate, of_whole.clone());
     let scores = match missing_classes(spec, study) {
-        Some(reason) => vec![
-            undefined("mcr2.total", &reason),
-            discriminative,
-            undefined("mcr2.compressive", &reason),
-        ],
+        Some(reason) => {
+            let undefined = |output| Score::undefined(output, reason.as_str(), rows);
+            vec![undefined(&TOTAL), discriminative, undefined(&COMPRESSIVE)]
+        }
         None => {
             let share = |rate: &Rate| rate.members.len() as f64 / rows as f64;
             let compressive: f64 = rates.classes.iter().map(|class| share(class) * class.rate).sum();
@@ -108,9 +106,9 @@ fn compute(shared: &Shared) -> Result<Results> {
                 both.map(|(class, whole)| class - spec.mcr2.gamma2 * whole).collect()
             });
             vec![
-                by_class(number("mcr2.total", total, of_total)),
+                by_class(number(&TOTAL, total, of_total)),
                 discriminative,
-                by_class(number("mcr2.compressive", compressive, of_classes)),
+                by_class(number(&COMPRESSIVE, compressive, of_classes)),
             ]
         }
     };

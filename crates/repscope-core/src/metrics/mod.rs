@@ -22,7 +22,6 @@ mod smoothness;
 mod texts;
 mod trustworthiness;
 mod two_nn;
-mod uniformity;
 mod weighted_clid;
 
 use crate::data::{Performance, Study};
@@ -61,7 +60,7 @@ pub static METRICS: &[&Metric] = &[
     &participation_ratio::DIMENSION_USAGE,
     &participation_ratio::SPECTRUM,
     &two_nn::METRIC,
-    &uniformity::METRIC,
+    &alignment::UNIFORMITY,
     &silhouette::METRIC,
     &clustering::NMI,
     &clustering::AMI,

@@ -6,14 +6,13 @@ use std::collections::BTreeMap;
 use super::{Analysis, Metric, Output, Results, Takes, Work, find};
 use crate::data::Performance;
 use crate::error::Result;
-use crate::score::{Breakdown, NameColumn, NumberColumn};
+use crate::score::Breakdown;
 use crate::spec::Spec;
 use crate::stats::rank_correlation::{Correlation, kendall, spearman};
 
 pub(super) static METRIC: Metric = Metric {
     id: "performance",
     title: "Prediction of performance",
-    analysis: Analysis::Clid,
     outputs: &[
         Output::neither("performance.spearman", "-1 to 1")
             .about("Spearman's rho of each score with the performance, in the breakdown"),
@@ -21,10 +20,12 @@ pub(super) static METRIC: Metric = Metric {
             .about("Kendall's tau-b of each score with the performance, in the breakdown"),
     ],
     page: include_str!("performance.md"),
-    invariances: &[],
-    takes: &[Takes::Codes, Takes::Performance],
     options: super::clid::STEPS,
-    work: Work::Performance { compute },
+    ..Metric::of(
+        Analysis::Clid,
+        &[Takes::Codes, Takes::Performance],
+        Work::Performance { compute },
+    )
 };
 
 /// With three models, two of the six orders are perfect.
@@ -113,32 +114,18 @@ fn adjust(lines: &mut [Line]) {
 }
 
 fn table(lines: &[Line]) -> Breakdown {
-    let column = |name: &str, of: &dyn Fn(&Line) -> Option<f64>| NumberColumn {
-        name: name.to_string(),
-        values: lines.iter().map(|line| of(line).filter(|x| x.is_finite())).collect(),
-    };
-    let mut columns = vec![column("models", &|line| Some(line.models as f64))];
-    type Which = fn(&Line) -> Option<Correlation>;
-    let both: [(&str, Which); 2] = [("spearman", |line| line.spearman), ("kendall", |line| line.kendall)];
-    for (name, which) in both {
-        let tested = |line: &Line| which(line).filter(|_| line.is_independent);
-        columns.push(column(name, &|line| Some(which(line)?.value)));
-        columns.push(column(&format!("{name}_low"), &|line| Some(tested(line)?.interval?[0])));
-        columns.push(column(&format!("{name}_high"), &|line| {
-            Some(tested(line)?.interval?[1])
-        }));
-        columns.push(column(&format!("{name}_p"), &|line| Some(tested(line)?.p)));
-        if name == "spearman" {
-            columns.push(column("spearman_q", &|line| line.spearman_q));
-        }
-    }
-    Breakdown {
-        model: String::new(),
-        metric: "performance".into(),
-        keys: vec![NameColumn {
-            name: "score".to_string(),
-            values: lines.iter().map(|line| line.score.to_string()).collect(),
-        }],
-        columns,
-    }
+    let tested = |line: &Line, of: Option<Correlation>| of.filter(|_| line.is_independent);
+    Breakdown::of("performance", lines)
+        .key("score", |line| line.score.to_string())
+        .column("models", |line| Some(line.models as f64))
+        .column("spearman", |line| Some(line.spearman?.value))
+        .column("spearman_low", |line| Some(tested(line, line.spearman)?.interval?[0]))
+        .column("spearman_high", |line| Some(tested(line, line.spearman)?.interval?[1]))
+        .column("spearman_p", |line| Some(tested(line, line.spearman)?.p))
+        .column("spearman_q", |line| line.spearman_q)
+        .column("kendall", |line| Some(line.kendall?.value))
+        .column("kendall_low", |line| Some(tested(line, line.kendall)?.interval?[0]))
+        .column("kendall_high", |line| Some(tested(line, line.kendall)?.interval?[1]))
+        .column("kendall_p", |line| Some(tested(line, line.kendall)?.p))
+        .table
 }

@@ -1,45 +1,43 @@
 // SPDX-License-Identifier: MIT
 //! Silhouette: how much nearer an embedding is to its own class than to the next. See the page.
 
+use super::clustering::{ONE_CLUSTER, one_class};
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::Result;
 use crate::kernels::influence::Nearness;
 use crate::plan::{Need, Shared};
-use crate::score::{Interval, SampleTable, Score};
+use crate::score::{Interval, SampleTable};
 use crate::spec::Spec;
 use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "silhouette",
     title: "Silhouette",
-    analysis: Analysis::Geometry,
     outputs: &[Output::higher("silhouette", "−1 to 1")
         .about("nearness to the own class against the next one")
         .column("Silhouette_Score")],
     page: include_str!("silhouette.md"),
     invariances: Invariance::SIMILARITY,
-    takes: &[Takes::Codes, Takes::LabelsIfAny],
     options: &["clusters", "restarts", "sample"],
-    work: Work::Study { needs, compute },
+    ..Metric::of(
+        Analysis::Geometry,
+        &[Takes::Codes, Takes::LabelsIfAny],
+        Work::Study { needs, compute },
+    )
 };
 
 /// Why there is no value, where that is known from the labels alone.
 fn missing(spec: &Spec, study: &Study) -> Option<String> {
     let rows = study.embeddings.rows();
     let Some(labels) = &study.labels else {
-        return (rows <= spec.clusters).then(|| {
-            format!(
-                "k-means with {} clusters (there are no labels) needs more than that many rows, not {rows}",
-                spec.clusters
-            )
+        let k = spec.clusters;
+        return (rows <= k).then(|| {
+            format!("k-means with {k} clusters (there are no labels) needs more than that many rows, not {rows}")
         });
     };
     match labels.classes() {
-        1 => Some(format!(
-            "all rows have the label `{}`; at least two classes are needed",
-            labels.names()[0]
-        )),
+        1 => Some(one_class(labels)),
         c if c == rows => Some("every row has a label of its own".to_string()),
         _ => None,
     }
@@ -56,13 +54,12 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
 fn compute(shared: &Shared) -> Result<Results> {
     let rows = shared.study.embeddings.rows();
     if let Some(reason) = missing(shared.spec, shared.study) {
-        return Ok(Score::undefined("silhouette", reason, rows).into());
+        return Ok(METRIC.undefined(reason, rows));
     }
     let distances = shared.class_distances()?;
     let (labels, counts) = (&distances.labels, distances.labels.counts());
     if counts.iter().filter(|&&c| c > 0).count() < 2 {
-        let reason = "k-means found a single cluster: all embeddings are the same";
-        return Ok(Score::undefined("silhouette", reason, rows).into());
+        return Ok(METRIC.undefined(ONE_CLUSTER, rows));
     }
     let anchors = shared.anchors();
     let values: Vec<f64> = distances
@@ -72,19 +69,16 @@ fn compute(shared: &Shared) -> Result<Results> {
         .map(|(q, sums)| of_row(sums, &counts, labels.codes()[anchors.row(q)] as usize))
         .collect();
     let interval = interval_of(&values, &distances.influences, shared);
-    let mut score = Score::number("silhouette", interval::mean(&values), values.len());
-    score = score.with_interval(interval);
+    let mut score = METRIC
+        .number(interval::mean(&values), values.len())
+        .with_interval(interval);
     if distances.is_circular {
         score =
             score.with_note("no labels: scored on k-means' own clusters, which is circular; not evidence of structure");
     }
-    let samples = SampleTable {
-        model: String::new(),
-        metric: "silhouette".into(),
-        columns: vec![("silhouette".to_string(), values.into_iter().map(Some).collect())],
-    };
+    let column = ("silhouette".to_string(), values.into_iter().map(Some).collect());
     Ok(Results {
-        samples: vec![samples],
+        samples: vec![SampleTable::new("silhouette", vec![column])],
         ..Results::from(score)
     })
 }
@@ -98,10 +92,8 @@ fn of_row(sums: &[f64], counts: &[usize], own: usize) -> f64 {
 /// the others: with anchors only that part of the error which comes from the rows, not from drawing anchors.
 fn interval_of(values: &[f64], influences: &[(u32, f64)], shared: &Shared) -> Option<Interval> {
     let own: Vec<f64> = influences.iter().map(|&(q, _)| values[q as usize]).collect();
-    let both: Vec<f64> = influences
-        .iter()
-        .map(|&(q, effect)| values[q as usize] + effect)
-        .collect();
+    let both = influences.iter().map(|&(q, effect)| values[q as usize] + effect);
+    let both: Vec<f64> = both.collect();
     // Over the variance of all rows, not of `own`: a sample can miss the few rows that vary.
     let more = (variance(&both) - variance(&own)).max(0.0) / variance(values).max(f64::MIN_POSITIVE);
     let asked = values.len() as f64 / shared.study.embeddings.rows() as f64;

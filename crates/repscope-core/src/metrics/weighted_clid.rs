@@ -5,27 +5,28 @@ use super::clid::Scale;
 use super::{Analysis, Metric, Output, Results, Takes, Work};
 use crate::data::Performance;
 use crate::error::Result;
-use crate::score::{Breakdown, Interval, NameColumn, NumberColumn, Score};
+use crate::score::{Breakdown, Interval, Score};
 use crate::spec::Spec;
 use crate::stats::interval::{from_standard_error, mean};
+
+const FITTED: Output = Output::higher("weighted_clid", "any number")
+    .about("standardized CL and ID, weighted by least squares to fit the performance")
+    .column("Weighted_CLID");
+const LEFT_OUT: Output = Output::higher("weighted_clid.left_out", "any number")
+    .about("performance as predicted by the fit on all other models")
+    .column("Weighted_CLID_left_out");
 
 pub(super) static METRIC: Metric = Metric {
     id: "weighted_clid",
     title: "Weighted CLID",
-    analysis: Analysis::Clid,
-    outputs: &[
-        Output::higher("weighted_clid", "any number")
-            .about("standardized CL and ID, weighted by least squares to fit the performance")
-            .column("Weighted_CLID"),
-        Output::higher("weighted_clid.left_out", "any number")
-            .about("performance as predicted by the fit on all other models")
-            .column("Weighted_CLID_left_out"),
-    ],
+    outputs: &[FITTED, LEFT_OUT],
     page: include_str!("weighted_clid.md"),
-    invariances: &[],
-    takes: &[Takes::Codes, Takes::Performance],
     options: super::clid::STEPS,
-    work: Work::Performance { compute },
+    ..Metric::of(
+        Analysis::Clid,
+        &[Takes::Codes, Takes::Performance],
+        Work::Performance { compute },
+    )
 };
 
 /// One more than the fit has coefficients, so that something is left to judge it by, and leaving one out leaves enough.
@@ -97,7 +98,7 @@ fn read(results: &Results, model: &str, performance: &Performance) -> std::resul
 }
 
 fn undefined(reason: &str, n: usize) -> [Score; 2] {
-    ["weighted_clid", "weighted_clid.left_out"].map(|id| Score::undefined(id, reason, n))
+    [&FITTED, &LEFT_OUT].map(|output| Score::undefined(output, reason, n))
 }
 
 /// The fit on all models that have everything.
@@ -125,7 +126,7 @@ fn combine(fit: &Fit, known: &Known, spec: &Spec) -> Score {
         Some(_) => "fitted on these models: compare by weighted_clid.left_out".to_string(),
         None => format!("weights of {} other models", fit.models),
     };
-    Score::number("weighted_clid", fit.weighted(z), fit.models)
+    Score::number(&FITTED, fit.weighted(z), fit.models)
         .with_interval(fit.interval(fit.weighted(z), fit.spread(z), "least squares", spec.level))
         .with_note(fit.note(note))
 }
@@ -135,7 +136,7 @@ fn predict(others: &Fit, known: &Known, what: &str, n: usize, spec: &Spec) -> Sc
     let z = others.standardized(known);
     let value = others.intercept + others.weighted(z);
     let spread = 1.0 + 1.0 / others.models as f64 + others.spread(z);
-    Score::number("weighted_clid.left_out", value, n)
+    Score::number(&LEFT_OUT, value, n)
         .with_interval(others.interval(value, spread, "prediction", spec.level))
         .with_note(others.note(format!("{what} as predicted from {} other models", others.models)))
 }
@@ -253,23 +254,13 @@ fn weights(fit: &Fit, spec: &Spec) -> Breakdown {
         let spread = Some(spread).filter(|s| *s > 0.0)?;
         fit.interval(weight, spread, "least squares", spec.level)
     });
-    let column = |name: &str, values: [Option<f64>; 3]| NumberColumn {
-        name: name.to_string(),
-        values: values.map(|v| v.filter(|x| x.is_finite())).to_vec(),
-    };
-    let of = |part: fn(&Interval) -> Option<f64>| intervals.each_ref().map(|i| i.as_ref().and_then(part));
-    Breakdown {
-        model: String::new(),
-        metric: "weighted_clid".into(),
-        keys: vec![NameColumn {
-            name: "term".to_string(),
-            values: terms.map(|(term, ..)| term.to_string()).to_vec(),
-        }],
-        columns: vec![
-            column("weight", terms.map(|(_, weight, _)| Some(weight))),
-            column("standard_error", of(|i| i.standard_error)),
-            column("low", of(|i| Some(i.low))),
-            column("high", of(|i| Some(i.high))),
-        ],
-    }
+    let lines: Vec<_> = terms.into_iter().zip(intervals).collect();
+    let of = |interval: &Option<Interval>, part: fn(&Interval) -> Option<f64>| interval.as_ref().and_then(part);
+    Breakdown::of("weighted_clid", &lines)
+        .key("term", |((term, ..), _)| term.to_string())
+        .column("weight", |((_, weight, _), _)| Some(*weight))
+        .column("standard_error", |(_, i)| of(i, |i| i.standard_error))
+        .column("low", |(_, i)| of(i, |i| Some(i.low)))
+        .column("high", |(_, i)| of(i, |i| Some(i.high)))
+        .table
 }

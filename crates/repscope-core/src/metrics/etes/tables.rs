@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-//! Bands, histograms, and the numbers of each sample.
+//! Bands, histograms, the numbers of each sample, and the scores of each group of samples.
 
 use super::measured::Measured;
+use super::scores;
+use crate::data::Labels;
+use crate::etes::Decoded;
 use crate::kernels::matched::{BINS, bin};
-use crate::score::{Breakdown, Curve, NameColumn, NumberColumn, SampleTable};
+use crate::score::{Breakdown, Curve, SampleTable, Score};
+use crate::texts::together;
 
 /// What an energy is called, lowest first. The cuts between them are in the spec.
 const BANDS: [&str; 5] = ["excellent", "good", "fair", "weak", "poor"];
@@ -26,35 +30,21 @@ pub(super) fn bands(measured: &Measured) -> Breakdown {
     let mut edges = vec![-1.0];
     edges.extend(cuts);
     edges.push(1.0);
-    let column = |name: &str, value: &dyn Fn(usize) -> Option<f64>| NumberColumn {
-        name: name.to_string(),
-        values: (0..BANDS.len()).map(value).collect(),
-    };
     let share = |b: usize| (!energies.is_empty()).then(|| counts[b] as f64 / energies.len() as f64);
-    Breakdown {
-        model: String::new(),
-        metric: "etes.bands".into(),
-        keys: vec![NameColumn {
-            name: "band".to_string(),
-            values: BANDS.map(str::to_string).into(),
-        }],
-        columns: vec![
-            column("from", &|b| Some(edges[b])),
-            column("to", &|b| Some(edges[b + 1])),
-            column("samples", &|b| Some(counts[b] as f64)),
-            column("share", &share),
-        ],
-    }
+    Breakdown::of("etes.bands", &[0, 1, 2, 3, 4])
+        .key("band", |&b: &usize| BANDS[b].to_string())
+        .column("from", |&b| Some(edges[b]))
+        .column("to", |&b| Some(edges[b + 1]))
+        .column("samples", |&b| Some(counts[b] as f64))
+        .column("share", |&b| share(b))
+        .table
 }
 
 /// The energies of matched and of mismatched pairs, by equal bins from −1 to 1.
 pub(super) fn histograms(measured: &Measured) -> Vec<Curve> {
     let mut matched = vec![0u64; BINS];
-    measured
-        .plain
-        .energy
-        .iter()
-        .for_each(|energy| matched[bin(*energy)] += 1);
+    let energies = measured.plain.energy.iter();
+    energies.for_each(|energy| matched[bin(*energy)] += 1);
     let mut curves = Vec::new();
     let others = measured.plain.others.as_ref().map(|others| others.matched.bins.clone());
     for (name, counts) in [("etes.histogram", Some(matched)), ("etes.shuffled.histogram", others)] {
@@ -107,14 +97,82 @@ pub(super) fn samples(measured: &Measured) -> SampleTable {
         columns.push(("rouge.l", texts.iter().map(|text| Some(text.rougel)).collect()));
         columns.push(("wer", texts.iter().map(|text| text.wer).collect()));
     }
-    SampleTable {
-        model: String::new(),
-        metric: "etes".into(),
-        columns: columns
-            .into_iter()
-            .map(|(name, values)| (name.to_string(), values))
-            .collect(),
+    let columns = columns.into_iter().map(|(name, values)| (name.to_string(), values));
+    SampleTable::new("etes", columns.collect())
+}
+
+/// Which number of a score stands in a column.
+type Part = fn(&Score) -> Option<f64>;
+
+const VALUE: Part = |score| score.value;
+const LOW: Part = |score| score.interval.map(|ends| ends[0]);
+const HIGH: Part = |score| score.interval.map(|ends| ends[1]);
+
+/// The scores of each class of a factor.
+pub(super) fn by_group(decoded: &Decoded, factor: &str, labels: &Labels) -> Breakdown {
+    let group = |code: u32| {
+        let is_member = |row: &usize| labels.codes()[*row] == code;
+        let members: Vec<usize> = (0..labels.rows()).filter(is_member).collect();
+        line(
+            decoded,
+            &members,
+            decoded.kept.iter().copied().filter(is_member).collect(),
+        )
+    };
+    let lines: Vec<(usize, Vec<(String, Option<f64>)>)> =
+        (0..labels.classes()).map(|code| (code, group(code as u32))).collect();
+    let mut table = Breakdown::of("etes", &lines).key(factor, |(code, _)| labels.names()[*code].clone());
+    let columns = lines.first().map_or(&[][..], |(_, line)| line);
+    for (place, (name, _)) in columns.iter().enumerate() {
+        table = table.column(name, |(_, line)| line[place].1);
     }
+    table.table
+}
+
+/// The numbers of one group: of the rows that have an energy, and of the texts of all of its rows.
+fn line(decoded: &Decoded, members: &[usize], kept: Vec<usize>) -> Vec<(String, Option<f64>)> {
+    let measured = Measured::new(decoded, kept, 0);
+    let scores = scores::all(&measured);
+    let mut columns = vec![("samples".to_string(), Some(measured.rows.len() as f64))];
+    let mut add = |name: &str, id: &str, part: Part| {
+        let score = scores.iter().find(|score| score.metric == format!("etes.{id}"));
+        columns.push((name.to_string(), score.and_then(part)));
+    };
+    for (name, id, part) in [
+        ("alignment", "alignment", VALUE),
+        ("alignment_low", "alignment", LOW),
+        ("alignment_high", "alignment", HIGH),
+        ("total", "total", VALUE),
+        ("reference", "reference", VALUE),
+        ("gap", "gap", VALUE),
+        ("gap_low", "gap", LOW),
+        ("gap_high", "gap", HIGH),
+        ("win_rate", "win_rate", VALUE),
+        ("shuffled", "shuffled", VALUE),
+        ("z", "z", VALUE),
+        ("auc", "auc", VALUE),
+    ] {
+        add(name, id, part);
+    }
+    for k in &decoded.spec.etes.k {
+        let at = format!("top@{k}");
+        add(&at, &at, VALUE);
+    }
+    for (name, id) in [
+        ("mrr", "mrr"),
+        ("modality_gap", "modality_gap"),
+        ("centred_alignment", "centred.alignment"),
+        ("centred_auc", "centred.auc"),
+    ] {
+        add(name, id, VALUE);
+    }
+    if let Some(texts) = decoded.text_scores() {
+        let found = together(members.iter().map(|&row| &texts[row]));
+        columns.push(("bleu@4".to_string(), Some(found.bleu4).filter(|_| !members.is_empty())));
+        columns.push(("rouge.l".to_string(), found.rougel));
+        columns.push(("wer".to_string(), found.wer));
+    }
+    columns
 }
 
 #[cfg(test)]
