@@ -34,7 +34,7 @@ pub struct Interval {
     pub unit: &'static str,
     /// How, in a few words: "jackknife", "Student t", "influence", "chi-squared".
     pub method: &'static str,
-    /// What each unit does to the value, where the method tells: the squares add up to the squared standard error.
+    /// What each unit does to the value, where the method gives it: the squares add up to the squared standard error.
     pub effects: Option<Arc<[f64]>>,
 }
 
@@ -74,7 +74,7 @@ pub struct Score {
     /// What a reader must know to use the number ("k-means' own labels: circular").
     #[serde(default)]
     pub note: Option<String>,
-    /// The K that was really used, where the asked one was larger than the number of targets.
+    /// The K that was really used, where the given one was larger than the number of targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_k: Option<usize>,
     /// What each unit does to the value, for comparing models unit by unit. Not part of a results document.
@@ -178,8 +178,7 @@ pub struct SampleTable {
     pub columns: Vec<(String, Vec<Option<f64>>)>,
 }
 
-/// A score broken down by label, or by pairs of labels: some columns of names, then columns of numbers, all of one
-/// length.
+/// A score broken down by label, or by pairs of labels: columns of names, then of numbers, all of one length.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Breakdown {
     /// The model it speaks of.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! A study: one model's row-aligned spaces, labels and pairs.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Labels, Space};
-use crate::error::{Error, Result};
+use super::Space;
+use crate::error::{Error, Result, refuse_if};
 
 /// Consecutive states: row numbers `(from, to)`, and the episode each pair belongs to.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,38 +77,43 @@ impl Study {
     pub fn check(&self) -> Result<()> {
         let rows = self.embeddings.rows();
         let model = &self.model;
-        let differ = |what: &str, other: usize| {
-            Err(Error::RowMismatch {
-                left: what.to_string(),
-                left_rows: other,
+        let levels = self.noise.iter().flat_map(|noise| &noise.levels);
+        let mut parts: Vec<(String, usize)> = Vec::new();
+        parts.extend(
+            self.input
+                .iter()
+                .map(|input| (format!("`{}`", input.name()), input.rows())),
+        );
+        parts.extend(
+            self.view
+                .iter()
+                .map(|view| ("the second view".to_string(), view.rows())),
+        );
+        parts.extend(levels.map(|level| (format!("the noise level {}", level.name), level.moves.raw.len())));
+        parts.extend(
+            self.labels
+                .iter()
+                .map(|labels| ("the label array".to_string(), labels.rows())),
+        );
+        parts.extend(
+            self.episodes
+                .iter()
+                .map(|episodes| ("the episode array".to_string(), episodes.rows())),
+        );
+        if let Some((left, left_rows)) = parts.into_iter().find(|(_, found)| *found != rows) {
+            return Err(Error::RowMismatch {
+                left,
+                left_rows,
                 right: format!("model `{model}`"),
                 right_rows: rows,
-            })
-        };
-        if let Some(input) = self.input.as_ref().filter(|i| i.rows() != rows) {
-            return differ(&format!("`{}`", input.name()), input.rows());
+            });
         }
-        if let Some(view) = self.view.as_ref().filter(|v| v.rows() != rows) {
-            return differ("the second view", view.rows());
-        }
-        if let Some(view) = self.view.as_ref().filter(|v| v.columns() != self.embeddings.columns()) {
+        let (found, columns) = (self.view.as_ref().map(|view| view.columns()), self.embeddings.columns());
+        if let Some(found) = found.filter(|found| *found != columns) {
             return Err(Error::Input(format!(
-                "the second view of model `{model}` has {} columns but its codes have {}; both views must come from the \
-                 same encoder",
-                view.columns(),
-                self.embeddings.columns()
+                "the second view of model `{model}` has {found} columns but its codes have {columns}; both views must come from \
+                 the same encoder"
             )));
-        }
-        for level in self.noise.iter().flat_map(|noise| &noise.levels) {
-            if level.moves.raw.len() != rows {
-                return differ(&format!("the noise level {}", level.name), level.moves.raw.len());
-            }
-        }
-        if let Some(labels) = self.labels.as_ref().filter(|l| l.rows() != rows) {
-            return differ("the label array", labels.rows());
-        }
-        if let Some(episodes) = self.episodes.as_ref().filter(|e| e.rows() != rows) {
-            return differ("the episode array", episodes.rows());
         }
         let Some(pairs) = &self.pairs else { return Ok(()) };
         let last = pairs.rows.iter().map(|&(from, to)| from.max(to)).max();
@@ -116,14 +122,13 @@ impl Study {
                 "a pair names row {last} (counted from 0) but the embeddings of model `{model}` have {rows} rows"
             )));
         }
-        match &pairs.episode {
-            Some(episode) if episode.len() != pairs.rows.len() => Err(Error::Input(format!(
-                "{} episodes are given for {} pairs of model `{model}`; give one per pair",
-                episode.len(),
-                pairs.rows.len()
-            ))),
-            _ => Ok(()),
-        }
+        let (pairs, episodes) = (
+            pairs.rows.len(),
+            pairs.episode.as_ref().map_or(pairs.rows.len(), Vec::len),
+        );
+        refuse_if(episodes != pairs, || {
+            format!("{episodes} episodes are given for {pairs} pairs of model `{model}`; give one per pair")
+        })
     }
 }
 
@@ -163,19 +168,15 @@ impl Moves {
     /// The distances between spaces that hold the same samples row by row.
     pub fn between(clean: &Space, draws: &[Space]) -> Result<Self> {
         for noisy in draws {
-            let shape = |space: &Space| (space.rows(), space.columns());
-            if shape(noisy) != shape(clean) {
-                return Err(Error::Input(format!(
-                    "the noisy codes `{}` have shape {} x {} but the clean codes `{}` have {} x {}; give codes of the same \
-                     samples by the same encoder",
-                    noisy.name(),
-                    noisy.rows(),
-                    noisy.columns(),
-                    clean.name(),
-                    clean.rows(),
-                    clean.columns()
-                )));
-            }
+            let shape = |space: &Space| format!("{} x {}", space.rows(), space.columns());
+            let (found, expected) = (shape(noisy), shape(clean));
+            refuse_if(found != expected, || {
+                let (noisy, clean) = (noisy.name(), clean.name());
+                format!(
+                    "the noisy codes `{noisy}` have shape {found} but the clean codes `{clean}` have {expected}; give codes of \
+                     the same samples by the same encoder"
+                )
+            })?;
         }
         let row_of = |space: &Space, row: usize| {
             let mut values = vec![0.0; space.columns()];
@@ -199,17 +200,10 @@ impl Moves {
     pub fn mean(draws: &[Moves]) -> Self {
         let count = draws.len() as f64;
         let samples = draws.first().map_or(0, |draw| draw.raw.len());
-        let unit = |i: usize| {
-            draws
-                .iter()
-                .map(|draw| draw.unit[i])
-                .sum::<Option<f64>>()
-                .map(|sum| sum / count)
-        };
+        let raw = |i: usize| draws.iter().map(|draw| draw.raw[i]).sum::<f64>() / count;
+        let unit = |i: usize| Some(draws.iter().map(|draw| draw.unit[i]).sum::<Option<f64>>()? / count);
         Moves {
-            raw: (0..samples)
-                .map(|i| draws.iter().map(|draw| draw.raw[i]).sum::<f64>() / count)
-                .collect(),
+            raw: (0..samples).map(raw).collect(),
             unit: (0..samples).map(unit).collect(),
         }
     }
@@ -222,9 +216,9 @@ impl Moves {
             count += 1.0;
             raw += distance(clean, &noisy, 1.0, 1.0);
             let other = length(&noisy);
-            unit = unit
-                .filter(|_| own > 0.0 && other > 0.0)
-                .map(|sum| sum + distance(clean, &noisy, 1.0 / own, 1.0 / other));
+            let has_direction = own > 0.0 && other > 0.0;
+            let moved = || distance(clean, &noisy, 1.0 / own, 1.0 / other);
+            unit = unit.filter(|_| has_direction).map(|sum| sum + moved());
         }
         self.raw.push(raw / count);
         self.unit.push(unit.map(|sum| sum / count));
@@ -233,11 +227,8 @@ impl Moves {
 
 /// ‖a·s − b·t‖.
 fn distance(a: &[f64], b: &[f64], s: f64, t: f64) -> f64 {
-    a.iter()
-        .zip(b)
-        .map(|(a, b)| (a * s - b * t).powi(2))
-        .sum::<f64>()
-        .sqrt()
+    let squares = a.iter().zip(b).map(|(a, b)| (a * s - b * t).powi(2));
+    squares.sum::<f64>().sqrt()
 }
 
 /// A number per model, larger for a better model.
@@ -258,20 +249,79 @@ impl Performance {
     /// Checks that all numbers are finite and no model is named twice.
     pub fn check(&self) -> Result<()> {
         for (i, (model, value)) in self.of_model.iter().enumerate() {
-            if !value.is_finite() {
-                return Err(Error::Input(format!(
-                    "the {} of model `{model}` is {value}; give a finite number, or leave the model out",
-                    self.name
-                )));
-            }
-            if self.of_model[..i].iter().any(|(other, _)| other == model) {
-                return Err(Error::Input(format!(
-                    "model `{model}` has two values of {}; give one per model",
-                    self.name
-                )));
-            }
+            let name = &self.name;
+            refuse_if(!value.is_finite(), || {
+                format!("the {name} of model `{model}` is {value}; give a finite number, or leave the model out")
+            })?;
+            refuse_if(self.of_model[..i].iter().any(|(other, _)| other == model), || {
+                format!("model `{model}` has two values of {name}; give one per model")
+            })?;
         }
         Ok(())
+    }
+}
+
+/// A class per row. Codes count the distinct names from 0: in numeric order where all are integers, else alphabetically.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Labels {
+    names: Vec<String>,
+    codes: Vec<u32>,
+}
+
+impl Labels {
+    /// Labels from one name per row.
+    pub fn new<S: AsRef<str>>(rows: &[S]) -> Self {
+        let distinct: BTreeSet<&str> = rows.iter().map(AsRef::as_ref).collect();
+        let mut names: Vec<String> = distinct.into_iter().map(str::to_string).collect();
+        if names.iter().all(|n| n.parse::<i64>().is_ok()) {
+            names.sort_by_key(|n| n.parse::<i64>().unwrap_or_default());
+        }
+        let code: BTreeMap<&str, u32> = names.iter().enumerate().map(|(c, n)| (n.as_str(), c as u32)).collect();
+        let codes = rows.iter().map(|r| code[r.as_ref()]).collect();
+        Labels { names, codes }
+    }
+
+    /// Labels from cluster numbers `0..classes`; a class may be empty.
+    pub fn from_codes(codes: Vec<u32>, classes: usize) -> Self {
+        Labels {
+            names: (0..classes).map(|c| c.to_string()).collect(),
+            codes,
+        }
+    }
+
+    /// The distinct names, by code.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The code of each row.
+    pub fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// The number of classes.
+    pub fn classes(&self) -> usize {
+        self.names.len()
+    }
+
+    /// How many rows each class has, by code.
+    pub fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.names.len()];
+        for &c in &self.codes {
+            counts[c as usize] += 1;
+        }
+        counts
+    }
+
+    /// The labels of the rows named by `order`, in that order.
+    pub fn select(&self, order: &[usize]) -> Self {
+        let name = |&i: &usize| self.names[self.codes[i] as usize].as_str();
+        Labels::new(&order.iter().map(name).collect::<Vec<&str>>())
     }
 }
 
@@ -316,5 +366,18 @@ mod tests {
         let space = |rows: usize| Space::from_f64("z", rows, 2, vec![1.0; 2 * rows]).unwrap();
         let error = Moves::between(&space(3), &[space(4)]).unwrap_err().to_string();
         assert!(error.contains("4 x 2") && error.contains("3 x 2"), "{error}");
+    }
+
+    #[test]
+    fn whole_numbers_are_ordered_as_numbers() {
+        let labels = Labels::new(&["10", "-2", "9", "10"]);
+        assert_eq!(labels.names(), ["-2", "9", "10"]);
+        assert_eq!(labels.codes(), [2, 0, 1, 2]);
+        assert_eq!(labels.counts(), [1, 1, 2]);
+    }
+
+    #[test]
+    fn other_names_are_ordered_alphabetically() {
+        assert_eq!(Labels::new(&["b", "10", "a"]).names(), ["10", "a", "b"]);
     }
 }

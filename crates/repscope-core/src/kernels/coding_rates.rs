@@ -143,8 +143,7 @@ fn half_log_determinant(factor: &Triangle) -> f64 {
 fn leverages(rows: &UnitRows, factor: &Triangle, scale: f64, driver: &Driver) -> Vec<f64> {
     let (count, size) = (rows.members.len(), factor.size);
     let lower = MatRef::from_column_major_slice(&factor.values, size, size);
-    let parts = driver.map(count.div_ceil(ROWS), |task| {
-        let places = task * ROWS..count.min((task + 1) * ROWS);
+    let parts = driver.blocks(count, ROWS, |places| {
         let mut block = vec![0.0; places.len() * size];
         rows.copy(places.clone(), 0..size, &mut block);
         let solved = MatMut::from_column_major_slice_mut(&mut block, size, places.len());

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-//! Every signal against every text: how a signal's own text stands among all texts, and how matched pairs stand among
-//! mismatched ones.
+//! Every signal against every text: how its own text stands among all, and matched pairs among mismatched ones.
 //!
 //! A task is a block of signals; it meets all texts and keeps counts only. Everything that is summed is an integer, so the
 //! order of work changes nothing, and memory is O(N) for each of the few tasks that are under way.
 //!
 //! Small data are measured in f64. Beyond that products are f32, with the bound of `similarity`: whether a text is nearer to a
-//! signal than its own is decided in f64 where f32 cannot tell. Where a mismatched pair stands among the matched ones, and its
+//! signal than its own is decided in f64 where f32 is too coarse. Where a mismatched pair stands among the matched ones, and its
 //! bin, come from the f32 value. Texts with equal vectors have equal cosines with a signal, always.
 
 use super::microkernel::meet;
@@ -126,8 +125,7 @@ impl<'a> Meeting<'a> {
             for (place, &i) in rows.iter().enumerate() {
                 texts.cosines(signals.row(i), first, cosines);
                 for (j, &cosine) in (first..).zip(&*cosines).filter(|(j, _)| *j != i) {
-                    counts.see(place, j, cosine, &self.places);
-                    counts.stand(place, self.own[i], cosine);
+                    counts.add(place, j, self.own[i], cosine, &self.places);
                 }
             }
         }
@@ -160,8 +158,7 @@ impl<'a> Meeting<'a> {
                         self::cosine(self.products, i, j)
                     }
                 };
-                counts.see(place, j, cosine, &self.places);
-                counts.stand(place, self.own[i], cosine);
+                counts.add(place, j, self.own[i], cosine, &self.places);
             });
         }
         counts
@@ -216,19 +213,14 @@ impl Counts {
         }
     }
 
-    /// Counts a mismatched pair among the matched ones.
+    /// Counts a mismatched pair among the matched ones, and its text beside the signal's own.
     #[inline(always)]
-    fn see(&mut self, place: usize, j: usize, cosine: f64, places: &Places) {
+    fn add(&mut self, place: usize, j: usize, own: f64, cosine: f64, places: &Places) {
         let (at, above) = places.of(cosine);
         self.at[at] += 1;
         self.of_signals[place] += above;
         self.of_texts[j] += above;
         self.bins[bin(-cosine)] += 1;
-    }
-
-    /// Counts a text beside the signal's own.
-    #[inline(always)]
-    fn stand(&mut self, place: usize, own: f64, cosine: f64) {
         self.nearer[place] += u32::from(cosine > own);
         self.as_near[place] += u32::from(cosine == own);
     }
@@ -264,7 +256,7 @@ impl Places {
     fn new(numbers: &[f64]) -> Self {
         let mut sorted = numbers.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
-        // Numbers are told apart as they are compared: −0 is 0.
+        // Numbers differ as they compare: −0 is 0.
         let repeated: Vec<&[f64]> = sorted.chunk_by(|a, b| a == b).collect();
         let values: Vec<f64> = repeated.iter().map(|group| group[0]).collect();
         let mut above = vec![0; 2 * values.len() + 1];

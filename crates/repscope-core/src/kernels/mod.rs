@@ -12,7 +12,6 @@ pub(crate) mod microkernel;
 pub(crate) mod moments;
 pub(crate) mod neighbors;
 pub(crate) mod pair_sums;
-pub(crate) mod paired;
 pub(crate) mod pca_plane;
 pub(crate) mod prepared;
 pub(crate) mod rankings;

@@ -4,8 +4,7 @@
 //! Let a_ij = ⟨x_i, y_j⟩ of unit rows. Over all pairings π of N rows, the mean of Σ a_iπ(i) / N is the mean of all a_ij, that
 //! is ⟨mean x, mean y⟩, and its variance is Σ d_ij² / (N²·(N − 1)), where d_ij = ⟨x_i − mean x, y_j − mean y⟩ (Hoeffding 1951).
 //! The sum of squares is Σ over a, b of A_ab·B_ab, A and B the D × D products of the centered rows with themselves; where
-//! there are fewer rows than columns, the d_ij are made, block by block. Nothing is drawn at random, so there is no error of a
-//! draw.
+//! there are fewer rows than columns, the d_ij are made, block by block. Nothing is drawn at random.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};

@@ -30,23 +30,21 @@ pub(crate) struct Side<'a> {
 impl<'a> Side<'a> {
     pub(crate) fn new(space: &'a Space, similarity: Similarity, driver: &Driver) -> Self {
         let n = space.rows();
-        let lengths = driver.map(n.div_ceil(BLOCK), |b| {
+        let lengths = driver.blocks(n, BLOCK, |rows| {
             let mut row = vec![0.0; space.columns()];
             let measure = |i: usize| {
                 space.read_row(i, &mut row);
                 length(&row)
             };
-            (b * BLOCK..n.min((b + 1) * BLOCK)).map(measure).collect::<Vec<f64>>()
+            rows.map(measure).collect::<Vec<f64>>()
         });
         let lengths = lengths.concat();
         // A subnormal length has no inverse in f64: it counts as zero.
         let is_zero = |l: &&f64| **l < f64::MIN_POSITIVE;
+        let inverse = |l: &f64| if is_zero(&l) { 0.0 } else { 1.0 / l };
         let zeros = lengths.iter().filter(is_zero).count();
         let factors: Vec<f64> = match similarity {
-            Similarity::Cosine => lengths
-                .iter()
-                .map(|l| if is_zero(&l) { 0.0 } else { 1.0 / l })
-                .collect(),
+            Similarity::Cosine => lengths.iter().map(inverse).collect(),
             Similarity::Dot => vec![power_of_two_near(lengths.iter().copied().fold(0.0, f64::max)); n],
         };
         Side {
@@ -86,7 +84,11 @@ pub(crate) struct Products<'a> {
     pub(crate) target: &'a Side<'a>,
 }
 
-impl Products<'_> {
+impl<'a> Products<'a> {
+    pub(crate) fn new(query: &'a Side<'a>, target: &'a Side<'a>) -> Self {
+        Products { query, target }
+    }
+
     /// The product of row i of the queries and row j of the targets, in f64; the same on every machine and the same
     /// for equal rows: sixteen lanes in a fixed order, no fused operations.
     #[inline]
@@ -107,7 +109,7 @@ impl Products<'_> {
 /// For each row, the first row that equals it in every coordinate.
 fn firsts(space: &Space, driver: &Driver) -> Vec<u32> {
     let (n, d) = (space.rows(), space.columns());
-    let hashes = driver.map(n.div_ceil(BLOCK), |b| {
+    let hashes = driver.blocks(n, BLOCK, |rows| {
         let mut row = vec![0.0; d];
         let hash = |i: usize| {
             space.read_row(i, &mut row);
@@ -116,7 +118,7 @@ fn firsts(space: &Space, driver: &Driver) -> Vec<u32> {
             row.iter().for_each(|x| hasher.write_u64((x + 0.0).to_bits()));
             hasher.finish()
         };
-        (b * BLOCK..n.min((b + 1) * BLOCK)).map(hash).collect::<Vec<u64>>()
+        rows.map(hash).collect::<Vec<u64>>()
     });
     let (mut row, mut other) = (vec![0.0; d], vec![0.0; d]);
     // Rows by their hash; looked up only, so its order reaches no result.
@@ -150,7 +152,7 @@ pub(crate) enum Way {
     Back,
 }
 
-/// Whether rows ask or are ranked.
+/// Whether rows are queries or are ranked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Query,
@@ -261,8 +263,7 @@ impl<'a> Centering<'a> {
         bounds.collect()
     }
 
-    /// How far the f32 product of a row of this size can be from the exact one, whatever the row of the other side: none
-    /// of them is larger than `others`.
+    /// How far the f32 product of a row of this size with a row of at most the size `others` can be from the exact one.
     fn error_bound(&self, size: Size, others: Size) -> f64 {
         let d = self.of_queries.len() as f64 + 16.0;
         let gamma = |k: f64| k * U32 / (1.0 - (k * U32).min(0.5));

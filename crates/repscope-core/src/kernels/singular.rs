@@ -8,8 +8,7 @@
 //! mean below it, since the centered rows add up to zero.
 //!
 //! With X = U Σ Vᵀ, leaving out row i takes (v_j·x_i)² = σ_j² U_ij² from σ_j², to first order. So a function f of the
-//! singular values changes by Σ_j ∂f/∂ln σ_j² · U_ij²: one more product of all rows with V tells what every row does to
-//! every function.
+//! singular values changes by Σ_j ∂f/∂ln σ_j² · U_ij²: one more product of all rows with V gives all effects.
 
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -114,11 +113,11 @@ impl Values {
 
     /// ∂f/∂ln σ_j² of each function, by central differences; 0 where σ_j is 0 or f is not defined.
     fn slopes(&self, functions: &[Function]) -> Vec<Vec<f64>> {
+        let values = self.values.clone();
         let mut moved = Values {
-            n: self.n,
-            d: self.d,
-            values: self.values.clone(),
+            values,
             effects: Vec::new(),
+            ..*self
         };
         let mut slopes = vec![vec![0.0; self.values.len()]; functions.len()];
         for (j, &value) in self.values.iter().enumerate().filter(|(_, v)| !self.is_rounding(**v)) {
@@ -126,9 +125,8 @@ impl Values {
                 moved.values[j] = value * (STEP / 2.0).exp();
                 let up = function(&moved);
                 moved.values[j] = value * (-STEP / 2.0).exp();
-                slopes[j] = up
-                    .zip(function(&moved))
-                    .map_or(0.0, |(up, down)| (up - down) / (2.0 * STEP));
+                let both = up.zip(function(&moved));
+                slopes[j] = both.map_or(0.0, |(up, down)| (up - down) / (2.0 * STEP));
                 moved.values[j] = value;
             }
         }
@@ -146,8 +144,7 @@ impl Values {
         driver: &Driver,
     ) -> Vec<Vec<f64>> {
         let (n, d, rank) = (self.n, self.d, self.values.len());
-        let parts = driver.map(n.div_ceil(ROWS), |task| {
-            let rows = task * ROWS..n.min((task + 1) * ROWS);
+        let parts = driver.blocks(n, ROWS, |rows| {
             let mut block = vec![0.0; rows.len() * d];
             centered(space, None, mean, rows.clone(), 0..d, &mut block);
             let block = MatRef::from_row_major_slice(&block, rows.len(), d);
@@ -157,15 +154,11 @@ impl Values {
             matmul::matmul(out, Accum::Replace, block, vectors, scale, Par::Seq);
             let effects = |slopes: &Vec<f64>| {
                 let of_row = |along: &[f64]| {
-                    let known = self
-                        .values
-                        .iter()
-                        .zip(along)
-                        .zip(slopes)
-                        .filter(|(_, slope)| **slope != 0.0);
-                    known
-                        .map(|((value, a), slope)| slope * ((a / value).powi(2) - 1.0 / n as f64))
-                        .sum()
+                    let values = self.values.iter().zip(along).zip(slopes);
+                    let known = values.filter(|(_, slope)| **slope != 0.0);
+                    let effect =
+                        |((value, a), slope): ((&f64, &f64), &f64)| slope * ((a / value).powi(2) - 1.0 / n as f64);
+                    known.map(effect).sum()
                 };
                 along.chunks_exact(rank).map(of_row).collect::<Vec<f64>>()
             };
@@ -181,8 +174,8 @@ impl Values {
     }
 }
 
-/// A power of two that the rows were multiplied by, so that no square leaves the range of numbers, and a matrix of at most
-/// D rows with their singular values and V.
+/// A power of two that keeps all squares in range, and a matrix of at most D rows with the singular values and V of the
+/// rows times it.
 fn triangle(space: &Space, mean: &[f64], driver: &Driver) -> (f64, Mat<f64>) {
     let (n, d) = (space.rows(), space.columns());
     let at_once = (ROWS_PER_COLUMN * d).max(FEWEST);

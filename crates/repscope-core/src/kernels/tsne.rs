@@ -55,13 +55,8 @@ pub(crate) fn tsne(space: &Space, start: &[[f64; 2]], driver: &Driver) -> Result
     let (rows, distances) = nearest_neighbors(space, k, driver)?;
     let affinities = Affinities::new(k, &rows, &distances, perplexity, driver);
     let mut points: Vec<[f64; 2]> = start.iter().map(|point| point.map(|x| x / width * START)).collect();
-    let mut motions = vec![
-        Motion {
-            speed: [0.0; 2],
-            gain: [1.0; 2]
-        };
-        n
-    ];
+    let (speed, gain) = ([0.0; 2], [1.0; 2]);
+    let mut motions = vec![Motion { speed, gain }; n];
     driver.progress().begin("map", TSNE_STEPS as u64);
     for step in 0..TSNE_STEPS {
         let is_early = step < EARLY_STEPS;
@@ -83,12 +78,8 @@ impl Motion {
     fn advance(&mut self, point: &mut [f64; 2], slope: [f64; 2], rate: f64, momentum: f64) {
         for axis in 0..2 {
             let turns = self.speed[axis] * slope[axis] > 0.0;
-            let gain = if turns {
-                self.gain[axis] * 0.8
-            } else {
-                self.gain[axis] + 0.2
-            };
-            self.gain[axis] = gain.max(0.01);
+            let gain = self.gain[axis];
+            self.gain[axis] = if turns { gain * 0.8 } else { gain + 0.2 }.max(0.01);
             self.speed[axis] = momentum * self.speed[axis] - rate * self.gain[axis] * slope[axis];
             point[axis] += self.speed[axis];
         }
@@ -98,22 +89,20 @@ impl Motion {
 /// The gradient of the Kullback-Leibler divergence at each point: 4 (Σ p w d − Σ w² d / Σ w), with w = 1 / (1 + |d|²).
 fn slopes(points: &[[f64; 2]], affinities: &Affinities, pull: f64, driver: &Driver) -> Vec<[f64; 2]> {
     let tree = Tree::new(points);
-    let parts = driver.map(tree.leaves().div_ceil(LEAVES), |task| {
+    let parts = driver.blocks(tree.leaves(), LEAVES, |leaves| {
         let mut pushing = Pushing::default();
         let mut pushes = Vec::new();
-        for leaf in task * LEAVES..tree.leaves().min((task + 1) * LEAVES) {
+        for leaf in leaves {
             tree.push(leaf, &mut pushing, &mut pushes);
         }
         let pulled = |point: u32| {
             let [x, y] = points[point as usize];
-            affinities
-                .of(point as usize)
-                .iter()
-                .fold([0.0; 2], |sum, (other, share)| {
-                    let (dx, dy) = (x - points[*other as usize][0], y - points[*other as usize][1]);
-                    let force = share / (1.0 + dx * dx + dy * dy);
-                    [sum[0] + force * dx, sum[1] + force * dy]
-                })
+            let neighbors = affinities.of(point as usize).iter();
+            neighbors.fold([0.0; 2], |sum, (other, share)| {
+                let (dx, dy) = (x - points[*other as usize][0], y - points[*other as usize][1]);
+                let force = share / (1.0 + dx * dx + dy * dy);
+                [sum[0] + force * dx, sum[1] + force * dy]
+            })
         };
         let both = pushes.into_iter().map(|push| (push, pulled(push.point)));
         both.collect::<Vec<_>>()
@@ -145,8 +134,7 @@ impl Affinities {
     /// From the `k` nearest rows of each row and their distances.
     fn new(k: usize, rows: &[u32], distances: &[f64], perplexity: f64, driver: &Driver) -> Self {
         let n = rows.len() / k;
-        let given = driver.map(n.div_ceil(ROWS), |task| {
-            let members = task * ROWS..n.min((task + 1) * ROWS);
+        let given = driver.blocks(n, ROWS, |members| {
             let given = members.flat_map(|i| shares(&distances[i * k..(i + 1) * k], perplexity));
             given.collect::<Vec<f64>>()
         });
@@ -187,12 +175,9 @@ fn shares(distances: &[f64], perplexity: f64) -> Vec<f64> {
     if farthest <= nearest {
         return vec![1.0 / distances.len() as f64; distances.len()];
     }
-    // In units of the farthest, so that squares of any distances are finite; less that of the nearest, so that the
-    // largest share is 1 before division.
-    let squares = distances
-        .iter()
-        .map(|d| (d / farthest).powi(2) - (nearest / farthest).powi(2));
-    let squares: Vec<f64> = squares.collect();
+    // In units of the farthest, so that squares are finite; less that of the nearest, so that the largest share is 1.
+    let square = |d: &f64| (d / farthest).powi(2) - (nearest / farthest).powi(2);
+    let squares: Vec<f64> = distances.iter().map(square).collect();
     let wanted = perplexity.ln();
     let (mut low, mut high, mut beta) = (0.0, f64::INFINITY, 1.0);
     for _ in 0..MOST_STEPS {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! Unit-length rows in f64: their products with another, and the same rows without what they share.
-//! Eight lanes in a fixed order and no fused operations: a product has the same bits on every machine, alone and among others,
-//! and equal rows have equal products.
+//! Eight lanes in a fixed order and no fused operations: a product has the same bits on every machine and for equal rows.
+
+use std::ops::Range;
 
 use super::moments::centered;
 use super::prepared::{BLOCK, length};
@@ -22,8 +23,7 @@ pub(crate) struct UnitMatrix {
 impl UnitMatrix {
     pub(crate) fn new(side: &Side, driver: &Driver) -> Self {
         let (n, d) = (side.space.rows(), side.space.columns());
-        let blocks = driver.map(n.div_ceil(BLOCK), |b| {
-            let rows = b * BLOCK..n.min((b + 1) * BLOCK);
+        let blocks = driver.blocks(n, BLOCK, |rows| {
             let mut values = vec![0.0; rows.len() * d];
             for (i, row) in rows.zip(values.chunks_exact_mut(d)) {
                 side.space.read_row(i, row);
@@ -48,8 +48,7 @@ impl UnitMatrix {
         out[0]
     }
 
-    /// The cosines of a unit row with the rows from `first` on, as many as `out` has room for. Rounding does not take them out
-    /// of their range.
+    /// The cosines of a unit row with the rows from `first` on, as many as `out` has room for, kept within their range.
     pub(crate) fn cosines(&self, row: &[f64], first: usize, out: &mut [f64]) {
         let rows = &self.values[first * self.columns..(first + out.len()) * self.columns];
         pulp::Arch::new().dispatch(Cosines { row, rows, out });
@@ -95,33 +94,26 @@ const NEAR: f64 = 1e-12;
 pub(crate) fn less_mean(side: &Side, is_double: bool, driver: &Driver) -> Result<Space> {
     let (n, d) = (side.space.rows(), side.space.columns());
     let with_direction = (n - side.zeros).max(1) as f64;
-    let mean: Vec<f64> = side
-        .mean(driver)
-        .iter()
-        .map(|m| m * (n as f64 / with_direction))
-        .collect();
-    let block = |b: usize| {
-        let rows = b * BLOCK..n.min((b + 1) * BLOCK);
+    let of_all = side.mean(driver).into_iter();
+    let mean: Vec<f64> = of_all.map(|m| m * (n as f64 / with_direction)).collect();
+    let block = |rows: Range<usize>| {
         let mut values = vec![0.0; rows.len() * d];
         let factors = side.factors()[rows.clone()].iter();
         centered(side.space, Some(side.factors()), &mean, rows, 0..d, &mut values);
         for (row, before) in values.chunks_exact_mut(d).zip(factors) {
             let length = length(row);
-            let factor = if length <= NEAR || *before == 0.0 {
-                0.0
-            } else {
-                1.0 / length
-            };
+            let is_zero = length <= NEAR || *before == 0.0;
+            let factor = if is_zero { 0.0 } else { 1.0 / length };
             row.iter_mut().for_each(|x| *x *= factor);
         }
         values
     };
-    let (blocks, name) = (n.div_ceil(BLOCK), side.space.name());
+    let name = side.space.name();
     if is_double {
-        Space::from_f64(name, n, d, driver.map(blocks, block).concat())
+        Space::from_f64(name, n, d, driver.blocks(n, BLOCK, block).concat())
     } else {
-        let single = |b| block(b).into_iter().map(|x| x as f32).collect::<Vec<f32>>();
-        Space::from_f32(name, n, d, driver.map(blocks, single).concat())
+        let single = |rows| block(rows).into_iter().map(|x| x as f32).collect::<Vec<f32>>();
+        Space::from_f32(name, n, d, driver.blocks(n, BLOCK, single).concat())
     }
 }
 

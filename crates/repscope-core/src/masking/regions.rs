@@ -46,8 +46,7 @@ impl Lit {
         Lit { order, starts }
     }
 
-    /// The first `count` pixels from one end. Of equal pixels some are drawn, from a stream for each value: more pixels are
-    /// always these and others.
+    /// The first `count` pixels from one end. Equal pixels are drawn from a stream for each value, so masks are nested.
     pub(super) fn first(&self, end: Brightest, count: usize, rng: &mut ChaCha8Rng) -> Vec<u32> {
         let mut chosen = Vec::with_capacity(count);
         for step in 1..=255 {
@@ -94,8 +93,7 @@ impl Lit {
     }
 }
 
-/// The pixels of the smallest square, cut at the edges of the image, around a random lit pixel that holds `wanted` lit
-/// pixels. There must be that many.
+/// The smallest square around a random lit pixel, cut at the edges, with `wanted` lit pixels, of which there are enough.
 pub(super) fn patch(lit: &[u32], (height, width): (usize, usize), wanted: usize, rng: &mut ChaCha8Rng) -> Vec<u32> {
     if wanted == 0 {
         return Vec::new();
@@ -120,8 +118,7 @@ pub(super) fn patch(lit: &[u32], (height, width): (usize, usize), wanted: usize,
         .collect()
 }
 
-/// The pixels of the thinnest ring around the center, at the radius of a random lit pixel, that holds `wanted` lit
-/// pixels. There must be that many.
+/// The thinnest ring around the center at the radius of a random lit pixel with `wanted` lit pixels; there are enough.
 pub(super) fn ring(lit: &[u32], (height, width): (usize, usize), wanted: usize, rng: &mut ChaCha8Rng) -> Vec<u32> {
     if wanted == 0 {
         return Vec::new();

@@ -104,12 +104,8 @@ fn empty_classes(head: &Head) -> Option<String> {
     let empty: Vec<&str> = empty.map(|(name, _)| name.as_str()).collect();
     let shown = empty[..empty.len().min(MOST_NAMES)].join(", ");
     let more = if empty.len() > MOST_NAMES { ", …" } else { "" };
-    (!empty.is_empty()).then(|| {
-        format!(
-            "head `{}`: {} of {} classes have no sample, so nothing is said of them: {shown}{more}",
-            head.name,
-            empty.len(),
-            head.classes.len()
-        )
+    let (name, count, all) = (&head.name, empty.len(), head.classes.len());
+    (count > 0).then(|| {
+        format!("head `{name}`: {count} of {all} classes have no sample, so nothing is said of them: {shown}{more}")
     })
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Alignment: how near the embeddings of two views of a sample are, and how evenly both views cover the sphere. Uniformity: the
-//! latter, for one view. See their pages.
+//! Alignment: how near the embeddings of two views of a sample are. Uniformity: how evenly they cover the sphere.
 
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
@@ -172,8 +171,7 @@ fn spread(shared: &Shared, views: &Views) -> Result<[Score; 2]> {
     let uniformity = f64::midpoint(x_mean.ln(), y_mean.ln());
     let total = interval::mean(&views.powers) + uniformity;
 
-    // What a query adds to the uniformity, through the logarithm. Both views of a sample stand together, because they
-    // are not independent.
+    // What a query adds to the uniformity, through the logarithm. Both views of a sample count as one: they are dependent.
     let own = x.iter().zip(&y).map(|(x, y)| f64::midpoint(x / x_mean, y / y_mean));
     let own: Vec<f64> = own.collect();
     // What drawing its row anew changes: its pairs count from both sides. In the total its own alignment comes on top.
@@ -195,7 +193,7 @@ fn spread(shared: &Shared, views: &Views) -> Result<[Score; 2]> {
 }
 
 /// Student's interval of a value that is read from some queries: they are drawn from the rows, which matters less the
-/// more of them ask, and the rows are drawn themselves.
+/// more of them there are, and the rows are drawn themselves.
 fn interval_of(value: f64, own: &[f64], changes: &[f64], shared: &Shared) -> Option<Interval> {
     let asked = own.len() as f64 / shared.study.embeddings.rows() as f64;
     let of_queries = interval::of_mean(own, shared.units(), shared.spec.level)?;

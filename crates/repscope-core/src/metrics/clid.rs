@@ -4,7 +4,7 @@
 use super::two_nn;
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse_if};
 use crate::kernels::learnability::{Learnability, Run};
 use crate::plan::{Key, Need, Shared};
 use crate::score::{Breakdown, Interval, Score};
@@ -53,7 +53,7 @@ pub(super) static METRIC: Metric = Metric {
     work: Work::Pool { needs, compute, across },
 };
 
-/// Why there is no cluster learnability, as far as the sizes tell.
+/// Why there is no cluster learnability, as far as the sizes show.
 fn missing(spec: &Spec, study: &Study) -> Option<String> {
     let rows = study.embeddings.rows();
     let clusters = spec.clid.clusters.of(rows);
@@ -73,12 +73,12 @@ fn missing(spec: &Spec, study: &Study) -> Option<String> {
 
 fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     let steps = &spec.clid;
-    if steps.k == 0 || steps.splits == 0 || steps.repeats == 0 || steps.restarts == 0 {
-        return Err(Error::Input(format!(
-            "CLID with k = {}, {} splits, {} repeats and {} restarts: at least one of each is needed",
-            steps.k, steps.splits, steps.repeats, steps.restarts
-        )));
-    }
+    let [k, splits, repeats, restarts] = [steps.k, steps.splits, steps.repeats, steps.restarts];
+    refuse_if([k, splits, repeats, restarts].contains(&0), || {
+        format!(
+            "CLID with k = {k}, {splits} splits, {repeats} repeats and {restarts} restarts: at least one of each is needed"
+        )
+    })?;
     let mut needs = Vec::new();
     if missing(spec, study).is_none() {
         needs.push(Need::Learnability);
@@ -113,6 +113,11 @@ fn compute(shared: &Shared) -> Result<Results> {
     })
 }
 
+/// `1 seed`, `5 seeds`.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 fn accuracy(run: &Run) -> f64 {
     run.right as f64 / run.tested as f64
 }
@@ -122,28 +127,25 @@ fn learn(found: &Learnability, shared: &Shared) -> std::result::Result<Score, St
     let (runs, rows) = (&found.runs, shared.study.embeddings.rows());
     let spec = shared.spec;
     if let Some(run) = runs.iter().find(|run| run.clusters < 2 || run.tested == 0) {
+        let (seed, found) = (run.seed, counted(run.clusters, "cluster"));
         return Err(format!(
-            "k-means with seed {} found {} cluster{} of at least two rows; two are needed",
-            run.seed,
-            run.clusters,
-            if run.clusters == 1 { "" } else { "s" }
+            "k-means with seed {seed} found {found} of at least two rows; two are needed"
         ));
     }
     let fewest = runs.iter().map(|run| rows - run.lone - run.tested).min().unwrap_or(0);
-    if fewest < spec.clid.k {
+    let k = spec.clid.k;
+    if fewest < k {
         return Err(format!(
-            "k = {} voters are more than the {fewest} rows that train once lone rows are left out; use a smaller k",
-            spec.clid.k
+            "k = {k} voters are more than the {fewest} rows that train once lone rows are left out; use a smaller k"
         ));
     }
     let accuracies: Vec<f64> = runs.iter().map(accuracy).collect();
     let tested = runs.iter().map(|run| run.tested).min().unwrap_or(0);
     let value = interval::mean(&accuracies);
     let largest = interval::mean(&runs.iter().map(|run| run.largest).collect::<Vec<f64>>());
-    Ok(Score::number(&CL, value, tested)
-        .with_interval(interval_over_runs(&accuracies, value, tested, spec.level))
-        .with_chance(largest)
-        .with_note(note(found, shared)))
+    let interval = interval_over_runs(&accuracies, value, tested, spec.level);
+    let score = Score::number(&CL, value, tested).with_interval(interval);
+    Ok(score.with_chance(largest).with_note(note(found, shared)))
 }
 
 /// How many clusters there were, and which rows and clusters need a word.
@@ -152,7 +154,6 @@ fn note(found: &Learnability, shared: &Shared) -> String {
     let most = |count: fn(&Run) -> usize| found.runs.iter().map(count).max().unwrap_or(0);
     let mut note = format!("{} clusters", steps.clusters.of(shared.study.embeddings.rows()));
     if steps.repeats > 1 || steps.splits > 1 {
-        let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         let [seeds, splits] = [counted(steps.repeats, "seed"), counted(steps.splits, "split")];
         note += &format!(", mean over {seeds} with {splits} each");
     }
@@ -249,15 +250,7 @@ fn together(cl: &Score, id: &Score, columns: usize, spec: &Spec) -> [Score; 2] {
     if spec.clid.id_norm == IdNorm::Dim {
         let share = |x: f64| (x / columns as f64).min(1.0);
         if let Some(dimension) = id.value {
-            normalized = Score {
-                interval: id.interval.map(|ends| ends.map(share)),
-                level: id.level,
-                standard_error: id.standard_error.map(|e| e / columns as f64),
-                unit: id.unit.clone(),
-                method: id.method.clone(),
-                effects: scaled(id, columns as f64).map(Into::into),
-                ..Score::number(&ID_NORMALIZED, share(dimension), id.n)
-            };
+            normalized = on_scale(id, dimension, share, columns as f64);
             if dimension > columns as f64 {
                 let note = format!("{dimension:.4} / {columns} is more than 1 and counts as 1");
                 normalized = normalized.with_note(note);
@@ -271,11 +264,25 @@ fn together(cl: &Score, id: &Score, columns: usize, spec: &Spec) -> [Score; 2] {
     [normalized, sum]
 }
 
+/// The normalized dimension: value and interval brought to a scale with this unit.
+fn on_scale(id: &Score, value: f64, scale: impl Fn(f64) -> f64 + Copy, unit: f64) -> Score {
+    Score {
+        interval: id.interval.map(|ends| ends.map(scale)),
+        level: id.level,
+        standard_error: id.standard_error.map(|e| e / unit),
+        unit: id.unit.clone(),
+        method: id.method.clone(),
+        effects: scaled(id, unit).map(Into::into),
+        ..Score::number(&ID_NORMALIZED, scale(value), id.n)
+    }
+}
+
 /// The interval of a sum of independent parts from the intervals of the parts (Zou and Donner 2008, "MOVER"): their
 /// errors come from splits and from neighbors.
 fn interval_of_sum(cl: &Score, id: &Score, cl_unit: f64, id_unit: f64, sum: f64, level: f64) -> Option<Interval> {
     let reach = |score: &Score, end: usize| Some((score.interval?[end] - score.value?).abs());
     let both = |end| Some((reach(cl, end)? / cl_unit).hypot(reach(id, end)? / id_unit));
+    let both_effects = scaled(cl, cl_unit).zip(scaled(id, id_unit));
     Some(Interval {
         low: sum - both(0)?,
         high: sum + both(1)?,
@@ -283,9 +290,7 @@ fn interval_of_sum(cl: &Score, id: &Score, cl_unit: f64, id_unit: f64, sum: f64,
         standard_error: Some((cl.standard_error? / cl_unit).hypot(id.standard_error? / id_unit)),
         unit: "runs and rows",
         method: "MOVER",
-        effects: scaled(cl, cl_unit)
-            .zip(scaled(id, id_unit))
-            .map(|(a, b)| [a, b].concat().into()),
+        effects: both_effects.map(|(a, b)| [a, b].concat().into()),
     })
 }
 
@@ -312,38 +317,19 @@ fn across(spec: &Spec, results: &mut Results) {
         let (Some(a), Some(b)) = (cl.value, id.value) else {
             continue;
         };
-        let (a, b) = (cl_scale.apply(a), id_scale.apply(b));
         for score in results.scores.iter_mut().filter(|s| s.model == cl.model) {
-            let (value, interval) = match score.metric.as_str() {
-                "clid.id_normalized" => {
-                    let ends = id.interval.map(|ends| ends.map(|end| id_scale.apply(end)));
-                    let interval = ends.map(|[low, high]| Interval {
-                        low,
-                        high,
-                        level: spec.level,
-                        standard_error: id.standard_error.map(|e| e / id_scale.unit),
-                        unit: match id.unit.as_deref() {
-                            Some("episodes") => "episodes",
-                            Some("anchors") => "anchors",
-                            _ => "rows",
-                        },
-                        method: "influence",
-                        effects: scaled(&id, id_scale.unit).map(Into::into),
-                    });
-                    (b, interval)
-                }
+            let of_pool = match score.metric.as_str() {
+                "clid.id_normalized" => on_scale(&id, b, |x| id_scale.apply(x), id_scale.unit),
                 "clid" => {
-                    let interval = interval_of_sum(&cl, &id, cl_scale.unit, id_scale.unit, a + b, spec.level);
-                    (a + b, interval)
+                    let sum = cl_scale.apply(a) + id_scale.apply(b);
+                    let interval = interval_of_sum(&cl, &id, cl_scale.unit, id_scale.unit, sum, spec.level);
+                    Score::number(&CLID, sum, cl.n).with_interval(interval)
                 }
                 _ => continue,
             };
-            let n = if score.metric == "clid" { cl.n } else { id.n };
-            *score = Score {
-                model: cl.model.clone(),
-                ..Score::number(&score.metric, value, n).with_interval(interval)
-            }
-            .with_note(format!("standardized over {} models: 0 is their mean", known.len()));
+            let model = cl.model.clone();
+            let note = format!("standardized over {} models: 0 is their mean", known.len());
+            *score = Score { model, ..of_pool }.with_note(note);
         }
     }
 }

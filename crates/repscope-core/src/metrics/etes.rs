@@ -106,10 +106,9 @@ fn warnings(measured: &Measured) -> Vec<String> {
     let without = references.filter(|(_, reference)| reference.is_none());
     let without: Vec<usize> = without.map(|(&row, _)| row).collect();
     if !without.is_empty() {
+        let (count, rows) = (without.len(), named(&without));
         warnings.push(format!(
-            "{} of {measured_rows} references are vectors of length zero, so their samples have no gap: {}",
-            without.len(),
-            named(&without)
+            "{count} of {measured_rows} references are vectors of length zero, so their samples have no gap: {rows}"
         ));
     }
     let lost = measured_rows - measured.centered.energy.len();

@@ -288,41 +288,25 @@ impl Hash for MetricId {
     }
 }
 
-impl PartialEq<str> for MetricId {
-    fn eq(&self, other: &str) -> bool {
-        self.as_str() == other
-    }
+/// An identity equals a text that it prints, from either side.
+macro_rules! equals_texts {
+    ($($text:ty),*) => {$(
+        impl PartialEq<$text> for MetricId {
+            fn eq(&self, other: &$text) -> bool {
+                let other: &str = other.as_ref();
+                self.as_str() == other
+            }
+        }
+
+        impl PartialEq<MetricId> for $text {
+            fn eq(&self, other: &MetricId) -> bool {
+                other == self
+            }
+        }
+    )*};
 }
 
-impl PartialEq<&str> for MetricId {
-    fn eq(&self, other: &&str) -> bool {
-        self.as_str() == *other
-    }
-}
-
-impl PartialEq<String> for MetricId {
-    fn eq(&self, other: &String) -> bool {
-        self.as_str() == other
-    }
-}
-
-impl PartialEq<MetricId> for str {
-    fn eq(&self, other: &MetricId) -> bool {
-        self == other.as_str()
-    }
-}
-
-impl PartialEq<MetricId> for &str {
-    fn eq(&self, other: &MetricId) -> bool {
-        *self == other.as_str()
-    }
-}
-
-impl PartialEq<MetricId> for String {
-    fn eq(&self, other: &MetricId) -> bool {
-        self == other.as_str()
-    }
-}
+equals_texts!(str, &str, String);
 
 /// How an identity, or the pattern of one, is written.
 #[derive(Debug, PartialEq)]
@@ -349,11 +333,9 @@ impl Spelling {
         let has_direction = own.contains(&DIRECTION);
         let is_direction =
             |p: &str| p == DIRECTION || p.split_once('2').is_some_and(|(a, b)| !a.is_empty() && !b.is_empty());
-        let name = own.len() == given.len()
-            && own
-                .iter()
-                .zip(&given)
-                .all(|(o, g)| o == g || (*o == HEAD && !g.is_empty()) || (*o == DIRECTION && is_direction(g)));
+        let is_part =
+            |(o, g): (&&str, &&str)| o == g || (*o == HEAD && !g.is_empty()) || (*o == DIRECTION && is_direction(g));
+        let name = own.len() == given.len() && own.iter().zip(&given).all(is_part);
         let is_set_of_labels = |p: &&(String, String)| has_direction && p.0 == "labels";
         let parameters = other.parameters.iter().filter(|p| !is_set_of_labels(p));
         at && name && parameters.eq(&self.parameters)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Label precision at K: how many of the first K targets have the query's label. Document 001 calls it Label-Recall@K.
-//! See the page.
+//! Label precision at K: how many of the first K targets have the query's label. Also called Label-Recall@K.
 
 use super::retrieval::{OverQueries, RANKING, at_every_k, ideal_gain};
 use super::{Metric, Output, Part, Results, Work};

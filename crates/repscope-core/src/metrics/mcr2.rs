@@ -4,12 +4,12 @@
 use super::clustering::too_few_rows;
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse_if};
 use crate::kernels::coding_rates::Rate;
 use crate::kernels::prepared::unit_factors;
 use crate::plan::{Need, Shared};
 use crate::score::Score;
-use crate::spec::Spec;
+use crate::spec::{Mcr2Spec, Spec};
 use crate::stats::interval;
 
 const TOTAL: Output = Output::lower("mcr2.total", "0 or below at gamma 1")
@@ -40,23 +40,24 @@ pub(super) static METRIC: Metric = Metric {
 const LARGEST_RATIO: f64 = 1e10;
 
 fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
-    let constants = &spec.mcr2;
-    let all = [constants.gamma1, constants.gamma2, constants.eps];
-    if all.iter().any(|&x| !(x > 0.0 && x.is_finite())) {
-        return Err(Error::Input(format!(
-            "MCR² with gamma1 = {:e}, gamma2 = {:e} and eps = {:e}: all must be above 0 and finite (1, 1 and 0.01 are usual)",
-            constants.gamma1, constants.gamma2, constants.eps
-        )));
-    }
+    let Mcr2Spec { gamma1, gamma2, eps } = spec.mcr2;
+    refuse_if(
+        [gamma1, gamma2, eps].iter().any(|&x| !(x > 0.0 && x.is_finite())),
+        || {
+            format!(
+                "MCR² with gamma1 = {gamma1:e}, gamma2 = {gamma2:e} and eps = {eps:e}: all must be above 0 and finite (1, 1 and 0.01 \
+             are usual)"
+            )
+        },
+    )?;
     let columns = study.embeddings.columns();
-    let ratio = constants.gamma1.max(1.0) * columns as f64 / constants.eps;
-    if ratio > LARGEST_RATIO {
-        return Err(Error::Input(format!(
-            "MCR² with gamma1 = {:e}, D = {columns} and eps = {:e}: gamma1·D/eps = {ratio:.1e} is above \
-             {LARGEST_RATIO:.0e}, where rounding would decide; use a larger eps (0.01 is usual)",
-            constants.gamma1, constants.eps
-        )));
-    }
+    let ratio = gamma1.max(1.0) * columns as f64 / eps;
+    refuse_if(ratio > LARGEST_RATIO, || {
+        format!(
+            "MCR² with gamma1 = {gamma1:e}, D = {columns} and eps = {eps:e}: gamma1·D/eps = {ratio:.1e} is above \
+             {LARGEST_RATIO:.0e}, where rounding would decide; use a larger eps (0.01 is usual)"
+        )
+    })?;
     if unit_factors(&study.embeddings).is_err() {
         return Ok(Vec::new());
     }
@@ -122,8 +123,7 @@ fn effects_on_whole(whole: &Rate) -> Option<Vec<f64>> {
     Some(leverages.iter().map(|l| (l - mean) / 2.0).collect())
 }
 
-/// What each row does to the mean rate of the classes: through the rate of its class, and by making that class count for
-/// more.
+/// What each row does to the mean rate of the classes: through the rate of its class, and through that class's weight.
 fn effects_on_classes(classes: &[Rate], compressive: f64, rows: usize) -> Option<Vec<f64>> {
     let mut effects = vec![0.0; rows];
     for class in classes {

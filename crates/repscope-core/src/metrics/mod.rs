@@ -17,15 +17,13 @@ mod pis;
 mod rankme;
 mod retrieval;
 mod robustness;
-mod silhouette;
 mod smoothness;
 mod texts;
 mod trustworthiness;
 mod two_nn;
-mod weighted_clid;
 
 use crate::data::{Performance, Study};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::etes::Decoded;
 use crate::kernels::singular::Function;
 use crate::perturb::Perturbed;
@@ -40,7 +38,7 @@ pub use clustering::agreement;
 pub use id::MetricId;
 pub use knn_accuracy::accuracy_of_split;
 
-/// What is asked of the singular values of centered embeddings, and of the embeddings as they are.
+/// The functions of the singular values of centered embeddings, and of the embeddings as they are.
 pub(crate) static OF_CENTERED: [Function; 5] = [
     rankme::SPEC,
     rankme::STABLE,
@@ -61,7 +59,7 @@ pub static METRICS: &[&Metric] = &[
     &participation_ratio::SPECTRUM,
     &two_nn::METRIC,
     &alignment::UNIFORMITY,
-    &silhouette::METRIC,
+    &clustering::SILHOUETTE,
     &clustering::NMI,
     &clustering::AMI,
     &clustering::INERTIA,
@@ -76,7 +74,7 @@ pub static METRICS: &[&Metric] = &[
     &clid::METRIC,
     &mcr2::METRIC,
     &alignment::METRIC,
-    &weighted_clid::METRIC,
+    &performance::WEIGHTED_CLID,
     &performance::METRIC,
     &label_precision::METRIC,
     &retrieval::LABEL_RECALL,
@@ -374,6 +372,12 @@ impl Metric {
         }
     }
 
+    /// The error of a function that computes others: `expected` is what it computes.
+    pub(crate) fn is_not(&self, expected: &'static str) -> Error {
+        let metric = self.id;
+        Error::WrongMetric { metric, expected }
+    }
+
     /// A number for its first output.
     fn number(&self, value: f64, n: usize) -> Score {
         Score::number(&self.outputs[0], value, n)
@@ -405,8 +409,7 @@ impl Metric {
     }
 }
 
-/// The metric and output with this identity: `trustworthiness@10`, `two_nn(fit=mle)`, `smoothness.slope`,
-/// or just the metric's name.
+/// The metric and output with this identity, such as `trustworthiness@10`, or with the name of a metric.
 pub fn find(id: &str) -> Option<(&'static Metric, Option<&'static Output>)> {
     let id: MetricId = id.parse().ok()?;
     let metric = id.metric().filter(|metric| id.output().is_some() || id == metric.id)?;

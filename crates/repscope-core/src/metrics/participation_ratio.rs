@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Participation ratio: over how many directions the variance is spread. Dimension usage: the same as a share of the dimensions.
-//! The eigenvalue spectrum. See their pages.
+//! Participation ratio: over how many directions the variance is spread; dimension usage, as a share; and the spectrum.
 
 use super::{Analysis, Compute, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;

@@ -160,10 +160,8 @@ fn of_families(perturbed: &Perturbed, judged: &Judged) -> Vec<Score> {
         let mut members: Vec<usize> = (0..sets.len()).filter(|&i| sets[i].family == family).collect();
         members.sort_by(|&a, &b| sets[a].percent.total_cmp(&sets[b].percent));
         let ordered: Vec<&PerturbedSet> = members.iter().map(|&i| &sets[i]).collect();
-        let right: Vec<&[bool]> = std::iter::once(&judged.baseline)
-            .chain(members.iter().map(|&i| &judged.sets[i]))
-            .map(Vec::as_slice)
-            .collect();
+        let mut right = vec![judged.baseline.as_slice()];
+        right.extend(members.iter().map(|&i| judged.sets[i].as_slice()));
         for (part, weights) in [
             ("mean", of_mean(&ordered)),
             ("aopc", of_aopc(&ordered)),
@@ -223,8 +221,7 @@ fn of_deletion(sets: &[&PerturbedSet]) -> Vec<f64> {
 /// Up to this many changes the binomial law is summed; 2⁻¹⁰⁰⁰ still is a number.
 const EXACT: usize = 1000;
 
-/// The two-sided p-value: twice the tail of the binomial law, or for many changes the normal law with continuity correction
-/// (Edwards 1948).
+/// The two-sided p-value: twice the binomial tail, or for many changes the corrected normal law (Edwards 1948).
 fn p_value(lost: usize, gained: usize) -> f64 {
     let (changes, fewer) = (lost + gained, lost.min(gained));
     if changes > EXACT {
@@ -240,7 +237,7 @@ fn p_value(lost: usize, gained: usize) -> f64 {
     (2.0 * tail).min(1.0)
 }
 
-/// A share of masked pixels farther than this from the nominal one, as a part of it, is told.
+/// A share of masked pixels farther than this from the nominal one, as a part of it, is reported.
 const FAR: f64 = 0.5;
 
 fn warnings(perturbed: &Perturbed) -> Vec<String> {
@@ -270,10 +267,8 @@ fn saturation(judged: &Judged, perturbed: &Perturbed) -> Option<String> {
         ));
     }
     let sets = perturbed.data.sets.iter().zip(&judged.sets);
-    let lowest: Vec<String> = sets
-        .filter(|(_, right)| is_at_chance(right))
-        .map(|(set, right)| format!("{} ({:.2} %)", set.name, 100.0 * share(right)))
-        .collect();
+    let lowest = sets.filter(|(_, right)| is_at_chance(right));
+    let lowest: Vec<String> = lowest.map(|(set, right)| in_percent(&set.name, share(right))).collect();
     (!lowest.is_empty()).then(|| {
         format!(
             "{name}: accuracy is at chance ({chance:.2} %, the most frequent class) in {} of {} sets, and more masking cannot \
@@ -285,15 +280,17 @@ fn saturation(judged: &Judged, perturbed: &Perturbed) -> Option<String> {
     })
 }
 
+/// `top1 (12.50 %)`.
+fn in_percent(name: &str, share: f64) -> String {
+    format!("{name} ({:.2} %)", 100.0 * share)
+}
+
 /// Masks by threshold take more than their percentage where pixels are equal.
 fn other_shares(perturbed: &Perturbed) -> Option<String> {
     let sets = &perturbed.data.sets;
-    let far: Vec<String> = sets
-        .iter()
-        .filter_map(|set| Some((set, set.masked_lit?)))
-        .filter(|(set, masked)| (100.0 * masked / set.percent - 1.0).abs() > FAR)
-        .map(|(set, masked)| format!("{} ({:.2} %)", set.name, 100.0 * masked))
-        .collect();
+    let known = sets.iter().filter_map(|set| Some((set, set.masked_lit?)));
+    let far = known.filter(|(set, masked)| (100.0 * masked / set.percent - 1.0).abs() > FAR);
+    let far: Vec<String> = far.map(|(set, masked)| in_percent(&set.name, masked)).collect();
     (!far.is_empty()).then(|| {
         format!(
             "{} of {} sets masked another share of the lit pixels than their percentage says: {}; pis divides by the percentage, \

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! How many directions the embeddings fill, from their singular values: RankMe as the CLID / RankMe analysis and as the paper
-//! compute it, numerical rank, stable rank, Alpha-ReQ, condition number; and the spread of unit-length embeddings. See their
-//! pages.
+//! How many directions the embeddings fill, from their singular values: RankMe (as the CLID / RankMe analysis and as the paper
+//! compute it), numerical and stable rank, Alpha-ReQ, condition number; and the spread of unit-length embeddings.
 
 use super::participation_ratio::{FEWEST, NO_VARIANCE};
 use super::{Analysis, Compute, Invariance, Metric, Output, Results, Takes, Work};
@@ -57,11 +56,8 @@ pub(super) const SPEC: Function = ("rankme(variant=spec)", |singular| {
 /// The paper's.
 pub(super) const PAPER: Function = ("rankme(variant=paper)", |singular| {
     let shares = shares(&singular.values)?;
-    let entropy = -shares
-        .iter()
-        .map(|p| (p + PAPER_EPS) * (p + PAPER_EPS).ln())
-        .sum::<f64>();
-    Some(entropy.exp())
+    let shifted = shares.iter().map(|p| p + PAPER_EPS);
+    Some((-shifted.map(|p| p * p.ln()).sum::<f64>()).exp())
 });
 
 fn rankme(shared: &Shared) -> Result<Results> {
@@ -71,11 +67,8 @@ fn rankme(shared: &Shared) -> Result<Results> {
     let of_spec =
         "the CLID / RankMe analysis's RankMe: squared singular values, centered; the effective rank of the covariance";
     let of_paper = "the published RankMe: singular values, not centered, eps = 1e-7";
-    let noted = [(spec, of_spec), (paper, of_paper)];
-    Ok(noted
-        .map(|(score, note)| with_note(score, &format!("{note}; {}", bound(shared))))
-        .into_iter()
-        .collect())
+    let noted = |score, note| with_note(score, &format!("{note}; {}", bound(shared)));
+    Ok(Results::from(vec![noted(spec, of_spec), noted(paper, of_paper)]))
 }
 
 /// A note beside a number.
@@ -294,11 +287,8 @@ fn std_collapse(shared: &Shared) -> Result<Results> {
     let (value, effects) = mean_deviation(codes, &factors);
     let interval = interval::from_rows(value, &effects, shared.row_units(), "influence", shared.spec.level);
     let interval = interval.filter(|_| n >= FEWEST).map(|i| i.within(0.0, f64::MAX));
-    Ok(STD_COLLAPSE
-        .number(value, n)
-        .with_interval(interval)
-        .with_note(note)
-        .into())
+    let score = STD_COLLAPSE.number(value, n).with_interval(interval);
+    Ok(score.with_note(note).into())
 }
 
 /// The mean over columns of the standard deviation s (ddof 1) of the rows times their factors, and what each row does to

@@ -186,13 +186,8 @@ fn pair_recall(ranked: &Ranked) -> Results {
         let chance = used as f64 / ranked.findable as f64;
         with_effective_k(score.with_interval(interval).with_chance(chance), ranked, k)
     };
-    ranked
-        .spec
-        .retrieval_k
-        .iter()
-        .filter(|_| ranked.is_paired)
-        .map(at)
-        .collect()
+    let k_values = ranked.spec.retrieval_k.iter();
+    k_values.filter(|_| ranked.is_paired).map(at).collect()
 }
 
 pub(super) static HUBNESS: Metric = Metric {
@@ -297,11 +292,8 @@ fn of_standings(
 ) -> Results {
     let score = |set| {
         let queries = OverQueries { ranked, set, k: None };
-        let values: Vec<f64> = set
-            .counted
-            .iter()
-            .map(|&q| value(&set.standings[q], set.relevant(q)))
-            .collect();
+        let of_query = |&q: &usize| value(&set.standings[q], set.relevant(q));
+        let values: Vec<f64> = set.counted.iter().map(of_query).collect();
         queries.mean(&metric.outputs[0], &values, |relevant| {
             chance(ranked.findable, relevant)
         })
@@ -430,8 +422,7 @@ impl OverQueries<'_> {
     }
 }
 
-/// The mean, with the rounding errors of the sum carried along (Neumaier 1974): the mean of hits over K is the nearest
-/// number to the true one.
+/// The mean, with the rounding errors of the sum carried along (Neumaier 1974), so that it is the nearest number.
 fn mean(values: &[f64]) -> f64 {
     let (mut sum, mut lost) = (0.0f64, 0.0);
     for &value in values {

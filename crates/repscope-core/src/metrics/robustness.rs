@@ -94,12 +94,12 @@ fn compute(shared: &Shared) -> Result<Results> {
 
 /// The distances on unit-length embeddings, or why there are none.
 fn of_unit_length(level: &NoiseLevel) -> Distances {
-    let without = level.moves.unit.iter().filter(|d| d.is_none()).count();
-    match without {
-        0 => Ok(level.moves.unit.iter().copied().flatten().collect()),
-        _ => Err(format!(
-            "{without} of {} embeddings (clean or noisy) have length zero, which has no direction",
-            level.moves.unit.len()
+    let all = level.moves.unit.len();
+    let known: Vec<f64> = level.moves.unit.iter().copied().flatten().collect();
+    match all - known.len() {
+        0 => Ok(known),
+        without => Err(format!(
+            "{without} of {all} embeddings (clean or noisy) have length zero, which has no direction"
         )),
     }
 }
@@ -163,15 +163,9 @@ fn summary(levels: &[NoiseLevel], families: &[(&str, Vec<Distances>)]) -> Breakd
     const COLUMNS: [&str; 7] = ["mean", "standard_error", "std", "min", "max", "median", "samples"];
     let mut lines = Vec::new();
     for (family, of_levels) in families {
-        let described = of_levels
-            .iter()
-            .map(|distances| distances.as_ref().ok().map(|d| describe(d)));
-        lines.extend(
-            levels
-                .iter()
-                .zip(described)
-                .map(|(level, numbers)| (*family, level, numbers)),
-        );
+        for (level, distances) in levels.iter().zip(of_levels) {
+            lines.push((*family, level, distances.as_ref().ok().map(|d| describe(d))));
+        }
     }
     let mut table = Breakdown::of("robustness", &lines)
         .key("distance", |(family, ..)| family.to_string())

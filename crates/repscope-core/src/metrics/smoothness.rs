@@ -168,9 +168,8 @@ fn regression(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: 
     let r = all.correlation();
     let freedom = n as f64 - 2.0;
     let error = (freedom > 0.0).then(|| (all.residual() / freedom / all.ss).sqrt());
-    let by_episode = episode
-        .map(|codes| all.without_each(s, z, codes))
-        .filter(|lines| lines.len() > 1);
+    let by_episode = episode.map(|codes| all.without_each(s, z, codes));
+    let by_episode = by_episode.filter(|lines| lines.len() > 1);
     let by_pair = || all.effects_of_pairs(s, z);
     let interval = |value: f64, closed: Option<f64>, of: &dyn Fn(&Line) -> Option<f64>, effect: fn(&Effect) -> f64| {
         if let Some(lines) = &by_episode {

@@ -6,8 +6,7 @@ use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::etes::Decoded;
 use crate::score::Score;
 use crate::stats::interval;
-use crate::texts::rouge::{self, Overlap};
-use crate::texts::{self, bleu};
+use crate::texts::{self, Overlap, bleu};
 
 /// What the metrics of texts share.
 const fn of_texts(compute: fn(&Decoded) -> Results) -> Metric {
@@ -95,22 +94,19 @@ fn rouge_scores(decoded: &Decoded) -> Results {
     let mut answer = Results::default();
     for (place, output) in ROUGE.outputs.iter().enumerate() {
         let value = PARTS[place % PARTS.len()];
-        let values: Vec<f64> = scores
-            .iter()
-            .map(|text| value(&text.overlaps[place / PARTS.len()]))
-            .collect();
+        let overlaps = scores.iter().map(|text| &text.overlaps[place / PARTS.len()]);
+        let values: Vec<f64> = overlaps.map(value).collect();
         let interval = interval::of_mean(&values, decoded.units(), decoded.spec.level);
         let score = Score::number(output, interval::mean(&values), values.len());
-        answer
-            .scores
-            .push(score.with_interval(interval.map(|i| i.within(0.0, 1.0))));
+        let interval = interval.map(|i| i.within(0.0, 1.0));
+        answer.scores.push(score.with_interval(interval));
     }
     answer.warnings.extend(without_tokens(generated, references));
     answer
 }
 
 fn without_tokens(generated: &[String], references: &[String]) -> Option<String> {
-    let count = |texts: &[String]| texts.iter().filter(|text| !rouge::has_tokens(text)).count();
+    let count = |texts: &[String]| texts.iter().filter(|text| !texts::has_tokens(text)).count();
     let (said, given) = (count(generated), count(references));
     (said + given > 0).then(|| {
         format!(

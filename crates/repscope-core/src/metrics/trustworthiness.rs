@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Trustworthiness: are neighbors among the embeddings neighbors among the inputs? Continuity: the other way round. See their
-//! pages.
+//! Trustworthiness: are neighbors among the embeddings neighbors among the inputs? Continuity: the other way round.
 
 use super::{Analysis, Compute, Invariance, Metric, Needs, Output, Results, Takes, Work};
 use crate::data::Study;
@@ -61,7 +60,7 @@ pub(super) static CONTINUITY: Metric = Metric {
     )
 };
 
-/// The largest asked k, checked against the number of rows and the presence of inputs.
+/// The largest k, checked against the number of rows and the presence of inputs.
 fn largest_k(spec: &Spec, study: &Study) -> Result<usize> {
     let rows = study.embeddings.rows();
     if study.input.is_none() {

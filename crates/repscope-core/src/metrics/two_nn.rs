@@ -86,7 +86,7 @@ impl Ratios {
             of_queries[query as usize] = effect - center;
         }
         let all: Vec<u32> = (0..self.queries as u32).collect();
-        // Where all rows ask, there are no anchors, or CLID asked for itself.
+        // Where all rows are queries, there are no anchors, or CLID searched itself.
         let (rows, units) = match shared.anchors() {
             Anchors::Some(rows) if rows.len() == self.queries => (rows, shared.units()),
             _ => (all.as_slice(), shared.row_units()),
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn neighbors_widen_the_interval_by_what_they_share() {
-        // Rows 0 and 1 are each other's neighbors and move the value alike; row 2 has a neighbor that is no row that asks.
+        // Rows 0 and 1 are each other's neighbors and move the value alike; row 2 has a neighbor that is no query.
         let ratios = Ratios {
             logs: vec![1.0; 3],
             owners: vec![0, 1, 2],

@@ -29,16 +29,16 @@ pub(super) fn check(spec: &Spec, study: &Study, needs: &[Need], queries: usize) 
         let is_swept = k > 0
             || (key == Key::UNIT && needs.contains(&Need::Kernel))
             || (key == Key::RAW && needs.contains(&Need::ClassDistances));
+        let of_queries = queries as u64 * (k * 60 + 256 + sums);
         if is_swept {
-            tiles::memory(n, d, queries as u64) + queries as u64 * (k * 60 + 256 + sums)
+            tiles::memory(n, d, queries as u64) + of_queries
         } else {
             0
         }
     };
-    let of_learnability = if needs.contains(&Need::Learnability) {
-        learnability::memory(&study.embeddings, spec)
-    } else {
-        0
+    let of_learnability = match needs.contains(&Need::Learnability) {
+        true => learnability::memory(&study.embeddings, spec),
+        false => 0,
     };
     let side = study.embeddings.rows().min(study.embeddings.columns()) as u64;
     let of_rates = if needs.contains(&Need::CodingRates) {
@@ -46,19 +46,23 @@ pub(super) fn check(spec: &Spec, study: &Study, needs: &[Need], queries: usize) 
     } else {
         0
     };
-    let needed = [Key::RAW, Key::UNIT, Key::INPUT]
-        .map(of_key)
-        .into_iter()
-        .fold(of_learnability.max(of_rates), u64::max);
-    if needed > budget {
-        return Err(Error::MemoryLimit {
-            what: format!("model `{}`", study.model),
-            needed,
-            limit: budget,
-            advice: "rank a sample of the rows",
-        });
+    let of_sweeps = [Key::RAW, Key::UNIT, Key::INPUT].map(of_key);
+    let needed = of_sweeps.into_iter().fold(of_learnability.max(of_rates), u64::max);
+    let what = format!("model `{}`", study.model);
+    refuse_above(budget, needed, what, "rank a sample of the rows")
+}
+
+/// Refuses what needs more bytes than it may use.
+pub(crate) fn refuse_above(limit: u64, needed: u64, what: String, advice: &'static str) -> Result<()> {
+    if needed <= limit {
+        return Ok(());
     }
-    Ok(())
+    Err(Error::MemoryLimit {
+        what,
+        needed,
+        limit,
+        advice,
+    })
 }
 
 /// Bytes for people: `1.5 GiB`.

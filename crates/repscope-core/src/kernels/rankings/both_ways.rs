@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Both directions of a pair of sides from one sweep: each product is told to the row of either side to which it matters.
+//! Both directions of a pair of sides from one sweep: each product is passed to the row of either side to which it matters.
 //!
 //! The rows of both sides come in random order and are cut into blocks. In round r, block i of the side with fewer blocks
 //! meets block i + r of the other, counted in a circle: within a round no block appears twice, so its tasks share nothing,
@@ -122,7 +122,7 @@ fn meet_blocks(packed: [&Packed; 2], queries: &mut Kept, targets: &mut Kept) {
     meeting.run();
 }
 
-/// Rows of both sides that are told of each other.
+/// Rows of both sides that see each other.
 struct BothWays<'k, 'a, 'b> {
     queries: &'k mut Kept<'a>,
     targets: &'k mut Kept<'b>,
@@ -133,12 +133,12 @@ impl Meets for BothWays<'_, '_, '_> {
 
     #[inline(always)]
     fn query_limits(&self, first: usize) -> &[f32] {
-        &self.queries.told[first..]
+        &self.queries.seen_from[first..]
     }
 
     #[inline(always)]
     fn target_limits(&self, first: usize) -> &[f32] {
-        &self.targets.told[first..]
+        &self.targets.seen_from[first..]
     }
 
     #[inline(always)]
@@ -147,20 +147,18 @@ impl Meets for BothWays<'_, '_, '_> {
         let (Some(&q), Some(&t)) = (self.queries.rows.get(query), self.targets.rows.get(target)) else {
             return;
         };
-        if product >= self.queries.told[query] {
+        if product >= self.queries.seen_from[query] {
             self.queries.take(query, t, product);
         }
-        if product >= self.targets.told[target] {
+        if product >= self.targets.seen_from[target] {
             self.targets.take(target, q, product);
         }
     }
 }
 
 fn finish(job: &Job, blocks: Vec<Mutex<Kept>>, driver: &Driver) -> Rankings {
-    let blocks: Vec<Mutex<Option<Kept>>> = blocks
-        .into_iter()
-        .map(|block| Mutex::new(block.into_inner().ok()))
-        .collect();
+    let blocks = blocks.into_iter().map(|block| Mutex::new(block.into_inner().ok()));
+    let blocks: Vec<Mutex<Option<Kept>>> = blocks.collect();
     let parts = driver.map(blocks.len(), |b| {
         let kept = blocks[b].lock().expect(UNSHARED).take();
         kept.map(Kept::finish)

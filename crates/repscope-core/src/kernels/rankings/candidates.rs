@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-//! Some queries on their way through all targets: what each keeps, from which value on, and what stands before its first
-//! relevant target.
+//! Some queries on their way through all targets: what each keeps, and what stands before its first relevant target.
 //!
 //! Targets come in random order. After m of N of them about `needed`·m/N of those that matter have been met: a query keeps
-//! that many and some standard deviations more, with their near ties, and from then on is told only of what is not below
+//! that many and some standard deviations more, with their near ties, and from then on sees only what is not below
 //! them. So few are kept, and almost never too few; whether they were is known at the end.
 
 use super::{Found, Job, Relevance, standing};
@@ -57,10 +56,9 @@ impl Members {
         let mut targets: Vec<u32> = (0..relevance.targets.len() as u32).collect();
         targets.sort_by_key(|&j| relevance.targets[j as usize]);
         let mut starts = vec![0];
-        relevance
-            .counts
-            .iter()
-            .for_each(|count| starts.push(starts[starts.len() - 1] + count));
+        for count in &relevance.counts {
+            starts.push(starts[starts.len() - 1] + count);
+        }
         Members { starts, targets }
     }
 
@@ -90,8 +88,8 @@ pub(super) struct Kept<'a> {
     pub(super) rows: Vec<u32>,
     /// The error bound of each.
     pub(super) errors: Vec<f64>,
-    /// From which value on each is told of a target. More places than queries: a multiple of a panel, however wide.
-    pub(super) told: Vec<f32>,
+    /// From which value on each sees a target. More places than queries: a multiple of a panel, however wide.
+    pub(super) seen_from: Vec<f32>,
     /// From which value on each keeps a target.
     limits: Vec<f32>,
     /// What each kept, unsorted, and at how many it drops the low ones.
@@ -110,18 +108,16 @@ pub(super) struct Kept<'a> {
 impl<'a> Kept<'a> {
     pub(super) fn new(job: &'a Job, rows: &[u32], errors: Vec<f64>, room: Room) -> Self {
         let (count, sets) = (rows.len(), job.relevances.len());
-        let mut told = vec![f32::MIN; count];
-        told.resize(count.next_multiple_of(96), f32::INFINITY);
+        let room_of = |&q: &u32| Vec::with_capacity(most_kept(job.needed(q as usize)));
+        let mut seen_from = vec![f32::MIN; count];
+        seen_from.resize(count.next_multiple_of(96), f32::INFINITY);
         Kept {
             job,
             rows: rows.to_vec(),
             errors,
-            told,
+            seen_from,
             limits: vec![f32::MIN; count],
-            keys: rows
-                .iter()
-                .map(|&q| Vec::with_capacity(most_kept(job.needed(q as usize))))
-                .collect(),
+            keys: rows.iter().map(room_of).collect(),
             full: vec![SPARE; count],
             room,
             best: vec![vec![f32::INFINITY; count]; sets],
@@ -145,7 +141,7 @@ impl<'a> Kept<'a> {
             let values = others.map(|&j| self.job.products.exact(q as usize, j as usize));
             let best = (values.fold(f64::NEG_INFINITY, f64::max) - shared) as f32;
             self.best[set][place] = best;
-            self.told[place] = self.told[place].min(best);
+            self.seen_from[place] = self.seen_from[place].min(best);
             self.is_sought = true;
         }
     }
@@ -219,7 +215,7 @@ impl<'a> Kept<'a> {
     fn raise(&mut self, place: usize, limit: f32) {
         self.limits[place] = limit.max(self.limits[place]);
         let bests = self.best.iter().map(|best| best[place]);
-        self.told[place] = bests.fold(self.limits[place], f32::min);
+        self.seen_from[place] = bests.fold(self.limits[place], f32::min);
     }
 
     /// How many queries gave up.
@@ -227,10 +223,10 @@ impl<'a> Kept<'a> {
         self.limits.iter().filter(|&&limit| limit == f32::INFINITY).count()
     }
 
-    /// The rank of the first relevant target, which is known to stand behind the first `known`; 0 where it was not
-    /// sought.
+    /// The rank of the first relevant target, which stands behind the first `known`; 0 where it was not sought.
     pub(super) fn rank_of_first(&self, set: usize, place: usize, known: usize) -> u32 {
-        if self.best[set][place].is_finite() {
+        let is_sought = self.best[set][place].is_finite();
+        if is_sought {
             self.above[set][place].max(known as u32) + 1
         } else {
             0
@@ -290,7 +286,7 @@ impl Kept<'_> {
 }
 
 impl Job<'_> {
-    /// Puts targets that f32 cannot tell apart into their true order; `order` holds the rows of `keys`.
+    /// Puts targets that are too near for f32 into their true order; `order` holds the rows of `keys`.
     fn settle(&self, q: usize, error: f64, keys: &[u64], order: &mut [u32]) {
         let is_apart = |a: &u64, b: &u64| f64::from(value_of(*a)) - f64::from(value_of(*b)) > 2.0 * error;
         let mut first = 0;
@@ -311,10 +307,8 @@ impl Job<'_> {
     /// The f64 similarities of some targets; equal targets are measured once.
     fn measure(&self, q: usize, keys: &[u64]) -> Vec<(f64, u32)> {
         let firsts = &self.products.target.firsts;
-        let mut members: Vec<(u32, u32)> = keys
-            .iter()
-            .map(|&key| (firsts[row_of(key) as usize], row_of(key)))
-            .collect();
+        let member = |&key: &u64| (firsts[row_of(key) as usize], row_of(key));
+        let mut members: Vec<(u32, u32)> = keys.iter().map(member).collect();
         members.sort_unstable();
         let mut last = (u32::MAX, 0.0);
         let measure = |(first, j): (u32, u32)| {

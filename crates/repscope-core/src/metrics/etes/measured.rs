@@ -22,7 +22,7 @@ pub(super) struct Measured<'a> {
     pub(super) centered: Form,
     /// The energy with the weighted fluency, where that is known.
     pub(super) total: Option<Vec<f64>>,
-    /// The share of random pairings with as little energy; none where it is not asked for, or for a group.
+    /// The share of random pairings with as little energy; none where it is not wanted, or for a group.
     pub(super) p: Option<f64>,
     /// The distance between the mean unit vectors of both sides.
     pub(super) modality_gap: Option<f64>,
@@ -66,10 +66,7 @@ impl<'a> Measured<'a> {
         let driver = self.decoded.driver;
         let n = self.rows.len();
         let (signal, text) = (side(&vectors.signal, driver), side(&vectors.text, driver));
-        let products = Products {
-            query: &signal,
-            target: &text,
-        };
+        let products = Products::new(&signal, &text);
         let reference = vectors.reference.as_deref().map(|space| side(space, driver));
         self.plain = Form::new((0..n).collect(), &products, reference.as_ref(), driver);
         self.total = totals(self.decoded, &self.rows, &self.plain.energy);
@@ -119,18 +116,13 @@ fn without_mean(vectors: Vectors, driver: &Driver) -> Form {
         let side = side(space, driver);
         side.factors().iter().map(|factor| *factor > 0.0).collect()
     };
-    let both = has_direction(&vectors.signal)
-        .into_iter()
-        .zip(has_direction(&vectors.text));
-    let places: Vec<usize> = (0..).zip(both).filter(|(_, (a, b))| *a && *b).map(|(i, _)| i).collect();
+    let [of_signal, of_text] = [&vectors.signal, &vectors.text].map(|space| has_direction(space));
+    let places: Vec<usize> = (0..of_signal.len()).filter(|&i| of_signal[i] && of_text[i]).collect();
     let Some(vectors) = vectors.select(&places) else {
         return Form::default();
     };
     let (signal, text) = (side(&vectors.signal, driver), side(&vectors.text, driver));
-    let products = Products {
-        query: &signal,
-        target: &text,
-    };
+    let products = Products::new(&signal, &text);
     let reference = vectors.reference.as_deref().map(|space| side(space, driver));
     Form::new(places, &products, reference.as_ref(), driver)
 }
@@ -176,10 +168,7 @@ impl Form {
             }
         });
         let reference = reference.map(|target| {
-            let of_reference = Products {
-                query: products.query,
-                target,
-            };
+            let of_reference = Products::new(products.query, target);
             let energy = |i: usize| (target.factors()[i] > 0.0).then(|| -cosine(&of_reference, i, i));
             (0..n).map(energy).collect()
         });
@@ -195,18 +184,16 @@ impl Form {
     pub(super) fn gaps(&self) -> Vec<(usize, f64)> {
         let references = self.reference.iter().flatten();
         let pairs = self.places.iter().zip(&self.energy).zip(references);
-        pairs
-            .filter_map(|((&place, energy), reference)| Some((place, energy - (*reference)?)))
-            .collect()
+        let gap = |((&place, energy), reference): ((&usize, &f64), &Option<f64>)| Some((place, energy - (*reference)?));
+        pairs.filter_map(gap).collect()
     }
 
     /// The energies of the references that have a direction, and their places.
     pub(super) fn references(&self) -> Vec<(usize, f64)> {
         let references = self.reference.iter().flatten();
         let pairs = self.places.iter().zip(references);
-        pairs
-            .filter_map(|(&place, reference)| Some((place, (*reference)?)))
-            .collect()
+        let known = pairs.filter_map(|(&place, reference)| Some((place, (*reference)?)));
+        known.collect()
     }
 }
 
@@ -237,9 +224,8 @@ impl Matched {
 
     /// For each signal, the mean rank of its own text, counted from 1.
     pub(super) fn ranks(&self) -> Vec<f64> {
-        self.standings()
-            .map(|(nearer, as_near)| nearer + 1.0 + as_near / 2.0)
-            .collect()
+        let rank = |(nearer, as_near)| nearer + 1.0 + as_near / 2.0;
+        self.standings().map(rank).collect()
     }
 
     /// The mean reciprocal rank of a text at a random place.

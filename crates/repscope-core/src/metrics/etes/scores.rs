@@ -3,6 +3,7 @@
 //! what texts score; with intervals over samples, or over the units that samples belong to.
 
 use super::measured::{Form, Measured, Others};
+use crate::kernels::shuffled::Shuffled;
 use crate::score::{Interval, Score};
 use crate::stats::interval::{self, Units};
 use crate::stats::rank_correlation::spearman;
@@ -53,20 +54,20 @@ impl Part<'_> {
         }
     }
 
-    fn over(&self, places: impl Iterator<Item = usize>) -> Sampling<'_> {
-        Sampling::new(self.measured, places)
+    fn over_all(&self) -> Sampling<'_> {
+        Sampling::new(self.measured, self.form.places.iter().copied())
     }
 
-    fn over_all(&self) -> Sampling<'_> {
-        self.over(self.form.places.iter().copied())
+    /// A score of the energies, where there are any.
+    fn of_energies(&self, name: &str, score: impl Fn(&Sampling, &str, &[f64]) -> Score) -> Score {
+        match self.form.energy.as_slice() {
+            [] => self.undefined(name, &self.nobody()),
+            energies => score(&self.over_all(), &self.id(name), energies),
+        }
     }
 
     fn alignment(&self) -> Score {
-        if self.form.energy.is_empty() {
-            return self.undefined(".alignment", &self.nobody());
-        }
-        let over = self.over_all();
-        let score = over.mean(&self.id(".alignment"), &self.form.energy, ENERGIES);
+        let score = self.of_energies(".alignment", |over, id, energies| over.mean(id, energies, ENERGIES));
         match &self.form.others {
             Some(others) => score.with_chance(others.shuffled.mean),
             None => score,
@@ -74,27 +75,18 @@ impl Part<'_> {
     }
 
     fn total(&self) -> Score {
-        if self.form.energy.is_empty() {
-            return self.undefined(".total", &self.nobody());
-        }
-        let any = [f64::NEG_INFINITY, f64::INFINITY];
-        let id = self.id(".total");
-        match &self.measured.total {
-            Some(total) => self.over_all().mean(&id, total, any),
+        self.of_energies(".total", |over, id, energies| match &self.measured.total {
+            Some(total) => over.mean(id, total, [f64::NEG_INFINITY, f64::INFINITY]),
             None => {
-                let score = self.over_all().mean(&id, &self.form.energy, ENERGIES);
+                let score = over.mean(id, energies, ENERGIES);
                 score.with_note("no fluency was given: the same as etes.alignment")
             }
-        }
+        })
     }
 
     fn against_references(&self) -> [Score; 2] {
         let mean = |name: &str, pairs: Vec<(usize, f64)>, range: [f64; 2]| {
-            if let Some(why) = self.why_no_reference(pairs.len()) {
-                return self.undefined(name, &why);
-            }
-            let (places, values): (Vec<usize>, Vec<f64>) = pairs.into_iter().unzip();
-            self.over(places.into_iter()).mean(&self.id(name), &values, range)
+            self.of_pairs(name, pairs, |over, id, values| over.mean(id, &values, range))
         };
         [
             mean(".reference", self.form.references(), ENERGIES),
@@ -104,128 +96,116 @@ impl Part<'_> {
 
     /// How often the generated text fits better than the reference; ties count half.
     fn win_rate(&self) -> Score {
-        let gaps = self.form.gaps();
-        if let Some(why) = self.why_no_reference(gaps.len()) {
-            return self.undefined(".win_rate", &why);
-        }
-        let wins: Vec<f64> = gaps.iter().map(|(_, gap)| won(*gap)).collect();
-        let over = self.over(gaps.iter().map(|(place, _)| *place));
-        over.share(&self.id(".win_rate"), &wins).with_chance(0.5)
+        let won = |gap: f64| match gap {
+            gap if gap < 0.0 => 1.0,
+            gap if gap > 0.0 => 0.0,
+            _ => 0.5,
+        };
+        self.of_pairs(".win_rate", self.form.gaps(), |over, id, gaps| {
+            let wins: Vec<f64> = gaps.into_iter().map(won).collect();
+            over.share(id, &wins).with_chance(0.5)
+        })
     }
 
-    /// Why nothing can be said of references, of which `known` have an energy.
-    fn why_no_reference(&self, known: usize) -> Option<String> {
-        match (self.measured.decoded.system.reference.is_some(), known) {
-            (false, _) => Some("no reference was given".to_string()),
-            (true, 0) if self.form.energy.is_empty() => Some(self.nobody()),
-            (true, 0) => Some(format!("of {} references none has a direction", self.form.energy.len())),
-            _ => None,
-        }
+    /// A score of the samples whose reference has an energy, by their places and values; a reason where none has.
+    fn of_pairs(
+        &self,
+        name: &str,
+        pairs: Vec<(usize, f64)>,
+        score: impl Fn(Sampling, &str, Vec<f64>) -> Score,
+    ) -> Score {
+        let samples = self.form.energy.len();
+        let why = match (self.measured.decoded.system.reference.is_some(), pairs.is_empty()) {
+            (true, false) => {
+                let (places, values): (Vec<usize>, Vec<f64>) = pairs.into_iter().unzip();
+                return score(Sampling::new(self.measured, places.into_iter()), &self.id(name), values);
+            }
+            (false, _) => "no reference was given".to_string(),
+            (true, true) if samples == 0 => self.nobody(),
+            (true, true) => format!("of {samples} references none has a direction"),
+        };
+        self.undefined(name, &why)
     }
 
     fn distribution(&self) -> Vec<Score> {
-        let energies = &self.form.energy;
-        if energies.is_empty() {
-            let names = [".std", ".min", ".p10", ".median", ".p90", ".max"];
-            return names.map(|name| self.undefined(name, &self.nobody())).into();
-        }
-        let over = self.over_all();
-        let end = |name: &str, value: f64| Score::number(self.id(name), value, energies.len());
-        let quantile = |name: &str, q: f64| over.quantile(&self.id(name), energies, q);
+        let end = |name: &str, pick: fn(f64, f64) -> f64| {
+            self.of_energies(name, |_, id, energies| {
+                let end = energies.iter().copied().reduce(pick).unwrap_or(f64::NAN);
+                Score::number(id, end, energies.len())
+            })
+        };
+        let quantile = |name: &str, q: f64| self.of_energies(name, |over, id, energies| over.quantile(id, energies, q));
         vec![
-            over.spread(&self.id(".std"), energies),
-            end(".min", energies.iter().copied().fold(f64::INFINITY, f64::min)),
+            self.of_energies(".std", |over, id, energies| over.spread(id, energies)),
+            end(".min", f64::min),
             quantile(".p10", 0.1),
             quantile(".median", 0.5),
             quantile(".p90", 0.9),
-            end(".max", energies.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
+            end(".max", f64::max),
         ]
     }
-}
 
-/// 1 where the generated text has less energy than its reference, one half where both have the same.
-fn won(gap: f64) -> f64 {
-    match gap {
-        gap if gap < 0.0 => 1.0,
-        gap if gap > 0.0 => 0.0,
-        _ => 0.5,
-    }
-}
-
-impl Part<'_> {
+    /// Scores of signals against the texts of others.
     fn against_others(&self) -> Vec<Score> {
-        let Some(others) = &self.form.others else {
-            return self.nobody_else();
-        };
-        let mut scores = Vec::from(self.against_shuffled(others));
-        scores.extend(self.p_value());
-        let matched = &others.matched;
-        let over = self.over_all();
-        let auc = over.influenced(&self.id(".auc"), matched.auc, &matched.effects);
-        scores.push(auc.with_chance(0.5));
-        let texts = matched.texts();
-        for &k in &self.measured.decoded.spec.etes.k {
-            let used = k.min(texts);
-            let score = over.share(&self.id(&format!(".top@{k}")), &matched.hits(used));
-            let mut score = score.with_chance(used as f64 / texts as f64);
-            score.effective_k = (used < k).then_some(used);
-            scores.push(score);
-        }
-        let mrr = over.mean(&self.id(".mrr"), &matched.reciprocal_ranks(), [0.0, 1.0]);
-        scores.push(mrr.with_chance(matched.chance_of_reciprocal()));
-        let rank = over.mean(&self.id(".rank"), &matched.ranks(), [1.0, texts as f64]);
-        scores.push(rank.with_chance((texts + 1) as f64 / 2.0));
-        scores
-    }
-
-    fn against_shuffled(&self, others: &Others) -> [Score; 3] {
-        let (n, shuffled) = (self.form.energy.len(), others.shuffled);
-        let mean = interval::mean(&self.form.energy);
-        let z = if shuffled.std > 0.0 {
-            Score::number(self.id(".z"), (mean - shuffled.mean) / shuffled.std, n).with_chance(0.0)
-        } else {
-            self.undefined(".z", "every pairing of signals and texts has the same mean energy")
-        };
-        [
-            Score::number(self.id(".shuffled"), shuffled.mean, n),
-            Score::number(self.id(".shuffled.std"), shuffled.std, n),
-            z,
-        ]
-    }
-
-    /// Only for energies as they are.
-    fn p_value(&self) -> Option<Score> {
-        let p = self.measured.p.filter(|_| self.is_plain())?;
-        let draws = self.measured.decoded.spec.etes.permutations;
-        let score = Score::number(self.id(".p"), p, self.form.energy.len());
-        let note = if p <= 1.0 / (draws + 1) as f64 {
-            format!("the least that {draws} random pairings can tell")
-        } else {
-            format!("of {draws} random pairings")
-        };
-        Some(score.with_note(note))
-    }
-
-    fn is_plain(&self) -> bool {
-        self.prefix == "etes"
-    }
-
-    /// The same scores without a number.
-    fn nobody_else(&self) -> Vec<Score> {
-        let why = match self.form.energy.len() {
+        let spec = &self.measured.decoded.spec.etes;
+        let (n, over) = (self.form.energy.len(), self.over_all());
+        let why = match n {
             0 => self.nobody(),
             n => format!("{n} sample cannot be paired in another way; give at least 2"),
         };
-        let spec = &self.measured.decoded.spec.etes;
-        let mut names: Vec<String> = [".shuffled", ".shuffled.std", ".z"].map(str::to_string).into();
-        if self.is_plain() && spec.permutations > 0 {
-            names.push(".p".to_string());
+        let score = |name: &str, of: &dyn Fn(&Others, &str) -> Score| match &self.form.others {
+            Some(others) => of(others, &self.id(name)),
+            None => self.undefined(name, &why),
+        };
+        let mut scores = vec![
+            score(".shuffled", &|others, id| Score::number(id, others.shuffled.mean, n)),
+            score(".shuffled.std", &|others, id| Score::number(id, others.shuffled.std, n)),
+            score(".z", &|others, id| {
+                let Shuffled { mean, std } = others.shuffled;
+                if std > 0.0 {
+                    Score::number(id, (interval::mean(&self.form.energy) - mean) / std, n).with_chance(0.0)
+                } else {
+                    self.undefined(".z", "every pairing of signals and texts has the same mean energy")
+                }
+            }),
+        ];
+        // Only for energies as they are, and not for groups.
+        if self.prefix == "etes" && spec.permutations > 0 {
+            match self.measured.p {
+                Some(p) => scores.push(p_value(self.id(".p"), p, n, spec.permutations)),
+                None if self.form.others.is_none() => scores.push(self.undefined(".p", &why)),
+                None => (),
+            }
         }
-        names.push(".auc".to_string());
-        names.extend(spec.k.iter().map(|k| format!(".top@{k}")));
-        names.extend([".mrr", ".rank"].map(str::to_string));
-        names.iter().map(|name| self.undefined(name, &why)).collect()
+        scores.push(score(".auc", &|Others { matched, .. }, id| {
+            over.influenced(id, matched.auc, &matched.effects).with_chance(0.5)
+        }));
+        for &k in &spec.k {
+            scores.push(score(&format!(".top@{k}"), &|Others { matched, .. }, id| {
+                let used = k.min(matched.texts());
+                let score = over.share(id, &matched.hits(used));
+                let effective_k = (used < k).then_some(used);
+                Score { effective_k, ..score }.with_chance(used as f64 / matched.texts() as f64)
+            }));
+        }
+        scores.push(score(".mrr", &|Others { matched, .. }, id| {
+            let score = over.mean(id, &matched.reciprocal_ranks(), [0.0, 1.0]);
+            score.with_chance(matched.chance_of_reciprocal())
+        }));
+        scores.push(score(".rank", &|Others { matched, .. }, id| {
+            let score = over.mean(id, &matched.ranks(), [1.0, matched.texts() as f64]);
+            score.with_chance((matched.texts() + 1) as f64 / 2.0)
+        }));
+        scores
     }
+}
+
+fn p_value(id: String, p: f64, n: usize, draws: usize) -> Score {
+    Score::number(id, p, n).with_note(if p <= 1.0 / (draws + 1) as f64 {
+        format!("the least that {draws} random pairings can tell")
+    } else {
+        format!("of {draws} random pairings")
+    })
 }
 
 /// Some of the measured samples, to be resampled.
@@ -315,8 +295,7 @@ impl<'a> Sampling<'a> {
         Score::number(id, value, self.rows.len()).with_interval(interval.map(|i| self.in_place(i)))
     }
 
-    /// Effects of all samples (or units) of the data, 0 for those that are left out here: so systems that leave out different
-    /// ones can be compared sample by sample.
+    /// Effects of all samples (or units), 0 for those left out here: so systems that leave out others can be compared.
     fn in_place(&self, mut interval: Interval) -> Interval {
         let data = self.measured.decoded.data;
         let Some(effects) = interval.effects.take() else {
@@ -356,8 +335,8 @@ type OfText = fn(&TextScores) -> Option<f64>;
 /// What is correlated with the energy.
 const PARTNERS: [(&str, OfText); 4] = [
     ("bleu", |text| text.bleu),
-    ("rouge.1", |text| Some(text.rouge1)),
-    ("rouge.l", |text| Some(text.rougel)),
+    ("rouge.1", |text| Some(text.overlaps[0].f1)),
+    ("rouge.l", |text| Some(text.overlaps[2].f1)),
     ("wer", |text| text.wer),
 ];
 

@@ -92,21 +92,14 @@ pub(super) fn samples(measured: &Measured) -> SampleTable {
     ];
     if let Some(texts) = measured.decoded.text_scores() {
         columns.push(("bleu", texts.iter().map(|text| text.bleu).collect()));
-        columns.push(("rouge.1", texts.iter().map(|text| Some(text.rouge1)).collect()));
-        columns.push(("rouge.2", texts.iter().map(|text| Some(text.rouge2)).collect()));
-        columns.push(("rouge.l", texts.iter().map(|text| Some(text.rougel)).collect()));
+        columns.push(("rouge.1", texts.iter().map(|text| Some(text.overlaps[0].f1)).collect()));
+        columns.push(("rouge.2", texts.iter().map(|text| Some(text.overlaps[1].f1)).collect()));
+        columns.push(("rouge.l", texts.iter().map(|text| Some(text.overlaps[2].f1)).collect()));
         columns.push(("wer", texts.iter().map(|text| text.wer).collect()));
     }
     let columns = columns.into_iter().map(|(name, values)| (name.to_string(), values));
     SampleTable::new("etes", columns.collect())
 }
-
-/// Which number of a score stands in a column.
-type Part = fn(&Score) -> Option<f64>;
-
-const VALUE: Part = |score| score.value;
-const LOW: Part = |score| score.interval.map(|ends| ends[0]);
-const HIGH: Part = |score| score.interval.map(|ends| ends[1]);
 
 /// The scores of each class of a factor.
 pub(super) fn by_group(decoded: &Decoded, factor: &str, labels: &Labels) -> Breakdown {
@@ -134,38 +127,22 @@ fn line(decoded: &Decoded, members: &[usize], kept: Vec<usize>) -> Vec<(String, 
     let measured = Measured::new(decoded, kept, 0);
     let scores = scores::all(&measured);
     let mut columns = vec![("samples".to_string(), Some(measured.rows.len() as f64))];
-    let mut add = |name: &str, id: &str, part: Part| {
-        let score = scores.iter().find(|score| score.metric == format!("etes.{id}"));
+    let mut add = |name: &str| {
+        let (id, part): (&str, fn(&Score) -> Option<f64>) = match name.rsplit_once('_') {
+            Some((id, "low")) => (id, |score| Some(score.interval?[0])),
+            Some((id, "high")) => (id, |score| Some(score.interval?[1])),
+            _ => (name, |score| score.value),
+        };
+        let id = format!("etes.{}", id.replace("centred_", "centred."));
+        let score = scores.iter().find(|score| score.metric == id);
         columns.push((name.to_string(), score.and_then(part)));
     };
-    for (name, id, part) in [
-        ("alignment", "alignment", VALUE),
-        ("alignment_low", "alignment", LOW),
-        ("alignment_high", "alignment", HIGH),
-        ("total", "total", VALUE),
-        ("reference", "reference", VALUE),
-        ("gap", "gap", VALUE),
-        ("gap_low", "gap", LOW),
-        ("gap_high", "gap", HIGH),
-        ("win_rate", "win_rate", VALUE),
-        ("shuffled", "shuffled", VALUE),
-        ("z", "z", VALUE),
-        ("auc", "auc", VALUE),
-    ] {
-        add(name, id, part);
-    }
-    for k in &decoded.spec.etes.k {
-        let at = format!("top@{k}");
-        add(&at, &at, VALUE);
-    }
-    for (name, id) in [
-        ("mrr", "mrr"),
-        ("modality_gap", "modality_gap"),
-        ("centred_alignment", "centred.alignment"),
-        ("centred_auc", "centred.auc"),
-    ] {
-        add(name, id, VALUE);
-    }
+    let names = "alignment alignment_low alignment_high total reference gap gap_low gap_high win_rate shuffled z auc";
+    names.split(' ').for_each(&mut add);
+    decoded.spec.etes.k.iter().for_each(|k| add(&format!("top@{k}")));
+    ["mrr", "modality_gap", "centred_alignment", "centred_auc"]
+        .into_iter()
+        .for_each(&mut add);
     if let Some(texts) = decoded.text_scores() {
         let found = together(members.iter().map(|&row| &texts[row]));
         columns.push(("bleu@4".to_string(), Some(found.bleu4).filter(|_| !members.is_empty())));
