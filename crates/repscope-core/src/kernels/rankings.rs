@@ -103,6 +103,24 @@ impl Rankings {
     pub(crate) fn of(&self, q: usize) -> &[u32] {
         &self.targets[q * self.depth..(q + 1) * self.depth]
     }
+
+    fn new(job: &Job) -> Self {
+        Rankings {
+            depth: job.depth,
+            targets: vec![0; job.queries() * job.depth],
+            standings: vec![vec![Standing::default(); job.queries()]; job.relevances.len()],
+        }
+    }
+
+    fn put(&mut self, found: Found) {
+        for (place, &q) in found.rows.iter().enumerate() {
+            let list = &found.targets[place * self.depth..(place + 1) * self.depth];
+            self.targets[q as usize * self.depth..][..self.depth].copy_from_slice(list);
+            for (all, some) in self.standings.iter_mut().zip(&found.standings) {
+                all[q as usize] = some[place];
+            }
+        }
+    }
 }
 
 /// What is computed in one direction.
@@ -129,26 +147,6 @@ impl Found {
             rows: Vec::new(),
             targets: Vec::new(),
             standings: vec![Vec::new(); sets],
-        }
-    }
-}
-
-impl Rankings {
-    fn new(job: &Job) -> Self {
-        Rankings {
-            depth: job.depth,
-            targets: vec![0; job.queries() * job.depth],
-            standings: vec![vec![Standing::default(); job.queries()]; job.relevances.len()],
-        }
-    }
-
-    fn put(&mut self, found: Found) {
-        for (place, &q) in found.rows.iter().enumerate() {
-            let list = &found.targets[place * self.depth..(place + 1) * self.depth];
-            self.targets[q as usize * self.depth..][..self.depth].copy_from_slice(list);
-            for (all, some) in self.standings.iter_mut().zip(&found.standings) {
-                all[q as usize] = some[place];
-            }
         }
     }
 }

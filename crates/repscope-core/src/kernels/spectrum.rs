@@ -226,12 +226,9 @@ fn forms_by_columns<T: RealField + Copy + Into<f64>>(
 /// ‖δ_i‖² = G_ii and δ_iᵀ S δ_i = Σ_j G_ij² from the N × N Gram matrix.
 fn forms_by_rows(moments: &Moments) -> ByRow {
     let n = moments.n;
-    let mut squared_lengths = Vec::with_capacity(n);
-    let mut quadratic = Vec::with_capacity(n);
-    for (i, row) in moments.scatter.chunks_exact(n).enumerate() {
-        squared_lengths.push(row[i]);
-        quadratic.push(row.iter().map(|g| g * g).sum::<f64>() / (n as f64 - 1.0));
-    }
+    let form = |row: &[f64]| row.iter().map(|g| g * g).sum::<f64>() / (n as f64 - 1.0);
+    let rows = moments.scatter.chunks_exact(n).enumerate();
+    let (squared_lengths, quadratic) = rows.map(|(i, row)| (row[i], form(row))).unzip();
     ByRow {
         squared_lengths,
         quadratic,

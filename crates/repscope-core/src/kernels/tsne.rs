@@ -123,7 +123,9 @@ const TOLERANCE: f64 = 1e-5;
 /// Halvings after which β is taken as it is: among many equal rows no β meets the entropy.
 const MOST_STEPS: usize = 64;
 
-/// The shares of all pairs, row by row; a pair stands in both of its rows.
+/// The shares of all pairs, row by row; a pair stands in both of its rows. Row i gives its neighbors shares exp(−β d²), with β
+/// such that their entropy is the logarithm of the perplexity. A pair has the mean of the shares that its two rows give each
+/// other; all pairs together have 1.
 struct Affinities {
     /// Where the pairs of each row start; one more for the end.
     starts: Vec<usize>,

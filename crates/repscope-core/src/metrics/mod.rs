@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The metrics. Each is declared once, by a file with its code and a page with its definition, and registered in
-//! [`METRICS`]. The command line, the documentation, the tables and the tests of invariance all read this list.
+//! The metrics. Each is declared once, in the file of its family, with a page that defines it, and registered in [`METRICS`]. The command line, the documentation, the tables and the tests of invariance all read this list.
 
 mod accuracy;
 mod alignment;

@@ -3,7 +3,7 @@
 
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_if};
 use crate::plan::{Need, PairDistances, Shared};
 use crate::score::{Better, SampleTable, Score};
 use crate::spec::Spec;
@@ -61,13 +61,12 @@ fn needs(_: &Spec, study: &Study) -> Result<Vec<Need>> {
     let pairs = study.pairs.as_ref().ok_or_else(|| {
         Error::input("smoothness compares steps of inputs and of embeddings, but there are no inputs")
     })?;
-    if study.input.is_none() || pairs.rows.is_empty() {
-        return Err(Error::Input(format!(
-            "model `{}` has {} pairs of consecutive inputs; give inputs with at least two rows in an episode",
-            study.model,
-            pairs.rows.len()
-        )));
-    }
+    refuse_if(study.input.is_none() || pairs.rows.is_empty(), || {
+        let (model, pairs) = (&study.model, pairs.rows.len());
+        format!(
+            "model `{model}` has {pairs} pairs of consecutive inputs; give inputs with at least two rows in an episode"
+        )
+    })?;
     Ok(vec![Need::PairDistances])
 }
 
@@ -212,7 +211,8 @@ fn regression(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: 
     let p = match (error, r) {
         (Some(_), Some(r)) => {
             let t = r * (freedom / ((1.0 - r) * (1.0 + r))).sqrt();
-            Ok(if r.abs() >= 1.0 {
+            let is_perfect = r.abs() >= 1.0;
+            Ok(if is_perfect {
                 0.0
             } else {
                 interval::t_two_sided(t, freedom)

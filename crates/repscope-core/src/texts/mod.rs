@@ -66,7 +66,7 @@ pub(crate) fn together<'a>(texts: impl Iterator<Item = &'a TextScores> + Clone) 
     }
 }
 
-/// Edits, and words of the reference. Both add up over texts.
+/// Edits, and words of the reference, as jiwer defines them. Both add up over texts.
 pub(crate) type Edits = [u64; 2];
 
 pub(crate) fn edits_of(generated: &str, reference: &str) -> Edits {
@@ -88,8 +88,8 @@ pub(crate) fn sum<'a, const K: usize>(texts: impl IntoIterator<Item = &'a [u64; 
     total
 }
 
-/// The jackknife of a score of summed counts: each unit is taken from the sums, and the score is computed anew. None where
-/// there is no score without one of the units.
+/// The jackknife of a score of summed counts (a ratio of sums is not the mean of ratios): each unit is taken from the sums, and
+/// the score is computed anew. None where there is no score without one of the units.
 pub(crate) fn jackknife<const K: usize>(
     texts: &[[u64; K]],
     units: Units,
@@ -127,7 +127,7 @@ pub(crate) struct Overlap {
     pub(crate) f1: f64,
 }
 
-/// By words, by pairs of words, and by the longest common subsequence.
+/// By words, by pairs of words, and by the longest common subsequence, as rouge-score has it without stemming.
 pub(crate) fn overlaps(generated: &str, reference: &str) -> [Overlap; 3] {
     let (generated, reference) = (plain(generated), plain(reference));
     let (generated, reference) = numbered(between_blanks(&generated), between_blanks(&reference));

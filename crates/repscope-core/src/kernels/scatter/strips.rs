@@ -96,7 +96,8 @@ impl<T: Number> pulp::WithSimd for Width<T> {
     }
 }
 
-/// Left panels that meet one right panel over a strip of rows.
+/// Left panels that meet one right panel over a strip of rows: six times two vectors of columns, summed in registers over the
+/// rows in their order by fused operations, so the same bits on every machine, and added to a sum in f64 when the strip ends.
 pub(super) struct Meeting<'a, T> {
     /// Panels of six columns, row by row.
     pub(super) left: &'a [T],

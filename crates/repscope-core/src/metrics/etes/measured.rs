@@ -197,6 +197,8 @@ impl Form {
     }
 }
 
+/// How a signal's own text ranks among all texts, as a mean over all ways to break ties: a system that says the same to every
+/// signal is at chance, not first.
 impl Matched {
     /// How many texts there are.
     pub(super) fn texts(&self) -> usize {
