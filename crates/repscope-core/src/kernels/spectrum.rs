@@ -51,9 +51,9 @@ pub(crate) struct Spectrum {
 /// What each row adds to the moments.
 pub(crate) struct ByRow {
     /// ‖δ_i‖² of each row.
-    squared_lengths: Vec<f64>,
+    squares: Vec<f64>,
     /// δ_iᵀ C δ_i of each row.
-    quadratic: Vec<f64>,
+    forms: Vec<f64>,
 }
 
 impl Spectrum {
@@ -66,8 +66,8 @@ impl Spectrum {
                 d,
                 eigenvalues: LazyLock::new(Box::new(Vec::new)),
                 by_row: wants_rows.then(|| ByRow {
-                    squared_lengths: vec![0.0; n],
-                    quadratic: vec![0.0; n],
+                    squares: vec![0.0; n],
+                    forms: vec![0.0; n],
                 }),
                 trace: 0.0,
                 concentration: 0.0,
@@ -85,9 +85,9 @@ impl Spectrum {
         Spectrum {
             n,
             d,
-            eigenvalues: LazyLock::new(Box::new(move || match all_equal {
-                true => vec![0.0; n.min(d)],
-                false => eigenvalues(&moments),
+            eigenvalues: LazyLock::new(Box::new(move || {
+                let zeros = all_equal.then(|| vec![0.0; n.min(d)]);
+                zeros.unwrap_or_else(|| eigenvalues(&moments))
             })),
             by_row,
             trace,
@@ -118,13 +118,13 @@ impl Spectrum {
         let n = self.n as f64;
         let weight = n / (n - 1.0).powi(2);
         let trace = self.trace;
-        let length = by_row.squared_lengths[row];
+        let length = by_row.squares[row];
         let trace_left = trace - weight * length;
         if trace_left <= ROUNDING_SHARE * trace {
             return None;
         }
         let squares = self.concentration * trace.powi(2);
-        let squares_left = squares - 2.0 * weight * by_row.quadratic[row] + (weight * length).powi(2);
+        let squares_left = squares - 2.0 * weight * by_row.forms[row] + (weight * length).powi(2);
         let most = (self.n - 2).min(self.d) as f64;
         // Written so that squares lost to rounding (0 or less) give the lower end and not a wild ratio.
         let least_squares = trace_left.powi(2) / most;
@@ -216,11 +216,8 @@ fn forms_by_columns<T: RealField + Copy + Into<f64>>(
         let forms = rounded.chunks_exact(d).zip(below.chunks_exact(d)).map(form);
         lengths.zip(forms).collect::<Vec<_>>()
     });
-    let (squared_lengths, quadratic) = parts.into_iter().flatten().unzip();
-    ByRow {
-        squared_lengths,
-        quadratic,
-    }
+    let (squares, forms) = parts.into_iter().flatten().unzip();
+    ByRow { squares, forms }
 }
 
 /// ‖δ_i‖² = G_ii and δ_iᵀ S δ_i = Σ_j G_ij² from the N × N Gram matrix.
@@ -228,11 +225,8 @@ fn forms_by_rows(moments: &Moments) -> ByRow {
     let n = moments.n;
     let form = |row: &[f64]| row.iter().map(|g| g * g).sum::<f64>() / (n as f64 - 1.0);
     let rows = moments.scatter.chunks_exact(n).enumerate();
-    let (squared_lengths, quadratic) = rows.map(|(i, row)| (row[i], form(row))).unzip();
-    ByRow {
-        squared_lengths,
-        quadratic,
-    }
+    let (squares, forms) = rows.map(|(i, row)| (row[i], form(row))).unzip();
+    ByRow { squares, forms }
 }
 
 #[cfg(test)]
@@ -282,9 +276,9 @@ mod tests {
         assert_close(s.eigenvalues[0], 8.0 / 3.0, 1e-14);
         assert_close(s.eigenvalues[1], 2.0 / 3.0, 1e-14);
         assert_close(s.participation_ratio().unwrap(), 100.0 / 68.0, 1e-14);
-        assert_eq!(s.by_row().unwrap().squared_lengths, [1.0, 1.0, 4.0, 4.0]);
-        assert_close(s.by_row().unwrap().quadratic[0], 2.0 / 3.0, 1e-14);
-        assert_close(s.by_row().unwrap().quadratic[3], 32.0 / 3.0, 1e-14);
+        assert_eq!(s.by_row().unwrap().squares, [1.0, 1.0, 4.0, 4.0]);
+        assert_close(s.by_row().unwrap().forms[0], 2.0 / 3.0, 1e-14);
+        assert_close(s.by_row().unwrap().forms[3], 32.0 / 3.0, 1e-14);
     }
 
     /// Rows ±√λ_a on the axes, so that the covariance matrix has eigenvalues in proportion to λ.
@@ -328,7 +322,7 @@ mod tests {
         let moments = Moments::new(&space, &serial());
         let double = forms_by_columns(&space, &moments, |x| x, &serial());
         let single = forms_by_columns(&space, &moments, |x| x as f32, &serial());
-        let (single, double) = (single.quadratic, double.quadratic);
+        let (single, double) = (single.forms, double.forms);
         let mean = double.iter().sum::<f64>() / n as f64;
         for (single, double) in single.iter().zip(&double) {
             assert!(
@@ -371,13 +365,13 @@ mod tests {
         }
         for i in 0..n {
             assert_close(
-                narrow.by_row().unwrap().squared_lengths[i],
-                wide.by_row().unwrap().squared_lengths[i],
+                narrow.by_row().unwrap().squares[i],
+                wide.by_row().unwrap().squares[i],
                 1e-13,
             );
             assert_close(
-                narrow.by_row().unwrap().quadratic[i],
-                wide.by_row().unwrap().quadratic[i],
+                narrow.by_row().unwrap().forms[i],
+                wide.by_row().unwrap().forms[i],
                 1e-12,
             );
         }
@@ -445,8 +439,8 @@ mod tests {
                 let other = Spectrum::new(&space, true, &Driver::silent(order));
                 assert_eq!(bits(&one.eigenvalues), bits(&other.eigenvalues), "{order:?}");
                 assert_eq!(
-                    bits(&one.by_row().unwrap().quadratic),
-                    bits(&other.by_row().unwrap().quadratic),
+                    bits(&one.by_row().unwrap().forms),
+                    bits(&other.by_row().unwrap().forms),
                     "{order:?}"
                 );
             }

@@ -11,7 +11,7 @@ pub(super) static METRIC: Metric = Metric {
     id: "accuracy",
     title: "Accuracy",
     outputs: &[Output::higher("accuracy.HEAD@SET", "0 to 1")
-        .about("share of samples whose class is told; for combined, those of all heads")],
+        .about("share of samples whose class is predicted; for combined, those of all heads")],
     page: include_str!("accuracy.md"),
     invariances: &[Invariance::RowOrder],
     ..Metric::of(Analysis::Perturb, &[Takes::Predictions], Work::Perturbation { compute })

@@ -58,9 +58,9 @@ fn compute(shared: &Shared) -> Result<Results> {
     }
     let (typical, length) = typical_distance(&study.embeddings);
     let no_scale = "the embeddings have no variance: a model that gives everything one embedding is perfectly robust";
-    let scaled = |level: &NoiseLevel| match typical > 0.0 {
-        true => Ok(level.moves.raw.iter().map(|d| d / typical).collect()),
-        false => Err(no_scale.to_string()),
+    let scaled = |level: &NoiseLevel| {
+        let moves = || level.moves.raw.iter().map(|d| d / typical).collect();
+        (typical > 0.0).then(moves).ok_or_else(|| no_scale.to_string())
     };
     let families: [(&str, Vec<Distances>); 3] = [
         ("robustness", levels.iter().map(|l| Ok(l.moves.raw.clone())).collect()),
