@@ -54,7 +54,7 @@ pub(super) const TOGETHER: usize = 4;
 pub(super) fn scatter(space: &Space, mean: &[f64], side: Side, driver: &Driver) -> Vec<f64> {
     let (n, d) = (space.rows(), space.columns());
     if side == Side::Rows || d < FEWEST_COLUMNS {
-        return by_blocks(space, mean, driver);
+        return by_blocks(space, mean, side, driver);
     }
     let is_worth_a_look = n >= 2 * LOOK * d && (n * d) as f64 * d as f64 >= MANY_PRODUCTS;
     let single = match space.slice() {
@@ -65,9 +65,9 @@ pub(super) fn scatter(space: &Space, mean: &[f64], side: Side, driver: &Driver) 
 }
 
 /// Block by block: for few columns, and for the Gram matrix of few rows.
-fn by_blocks(space: &Space, mean: &[f64], driver: &Driver) -> Vec<f64> {
+fn by_blocks(space: &Space, mean: &[f64], side: Side, driver: &Driver) -> Vec<f64> {
     let copy = |rows, columns, out: &mut [f64]| centered(space, None, mean, rows, columns, out);
-    let Triangle { size, mut values } = products((space.rows(), space.columns()), Layout::ByRow, copy, driver);
+    let Triangle { size, mut values } = products((space.rows(), space.columns()), side, Layout::ByRow, copy, driver);
     for i in 0..size {
         for j in 0..i {
             values[j * size + i] = values[i * size + j];

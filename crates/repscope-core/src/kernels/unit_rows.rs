@@ -11,7 +11,7 @@ use faer::linalg::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
 
-use super::moments::{add, centered};
+use super::moments::{Side, add, centered};
 use crate::data::Space;
 use crate::run::Driver;
 
@@ -46,21 +46,27 @@ pub(crate) enum Layout {
     ByColumn,
 }
 
-/// The lower triangle of ZᵀZ, or of ZZᵀ where Z has fewer rows than columns. `copy` writes a rectangle of Z by rows.
+/// The lower triangle of ZᵀZ (columns) or ZZᵀ (rows). `copy` writes a rectangle of Z, row by row.
 pub(crate) fn products(
     (rows, columns): (usize, usize),
+    side: Side,
     layout: Layout,
     copy: impl Fn(Range<usize>, Range<usize>, &mut [f64]) + Sync,
     driver: &Driver,
 ) -> Triangle {
-    let (size, terms) = (rows.min(columns), rows.max(columns));
+    let is_of_columns = side == Side::Columns;
+    let (size, terms) = if is_of_columns {
+        (columns, rows)
+    } else {
+        (rows, columns)
+    };
     let block = size.div_ceil(size.div_ceil(BLOCK));
     let blocks = size.div_ceil(block);
     let pairs: Vec<(usize, usize)> = (0..blocks).flat_map(|a| (0..=a).map(move |b| (a, b))).collect();
     let span = |b: usize| b * block..size.min((b + 1) * block);
     // One side of a block: a row per index of the result, a column per term.
     let strip = |span: Range<usize>, terms: Range<usize>, out: &mut [f64]| {
-        if rows >= columns {
+        if is_of_columns {
             copy(terms, span, out)
         } else {
             copy(span, terms, out)
@@ -75,7 +81,7 @@ pub(crate) fn products(
             (
                 a,
                 b,
-                products_of_block(span(a), span(b), part, rows >= columns, layout, strip),
+                products_of_block(span(a), span(b), part, is_of_columns, layout, strip),
             )
         },
         vec![0.0; size * size],
@@ -142,8 +148,10 @@ impl UnitRows<'_> {
     /// ZᵀZ where there are at least as many rows as columns, else ZZᵀ.
     pub(crate) fn products(&self, driver: &Driver) -> Triangle {
         let shape = (self.members.len(), self.space.columns());
+        let side = if shape.0 >= shape.1 { Side::Columns } else { Side::Rows };
         products(
             shape,
+            side,
             Layout::ByColumn,
             |rows, columns, out| self.copy(rows, columns, out),
             driver,

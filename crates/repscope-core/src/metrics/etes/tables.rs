@@ -112,18 +112,20 @@ pub(super) fn by_group(decoded: &Decoded, factor: &str, labels: &Labels) -> Brea
             decoded.kept.iter().copied().filter(is_member).collect(),
         )
     };
-    let lines: Vec<(usize, Vec<(String, Option<f64>)>)> =
-        (0..labels.classes()).map(|code| (code, group(code as u32))).collect();
-    let mut table = Breakdown::of("etes", &lines).key(factor, |(code, _)| labels.names()[*code].clone());
-    let columns = lines.first().map_or(&[][..], |(_, line)| line);
-    for (place, (name, _)) in columns.iter().enumerate() {
-        table = table.column(name, |(_, line)| line[place].1);
+    let lines: Vec<Line> = (0..labels.classes() as u32).map(group).collect();
+    let codes: Vec<usize> = (0..lines.len()).collect();
+    let mut table = Breakdown::of("etes", &codes).key(factor, |&code| labels.names()[code].clone());
+    for (place, (name, _)) in lines.first().into_iter().flatten().enumerate() {
+        table = table.column(name, |&code| lines[code][place].1);
     }
     table.table
 }
 
+/// Names and numbers.
+type Line = Vec<(String, Option<f64>)>;
+
 /// The numbers of one group: of the rows that have an energy, and of the texts of all of its rows.
-fn line(decoded: &Decoded, members: &[usize], kept: Vec<usize>) -> Vec<(String, Option<f64>)> {
+fn line(decoded: &Decoded, members: &[usize], kept: Vec<usize>) -> Line {
     let measured = Measured::new(decoded, kept, 0);
     let scores = scores::all(&measured);
     let mut columns = vec![("samples".to_string(), Some(measured.rows.len() as f64))];
