@@ -7,11 +7,10 @@
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse_if};
 use crate::random;
 
-/// A kind of noise. Strengths of the first three are in units of the data (of shares of pixels for salt and pepper);
-/// the others have severities 1 to 5.
+/// A kind of noise. The first three have strengths in units of the data (salt and pepper: a share), others severities 1 to 5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[serde(rename_all = "kebab-case")]
@@ -91,14 +90,7 @@ impl Corruption {
             Corruption::SaltAndPepper => (strength > 0.0 && strength <= 1.0, "a share above 0, at most 1"),
             _ => ((1.0..=5.0).contains(&strength), "a severity from 1 to 5"),
         };
-        if fits {
-            Ok(())
-        } else {
-            Err(Error::Input(format!(
-                "{} noise of {strength}: give {wanted}",
-                self.name()
-            )))
-        }
+        refuse_if(!fits, || format!("{} noise of {strength}: give {wanted}", self.name()))
     }
 }
 
@@ -137,9 +129,8 @@ impl Corrupting {
             Corruption::Contrast => {
                 let mean = sample.iter().copied().map(f64::from).sum::<f64>() / sample.len().max(1) as f64;
                 let kept = 1.0 - 0.15 * self.strength;
-                sample
-                    .iter_mut()
-                    .for_each(|x| *x = (mean + kept * (f64::from(*x) - mean)) as f32);
+                let toward = |x: f32| (mean + kept * (f64::from(x) - mean)) as f32;
+                sample.iter_mut().for_each(|x| *x = toward(*x));
             }
             Corruption::Blur => {
                 let reach = self.strength.round() as usize;
@@ -184,18 +175,11 @@ fn blur(plane: &mut [f32], width: usize, reach: usize) {
     let clean = plane.to_vec();
     for y in 0..height {
         for x in 0..width {
-            let (rows, columns) = (
-                y.saturating_sub(reach)..height.min(y + reach + 1),
-                x.saturating_sub(reach)..width.min(x + reach + 1),
-            );
+            let around = |at: usize, end: usize| at.saturating_sub(reach)..end.min(at + reach + 1);
+            let (rows, columns) = (around(y, height), around(x, width));
             let count = (rows.len() * columns.len()) as f64;
-            let line = |row: usize| {
-                clean[row * width..][columns.clone()]
-                    .iter()
-                    .copied()
-                    .map(f64::from)
-                    .sum::<f64>()
-            };
+            let values = |row: usize| &clean[row * width..][columns.clone()];
+            let line = |row: usize| values(row).iter().copied().map(f64::from).sum::<f64>();
             plane[y * width + x] = (rows.map(line).sum::<f64>() / count) as f32;
         }
     }

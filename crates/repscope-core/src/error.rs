@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Why a computation can fail. A value that does not exist for valid data is no failure: it is a [`Score`](crate::Score) without
-//! a number, with its reason.
-//!
-//! Programs match on the variant; people read the message, which says what is wrong, with both numbers, and what to do.
+//! Why a computation can fail: programs match on the variant, people read what is wrong, with both numbers, and what to do.
+//! A value that does not exist for valid data is no failure: it is a [`Score`](crate::Score) with a reason and no number.
 
 use crate::data::LARGEST;
 use crate::plan::memory::in_words;
@@ -53,7 +51,7 @@ pub enum Error {
         /// Its number of rows.
         right_rows: usize,
     },
-    /// More neighbors were asked for than there are rows.
+    /// More neighbors were requested than there are rows.
     #[error("k = {k} needs k of at least 1 and at least {needed} rows; {what} has {rows}; use a smaller k")]
     KTooLarge {
         /// The number of neighbors.
@@ -99,6 +97,11 @@ pub enum Error {
 
 /// The result of everything in this crate that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// Refuses an input that is wrong, with what to say about it.
+pub(crate) fn refuse_if(is_wrong: bool, message: impl FnOnce() -> String) -> Result<()> {
+    if is_wrong { Err(Error::Input(message())) } else { Ok(()) }
+}
 
 impl Error {
     /// An [`Error::Input`] from anything printable.

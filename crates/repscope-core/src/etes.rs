@@ -4,10 +4,11 @@
 use std::sync::OnceLock;
 
 use crate::data::{Decoding, Space, System};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernels::matched::is_direct;
 use crate::kernels::prepared::length;
 use crate::metrics::{Metric, Work};
+use crate::plan::memory;
 use crate::results::Results;
 use crate::run::Driver;
 use crate::score::ClassColumn;
@@ -15,7 +16,7 @@ use crate::spec::Spec;
 use crate::stats::interval::Units;
 use crate::texts::{self, TextScores};
 
-/// What one system said, and what may be asked of it.
+/// What one system generated, and what its scores share.
 pub(crate) struct Decoded<'a> {
     pub(crate) spec: &'a Spec,
     pub(crate) data: &'a Decoding,
@@ -54,10 +55,8 @@ impl<'a> Decoded<'a> {
     /// What each text scores against its reference text, found once.
     pub(crate) fn text_scores(&self) -> Option<&[TextScores]> {
         let (generated, references) = self.texts()?;
-        Some(
-            self.text_scores
-                .get_or_init(|| texts::per_sample(generated, references)),
-        )
+        let scores = || texts::per_sample(generated, references);
+        Some(self.text_scores.get_or_init(scores))
     }
 
     /// The units that all samples are resampled over.
@@ -76,10 +75,7 @@ pub fn etes(data: &Decoding, metrics: &[&Metric], spec: &Spec, driver: &Driver) 
     let mut computes = Vec::new();
     for metric in metrics {
         let Work::Decoding { compute } = metric.work else {
-            return Err(Error::WrongMetric {
-                metric: metric.id,
-                expected: "a score of texts decoded from signals",
-            });
+            return Err(metric.is_not("a score of texts decoded from signals"));
         };
         computes.push(compute);
     }
@@ -92,11 +88,7 @@ pub fn etes(data: &Decoding, metrics: &[&Metric], spec: &Spec, driver: &Driver) 
         let decoded = Decoded::new(data, system, spec, driver);
         for compute in &computes {
             let answer = compute(&decoded).of_model(&system.name);
-            results.absorb(if data.systems.len() > 1 {
-                answer.with_named_warnings(&system.name)
-            } else {
-                answer
-            });
+            results.absorb(answer.with_named_warnings(&system.name, data.systems.len() > 1));
         }
     }
     Ok(results)
@@ -108,7 +100,7 @@ fn check_memory(data: &Decoding, spec: &Spec) -> Result<()> {
         return Ok(());
     };
     let (n, d) = (data.samples() as u64, system.signal.columns() as u64);
-    // Centred copies of up to three spaces and two copies to multiply, then the products of columns and a few counts.
+    // Centered copies of up to three spaces and two copies to multiply, then the products of columns and a few counts.
     let size = if is_direct(data.samples(), system.signal.columns()) {
         8
     } else {
@@ -116,14 +108,6 @@ fn check_memory(data: &Decoding, spec: &Spec) -> Result<()> {
     };
     let of_counts = (rayon::current_num_threads() as u64 + 10) * 32 * n;
     let needed = 5 * n * d * size + 16 * n.min(d).pow(2) + of_counts;
-    if needed > budget {
-        Err(Error::MemoryLimit {
-            what: format!("a system of {n} samples of {d} columns"),
-            needed,
-            limit: budget,
-            advice: "use fewer samples",
-        })
-    } else {
-        Ok(())
-    }
+    let what = format!("a system of {n} samples of {d} columns");
+    memory::refuse_above(budget, needed, what, "use fewer samples")
 }

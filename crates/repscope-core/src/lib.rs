@@ -6,25 +6,22 @@
 //! - [`data`]: what goes in. A [`Space`] is a named N × D matrix, known to be finite; a [`Study`] is one
 //!   model's row-aligned spaces, labels and pairs; a [`Retrieval`] is spaces that search each other.
 //! - [`Spec`]: every option that can change a number, with all defaults in one place.
-//! - [`metrics`]: what can be computed. Each metric is one file with its code and one page with its definition,
-//!   and one line in [`METRICS`]. It declares the kernels it needs and computes its scores from them. A [`MetricId`] names a
-//!   score and its parts.
+//! - [`metrics`]: what can be computed. Each metric is a declaration in the file of its family, a page with its definition, and
+//!   one line in [`METRICS`]. It declares the kernels it needs and computes its scores. A [`MetricId`] names a score.
 //! - `plan`: [`evaluate`] gathers the needs of all metrics, runs each kernel once, and computes the scores.
-//! - `kernels`: the shared scans. `prepared` makes a matrix ready (exact in f64, fast in f32, with a proven bound
-//!   between the two); `tiles` visits every pair of rows once and feeds `neighbors`, `ranks` and `pair_sums`;
-//!   `moments`, `spectrum` and `singular` give eigenvalues and singular values, `clusters` k-means, `contingency`
-//!   tables of two labelings, `learnability` and `knn_vote` how well neighbors predict clusters, `coding_rates` the volume of
-//!   classes, `paired` and `views` the distances of given pairs, `pca_plane` and `tsne` maps, `influence` what each row adds to a
-//!   score through the others.
-//!   For retrievals, `similarity` and `microkernel` compare two spaces and `rankings` orders their rows; [`retrieve`] runs
-//!   them and computes the scores. For signals and texts, `matched` compares all pairs and `shuffled` gives the scores of random
-//!   pairs.
+//! - `kernels`: the shared scans. `prepared` makes a matrix ready (exact in f64, fast in f32, with a proven bound between the
+//!   two); `tiles` visits every pair of rows once and feeds `neighbors`, `ranks` and `pair_sums`; `moments`, `spectrum` and
+//!   `singular` give eigenvalues and singular values, `clusters` k-means, `contingency` tables of two labelings, `learnability`
+//!   and `knn_vote` how well neighbors predict clusters, `coding_rates` the volume of classes, `views` the distances of given
+//!   pairs, `pca_plane` and `tsne` maps, `influence` what each row adds to a score through the others. For retrievals,
+//!   `similarity` and `microkernel` compare two spaces and `rankings` orders their rows, run by [`retrieve`]. For signals and
+//!   texts, `matched` compares all pairs and `shuffled` gives the scores of random pairs.
 //! - [`masking`]: images without some of their pixels; [`perturb`]: how much worse a classifier does on them.
 //! - [`etes()`]: how well texts generated from signals fit these, in the space of an aligner.
 //! - [`run`]: drivers. Tasks are cut by shape alone and merged in task order, so the same bits come out of one
 //!   thread or sixteen.
-//! - `stats`: confidence intervals, rank correlation, and [`compare`]: models against each other, unit by unit; [`relate`]: scores against how well models do elsewhere;
-//!   [`draw_maps`]: maps of each model's embeddings.
+//! - `stats`: confidence intervals, rank correlation, and [`compare`]: models against each other, unit by unit; [`relate`]:
+//!   scores against how well models do elsewhere; [`draw_maps`]: maps of each model's embeddings.
 //! - [`random`]: named streams from one seed.
 //! - [`Results`]: what comes out. A [`Score`] is a number with everything needed to publish it; a value that does
 //!   not exist is a reason instead. [`Results::absorb`] is the one way in which answers join.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-//! Two maps of each model's embeddings: every row on the plane that shows most of the variance, and a t-SNE map, which keeps
-//! neighbors together.
+//! Two maps of each model's embeddings: the plane that shows most of the variance, and t-SNE, which keeps neighbors together.
 
 use crate::data::Study;
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse_if};
 use crate::kernels::pca_plane::{Plane, principal_plane};
 use crate::kernels::tsne::{FEWEST_ROWS, tsne};
 use crate::random;
@@ -32,10 +31,10 @@ pub fn draw_maps(results: &mut Results, studies: &[Study], driver: &Driver) {
                 .warnings
                 .push(format!("{}: no t-SNE map: {reason}", study.model)),
         }
+        let model = study.model.clone();
         results.samples.push(SampleTable {
-            model: study.model.clone(),
-            metric: "map".into(),
-            columns,
+            model,
+            ..SampleTable::new("map", columns)
         });
         results.curves.push(Curve {
             model: study.model.clone(),
@@ -51,18 +50,14 @@ pub fn draw_maps(results: &mut Results, studies: &[Study], driver: &Driver) {
 /// Where the rows lie on the t-SNE map; `None` for rows outside its sample.
 fn neighborhoods(study: &Study, plane: &Plane, driver: &Driver) -> Result<Vec<Option<[f64; 2]>>> {
     let n = study.embeddings.rows();
-    if n < FEWEST_ROWS {
-        return Err(Error::Input(format!(
-            "it needs at least {FEWEST_ROWS} rows, there are {n}"
-        )));
-    }
+    refuse_if(n < FEWEST_ROWS, || {
+        format!("it needs at least {FEWEST_ROWS} rows, there are {n}")
+    })?;
     let rows = sample(n);
     let start: Vec<[f64; 2]> = rows.iter().map(|row| [plane.x[*row], plane.y[*row]]).collect();
-    if !start.iter().flatten().all(|x| x.is_finite()) {
-        return Err(Error::Input(
-            "the numbers are too large for a principal plane to start from".to_string(),
-        ));
-    }
+    refuse_if(!start.iter().flatten().all(|x| x.is_finite()), || {
+        "the numbers are too large for a principal plane to start from".to_string()
+    })?;
     let placed = if rows.len() == n {
         tsne(&study.embeddings, &start, driver)?
     } else {

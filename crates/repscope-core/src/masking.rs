@@ -3,13 +3,12 @@
 //!
 //! A pixel is lit where it is not 0. A mask takes a percentage of the lit pixels: the brightest, the dimmest, random ones, or
 //! those of a square or a ring. Images of histograms hold few gray values, so a threshold takes far more pixels than it
-//! was asked for (all of them, where all are equal); [`Rule::Exact`] counts pixels and breaks ties at random.
+//! was meant to (all of them, where all are equal); [`Rule::Exact`] counts pixels and breaks ties at random.
 //!
-//! Every lot comes from a stream named by the shape and the image: all masks of one shape are nested (what 1 % takes, 2 %
-//! takes too), every image has a lot of its own, and the order of work changes nothing.
+//! Random numbers come from a stream named by the shape and the image: all masks of one shape are nested (what 1 % takes, 2 %
+//! takes too), every image has numbers of its own, and the order of work changes nothing.
 
 mod fills;
-mod foreground;
 mod regions;
 #[cfg(test)]
 mod tests;
@@ -18,10 +17,10 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_if};
 use crate::random;
 use fills::Canvas;
-use foreground::Lit;
+use regions::Lit;
 
 /// Which pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,8 +35,7 @@ pub enum Kind {
     Random,
     /// The smallest square around a random lit pixel that holds enough lit pixels, with all that is in it.
     Patch,
-    /// The thinnest ring around the center of the image, at the radius of a random lit pixel, that holds enough lit pixels,
-    /// with all that is in it.
+    /// The thinnest ring around the center, at the radius of a random lit pixel, that holds enough, with all that is in it.
     Ring,
 }
 
@@ -91,7 +89,7 @@ pub struct Masking {
     pub random_from: RandomFrom,
     /// What is put in their place.
     pub fill: Fill,
-    /// The seed of all lots.
+    /// The seed of all random choices.
     pub seed: u64,
 }
 
@@ -164,23 +162,18 @@ impl Masking {
 
     /// Whether this percentage makes sense.
     pub fn check(&self) -> Result<()> {
-        if (self.percent * PARTS).round() >= 1.0 && self.percent <= 100.0 {
-            Ok(())
-        } else {
-            Err(Error::Input(format!(
-                "a mask of {} % of the pixels: give a percentage above 0, at most 100",
-                self.percent
-            )))
-        }
+        let percent = self.percent;
+        refuse_if(!((percent * PARTS).round() >= 1.0 && percent <= 100.0), || {
+            format!("a mask of {percent} % of the pixels: give a percentage above 0, at most 100")
+        })
     }
 
     /// The image without the pixels of this mask. `size` is height and width; `key` stands for the image (see
-    /// [`random::key`]), so that every image has lots of its own.
+    /// [`random::key`]), so that every image has random numbers of its own.
     pub fn apply(&self, image: &[u8], size: (usize, usize), key: u64) -> Result<Masked> {
         let mut masked = apply_all(std::slice::from_ref(self), image, size, key)?;
-        masked
-            .pop()
-            .ok_or_else(|| Error::Internal("a mask gave no image".to_string()))
+        let missing = || Error::Internal("a mask gave no image".to_string());
+        masked.pop().ok_or_else(missing)
     }
 
     /// How many of so many pixels are masked.
@@ -225,8 +218,7 @@ pub fn apply_all(maskings: &[Masking], image: &[u8], size: (usize, usize), key: 
     Ok(all)
 }
 
-/// Shows several masks of one image one after the other, all in the same memory: getting new memory for each costs
-/// several times as much as masking.
+/// Shows several masks of one image, all in the same memory: new memory for each costs several times as much as masking.
 pub fn show_all(
     maskings: &[Masking],
     image: &[u8],
@@ -235,14 +227,16 @@ pub fn show_all(
     mut show: impl FnMut(&Masked),
 ) -> Result<()> {
     maskings.iter().try_for_each(Masking::check)?;
-    if size.0.checked_mul(size.1) != Some(image.len()) || u32::try_from(image.len()).is_err() {
-        return Err(Error::Input(format!(
-            "an image of {} x {} pixels has {} values; give one gray value for each pixel, at most 2^32",
-            size.0,
-            size.1,
-            image.len()
-        )));
-    }
+    let (height, width) = size;
+    let values = image.len();
+    refuse_if(
+        height.checked_mul(width) != Some(values) || u32::try_from(values).is_err(),
+        || {
+            format!(
+                "an image of {height} x {width} pixels has {values} values; give one gray value for each pixel, at most 2^32"
+            )
+        },
+    )?;
     let lit = Lit::of(image);
     let canvas = Canvas::new(image, size);
     let mut masked = Masked {
@@ -253,7 +247,8 @@ pub fn show_all(
     };
     for masking in maskings {
         // Nothing to take from an image without lit pixels.
-        let chosen = if lit.order.is_empty() {
+        let is_dark = lit.order.is_empty();
+        let chosen = if is_dark {
             Vec::new()
         } else {
             masking.choose(image, size, &lit, key)

@@ -2,7 +2,7 @@
 //! From the predictions of a classifier, without and with perturbation, to its scores.
 
 use crate::data::{COMBINED, Head, Perturbation};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::metrics::{Metric, Work};
 use crate::results::Results;
 use crate::run::Driver;
@@ -76,10 +76,7 @@ pub fn perturb(model: &str, data: &Perturbation, metrics: &[&Metric], spec: &Spe
     let mut computes = Vec::new();
     for metric in metrics {
         let Work::Perturbation { compute } = metric.work else {
-            return Err(Error::WrongMetric {
-                metric: metric.id,
-                expected: "a score of perturbed predictions",
-            });
+            return Err(metric.is_not("a score of perturbed predictions"));
         };
         computes.push(compute);
     }
@@ -114,12 +111,11 @@ fn judge<'a>(data: &'a Perturbation, driver: &Driver) -> Vec<Judged<'a>> {
             samples.map(|i| heads.iter().all(|right| right[i])).collect()
         };
         let labels: Vec<&Vec<u32>> = data.heads.iter().map(|head| &head.labels).collect();
+        let of_set = |set: usize| all(judged.iter().map(|head| &head.sets[set]).collect());
         let combined = Judged {
             name: COMBINED,
             baseline: all(judged.iter().map(|head| &head.baseline).collect()),
-            sets: (0..data.sets.len())
-                .map(|set| all(judged.iter().map(|head| &head.sets[set]).collect()))
-                .collect(),
+            sets: (0..data.sets.len()).map(of_set).collect(),
             chance: largest_share(&labels),
         };
         judged.push(combined);
@@ -136,11 +132,8 @@ fn largest_share(labels: &[&Vec<u32>]) -> f64 {
         known.sort_unstable();
         known.dedup();
         let number = |group: &u64| known.partition_point(|other| other < group) as u64;
-        groups = groups
-            .iter()
-            .zip(*codes)
-            .map(|(g, &c)| number(g) << 32 | u64::from(c))
-            .collect();
+        let pairs = groups.iter().zip(*codes);
+        groups = pairs.map(|(g, &c)| number(g) << 32 | u64::from(c)).collect();
     }
     groups.sort_unstable();
     let largest = groups.chunk_by(|a, b| a == b).map(<[u64]>::len).max().unwrap_or(0);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! From metrics to needs to passes: what several metrics need is computed once.
 //!
-//! Each metric declares its needs. Pairwise needs of the same key (which matrix, how prepared) are fused
-//! into one sweep over its tiles, with the largest k of all needs. A sweep over the inputs
-//! serves all models. Reading something that was not declared is an internal error, never a silent
-//! recomputation.
+//! Each metric declares its needs. Pairwise needs of the same key (which matrix, how prepared) are fused into one sweep over its
+//! tiles, with the largest k of all needs. A sweep over the inputs serves all models. Reading something that was not declared
+//! is an internal error, never a silent recomputation.
 //!
 //! Stages: spectra and clusters of each model → sweep over each model's embeddings → sweep over the inputs,
 //! which ranks every model's neighbors → sweep over the embeddings, which ranks the neighbors of the inputs.
@@ -21,14 +20,13 @@ use crate::kernels::coding_rates::CodingRates;
 use crate::kernels::influence;
 use crate::kernels::learnability::Learnability;
 use crate::kernels::neighbors::Neighbors;
-use crate::kernels::paired;
 use crate::kernels::prepared::{Preparation, Prepared, unit_factors};
 use crate::kernels::ranks::Ranks;
 use crate::kernels::singular::Singular;
-use crate::kernels::spectrum::{ByRow, Rows, Spectrum};
+use crate::kernels::spectrum::{ByRow, Spectrum};
 use crate::kernels::tiles::{Anchors, Ask, sweep};
-use crate::kernels::views::Views;
-use crate::metrics::{Metric, OF_CENTRED, OF_RAW, Work};
+use crate::kernels::views::{Views, distances};
+use crate::metrics::{Metric, OF_CENTERED, OF_RAW, Work};
 use crate::random;
 use crate::results::Results;
 use crate::run::Driver;
@@ -54,22 +52,17 @@ pub(crate) struct Key {
 
 impl Key {
     /// The embeddings as they are.
-    pub(crate) const RAW: Key = Key {
-        source: Source::Embeddings,
-        preparation: Preparation::Raw,
-    };
+    pub(crate) const RAW: Key = Key::new(Source::Embeddings, Preparation::Raw);
     /// The embeddings divided by their length.
-    pub(crate) const UNIT: Key = Key {
-        source: Source::Embeddings,
-        preparation: Preparation::Unit,
-    };
+    pub(crate) const UNIT: Key = Key::new(Source::Embeddings, Preparation::Unit);
     /// The inputs as they are.
-    pub(crate) const INPUT: Key = Key {
-        source: Source::Input,
-        preparation: Preparation::Raw,
-    };
+    pub(crate) const INPUT: Key = Key::new(Source::Input, Preparation::Raw);
 
-    /// The embeddings under the asked distance.
+    const fn new(source: Source, preparation: Preparation) -> Key {
+        Key { source, preparation }
+    }
+
+    /// The embeddings under the distance of the spec.
     pub(crate) fn embeddings(spec: &Spec) -> Key {
         match spec.distance {
             Distance::Euclidean => Key::RAW,
@@ -99,7 +92,7 @@ pub(crate) enum Need {
     Clusters,
     /// Distances of consecutive inputs and of their embeddings.
     PairDistances,
-    /// How well neighbors tell the k-means cluster of a row, by random halves.
+    /// How well neighbors predict the k-means cluster of a row, by random halves.
     Learnability,
     /// Coding rates of the unit-length embeddings and of each class (or k-means cluster where there are no labels).
     CodingRates,
@@ -132,6 +125,12 @@ pub(crate) struct Shared<'a> {
     pub(crate) study: &'a Study,
     anchors: Option<Arc<Vec<u32>>>,
     anchor_episodes: Option<Vec<u32>>,
+    passes: Passes,
+}
+
+/// What the passes found; nothing where no metric needs it.
+#[derive(Default)]
+struct Passes {
     neighbors: BTreeMap<Key, Neighbors>,
     ranks: BTreeMap<(Key, Key), Ranks>,
     kernel: Option<Vec<f64>>,
@@ -163,39 +162,6 @@ impl<'a> Shared<'a> {
         }
     }
 
-    pub(crate) fn neighbors(&self, of: Key, k: usize) -> Result<&Neighbors> {
-        self.neighbors
-            .get(&of)
-            .filter(|n| n.k >= k)
-            .ok_or_else(|| undeclared("neighbours"))
-    }
-
-    pub(crate) fn ranks(&self, of: Key, within: Key, k: usize) -> Result<&Ranks> {
-        self.ranks
-            .get(&(of, within))
-            .filter(|r| r.k >= k)
-            .ok_or_else(|| undeclared("ranks"))
-    }
-
-    pub(crate) fn kernel(&self) -> Result<&[f64]> {
-        self.kernel.as_deref().ok_or_else(|| undeclared("kernel sums"))
-    }
-
-    pub(crate) fn class_distances(&self) -> Result<&ClassDistances> {
-        self.class_distances
-            .as_ref()
-            .ok_or_else(|| undeclared("class distances"))
-    }
-
-    pub(crate) fn spectrum(&self) -> Result<&Spectrum> {
-        self.spectrum.as_ref().ok_or_else(|| undeclared("spectrum"))
-    }
-
-    pub(crate) fn spectrum_by_row(&self) -> Result<&ByRow> {
-        let by_row = self.spectrum()?.by_row();
-        by_row.ok_or_else(|| undeclared("what rows add to the spectrum"))
-    }
-
     /// What all rows are resampled over: episodes where they are known.
     pub(crate) fn row_units(&self) -> Units<'_> {
         match &self.study.episodes {
@@ -204,37 +170,58 @@ impl<'a> Shared<'a> {
         }
     }
 
+    pub(crate) fn neighbors(&self, of: Key, k: usize) -> Result<&Neighbors> {
+        declared(self.passes.neighbors.get(&of).filter(|n| n.k >= k), "neighbors")
+    }
+
+    pub(crate) fn ranks(&self, of: Key, within: Key, k: usize) -> Result<&Ranks> {
+        declared(self.passes.ranks.get(&(of, within)).filter(|r| r.k >= k), "ranks")
+    }
+
+    pub(crate) fn kernel(&self) -> Result<&[f64]> {
+        declared(self.passes.kernel.as_deref(), "kernel sums")
+    }
+
+    pub(crate) fn class_distances(&self) -> Result<&ClassDistances> {
+        declared(self.passes.class_distances.as_ref(), "class distances")
+    }
+
+    pub(crate) fn spectrum(&self) -> Result<&Spectrum> {
+        declared(self.passes.spectrum.as_ref(), "spectrum")
+    }
+
+    pub(crate) fn spectrum_by_row(&self) -> Result<&ByRow> {
+        declared(self.spectrum()?.by_row(), "what rows add to the spectrum")
+    }
+
     pub(crate) fn singular(&self) -> Result<&Singular> {
-        self.singular.as_ref().ok_or_else(|| undeclared("singular values"))
+        declared(self.passes.singular.as_ref(), "singular values")
     }
 
     pub(crate) fn pair_distances(&self) -> Result<&PairDistances> {
-        self.pair_distances
-            .as_ref()
-            .ok_or_else(|| undeclared("distances of pairs"))
+        declared(self.passes.pair_distances.as_ref(), "distances of pairs")
     }
 
     pub(crate) fn learnability(&self) -> Result<&Learnability> {
-        self.learnability
-            .as_ref()
-            .ok_or_else(|| undeclared("cluster learnability"))
+        declared(self.passes.learnability.as_ref(), "cluster learnability")
     }
 
     pub(crate) fn coding_rates(&self) -> Result<&CodingRates> {
-        self.coding_rates.as_ref().ok_or_else(|| undeclared("coding rates"))
+        declared(self.passes.coding_rates.as_ref(), "coding rates")
     }
 
     pub(crate) fn views(&self) -> Result<&Views> {
-        self.views.as_ref().ok_or_else(|| undeclared("views"))
+        declared(self.passes.views.as_ref(), "views")
     }
 
     pub(crate) fn clusters(&self) -> Result<&Clusters> {
-        self.clusters.as_ref().ok_or_else(|| undeclared("clusters"))
+        declared(self.passes.clusters.as_ref(), "clusters")
     }
 }
 
-fn undeclared(what: &str) -> Error {
-    Error::Internal(format!("a metric read {what} that it had not declared as a need"))
+/// A part that must have been declared as a need.
+fn declared<T>(part: Option<T>, what: &str) -> Result<T> {
+    part.ok_or_else(|| Error::Internal(format!("a metric read {what} that it had not declared as a need")))
 }
 
 /// Whether [`evaluate`] would take this: what it refuses before heavy work starts is refused here.
@@ -254,12 +241,8 @@ fn plan<'a>(studies: &'a [Study], metrics: &[&Metric], spec: &'a Spec) -> Result
             needs.extend(declare(spec, study)?);
         }
         let anchors = draw_anchors(spec, study.embeddings.rows());
-        memory::check(
-            spec,
-            study,
-            &needs,
-            anchors.as_deref().map_or(study.embeddings.rows(), Vec::len),
-        )?;
+        let queries = anchors.as_deref().map_or(study.embeddings.rows(), Vec::len);
+        memory::check(spec, study, &needs, queries)?;
         planned.push((start(spec, study, anchors), needs));
     }
     Ok(planned)
@@ -270,43 +253,32 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
     let mut planned = plan(studies, metrics, spec)?;
     for (shared, needs) in &mut planned {
         if needs.contains(&Need::Spectrum) {
-            let rows = if needs.contains(&Need::SpectrumByRow) {
-                Rows::Asked
-            } else {
-                Rows::NotAsked
-            };
-            shared.spectrum = Some(Spectrum::new(&shared.study.embeddings, rows, driver));
+            let by_row = needs.contains(&Need::SpectrumByRow);
+            shared.passes.spectrum = Some(Spectrum::new(&shared.study.embeddings, by_row, driver));
         }
         if needs.contains(&Need::Singular) {
-            shared.singular = Some(Singular::new(&shared.study.embeddings, &OF_CENTRED, &OF_RAW, driver));
+            shared.passes.singular = Some(Singular::new(&shared.study.embeddings, &OF_CENTERED, &OF_RAW, driver));
         }
         if needs.contains(&Need::Clusters) {
-            let space = &shared.study.embeddings;
-            shared.clusters = Some(kmeans(
-                space,
-                None,
-                spec.clusters,
-                spec.restarts,
-                Swaps::Tried,
-                spec.seed,
-                driver,
-            ));
+            let (space, k, restarts) = (&shared.study.embeddings, spec.clusters, spec.restarts);
+            let found = kmeans(space, None, k, restarts, Swaps::Tried, spec.seed, driver);
+            shared.passes.clusters = Some(found);
         }
         if needs.contains(&Need::PairDistances) {
-            shared.pair_distances = Some(measure_pairs(shared.study, driver)?);
+            shared.passes.pair_distances = Some(measure_pairs(shared.study, driver)?);
         }
         if needs.contains(&Need::Learnability) {
-            shared.learnability = Some(Learnability::new(&shared.study.embeddings, spec, driver)?);
+            shared.passes.learnability = Some(Learnability::new(&shared.study.embeddings, spec, driver)?);
         }
         if needs.contains(&Need::CodingRates) {
-            let found = shared.clusters.as_ref().map(|found| found.labels.as_slice());
+            let found = shared.passes.clusters.as_ref().map(|found| found.labels.as_slice());
             let classes = shared.study.labels.as_deref().map(Labels::codes).or(found);
-            shared.coding_rates = Some(CodingRates::new(&shared.study.embeddings, classes, &spec.mcr2, driver)?);
+            shared.passes.coding_rates = Some(CodingRates::new(&shared.study.embeddings, classes, &spec.mcr2, driver)?);
         }
         if needs.contains(&Need::Views) {
-            let view = shared.study.view.as_deref().ok_or_else(|| undeclared("views"))?;
+            let view = declared(shared.study.view.as_deref(), "views")?;
             let found = Views::new(&shared.study.embeddings, view, spec, shared.anchors(), driver)?;
-            shared.views = Some(found);
+            shared.passes.views = Some(found);
         }
         sweep_embeddings(shared, needs, driver)?;
     }
@@ -319,7 +291,7 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
         for metric in metrics {
             let (_, compute) = metric.of_study().ok_or_else(|| not_of_studies(metric))?;
             let model = &shared.study.model;
-            results.absorb(compute(shared)?.of_model(model).with_named_warnings(model));
+            results.absorb(compute(shared)?.of_model(model).with_named_warnings(model, true));
         }
     }
     if let Some(study) = studies.first() {
@@ -334,10 +306,7 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
 }
 
 fn not_of_studies(metric: &Metric) -> Error {
-    Error::WrongMetric {
-        metric: metric.id,
-        expected: "a score of embeddings alone; compute it with `retrieve`, `perturb`, `etes` or `relate`",
-    }
+    metric.is_not("a score of embeddings alone; compute it with `retrieve`, `perturb`, `etes` or `relate`")
 }
 
 fn start<'a>(spec: &'a Spec, study: &'a Study, anchors: Option<Arc<Vec<u32>>>) -> Shared<'a> {
@@ -350,30 +319,20 @@ fn start<'a>(spec: &'a Spec, study: &'a Study, anchors: Option<Arc<Vec<u32>>>) -
         study,
         anchors,
         anchor_episodes,
-        neighbors: BTreeMap::new(),
-        ranks: BTreeMap::new(),
-        kernel: None,
-        class_distances: None,
-        spectrum: None,
-        singular: None,
-        clusters: None,
-        pair_distances: None,
-        learnability: None,
-        coding_rates: None,
-        views: None,
+        passes: Passes::default(),
     }
 }
 
 fn measure_pairs(study: &Study, driver: &Driver) -> Result<PairDistances> {
     let (Some(input), Some(pairs)) = (&study.input, &study.pairs) else {
-        return Err(undeclared("distances of pairs"));
+        return declared(None, "distances of pairs");
     };
     let unit = unit_factors(&study.embeddings)
-        .map(|factors| paired::distances(&study.embeddings, Some(&factors), &pairs.rows, driver))
+        .map(|factors| distances(&study.embeddings, Some(&factors), &pairs.rows, driver))
         .map_err(|error| error.to_string());
     Ok(PairDistances {
-        input: paired::distances(input, None, &pairs.rows, driver),
-        embeddings: paired::distances(&study.embeddings, None, &pairs.rows, driver),
+        input: distances(input, None, &pairs.rows, driver),
+        embeddings: distances(&study.embeddings, None, &pairs.rows, driver),
         unit,
     })
 }
@@ -387,11 +346,11 @@ fn draw_anchors(spec: &Spec, rows: usize) -> Option<Arc<Vec<u32>>> {
     Some(Arc::new(drawn))
 }
 
-/// The largest k that anybody needs of a key; 0 where nobody does.
+/// The largest k that is needed of a key; 0 for none.
 fn largest_k(needs: &[Need], key: Key) -> usize {
-    let asked = needs.iter().map(|need| match need {
-        Need::Neighbors { of, k } | Need::Ranks { of, k, .. } if *of == key => *k,
-        _ => 0,
+    let asked = needs.iter().filter_map(|need| match need {
+        Need::Neighbors { of, k } | Need::Ranks { of, k, .. } if *of == key => Some(*k),
+        _ => None,
     });
     asked.max().unwrap_or(0)
 }
@@ -413,11 +372,11 @@ fn sweep_embeddings(shared: &mut Shared, needs: &[Need], driver: &Driver) -> Res
         if k == 0 && !wants_kernel && !wants_classes {
             continue;
         }
-        let labels = match (&shared.study.labels, &shared.clusters) {
+        let labels = match (&shared.study.labels, &shared.passes.clusters) {
             _ if !wants_classes => None,
             (Some(labels), _) => Some((labels.clone(), false)),
             (None, Some(c)) => Some((Arc::new(Labels::from_codes(c.labels.clone(), c.counts.len())), true)),
-            (None, None) => return Err(undeclared("clusters")),
+            (None, None) => return declared(None, "clusters"),
         };
         let classes = labels.as_ref().map(|(labels, _)| labels.as_ref());
         let prepared = Prepared::new(&shared.study.embeddings, key.preparation, driver)?;
@@ -429,13 +388,13 @@ fn sweep_embeddings(shared: &mut Shared, needs: &[Need], driver: &Driver) -> Res
         };
         let answer = sweep(&prepared, shared.anchors(), &ask, driver);
         if let Some(neighbors) = answer.neighbors {
-            shared.neighbors.insert(key, neighbors);
+            shared.passes.neighbors.insert(key, neighbors);
         }
-        shared.kernel = answer.kernel.or(shared.kernel.take());
+        shared.passes.kernel = answer.kernel.or(shared.passes.kernel.take());
         if let (Some(sums), Some((labels, is_circular))) = (answer.classes, labels) {
             let seed = shared.spec.seed;
             let influences = influence::on_silhouettes(&prepared, shared.anchors(), &labels, &sums, seed, driver);
-            shared.class_distances = Some(ClassDistances {
+            shared.passes.class_distances = Some(ClassDistances {
                 labels,
                 is_circular,
                 sums,
@@ -455,11 +414,8 @@ fn sweep_inputs(planned: &mut [(Shared, Vec<Need>)], driver: &Driver) -> Result<
         };
         let same = |p: &(Shared, Vec<Need>)| p.0.study.input.as_ref().is_some_and(|i| Arc::ptr_eq(i, &input));
         let members: Vec<usize> = (0..planned.len()).filter(|&m| same(&planned[m])).collect();
-        let k = members
-            .iter()
-            .map(|&m| largest_k(&planned[m].1, Key::INPUT))
-            .max()
-            .unwrap_or(0);
+        let wanted = members.iter().map(|&m| largest_k(&planned[m].1, Key::INPUT));
+        let k = wanted.max().unwrap_or(0);
         if k == 0 || done.contains(&Arc::as_ptr(&input)) {
             continue;
         }
@@ -475,19 +431,19 @@ fn sweep_inputs(planned: &mut [(Shared, Vec<Need>)], driver: &Driver) -> Result<
             }
         }
         let prepared = Prepared::new(&input, Preparation::Raw, driver)?;
+        let ranks_of = ranked.iter().map(|r| &r.2).collect();
         let ask = Ask {
             k,
-            ranks_of: ranked.iter().map(|r| &r.2).collect(),
-            kernel: None,
-            classes: None,
+            ranks_of,
+            ..Ask::default()
         };
         let answer = sweep(&prepared, planned[first].0.anchors(), &ask, driver);
         for ((m, key, _), ranks) in ranked.iter().zip(answer.ranks) {
-            planned[*m].0.ranks.insert((*key, Key::INPUT), ranks);
+            planned[*m].0.passes.ranks.insert((*key, Key::INPUT), ranks);
         }
-        let neighbors = answer.neighbors.ok_or_else(|| undeclared("neighbours"))?;
+        let neighbors = declared(answer.neighbors, "neighbors")?;
         for m in members {
-            planned[m].0.neighbors.insert(Key::INPUT, neighbors.clone());
+            planned[m].0.passes.neighbors.insert(Key::INPUT, neighbors.clone());
         }
     }
     Ok(())
@@ -501,15 +457,14 @@ fn rank_within_embeddings(shared: &mut Shared, needs: &[Need], driver: &Driver) 
         }
         let others = shared.neighbors(Key::INPUT, k)?.truncated(k);
         let prepared = Prepared::new(&shared.study.embeddings, key.preparation, driver)?;
+        let ranks_of = vec![&others];
         let ask = Ask {
-            k: 0,
-            ranks_of: vec![&others],
-            kernel: None,
-            classes: None,
+            ranks_of,
+            ..Ask::default()
         };
         let mut answer = sweep(&prepared, shared.anchors(), &ask, driver);
-        let ranks = answer.ranks.pop().ok_or_else(|| undeclared("ranks"))?;
-        shared.ranks.insert((Key::INPUT, key), ranks);
+        let ranks = declared(answer.ranks.pop(), "ranks")?;
+        shared.passes.ranks.insert((Key::INPUT, key), ranks);
     }
     Ok(())
 }

@@ -2,12 +2,12 @@
 //! Which score predicts how well a model does elsewhere: scores of all models against their performance.
 
 use crate::data::Performance;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::metrics::{Metric, Work};
 use crate::results::Results;
 use crate::spec::Spec;
 
-/// So many names stand in a warning about models that nobody evaluated; a file may list hundreds.
+/// So many names stand in a warning about models without scores; a file may list hundreds.
 const MOST_NAMES: usize = 5;
 
 /// Adds what the metrics say about the scores in `results` and the performance of the models.
@@ -20,10 +20,7 @@ pub fn relate(results: &mut Results, metrics: &[&Metric], performance: &Performa
     results.warnings.extend(unmatched);
     for metric in metrics {
         let Work::Performance { compute } = metric.work else {
-            return Err(Error::WrongMetric {
-                metric: metric.id,
-                expected: "a score of models and their performance",
-            });
+            return Err(metric.is_not("a score of models and their performance"));
         };
         let answer = compute(results, performance, spec)?;
         results.absorb(answer);
@@ -38,26 +35,21 @@ fn unmatched(results: &Results, performance: &Performance) -> Vec<String> {
     let mut warnings = Vec::new();
     let bare: Vec<&str> = models.iter().copied().filter(|m| performance.of(m).is_none()).collect();
     if !bare.is_empty() {
+        let (count, all, names) = (bare.len(), models.len(), quoted(&bare));
         warnings.push(format!(
-            "{} of {} models have no {what} and are left out where scores are compared with it: {}",
-            bare.len(),
-            models.len(),
-            quoted(&bare)
+            "{count} of {all} models have no {what} and are left out where scores are compared with it: {names}"
         ));
     }
     let given = performance.of_model.iter().map(|(model, _)| model.as_str());
     let idle: Vec<&str> = given.filter(|model| !models.contains(model)).collect();
     if !idle.is_empty() {
         let (named, more) = idle.split_at(idle.len().min(MOST_NAMES));
-        let and_more = match more.len() {
-            0 => String::new(),
-            count => format!(" and {count} more"),
-        };
+        let (count, all, mut names) = (idle.len(), performance.of_model.len(), quoted(named));
+        if !more.is_empty() {
+            names += &format!(" and {} more", more.len());
+        }
         warnings.push(format!(
-            "{} of {} values of {what} belong to no evaluated model: {}{and_more}; names must be spelled alike",
-            idle.len(),
-            performance.of_model.len(),
-            quoted(named)
+            "{count} of {all} values of {what} belong to no evaluated model: {names}; names must be spelled alike"
         ));
     }
     warnings

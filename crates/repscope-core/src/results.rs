@@ -64,8 +64,7 @@ impl Results {
         models
     }
 
-    /// Adds everything that an answer holds: the one way in which an answer joins the results. A column of classes that is
-    /// already known by its name stays as it is.
+    /// Adds everything that an answer holds; a column of classes whose name is known stays as it is.
     pub fn absorb(&mut self, answer: Results) {
         let Results {
             scores,
@@ -104,35 +103,26 @@ impl Results {
         self
     }
 
-    /// The answer with the name of its model before each warning.
-    pub(crate) fn with_named_warnings(mut self, model: &str) -> Self {
-        for warning in &mut self.warnings {
+    /// The answer with the name of its model before each warning, where there are several models.
+    pub(crate) fn with_named_warnings(mut self, model: &str, are_several: bool) -> Self {
+        for warning in self.warnings.iter_mut().filter(|_| are_several) {
             *warning = format!("{model}: {warning}");
         }
         self
     }
 
-    /// Results of several analyses in one. What two of them computed is taken from the first, and p-values are adjusted for all
-    /// comparisons together.
+    /// Results of several analyses: what two computed is taken from the first, and p-values are adjusted together.
     pub fn join(parts: &[&Results]) -> Results {
         let mut all = Results::default();
         for part in parts {
             // Scores of one part may be alike, so only those of earlier parts are looked at.
-            extend(&mut all.scores, &part.scores, |a, b| {
-                a.model == b.model && a.metric == b.metric
-            });
-            extend(&mut all.differences, &part.differences, |a, b| a.metric == b.metric);
-            extend(&mut all.curves, &part.curves, |a, b| {
-                a.model == b.model && a.metric == b.metric
-            });
-            extend(&mut all.breakdowns, &part.breakdowns, |a, b| {
-                a.model == b.model && a.metric == b.metric
-            });
-            extend(&mut all.samples, &part.samples, |a, b| {
-                a.model == b.model && a.metric == b.metric
-            });
-            extend(&mut all.classes, &part.classes, |a, b| a.name == b.name);
-            extend(&mut all.warnings, &part.warnings, |a, b| a == b);
+            extend(&mut all.scores, &part.scores, |s| (&s.model, &s.metric));
+            extend(&mut all.differences, &part.differences, |d| ("", &d.metric));
+            extend(&mut all.curves, &part.curves, |c| (&c.model, &c.metric));
+            extend(&mut all.breakdowns, &part.breakdowns, |b| (&b.model, &b.metric));
+            extend(&mut all.samples, &part.samples, |t| (&t.model, &t.metric));
+            extend(&mut all.classes, &part.classes, |c| ("", &c.name));
+            extend(&mut all.warnings, &part.warnings, |warning| ("", warning));
         }
         let models: Vec<String> = all.models().into_iter().map(str::to_string).collect();
         all.scores
@@ -199,11 +189,11 @@ fn picked<T: Clone>(
     ranked.into_iter().map(|(_, item)| item.clone()).collect()
 }
 
-/// Adds what is not there yet; items of one part may be alike.
-fn extend<T: Clone>(all: &mut Vec<T>, part: &[T], is_same: impl Fn(&T, &T) -> bool) {
+/// Adds what is not there yet by its model and name; items of one part may be alike.
+fn extend<T: Clone>(all: &mut Vec<T>, part: &[T], key: fn(&T) -> (&str, &str)) {
     let known = all.len();
     for item in part {
-        if !all[..known].iter().any(|other| is_same(other, item)) {
+        if !all[..known].iter().any(|other| key(other) == key(item)) {
             all.push(item.clone());
         }
     }

@@ -2,10 +2,11 @@
 //! From a retrieval to its scores: one ranking pass per direction serves all metrics, all K and all sets of labels.
 
 use crate::data::{Direction, LabelSet, Labels, Retrieval};
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse_if};
 use crate::kernels::rankings::{self, Job, Rankings, Relevance, Standing, rank, rank_both};
 use crate::kernels::similarity::{Products, Side, Way};
 use crate::metrics::{Metric, Part, Work};
+use crate::plan::memory;
 use crate::results::Results;
 use crate::run::Driver;
 use crate::spec::{Similarity, Spec};
@@ -15,7 +16,7 @@ pub(crate) struct Ranked<'a> {
     pub(crate) spec: &'a Spec,
     /// `text2sensor`.
     pub(crate) direction: String,
-    /// How many queries ask.
+    /// How many queries there are.
     pub(crate) queries: usize,
     /// How many targets there are, and how many a query can find: in a self-direction not itself.
     pub(crate) targets: usize,
@@ -43,10 +44,10 @@ pub(crate) struct RankedSet {
 }
 
 impl Ranked<'_> {
-    /// The printed identity of a score of this direction.
-    pub(crate) fn id(&self, metric: &str, part: &str, k: Option<usize>) -> String {
+    /// The identity of a score of this direction, from its declared pattern: `hubness.DIRECTION@K`.
+    pub(crate) fn id(&self, pattern: &str, k: Option<usize>) -> String {
         let at = k.map_or(String::new(), |k| format!("@{k}"));
-        format!("{metric}.{}{part}{at}", self.direction)
+        pattern.replace("DIRECTION", &self.direction).replace("@K", &at)
     }
 
     /// The K that is really used: there may be fewer targets.
@@ -56,10 +57,10 @@ impl Ranked<'_> {
 }
 
 impl RankedSet {
-    /// The printed identity of a score of this direction and set: `label_precision.text2sensor.macro(labels=l2)@10`.
-    pub(crate) fn id(&self, ranked: &Ranked, metric: &str, part: &str, k: Option<usize>) -> String {
+    /// The identity of a score of this direction and set: `label_precision.text2sensor.macro(labels=l2)@10`.
+    pub(crate) fn id(&self, ranked: &Ranked, pattern: &str, k: Option<usize>) -> String {
         let set = self.name.as_ref().map_or(String::new(), |n| format!("(labels={n})"));
-        ranked.id(metric, &format!("{part}{set}"), k)
+        ranked.id(&format!("{}{set}@K", pattern.trim_end_matches("@K")), k)
     }
 
     /// The code of the label of a query.
@@ -73,36 +74,25 @@ impl RankedSet {
     }
 }
 
-/// Computes the metrics for every direction of every retrieval. All problems of the input are found before heavy
-/// work starts.
+/// Computes the metrics for every direction of every retrieval. Problems of the input are found before heavy work.
 pub fn retrieve(retrievals: &[Retrieval], metrics: &[&Metric], spec: &Spec, driver: &Driver) -> Result<Results> {
     spec.check()?;
-    if spec.retrieval_k.is_empty() || spec.retrieval_k.contains(&0) {
-        return Err(Error::Input(format!(
-            "K = {:?}: a retrieval looks at the first K targets, at least one; 10, 50 and 100 are usual",
-            spec.retrieval_k
-        )));
-    }
+    let k = &spec.retrieval_k;
+    refuse_if(k.is_empty() || k.contains(&0), || {
+        format!("K = {k:?}: a retrieval looks at the first K targets, at least one; 10, 50 and 100 are usual")
+    })?;
     for retrieval in retrievals {
         retrieval.check()?;
         check_memory(retrieval, spec)?;
     }
     let mut results = Results::default();
-    let part = if metrics.iter().any(|m| m.reads_whole_ranking()) {
-        Part::Whole
-    } else {
-        Part::First
-    };
+    let reads_whole = metrics.iter().any(|m| m.reads_whole_ranking());
+    let part = if reads_whole { Part::Whole } else { Part::First };
     for retrieval in retrievals {
-        let sides: Vec<Side> = retrieval
-            .spaces
-            .iter()
-            .map(|space| Side::new(space, spec.similarity, driver))
-            .collect();
-        let mut answer = Results {
-            warnings: zero_rows(&sides, spec),
-            ..Results::default()
-        };
+        let side = |space| Side::new(space, spec.similarity, driver);
+        let sides: Vec<Side> = retrieval.spaces.iter().map(|space| side(space)).collect();
+        let mut answer = Results::default();
+        answer.warnings.extend(zero_rows(&sides, spec));
         answer.warnings.extend(repeated_rows(retrieval, &sides));
         let search = Search {
             retrieval,
@@ -121,21 +111,14 @@ pub fn retrieve(retrievals: &[Retrieval], metrics: &[&Metric], spec: &Spec, driv
             let ranked = search.ranked(retrieval.directions[number], rankings);
             answer.warnings.extend(advice(&ranked));
             for metric in metrics {
-                let Work::Ranking { compute, .. } = metric.work else {
-                    return Err(Error::WrongMetric {
-                        metric: metric.id,
-                        expected: "a score of a retrieval",
-                    });
+                let Work::Ranking(_, compute) = metric.work else {
+                    return Err(metric.is_not("a score of a retrieval"));
                 };
                 answer.absorb(compute(&ranked));
             }
         }
         let answer = answer.of_model(&retrieval.model);
-        results.absorb(if retrievals.len() > 1 {
-            answer.with_named_warnings(&retrieval.model)
-        } else {
-            answer
-        });
+        results.absorb(answer.with_named_warnings(&retrieval.model, retrievals.len() > 1));
     }
     Ok(results)
 }
@@ -150,7 +133,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Ranks the targets of a direction. Where its opposite is asked too, that is found as well and put aside.
+    /// Ranks the targets of a direction. Where its opposite comes later, that is found as well and put aside.
     fn rank(&self, number: usize, found: &mut Vec<(usize, Rankings)>) -> Rankings {
         let directions = &self.retrieval.directions;
         let direction = directions[number];
@@ -170,10 +153,7 @@ impl<'a> Search<'a> {
     }
 
     fn job<'b>(&'b self, direction: Direction, relevances: &'b [Relevance]) -> Job<'b> {
-        let products = Products {
-            query: &self.sides[direction.query],
-            target: &self.sides[direction.target],
-        };
+        let products = Products::new(&self.sides[direction.query], &self.sides[direction.target]);
         let is_self = direction.query == direction.target;
         let largest = self.spec.retrieval_k.iter().copied().max().unwrap_or(1);
         Job {
@@ -258,9 +238,8 @@ fn relevance(set: &LabelSet, direction: Direction, is_self: bool) -> Relevance {
 }
 
 fn count_hits(ranked: &Ranked, set: &mut RankedSet) {
-    let discounts: Vec<f64> = (0..ranked.rankings.depth)
-        .map(|i| 1.0 / ((i + 2) as f64).log2())
-        .collect();
+    let discount = |i: usize| 1.0 / ((i + 2) as f64).log2();
+    let discounts: Vec<f64> = (0..ranked.rankings.depth).map(discount).collect();
     for &k in &ranked.spec.retrieval_k {
         let k = ranked.effective(k);
         let (mut hits, mut gains) = (Vec::new(), Vec::new());
@@ -286,12 +265,9 @@ fn gap(query: &Side, target: &Side, spec: &Spec, driver: &Driver) -> f64 {
         Similarity::Cosine => side.mean(driver),
         Similarity::Dot => Side::new(side.space, Similarity::Cosine, driver).mean(driver),
     };
-    let squares = mean(query)
-        .iter()
-        .zip(&mean(target))
-        .map(|(a, b)| (a - b) * (a - b))
-        .sum::<f64>();
-    squares.sqrt()
+    let means = mean(query).into_iter().zip(mean(target));
+    let squares = means.map(|(a, b)| (a - b) * (a - b));
+    squares.sum::<f64>().sqrt()
 }
 
 fn zero_rows(sides: &[Side], spec: &Spec) -> Vec<String> {
@@ -299,12 +275,10 @@ fn zero_rows(sides: &[Side], spec: &Spec) -> Vec<String> {
         return Vec::new();
     }
     let zero = sides.iter().filter(|s| s.zeros > 0).map(|s| {
+        let (zeros, rows, name) = (s.zeros, s.space.rows(), s.space.name());
         format!(
-            "{} of the {} rows of `{}` have length zero and so no direction: their cosine with every row is taken as 0, \
-             which ranks by row number alone; remove such rows",
-            s.zeros,
-            s.space.rows(),
-            s.space.name()
+            "{zeros} of the {rows} rows of `{name}` have length zero and so no direction: their cosine with every row is taken \
+             as 0, which ranks by row number alone; remove such rows"
         )
     });
     zero.collect()
@@ -313,16 +287,11 @@ fn zero_rows(sides: &[Side], spec: &Spec) -> Vec<String> {
 /// Equal targets tie whatever the query: then the order of the file decides who is first.
 fn repeated_rows(retrieval: &Retrieval, sides: &[Side]) -> Vec<String> {
     let is_searched = |number: usize| retrieval.directions.iter().any(|d| d.target == number);
-    let repeated = sides
-        .iter()
-        .enumerate()
-        .filter(|(number, s)| is_searched(*number) && s.repeats() > 0);
-    let words = repeated.map(|(_, s)| {
+    let repeated = (0..).zip(sides).filter(|(number, _)| is_searched(*number));
+    let words = repeated.filter(|(_, s)| s.repeats() > 0).map(|(_, s)| {
+        let (count, rows, name) = (s.repeats(), s.space.rows(), s.space.name());
         format!(
-            "{} of the {} rows of `{}` equal an earlier row; such targets tie, and ties go to the smaller row number",
-            s.repeats(),
-            s.space.rows(),
-            s.space.name()
+            "{count} of the {rows} rows of `{name}` equal an earlier row; such targets tie, and ties go to the smaller row number"
         )
     });
     words.collect()
@@ -351,7 +320,7 @@ fn advice(ranked: &Ranked) -> Vec<String> {
         let more = if names.len() > 10 { ", …" } else { "" };
         advice.push(format!(
             "{}: {left_out} of {} queries are left out, because {} of {} labels have {why}: {shown}{more}",
-            set.id(ranked, "", "", None).trim_start_matches('.'),
+            set.id(ranked, "DIRECTION", None),
             ranked.queries,
             names.len(),
             relevance.query_counts.iter().filter(|&&c| c > 0).count(),
@@ -368,20 +337,11 @@ fn check_memory(retrieval: &Retrieval, spec: &Spec) -> Result<()> {
     for &direction in &retrieval.directions {
         let (query, target) = (&retrieval.spaces[direction.query], &retrieval.spaces[direction.target]);
         let depth = largest.min(target.rows());
-        let counts = retrieval
-            .label_sets
-            .iter()
-            .flat_map(|set| set.of_space[direction.target].counts());
+        let sets = retrieval.label_sets.iter();
+        let counts = sets.flat_map(|set| set.of_space[direction.target].counts());
         let matter = counts.max().unwrap_or(0).max(depth);
         let needed = rankings::memory(query.rows(), target, depth, matter, threads);
-        if needed > budget {
-            return Err(Error::MemoryLimit {
-                what: retrieval.direction_name(direction),
-                needed,
-                limit: budget,
-                advice: "use fewer threads",
-            });
-        }
+        memory::refuse_above(budget, needed, retrieval.direction_name(direction), "use fewer threads")?;
     }
     Ok(())
 }
@@ -405,10 +365,7 @@ mod tests {
             invariances: &[],
             takes: &[Takes::Queries],
             options: &[],
-            work: Work::Ranking {
-                part: Part::First,
-                compute,
-            },
+            work: Work::Ranking(Part::First, compute),
         };
         let space = Space::from_f64("a", 3, 1, vec![1.0, 2.0, 3.0]).expect("finite");
         let retrieval = Retrieval {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! Drivers: how tasks get run. What they compute never depends on the driver.
 //!
-//! A pass cuts its work into tasks by shape alone. A driver may run them one after the other, on all
-//! cores, or in a shuffled order; their partials are always merged in task order, so the bits of the
-//! result are the same.
+//! A pass cuts its work into tasks by shape alone. A driver may run them one after the other, on all cores, or in a shuffled
+//! order; their partials are always merged in task order, so the bits of the result are the same.
+
+use std::ops::Range;
 
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
@@ -46,8 +47,7 @@ pub struct Driver<'a> {
     prunes: bool,
 }
 
-/// How many partials [`Driver::fold`] keeps at a time. A constant, so that merging does not depend on
-/// the machine.
+/// How many partials [`Driver::fold`] keeps at a time, on every machine.
 const WAVE: usize = 8;
 
 impl Driver<'static> {
@@ -95,6 +95,11 @@ impl<'a> Driver<'a> {
                 arrived.into_iter().map(|(_, partial)| partial).collect()
             }
         }
+    }
+
+    /// Cuts `0..items` into blocks of `size`, each one task, and returns what they give in order.
+    pub(crate) fn blocks<T: Send>(&self, items: usize, size: usize, run: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+        self.map(items.div_ceil(size), |b| run(b * size..items.min((b + 1) * size)))
     }
 
     /// Runs tasks `0..count` and merges their partials in task order, holding only a few at a time.

@@ -34,7 +34,7 @@ pub struct Interval {
     pub unit: &'static str,
     /// How, in a few words: "jackknife", "Student t", "influence", "chi-squared".
     pub method: &'static str,
-    /// What each unit does to the value, where the method tells: the squares add up to the squared standard error.
+    /// What each unit does to the value, where the method gives it: the squares add up to the squared standard error.
     pub effects: Option<Arc<[f64]>>,
 }
 
@@ -74,7 +74,7 @@ pub struct Score {
     /// What a reader must know to use the number ("k-means' own labels: circular").
     #[serde(default)]
     pub note: Option<String>,
-    /// The K that was really used, where the asked one was larger than the number of targets.
+    /// The K that was really used, where the given one was larger than the number of targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_k: Option<usize>,
     /// What each unit does to the value, for comparing models unit by unit. Not part of a results document.
@@ -178,8 +178,7 @@ pub struct SampleTable {
     pub columns: Vec<(String, Vec<Option<f64>>)>,
 }
 
-/// A score broken down by label, or by pairs of labels: some columns of names, then columns of numbers, all of one
-/// length.
+/// A score broken down by label, or by pairs of labels: columns of names, then of numbers, all of one length.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Breakdown {
     /// The model it speaks of.
@@ -190,6 +189,51 @@ pub struct Breakdown {
     pub keys: Vec<NameColumn>,
     /// The numbers; `None` where there is none.
     pub columns: Vec<NumberColumn>,
+}
+
+impl SampleTable {
+    /// A table of a metric; the model is named later.
+    pub(crate) fn new(metric: &str, columns: Vec<(String, Vec<Option<f64>>)>) -> Self {
+        let model = String::new();
+        let metric = metric.into();
+        SampleTable { model, metric, columns }
+    }
+}
+
+impl Breakdown {
+    /// A table with a line for each of `lines`, whose columns follow; the model is named later.
+    pub(crate) fn of<T>(metric: impl Into<MetricId>, lines: &[T]) -> Lines<'_, T> {
+        let table = Breakdown {
+            model: String::new(),
+            metric: metric.into(),
+            keys: Vec::new(),
+            columns: Vec::new(),
+        };
+        Lines { lines, table }
+    }
+}
+
+/// A [`Breakdown`] that gets its columns, each computed line by line.
+pub(crate) struct Lines<'a, T> {
+    lines: &'a [T],
+    pub(crate) table: Breakdown,
+}
+
+impl<T> Lines<'_, T> {
+    /// With a column of names.
+    pub(crate) fn key(mut self, name: &str, of: impl Fn(&T) -> String) -> Self {
+        let (name, values) = (name.to_string(), self.lines.iter().map(of).collect());
+        self.table.keys.push(NameColumn { name, values });
+        self
+    }
+
+    /// With a column of numbers; those that are not finite are left out.
+    pub(crate) fn column(mut self, name: &str, of: impl Fn(&T) -> Option<f64>) -> Self {
+        let finite = |line: &T| of(line).filter(|x| x.is_finite());
+        let (name, values) = (name.to_string(), self.lines.iter().map(finite).collect());
+        self.table.columns.push(NumberColumn { name, values });
+        self
+    }
 }
 
 /// A column of names.

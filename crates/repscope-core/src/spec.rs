@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse_if};
 
 /// How distances between embeddings are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -170,26 +170,25 @@ impl Default for EtesSpec {
 
 impl EtesSpec {
     fn check(&self) -> Result<()> {
-        if !(self.fluency_weight.is_finite() && self.fluency_weight >= 0.0) {
-            return Err(Error::Input(format!(
-                "a fluency weight of {} is not a number of at least 0 (0.1 is usual)",
-                self.fluency_weight
-            )));
-        }
-        let is_inside = self.bands.iter().all(|cut| (-1.0..=1.0).contains(cut));
-        if !is_inside || self.bands.windows(2).any(|pair| pair[0] >= pair[1]) {
-            return Err(Error::Input(format!(
-                "bands that end at {:?}: give four energies from -1 to 1, each above the one before (-0.8 -0.5 -0.2 0 is usual)",
-                self.bands
-            )));
-        }
-        if self.k.contains(&0) {
-            return Err(Error::Input(format!(
-                "K = {:?}: a text can be among the K nearest for K of at least 1 (1 5 10 is usual)",
-                self.k
-            )));
-        }
-        Ok(())
+        let EtesSpec {
+            fluency_weight,
+            bands,
+            k,
+            ..
+        } = self;
+        refuse_if(!(fluency_weight.is_finite() && *fluency_weight >= 0.0), || {
+            format!("a fluency weight of {fluency_weight} is not a number of at least 0 (0.1 is usual)")
+        })?;
+        let is_inside = bands.iter().all(|cut| (-1.0..=1.0).contains(cut));
+        refuse_if(!is_inside || bands.windows(2).any(|pair| pair[0] >= pair[1]), || {
+            format!(
+                "bands that end at {bands:?}: give four energies from -1 to 1, each above the one before (-0.8 -0.5 -0.2 0 is \
+                 usual)"
+            )
+        })?;
+        refuse_if(k.contains(&0), || {
+            format!("K = {k:?}: a text can be among the K nearest for K of at least 1 (1 5 10 is usual)")
+        })
     }
 }
 
@@ -266,27 +265,25 @@ impl Default for Spec {
 impl Spec {
     /// Refuses options that no metric could work with. Those that depend on the data are checked by the metrics.
     pub fn check(&self) -> Result<()> {
-        if self.clusters == 0 || self.restarts == 0 {
-            return Err(Error::Input(format!(
-                "k-means with {} clusters and {} restarts: at least one of each is needed",
-                self.clusters, self.restarts
-            )));
-        }
-        if self.sample == Some(0) {
-            return Err(Error::input("a sample of 0 rows has no score; rank at least 1"));
-        }
-        if !(self.level > 0.0 && self.level < 1.0) {
-            return Err(Error::Input(format!(
-                "a confidence level of {} is not between 0 and 1 (0.95 is usual)",
-                self.level
-            )));
-        }
-        if !(self.discard >= 0.0 && self.discard < 1.0) {
-            return Err(Error::Input(format!(
-                "TwoNN cannot leave out a share of {}; it must be at least 0 and below 1 (0.1 is usual)",
-                self.discard
-            )));
-        }
+        let Spec {
+            clusters,
+            restarts,
+            level,
+            discard,
+            ..
+        } = self;
+        refuse_if(*clusters == 0 || *restarts == 0, || {
+            format!("k-means with {clusters} clusters and {restarts} restarts: at least one of each is needed")
+        })?;
+        refuse_if(self.sample == Some(0), || {
+            "a sample of 0 rows has no score; rank at least 1".to_string()
+        })?;
+        refuse_if(!(*level > 0.0 && *level < 1.0), || {
+            format!("a confidence level of {level} is not between 0 and 1 (0.95 is usual)")
+        })?;
+        refuse_if(!(*discard >= 0.0 && *discard < 1.0), || {
+            format!("TwoNN cannot leave out a share of {discard}; it must be at least 0 and below 1 (0.1 is usual)")
+        })?;
         self.etes.check()
     }
 }

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use super::perturbation::check_apart;
 use super::{Labels, Space};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_if};
 
 /// What several systems said about the same signals.
 #[derive(Debug, Clone)]
@@ -51,24 +52,17 @@ impl Decoding {
         };
         let samples = self.samples();
         for (place, system) in self.systems.iter().enumerate() {
-            if system.name.is_empty() {
-                return Err(Error::input("a system has no name; give each one"));
-            }
-            if self.systems[..place].iter().any(|other| other.name == system.name) {
-                return Err(Error::Input(format!(
-                    "two systems are called `{}`; name them apart",
-                    system.name
-                )));
-            }
+            let name = &system.name;
+            refuse_if(name.is_empty(), || "a system has no name; give each one".to_string())?;
+            check_apart("systems", name, self.systems[..place].iter().map(|other| &other.name))?;
             system.check()?;
-            if system.signal.rows() != samples {
-                return Err(Error::Input(format!(
-                    "system `{}` has {} samples but `{}` has {samples}; give every system the same samples",
-                    system.name,
-                    system.signal.rows(),
-                    first.name
-                )));
-            }
+            let rows = system.signal.rows();
+            refuse_if(rows != samples, || {
+                let first = &first.name;
+                format!(
+                    "system `{name}` has {rows} samples but `{first}` has {samples}; give every system the same samples"
+                )
+            })?;
         }
         let count = |what: &str, given: usize| same_count(what, given, "the signals", samples);
         if let Some(references) = &self.references {
@@ -79,12 +73,13 @@ impl Decoding {
         }
         for (place, (name, labels)) in self.groups.iter().enumerate() {
             count(&format!("the groups `{name}`"), labels.rows())?;
-            if name.is_empty() || self.groups[..place].iter().any(|(other, _)| other == name) {
-                return Err(Error::Input(format!(
-                    "two of the {} factors to group by are called `{name}`, or one has no name; name them apart",
-                    self.groups.len()
-                )));
-            }
+            let is_known = self.groups[..place].iter().any(|(other, _)| other == name);
+            refuse_if(name.is_empty() || is_known, || {
+                let factors = self.groups.len();
+                format!(
+                    "two of the {factors} factors to group by are called `{name}`, or one has no name; name them apart"
+                )
+            })?;
         }
         Ok(())
     }
@@ -100,15 +95,13 @@ impl System {
         ];
         for (what, space) in spaces.into_iter().filter_map(|(what, space)| Some((what, space?))) {
             same_count(&of(what), space.rows(), "its signals", rows)?;
-            if space.columns() != columns {
-                return Err(Error::Input(format!(
-                    "{} have {} columns but its signals have {}: vectors of different length have no cosine; take both from \
-                     one aligner",
-                    of(what),
-                    space.columns(),
-                    columns
-                )));
-            }
+            let (what, found) = (of(what), space.columns());
+            refuse_if(found != columns, || {
+                format!(
+                    "{what} have {found} columns but its signals have {columns}: vectors of different length have no cosine; \
+                     take both from one aligner"
+                )
+            })?;
         }
         if let Some(texts) = &self.texts {
             same_count(&of("the texts"), texts.len(), "its signals", rows)?;
@@ -116,10 +109,9 @@ impl System {
         if let Some(fluency) = &self.fluency {
             same_count(&of("the fluencies"), fluency.len(), "its signals", rows)?;
             if let Some(row) = fluency.iter().position(|f| !f.is_finite()) {
+                let (what, found) = (of("the fluencies"), fluency[row]);
                 return Err(Error::Input(format!(
-                    "{} hold {} at row {row} (counted from 0); give the logarithm of a perplexity, a finite number",
-                    of("the fluencies"),
-                    fluency[row]
+                    "{what} hold {found} at row {row} (counted from 0); give the logarithm of a perplexity, a finite number"
                 )));
             }
         }
@@ -128,11 +120,7 @@ impl System {
 }
 
 fn same_count(what: &str, given: usize, of: &str, expected: usize) -> Result<()> {
-    if given == expected {
-        Ok(())
-    } else {
-        Err(Error::Input(format!(
-            "{what} are {given} but {of} are {expected}; give one per sample, in the same order"
-        )))
-    }
+    refuse_if(given != expected, || {
+        format!("{what} are {given} but {of} are {expected}; give one per sample, in the same order")
+    })
 }

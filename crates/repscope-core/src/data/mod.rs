@@ -3,21 +3,15 @@
 //! inputs, texts decoded from signals, and how well models do elsewhere.
 
 mod decoding;
-mod labels;
-mod noise;
-mod performance;
 mod perturbation;
 mod retrieval;
 mod space;
 mod study;
 
 pub use decoding::{Decoding, System};
-pub use labels::Labels;
-pub use noise::{Moves, Noise, NoiseLevel};
-pub use performance::Performance;
 pub(crate) use perturbation::{BASELINE, COMBINED};
 pub use perturbation::{Head, Perturbation, PerturbedSet};
 pub use retrieval::{Direction, LabelSet, Retrieval};
 pub(crate) use space::{LARGEST, Slice};
 pub use space::{Space, Values};
-pub use study::{Pairs, Study};
+pub use study::{Labels, Moves, Noise, NoiseLevel, Pairs, Performance, Study};

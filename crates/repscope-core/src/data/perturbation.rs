@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! What a classifier says about samples, as they are and perturbed.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_if};
 
 /// The predictions of one model for the same samples, without and with perturbation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Perturbation {
-    /// What the model tells: one head per question.
+    /// What the model predicts: one head per question.
     pub heads: Vec<Head>,
     /// The same samples perturbed in several ways.
     pub sets: Vec<PerturbedSet>,
@@ -59,43 +59,33 @@ impl Perturbation {
                 "no head to score: give labels and predictions of at least one",
             ));
         };
-        if first.labels.is_empty() {
-            return Err(Error::Input(format!(
-                "head `{}` has 0 samples; give at least one",
-                first.name
-            )));
-        }
+        refuse_if(first.labels.is_empty(), || {
+            format!("head `{}` has 0 samples; give at least one", first.name)
+        })?;
         for (place, head) in self.heads.iter().enumerate() {
             check_name("head", &head.name, '_')?;
-            if self.heads.len() > 1 && head.name == COMBINED {
-                return Err(Error::Input(format!(
-                    "a head called `{COMBINED}` beside {} others: that is the name of all heads together; choose another",
-                    self.heads.len() - 1
-                )));
-            }
-            if self.heads[..place].iter().any(|other| other.name == head.name) {
-                return Err(Error::Input(format!(
-                    "two heads are called `{}`; name them apart",
-                    head.name
-                )));
-            }
+            let others = self.heads.len() - 1;
+            refuse_if(others > 0 && head.name == COMBINED, || {
+                format!(
+                    "a head called `{COMBINED}` beside {others} others: that is the name of all heads together; choose another"
+                )
+            })?;
+            check_apart("heads", &head.name, self.heads[..place].iter().map(|other| &other.name))?;
             head.check(first)?;
         }
         for (place, set) in self.sets.iter().enumerate() {
             set.check(&self.heads)?;
+            check_apart("sets", &set.name, self.sets[..place].iter().map(|other| &other.name))?;
+            let PerturbedSet {
+                name, family, percent, ..
+            } = set;
             for other in &self.sets[..place] {
-                if other.name == set.name {
-                    return Err(Error::Input(format!(
-                        "two sets are called `{}`; name them apart",
-                        set.name
-                    )));
-                }
-                if other.family == set.family && other.percent == set.percent {
-                    return Err(Error::Input(format!(
-                        "`{}` and `{}` both are {} % of family `{}`; give one of them a family of its own",
-                        other.name, set.name, set.percent, set.family
-                    )));
-                }
+                refuse_if(other.family == *family && other.percent == *percent, || {
+                    let other = &other.name;
+                    format!(
+                        "`{other}` and `{name}` both are {percent} % of family `{family}`; give one of them a family of its own"
+                    )
+                })?;
             }
         }
         Ok(())
@@ -104,21 +94,15 @@ impl Perturbation {
 
 impl Head {
     fn check(&self, first: &Head) -> Result<()> {
-        if self.labels.len() != first.labels.len() {
-            return Err(Error::Input(format!(
-                "head `{}` has {} labels but `{}` has {}; give every head a label for the same samples",
-                self.name,
-                self.labels.len(),
-                first.name,
-                first.labels.len()
-            )));
-        }
-        check_codes(&format!("the labels of `{}`", self.name), &self.labels, self)?;
-        check_codes(
-            &format!("the baseline predictions of `{}`", self.name),
-            &self.baseline,
-            self,
-        )
+        let (name, labels) = (&self.name, self.labels.len());
+        refuse_if(labels != first.labels.len(), || {
+            let (other, expected) = (&first.name, first.labels.len());
+            format!(
+                "head `{name}` has {labels} labels but `{other}` has {expected}; give every head a label for the same samples"
+            )
+        })?;
+        check_codes(&format!("the labels of `{name}`"), &self.labels, self)?;
+        check_codes(&format!("the baseline predictions of `{name}`"), &self.baseline, self)
     }
 }
 
@@ -126,39 +110,32 @@ impl PerturbedSet {
     fn check(&self, heads: &[Head]) -> Result<()> {
         check_name("set", &self.name, '.')?;
         check_name("family", &self.family, '.')?;
-        if self.name == BASELINE {
-            return Err(Error::Input(format!(
-                "a perturbed set is called `{BASELINE}`, the name of the samples as they are; choose another"
-            )));
-        }
-        if !(self.percent > 0.0 && self.percent <= 100.0) {
-            return Err(Error::Input(format!(
-                "set `{}` perturbs {} %; give a percentage above 0, at most 100",
-                self.name, self.percent
-            )));
-        }
+        let PerturbedSet {
+            name,
+            percent,
+            predictions,
+            ..
+        } = self;
+        refuse_if(name == BASELINE, || {
+            format!("a perturbed set is called `{BASELINE}`, the name of the samples as they are; choose another")
+        })?;
+        refuse_if(!(*percent > 0.0 && *percent <= 100.0), || {
+            format!("set `{name}` perturbs {percent} %; give a percentage above 0, at most 100")
+        })?;
         for share in [self.masked_lit, self.masked_all].into_iter().flatten() {
-            if !(0.0..=1.0).contains(&share) {
-                return Err(Error::Input(format!(
-                    "set `{}` has a masked share of {share}; a share is at least 0 and at most 1",
-                    self.name
-                )));
-            }
+            refuse_if(!(0.0..=1.0).contains(&share), || {
+                format!("set `{name}` has a masked share of {share}; a share is at least 0 and at most 1")
+            })?;
         }
-        if self.predictions.len() != heads.len() {
-            return Err(Error::Input(format!(
-                "set `{}` has predictions of {} heads but there are {}; give predictions of every head",
-                self.name,
-                self.predictions.len(),
-                heads.len()
-            )));
-        }
-        for (head, predictions) in heads.iter().zip(&self.predictions) {
-            check_codes(
-                &format!("the predictions of `{}` for set `{}`", head.name, self.name),
-                predictions,
-                head,
-            )?;
+        refuse_if(predictions.len() != heads.len(), || {
+            let (given, wanted) = (predictions.len(), heads.len());
+            format!(
+                "set `{name}` has predictions of {given} heads but there are {wanted}; give predictions of every head"
+            )
+        })?;
+        for (head, predictions) in heads.iter().zip(predictions) {
+            let what = format!("the predictions of `{}` for set `{name}`", head.name);
+            check_codes(&what, predictions, head)?;
         }
         Ok(())
     }
@@ -166,32 +143,31 @@ impl PerturbedSet {
 
 /// One class that exists for every sample.
 fn check_codes(what: &str, codes: &[u32], head: &Head) -> Result<()> {
-    if codes.len() != head.labels.len() {
-        return Err(Error::Input(format!(
-            "{what} are {} but there are {} samples; give one per sample, in the same order",
-            codes.len(),
-            head.labels.len()
-        )));
-    }
-    let unknown = |code: &&u32| **code as usize >= head.classes.len();
-    match codes.iter().find(unknown) {
-        Some(code) => Err(Error::Input(format!(
-            "{what} hold class {code} but there are {} classes, numbered from 0; name every class",
-            head.classes.len()
-        ))),
-        None => Ok(()),
-    }
+    let (given, samples, classes) = (codes.len(), head.labels.len(), head.classes.len());
+    refuse_if(given != samples, || {
+        format!("{what} are {given} but there are {samples} samples; give one per sample, in the same order")
+    })?;
+    let unknown = codes.iter().find(|code| **code as usize >= classes);
+    refuse_if(unknown.is_some(), || {
+        let code = unknown.unwrap_or(&0);
+        format!("{what} hold class {code} but there are {classes} classes, numbered from 0; name every class")
+    })
 }
 
 /// Names stand in identities such as `pis.modulation@top1`.
 fn check_name(what: &str, name: &str, also: char) -> Result<()> {
     let is_plain = |c: char| c.is_alphanumeric() || c == '_' || c == '-' || c == also;
-    if !name.is_empty() && name.chars().all(is_plain) {
-        Ok(())
-    } else {
-        Err(Error::Input(format!(
+    refuse_if(name.is_empty() || !name.chars().all(is_plain), || {
+        format!(
             "a {what} called `{name}` cannot stand in the name of a score such as pis.modulation@top1; use letters, digits, \
              `_` and `-`"
-        )))
-    }
+        )
+    })
+}
+
+/// Refuses a name that another has.
+pub(super) fn check_apart<'a>(what: &str, name: &str, mut others: impl Iterator<Item = &'a String>) -> Result<()> {
+    refuse_if(others.any(|other| other == name), || {
+        format!("two {what} are called `{name}`; name them apart")
+    })
 }

@@ -4,20 +4,18 @@
 use std::sync::Arc;
 
 use super::{Labels, Space};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_if};
 
 /// A class per row of every space, under one name: fine labels, coarse labels.
 #[derive(Debug, Clone)]
 pub struct LabelSet {
     /// Its name, where there are several: `l1`. It stands in the identity of the scores.
     pub name: Option<String>,
-    /// The labels of each space, in the order of [`Retrieval::spaces`]. A target is relevant where its label has the
-    /// same name as the query's.
+    /// The labels of each space of the retrieval. A target is relevant where its label has the same name as the query's.
     pub of_space: Vec<Arc<Labels>>,
 }
 
-/// Which space asks, and which is searched; numbers of [`Retrieval::spaces`]. Where both are the same space, a row
-/// is never its own target.
+/// Which space queries which, as numbers of [`Retrieval::spaces`]. Within one space a row is never its own target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Direction {
     /// The space whose rows are the queries.
@@ -44,11 +42,8 @@ pub struct Retrieval {
 impl Retrieval {
     /// `text2sensor`.
     pub fn direction_name(&self, direction: Direction) -> String {
-        format!(
-            "{}2{}",
-            self.spaces[direction.query].name(),
-            self.spaces[direction.target].name()
-        )
+        let [query, target] = [direction.query, direction.target].map(|space| self.spaces[space].name());
+        format!("{query}2{target}")
     }
 
     /// Whether row i of both spaces is the same sample, seen in two ways.
@@ -65,56 +60,43 @@ impl Retrieval {
             ));
         }
         if self.is_aligned.len() != spaces {
-            return Err(Error::Internal(
-                "not every space says whether it is aligned".to_string(),
-            ));
+            return Err(internal("not every space says whether it is aligned"));
         }
         for space in &self.spaces {
             let is_plain = |c: char| (c.is_alphanumeric() || c == '_' || c == '-') && c != '2';
-            if space.name().is_empty() || !space.name().chars().all(is_plain) {
-                return Err(Error::Input(format!(
-                    "a space called `{}` cannot be named in a direction such as text2sensor; use letters, `_`, `-` and \
-                     digits other than 2",
-                    space.name()
-                )));
-            }
+            let name = space.name();
+            refuse_if(name.is_empty() || !name.chars().all(is_plain), || {
+                format!(
+                    "a space called `{name}` cannot be named in a direction such as text2sensor; use letters, `_`, `-` and \
+                     digits other than 2"
+                )
+            })?;
         }
         self.check_rows()?;
         for direction in &self.directions {
             let (Some(query), Some(target)) = (self.spaces.get(direction.query), self.spaces.get(direction.target))
             else {
-                return Err(Error::Internal(
-                    "a direction names a space that is not there".to_string(),
-                ));
+                return Err(internal("a direction names a space that is not there"));
             };
-            if query.columns() != target.columns() {
-                return Err(Error::Input(format!(
-                    "`{}` has {} columns but `{}` has {}: vectors of different length have no cosine; project both \
-                     into one space first",
-                    query.name(),
-                    query.columns(),
-                    target.name(),
-                    target.columns()
-                )));
-            }
-            if direction.query == direction.target && target.rows() < 2 {
-                return Err(Error::Input(format!(
-                    "`{}` has one row, so {} has nothing to find",
-                    target.name(),
-                    self.direction_name(*direction)
-                )));
-            }
+            let (of_query, of_target) = (query.name(), target.name());
+            let (a, b) = (query.columns(), target.columns());
+            refuse_if(a != b, || {
+                format!(
+                    "`{of_query}` has {a} columns but `{of_target}` has {b}: vectors of different length have no cosine; project \
+                     both into one space first"
+                )
+            })?;
+            refuse_if(direction.query == direction.target && target.rows() < 2, || {
+                let direction = self.direction_name(*direction);
+                format!("`{of_target}` has one row, so {direction} has nothing to find")
+            })?;
         }
         Ok(())
     }
 
     fn check_rows(&self) -> Result<()> {
-        let mut aligned = self
-            .spaces
-            .iter()
-            .zip(&self.is_aligned)
-            .filter(|(_, a)| **a)
-            .map(|(s, _)| s);
+        let spaces = self.spaces.iter().zip(&self.is_aligned);
+        let mut aligned = spaces.filter(|(_, is_aligned)| **is_aligned).map(|(space, _)| space);
         if let Some(first) = aligned.next()
             && let Some(other) = aligned.find(|s| s.rows() != first.rows())
         {
@@ -127,9 +109,7 @@ impl Retrieval {
         }
         for set in &self.label_sets {
             if set.of_space.len() != self.spaces.len() {
-                return Err(Error::Internal(
-                    "a set of labels does not cover every space".to_string(),
-                ));
+                return Err(internal("a set of labels does not cover every space"));
             }
             for (space, labels) in self.spaces.iter().zip(&set.of_space) {
                 if labels.rows() != space.rows() {
@@ -145,4 +125,8 @@ impl Retrieval {
         }
         Ok(())
     }
+}
+
+fn internal(problem: &str) -> Error {
+    Error::Internal(problem.to_string())
 }

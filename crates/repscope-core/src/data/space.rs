@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_if};
 
 /// Row-major numbers, owned by whoever provides them: a vector, a mapped file, a NumPy array.
 ///
@@ -65,22 +65,16 @@ impl Space {
             Slice::F32(v) => v.len(),
             Slice::F64(v) => v.len(),
         };
-        if rows == 0 || columns == 0 {
-            return Err(Error::Input(format!(
-                "`{name}` is empty ({rows} rows, {columns} columns); give at least one row and one column"
-            )));
-        }
-        if rows > u32::MAX as usize {
-            return Err(Error::Input(format!(
-                "`{name}` has {rows} rows, more than the {} that row numbers can count; split the data",
-                u32::MAX
-            )));
-        }
-        if rows.checked_mul(columns) != Some(count) {
-            return Err(Error::Input(format!(
-                "`{name}` should hold {rows} × {columns} numbers but holds {count}"
-            )));
-        }
+        refuse_if(rows == 0 || columns == 0, || {
+            format!("`{name}` is empty ({rows} rows, {columns} columns); give at least one row and one column")
+        })?;
+        refuse_if(rows > u32::MAX as usize, || {
+            let most = u32::MAX;
+            format!("`{name}` has {rows} rows, more than the {most} that row numbers can count; split the data")
+        })?;
+        refuse_if(rows.checked_mul(columns) != Some(count), || {
+            format!("`{name}` should hold {rows} × {columns} numbers but holds {count}")
+        })?;
         space.check_finite()?;
         Ok(space)
     }
@@ -135,12 +129,12 @@ impl Space {
 
     /// The rows of this space with the rows of another below them.
     pub fn stack(&self, below: &Space) -> Result<Self> {
-        if self.columns != below.columns || self.rows != below.rows {
-            return Err(Error::Input(format!(
+        refuse_if(self.columns != below.columns || self.rows != below.rows, || {
+            format!(
                 "`{}` is {} × {} but what follows it, `{}`, is {} × {}; both must have the same shape",
                 self.name, self.rows, self.columns, below.name, below.rows, below.columns
-            )));
-        }
+            )
+        })?;
         let values = match (self.slice(), below.slice()) {
             (Slice::F32(a), Slice::F32(b)) => Values::F32(Arc::new([a, b].concat())),
             (a, b) => {
@@ -161,37 +155,36 @@ impl Space {
 
     fn check_finite(&self) -> Result<()> {
         const CHUNK: usize = 1 << 16;
+        fn first<T: Sync>(values: &[T], is_wrong: impl Fn(&T) -> bool + Sync) -> Option<usize> {
+            let chunks = values.par_chunks(CHUNK).enumerate();
+            chunks.find_map_first(|(c, chunk)| Some(c * CHUNK + chunk.iter().position(&is_wrong)?))
+        }
         let position = match self.slice() {
-            Slice::F32(v) => v
-                .par_chunks(CHUNK)
-                .enumerate()
-                .find_map_first(|(c, x)| Some((c, x.iter().position(|v| !v.is_finite())?))),
-            Slice::F64(v) => v
-                .par_chunks(CHUNK)
-                .enumerate()
-                .find_map_first(|(c, x)| Some((c, x.iter().position(|v| v.is_nan() || v.abs() > LARGEST)?))),
+            Slice::F32(v) => first(v, |x| !x.is_finite()),
+            Slice::F64(v) => first(v, |x| x.is_nan() || x.abs() > LARGEST),
         };
-        let Some((chunk, offset)) = position else {
+        let Some(at) = position else {
             return Ok(());
         };
-        let at = chunk * CHUNK + offset;
         let value = match self.slice() {
             Slice::F32(v) => f64::from(v[at]),
             Slice::F64(v) => v[at],
         };
-        if value.is_finite() {
-            return Err(Error::TooLarge {
-                space: self.name.clone(),
-                row: at / self.columns,
-                column: at % self.columns,
+        let (space, row, column) = (self.name.clone(), at / self.columns, at % self.columns);
+        Err(if value.is_finite() {
+            Error::TooLarge {
+                space,
+                row,
+                column,
                 value,
-            });
-        }
-        Err(Error::NotFinite {
-            space: self.name.clone(),
-            row: at / self.columns,
-            column: at % self.columns,
-            value,
+            }
+        } else {
+            Error::NotFinite {
+                space,
+                row,
+                column,
+                value,
+            }
         })
     }
 }

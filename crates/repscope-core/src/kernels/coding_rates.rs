@@ -52,7 +52,8 @@ impl CodingRates {
     pub(crate) fn new(space: &Space, classes: Option<&[u32]>, spec: &Mcr2Spec, driver: &Driver) -> Result<Self> {
         let factors = unit_factors(space)?;
         let members = members(classes.unwrap_or(&[]));
-        driver.progress().begin("coding rates", 1 + members.len() as u64);
+        let progress = driver.progress();
+        progress.begin("coding rates", 1 + members.len() as u64);
         let rate = |members: &[u32], weight: f64, driver: &Driver| {
             let rows = UnitRows {
                 space,
@@ -63,33 +64,27 @@ impl CodingRates {
             let scale = weight * space.columns() as f64 / (members.len() as f64 * spec.eps);
             let factor = factor(rows.products(driver), scale)?;
             let is_enough = members.len() >= ROWS_PER_COLUMN * space.columns();
+            let leverages = is_enough.then(|| leverages(&rows, &factor, scale, driver));
+            progress.advance(1);
             Ok(Rate {
                 members: members.to_vec(),
                 rate: half_log_determinant(&factor),
-                leverages: is_enough.then(|| leverages(&rows, &factor, scale, driver)),
+                leverages,
             })
         };
         let all: Vec<u32> = (0..space.rows() as u32).collect();
         let whole = rate(&all, spec.gamma1, driver)?;
-        driver.progress().advance(1);
-
         let serial = Driver::silent(Order::Serial);
         let small: Vec<Option<Result<Rate>>> = driver.map(members.len(), |class| {
-            is_one_task(members[class].len(), space.columns()).then(|| {
-                let found = rate(&members[class], 1.0, &serial);
-                driver.progress().advance(1);
-                found
-            })
+            let is_small = is_one_task(members[class].len(), space.columns());
+            is_small.then(|| rate(&members[class], 1.0, &serial))
         });
-        let mut rates = Vec::with_capacity(members.len());
-        for (rows, found) in members.iter().zip(small) {
-            let found = found.unwrap_or_else(|| {
-                let found = rate(rows, 1.0, driver);
-                driver.progress().advance(1);
-                found
-            });
-            rates.push(found?);
-        }
+        let large = |rows: &[u32]| rate(rows, 1.0, driver);
+        let rates = members
+            .iter()
+            .zip(small)
+            .map(|(rows, found)| found.unwrap_or_else(|| large(rows)));
+        let rates = rates.collect::<Result<Vec<Rate>>>()?;
         Ok(CodingRates { whole, classes: rates })
     }
 }
@@ -143,8 +138,7 @@ fn half_log_determinant(factor: &Triangle) -> f64 {
 fn leverages(rows: &UnitRows, factor: &Triangle, scale: f64, driver: &Driver) -> Vec<f64> {
     let (count, size) = (rows.members.len(), factor.size);
     let lower = MatRef::from_column_major_slice(&factor.values, size, size);
-    let parts = driver.map(count.div_ceil(ROWS), |task| {
-        let places = task * ROWS..count.min((task + 1) * ROWS);
+    let parts = driver.blocks(count, ROWS, |places| {
         let mut block = vec![0.0; places.len() * size];
         rows.copy(places.clone(), 0..size, &mut block);
         let solved = MatMut::from_column_major_slice_mut(&mut block, size, places.len());

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Two partitions of the same rows: how often they meet, and how much one says about the other.
 //!
-//! With n_ij rows in class i of the first and class j of the second partition, margins a_i and b_j and N
-//! rows in all, in nats:
+//! With n_ij of N rows in class i of the first and class j of the second partition, and margins a_i and b_j, in nats:
 //!
 //! - mutual information I = Σ_ij n_ij/N ln(N n_ij / (a_i b_j)), entropies H = −Σ_i a_i/N ln(a_i/N);
 //! - NMI = I / ((H₁ + H₂)/2);
@@ -69,19 +68,14 @@ impl Contingency {
         sum.max(0.0)
     }
 
-    /// The entropy of the first partition.
-    pub fn entropy_rows(&self) -> f64 {
-        entropy(&self.rows, self.n)
-    }
-
-    /// The entropy of the second partition.
-    pub fn entropy_columns(&self) -> f64 {
-        entropy(&self.columns, self.n)
+    /// (H₁ + H₂)/2.
+    pub fn mean_entropy(&self) -> f64 {
+        (entropy(&self.rows, self.n) + entropy(&self.columns, self.n)) / 2.0
     }
 
     /// Normalized mutual information, 0 to 1; `None` if both partitions have one class only.
     pub fn nmi(&self) -> Option<f64> {
-        let mean = (self.entropy_rows() + self.entropy_columns()) / 2.0;
+        let mean = self.mean_entropy();
         (mean > 0.0).then(|| (self.mutual_information() / mean).min(1.0))
     }
 
@@ -91,9 +85,8 @@ impl Contingency {
     /// by the ratio of neighbors and divided by their sum, which needs no factorials and loses no digits
     /// at large N; weights that no longer change a sum end the walk. Equal margins are done once.
     pub fn expected_mutual_information(&self) -> f64 {
-        let logs: Vec<f64> = (0..=self.rows.iter().copied().max().unwrap_or(0))
-            .map(|x| (x as f64).ln())
-            .collect();
+        let largest = self.rows.iter().copied().max().unwrap_or(0);
+        let logs: Vec<f64> = (0..=largest).map(|x| (x as f64).ln()).collect();
         let columns = sizes(&self.columns);
         let mut sum = 0.0;
         for (a, a_times) in sizes(&self.rows) {
@@ -107,14 +100,13 @@ impl Contingency {
     /// Adjusted mutual information, at most 1 and about 0 for unrelated partitions; `None` if both
     /// partitions have one class only, or if the margins allow no other value (every row its own class).
     pub fn ami(&self) -> Option<f64> {
-        let mean = (self.entropy_rows() + self.entropy_columns()) / 2.0;
+        let mean = self.mean_entropy();
         adjusted(self.mutual_information(), mean, self.expected_mutual_information())
     }
 
     /// [`Contingency::nmi`] without each row of the data.
     ///
-    /// Rows of one cell give the same value, so the cost is one evaluation per cell. `None` if the score
-    /// is undefined with or without some row.
+    /// Rows of one cell give the same value, so each cell is evaluated once. `None` where a score is undefined.
     pub fn nmi_without(&self) -> Option<Vec<f64>> {
         self.without(|information, mean| (mean > 0.0).then(|| (information / mean).min(1.0)))
     }
@@ -133,8 +125,7 @@ impl Contingency {
         if self.n < 2 {
             return None;
         }
-        // With f(x) = x ln x: N·I = Σ f(n_ij) − Σ f(a_i) − Σ f(b_j) + f(N), N·H₁ = f(N) − Σ f(a_i). Without
-        // a row, one term of each sum changes.
+        // With f(x) = x ln x: N·I = Σ f(n_ij) − Σ f(a_i) − Σ f(b_j) + f(N), N·H₁ = f(N) − Σ f(a_i). A row is in one term each.
         let cells: f64 = self.cells.iter().map(|c| x_ln_x(c.count)).sum();
         let rows: f64 = self.rows.iter().map(|&a| x_ln_x(a)).sum();
         let columns: f64 = self.columns.iter().map(|&b| x_ln_x(b)).sum();
@@ -186,14 +177,11 @@ fn x_ln_x(x: u64) -> f64 {
 fn sizes(totals: &[u64]) -> Vec<(u64, u64)> {
     let mut sorted: Vec<u64> = totals.iter().copied().filter(|t| *t > 0).collect();
     sorted.sort_unstable();
-    sorted
-        .chunk_by(|a, b| a == b)
-        .map(|run| (run[0], run.len() as u64))
-        .collect()
+    let runs = sorted.chunk_by(|a, b| a == b);
+    runs.map(|run| (run[0], run.len() as u64)).collect()
 }
 
-/// The mean of x/N ln(N x / (a b)) where x is hypergeometric: the rows of a class of size a that fall into
-/// a class of size b.
+/// The mean of x/N ln(N x / (a b)) where x, the rows that classes of sizes a and b share, is hypergeometric.
 fn expected_term(n: u64, a: u64, b: u64, logs: &[f64]) -> f64 {
     let (least, most) = ((a + b).saturating_sub(n), a.min(b));
     let constant = (n as f64 / (a as f64 * b as f64)).ln();

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! Influence: what drawing one row anew does to a score that compares rows with each other.
 //!
-//! A row counts in its own value, and in the values of the rows that have it as a neighbor or in a class mean.
-//! The spread of both parts together is the error of the score as an estimate for the population; the spread of
-//! the rows' own values alone is too small. Which rows stand between two others (ranks, the nearest other class)
-//! is held as it is.
+//! A row counts in its own value, and in the values of the rows that have it as a neighbor or in a class mean. The error of the
+//! score as an estimate for the population is the spread of both parts together; that of the rows' own values alone is too
+//! small. Which rows stand between two others (ranks, the nearest other class) is held as it is.
 
 use super::neighbors::Neighbors;
 use super::prepared::Prepared;
@@ -73,11 +72,8 @@ pub(crate) fn of_penalties(
     let population = (jackknife - unasked * squares_of_queries / (m * m)).max(0.0);
     let draw = unasked * squares_of_sums / (m * m);
     let standard_error = (population + draw).sqrt();
-    let weight = if squares > 0.0 {
-        standard_error / squares.sqrt()
-    } else {
-        0.0
-    };
+    let is_moved = squares > 0.0;
+    let weight = if is_moved { standard_error / squares.sqrt() } else { 0.0 };
     Some(PenaltyError {
         standard_error,
         freedom: present - 1.0,
@@ -139,7 +135,7 @@ const COORDINATES: usize = 1 << 31;
 /// Σ_{i in its class} ∂s_i/∂a_i · (d_iu − a_i) / (n − 1) + Σ_{i next to its class} ∂s_i/∂b_i · (d_iu − b_i) / n
 /// ```
 ///
-/// Where only anchors were asked, their sum stands for that over all rows.
+/// With anchors, their sum stands for that over all rows.
 pub(crate) fn on_silhouettes(
     prepared: &Prepared,
     anchors: Anchors,
@@ -149,11 +145,9 @@ pub(crate) fn on_silhouettes(
     driver: &Driver,
 ) -> Vec<(u32, f64)> {
     let (rows, counts, codes) = (prepared.rows(), labels.counts(), labels.codes());
-    let nearness: Vec<Option<Nearness>> = sums
-        .chunks_exact(labels.classes())
-        .enumerate()
-        .map(|(q, sums)| Nearness::new(sums, &counts, codes[anchors.row(q)] as usize))
-        .collect();
+    let near = |(q, sums)| Nearness::new(sums, &counts, codes[anchors.row(q)] as usize);
+    let by_query = sums.chunks_exact(labels.classes()).enumerate();
+    let nearness: Vec<Option<Nearness>> = by_query.map(near).collect();
     let queries = nearness.len();
     let mut sample = random::permutation(queries, &mut random::stream(seed, "silhouette", 0));
     sample.truncate((COORDINATES / (queries * prepared.columns()).max(1)).clamp(32, 256));

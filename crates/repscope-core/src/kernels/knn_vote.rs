@@ -10,7 +10,7 @@ use crate::data::{Labels, Space};
 pub(crate) enum Role {
     /// It votes.
     Trains,
-    /// It is asked about.
+    /// Its label is predicted.
     Tested,
     /// Neither.
     LeftOut,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! Passes: the shared scans over data that metrics are computed from.
 
-pub(crate) mod centred;
 pub(crate) mod clusters;
 pub(crate) mod coding_rates;
 pub(crate) mod contingency;
@@ -13,7 +12,6 @@ pub(crate) mod microkernel;
 pub(crate) mod moments;
 pub(crate) mod neighbors;
 pub(crate) mod pair_sums;
-pub(crate) mod paired;
 pub(crate) mod pca_plane;
 pub(crate) mod prepared;
 pub(crate) mod rankings;

@@ -71,21 +71,10 @@ pub(crate) fn scaled_column_means(space: &Space, scale: Option<&[f64]>, driver: 
     let sums = driver.fold(
         n.div_ceil(ROWS),
         |task| {
-            let mut sums = vec![0.0; d];
+            let (mut sums, mut row) = (vec![0.0; d], vec![0.0; d]);
             for i in task * ROWS..n.min((task + 1) * ROWS) {
-                let factor = scale.map_or(1.0, |s| s[i]);
-                match space.slice() {
-                    Slice::F32(v) => {
-                        for ((s, x), o) in sums.iter_mut().zip(&v[i * d..(i + 1) * d]).zip(&origin) {
-                            *s += f64::from(*x) * factor - o;
-                        }
-                    }
-                    Slice::F64(v) => {
-                        for ((s, x), o) in sums.iter_mut().zip(&v[i * d..(i + 1) * d]).zip(&origin) {
-                            *s += x * factor - o;
-                        }
-                    }
-                }
+                centered(space, scale, &origin, i..i + 1, 0..d, &mut row);
+                add(&mut sums, &row);
             }
             sums
         },
@@ -107,22 +96,19 @@ pub(crate) fn centered(
     columns: Range<usize>,
     out: &mut [f64],
 ) {
+    fn fill<T: Copy + Into<f64>>(row: &[T], factor: f64, mean: &[f64], out: &mut [f64]) {
+        for ((o, &x), m) in out.iter_mut().zip(row).zip(mean) {
+            *o = x.into() * factor - m;
+        }
+    }
     let d = space.columns();
     let mean = &mean[columns.clone()];
     for (i, out) in rows.zip(out.chunks_exact_mut(columns.len())) {
         let factor = scale.map_or(1.0, |s| s[i]);
         let span = i * d + columns.start..i * d + columns.end;
         match space.slice() {
-            Slice::F32(v) => {
-                for ((o, x), m) in out.iter_mut().zip(&v[span]).zip(mean) {
-                    *o = f64::from(*x) * factor - m;
-                }
-            }
-            Slice::F64(v) => {
-                for ((o, x), m) in out.iter_mut().zip(&v[span]).zip(mean) {
-                    *o = x * factor - m;
-                }
-            }
+            Slice::F32(v) => fill(&v[span], factor, mean, out),
+            Slice::F64(v) => fill(&v[span], factor, mean, out),
         }
     }
 }

@@ -10,6 +10,8 @@
 //! beyond the reach, so its exact one is beyond the reach minus the error bound E (or a lower bound of it was); if the k-th
 //! nearest candidate is not beyond that, no row that was turned away can be nearer. Otherwise all rows are measured.
 
+use std::sync::Mutex;
+
 use super::prepared::Prepared;
 use crate::run::Driver;
 
@@ -32,20 +34,13 @@ impl Neighbors {
 
     /// Only the `k` nearest of each query.
     pub(crate) fn truncated(&self, k: usize) -> Neighbors {
+        fn first<T: Copy>(lists: &[T], of: usize, k: usize) -> Vec<T> {
+            lists.chunks_exact(of).flat_map(|list| &list[..k]).copied().collect()
+        }
         Neighbors {
             k,
-            rows: self
-                .rows
-                .chunks_exact(self.k)
-                .flat_map(|list| &list[..k])
-                .copied()
-                .collect(),
-            distances: self
-                .distances
-                .chunks_exact(self.k)
-                .flat_map(|list| &list[..k])
-                .copied()
-                .collect(),
+            rows: first(&self.rows, self.k, k),
+            distances: first(&self.distances, self.k, k),
         }
     }
 
@@ -130,7 +125,7 @@ impl Candidates {
         if kept + 16 > self.capacity {
             keys.sort_by_cached_key(|&key| exactly(key, row, prepared));
             kept = self.k;
-            limit = up(exactly(keys[kept - 1], row, prepared).0.0 + self.errors[q]);
+            limit = up(prepared.squared_distance(row, row_of(keys[kept - 1])) + self.errors[q]);
         }
         self.counts[q] = kept as u32;
         self.reach[q] = limit.min(self.reach[q]);
@@ -165,33 +160,13 @@ fn nearest(found: impl Iterator<Item = (f64, u32)>, k: usize) -> Vec<(f64, u32)>
         found.truncate(k);
     }
     found.sort_unstable();
-    found
-        .into_iter()
-        .map(|(bits, row)| (f64::from_bits(bits), row))
-        .collect()
+    let exact = found.into_iter().map(|(bits, row)| (f64::from_bits(bits), row));
+    exact.collect()
 }
 
-/// A squared distance that can be sorted by.
-#[derive(PartialEq)]
-struct Sortable(f64);
-
-impl Eq for Sortable {}
-
-impl PartialOrd for Sortable {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Sortable {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0)
-    }
-}
-
-/// The exact squared distance of a candidate to `row`, then its row.
-fn exactly(key: u64, row: u32, prepared: &Prepared) -> (Sortable, u32) {
-    (Sortable(prepared.squared_distance(row, row_of(key))), row_of(key))
+/// The bits of the exact squared distance of a candidate to `row`, which order like the number; then its row.
+fn exactly(key: u64, row: u32, prepared: &Prepared) -> (u64, u32) {
+    (prepared.squared_distance(row, row_of(key)).to_bits(), row_of(key))
 }
 
 fn row_of(key: u64) -> u32 {
@@ -212,8 +187,7 @@ fn up(x: f64) -> f32 {
     }
 }
 
-/// The neighbors of all queries, in the order of `queries`, from the candidates of their blocks.
-/// `blocks` names the rows of each block.
+/// The neighbors of all queries from the candidates of their blocks, each of which comes with its rows.
 pub(crate) fn finish(
     k: usize,
     blocks: Vec<(Vec<u32>, Candidates)>,
@@ -222,7 +196,8 @@ pub(crate) fn finish(
     driver: &Driver,
 ) -> Neighbors {
     let queries: usize = blocks.iter().map(|(rows, _)| rows.len()).sum();
-    let blocks: Vec<std::sync::Mutex<(Vec<u32>, Candidates)>> = blocks.into_iter().map(std::sync::Mutex::new).collect();
+    // A block is taken out and finished: its memory is freed at once.
+    let blocks: Vec<_> = blocks.into_iter().map(|block| Mutex::new(Some(block))).collect();
     let start = Neighbors {
         k,
         rows: vec![0; queries * k],
@@ -231,13 +206,10 @@ pub(crate) fn finish(
     driver.fold(
         blocks.len(),
         |b| {
-            let mut block = blocks[b].lock().expect("no task panics while it holds a block");
-            let (rows, mut candidates) = (std::mem::take(&mut block.0), block.1.take_all());
-            let found: Vec<_> = rows
-                .iter()
-                .enumerate()
-                .map(|(q, &row)| candidates.finish(q, row, prepared))
-                .collect();
+            let block = blocks[b].lock().expect("no task panics while it holds a block").take();
+            let (rows, mut candidates) = block.expect("each block is finished once");
+            let finish = |(q, &row): (usize, &u32)| candidates.finish(q, row, prepared);
+            let found: Vec<_> = rows.iter().enumerate().map(finish).collect();
             (rows, found)
         },
         start,
@@ -252,20 +224,4 @@ pub(crate) fn finish(
             all
         },
     )
-}
-
-impl Candidates {
-    /// Takes the contents out, leaving nothing: a finished block frees its memory at once.
-    fn take_all(&mut self) -> Candidates {
-        Candidates {
-            k: self.k,
-            capacity: self.capacity,
-            wanted: self.wanted,
-            full: std::mem::take(&mut self.full),
-            keys: std::mem::take(&mut self.keys),
-            counts: std::mem::take(&mut self.counts),
-            errors: std::mem::take(&mut self.errors),
-            reach: std::mem::take(&mut self.reach),
-        }
-    }
 }

@@ -76,15 +76,12 @@ pub(crate) fn principal_plane(space: &Space, driver: &Driver) -> Plane {
     let (_, turn) = principal(&(block.transpose() * &product));
     block = &block * &turn;
     for c in 0..width {
-        let heaviest = block
-            .col(c)
-            .iter()
-            .fold(0.0f64, |l, &x| if x.abs() > l.abs() { x } else { l });
+        let heavier = |l: f64, &x: &f64| if x.abs() > l.abs() { x } else { l };
+        let heaviest = block.col(c).iter().fold(0.0, heavier);
         let sign = if heaviest < 0.0 { -1.0 } else { 1.0 };
         block.col_mut(c).iter_mut().for_each(|x| *x *= sign);
     }
-    let parts = driver.map(n.div_ceil(ROWS), |task| {
-        let rows = task * ROWS..n.min((task + 1) * ROWS);
+    let parts = driver.blocks(n, ROWS, |rows| {
         let mut values = vec![0.0; rows.len() * d];
         centered(space, None, &mean, rows.clone(), 0..d, &mut values);
         let along = |c: usize| -> Vec<f64> {
@@ -94,18 +91,11 @@ pub(crate) fn principal_plane(space: &Space, driver: &Driver) -> Plane {
         };
         (along(0), if width > 1 { along(1) } else { vec![0.0; rows.len()] })
     });
-    let mut plane = Plane {
-        x: Vec::with_capacity(n),
-        y: Vec::with_capacity(n),
-        shares: [0.0; 2],
-    };
-    for (x, y) in parts {
-        plane.x.extend(x);
-        plane.y.extend(y);
-    }
+    let (x, y): (Vec<Vec<f64>>, Vec<Vec<f64>>) = parts.into_iter().unzip();
+    let (x, y) = (x.concat(), y.concat());
     let share = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>() / total;
-    plane.shares = [share(&plane.x), share(&plane.y)];
-    plane
+    let shares = [share(&x), share(&y)];
+    Plane { x, y, shares }
 }
 
 /// The scatter matrix times a block of directions, and the trace of the scatter matrix.

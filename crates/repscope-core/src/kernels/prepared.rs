@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! A space made ready for pairwise work: exact distances in f64, rows for fast ones in f32, and a proven bound
-//! between the two.
+//! A space made ready for pairwise work: exact distances in f64, rows for fast ones in f32, and a bound between the two.
 //!
 //! Fast rows are centered (distances do not change, lengths shrink) and multiplied by a power of two so that the
 //! longest has a length of about 1 (no overflow or underflow whatever the units). All squared distances of the
@@ -11,6 +10,8 @@
 //! lanes. Rounding the coordinates moves it by at most 4u(‖a‖² + ‖b‖²). In the first form the lengths and
 //! their two additions move it by 6u(‖a‖² + ‖b‖²) and the dot product by 2·γ·‖a‖‖b‖ with γ = Du / (1 − Du); in the
 //! second, L sums of D/L squares move it by (D/L + 8)·u·2(‖a‖² + ‖b‖²). [`Prepared::error_bound`] is more than each of both.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -59,10 +60,8 @@ impl<'a> Prepared<'a> {
             scale: 1.0,
             longest: 0.0,
         };
-        let longest = driver
-            .map(space.rows().div_ceil(BLOCK), |b| prepared.longest_of_block(b))
-            .into_iter()
-            .fold(0.0, f64::max);
+        let longest = driver.blocks(space.rows(), BLOCK, |rows| prepared.longest_of(rows));
+        let longest = longest.into_iter().fold(0.0, f64::max);
         prepared.scale = power_of_two_near(longest);
         prepared.longest = longest * prepared.scale;
         Ok(prepared)
@@ -155,11 +154,11 @@ impl<'a> Prepared<'a> {
 
     /// Row `i`, centered and scaled.
     pub(crate) fn read(&self, i: usize, row: &mut [f64]) {
-        self.read_centred(i, row);
+        self.read_centered(i, row);
         row.iter_mut().for_each(|x| *x *= self.scale);
     }
 
-    fn read_centred(&self, i: usize, row: &mut [f64]) {
+    fn read_centered(&self, i: usize, row: &mut [f64]) {
         self.space.read_row(i, row);
         let factor = self.factors.as_ref().map_or(1.0, |f| f[i]);
         for (x, m) in row.iter_mut().zip(&self.mean) {
@@ -167,15 +166,13 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    fn longest_of_block(&self, block: usize) -> f64 {
-        let n = self.space.rows();
+    fn longest_of(&self, rows: Range<usize>) -> f64 {
         let mut row = vec![0.0; self.space.columns()];
-        let mut longest = 0.0f64;
-        for i in block * BLOCK..n.min((block + 1) * BLOCK) {
-            self.read_centred(i, &mut row);
-            longest = longest.max(length(&row));
-        }
-        longest
+        let measure = |i: usize| {
+            self.read_centered(i, &mut row);
+            length(&row)
+        };
+        rows.map(measure).fold(0.0, f64::max)
     }
 }
 

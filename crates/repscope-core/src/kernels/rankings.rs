@@ -3,7 +3,7 @@
 //! in a self-direction the query itself is excluded by its number.
 //!
 //! Queries meet all targets, by f32 products that never leave the registers unless they are large. Targets come in random
-//! order, so the first of them tell how similar a target must be to matter to each query; of the others only those are kept.
+//! order, so the first of them show how similar a target must be to matter to each query; of the others only those are kept.
 //! From them come the first `depth` targets of each query and how its relevant targets stand in the whole ranking, for every
 //! set of labels. One direction takes some queries at a time and needs O(queries · depth) of memory, plus what those at hand
 //! keep. Two opposite directions share one sweep where what all queries keep fits into memory; the results are the same.
@@ -15,8 +15,6 @@
 
 mod both_ways;
 mod candidates;
-mod finish;
-mod keys;
 mod one_way;
 
 use super::similarity::{Products, Way};
@@ -105,9 +103,27 @@ impl Rankings {
     pub(crate) fn of(&self, q: usize) -> &[u32] {
         &self.targets[q * self.depth..(q + 1) * self.depth]
     }
+
+    fn new(job: &Job) -> Self {
+        Rankings {
+            depth: job.depth,
+            targets: vec![0; job.queries() * job.depth],
+            standings: vec![vec![Standing::default(); job.queries()]; job.relevances.len()],
+        }
+    }
+
+    fn put(&mut self, found: Found) {
+        for (place, &q) in found.rows.iter().enumerate() {
+            let list = &found.targets[place * self.depth..(place + 1) * self.depth];
+            self.targets[q as usize * self.depth..][..self.depth].copy_from_slice(list);
+            for (all, some) in self.standings.iter_mut().zip(&found.standings) {
+                all[q as usize] = some[place];
+            }
+        }
+    }
 }
 
-/// What is asked in one direction.
+/// What is computed in one direction.
 pub(crate) struct Job<'a> {
     pub(crate) products: Products<'a>,
     /// Which of its two sides is the first; opposite directions differ in it.
@@ -135,26 +151,6 @@ impl Found {
     }
 }
 
-impl Rankings {
-    fn new(job: &Job) -> Self {
-        Rankings {
-            depth: job.depth,
-            targets: vec![0; job.queries() * job.depth],
-            standings: vec![vec![Standing::default(); job.queries()]; job.relevances.len()],
-        }
-    }
-
-    fn put(&mut self, found: Found) {
-        for (place, &q) in found.rows.iter().enumerate() {
-            let list = &found.targets[place * self.depth..(place + 1) * self.depth];
-            self.targets[q as usize * self.depth..][..self.depth].copy_from_slice(list);
-            for (all, some) in self.standings.iter_mut().zip(&found.standings) {
-                all[q as usize] = some[place];
-            }
-        }
-    }
-}
-
 /// Bytes that [`rank`] needs beside its input, where at most `needed` targets matter to a query.
 pub(crate) fn memory(queries: usize, space: &Space, depth: usize, needed: usize, threads: usize) -> u64 {
     let (n, d) = (space.rows(), space.columns());
@@ -172,8 +168,7 @@ pub(crate) fn rank(job: &Job, driver: &Driver) -> Rankings {
     }
 }
 
-/// Ranks the targets of every query of two opposite directions: in one sweep, unless it would need more than `memory`
-/// bytes.
+/// Ranks the targets of two opposite directions: in one sweep, unless that would need more than `memory` bytes.
 pub(crate) fn rank_both(jobs: [&Job; 2], memory: u64, driver: &Driver) -> [Rankings; 2] {
     if !jobs[0].is_direct() && both_ways::is_worthwhile(jobs, memory) {
         both_ways::rank_both(jobs, driver)
@@ -203,13 +198,12 @@ impl Job<'_> {
 
     /// All similarities in f64.
     fn directly(&self, driver: &Driver) -> Rankings {
-        let tasks = self.queries().div_ceil(FEWEST);
-        driver.progress().begin("queries", tasks as u64);
-        let found = driver.map(tasks, |task| {
+        driver
+            .progress()
+            .begin("queries", self.queries().div_ceil(FEWEST) as u64);
+        let found = driver.blocks(self.queries(), FEWEST, |queries| {
             let mut found = Found::new(self.relevances.len());
-            for q in task * FEWEST..self.queries().min((task + 1) * FEWEST) {
-                self.rank_directly(q, &mut found);
-            }
+            queries.for_each(|q| self.rank_directly(q, &mut found));
             driver.progress().advance(1);
             found
         });
@@ -225,9 +219,8 @@ impl Job<'_> {
             // −0 and 0 are the same similarity.
             (y + 0.0).total_cmp(&(x + 0.0)).then(a.cmp(b))
         };
-        let mut order: Vec<u32> = (0..self.targets() as u32)
-            .filter(|&j| !(self.is_self && j as usize == q))
-            .collect();
+        let is_other = |&j: &u32| !(self.is_self && j as usize == q);
+        let mut order: Vec<u32> = (0..self.targets() as u32).filter(is_other).collect();
         order.sort_unstable_by(before);
         found.rows.push(q as u32);
         found.targets.extend_from_slice(&order[..self.depth]);
@@ -236,7 +229,7 @@ impl Job<'_> {
         }
     }
 
-    /// Products in f32, with f64 where they cannot tell.
+    /// Products in f32, with f64 where they are too near.
     fn by_panels(&self, driver: &Driver) -> Rankings {
         let targets = one_way::Targets::new(self, driver);
         let queries: Vec<u32> = (0..self.queries() as u32).collect();

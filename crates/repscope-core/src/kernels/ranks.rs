@@ -75,12 +75,9 @@ impl Counts {
             unclear: Vec::new(),
         };
         for (&row, error) in rows.iter().zip(errors) {
-            let mut list: Vec<((f64, u32), u32)> = others
-                .of(place(row))
-                .iter()
-                .enumerate()
-                .map(|(slot, &j)| ((prepared.squared_distance(row, j), j), slot as u32))
-                .collect();
+            let neighbors = (0u32..).zip(others.of(place(row)));
+            let exact = neighbors.map(|(slot, &j)| ((prepared.squared_distance(row, j), j), slot));
+            let mut list: Vec<((f64, u32), u32)> = exact.collect();
             list.sort_unstable_by(|((d, j), _), ((e, l), _)| d.total_cmp(e).then(j.cmp(l)));
             let mut reach = -1.0;
             for (threshold, slot) in list {
@@ -162,8 +159,7 @@ impl Counts {
     }
 }
 
-/// Adds the pairs that are surely before each threshold, and lists the thresholds before which others may be, with a bit for
-/// each of these.
+/// Counts the pairs surely before each threshold, and lists thresholds before which others may be, with a bit for each.
 struct Count<'a> {
     squared: &'a [f32; WAITING],
     bands: &'a [[f32; 2]],

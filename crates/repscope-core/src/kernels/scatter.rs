@@ -10,12 +10,8 @@
 //! - Each row adds a positive semi-definite matrix, so the smallest eigenvalue of all rows is not below that of some of them.
 //!   A Cholesky decomposition of what some rows spread over the space add up to shows that it is above a floor.
 //!
-//! Where the floor is not 10⁴ times the error, all products are made again in f64. The rows looked at are few, so that
-//! little is lost.
+//! Where the floor is not 10⁴ times the error, all products are made again in f64; few rows were looked at.
 
-mod blocks;
-mod kernel;
-mod scalar;
 mod strips;
 
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -24,6 +20,8 @@ use faer::{MatMut, Par};
 use rand::Rng;
 
 use self::strips::{ROWS, Strips, dot};
+use super::moments::centered;
+use super::unit_rows::{Layout, Triangle, products};
 use crate::data::{Slice, Space};
 use crate::random::stream;
 use crate::run::Driver;
@@ -56,7 +54,7 @@ pub(super) const TOGETHER: usize = 4;
 pub(super) fn scatter(space: &Space, mean: &[f64], side: Side, driver: &Driver) -> Vec<f64> {
     let (n, d) = (space.rows(), space.columns());
     if side == Side::Rows || d < FEWEST_COLUMNS {
-        return blocks::scatter(space, mean, side, driver);
+        return by_blocks(space, mean, side, driver);
     }
     let is_worth_a_look = n >= 2 * LOOK * d && (n * d) as f64 * d as f64 >= MANY_PRODUCTS;
     let single = match space.slice() {
@@ -64,6 +62,18 @@ pub(super) fn scatter(space: &Space, mean: &[f64], side: Side, driver: &Driver) 
         _ => None,
     };
     single.unwrap_or_else(|| double(space, mean, driver))
+}
+
+/// Block by block: for few columns, and for the Gram matrix of few rows.
+fn by_blocks(space: &Space, mean: &[f64], side: Side, driver: &Driver) -> Vec<f64> {
+    let copy = |rows, columns, out: &mut [f64]| centered(space, None, mean, rows, columns, out);
+    let Triangle { size, mut values } = products((space.rows(), space.columns()), side, Layout::ByRow, copy, driver);
+    for i in 0..size {
+        for j in 0..i {
+            values[j * size + i] = values[i * size + j];
+        }
+    }
+    values
 }
 
 /// By f64 products.
@@ -78,9 +88,8 @@ fn double(space: &Space, mean: &[f64], driver: &Driver) -> Vec<f64> {
 fn single(space: &Space, mean: &[f64], driver: &Driver) -> Option<Vec<f64>> {
     let (n, d) = (space.rows(), space.columns());
     let mut rng = stream(0, "scatter", 0);
-    let signs: Vec<f64> = (0..d)
-        .map(|_| if rng.next_u32() & 1 == 0 { 1.0 } else { -1.0 })
-        .collect();
+    let mut sign = |_| if rng.next_u32() & 1 == 0 { 1.0 } else { -1.0 };
+    let signs: Vec<f64> = (0..d).map(&mut sign).collect();
     let mut strips = Strips::<f32>::new(space, mean, &signs);
     let every = (n / (LOOK * d).max(n / LEAST_PART)).max(1);
     let (look, rest): (Vec<usize>, Vec<usize>) = (0..strips.count()).partition(|s| s % every == 0);

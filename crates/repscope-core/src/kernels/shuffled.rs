@@ -4,8 +4,7 @@
 //! Let a_ij = ⟨x_i, y_j⟩ of unit rows. Over all pairings π of N rows, the mean of Σ a_iπ(i) / N is the mean of all a_ij, that
 //! is ⟨mean x, mean y⟩, and its variance is Σ d_ij² / (N²·(N − 1)), where d_ij = ⟨x_i − mean x, y_j − mean y⟩ (Hoeffding 1951).
 //! The sum of squares is Σ over a, b of A_ab·B_ab, A and B the D × D products of the centered rows with themselves; where
-//! there are fewer rows than columns, the d_ij are made, block by block. Nothing is drawn at random, so there is no error of a
-//! draw.
+//! there are fewer rows than columns, the d_ij are made, block by block. Nothing is drawn at random.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -33,8 +32,8 @@ pub(crate) fn moments(products: &Products, driver: &Driver) -> Shuffled {
     let (x, y) = (products.query, products.target);
     let (of_x, of_y) = (x.mean(driver), y.mean(driver));
     let members: Vec<u32> = (0..x.space.rows() as u32).collect();
-    let x = centred_rows(x, &members, &of_x);
-    let y = centred_rows(y, &members, &of_y);
+    let x = centered_rows(x, &members, &of_x);
+    let y = centered_rows(y, &members, &of_y);
     let n = members.len() as f64;
     let squares = if members.len() >= x.space.columns() {
         by_columns(&x, &y, driver)
@@ -48,7 +47,7 @@ pub(crate) fn moments(products: &Products, driver: &Driver) -> Shuffled {
     }
 }
 
-fn centred_rows<'a>(side: &'a Side, members: &'a [u32], mean: &'a [f64]) -> UnitRows<'a> {
+fn centered_rows<'a>(side: &'a Side, members: &'a [u32], mean: &'a [f64]) -> UnitRows<'a> {
     UnitRows {
         space: side.space,
         factors: side.factors(),

@@ -8,8 +8,7 @@
 //! mean below it, since the centered rows add up to zero.
 //!
 //! With X = U Σ Vᵀ, leaving out row i takes (v_j·x_i)² = σ_j² U_ij² from σ_j², to first order. So a function f of the
-//! singular values changes by Σ_j ∂f/∂ln σ_j² · U_ij²: one more product of all rows with V tells what every row does to
-//! every function.
+//! singular values changes by Σ_j ∂f/∂ln σ_j² · U_ij²: one more product of all rows with V gives all effects.
 
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -39,7 +38,7 @@ pub(crate) type Function = (&'static str, fn(&Values) -> Option<f64>);
 /// The singular values of the rows minus their mean, and of the rows as they are.
 pub(crate) struct Singular {
     /// All 0 where all rows are equal.
-    pub(crate) centred: Values,
+    pub(crate) centered: Values,
     pub(crate) raw: Values,
 }
 
@@ -57,14 +56,14 @@ pub(crate) struct Values {
 
 impl Singular {
     /// With what each row does to functions of the centered and of the raw values.
-    pub(crate) fn new(space: &Space, of_centred: &[Function], of_raw: &[Function], driver: &Driver) -> Self {
+    pub(crate) fn new(space: &Space, of_centered: &[Function], of_raw: &[Function], driver: &Driver) -> Self {
         let (n, d) = (space.rows(), space.columns());
         let mean = column_means(space, driver);
-        let (scale, centred) = triangle(space, &mean, driver);
+        let (scale, centered) = triangle(space, &mean, driver);
         let below = Mat::from_fn(1, d, |_, j| (n as f64).sqrt() * mean[j] * scale);
-        let raw = triangle_of(stacked(&centred, &below));
+        let raw = triangle_of(stacked(&centered, &below));
         Singular {
-            centred: Values::new(space, &mean, scale, &centred, of_centred, driver),
+            centered: Values::new(space, &mean, scale, &centered, of_centered, driver),
             raw: Values::new(space, &vec![0.0; d], scale, &raw, of_raw, driver),
         }
     }
@@ -114,11 +113,11 @@ impl Values {
 
     /// ∂f/∂ln σ_j² of each function, by central differences; 0 where σ_j is 0 or f is not defined.
     fn slopes(&self, functions: &[Function]) -> Vec<Vec<f64>> {
+        let values = self.values.clone();
         let mut moved = Values {
-            n: self.n,
-            d: self.d,
-            values: self.values.clone(),
+            values,
             effects: Vec::new(),
+            ..*self
         };
         let mut slopes = vec![vec![0.0; self.values.len()]; functions.len()];
         for (j, &value) in self.values.iter().enumerate().filter(|(_, v)| !self.is_rounding(**v)) {
@@ -126,9 +125,8 @@ impl Values {
                 moved.values[j] = value * (STEP / 2.0).exp();
                 let up = function(&moved);
                 moved.values[j] = value * (-STEP / 2.0).exp();
-                slopes[j] = up
-                    .zip(function(&moved))
-                    .map_or(0.0, |(up, down)| (up - down) / (2.0 * STEP));
+                let both = up.zip(function(&moved));
+                slopes[j] = both.map_or(0.0, |(up, down)| (up - down) / (2.0 * STEP));
                 moved.values[j] = value;
             }
         }
@@ -146,8 +144,7 @@ impl Values {
         driver: &Driver,
     ) -> Vec<Vec<f64>> {
         let (n, d, rank) = (self.n, self.d, self.values.len());
-        let parts = driver.map(n.div_ceil(ROWS), |task| {
-            let rows = task * ROWS..n.min((task + 1) * ROWS);
+        let parts = driver.blocks(n, ROWS, |rows| {
             let mut block = vec![0.0; rows.len() * d];
             centered(space, None, mean, rows.clone(), 0..d, &mut block);
             let block = MatRef::from_row_major_slice(&block, rows.len(), d);
@@ -157,15 +154,11 @@ impl Values {
             matmul::matmul(out, Accum::Replace, block, vectors, scale, Par::Seq);
             let effects = |slopes: &Vec<f64>| {
                 let of_row = |along: &[f64]| {
-                    let known = self
-                        .values
-                        .iter()
-                        .zip(along)
-                        .zip(slopes)
-                        .filter(|(_, slope)| **slope != 0.0);
-                    known
-                        .map(|((value, a), slope)| slope * ((a / value).powi(2) - 1.0 / n as f64))
-                        .sum()
+                    let values = self.values.iter().zip(along).zip(slopes);
+                    let known = values.filter(|(_, slope)| **slope != 0.0);
+                    let effect =
+                        |((value, a), slope): ((&f64, &f64), &f64)| slope * ((a / value).powi(2) - 1.0 / n as f64);
+                    known.map(effect).sum()
                 };
                 along.chunks_exact(rank).map(of_row).collect::<Vec<f64>>()
             };
@@ -181,8 +174,8 @@ impl Values {
     }
 }
 
-/// A power of two that the rows were multiplied by, so that no square leaves the range of numbers, and a matrix of at most
-/// D rows with their singular values and V.
+/// A power of two that keeps all squares in range, and a matrix of at most D rows with the singular values and V of the
+/// rows times it.
 fn triangle(space: &Space, mean: &[f64], driver: &Driver) -> (f64, Mat<f64>) {
     let (n, d) = (space.rows(), space.columns());
     let at_once = (ROWS_PER_COLUMN * d).max(FEWEST);
@@ -328,10 +321,10 @@ mod tests {
     }
 
     #[test]
-    fn equal_rows_have_no_centred_singular_values() {
+    fn equal_rows_have_no_centered_singular_values() {
         let space = Space::from_f64("same", 50, 3, vec![0.1; 150]).unwrap();
         let found = Singular::new(&space, &[], &[], &Driver::silent(Order::Serial));
-        assert_eq!(found.centred.values, [0.0; 3]);
+        assert_eq!(found.centered.values, [0.0; 3]);
         assert!(found.raw.values[0] > 0.0);
     }
 
@@ -354,7 +347,7 @@ mod tests {
             let mut fewer = rows.clone();
             fewer.drain(row * d..(row + 1) * d);
             let left = of(fewer);
-            for (whole, left) in [(&whole.centred, &left.centred), (&whole.raw, &left.raw)] {
+            for (whole, left) in [(&whole.centered, &left.centered), (&whole.raw, &left.raw)] {
                 let change = (share.1)(whole).unwrap() - (share.1)(left).unwrap();
                 let effect = whole.effects("share").unwrap()[row];
                 // To first order: the rest is smaller by another 1/N.

@@ -5,7 +5,7 @@
 //! (Σ λ)² / Σ λ² = (tr C)² / ‖C‖²_F. Leaving out row i changes the scatter matrix S = (N − 1) C by one
 //! rank, S₋ᵢ = S − N/(N−1) δ_i δ_iᵀ, so with ‖δ_i‖² and δ_iᵀ C δ_i at hand the ratio without row i costs
 //! a few operations: an exact delete-one jackknife. The eigenvalues do not need what rows add, nor the other way round,
-//! so each is found only where somebody asks for it.
+//! so each is found only where it is needed.
 
 use std::sync::LazyLock;
 
@@ -28,8 +28,7 @@ const ROWS: usize = 256;
 /// Below this share of the whole variance, what is left without a row is rounding.
 const ROUNDING_SHARE: f64 = 1e-12;
 
-/// From this many rows on, δ_iᵀ C δ_i is computed in single precision: a row changes the ratio by about 1/N of it,
-/// and of that change six digits are kept.
+/// From this many rows on, δ_iᵀ C δ_i is in single precision: six digits of a change that is about 1/N of the ratio.
 const MANY: usize = 4096;
 
 /// Eigenvalues of the covariance matrix and the contribution of each row.
@@ -41,7 +40,7 @@ pub(crate) struct Spectrum {
     /// Eigenvalues of the covariance matrix (ddof 1), largest first: min(N, D) of them, none if N = 1.
     /// Negative ones, which only rounding can cause, are 0; so are all of them if all rows are equal.
     pub eigenvalues: LazyLock<Vec<f64>, Box<dyn FnOnce() -> Vec<f64> + Send>>,
-    /// What each row adds, where somebody asked for it.
+    /// What each row adds, where that is needed.
     by_row: Option<ByRow>,
     /// Σ λ; 0 if all rows are equal.
     trace: f64,
@@ -52,37 +51,30 @@ pub(crate) struct Spectrum {
 /// What each row adds to the moments.
 pub(crate) struct ByRow {
     /// ‖δ_i‖² of each row.
-    squared_lengths: Vec<f64>,
+    squares: Vec<f64>,
     /// δ_iᵀ C δ_i of each row.
-    quadratic: Vec<f64>,
-}
-
-/// Whether somebody asks what single rows add.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rows {
-    Asked,
-    NotAsked,
+    forms: Vec<f64>,
 }
 
 impl Spectrum {
-    /// Computes the moments of the space, and what each row adds to them where that is asked for.
-    pub fn new(space: &Space, rows: Rows, driver: &Driver) -> Self {
+    /// Computes the moments of the space, and what each row adds to them where that is needed.
+    pub fn new(space: &Space, wants_rows: bool, driver: &Driver) -> Self {
         let (n, d) = (space.rows(), space.columns());
         if n < 2 {
             return Spectrum {
                 n,
                 d,
                 eigenvalues: LazyLock::new(Box::new(Vec::new)),
-                by_row: (rows == Rows::Asked).then(|| ByRow {
-                    squared_lengths: vec![0.0; n],
-                    quadratic: vec![0.0; n],
+                by_row: wants_rows.then(|| ByRow {
+                    squares: vec![0.0; n],
+                    forms: vec![0.0; n],
                 }),
                 trace: 0.0,
                 concentration: 0.0,
             };
         }
         let moments = Moments::new(space, driver);
-        let by_row = (rows == Rows::Asked).then(|| match moments.side {
+        let by_row = wants_rows.then(|| match moments.side {
             Side::Columns if n < MANY => forms_by_columns(space, &moments, |x| x, driver),
             Side::Columns => forms_by_columns(space, &moments, |x| x as f32, driver),
             Side::Rows => forms_by_rows(&moments),
@@ -94,11 +86,8 @@ impl Spectrum {
             n,
             d,
             eigenvalues: LazyLock::new(Box::new(move || {
-                if all_equal {
-                    vec![0.0; n.min(d)]
-                } else {
-                    eigenvalues(&moments)
-                }
+                let zeros = all_equal.then(|| vec![0.0; n.min(d)]);
+                zeros.unwrap_or_else(|| eigenvalues(&moments))
             })),
             by_row,
             trace,
@@ -112,13 +101,12 @@ impl Spectrum {
         (self.trace > 0.0).then(|| (1.0 / self.concentration).clamp(1.0, most))
     }
 
-    /// What each row adds, if that was asked for.
+    /// What each row adds, if that was computed.
     pub fn by_row(&self) -> Option<&ByRow> {
         self.by_row.as_ref()
     }
 
-    /// The participation ratio of the same data without row `row`; `None` if the other rows are equal or
-    /// there are fewer than two.
+    /// The participation ratio without row `row`; `None` if the other rows are equal or there are fewer than two.
     ///
     /// A row that holds nearly all of the variance leaves few digits for the others; the result is kept
     /// within its possible range, 1 to min(N − 2, D).
@@ -130,13 +118,13 @@ impl Spectrum {
         let n = self.n as f64;
         let weight = n / (n - 1.0).powi(2);
         let trace = self.trace;
-        let length = by_row.squared_lengths[row];
+        let length = by_row.squares[row];
         let trace_left = trace - weight * length;
         if trace_left <= ROUNDING_SHARE * trace {
             return None;
         }
         let squares = self.concentration * trace.powi(2);
-        let squares_left = squares - 2.0 * weight * by_row.quadratic[row] + (weight * length).powi(2);
+        let squares_left = squares - 2.0 * weight * by_row.forms[row] + (weight * length).powi(2);
         let most = (self.n - 2).min(self.d) as f64;
         // Written so that squares lost to rounding (0 or less) give the lower end and not a wild ratio.
         let least_squares = trace_left.powi(2) / most;
@@ -152,9 +140,8 @@ fn sums(moments: &Moments) -> (f64, f64) {
     let largest = largest_diagonal(moments);
     let trace: f64 = (0..size).map(|a| moments.scatter[a * size + a] / largest).sum();
     let rows = moments.scatter.chunks_exact(size);
-    let squares: f64 = rows
-        .map(|row| row.iter().map(|s| (s / largest).powi(2)).sum::<f64>())
-        .sum();
+    let square = |row: &[f64]| row.iter().map(|s| (s / largest).powi(2)).sum::<f64>();
+    let squares: f64 = rows.map(square).sum();
     (trace * largest / (moments.n as f64 - 1.0), squares / trace.powi(2))
 }
 
@@ -199,8 +186,7 @@ fn forms_by_columns<T: RealField + Copy + Into<f64>>(
     let back = 1.0 / unit / unit / scale / (n as f64 - 1.0);
     let scatter: Vec<T> = moments.scatter.iter().map(|s| round(s * scale)).collect();
     let scatter = MatRef::from_row_major_slice(&scatter, d, d);
-    let parts = driver.map(n.div_ceil(ROWS), |task| {
-        let rows = task * ROWS..n.min((task + 1) * ROWS);
+    let parts = driver.blocks(n, ROWS, |rows| {
         let count = rows.len();
         let mut centered = vec![0.0; count * d];
         moments::centered(space, None, &moments.mean, rows, 0..d, &mut centered);
@@ -230,26 +216,17 @@ fn forms_by_columns<T: RealField + Copy + Into<f64>>(
         let forms = rounded.chunks_exact(d).zip(below.chunks_exact(d)).map(form);
         lengths.zip(forms).collect::<Vec<_>>()
     });
-    let (squared_lengths, quadratic) = parts.into_iter().flatten().unzip();
-    ByRow {
-        squared_lengths,
-        quadratic,
-    }
+    let (squares, forms) = parts.into_iter().flatten().unzip();
+    ByRow { squares, forms }
 }
 
 /// ‖δ_i‖² = G_ii and δ_iᵀ S δ_i = Σ_j G_ij² from the N × N Gram matrix.
 fn forms_by_rows(moments: &Moments) -> ByRow {
     let n = moments.n;
-    let mut squared_lengths = Vec::with_capacity(n);
-    let mut quadratic = Vec::with_capacity(n);
-    for (i, row) in moments.scatter.chunks_exact(n).enumerate() {
-        squared_lengths.push(row[i]);
-        quadratic.push(row.iter().map(|g| g * g).sum::<f64>() / (n as f64 - 1.0));
-    }
-    ByRow {
-        squared_lengths,
-        quadratic,
-    }
+    let form = |row: &[f64]| row.iter().map(|g| g * g).sum::<f64>() / (n as f64 - 1.0);
+    let rows = moments.scatter.chunks_exact(n).enumerate();
+    let (squares, forms) = rows.map(|(i, row)| (row[i], form(row))).unzip();
+    ByRow { squares, forms }
 }
 
 #[cfg(test)]
@@ -276,7 +253,7 @@ mod tests {
     }
 
     fn spectrum(n: usize, d: usize, values: Vec<f64>) -> Spectrum {
-        Spectrum::new(&Space::from_f64("z", n, d, values).unwrap(), Rows::Asked, &serial())
+        Spectrum::new(&Space::from_f64("z", n, d, values).unwrap(), true, &serial())
     }
 
     impl Spectrum {
@@ -299,9 +276,9 @@ mod tests {
         assert_close(s.eigenvalues[0], 8.0 / 3.0, 1e-14);
         assert_close(s.eigenvalues[1], 2.0 / 3.0, 1e-14);
         assert_close(s.participation_ratio().unwrap(), 100.0 / 68.0, 1e-14);
-        assert_eq!(s.by_row().unwrap().squared_lengths, [1.0, 1.0, 4.0, 4.0]);
-        assert_close(s.by_row().unwrap().quadratic[0], 2.0 / 3.0, 1e-14);
-        assert_close(s.by_row().unwrap().quadratic[3], 32.0 / 3.0, 1e-14);
+        assert_eq!(s.by_row().unwrap().squares, [1.0, 1.0, 4.0, 4.0]);
+        assert_close(s.by_row().unwrap().forms[0], 2.0 / 3.0, 1e-14);
+        assert_close(s.by_row().unwrap().forms[3], 32.0 / 3.0, 1e-14);
     }
 
     /// Rows ±√λ_a on the axes, so that the covariance matrix has eigenvalues in proportion to λ.
@@ -345,7 +322,7 @@ mod tests {
         let moments = Moments::new(&space, &serial());
         let double = forms_by_columns(&space, &moments, |x| x, &serial());
         let single = forms_by_columns(&space, &moments, |x| x as f32, &serial());
-        let (single, double) = (single.quadratic, double.quadratic);
+        let (single, double) = (single.forms, double.forms);
         let mean = double.iter().sum::<f64>() / n as f64;
         for (single, double) in single.iter().zip(&double) {
             assert!(
@@ -388,13 +365,13 @@ mod tests {
         }
         for i in 0..n {
             assert_close(
-                narrow.by_row().unwrap().squared_lengths[i],
-                wide.by_row().unwrap().squared_lengths[i],
+                narrow.by_row().unwrap().squares[i],
+                wide.by_row().unwrap().squares[i],
                 1e-13,
             );
             assert_close(
-                narrow.by_row().unwrap().quadratic[i],
-                wide.by_row().unwrap().quadratic[i],
+                narrow.by_row().unwrap().forms[i],
+                wide.by_row().unwrap().forms[i],
                 1e-12,
             );
         }
@@ -457,13 +434,13 @@ mod tests {
         let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();
         for (n, d) in [(700, 30), (30, 700)] {
             let space = Space::from_f64("z", n, d, correlated(n, d, 3.0)).unwrap();
-            let one = Spectrum::new(&space, Rows::Asked, &serial());
+            let one = Spectrum::new(&space, true, &serial());
             for order in [Order::Parallel, Order::Shuffled(3)] {
-                let other = Spectrum::new(&space, Rows::Asked, &Driver::silent(order));
+                let other = Spectrum::new(&space, true, &Driver::silent(order));
                 assert_eq!(bits(&one.eigenvalues), bits(&other.eigenvalues), "{order:?}");
                 assert_eq!(
-                    bits(&one.by_row().unwrap().quadratic),
-                    bits(&other.by_row().unwrap().quadratic),
+                    bits(&one.by_row().unwrap().forms),
+                    bits(&other.by_row().unwrap().forms),
                     "{order:?}"
                 );
             }

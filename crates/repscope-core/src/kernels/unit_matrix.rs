@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-//! Rows of length 1 in f64, and their products with another.
-//!
-//! Eight lanes in a fixed order and no fused operations: a product has the same bits on every machine, alone and among others,
-//! and equal rows have equal products.
+//! Unit-length rows in f64: their products with another, and the same rows without what they share.
+//! Eight lanes in a fixed order and no fused operations: a product has the same bits on every machine and for equal rows.
 
-use super::prepared::BLOCK;
+use std::ops::Range;
+
+use super::moments::centered;
+use super::prepared::{BLOCK, length};
 use super::similarity::Side;
+use crate::data::Space;
+use crate::error::Result;
 use crate::run::Driver;
 
 /// Sums that run side by side.
@@ -20,8 +23,7 @@ pub(crate) struct UnitMatrix {
 impl UnitMatrix {
     pub(crate) fn new(side: &Side, driver: &Driver) -> Self {
         let (n, d) = (side.space.rows(), side.space.columns());
-        let blocks = driver.map(n.div_ceil(BLOCK), |b| {
-            let rows = b * BLOCK..n.min((b + 1) * BLOCK);
+        let blocks = driver.blocks(n, BLOCK, |rows| {
             let mut values = vec![0.0; rows.len() * d];
             for (i, row) in rows.zip(values.chunks_exact_mut(d)) {
                 side.space.read_row(i, row);
@@ -46,8 +48,7 @@ impl UnitMatrix {
         out[0]
     }
 
-    /// The cosines of a unit row with the rows from `first` on, as many as `out` has room for. Rounding does not take them out
-    /// of their range.
+    /// The cosines of a unit row with the rows from `first` on, as many as `out` has room for, kept within their range.
     pub(crate) fn cosines(&self, row: &[f64], first: usize, out: &mut [f64]) {
         let rows = &self.values[first * self.columns..(first + out.len()) * self.columns];
         pulp::Arch::new().dispatch(Cosines { row, rows, out });
@@ -85,6 +86,37 @@ fn product(a: &[f64], b: &[f64]) -> f64 {
     rest + sums.iter().sum::<f64>()
 }
 
+/// A unit row nearer to the mean than this is the mean, up to rounding.
+const NEAR: f64 = 1e-12;
+
+/// The unit rows of a side less their mean, each divided by its length. A row that is the mean has no direction left and
+/// becomes zero. One that had none before stays zero and does not count in the mean.
+pub(crate) fn less_mean(side: &Side, is_double: bool, driver: &Driver) -> Result<Space> {
+    let (n, d) = (side.space.rows(), side.space.columns());
+    let with_direction = (n - side.zeros).max(1) as f64;
+    let of_all = side.mean(driver).into_iter();
+    let mean: Vec<f64> = of_all.map(|m| m * (n as f64 / with_direction)).collect();
+    let block = |rows: Range<usize>| {
+        let mut values = vec![0.0; rows.len() * d];
+        let factors = side.factors()[rows.clone()].iter();
+        centered(side.space, Some(side.factors()), &mean, rows, 0..d, &mut values);
+        for (row, before) in values.chunks_exact_mut(d).zip(factors) {
+            let length = length(row);
+            let is_zero = length <= NEAR || *before == 0.0;
+            let factor = if is_zero { 0.0 } else { 1.0 / length };
+            row.iter_mut().for_each(|x| *x *= factor);
+        }
+        values
+    };
+    let name = side.space.name();
+    if is_double {
+        Space::from_f64(name, n, d, driver.blocks(n, BLOCK, block).concat())
+    } else {
+        let single = |rows| block(rows).into_iter().map(|x| x as f32).collect::<Vec<f32>>();
+        Space::from_f32(name, n, d, driver.blocks(n, BLOCK, single).concat())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,5 +141,34 @@ mod tests {
             }
             assert!((together[3] - 1.0).abs() < 1e-14);
         }
+    }
+
+    #[test]
+    fn what_all_rows_share_is_gone_and_a_row_that_is_the_mean_has_no_direction() {
+        // Unit rows (1, 0), (0, 1), (0.6, 0.8)·5 and −(0.6, 0.8)·5: the mean is (0.25, 0.25).
+        let values = vec![3.0, 0.0, 0.0, 2.0, 3.0, 4.0, -3.0, -4.0];
+        let space = Space::from_f64("z", 4, 2, values).unwrap();
+        let driver = Driver::silent(Order::Parallel);
+        let side = Side::new(&space, Similarity::Cosine, &driver);
+        for (is_double, tolerance) in [(true, 1e-15), (false, 1e-7)] {
+            let found = less_mean(&side, is_double, &driver).unwrap();
+            let mut row = [0.0; 2];
+            found.read_row(0, &mut row);
+            // (0.75, −0.25) divided by √0.625.
+            let length = 0.625f64.sqrt();
+            assert!((row[0] - 0.75 / length).abs() < tolerance && (row[1] + 0.25 / length).abs() < tolerance);
+        }
+        // A row without a direction changes nothing for the others.
+        let values = vec![3.0, 0.0, 0.0, 0.0, 0.0, 2.0];
+        let space = Space::from_f64("z", 3, 2, values).unwrap();
+        let found = less_mean(&Side::new(&space, Similarity::Cosine, &driver), true, &driver).unwrap();
+        let mut row = [0.0; 2];
+        found.read_row(2, &mut row);
+        assert!((row[0] + 0.5f64.sqrt()).abs() < 1e-15 && (row[1] - 0.5f64.sqrt()).abs() < 1e-15);
+        found.read_row(1, &mut row);
+        assert_eq!(row, [0.0; 2]);
+        let same = Space::from_f64("z", 3, 2, vec![1.0, 2.0, 2.0, 4.0, 0.3, 0.6]).unwrap();
+        let found = less_mean(&Side::new(&same, Similarity::Cosine, &driver), true, &driver).unwrap();
+        assert_eq!(Side::new(&found, Similarity::Cosine, &driver).zeros, 3);
     }
 }

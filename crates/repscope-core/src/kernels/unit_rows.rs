@@ -2,8 +2,8 @@
 //! Some rows of a space, divided by their length, and the products between them.
 //!
 //! With Z the n × D matrix of these rows, ZᵀZ (D × D) and ZZᵀ (n × n) have the same eigenvalues but zeros: the smaller of
-//! the two is made. As in `moments`, tasks are blocks of its lower triangle, and beside the result only a few blocks and
-//! strips of rows are in memory. Here nothing is centered unless a mean is given, and the rows need not stand together.
+//! the two is made. Tasks are blocks of its lower triangle, and beside the result only a few blocks and strips of rows are in
+//! memory. Nothing is centered unless a mean is given, and the rows need not stand together.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use faer::linalg::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
 
-use super::moments::centered;
+use super::moments::{Side, add, centered};
 use crate::data::Space;
 use crate::run::Driver;
 
@@ -39,79 +39,123 @@ pub(crate) struct Triangle {
     pub(crate) values: Vec<f64>,
 }
 
-impl UnitRows<'_> {
-    /// The side of the smaller matrix of products.
-    pub(crate) fn size(&self) -> usize {
-        self.members.len().min(self.space.columns())
-    }
+/// How the entries of a matrix of products lie: line by line, or column by column.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    ByRow,
+    ByColumn,
+}
 
+/// The lower triangle of ZᵀZ (columns) or ZZᵀ (rows). `copy` writes a rectangle of Z, row by row.
+pub(crate) fn products(
+    (rows, columns): (usize, usize),
+    side: Side,
+    layout: Layout,
+    copy: impl Fn(Range<usize>, Range<usize>, &mut [f64]) + Sync,
+    driver: &Driver,
+) -> Triangle {
+    let is_of_columns = side == Side::Columns;
+    let (size, terms) = if is_of_columns {
+        (columns, rows)
+    } else {
+        (rows, columns)
+    };
+    let block = size.div_ceil(size.div_ceil(BLOCK));
+    let blocks = size.div_ceil(block);
+    let pairs: Vec<(usize, usize)> = (0..blocks).flat_map(|a| (0..=a).map(move |b| (a, b))).collect();
+    let span = |b: usize| b * block..size.min((b + 1) * block);
+    // One side of a block: a row per index of the result, a column per term.
+    let strip = |span: Range<usize>, terms: Range<usize>, out: &mut [f64]| {
+        if is_of_columns {
+            copy(terms, span, out)
+        } else {
+            copy(span, terms, out)
+        }
+    };
+    let values = driver.fold(
+        terms.div_ceil(TERMS) * pairs.len(),
+        |task| {
+            let (a, b) = pairs[task % pairs.len()];
+            let first = task / pairs.len() * TERMS;
+            let part = first..terms.min(first + TERMS);
+            (
+                a,
+                b,
+                products_of_block(span(a), span(b), part, is_of_columns, layout, strip),
+            )
+        },
+        vec![0.0; size * size],
+        |mut values, (a, b, products)| {
+            let (outer, inner) = if layout == Layout::ByRow { (a, b) } else { (b, a) };
+            for (i, line) in span(outer).zip(products.chunks_exact(span(inner).len())) {
+                add(&mut values[i * size..][span(inner)], line);
+            }
+            values
+        },
+    );
+    Triangle { size, values }
+}
+
+/// The block (`a`, `b`) of the products, summed over the terms of one task.
+fn products_of_block(
+    a: Range<usize>,
+    b: Range<usize>,
+    terms: Range<usize>,
+    is_transposed: bool,
+    layout: Layout,
+    strip: impl Fn(Range<usize>, Range<usize>, &mut [f64]),
+) -> Vec<f64> {
+    fn matrix(values: &[f64], span: usize, terms: usize, is_transposed: bool) -> MatRef<'_, f64> {
+        if is_transposed {
+            MatRef::from_row_major_slice(&values[..span * terms], terms, span).transpose()
+        } else {
+            MatRef::from_row_major_slice(&values[..span * terms], span, terms)
+        }
+    }
+    let mut block = vec![0.0; a.len() * b.len()];
+    let mut left = vec![0.0; a.len() * STRIP];
+    let mut right = vec![0.0; if a == b { 0 } else { b.len() * STRIP }];
+    for first in terms.clone().step_by(STRIP) {
+        let terms = first..terms.end.min(first + STRIP);
+        let out = match layout {
+            Layout::ByRow => MatMut::from_row_major_slice_mut(&mut block, a.len(), b.len()),
+            Layout::ByColumn => MatMut::from_column_major_slice_mut(&mut block, a.len(), b.len()),
+        };
+        strip(a.clone(), terms.clone(), &mut left[..a.len() * terms.len()]);
+        let left = matrix(&left, a.len(), terms.len(), is_transposed);
+        if a == b {
+            triangular::matmul(
+                out,
+                BlockStructure::TriangularLower,
+                Accum::Add,
+                left,
+                BlockStructure::Rectangular,
+                left.transpose(),
+                BlockStructure::Rectangular,
+                1.0,
+                Par::Seq,
+            );
+        } else {
+            strip(b.clone(), terms.clone(), &mut right[..b.len() * terms.len()]);
+            let right = matrix(&right, b.len(), terms.len(), is_transposed);
+            matmul::matmul(out, Accum::Add, left, right.transpose(), 1.0, Par::Seq);
+        }
+    }
+    block
+}
+
+impl UnitRows<'_> {
     /// ZᵀZ where there are at least as many rows as columns, else ZZᵀ.
     pub(crate) fn products(&self, driver: &Driver) -> Triangle {
-        let size = self.size();
-        let terms = self.members.len().max(self.space.columns());
-        let block = size.div_ceil(size.div_ceil(BLOCK));
-        let blocks = size.div_ceil(block);
-        let pairs: Vec<(usize, usize)> = (0..blocks).flat_map(|a| (0..=a).map(move |b| (a, b))).collect();
-        let span = |b: usize| b * block..size.min((b + 1) * block);
-        let values = driver.fold(
-            terms.div_ceil(TERMS) * pairs.len(),
-            |task| {
-                let (a, b) = pairs[task % pairs.len()];
-                let first = task / pairs.len() * TERMS;
-                (a, b, self.block(span(a), span(b), first..terms.min(first + TERMS)))
-            },
-            vec![0.0; size * size],
-            |mut values, (a, b, products)| {
-                for (j, column) in span(b).zip(products.chunks_exact(span(a).len())) {
-                    for (sum, product) in values[j * size..][span(a)].iter_mut().zip(column) {
-                        *sum += product;
-                    }
-                }
-                values
-            },
-        );
-        Triangle { size, values }
-    }
-
-    /// The block (`a`, `b`) of the products, summed over the terms of one task.
-    fn block(&self, a: Range<usize>, b: Range<usize>, terms: Range<usize>) -> Vec<f64> {
-        let mut block = vec![0.0; a.len() * b.len()];
-        let mut left = vec![0.0; a.len() * STRIP];
-        let mut right = vec![0.0; if a == b { 0 } else { b.len() * STRIP }];
-        for first in terms.clone().step_by(STRIP) {
-            let strip = first..terms.end.min(first + STRIP);
-            let out = MatMut::from_column_major_slice_mut(&mut block, a.len(), b.len());
-            let left = self.strip(a.clone(), strip.clone(), &mut left);
-            if a == b {
-                triangular::matmul(
-                    out,
-                    BlockStructure::TriangularLower,
-                    Accum::Add,
-                    left,
-                    BlockStructure::Rectangular,
-                    left.transpose(),
-                    BlockStructure::Rectangular,
-                    1.0,
-                    Par::Seq,
-                );
-            } else {
-                let right = self.strip(b.clone(), strip, &mut right);
-                matmul::matmul(out, Accum::Add, left, right.transpose(), 1.0, Par::Seq);
-            }
-        }
-        block
-    }
-
-    /// One side of a block: a row per index of the result, a column per term.
-    fn strip<'a>(&self, span: Range<usize>, terms: Range<usize>, out: &'a mut [f64]) -> MatRef<'a, f64> {
-        let out = &mut out[..span.len() * terms.len()];
-        if self.members.len() >= self.space.columns() {
-            self.copy(terms.clone(), span.clone(), out);
-            MatRef::from_row_major_slice(out, terms.len(), span.len()).transpose()
-        } else {
-            self.copy(span.clone(), terms.clone(), out);
-            MatRef::from_row_major_slice(out, span.len(), terms.len())
-        }
+        let shape = (self.members.len(), self.space.columns());
+        let side = if shape.0 >= shape.1 { Side::Columns } else { Side::Rows };
+        products(
+            shape,
+            side,
+            Layout::ByColumn,
+            |rows, columns, out| self.copy(rows, columns, out),
+            driver,
+        )
     }
 
     /// Copies a rectangle of Z into `out`, row by row.

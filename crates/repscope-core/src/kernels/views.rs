@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! Two views of each sample: the distances of matching unit-length embeddings, of embeddings that do not match, and the kernel sums
-//! of the second view.
+//! of the second view; and the distances of any given pairs.
 
 use super::moments::{centered, scaled_column_means};
 use super::prepared::{Preparation, Prepared, length, unit_factors};
@@ -73,8 +73,8 @@ impl<'a> Unit<'a> {
     }
 
     /// Row `i` minus `center`.
-    fn read(&self, i: usize, centre: &[f64], out: &mut [f64]) {
-        centered(self.space, Some(&self.factors), centre, i..i + 1, 0..centre.len(), out);
+    fn read(&self, i: usize, center: &[f64], out: &mut [f64]) {
+        centered(self.space, Some(&self.factors), center, i..i + 1, 0..center.len(), out);
     }
 
     fn mean(&self, driver: &Driver) -> Vec<f64> {
@@ -93,10 +93,9 @@ impl<'a> Unit<'a> {
 
 /// A number of each row, computed with `room` for so many numbers.
 fn by_row(rows: usize, room: usize, driver: &Driver, of: impl Fn(usize, &mut [f64]) -> f64 + Sync) -> Vec<f64> {
-    let parts = driver.map(rows.div_ceil(ROWS), |task| {
+    let parts = driver.blocks(rows, ROWS, |rows| {
         let mut room = vec![0.0; room];
-        let span = task * ROWS..rows.min((task + 1) * ROWS);
-        span.map(|i| of(i, &mut room)).collect::<Vec<f64>>()
+        rows.map(|i| of(i, &mut room)).collect::<Vec<f64>>()
     });
     parts.concat()
 }
@@ -120,6 +119,19 @@ fn mismatched_squares(x: &Unit, y: &Unit, matching: &[f64], driver: &Driver) -> 
     let all = x.variance(&x_mean, driver) + y.variance(&y_mean, driver) + gap;
     let n = matching.len() as f64;
     ((n * all - matching.iter().sum::<f64>() / n) / (n - 1.0)).max(0.0)
+}
+
+/// The Euclidean distance of each pair of rows, each row multiplied by its factor where factors are given.
+pub(crate) fn distances(space: &Space, factors: Option<&[f64]>, pairs: &[(u32, u32)], driver: &Driver) -> Vec<f64> {
+    let columns = space.columns();
+    let zero = vec![0.0; columns];
+    by_row(pairs.len(), 2 * columns, driver, |pair, room| {
+        let (to, difference) = room.split_at_mut(columns);
+        let [i, j] = [pairs[pair].0 as usize, pairs[pair].1 as usize];
+        centered(space, factors, &zero, j..j + 1, 0..columns, to);
+        centered(space, factors, to, i..i + 1, 0..columns, difference);
+        length(difference)
+    })
 }
 
 /// A partner for each row that is another row: the next one around a circle in random order.

@@ -39,19 +39,17 @@ impl<'a> Canvas<'a> {
             Fill::Black => chosen.iter().for_each(|&p| pixels[p as usize] = 0),
             Fill::Mean => {
                 chosen.iter().for_each(|&p| pixels[p as usize] = 0);
-                let (sum, count) = pixels
-                    .iter()
-                    .filter(|value| **value != 0)
-                    .fold((0u64, 0u64), |(sum, count), &value| (sum + u64::from(value), count + 1));
+                let lit = pixels.iter().filter(|value| **value != 0);
+                let (sum, count) = lit.fold((0u64, 0u64), |(sum, count), &value| (sum + u64::from(value), count + 1));
                 // Rounded to the nearest, halves up; black where nothing is left.
                 let mean = (2 * sum + count).checked_div(2 * count).unwrap_or(0) as u8;
                 chosen.iter().for_each(|&p| pixels[p as usize] = mean);
             }
             Fill::Blur => {
                 let blurred = self.blurred.get_or_init(|| blur(self.image, self.size));
-                chosen
-                    .iter()
-                    .for_each(|&p| pixels[p as usize] = grey(blurred[p as usize]));
+                for p in chosen {
+                    pixels[p as usize] = gray(blurred[p as usize]);
+                }
             }
             Fill::Inpaint => self.inpaint(chosen, pixels),
         }
@@ -84,9 +82,9 @@ impl<'a> Canvas<'a> {
                 break;
             }
         }
-        chosen
-            .iter()
-            .for_each(|&p| pixels[p as usize] = grey(values[p as usize]));
+        for p in chosen {
+            pixels[p as usize] = gray(values[p as usize]);
+        }
     }
 
     /// The weighted mean of the pixels around one; none where there are none.
@@ -106,8 +104,7 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// The pixels around one and their weights: those beside it count twice as much as those across. Outside the image there
-/// are none.
+/// The pixels of the image around one, and their weights: those beside it count twice as much as those across.
 fn neighbors(p: usize, (height, width): (usize, usize)) -> impl Iterator<Item = (usize, f64)> {
     let (y, x) = (p / width, p % width);
     let rows = y.saturating_sub(1)..height.min(y + 2);
@@ -121,9 +118,8 @@ fn neighbors(p: usize, (height, width): (usize, usize)) -> impl Iterator<Item = 
 
 /// The image convolved with a Gaussian, rows first; at the edges it goes on mirrored, the edge pixel twice.
 fn blur(image: &[u8], (height, width): (usize, usize)) -> Vec<f64> {
-    let weights: Vec<f64> = (0..=2 * REACH)
-        .map(|i| (-0.5 * ((i as f64 - REACH as f64) / SIGMA).powi(2)).exp())
-        .collect();
+    let weight = |i: usize| (-0.5 * ((i as f64 - REACH as f64) / SIGMA).powi(2)).exp();
+    let weights: Vec<f64> = (0..=2 * REACH).map(weight).collect();
     let total: f64 = weights.iter().sum();
     let weights: Vec<f64> = weights.iter().map(|w| w / total).collect();
     let mut along = vec![0.0; image.len()];
@@ -151,6 +147,6 @@ fn mirrored(i: usize, length: usize) -> usize {
     place.min(turn - 1 - place)
 }
 
-fn grey(value: f64) -> u8 {
+fn gray(value: f64) -> u8 {
     value.round().clamp(0.0, 255.0) as u8
 }

@@ -4,24 +4,17 @@
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::{BASELINE, Head};
 use crate::perturb::{Judged, Perturbed};
-use crate::score::{Better, Breakdown, NameColumn, NumberColumn, Score};
+use crate::score::{Breakdown, Score};
 use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "accuracy",
     title: "Accuracy",
-    analysis: Analysis::Perturb,
-    outputs: &[Output::new(
-        "accuracy.HEAD@SET",
-        "share of samples whose class is told; for combined, those of all heads",
-        Better::Higher,
-        "0 to 1",
-    )],
+    outputs: &[Output::higher("accuracy.HEAD@SET", "0 to 1")
+        .about("share of samples whose class is predicted; for combined, those of all heads")],
     page: include_str!("accuracy.md"),
     invariances: &[Invariance::RowOrder],
-    takes: &[Takes::Predictions],
-    options: &[],
-    work: Work::Perturbation { compute },
+    ..Metric::of(Analysis::Perturb, &[Takes::Predictions], Work::Perturbation { compute })
 };
 
 /// So many names of classes stand in a warning.
@@ -74,69 +67,34 @@ fn by_class(head: &Head, set: &str, said: &[u32]) -> Breakdown {
     let predicted = count(&mut said.iter().copied());
     let both = head.labels.iter().zip(said).filter(|(label, said)| label == said);
     let right = count(&mut both.map(|(label, _)| *label));
-    let column = |name: &str, value: &dyn Fn(usize) -> Option<f64>| NumberColumn {
-        name: name.to_string(),
-        values: (0..head.classes.len()).map(value).collect(),
-    };
     let ratio = |part: usize, whole: usize| (whole > 0).then(|| part as f64 / whole as f64);
-    Breakdown {
-        model: String::new(),
-        metric: format!("accuracy.{}@{set}", head.name).into(),
-        keys: vec![NameColumn {
-            name: "class".to_string(),
-            values: head.classes.clone(),
-        }],
-        columns: vec![
-            column("support", &|c| Some(support[c] as f64)),
-            column("predicted", &|c| Some(predicted[c] as f64)),
-            column("right", &|c| Some(right[c] as f64)),
-            column("precision", &|c| ratio(right[c], predicted[c])),
-            column("recall", &|c| ratio(right[c], support[c])),
-            column("f1", &|c| ratio(2 * right[c], support[c] + predicted[c])),
-        ],
-    }
+    let classes: Vec<usize> = (0..head.classes.len()).collect();
+    Breakdown::of(format!("accuracy.{}@{set}", head.name), &classes)
+        .key("class", |&c| head.classes[c].clone())
+        .column("support", |&c| Some(support[c] as f64))
+        .column("predicted", |&c| Some(predicted[c] as f64))
+        .column("right", |&c| Some(right[c] as f64))
+        .column("precision", |&c| ratio(right[c], predicted[c]))
+        .column("recall", |&c| ratio(right[c], support[c]))
+        .column("f1", |&c| ratio(2 * right[c], support[c] + predicted[c]))
+        .table
 }
 
 /// How often each class is taken for which. Pairs that never occur are left out.
 fn confusion(head: &Head, set: &str, said: &[u32]) -> Breakdown {
-    let mut of_class: Vec<Vec<u32>> = vec![Vec::new(); head.classes.len()];
-    for (&label, &said) in head.labels.iter().zip(said) {
-        of_class[label as usize].push(said);
-    }
-    let mut counts = vec![0usize; head.classes.len()];
-    let mut cells: Vec<(u32, u32, usize)> = Vec::new();
-    for (label, said) in of_class.iter().enumerate() {
-        let mut met: Vec<u32> = Vec::new();
-        for &class in said {
-            if counts[class as usize] == 0 {
-                met.push(class);
-            }
-            counts[class as usize] += 1;
-        }
-        met.sort_unstable();
-        let count = |class: u32| (label as u32, class, std::mem::take(&mut counts[class as usize]));
-        cells.extend(met.into_iter().map(count));
-    }
-    let names = |name: &str, code: &dyn Fn(&(u32, u32, usize)) -> u32| NameColumn {
-        name: name.to_string(),
-        values: cells
-            .iter()
-            .map(|cell| head.classes[code(cell) as usize].clone())
-            .collect(),
-    };
-    let numbers = |name: &str, value: &dyn Fn(&(u32, u32, usize)) -> f64| NumberColumn {
-        name: name.to_string(),
-        values: cells.iter().map(|cell| Some(value(cell))).collect(),
-    };
-    Breakdown {
-        model: String::new(),
-        metric: format!("accuracy.{}.confusion@{set}", head.name).into(),
-        keys: vec![names("class", &|cell| cell.0), names("predicted", &|cell| cell.1)],
-        columns: vec![
-            numbers("count", &|cell| cell.2 as f64),
-            numbers("share", &|cell| cell.2 as f64 / of_class[cell.0 as usize].len() as f64),
-        ],
-    }
+    let mut of_class = vec![0usize; head.classes.len()];
+    head.labels.iter().for_each(|&label| of_class[label as usize] += 1);
+    let mut pairs: Vec<(u32, u32)> = head.labels.iter().copied().zip(said.iter().copied()).collect();
+    pairs.sort_unstable();
+    let cells: Vec<&[(u32, u32)]> = pairs.chunk_by(|a, b| a == b).collect();
+    Breakdown::of(format!("accuracy.{}.confusion@{set}", head.name), &cells)
+        .key("class", |cell| head.classes[cell[0].0 as usize].clone())
+        .key("predicted", |cell| head.classes[cell[0].1 as usize].clone())
+        .column("count", |cell| Some(cell.len() as f64))
+        .column("share", |cell| {
+            Some(cell.len() as f64 / of_class[cell[0].0 as usize] as f64)
+        })
+        .table
 }
 
 fn empty_classes(head: &Head) -> Option<String> {
@@ -146,12 +104,8 @@ fn empty_classes(head: &Head) -> Option<String> {
     let empty: Vec<&str> = empty.map(|(name, _)| name.as_str()).collect();
     let shown = empty[..empty.len().min(MOST_NAMES)].join(", ");
     let more = if empty.len() > MOST_NAMES { ", …" } else { "" };
-    (!empty.is_empty()).then(|| {
-        format!(
-            "head `{}`: {} of {} classes have no sample, so nothing is said of them: {shown}{more}",
-            head.name,
-            empty.len(),
-            head.classes.len()
-        )
+    let (name, count, all) = (&head.name, empty.len(), head.classes.len());
+    (count > 0).then(|| {
+        format!("head `{name}`: {count} of {all} classes have no sample, so nothing is said of them: {shown}{more}")
     })
 }

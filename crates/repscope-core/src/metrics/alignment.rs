@@ -1,50 +1,100 @@
 // SPDX-License-Identifier: MIT
-//! Alignment: how near the embeddings of two views of a sample are, and how evenly both views cover the sphere. See the page.
+//! Alignment: how near the embeddings of two views of a sample are. Uniformity: how evenly they cover the sphere.
 
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse_if};
 use crate::kernels::prepared::unit_factors;
 use crate::kernels::views::Views;
 use crate::plan::{Need, Shared};
-use crate::score::{Better, Interval, Score};
+use crate::score::{Interval, Score};
 use crate::spec::Spec;
 use crate::stats::interval;
+
+const ALIGNMENT: Output = Output::lower("alignment", "0 to 2^alpha")
+    .about("mean distance, to the power alpha, between unit-length embeddings of two views")
+    .column("Alignment");
+const OF_VIEWS: Output = Output::lower("alignment.uniformity", "−4t to 0")
+    .about("mean uniformity of both views")
+    .column("Alignment_uniformity");
+const TOTAL: Output = Output::lower("alignment.total", "−4t to 2^alpha")
+    .about("alignment plus uniformity of both views")
+    .column("Alignment_total");
 
 pub(super) static METRIC: Metric = Metric {
     id: "alignment",
     title: "Alignment",
-    analysis: Analysis::Clid,
-    outputs: &[
-        Output::new(
-            "alignment",
-            "mean distance, to the power alpha, between unit-length embeddings of two views",
-            Better::Lower,
-            "0 to 2^alpha",
-        )
-        .column("Alignment"),
-        Output::new(
-            "alignment.uniformity",
-            "mean uniformity of both views",
-            Better::Lower,
-            "−4t to 0",
-        )
-        .column("Alignment_uniformity"),
-        Output::new(
-            "alignment.total",
-            "alignment plus uniformity of both views",
-            Better::Lower,
-            "−4t to 2^alpha",
-        )
-        .column("Alignment_total"),
-    ],
+    outputs: &[ALIGNMENT, OF_VIEWS, TOTAL],
     page: include_str!("alignment.md"),
     invariances: Invariance::OF_ANGLES,
-    takes: &[Takes::Codes, Takes::View],
     options: &["alpha", "t"],
-    work: Work::Study { needs, compute },
+    ..Metric::of(
+        Analysis::Clid,
+        &[Takes::Codes, Takes::View],
+        Work::Study { needs, compute },
+    )
 };
 
+pub(super) static UNIFORMITY: Metric = Metric {
+    id: "uniformity",
+    title: "Uniformity",
+    outputs: &[Output::lower("uniformity", "−4t to 0")
+        .about("log mean Gaussian kernel of unit-length embeddings")
+        .column("Uniformity")],
+    page: include_str!("uniformity.md"),
+    invariances: Invariance::OF_ANGLES,
+    options: &["t", "sample"],
+    ..Metric::of(
+        Analysis::Geometry,
+        &[Takes::Codes],
+        Work::Study {
+            needs: needs_of_uniformity,
+            compute: uniformity,
+        },
+    )
+};
+
+fn needs_of_uniformity(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
+    check_t(spec.t)?;
+    let exists = study.embeddings.rows() >= 2 && unit_factors(&study.embeddings).is_ok();
+    Ok(Vec::from_iter(exists.then_some(Need::Kernel)))
+}
+
+/// Refuses a t whose kernel says nothing.
+fn check_t(t: f64) -> Result<()> {
+    refuse_if(!(t > 0.0 && t <= 20.0), || {
+        format!("t = {t} must be above 0 and at most 20 (2 is usual)")
+    })
+}
+
+fn uniformity(shared: &Shared) -> Result<Results> {
+    let rows = shared.study.embeddings.rows();
+    if rows < 2 {
+        return Ok(UNIFORMITY.undefined(ONE_ROW, rows));
+    }
+    if let Err(error) = unit_factors(&shared.study.embeddings) {
+        return Ok(UNIFORMITY.undefined(error.to_string(), rows));
+    }
+    let means: Vec<f64> = shared.kernel()?.iter().map(|sum| sum / (rows - 1) as f64).collect();
+    let mean = interval::mean(&means);
+    // Two rows share their only pair, so they do not say how it varies.
+    let interval = interval::of_mean(&means, shared.units(), shared.spec.level);
+    let interval = interval.filter(|_| rows > 2).map(|mut i| {
+        // A mean over pairs: drawing a row anew changes its own pairs from both sides, so its variance is
+        // four times that of a mean over rows; anchors share the part that comes from the rows.
+        let queries = means.len() as f64;
+        let widen = (1.0 + 3.0 * queries / rows as f64).sqrt();
+        let reach = (i.high - mean) * widen / mean;
+        i.low = mean.ln() - reach;
+        i.high = (mean.ln() + reach).min(0.0);
+        i.standard_error = i.standard_error.map(|s| s * widen / mean);
+        i.with_effects_times(widen / mean)
+    });
+    Ok(UNIFORMITY.number(mean.ln(), means.len()).with_interval(interval).into())
+}
+
+/// Why one row has no uniformity.
+const ONE_ROW: &str = "one row has no pairs";
 /// Views this near to chance are suspicious.
 const SUSPICIOUS: f64 = 0.9;
 /// A mean distance below this is rounding: all embeddings are the same.
@@ -60,18 +110,11 @@ fn missing(study: &Study) -> Option<String> {
 }
 
 fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
-    if !(spec.alpha > 0.0 && spec.alpha <= 100.0) {
-        return Err(Error::Input(format!(
-            "alpha = {} must be above 0 and at most 100 (2 is usual)",
-            spec.alpha
-        )));
-    }
-    if !(spec.t > 0.0 && spec.t <= 20.0) {
-        return Err(Error::Input(format!(
-            "t = {} must be above 0 and at most 20 (2 is usual)",
-            spec.t
-        )));
-    }
+    let alpha = spec.alpha;
+    refuse_if(!(alpha > 0.0 && alpha <= 100.0), || {
+        format!("alpha = {alpha} must be above 0 and at most 100 (2 is usual)")
+    })?;
+    check_t(spec.t)?;
     Ok(match missing(study) {
         Some(_) => Vec::new(),
         None if study.embeddings.rows() == 1 => vec![Need::Views],
@@ -81,17 +124,14 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
 
 fn compute(shared: &Shared) -> Result<Results> {
     let rows = shared.study.embeddings.rows();
-    let undefined = |id, reason: &str| Score::undefined(id, reason, rows);
     if let Some(reason) = missing(shared.study) {
-        let scores = METRIC.outputs.iter().map(|output| undefined(output.id, &reason));
-        return Ok(scores.collect());
+        return Ok(METRIC.undefined(reason, rows));
     }
     let views = shared.views()?;
     let (alignment, warnings) = align(shared, views);
     let mut scores = vec![alignment];
     if rows == 1 {
-        let reason = "one row has no pairs";
-        scores.extend(["alignment.uniformity", "alignment.total"].map(|id| undefined(id, reason)));
+        scores.extend([&OF_VIEWS, &TOTAL].map(|output| Score::undefined(output, ONE_ROW, rows)));
     } else {
         scores.extend(spread(shared, views)?);
     }
@@ -108,7 +148,7 @@ fn align(shared: &Shared, views: &Views) -> (Score, Vec<String>) {
     let mean = interval::mean(&views.powers);
     let units = shared.row_units();
     let interval = interval::of_mean(&views.powers, units, level).map(|i| i.within(0.0, 2f64.powf(alpha)));
-    let score = Score::number("alignment", mean, views.powers.len()).with_interval(interval);
+    let score = Score::number(&ALIGNMENT, mean, views.powers.len()).with_interval(interval);
     let Some(chance) = views.mismatched else {
         return (score, Vec::new());
     };
@@ -131,13 +171,9 @@ fn spread(shared: &Shared, views: &Views) -> Result<[Score; 2]> {
     let uniformity = f64::midpoint(x_mean.ln(), y_mean.ln());
     let total = interval::mean(&views.powers) + uniformity;
 
-    // What a query adds to the uniformity, through the logarithm. Both views of a sample stand together, because they
-    // are not independent.
-    let own: Vec<f64> = x
-        .iter()
-        .zip(&y)
-        .map(|(x, y)| f64::midpoint(x / x_mean, y / y_mean))
-        .collect();
+    // What a query adds to the uniformity, through the logarithm. Both views of a sample count as one: they are dependent.
+    let own = x.iter().zip(&y).map(|(x, y)| f64::midpoint(x / x_mean, y / y_mean));
+    let own: Vec<f64> = own.collect();
     // What drawing its row anew changes: its pairs count from both sides. In the total its own alignment comes on top.
     let twice: Vec<f64> = own.iter().map(|v| 2.0 * v).collect();
     let anchors = shared.anchors();
@@ -146,18 +182,18 @@ fn spread(shared: &Shared, views: &Views) -> Result<[Score; 2]> {
 
     // Two rows share their only pair, so they do not say how it varies.
     let interval = |value, changes: &[f64]| interval_of(value, &own, changes, shared).filter(|_| rows > 2);
-    let score = |id, value, interval| Score::number(id, value, own.len()).with_interval(interval);
+    let score = |output: &Output, value, interval| Score::number(output, value, own.len()).with_interval(interval);
     let (lowest, highest) = (-4.0 * shared.spec.t, 2f64.powf(shared.spec.alpha));
     let of_uniformity = interval(uniformity, &twice).map(|i| i.within(lowest, 0.0));
     let of_total = interval(total, &aligned).map(|i| i.within(lowest, highest));
     Ok([
-        score("alignment.uniformity", uniformity, of_uniformity),
-        score("alignment.total", total, of_total),
+        score(&OF_VIEWS, uniformity, of_uniformity),
+        score(&TOTAL, total, of_total),
     ])
 }
 
 /// Student's interval of a value that is read from some queries: they are drawn from the rows, which matters less the
-/// more of them ask, and the rows are drawn themselves.
+/// more of them there are, and the rows are drawn themselves.
 fn interval_of(value: f64, own: &[f64], changes: &[f64], shared: &Shared) -> Option<Interval> {
     let asked = own.len() as f64 / shared.study.embeddings.rows() as f64;
     let of_queries = interval::of_mean(own, shared.units(), shared.spec.level)?;

@@ -4,10 +4,10 @@
 use super::two_nn;
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse_if};
 use crate::kernels::learnability::{Learnability, Run};
 use crate::plan::{Key, Need, Shared};
-use crate::score::{Better, Breakdown, Interval, NameColumn, NumberColumn, Score};
+use crate::score::{Breakdown, Interval, Score};
 use crate::spec::{IdNorm, Spec, UnitLength};
 use crate::stats::interval;
 
@@ -24,41 +24,27 @@ pub(super) static STEPS: &[&str] = &[
     "id-norm",
 ];
 
+const CL: Output = Output::higher("clid.cl", "0 to 1")
+    .about("cluster learnability: share of one half whose k-means cluster the other half votes for")
+    .column("CL");
+const CL_STD: Output = Output::neither("clid.cl_std", "0 to 0.5")
+    .about("standard deviation of the cluster learnability over seeds and splits")
+    .column("CL_std");
+const ID: Output = Output::neither("clid.id", "above 0")
+    .about("intrinsic dimension by TwoNN")
+    .column("ID");
+const ID_NORMALIZED: Output = Output::neither("clid.id_normalized", "0 to 1, or any number")
+    .about("intrinsic dimension on a common scale: divided by D, or standardized over the models")
+    .column("ID_normalized");
+const CLID: Output = Output::higher("clid", "0 to 2, or any number")
+    .about("cluster learnability plus normalized intrinsic dimension")
+    .column("CLID");
+
 pub(super) static METRIC: Metric = Metric {
     id: "clid",
     title: "CLID",
     analysis: Analysis::Clid,
-    outputs: &[
-        Output::new(
-            "clid.cl",
-            "cluster learnability: share of one half whose k-means cluster the other half votes for",
-            Better::Higher,
-            "0 to 1",
-        )
-        .column("CL"),
-        Output::new(
-            "clid.cl_std",
-            "standard deviation of the cluster learnability over seeds and splits",
-            Better::Neither,
-            "0 to 0.5",
-        )
-        .column("CL_std"),
-        Output::new("clid.id", "intrinsic dimension by TwoNN", Better::Neither, "above 0").column("ID"),
-        Output::new(
-            "clid.id_normalized",
-            "intrinsic dimension on a common scale: divided by D, or standardized over the models",
-            Better::Neither,
-            "0 to 1, or any number",
-        )
-        .column("ID_normalized"),
-        Output::new(
-            "clid",
-            "cluster learnability plus normalized intrinsic dimension",
-            Better::Higher,
-            "0 to 2, or any number",
-        )
-        .column("CLID"),
-    ],
+    outputs: &[CL, CL_STD, ID, ID_NORMALIZED, CLID],
     page: include_str!("clid.md"),
     // The CLID / RankMe analysis standardizes single columns, so turning the space changes it; halves go by row number.
     invariances: &[Invariance::Shift, Invariance::Scale],
@@ -67,7 +53,7 @@ pub(super) static METRIC: Metric = Metric {
     work: Work::Pool { needs, compute, across },
 };
 
-/// Why there is no cluster learnability, as far as the sizes tell.
+/// Why there is no cluster learnability, as far as the sizes show.
 fn missing(spec: &Spec, study: &Study) -> Option<String> {
     let rows = study.embeddings.rows();
     let clusters = spec.clid.clusters.of(rows);
@@ -81,23 +67,18 @@ fn missing(spec: &Spec, study: &Study) -> Option<String> {
             "{clusters} clusters of {rows} rows leave no cluster to learn; use fewer clusters"
         ));
     }
-    let training = rows / 2;
-    (spec.clid.k > training).then(|| {
-        format!(
-            "k = {} voters are more than the {training} rows of one half; use a smaller k",
-            spec.clid.k
-        )
-    })
+    let (k, training) = (spec.clid.k, rows / 2);
+    (k > training).then(|| format!("k = {k} voters are more than the {training} rows of one half; use a smaller k"))
 }
 
 fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     let steps = &spec.clid;
-    if steps.k == 0 || steps.splits == 0 || steps.repeats == 0 || steps.restarts == 0 {
-        return Err(Error::Input(format!(
-            "CLID with k = {}, {} splits, {} repeats and {} restarts: at least one of each is needed",
-            steps.k, steps.splits, steps.repeats, steps.restarts
-        )));
-    }
+    let [k, splits, repeats, restarts] = [steps.k, steps.splits, steps.repeats, steps.restarts];
+    refuse_if([k, splits, repeats, restarts].contains(&0), || {
+        format!(
+            "CLID with k = {k}, {splits} splits, {repeats} repeats and {restarts} restarts: at least one of each is needed"
+        )
+    })?;
     let mut needs = Vec::new();
     if missing(spec, study).is_none() {
         needs.push(Need::Learnability);
@@ -120,7 +101,7 @@ fn compute(shared: &Shared) -> Result<Results> {
     };
     let cl = match &learned {
         Ok(score) => score.clone(),
-        Err(reason) => Score::undefined("clid.cl", reason, rows),
+        Err(reason) => Score::undefined(&CL, reason, rows),
     };
     let id = dimension(shared, learnability)?;
     let mut scores = vec![cl.clone(), spread(runs, &cl), id.clone()];
@@ -132,6 +113,11 @@ fn compute(shared: &Shared) -> Result<Results> {
     })
 }
 
+/// `1 seed`, `5 seeds`.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 fn accuracy(run: &Run) -> f64 {
     run.right as f64 / run.tested as f64
 }
@@ -141,28 +127,25 @@ fn learn(found: &Learnability, shared: &Shared) -> std::result::Result<Score, St
     let (runs, rows) = (&found.runs, shared.study.embeddings.rows());
     let spec = shared.spec;
     if let Some(run) = runs.iter().find(|run| run.clusters < 2 || run.tested == 0) {
+        let (seed, found) = (run.seed, counted(run.clusters, "cluster"));
         return Err(format!(
-            "k-means with seed {} found {} cluster{} of at least two rows; two are needed",
-            run.seed,
-            run.clusters,
-            if run.clusters == 1 { "" } else { "s" }
+            "k-means with seed {seed} found {found} of at least two rows; two are needed"
         ));
     }
     let fewest = runs.iter().map(|run| rows - run.lone - run.tested).min().unwrap_or(0);
-    if fewest < spec.clid.k {
+    let k = spec.clid.k;
+    if fewest < k {
         return Err(format!(
-            "k = {} voters are more than the {fewest} rows that train once lone rows are left out; use a smaller k",
-            spec.clid.k
+            "k = {k} voters are more than the {fewest} rows that train once lone rows are left out; use a smaller k"
         ));
     }
     let accuracies: Vec<f64> = runs.iter().map(accuracy).collect();
     let tested = runs.iter().map(|run| run.tested).min().unwrap_or(0);
     let value = interval::mean(&accuracies);
     let largest = interval::mean(&runs.iter().map(|run| run.largest).collect::<Vec<f64>>());
-    Ok(Score::number("clid.cl", value, tested)
-        .with_interval(interval_over_runs(&accuracies, value, tested, spec.level))
-        .with_chance(largest)
-        .with_note(note(found, shared)))
+    let interval = interval_over_runs(&accuracies, value, tested, spec.level);
+    let score = Score::number(&CL, value, tested).with_interval(interval);
+    Ok(score.with_chance(largest).with_note(note(found, shared)))
 }
 
 /// How many clusters there were, and which rows and clusters need a word.
@@ -171,14 +154,8 @@ fn note(found: &Learnability, shared: &Shared) -> String {
     let most = |count: fn(&Run) -> usize| found.runs.iter().map(count).max().unwrap_or(0);
     let mut note = format!("{} clusters", steps.clusters.of(shared.study.embeddings.rows()));
     if steps.repeats > 1 || steps.splits > 1 {
-        let plural = |count: usize| if count == 1 { "" } else { "s" };
-        note += &format!(
-            ", mean over {} seed{} with {} split{} each",
-            steps.repeats,
-            plural(steps.repeats),
-            steps.splits,
-            plural(steps.splits)
-        );
+        let [seeds, splits] = [counted(steps.repeats, "seed"), counted(steps.splits, "split")];
+        note += &format!(", mean over {seeds} with {splits} each");
     }
     let lone = most(|run| run.lone);
     if lone > 0 {
@@ -186,10 +163,8 @@ fn note(found: &Learnability, shared: &Shared) -> String {
     }
     let small = most(|run| run.small);
     if small > 0 {
-        note += &format!(
-            "; clusters with fewer than k = {} rows to vote for them: up to {small}",
-            steps.k
-        );
+        let k = steps.k;
+        note += &format!("; clusters with fewer than k = {k} rows to vote for them: up to {small}");
     }
     if found.zero_rows > 0 {
         note += &format!("; {} rows have length zero and stay so", found.zero_rows);
@@ -216,17 +191,16 @@ fn variance(values: &[f64], mean: f64) -> f64 {
 }
 
 fn spread(runs: &[Run], cl: &Score) -> Score {
-    let id = "clid.cl_std";
     match cl.value {
-        None => Score::undefined(id, cl.reason.clone().unwrap_or_default(), cl.n),
+        None => Score::undefined(&CL_STD, cl.reason.clone().unwrap_or_default(), cl.n),
         Some(_) if runs.len() < 2 => Score::undefined(
-            id,
+            &CL_STD,
             "one run has no spread; repeat the clustering, or split more often",
             1,
         ),
         Some(mean) => {
             let accuracies: Vec<f64> = runs.iter().map(accuracy).collect();
-            Score::number(id, variance(&accuracies, mean).sqrt(), runs.len())
+            Score::number(&CL_STD, variance(&accuracies, mean).sqrt(), runs.len())
         }
     }
 }
@@ -234,7 +208,7 @@ fn spread(runs: &[Run], cl: &Score) -> Score {
 /// TwoNN on the embeddings as they are, or on the rows of length 1 that voted.
 fn dimension(shared: &Shared, learnability: Option<&Learnability>) -> Result<Score> {
     let rows = shared.study.embeddings.rows();
-    let undefined = |reason: &str, n: usize| Ok(Score::undefined("clid.id", reason, n));
+    let undefined = |reason: &str, n: usize| Ok(Score::undefined(&ID, reason, n));
     if rows < 3 {
         return undefined("two neighbors need at least 3 rows", rows);
     }
@@ -252,12 +226,16 @@ fn dimension(shared: &Shared, learnability: Option<&Learnability>) -> Result<Sco
     let Some(value) = value else {
         return undefined("too few distinct ratios for a fit", ratios.logs.len());
     };
-    let score = Score::number("clid.id", value, ratios.logs.len()).with_interval(interval);
+    let score = Score::number(&ID, value, ratios.logs.len()).with_interval(interval);
     Ok(match ratios.note() {
         None => score,
         Some(note) => score.with_note(note),
     })
 }
+
+/// Why there is no common scale.
+const NO_POOL: &str =
+    "a common scale needs at least two models; give more, or divide the dimension by the number of columns";
 
 /// The normalized dimension and the sum, by the CLID / RankMe analysis; for a common scale over models they come later.
 fn together(cl: &Score, id: &Score, columns: usize, spec: &Spec) -> [Score; 2] {
@@ -265,36 +243,38 @@ fn together(cl: &Score, id: &Score, columns: usize, spec: &Spec) -> [Score; 2] {
         (Some(_), Some(_)) if spec.clid.id_norm == IdNorm::Dim => None,
         (_, None) => id.reason.clone(),
         (None, _) => cl.reason.clone(),
-        _ => Some(
-            "a common scale needs at least two models; give more, or divide the dimension by the number of columns"
-                .to_string(),
-        ),
+        _ => Some(NO_POOL.to_string()),
     };
-    let undefined = |metric: &str| Score::undefined(metric, reason.clone().unwrap_or_default(), cl.n);
-    let mut normalized = undefined("clid.id_normalized");
-    let mut sum = undefined("clid");
+    let undefined = |output: &Output| Score::undefined(output, reason.clone().unwrap_or_default(), cl.n);
+    let [mut normalized, mut sum] = [undefined(&ID_NORMALIZED), undefined(&CLID)];
     if spec.clid.id_norm == IdNorm::Dim {
         let share = |x: f64| (x / columns as f64).min(1.0);
         if let Some(dimension) = id.value {
-            normalized = Score::number(&normalized.metric, share(dimension), id.n);
-            normalized.interval = id.interval.map(|ends| ends.map(share));
-            normalized.level = id.level;
-            normalized.standard_error = id.standard_error.map(|e| e / columns as f64);
-            normalized.unit.clone_from(&id.unit);
-            normalized.method.clone_from(&id.method);
-            normalized.effects = scaled(id, columns as f64).map(Into::into);
+            normalized = on_scale(id, dimension, share, columns as f64);
             if dimension > columns as f64 {
                 let note = format!("{dimension:.4} / {columns} is more than 1 and counts as 1");
                 normalized = normalized.with_note(note);
             }
         }
         if let (Some(a), Some(b)) = (cl.value, normalized.value) {
-            sum = Score::number("clid", a + b, cl.n).with_interval(
-                interval_of_sum(cl, &normalized, 1.0, 1.0, a + b, spec.level).map(|i| i.within(0.0, 2.0)),
-            );
+            let interval = interval_of_sum(cl, &normalized, 1.0, 1.0, a + b, spec.level);
+            sum = Score::number(&CLID, a + b, cl.n).with_interval(interval.map(|i| i.within(0.0, 2.0)));
         }
     }
     [normalized, sum]
+}
+
+/// The normalized dimension: value and interval brought to a scale with this unit.
+fn on_scale(id: &Score, value: f64, scale: impl Fn(f64) -> f64 + Copy, unit: f64) -> Score {
+    Score {
+        interval: id.interval.map(|ends| ends.map(scale)),
+        level: id.level,
+        standard_error: id.standard_error.map(|e| e / unit),
+        unit: id.unit.clone(),
+        method: id.method.clone(),
+        effects: scaled(id, unit).map(Into::into),
+        ..Score::number(&ID_NORMALIZED, scale(value), id.n)
+    }
 }
 
 /// The interval of a sum of independent parts from the intervals of the parts (Zou and Donner 2008, "MOVER"): their
@@ -302,6 +282,7 @@ fn together(cl: &Score, id: &Score, columns: usize, spec: &Spec) -> [Score; 2] {
 fn interval_of_sum(cl: &Score, id: &Score, cl_unit: f64, id_unit: f64, sum: f64, level: f64) -> Option<Interval> {
     let reach = |score: &Score, end: usize| Some((score.interval?[end] - score.value?).abs());
     let both = |end| Some((reach(cl, end)? / cl_unit).hypot(reach(id, end)? / id_unit));
+    let both_effects = scaled(cl, cl_unit).zip(scaled(id, id_unit));
     Some(Interval {
         low: sum - both(0)?,
         high: sum + both(1)?,
@@ -309,9 +290,7 @@ fn interval_of_sum(cl: &Score, id: &Score, cl_unit: f64, id_unit: f64, sum: f64,
         standard_error: Some((cl.standard_error? / cl_unit).hypot(id.standard_error? / id_unit)),
         unit: "runs and rows",
         method: "MOVER",
-        effects: scaled(cl, cl_unit)
-            .zip(scaled(id, id_unit))
-            .map(|(a, b)| [a, b].concat().into()),
+        effects: both_effects.map(|(a, b)| [a, b].concat().into()),
     })
 }
 
@@ -326,11 +305,8 @@ fn across(spec: &Spec, results: &mut Results) {
     if spec.clid.id_norm != IdNorm::Pool {
         return;
     }
-    let find = |metric: &str| -> Vec<Score> {
-        let of = results.scores.iter().filter(|s| s.metric == metric);
-        of.cloned().collect()
-    };
-    let parts: Vec<(Score, Score)> = find("clid.cl").into_iter().zip(find("clid.id")).collect();
+    let all = |output: &'static Output| results.scores.iter().filter(|s| s.metric == output.id).cloned();
+    let parts: Vec<(Score, Score)> = all(&CL).zip(all(&ID)).collect();
     let known: Vec<(f64, f64)> = parts.iter().filter_map(|(cl, id)| cl.value.zip(id.value)).collect();
     if known.len() < 2 {
         return;
@@ -341,38 +317,19 @@ fn across(spec: &Spec, results: &mut Results) {
         let (Some(a), Some(b)) = (cl.value, id.value) else {
             continue;
         };
-        let (a, b) = (cl_scale.apply(a), id_scale.apply(b));
         for score in results.scores.iter_mut().filter(|s| s.model == cl.model) {
-            let (value, interval) = match score.metric.as_str() {
-                "clid.id_normalized" => {
-                    let ends = id.interval.map(|ends| ends.map(|end| id_scale.apply(end)));
-                    let interval = ends.map(|[low, high]| Interval {
-                        low,
-                        high,
-                        level: spec.level,
-                        standard_error: id.standard_error.map(|e| e / id_scale.unit),
-                        unit: match id.unit.as_deref() {
-                            Some("episodes") => "episodes",
-                            Some("anchors") => "anchors",
-                            _ => "rows",
-                        },
-                        method: "influence",
-                        effects: scaled(&id, id_scale.unit).map(Into::into),
-                    });
-                    (b, interval)
-                }
+            let of_pool = match score.metric.as_str() {
+                "clid.id_normalized" => on_scale(&id, b, |x| id_scale.apply(x), id_scale.unit),
                 "clid" => {
-                    let interval = interval_of_sum(&cl, &id, cl_scale.unit, id_scale.unit, a + b, spec.level);
-                    (a + b, interval)
+                    let sum = cl_scale.apply(a) + id_scale.apply(b);
+                    let interval = interval_of_sum(&cl, &id, cl_scale.unit, id_scale.unit, sum, spec.level);
+                    Score::number(&CLID, sum, cl.n).with_interval(interval)
                 }
                 _ => continue,
             };
-            let n = if score.metric == "clid" { cl.n } else { id.n };
-            *score = Score {
-                model: cl.model.clone(),
-                ..Score::number(&score.metric, value, n).with_interval(interval)
-            }
-            .with_note(format!("standardized over {} models: 0 is their mean", known.len()));
+            let model = cl.model.clone();
+            let note = format!("standardized over {} models: 0 is their mean", known.len());
+            *score = Score { model, ..of_pool }.with_note(note);
         }
     }
 }
@@ -403,28 +360,14 @@ impl Scale {
 
 /// Every clustering and split.
 fn by_run(runs: &[Run]) -> Breakdown {
-    let names = |name: &str, of: fn(&Run) -> String| NameColumn {
-        name: name.to_string(),
-        values: runs.iter().map(of).collect(),
-    };
-    let numbers = |name: &str, of: fn(&Run) -> f64| NumberColumn {
-        name: name.to_string(),
-        values: runs.iter().map(of).map(|x| Some(x).filter(|x| x.is_finite())).collect(),
-    };
-    Breakdown {
-        model: String::new(),
-        metric: "clid.cl".into(),
-        keys: vec![
-            names("seed", |run| run.seed.to_string()),
-            names("split", |run| run.split.to_string()),
-        ],
-        columns: vec![
-            numbers("cl", accuracy),
-            numbers("tested", |run| run.tested as f64),
-            numbers("clusters", |run| run.clusters as f64),
-            numbers("lone", |run| run.lone as f64),
-            numbers("small", |run| run.small as f64),
-            numbers("largest", |run| run.largest),
-        ],
-    }
+    Breakdown::of(&CL, runs)
+        .key("seed", |run| run.seed.to_string())
+        .key("split", |run| run.split.to_string())
+        .column("cl", |run| Some(accuracy(run)))
+        .column("tested", |run| Some(run.tested as f64))
+        .column("clusters", |run| Some(run.clusters as f64))
+        .column("lone", |run| Some(run.lone as f64))
+        .column("small", |run| Some(run.small as f64))
+        .column("largest", |run| Some(run.largest))
+        .table
 }

@@ -55,15 +55,9 @@ struct Parts {
     spelling: Spelling,
     metric: Option<&'static Metric>,
     output: Option<&'static Output>,
-    /// Which of the dotted names is the direction or the head.
-    subject: Option<Subject>,
+    /// [`DIRECTION`] or [`HEAD`] where the second name is one.
+    subject: Option<&'static str>,
     measure: String,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Subject {
-    Direction,
-    Head,
 }
 
 impl MetricId {
@@ -99,7 +93,7 @@ impl MetricId {
 
     /// The direction of a retrieval: `text2sensor`.
     pub fn direction(&self) -> Option<&str> {
-        (self.0.subject == Some(Subject::Direction)).then(|| self.dotted(1))
+        (self.0.subject == Some(DIRECTION)).then(|| self.dotted(1))
     }
 
     /// Both sides of the direction, the queries first: `text` and `sensor`.
@@ -109,7 +103,7 @@ impl MetricId {
 
     /// The head of a classifier: `modulation`.
     pub fn head(&self) -> Option<&str> {
-        (self.0.subject == Some(Subject::Head)).then(|| self.dotted(1))
+        (self.0.subject == Some(HEAD)).then(|| self.dotted(1))
     }
 
     /// The set of labels of a retrieval, where there are several.
@@ -150,14 +144,11 @@ impl MetricId {
     fn new(text: String, spelling: Spelling) -> Self {
         let names: Vec<&str> = spelling.name.split('.').collect();
         let metric = METRICS.iter().copied().find(|metric| metric.id == names[0]);
-        let is_instance = |output: &&Output| output.pattern().is_some_and(|pattern| pattern.matches(&spelling));
+        let matches = |pattern: Spelling| pattern.matches(&spelling);
+        let is_instance = |output: &&Output| output.id.parse().is_ok_and(matches);
         let output = metric.and_then(|metric| metric.outputs.iter().find(is_instance));
         let second = metric.and_then(|metric| metric.outputs.first()?.id.split(['.', '@', '(']).nth(1));
-        let subject = match second {
-            Some(DIRECTION) if names.len() > 1 => Some(Subject::Direction),
-            Some(HEAD) if names.len() > 1 => Some(Subject::Head),
-            _ => None,
-        };
+        let subject = second.filter(|second| names.len() > 1 && [DIRECTION, HEAD].contains(second));
         let measure = match subject {
             Some(_) => [&names[..1], &names[2..]].concat().join("."),
             None => spelling.name.clone(),
@@ -170,12 +161,6 @@ impl MetricId {
             measure,
             spelling,
         }))
-    }
-}
-
-impl Output {
-    fn pattern(&self) -> Option<Spelling> {
-        self.id.parse().ok()
     }
 }
 
@@ -288,41 +273,25 @@ impl Hash for MetricId {
     }
 }
 
-impl PartialEq<str> for MetricId {
-    fn eq(&self, other: &str) -> bool {
-        self.as_str() == other
-    }
+/// An identity equals a text that it prints, from either side.
+macro_rules! equals_texts {
+    ($($text:ty),*) => {$(
+        impl PartialEq<$text> for MetricId {
+            fn eq(&self, other: &$text) -> bool {
+                let other: &str = other.as_ref();
+                self.as_str() == other
+            }
+        }
+
+        impl PartialEq<MetricId> for $text {
+            fn eq(&self, other: &MetricId) -> bool {
+                other == self
+            }
+        }
+    )*};
 }
 
-impl PartialEq<&str> for MetricId {
-    fn eq(&self, other: &&str) -> bool {
-        self.as_str() == *other
-    }
-}
-
-impl PartialEq<String> for MetricId {
-    fn eq(&self, other: &String) -> bool {
-        self.as_str() == other
-    }
-}
-
-impl PartialEq<MetricId> for str {
-    fn eq(&self, other: &MetricId) -> bool {
-        self == other.as_str()
-    }
-}
-
-impl PartialEq<MetricId> for &str {
-    fn eq(&self, other: &MetricId) -> bool {
-        *self == other.as_str()
-    }
-}
-
-impl PartialEq<MetricId> for String {
-    fn eq(&self, other: &MetricId) -> bool {
-        self == other.as_str()
-    }
-}
+equals_texts!(str, &str, String);
 
 /// How an identity, or the pattern of one, is written.
 #[derive(Debug, PartialEq)]
@@ -349,11 +318,9 @@ impl Spelling {
         let has_direction = own.contains(&DIRECTION);
         let is_direction =
             |p: &str| p == DIRECTION || p.split_once('2').is_some_and(|(a, b)| !a.is_empty() && !b.is_empty());
-        let name = own.len() == given.len()
-            && own
-                .iter()
-                .zip(&given)
-                .all(|(o, g)| o == g || (*o == HEAD && !g.is_empty()) || (*o == DIRECTION && is_direction(g)));
+        let is_part =
+            |(o, g): (&&str, &&str)| o == g || (*o == HEAD && !g.is_empty()) || (*o == DIRECTION && is_direction(g));
+        let name = own.len() == given.len() && own.iter().zip(&given).all(is_part);
         let is_set_of_labels = |p: &&(String, String)| has_direction && p.0 == "labels";
         let parameters = other.parameters.iter().filter(|p| !is_set_of_labels(p));
         at && name && parameters.eq(&self.parameters)

@@ -1,70 +1,33 @@
 // SPDX-License-Identifier: MIT
-//! Label precision at K: how many of the first K targets have the query's label. Document 001 calls it Label-Recall@K.
-//! See the page.
+//! Label precision at K: how many of the first K targets have the query's label. Also called Label-Recall@K.
 
-use super::over_queries::{OverQueries, at_every_k};
-use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
+use super::retrieval::{OverQueries, RANKING, at_every_k, ideal_gain};
+use super::{Metric, Output, Part, Results, Work};
 use crate::retrieve::{Ranked, RankedSet};
-use crate::score::{Better, Breakdown, NameColumn, NumberColumn, Score};
+use crate::score::{Breakdown, Score};
 
-const NAME: &str = "label_precision";
+const PLAIN: Output = Output::higher("label_precision.DIRECTION@K", "0 to 1")
+    .about("share of the first K targets that have the query's label; label retrieval's Label-Recall@K");
+const MACRO: Output =
+    Output::higher("label_precision.DIRECTION.macro@K", "0 to 1").about("the same, averaged over labels");
+const WEIGHTED: Output = Output::higher("label_precision.DIRECTION.weighted@K", "0 to 1")
+    .about("the same, averaged over labels by their number of targets");
+const NORMALIZED: Output = Output::higher("label_precision.DIRECTION.normalized@K", "0 to 1")
+    .about("hits divided by the most that are possible");
+const NORMALIZED_MACRO: Output =
+    Output::higher("label_precision.DIRECTION.normalized_macro@K", "0 to 1").about("the same, averaged over labels");
+const CEILING: Output = Output::neither("label_precision.DIRECTION.ceiling@K", "0 to 1")
+    .about("the largest precision that these labels allow");
+const LIFT: Output =
+    Output::higher("label_precision.DIRECTION.lift@K", "0 and above").about("precision divided by its chance level");
 
 pub(super) static METRIC: Metric = Metric {
-    id: NAME,
+    id: "label_precision",
     title: "Label precision at K",
-    analysis: Analysis::Retrieval,
-    outputs: &[
-        Output::new(
-            "label_precision.DIRECTION@K",
-            "share of the first K targets that have the query's label; label retrieval's Label-Recall@K",
-            Better::Higher,
-            "0 to 1",
-        ),
-        Output::new(
-            "label_precision.DIRECTION.macro@K",
-            "the same, averaged over labels",
-            Better::Higher,
-            "0 to 1",
-        ),
-        Output::new(
-            "label_precision.DIRECTION.weighted@K",
-            "the same, averaged over labels by their number of targets",
-            Better::Higher,
-            "0 to 1",
-        ),
-        Output::new(
-            "label_precision.DIRECTION.normalized@K",
-            "hits divided by the most that are possible",
-            Better::Higher,
-            "0 to 1",
-        ),
-        Output::new(
-            "label_precision.DIRECTION.normalized_macro@K",
-            "the same, averaged over labels",
-            Better::Higher,
-            "0 to 1",
-        ),
-        Output::new(
-            "label_precision.DIRECTION.ceiling@K",
-            "the largest precision that these labels allow",
-            Better::Neither,
-            "0 to 1",
-        ),
-        Output::new(
-            "label_precision.DIRECTION.lift@K",
-            "precision divided by its chance level",
-            Better::Higher,
-            "0 and above",
-        ),
-    ],
+    outputs: &[PLAIN, MACRO, WEIGHTED, NORMALIZED, NORMALIZED_MACRO, CEILING, LIFT],
     page: include_str!("label_precision.md"),
-    invariances: Invariance::OF_ANGLES,
-    takes: &[Takes::Queries, Takes::Targets, Takes::Labels],
-    options: &["k-values", "no-normalize"],
-    work: Work::Ranking {
-        part: Part::First,
-        compute,
-    },
+    work: Work::Ranking(Part::First, compute),
+    ..RANKING
 };
 
 /// Up to this many labels, the confusion lists every pair; beyond it, the most frequent ones of each label.
@@ -72,7 +35,7 @@ const MOST_LABELS: usize = 200;
 const MOST_PER_LABEL: usize = 20;
 
 fn compute(ranked: &Ranked) -> Results {
-    let mut answer = Results::from(at_every_k(ranked, scores));
+    let mut answer = at_every_k(ranked, |queries, hits, _| scores(queries, hits));
     for set in &ranked.sets {
         for (place, &k) in ranked.spec.retrieval_k.iter().enumerate() {
             answer.breakdowns.push(by_label(ranked, set, place, k));
@@ -82,60 +45,58 @@ fn compute(ranked: &Ranked) -> Results {
     answer
 }
 
-fn scores(queries: &OverQueries, place: usize, k: usize, used: usize) -> Vec<Score> {
+fn scores(queries: &OverQueries, hits: &[u32]) -> Vec<Score> {
     let (ranked, set) = (queries.ranked, queries.set);
-    let id = |part: &str| set.id(ranked, NAME, part, Some(k));
-    let (n, most) = (ranked.findable as f64, used as f64);
-    let per_query = |value: &dyn Fn(f64, f64) -> f64| -> Vec<f64> {
-        let hits = set.counted.iter().zip(&set.hits[place]);
-        hits.map(|(&q, &hits)| value(f64::from(hits), set.relevant(q) as f64))
-            .collect()
+    let (n, most) = (ranked.findable as f64, queries.used() as f64);
+    let per_query = |value: &dyn Fn(f64, f64) -> f64| {
+        queries.values(hits, |&hits, relevant| value(f64::from(hits), relevant as f64))
     };
     let precision = per_query(&|hits, _| hits / most);
     let normalized = per_query(&|hits, relevant| hits / relevant.min(most));
     let ceiling = per_query(&|_, relevant| relevant.min(most) / most);
     let chance = |relevant: usize| relevant as f64 / n;
     let chance_normalized = |relevant: usize| most * relevant as f64 / n / most.min(relevant as f64);
-    let mut plain = queries.mean(id(""), &precision, chance);
+    let mut plain = queries.mean(&PLAIN, &precision, chance);
     // Hits are integers: divided once, their mean is exact but for one rounding.
-    let hits: u64 = set.hits[place].iter().map(|&h| u64::from(h)).sum();
+    let hits: u64 = hits.iter().map(|&h| u64::from(h)).sum();
     plain.value = plain.value.map(|_| hits as f64 / (most * set.counted.len() as f64));
-    let lift = lift(&plain, id(".lift"));
-    let mut scores = vec![plain, queries.macro_mean(id(".macro"), &precision, chance)];
+    let lift = lift(&plain, queries.id(LIFT.id));
+    let mut scores = vec![plain, queries.over_labels(&MACRO, &precision, |_| 1.0, chance)];
     if !ranked.is_self && !ranked.is_paired {
-        scores.push(queries.weighted_mean(id(".weighted"), &precision, chance));
+        let targets = |code: usize| set.relevance.counts[code] as f64;
+        scores.push(queries.over_labels(&WEIGHTED, &precision, targets, chance));
     }
-    scores.push(queries.mean(id(".normalized"), &normalized, chance_normalized));
-    scores.push(queries.macro_mean(id(".normalized_macro"), &normalized, chance_normalized));
-    let mut highest = queries.mean(id(".ceiling"), &ceiling, chance);
+    scores.push(queries.mean(&NORMALIZED, &normalized, chance_normalized));
+    scores.push(queries.over_labels(&NORMALIZED_MACRO, &normalized, |_| 1.0, chance_normalized));
+    let mut highest = queries.mean(&CEILING, &ceiling, chance);
     // The labels alone decide it: nothing was sampled.
     (highest.interval, highest.level, highest.standard_error) = (None, None, None);
     (highest.unit, highest.method, highest.chance) = (None, None, None);
-    scores.push(highest);
-    scores.push(lift);
+    scores.extend([highest, lift]);
     scores
 }
 
 fn lift(plain: &Score, id: String) -> Score {
     let (Some(value), Some(chance)) = (plain.value, plain.chance) else {
-        let reason = plain.reason.clone().unwrap_or_default();
-        return Score::undefined(id, reason, plain.n);
+        return Score::undefined(id, plain.reason.clone().unwrap_or_default(), plain.n);
     };
-    let mut lift = Score::number(id, value / chance, plain.n).with_chance(1.0);
-    lift.interval = plain.interval.map(|ends| ends.map(|end| end / chance));
-    lift.level = plain.level;
-    lift.standard_error = plain.standard_error.map(|e| e / chance);
-    lift.unit.clone_from(&plain.unit);
-    lift.method.clone_from(&plain.method);
-    lift
+    let lift = Score::number(id, value / chance, plain.n).with_chance(1.0);
+    Score {
+        interval: plain.interval.map(|ends| ends.map(|end| end / chance)),
+        level: plain.level,
+        standard_error: plain.standard_error.map(|e| e / chance),
+        unit: plain.unit.clone(),
+        method: plain.method.clone(),
+        ..lift
+    }
 }
 
 /// Each label with its counts and scores.
 fn by_label(ranked: &Ranked, set: &RankedSet, place: usize, k: usize) -> Breakdown {
     let relevance = &set.relevance;
-    let labels = relevance.names.len();
+    let labels: Vec<usize> = (0..relevance.names.len()).collect();
     let used = ranked.effective(k);
-    let (mut hits, mut with_hit, mut gains) = (vec![0.0; labels], vec![0.0; labels], vec![0.0; labels]);
+    let [mut hits, mut with_hit, mut gains] = [(); 3].map(|()| vec![0.0; labels.len()]);
     let found = set.hits[place].iter().zip(&set.gains[place]);
     for (&q, (&count, gain)) in set.counted.iter().zip(found) {
         hits[set.code(q)] += f64::from(count);
@@ -145,39 +106,23 @@ fn by_label(ranked: &Ranked, set: &RankedSet, place: usize, k: usize) -> Breakdo
     let queries = |c: usize| relevance.query_counts[c] as f64;
     let relevant = |c: usize| relevance.relevant(c) as f64;
     let most = |c: usize| relevant(c).min(used as f64);
-    let column = |name: &str, value: &dyn Fn(usize) -> f64| {
-        // Lone labels, and labels that nobody asks for, have counts but no scores.
-        let is_scored = |c: usize| queries(c) > 0.0 && relevant(c) > 0.0;
-        let is_count = ["queries", "relevant"].contains(&name);
-        NumberColumn {
-            name: name.to_string(),
-            values: (0..labels)
-                .map(|c| (is_count || is_scored(c)).then(|| value(c)))
-                .collect(),
-        }
-    };
-    Breakdown {
-        model: String::new(),
-        metric: set.id(ranked, NAME, "", Some(k)).into(),
-        keys: vec![NameColumn {
-            name: "label".to_string(),
-            values: relevance.names.clone(),
-        }],
-        columns: vec![
-            column("queries", &queries),
-            column("relevant", &relevant),
-            column("hits", &|c| hits[c]),
-            column("precision", &|c| hits[c] / queries(c) / used as f64),
-            column("recall", &|c| hits[c] / queries(c) / relevant(c)),
-            column("normalized", &|c| hits[c] / queries(c) / most(c)),
-            column("hit", &|c| with_hit[c] / queries(c)),
-            column("ndcg", &|c| {
-                gains[c] / queries(c) / super::label_ndcg::ideal(relevance.relevant(c), used)
-            }),
-            column("chance", &|c| relevant(c) / ranked.findable as f64),
-            column("ceiling", &|c| most(c) / used as f64),
-        ],
-    }
+    // Lone labels, and labels that no query has, have counts but no scores.
+    let scored = |c: usize, value: f64| (queries(c) > 0.0 && relevant(c) > 0.0).then_some(value);
+    Breakdown::of(set.id(ranked, PLAIN.id, Some(k)), &labels)
+        .key("label", |&c| relevance.names[c].clone())
+        .column("queries", |&c| Some(queries(c)))
+        .column("relevant", |&c| Some(relevant(c)))
+        .column("hits", |&c| scored(c, hits[c]))
+        .column("precision", |&c| scored(c, hits[c] / queries(c) / used as f64))
+        .column("recall", |&c| scored(c, hits[c] / queries(c) / relevant(c)))
+        .column("normalized", |&c| scored(c, hits[c] / queries(c) / most(c)))
+        .column("hit", |&c| scored(c, with_hit[c] / queries(c)))
+        .column("ndcg", |&c| {
+            scored(c, gains[c] / queries(c) / ideal_gain(relevance.relevant(c), used))
+        })
+        .column("chance", |&c| scored(c, relevant(c) / ranked.findable as f64))
+        .column("ceiling", |&c| scored(c, most(c) / used as f64))
+        .table
 }
 
 /// Which labels are retrieved for which: all queries count, with or without a relevant target.
@@ -202,21 +147,13 @@ fn confusion(ranked: &Ranked, set: &RankedSet, k: usize) -> Breakdown {
         }
         lines.extend(found.into_iter().map(|c| (label, c, counts[c])));
     }
-    let names = |name: &str, code: &dyn Fn(&(usize, usize, u64)) -> usize| NameColumn {
-        name: name.to_string(),
-        values: lines.iter().map(|line| relevance.names[code(line)].clone()).collect(),
-    };
-    let numbers = |name: &str, value: &dyn Fn(&(usize, usize, u64)) -> f64| NumberColumn {
-        name: name.to_string(),
-        values: lines.iter().map(|line| Some(value(line))).collect(),
-    };
-    Breakdown {
-        model: String::new(),
-        metric: set.id(ranked, NAME, ".confusion", Some(k)).into(),
-        keys: vec![names("label", &|l| l.0), names("retrieved", &|l| l.1)],
-        columns: vec![
-            numbers("count", &|l| l.2 as f64),
-            numbers("share", &|l| l.2 as f64 / (of_label[l.0].len() * used) as f64),
-        ],
-    }
+    let id = set.id(ranked, "label_precision.DIRECTION.confusion@K", Some(k));
+    Breakdown::of(id, &lines)
+        .key("label", |line| relevance.names[line.0].clone())
+        .key("retrieved", |line| relevance.names[line.1].clone())
+        .column("count", |line| Some(line.2 as f64))
+        .column("share", |line| {
+            Some(line.2 as f64 / (of_label[line.0].len() * used) as f64)
+        })
+        .table
 }

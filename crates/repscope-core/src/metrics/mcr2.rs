@@ -1,72 +1,63 @@
 // SPDX-License-Identifier: MIT
 //! MCR²: how much room all embeddings take, and how little each class does. See the page.
 
-use super::nmi::too_few_rows;
+use super::clustering::too_few_rows;
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse_if};
 use crate::kernels::coding_rates::Rate;
 use crate::kernels::prepared::unit_factors;
 use crate::plan::{Need, Shared};
-use crate::score::{Better, Score};
-use crate::spec::Spec;
+use crate::score::Score;
+use crate::spec::{Mcr2Spec, Spec};
 use crate::stats::interval;
+
+const TOTAL: Output = Output::lower("mcr2.total", "0 or below at gamma 1")
+    .about("coding rate of the classes minus that of all embeddings; the rate reduction with a minus sign")
+    .column("MCR2_total");
+const DISCRIMINATIVE: Output = Output::neither("mcr2.discriminative", "above 0")
+    .about("coding rate of all embeddings, in nats")
+    .column("MCR2_discriminative");
+const COMPRESSIVE: Output = Output::neither("mcr2.compressive", "above 0")
+    .about("mean coding rate of the classes, in nats")
+    .column("MCR2_compressive");
 
 pub(super) static METRIC: Metric = Metric {
     id: "mcr2",
     title: "MCR²",
-    analysis: Analysis::Clid,
-    outputs: &[
-        Output::new(
-            "mcr2.total",
-            "coding rate of the classes minus that of all embeddings; the rate reduction with a minus sign",
-            Better::Lower,
-            "0 or below at gamma 1",
-        )
-        .column("MCR2_total"),
-        Output::new(
-            "mcr2.discriminative",
-            "coding rate of all embeddings, in nats",
-            Better::Neither,
-            "above 0",
-        )
-        .column("MCR2_discriminative"),
-        Output::new(
-            "mcr2.compressive",
-            "mean coding rate of the classes, in nats",
-            Better::Neither,
-            "above 0",
-        )
-        .column("MCR2_compressive"),
-    ],
+    outputs: &[TOTAL, DISCRIMINATIVE, COMPRESSIVE],
     page: include_str!("mcr2.md"),
     invariances: Invariance::OF_ANGLES,
-    takes: &[Takes::Codes, Takes::LabelsIfAny],
     options: &["clusters", "restarts", "gam1", "gam2", "eps"],
-    work: Work::Study { needs, compute },
+    ..Metric::of(
+        Analysis::Clid,
+        &[Takes::Codes, Takes::LabelsIfAny],
+        Work::Study { needs, compute },
+    )
 };
 
 /// Beyond this ratio of the largest to the smallest eigenvalue, rounding is felt in the sixth digit of a logarithm.
 const LARGEST_RATIO: f64 = 1e10;
 
 fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
-    let constants = &spec.mcr2;
-    let all = [constants.gamma1, constants.gamma2, constants.eps];
-    if all.iter().any(|&x| !(x > 0.0 && x.is_finite())) {
-        return Err(Error::Input(format!(
-            "MCR² with gamma1 = {:e}, gamma2 = {:e} and eps = {:e}: all must be above 0 and finite (1, 1 and 0.01 are usual)",
-            constants.gamma1, constants.gamma2, constants.eps
-        )));
-    }
+    let Mcr2Spec { gamma1, gamma2, eps } = spec.mcr2;
+    refuse_if(
+        [gamma1, gamma2, eps].iter().any(|&x| !(x > 0.0 && x.is_finite())),
+        || {
+            format!(
+                "MCR² with gamma1 = {gamma1:e}, gamma2 = {gamma2:e} and eps = {eps:e}: all must be above 0 and finite (1, 1 and 0.01 \
+             are usual)"
+            )
+        },
+    )?;
     let columns = study.embeddings.columns();
-    let ratio = constants.gamma1.max(1.0) * columns as f64 / constants.eps;
-    if ratio > LARGEST_RATIO {
-        return Err(Error::Input(format!(
-            "MCR² with gamma1 = {:e}, D = {columns} and eps = {:e}: gamma1·D/eps = {ratio:.1e} is above \
-             {LARGEST_RATIO:.0e}, where rounding would decide; use a larger eps (0.01 is usual)",
-            constants.gamma1, constants.eps
-        )));
-    }
+    let ratio = gamma1.max(1.0) * columns as f64 / eps;
+    refuse_if(ratio > LARGEST_RATIO, || {
+        format!(
+            "MCR² with gamma1 = {gamma1:e}, D = {columns} and eps = {eps:e}: gamma1·D/eps = {ratio:.1e} is above \
+             {LARGEST_RATIO:.0e}, where rounding would decide; use a larger eps (0.01 is usual)"
+        )
+    })?;
     if unit_factors(&study.embeddings).is_err() {
         return Ok(Vec::new());
     }
@@ -80,32 +71,28 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
 /// Why there are no classes.
 fn missing_classes(spec: &Spec, study: &Study) -> Option<String> {
     let rows = study.embeddings.rows();
-    (study.labels.is_none() && spec.clusters > rows).then(|| too_few_rows(spec, rows))
+    too_few_rows(spec, rows).filter(|_| study.labels.is_none())
 }
 
 fn compute(shared: &Shared) -> Result<Results> {
     let (spec, study) = (shared.spec, shared.study);
     let rows = study.embeddings.rows();
-    let undefined = |id, reason: &str| Score::undefined(id, reason, rows);
     if let Err(error) = unit_factors(&study.embeddings) {
-        let reason = error.to_string();
-        let scores = METRIC.outputs.iter().map(|output| undefined(output.id, &reason));
-        return Ok(scores.collect());
+        return Ok(METRIC.undefined(error.to_string(), rows));
     }
     let rates = shared.coding_rates()?;
-    let number = |id, value, effects: Option<Vec<f64>>| {
+    let number = |output: &Output, value, effects: Option<Vec<f64>>| {
         let units = shared.row_units();
         let interval = effects.and_then(|e| interval::from_rows(value, &e, units, "influence", spec.level));
-        Score::number(id, value, rows).with_interval(interval)
+        Score::number(output, value, rows).with_interval(interval)
     };
     let of_whole = effects_on_whole(&rates.whole);
-    let discriminative = number("mcr2.discriminative", rates.whole.rate, of_whole.clone());
+    let discriminative = number(&DISCRIMINATIVE, rates.whole.rate, of_whole.clone());
     let scores = match missing_classes(spec, study) {
-        Some(reason) => vec![
-            undefined("mcr2.total", &reason),
-            discriminative,
-            undefined("mcr2.compressive", &reason),
-        ],
+        Some(reason) => {
+            let undefined = |output| Score::undefined(output, reason.as_str(), rows);
+            vec![undefined(&TOTAL), discriminative, undefined(&COMPRESSIVE)]
+        }
         None => {
             let share = |rate: &Rate| rate.members.len() as f64 / rows as f64;
             let compressive: f64 = rates.classes.iter().map(|class| share(class) * class.rate).sum();
@@ -120,9 +107,9 @@ fn compute(shared: &Shared) -> Result<Results> {
                 both.map(|(class, whole)| class - spec.mcr2.gamma2 * whole).collect()
             });
             vec![
-                by_class(number("mcr2.total", total, of_total)),
+                by_class(number(&TOTAL, total, of_total)),
                 discriminative,
-                by_class(number("mcr2.compressive", compressive, of_classes)),
+                by_class(number(&COMPRESSIVE, compressive, of_classes)),
             ]
         }
     };
@@ -136,8 +123,7 @@ fn effects_on_whole(whole: &Rate) -> Option<Vec<f64>> {
     Some(leverages.iter().map(|l| (l - mean) / 2.0).collect())
 }
 
-/// What each row does to the mean rate of the classes: through the rate of its class, and by making that class count for
-/// more.
+/// What each row does to the mean rate of the classes: through the rate of its class, and through that class's weight.
 fn effects_on_classes(classes: &[Rate], compressive: f64, rows: usize) -> Option<Vec<f64>> {
     let mut effects = vec![0.0; rows];
     for class in classes {

@@ -1,75 +1,49 @@
 // SPDX-License-Identifier: MIT
-//! The metrics. Each is declared once, by a file with its code and a page with its definition, and registered in
-//! [`METRICS`]. The command line, the documentation, the tables and the tests of invariance all read this list.
+//! The metrics. Each is declared once, in the file of its family, with a page that defines it, and registered in [`METRICS`]. The command line, the documentation, the tables and the tests of invariance all read this list.
 
 mod accuracy;
 mod alignment;
-mod alpha_req;
-mod ami;
-mod bleu;
 mod clid;
-mod cluster_balance;
-mod condition_number;
-mod continuity;
-mod dimension_usage;
+mod clustering;
 mod etes;
-mod hubness;
 mod id;
-mod inertia;
 mod knn_accuracy;
-mod label_hit;
-mod label_ndcg;
 mod label_precision;
-mod label_recall;
-mod map_at_r;
 mod mcr2;
-mod modality_gap;
-mod mrr;
-mod nmi;
-mod numerical_rank;
-mod over_queries;
-mod pair_recall;
 mod participation_ratio;
 mod performance;
 mod pis;
-mod r_precision;
 mod rankme;
+mod retrieval;
 mod robustness;
-mod rouge;
-mod silhouette;
 mod smoothness;
-mod spectrum;
-mod stable_rank;
-mod std_collapse;
+mod texts;
 mod trustworthiness;
 mod two_nn;
-mod uniformity;
-mod weighted_clid;
-mod wer;
 
 use crate::data::{Performance, Study};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::etes::Decoded;
 use crate::kernels::singular::Function;
 use crate::perturb::Perturbed;
 use crate::plan::{Need, Shared};
 use crate::results::Results;
 use crate::retrieve::Ranked;
-use crate::score::Better;
+use crate::score::{Better, Score};
 use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
 
+pub use clustering::agreement;
 pub use id::MetricId;
 pub use knn_accuracy::accuracy_of_split;
-pub use nmi::agreement;
 
-/// What is asked of the singular values of centered embeddings, and of the embeddings as they are.
-pub(crate) static OF_CENTRED: [Function; 5] = [
+/// The functions of the singular values of centered embeddings, and of the embeddings as they are.
+pub(crate) static OF_CENTERED: [Function; 5] = [
     rankme::SPEC,
-    stable_rank::RANK,
-    alpha_req::EXPONENT,
-    alpha_req::R2,
-    condition_number::RATIO,
+    rankme::STABLE,
+    rankme::EXPONENT,
+    rankme::R2,
+    rankme::RATIO,
 ];
 pub(crate) static OF_RAW: [Function; 1] = [rankme::PAPER];
 
@@ -77,46 +51,46 @@ pub(crate) static OF_RAW: [Function; 1] = [rankme::PAPER];
 pub static METRICS: &[&Metric] = &[
     &smoothness::METRIC,
     &robustness::METRIC,
-    &trustworthiness::METRIC,
-    &continuity::METRIC,
-    &participation_ratio::METRIC,
-    &dimension_usage::METRIC,
-    &spectrum::METRIC,
+    &trustworthiness::TRUSTWORTHINESS,
+    &trustworthiness::CONTINUITY,
+    &participation_ratio::PARTICIPATION_RATIO,
+    &participation_ratio::DIMENSION_USAGE,
+    &participation_ratio::SPECTRUM,
     &two_nn::METRIC,
-    &uniformity::METRIC,
-    &silhouette::METRIC,
-    &nmi::METRIC,
-    &ami::METRIC,
-    &inertia::METRIC,
-    &cluster_balance::METRIC,
+    &alignment::UNIFORMITY,
+    &clustering::SILHOUETTE,
+    &clustering::NMI,
+    &clustering::AMI,
+    &clustering::INERTIA,
+    &clustering::CLUSTER_BALANCE,
     &knn_accuracy::METRIC,
-    &rankme::METRIC,
-    &numerical_rank::METRIC,
-    &stable_rank::METRIC,
-    &alpha_req::METRIC,
-    &condition_number::METRIC,
-    &std_collapse::METRIC,
+    &rankme::RANKME,
+    &rankme::NUMERICAL_RANK,
+    &rankme::STABLE_RANK,
+    &rankme::ALPHA_REQ,
+    &rankme::CONDITION_NUMBER,
+    &rankme::STD_COLLAPSE,
     &clid::METRIC,
     &mcr2::METRIC,
     &alignment::METRIC,
-    &weighted_clid::METRIC,
+    &performance::WEIGHTED_CLID,
     &performance::METRIC,
     &label_precision::METRIC,
-    &label_recall::METRIC,
-    &label_hit::METRIC,
-    &label_ndcg::METRIC,
-    &r_precision::METRIC,
-    &map_at_r::METRIC,
-    &mrr::METRIC,
-    &pair_recall::METRIC,
-    &hubness::METRIC,
-    &modality_gap::METRIC,
+    &retrieval::LABEL_RECALL,
+    &retrieval::LABEL_HIT,
+    &retrieval::LABEL_NDCG,
+    &retrieval::R_PRECISION,
+    &retrieval::MAP_AT_R,
+    &retrieval::MRR,
+    &retrieval::PAIR_RECALL,
+    &retrieval::HUBNESS,
+    &retrieval::MODALITY_GAP,
     &accuracy::METRIC,
     &pis::METRIC,
     &etes::METRIC,
-    &bleu::METRIC,
-    &rouge::METRIC,
-    &wer::METRIC,
+    &texts::BLEU,
+    &texts::ROUGE,
+    &texts::WER,
 ];
 
 /// The analyses; a command each.
@@ -256,6 +230,23 @@ impl Output {
         }
     }
 
+    const fn higher(id: &'static str, range: &'static str) -> Self {
+        Output::new(id, "", Better::Higher, range)
+    }
+
+    const fn lower(id: &'static str, range: &'static str) -> Self {
+        Output::new(id, "", Better::Lower, range)
+    }
+
+    const fn neither(id: &'static str, range: &'static str) -> Self {
+        Output::new(id, "", Better::Neither, range)
+    }
+
+    /// With what it is, in a few words.
+    const fn about(self, about: &'static str) -> Self {
+        Output { about, ..self }
+    }
+
     /// With a column in the summary file of its analysis.
     const fn column(self, name: &'static str) -> Self {
         Output {
@@ -348,10 +339,7 @@ pub(crate) enum Work {
         compute: fn(&Results, &Performance, &Spec) -> Result<Results>,
     },
     /// The targets that each query of one direction of a retrieval found.
-    Ranking {
-        part: Part,
-        compute: fn(&Ranked) -> Results,
-    },
+    Ranking(Part, fn(&Ranked) -> Results),
     /// Which samples a classifier gets right, with and without perturbation.
     Perturbation { compute: fn(&Perturbed) -> Results },
     /// Texts that a system generated from signals, and their vectors.
@@ -368,6 +356,39 @@ pub(crate) enum Part {
 }
 
 impl Metric {
+    /// A start for a declaration, which says the rest.
+    const fn of(analysis: Analysis, takes: &'static [Takes], work: Work) -> Self {
+        Metric {
+            id: "",
+            title: "",
+            analysis,
+            outputs: &[],
+            page: "",
+            invariances: &[],
+            takes,
+            options: &[],
+            work,
+        }
+    }
+
+    /// The error of a function that computes others: `expected` is what it computes.
+    pub(crate) fn is_not(&self, expected: &'static str) -> Error {
+        let metric = self.id;
+        Error::WrongMetric { metric, expected }
+    }
+
+    /// A number for its first output.
+    fn number(&self, value: f64, n: usize) -> Score {
+        Score::number(&self.outputs[0], value, n)
+    }
+
+    /// Every output without a number, for the same reason.
+    fn undefined(&self, reason: impl Into<String>, n: usize) -> Results {
+        let reason = reason.into();
+        let undefined = |output| Score::undefined(output, reason.clone(), n);
+        self.outputs.iter().map(undefined).collect()
+    }
+
     /// Whether it is a score of a study, computed by [`crate::evaluate`]; the others are computed by
     /// [`crate::retrieve`], [`crate::perturb()`], [`crate::etes()`] or [`crate::relate`].
     pub fn is_of_studies(&self) -> bool {
@@ -377,18 +398,17 @@ impl Metric {
     pub(crate) fn of_study(&self) -> Option<(Needs, Compute)> {
         match self.work {
             Work::Study { needs, compute } | Work::Pool { needs, compute, .. } => Some((needs, compute)),
-            Work::Performance { .. } | Work::Ranking { .. } | Work::Perturbation { .. } | Work::Decoding { .. } => None,
+            _ => None,
         }
     }
 
     /// Whether it reads more of a ranking than the first K targets. Without such metrics a retrieval is faster.
     pub fn reads_whole_ranking(&self) -> bool {
-        matches!(self.work, Work::Ranking { part: Part::Whole, .. })
+        matches!(self.work, Work::Ranking(Part::Whole, _))
     }
 }
 
-/// The metric and output with this identity: `trustworthiness@10`, `two_nn(fit=mle)`, `smoothness.slope`,
-/// or just the metric's name.
+/// The metric and output with this identity, such as `trustworthiness@10`, or with the name of a metric.
 pub fn find(id: &str) -> Option<(&'static Metric, Option<&'static Output>)> {
     let id: MetricId = id.parse().ok()?;
     let metric = id.metric().filter(|metric| id.output().is_some() || id == metric.id)?;

@@ -1,80 +1,38 @@
 // SPDX-License-Identifier: MIT
 //! Perturbation impact score: how much accuracy is lost for each part that is perturbed. See the page.
 
-mod advice;
-mod families;
-mod mcnemar;
-mod tables;
-
+use super::accuracy::share;
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::PerturbedSet;
 use crate::perturb::{Judged, Perturbed, Tally};
-use crate::score::{Better, Interval, Score};
-use crate::stats::interval;
-use mcnemar::p_value;
+use crate::score::{Breakdown, Interval, Score};
+use crate::stats::interval::{self, Units, normal_two_sided};
 
 pub(super) static METRIC: Metric = Metric {
     id: "pis",
     title: "Perturbation impact score",
-    analysis: Analysis::Perturb,
+    // A larger score means a more sensitive model: neither good nor bad by itself.
     outputs: &[
-        output(
-            "pis.HEAD@SET",
-            "accuracy lost, divided by the share that was meant to be perturbed",
-            "-100/percent to 100/percent",
-        ),
-        output(
-            "pis.HEAD(f=lit)@SET",
-            "the same, divided by the share of lit pixels that was masked",
-            "any number",
-        ),
-        output(
-            "pis.HEAD(f=all)@SET",
-            "the same, divided by the share of all pixels that was masked",
-            "any number",
-        ),
-        output(
-            "pis.HEAD.drop@SET",
-            "accuracy without less accuracy with perturbation",
-            "-1 to 1",
-        ),
-        output(
-            "pis.HEAD.relative@SET",
-            "the same, divided by the accuracy without perturbation",
-            "1 and below",
-        ),
-        output(
-            "pis.HEAD.p@SET",
-            "McNemar's p-value: could as many samples get worse as get better?",
-            "0 to 1",
-        ),
-        output(
-            "pis.HEAD.mean@FAMILY",
-            "mean of the scores over all strengths",
-            "any number",
-        ),
-        output(
-            "pis.HEAD.aopc@FAMILY",
-            "mean over all strengths, 0 included, of the accuracy lost",
-            "-1 to 1",
-        ),
-        output(
-            "pis.HEAD.deletion@FAMILY",
-            "mean accuracy from strength 0 to the largest",
-            "0 to 1",
-        ),
+        Output::neither("pis.HEAD@SET", "-100/percent to 100/percent")
+            .about("accuracy lost, divided by the share that was meant to be perturbed"),
+        Output::neither("pis.HEAD(f=lit)@SET", "any number")
+            .about("the same, divided by the share of lit pixels that was masked"),
+        Output::neither("pis.HEAD(f=all)@SET", "any number")
+            .about("the same, divided by the share of all pixels that was masked"),
+        Output::neither("pis.HEAD.drop@SET", "-1 to 1").about("accuracy without less accuracy with perturbation"),
+        Output::neither("pis.HEAD.relative@SET", "1 and below")
+            .about("the same, divided by the accuracy without perturbation"),
+        Output::neither("pis.HEAD.p@SET", "0 to 1")
+            .about("McNemar's p-value: could as many samples get worse as get better?"),
+        Output::neither("pis.HEAD.mean@FAMILY", "any number").about("mean of the scores over all strengths"),
+        Output::neither("pis.HEAD.aopc@FAMILY", "-1 to 1")
+            .about("mean over all strengths, 0 included, of the accuracy lost"),
+        Output::neither("pis.HEAD.deletion@FAMILY", "0 to 1").about("mean accuracy from strength 0 to the largest"),
     ],
     page: include_str!("pis.md"),
     invariances: &[Invariance::RowOrder],
-    takes: &[Takes::Predictions],
-    options: &[],
-    work: Work::Perturbation { compute },
+    ..Metric::of(Analysis::Perturb, &[Takes::Predictions], Work::Perturbation { compute })
 };
-
-const fn output(id: &'static str, about: &'static str, range: &'static str) -> Output {
-    // A larger score means a more sensitive model: neither good nor bad by itself.
-    Output::new(id, about, Better::Neither, range)
-}
 
 /// One head and one set.
 struct Impact<'a> {
@@ -96,13 +54,13 @@ fn compute(perturbed: &Perturbed) -> Results {
                 level: perturbed.spec.level,
             };
             answer.scores.extend(impact.scores(right));
-            answer.breakdowns.push(tables::by_class(perturbed, &impact, right));
+            answer.breakdowns.push(by_class(perturbed, &impact, right));
             impacts.push(impact);
         }
-        answer.scores.extend(families::scores(perturbed, judged));
+        answer.scores.extend(of_families(perturbed, judged));
     }
-    answer.breakdowns.insert(0, tables::summary(&impacts));
-    answer.warnings = advice::warnings(perturbed);
+    answer.breakdowns.insert(0, summary(&impacts));
+    answer.warnings = warnings(perturbed);
     answer
 }
 
@@ -114,9 +72,7 @@ impl Impact<'_> {
             Score::number(self.id(part), value, self.tally.n).with_interval(interval)
         };
         let nominal = self.set.percent / 100.0;
-        let with_effects = interval
-            .clone()
-            .map(|interval| interval.with_effects(self.effects(right)));
+        let with_effects = interval.clone().map(|i| i.with_effects(self.effects(right)));
         let mut scores = vec![number("", drop / nominal, with_effects.map(|i| i.times(1.0 / nominal)))];
         for (part, share) in [("(f=lit)", self.set.masked_lit), ("(f=all)", self.set.masked_all)] {
             scores.push(match share {
@@ -156,10 +112,8 @@ impl Impact<'_> {
     fn effects(&self, right: &[bool]) -> Vec<f64> {
         let (n, drop) = (self.tally.n as f64, self.tally.drop());
         let number = |is_right: bool| f64::from(u8::from(is_right));
-        let pairs = self.judged.baseline.iter().zip(right);
-        pairs
-            .map(|(&before, &after)| (number(before) - number(after) - drop) / n)
-            .collect()
+        let effect = |(&before, &after): (&bool, &bool)| (number(before) - number(after) - drop) / n;
+        self.judged.baseline.iter().zip(right).map(effect).collect()
     }
 
     /// The share of the accuracy that is lost. The interval is that of a ratio of means (delta method), with one more
@@ -177,11 +131,11 @@ impl Impact<'_> {
             return None;
         }
         let (value, error) = ratio(0.0);
-        let (centre, wider) = ratio(1.0);
+        let (center, wider) = ratio(1.0);
         let reach = interval::normal_quantile(0.5 + self.level / 2.0) * wider;
         let interval = (n > 0).then(|| Interval {
-            low: centre - reach,
-            high: (centre + reach).min(1.0),
+            low: center - reach,
+            high: (center + reach).min(1.0),
             level: self.level,
             standard_error: Some(error),
             unit: "samples",
@@ -189,5 +143,256 @@ impl Impact<'_> {
             effects: None,
         });
         Some((value, interval))
+    }
+}
+
+/// Mean, AOPC and deletion area of each family, in the order in which families appear.
+fn of_families(perturbed: &Perturbed, judged: &Judged) -> Vec<Score> {
+    let sets = &perturbed.data.sets;
+    let mut families: Vec<&str> = Vec::new();
+    for set in sets {
+        if !families.contains(&set.family.as_str()) {
+            families.push(&set.family);
+        }
+    }
+    let mut of_families = Vec::new();
+    for family in families {
+        let mut members: Vec<usize> = (0..sets.len()).filter(|&i| sets[i].family == family).collect();
+        members.sort_by(|&a, &b| sets[a].percent.total_cmp(&sets[b].percent));
+        let ordered: Vec<&PerturbedSet> = members.iter().map(|&i| &sets[i]).collect();
+        let mut right = vec![judged.baseline.as_slice()];
+        right.extend(members.iter().map(|&i| judged.sets[i].as_slice()));
+        for (part, weights) in [
+            ("mean", of_mean(&ordered)),
+            ("aopc", of_aopc(&ordered)),
+            ("deletion", of_deletion(&ordered)),
+        ] {
+            let values = weighted(&right, &weights);
+            let interval = interval::of_mean(&values, Units::Single("samples"), perturbed.spec.level);
+            let id = format!("pis.{}.{part}@{family}", judged.name);
+            let score = Score::number(id, interval::mean(&values), values.len());
+            of_families.push(score.with_interval(interval));
+        }
+    }
+    of_families
+}
+
+/// What each sample contributes: its weights where it is right, without perturbation first.
+fn weighted(right: &[&[bool]], weights: &[f64]) -> Vec<f64> {
+    let mut values = vec![0.0; right[0].len()];
+    for (right, weight) in right.iter().zip(weights) {
+        let pairs = values.iter_mut().zip(*right);
+        pairs.for_each(|(value, &is_right)| *value += if is_right { *weight } else { 0.0 });
+    }
+    values
+}
+
+/// The mean over strengths of the accuracy lost divided by the share.
+fn of_mean(sets: &[&PerturbedSet]) -> Vec<f64> {
+    let of_set = sets.iter().map(|set| -100.0 / set.percent / sets.len() as f64);
+    let mut weights = vec![0.0];
+    weights.extend(of_set);
+    weights[0] = -weights.iter().sum::<f64>();
+    weights
+}
+
+/// The mean over strengths of the accuracy lost; strength 0, where nothing is lost, counts too.
+fn of_aopc(sets: &[&PerturbedSet]) -> Vec<f64> {
+    let steps = sets.len() as f64 + 1.0;
+    let mut weights = vec![-1.0 / steps; sets.len() + 1];
+    weights[0] = sets.len() as f64 / steps;
+    weights
+}
+
+/// The area under the accuracy by trapezoids from strength 0 to the largest, divided by the largest.
+fn of_deletion(sets: &[&PerturbedSet]) -> Vec<f64> {
+    let mut strengths = vec![0.0];
+    strengths.extend(sets.iter().map(|set| set.percent));
+    let last = strengths[sets.len()];
+    let mut weights = vec![0.0; strengths.len()];
+    for (i, pair) in strengths.windows(2).enumerate() {
+        let half = (pair[1] - pair[0]) / last / 2.0;
+        weights[i] += half;
+        weights[i + 1] += half;
+    }
+    weights
+}
+
+/// Up to this many changes the binomial law is summed; 2⁻¹⁰⁰⁰ still is a number.
+const EXACT: usize = 1000;
+
+/// The two-sided p-value: twice the binomial tail, or for many changes the corrected normal law (Edwards 1948).
+fn p_value(lost: usize, gained: usize) -> f64 {
+    let (changes, fewer) = (lost + gained, lost.min(gained));
+    if changes > EXACT {
+        let beyond = (lost.abs_diff(gained) as f64 - 1.0).max(0.0);
+        return normal_two_sided(beyond / (changes as f64).sqrt());
+    }
+    let mut term = 0.5f64.powi(changes as i32);
+    let mut tail = term;
+    for k in 0..fewer {
+        term *= (changes - k) as f64 / (k + 1) as f64;
+        tail += term;
+    }
+    (2.0 * tail).min(1.0)
+}
+
+/// A share of masked pixels farther than this from the nominal one, as a part of it, is reported.
+const FAR: f64 = 0.5;
+
+fn warnings(perturbed: &Perturbed) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if perturbed.data.sets.is_empty() {
+        warnings.push("no perturbed set was given, so there is no perturbation impact score".to_string());
+    }
+    for judged in &perturbed.judged {
+        warnings.extend(saturation(judged, perturbed));
+    }
+    warnings.extend(other_shares(perturbed));
+    warnings
+}
+
+/// Accuracy that is at chance has nothing left to lose.
+fn saturation(judged: &Judged, perturbed: &Perturbed) -> Option<String> {
+    let is_at_chance = |right: &[bool]| {
+        let interval = interval::of_share(share(right), right.len(), "samples", perturbed.spec.level);
+        interval.is_some_and(|interval| interval.low <= judged.chance)
+    };
+    let (name, chance) = (judged.name, 100.0 * judged.chance);
+    if is_at_chance(&judged.baseline) {
+        return Some(format!(
+            "{name}: accuracy without perturbation is {:.2} %, at chance ({chance:.2} %, the most frequent class); perturbation \
+             cannot lower it, and its impact says nothing",
+            100.0 * share(&judged.baseline)
+        ));
+    }
+    let sets = perturbed.data.sets.iter().zip(&judged.sets);
+    let lowest = sets.filter(|(_, right)| is_at_chance(right));
+    let lowest: Vec<String> = lowest.map(|(set, right)| in_percent(&set.name, share(right))).collect();
+    (!lowest.is_empty()).then(|| {
+        format!(
+            "{name}: accuracy is at chance ({chance:.2} %, the most frequent class) in {} of {} sets, and more masking cannot \
+             lower it: {}",
+            lowest.len(),
+            judged.sets.len(),
+            lowest.join(", ")
+        )
+    })
+}
+
+/// `top1 (12.50 %)`.
+fn in_percent(name: &str, share: f64) -> String {
+    format!("{name} ({:.2} %)", 100.0 * share)
+}
+
+/// Masks by threshold take more than their percentage where pixels are equal.
+fn other_shares(perturbed: &Perturbed) -> Option<String> {
+    let sets = &perturbed.data.sets;
+    let known = sets.iter().filter_map(|set| Some((set, set.masked_lit?)));
+    let far = known.filter(|(set, masked)| (100.0 * masked / set.percent - 1.0).abs() > FAR);
+    let far: Vec<String> = far.map(|(set, masked)| in_percent(&set.name, masked)).collect();
+    (!far.is_empty()).then(|| {
+        format!(
+            "{} of {} sets masked another share of the lit pixels than their percentage says: {}; pis divides by the percentage, \
+             pis(f=lit) by what was masked",
+            far.len(),
+            sets.len(),
+            far.join(", ")
+        )
+    })
+}
+
+/// All heads and sets.
+fn summary(impacts: &[Impact]) -> Breakdown {
+    let nominal = |i: &Impact| i.set.percent / 100.0;
+    let end = |i: &Impact, which: usize| {
+        let interval = i.tally.interval(i.level)?;
+        Some([interval.low, interval.high][which] / nominal(i))
+    };
+    Breakdown::of("pis", impacts)
+        .key("head", |i| i.judged.name.to_string())
+        .key("family", |i| i.set.family.clone())
+        .key("set", |i| i.set.name.clone())
+        .column("percent", |i| Some(i.set.percent))
+        .column("masked_lit", |i| i.set.masked_lit)
+        .column("masked_all", |i| i.set.masked_all)
+        .column("samples", |i| Some(i.tally.n as f64))
+        .column("baseline", |i| Some(i.tally.accuracy_before()))
+        .column("accuracy", |i| Some(i.tally.accuracy_after()))
+        .column("lost", |i| Some(i.tally.lost as f64))
+        .column("gained", |i| Some(i.tally.gained as f64))
+        .column("drop", |i| Some(i.tally.drop()))
+        .column("relative", |i| Some(i.relative()?.0))
+        .column("pis", |i| Some(i.tally.drop() / nominal(i)))
+        .column("pis_low", |i| end(i, 0))
+        .column("pis_high", |i| end(i, 1))
+        .column("pis_lit", |i| Some(i.tally.drop() / i.set.masked_lit?))
+        .column("pis_all", |i| Some(i.tally.drop() / i.set.masked_all?))
+        .column("p", |i| Some(p_value(i.tally.lost, i.tally.gained)))
+        .table
+}
+
+/// The samples of each class of each head by themselves.
+fn by_class(perturbed: &Perturbed, impact: &Impact, right: &[bool]) -> Breakdown {
+    let mut lines: Vec<(&str, &str, Tally)> = Vec::new();
+    for head in &perturbed.data.heads {
+        let mut tallies = vec![Tally::default(); head.classes.len()];
+        let pairs = impact.judged.baseline.iter().zip(right);
+        for (&label, (&before, &after)) in head.labels.iter().zip(pairs) {
+            tallies[label as usize].add(before, after);
+        }
+        let of_head = head.classes.iter().zip(tallies);
+        lines.extend(of_head.map(|(class, tally)| (head.name.as_str(), class.as_str(), tally)));
+    }
+    let share = impact.set.percent / 100.0;
+    // Without samples the ratios are not finite, so there are none.
+    Breakdown::of(impact.id(""), &lines)
+        .key("head", |line| line.0.to_string())
+        .key("class", |line| line.1.to_string())
+        .column("samples", |(.., t)| Some(t.n as f64))
+        .column("baseline", |(.., t)| Some(t.accuracy_before()))
+        .column("accuracy", |(.., t)| Some(t.accuracy_after()))
+        .column("drop", |(.., t)| Some(t.drop()))
+        .column("pis", |(.., t)| Some(t.drop() / share))
+        .column("pis_low", |(.., t)| Some(t.interval(impact.level)?.low / share))
+        .column("pis_high", |(.., t)| Some(t.interval(impact.level)?.high / share))
+        .column("p", |(.., t)| (t.n > 0).then(|| p_value(t.lost, t.gained)))
+        .table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Expected values: scipy 1.17.1, `binomtest(lost, lost + gained).pvalue`; for more than 1,000 changes
+    // `chi2.sf((abs(lost - gained) - 1) ** 2 / (lost + gained), 1)`.
+    #[test]
+    fn p_values_equal_those_of_scipy() {
+        for (lost, gained, expected) in [
+            (1, 0, 1.0),
+            (5, 1, 0.21875),
+            (10, 3, 0.09228515625),
+            (30, 12, 0.007915897334896727),
+            (600, 400, 2.728464156065947e-10),
+            (990, 10, 4.9666775829792705e-278),
+            (1000, 0, 1.8665272370064378e-301),
+            (700, 400, 1.965309225766758e-19),
+            (520, 481, 0.22972593862573237),
+            (3000, 2000, 2.5531576493095586e-45),
+        ] {
+            let p = p_value(lost, gained);
+            assert!(
+                (p / expected - 1.0).abs() < 1e-10,
+                "{lost} {gained}: {p:e} {expected:e}"
+            );
+            assert_eq!(p, p_value(gained, lost));
+        }
+    }
+
+    #[test]
+    fn no_change_and_equal_changes_tell_nothing() {
+        for changes in [0, 1, 500, 501, 100_000] {
+            assert_eq!(p_value(changes, changes), 1.0);
+        }
     }
 }

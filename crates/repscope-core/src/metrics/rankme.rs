@@ -1,52 +1,51 @@
 // SPDX-License-Identifier: MIT
-//! RankMe: the exponential of the entropy of the spectrum, as the CLID / RankMe analysis and as the paper compute it. See the page.
+//! How many directions the embeddings fill, from their singular values: RankMe (as the CLID / RankMe analysis and as the paper
+//! compute it), numerical and stable rank, Alpha-ReQ, condition number; and the spread of unit-length embeddings.
 
 use super::participation_ratio::{FEWEST, NO_VARIANCE};
-use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
-use crate::data::Study;
+use super::{Analysis, Compute, Invariance, Metric, Output, Results, Takes, Work};
+use crate::data::{Space, Study};
 use crate::error::Result;
+use crate::kernels::prepared::unit_factors;
 use crate::kernels::singular::{Function, Values};
 use crate::plan::{Need, Shared};
-use crate::score::{Better, Score};
+use crate::score::Score;
 use crate::spec::Spec;
 use crate::stats::interval;
 
-pub(super) static METRIC: Metric = Metric {
+/// What the metrics of singular values share.
+const fn of_singular_values(compute: Compute) -> Metric {
+    Metric {
+        invariances: Invariance::SIMILARITY,
+        ..Metric::of(Analysis::Rankme, &[Takes::Codes], Work::Study { needs, compute })
+    }
+}
+
+fn needs(_: &Spec, _: &Study) -> Result<Vec<Need>> {
+    Ok(vec![Need::Singular])
+}
+
+pub(super) static RANKME: Metric = Metric {
     id: "rankme",
     title: "RankMe",
-    analysis: Analysis::Rankme,
     outputs: &[
-        Output::new(
-            "rankme(variant=spec)",
-            "the CLID / RankMe analysis: entropy of squared singular values of the centered embeddings",
-            Better::Neither,
-            "1 to min(N, D)",
-        )
-        .column("RankMe_Spec"),
-        Output::new(
-            "rankme(variant=paper)",
-            "Garrido et al. 2023: entropy of singular values of the embeddings as they are",
-            Better::Neither,
-            "1 to min(N, D)",
-        )
-        .column("RankMe_Paper"),
+        Output::neither("rankme(variant=spec)", "1 to min(N, D)")
+            .about("the CLID / RankMe analysis: entropy of squared singular values of the centered embeddings")
+            .column("RankMe_Spec"),
+        Output::neither("rankme(variant=paper)", "1 to min(N, D)")
+            .about("Garrido et al. 2023: entropy of singular values of the embeddings as they are")
+            .column("RankMe_Paper"),
     ],
     page: include_str!("rankme.md"),
     // The paper's variant does not center, so a shift changes it.
     invariances: &[Invariance::Rotation, Invariance::Scale, Invariance::RowOrder],
-    takes: &[Takes::Codes],
-    options: &[],
-    work: Work::Study { needs, compute },
+    ..of_singular_values(rankme)
 };
 
 /// Added inside the logarithm, as the CLID / RankMe analysis does.
 const SPEC_EPS: f64 = 1e-12;
-/// Added to each share after normalising, as the paper does.
+/// Added to each share after normalizing, as the paper does.
 const PAPER_EPS: f64 = 1e-7;
-
-pub(super) fn needs(_: &Spec, _: &Study) -> Result<Vec<Need>> {
-    Ok(vec![Need::Singular])
-}
 
 /// Document 002's.
 pub(super) const SPEC: Function = ("rankme(variant=spec)", |singular| {
@@ -57,43 +56,32 @@ pub(super) const SPEC: Function = ("rankme(variant=spec)", |singular| {
 /// The paper's.
 pub(super) const PAPER: Function = ("rankme(variant=paper)", |singular| {
     let shares = shares(&singular.values)?;
-    Some(
-        (-shares
-            .iter()
-            .map(|p| (p + PAPER_EPS) * (p + PAPER_EPS).ln())
-            .sum::<f64>())
-        .exp(),
-    )
+    let shifted = shares.iter().map(|p| p + PAPER_EPS);
+    Some((-shifted.map(|p| p * p.ln()).sum::<f64>()).exp())
 });
 
-fn compute(shared: &Shared) -> Result<Results> {
+fn rankme(shared: &Shared) -> Result<Results> {
     let singular = shared.singular()?;
-    let most = bound(shared);
-    let note = |score: Score, note: &str| match score.value {
-        Some(_) => score.with_note(format!("{note}; {most}")),
-        None => score,
-    };
-    let spec = score(SPEC, &singular.centred, [0.0, f64::MAX], NO_VARIANCE, shared);
+    let spec = score(SPEC, &singular.centered, [0.0, f64::MAX], NO_VARIANCE, shared);
     let paper = score(PAPER, &singular.raw, [0.0, f64::MAX], "all embeddings are zero", shared);
-    Ok(Results::from(vec![
-        note(
-            spec,
-            "the CLID / RankMe analysis's RankMe: squared singular values, centered; the effective rank of the covariance",
-        ),
-        note(paper, "the published RankMe: singular values, not centered, eps = 1e-7"),
-    ]))
+    let of_spec =
+        "the CLID / RankMe analysis's RankMe: squared singular values, centered; the effective rank of the covariance";
+    let of_paper = "the published RankMe: singular values, not centered, eps = 1e-7";
+    let noted = |score, note| with_note(score, &format!("{note}; {}", bound(shared)));
+    Ok(Results::from(vec![noted(spec, of_spec), noted(paper, of_paper)]))
+}
+
+/// A note beside a number.
+fn with_note(score: Score, note: &str) -> Score {
+    match score.value {
+        Some(_) => score.with_note(note),
+        None => score,
+    }
 }
 
 /// The score of a function of singular values, with Student's t over what each row does to it, cut to where it can be.
-pub(super) fn score(
-    function: Function,
-    singular: &Values,
-    [least, most]: [f64; 2],
-    reason: &str,
-    shared: &Shared,
-) -> Score {
-    let (id, value) = (function.0, (function.1)(singular));
-    let Some(value) = value else {
+fn score((id, of): Function, singular: &Values, [least, most]: [f64; 2], reason: &str, shared: &Shared) -> Score {
+    let Some(value) = of(singular) else {
         return Score::undefined(id, reason, singular.n);
     };
     let effects = singular.effects(id).filter(|effects| effects.len() >= FEWEST);
@@ -103,7 +91,7 @@ pub(super) fn score(
 }
 
 /// How large a rank can be here, in words.
-pub(super) fn bound(shared: &Shared) -> String {
+fn bound(shared: &Shared) -> String {
     let (n, d) = (shared.study.embeddings.rows(), shared.study.embeddings.columns());
     format!("at most min(N, D) = {}", n.min(d))
 }
@@ -112,4 +100,221 @@ pub(super) fn bound(shared: &Shared) -> String {
 fn shares(values: &[f64]) -> Option<Vec<f64>> {
     let sum: f64 = values.iter().sum();
     (sum > 0.0).then(|| values.iter().map(|v| v / sum).collect())
+}
+
+pub(super) static NUMERICAL_RANK: Metric = Metric {
+    id: "numerical_rank",
+    title: "Numerical rank",
+    outputs: &[Output::neither("numerical_rank", "1 to min(N, D)")
+        .about("singular values above 1 % of the largest; the CLID / RankMe analysis's threshold version")
+        .column("Numerical_Rank")],
+    page: include_str!("numerical_rank.md"),
+    ..of_singular_values(numerical_rank)
+};
+
+/// The share of the largest singular value that the others must exceed.
+const THRESHOLD: f64 = 0.01;
+
+fn numerical_rank(shared: &Shared) -> Result<Results> {
+    let values = &shared.singular()?.centered.values;
+    let n = shared.study.embeddings.rows();
+    let largest = values.first().copied().unwrap_or(0.0);
+    if largest == 0.0 {
+        return Ok(NUMERICAL_RANK.undefined(NO_VARIANCE, n));
+    }
+    let rank = values.iter().filter(|&&s| s / largest > THRESHOLD).count();
+    let bound = bound(shared);
+    let note = format!("singular values above {THRESHOLD} of the largest, centered; {bound}");
+    Ok(NUMERICAL_RANK.number(rank as f64, n).with_note(note).into())
+}
+
+pub(super) static STABLE_RANK: Metric = Metric {
+    id: "stable_rank",
+    title: "Stable rank",
+    outputs: &[Output::neither("stable_rank", "1 to min(N, D)")
+        .about("sum of the eigenvalues over the largest (NESum)")
+        .column("Stable_Rank")],
+    page: include_str!("stable_rank.md"),
+    ..of_singular_values(|shared| {
+        Ok(score(
+            STABLE,
+            &shared.singular()?.centered,
+            [0.0, f64::MAX],
+            NO_VARIANCE,
+            shared,
+        )
+        .into())
+    })
+};
+
+/// Σ σ² over the largest.
+pub(super) const STABLE: Function = ("stable_rank", |singular| {
+    let largest = *singular.values.first().filter(|s| **s > 0.0)?;
+    Some(singular.values.iter().map(|s| (s / largest).powi(2)).sum())
+});
+
+pub(super) static ALPHA_REQ: Metric = Metric {
+    id: "alpha_req",
+    title: "Alpha-ReQ",
+    outputs: &[
+        Output::neither("alpha_req", "any number; about 1 is often best")
+            .about("exponent of the power law that the eigenvalues follow")
+            .column("Alpha_ReQ"),
+        Output::neither("alpha_req.r2", "0 to 1")
+            .about("how well they follow it")
+            .column("Alpha_ReQ_R2"),
+    ],
+    page: include_str!("alpha_req.md"),
+    ..of_singular_values(alpha_req)
+};
+
+/// The first and last eigenvalue of the fit, counted from 1, and the fewest that it needs.
+const FIRST: usize = 11;
+const LAST: usize = 100;
+const FEWEST_EIGENVALUES: usize = 10;
+
+/// The exponent.
+pub(super) const EXPONENT: Function = ("alpha_req", |singular| Some(-fit(singular).ok()?.0));
+/// How well the line fits.
+pub(super) const R2: Function = ("alpha_req.r2", |singular| fit(singular).ok()?.1);
+
+fn alpha_req(shared: &Shared) -> Result<Results> {
+    let singular = &shared.singular()?.centered;
+    let equal = || "the eigenvalues of the fit are all equal".to_string();
+    let reason = fit(singular).err().unwrap_or_else(equal);
+    let note = format!("fit over eigenvalues {FIRST} to {}, weights 1/j", last(singular));
+    let parts = [(EXPONENT, [f64::MIN, f64::MAX]), (R2, [0.0, 1.0])];
+    let score = |(function, range)| with_note(score(function, singular, range, &reason, shared), &note);
+    Ok(parts.into_iter().map(score).collect())
+}
+
+/// The last eigenvalue of the fit. Centering takes one direction away.
+fn last(singular: &Values) -> usize {
+    LAST.min(singular.d.min(singular.n.saturating_sub(1)))
+}
+
+/// Slope and R² of ln λ_j on ln j, or why there are none.
+fn fit(singular: &Values) -> std::result::Result<(f64, Option<f64>), String> {
+    let last = last(singular);
+    let largest = singular.values.first().copied().unwrap_or(0.0);
+    if largest == 0.0 {
+        return Err(NO_VARIANCE.to_string());
+    }
+    if last + 1 < FIRST + FEWEST_EIGENVALUES {
+        return Err(format!(
+            "the fit takes eigenvalues {FIRST} to {LAST}, at least {FEWEST_EIGENVALUES} of them, and there are {last}"
+        ));
+    }
+    let tail = &singular.values[FIRST - 1..last];
+    if tail.iter().any(|&s| singular.is_rounding(s)) {
+        return Err(format!(
+            "the embeddings fill fewer than {last} dimensions: eigenvalues in the range of the fit are 0"
+        ));
+    }
+    let points = (FIRST..).zip(tail).map(|(j, s)| (j as f64, 2.0 * (s / largest).ln()));
+    Ok(weighted_fit(points.map(|(j, y)| (j.ln(), y, 1.0 / j)).collect()))
+}
+
+/// Slope and R² of a least-squares line through (x, y, weight); no R² where all y are equal.
+fn weighted_fit(points: Vec<(f64, f64, f64)>) -> (f64, Option<f64>) {
+    let total: f64 = points.iter().map(|p| p.2).sum();
+    let mean = |of: fn(&(f64, f64, f64)) -> f64| points.iter().map(|p| p.2 * of(p)).sum::<f64>() / total;
+    let (mx, my) = (mean(|p| p.0), mean(|p| p.1));
+    let sum = |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|p| p.2 * of(p.0 - mx, p.1 - my)).sum::<f64>();
+    let (xx, xy, yy) = (sum(&|x, _| x * x), sum(&|x, y| x * y), sum(&|_, y| y * y));
+    // Equal eigenvalues differ by rounding alone: there is no spread that a line could explain.
+    let r2 = (yy > total * 1e-24).then(|| xy * xy / (xx * yy));
+    (xy / xx, r2)
+}
+
+pub(super) static CONDITION_NUMBER: Metric = Metric {
+    id: "condition_number",
+    title: "Condition number",
+    outputs: &[Output::neither("condition_number", "1 and above")
+        .about("largest over smallest singular value of the centered embeddings")
+        .column("Condition_Number")],
+    page: include_str!("condition_number.md"),
+    ..of_singular_values(condition_number)
+};
+
+/// The largest over the smallest; none where the smallest is 0.
+pub(super) const RATIO: Function = ("condition_number", |singular| {
+    // Centering takes one direction away: a singular value beyond N − 1 is 0 whatever the data.
+    let count = singular.d.min(singular.n.saturating_sub(1));
+    let (largest, smallest) = (singular.values.first()?, singular.values[..count].last()?);
+    (!singular.is_rounding(*smallest)).then(|| largest / smallest)
+});
+
+fn condition_number(shared: &Shared) -> Result<Results> {
+    let singular = &shared.singular()?.centered;
+    let reason = match singular.values.first() {
+        Some(&largest) if largest > 0.0 => {
+            "the embeddings do not fill min(N − 1, D) dimensions: the smallest singular value is 0"
+        }
+        _ => NO_VARIANCE,
+    };
+    Ok(score(RATIO, singular, [0.0, f64::MAX], reason, shared).into())
+}
+
+pub(super) static STD_COLLAPSE: Metric = Metric {
+    id: "std_collapse",
+    title: "Std collapse",
+    outputs: &[Output::neither("std_collapse", "0 to about 1/√D")
+        .about("mean standard deviation of the coordinates of unit-length embeddings")
+        .column("Std_Collapse")],
+    page: include_str!("std_collapse.md"),
+    // A rotation moves spread between coordinates.
+    invariances: &[Invariance::Scale, Invariance::RowOrder],
+    work: Work::Study {
+        needs: |_, _| Ok(Vec::new()),
+        compute: std_collapse,
+    },
+    ..of_singular_values(std_collapse)
+};
+
+fn std_collapse(shared: &Shared) -> Result<Results> {
+    let codes = &shared.study.embeddings;
+    let (n, d) = (codes.rows(), codes.columns());
+    if n < 2 {
+        return Ok(STD_COLLAPSE.undefined("one row has no spread", n));
+    }
+    let factors = match unit_factors(codes) {
+        Ok(factors) => factors,
+        Err(error) => return Ok(STD_COLLAPSE.undefined(error.to_string(), n)),
+    };
+    let expected = 1.0 / (d as f64).sqrt();
+    let note = format!("embeddings spread evenly over the sphere have about 1/√D = {expected:.4}");
+    let (value, effects) = mean_deviation(codes, &factors);
+    let interval = interval::from_rows(value, &effects, shared.row_units(), "influence", shared.spec.level);
+    let interval = interval.filter(|_| n >= FEWEST).map(|i| i.within(0.0, f64::MAX));
+    let score = STD_COLLAPSE.number(value, n).with_interval(interval);
+    Ok(score.with_note(note).into())
+}
+
+/// The mean over columns of the standard deviation s (ddof 1) of the rows times their factors, and what each row does to
+/// it: the mean over columns of ((x − mean)² − s²) / (2 N s).
+fn mean_deviation(codes: &Space, factors: &[f64]) -> (f64, Vec<f64>) {
+    let (n, d) = (codes.rows() as f64, codes.columns());
+    let mut row = vec![0.0; d];
+    let mut over_rows = |add: &mut dyn FnMut(usize, &[f64])| {
+        for (i, factor) in factors.iter().enumerate() {
+            codes.read_row(i, &mut row);
+            row.iter_mut().for_each(|x| *x *= factor);
+            add(i, &row);
+        }
+    };
+    let (mut means, mut squares) = (vec![0.0; d], vec![0.0; d]);
+    over_rows(&mut |_, row| means.iter_mut().zip(row).for_each(|(mean, x)| *mean += x / n));
+    over_rows(&mut |_, row| {
+        let parts = squares.iter_mut().zip(row).zip(&means);
+        parts.for_each(|((square, x), mean)| *square += (x - mean).powi(2));
+    });
+    let deviations: Vec<f64> = squares.iter().map(|s: &f64| (s / (n - 1.0)).sqrt()).collect();
+    let mut effects = vec![0.0; factors.len()];
+    over_rows(&mut |i, row| {
+        let parts = row.iter().zip(&means).zip(&deviations).filter(|(_, s)| **s > 0.0);
+        let sum: f64 = parts.map(|((x, mean), s)| ((x - mean).powi(2) - s * s) / s).sum();
+        effects[i] = sum / (2.0 * n * d as f64);
+    });
+    (deviations.iter().sum::<f64>() / d as f64, effects)
 }

@@ -2,62 +2,41 @@
 //! Robustness: how far noise in what the model sees moves its embeddings. See the page.
 
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
-use crate::data::{NoiseLevel, Space, Study};
+use crate::data::{NoiseLevel, Space};
 use crate::error::Result;
-use crate::plan::{Need, Shared};
-use crate::score::{Better, Breakdown, NameColumn, NumberColumn, SampleTable, Score};
-use crate::spec::Spec;
+use crate::plan::Shared;
+use crate::score::{Breakdown, SampleTable, Score};
 use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "robustness",
     title: "Robustness",
-    analysis: Analysis::Robustness,
     outputs: &[
-        Output::new(
-            "robustness@SIGMA",
-            "mean distance between embeddings of clean and noisy inputs",
-            Better::Lower,
-            "0 and above",
-        )
-        .in_units_of_the_embeddings(),
-        Output::new(
-            "robustness.auc",
-            "mean of that distance over the levels of noise",
-            Better::Lower,
-            "0 and above",
-        )
-        .in_units_of_the_embeddings(),
-        Output::new(
-            "robustness.unit@SIGMA",
-            "the same on unit-length embeddings",
-            Better::Lower,
-            "0 to 2",
-        ),
-        Output::new(
-            "robustness.unit.auc",
-            "mean of that distance over the levels of noise",
-            Better::Lower,
-            "0 to 2",
-        ),
-        Output::new(
-            "robustness.scaled@SIGMA",
-            "distance divided by the typical distance between two clean embeddings",
-            Better::Lower,
-            "0 and above",
-        ),
-        Output::new(
-            "robustness.scaled.auc",
-            "mean of that distance over the levels of noise",
-            Better::Lower,
-            "0 and above",
-        ),
+        Output::lower("robustness@SIGMA", "0 and above")
+            .about("mean distance between embeddings of clean and noisy inputs")
+            .in_units_of_the_embeddings(),
+        Output::lower("robustness.auc", "0 and above")
+            .about("area under that distance from no noise to the strongest level, divided by that level")
+            .in_units_of_the_embeddings(),
+        Output::lower("robustness.unit@SIGMA", "0 to 2").about("the same on unit-length embeddings"),
+        Output::lower("robustness.unit.auc", "0 to 2")
+            .about("area under that distance from no noise to the strongest level, divided by that level"),
+        Output::lower("robustness.scaled@SIGMA", "0 and above")
+            .about("distance divided by the typical distance between two clean embeddings"),
+        Output::lower("robustness.scaled.auc", "0 and above")
+            .about("area under that distance from no noise to the strongest level, divided by that level"),
     ],
     page: include_str!("robustness.md"),
     invariances: &[Invariance::Rotation, Invariance::RowOrder],
-    takes: &[Takes::States, Takes::Encoder],
     options: &["kind", "noise", "draws", "clamp"],
-    work: Work::Study { needs, compute },
+    ..Metric::of(
+        Analysis::Robustness,
+        &[Takes::States, Takes::Encoder],
+        Work::Study {
+            needs: |_, _| Ok(Vec::new()),
+            compute,
+        },
+    )
 };
 
 /// The distances of all samples at one level, or why there are none.
@@ -65,10 +44,6 @@ type Distances = std::result::Result<Vec<f64>, String>;
 
 /// Embeddings whose typical distance is below this share of their typical length are nearly one point.
 const COLLAPSED: f64 = 0.01;
-
-fn needs(_: &Spec, _: &Study) -> Result<Vec<Need>> {
-    Ok(Vec::new())
-}
 
 fn compute(shared: &Shared) -> Result<Results> {
     let study = shared.study;
@@ -83,22 +58,14 @@ fn compute(shared: &Shared) -> Result<Results> {
     }
     let (typical, length) = typical_distance(&study.embeddings);
     let no_scale = "the embeddings have no variance: a model that gives everything one embedding is perfectly robust";
+    let scaled = |level: &NoiseLevel| {
+        let moves = || level.moves.raw.iter().map(|d| d / typical).collect();
+        (typical > 0.0).then(moves).ok_or_else(|| no_scale.to_string())
+    };
     let families: [(&str, Vec<Distances>); 3] = [
         ("robustness", levels.iter().map(|l| Ok(l.moves.raw.clone())).collect()),
         ("robustness.unit", levels.iter().map(of_unit_length).collect()),
-        (
-            "robustness.scaled",
-            levels
-                .iter()
-                .map(|l| {
-                    if typical > 0.0 {
-                        Ok(l.moves.raw.iter().map(|d| d / typical).collect())
-                    } else {
-                        Err(no_scale.to_string())
-                    }
-                })
-                .collect(),
-        ),
+        ("robustness.scaled", levels.iter().map(scaled).collect()),
     ];
     for (family, of_levels) in &families {
         for (level, distances) in levels.iter().zip(of_levels) {
@@ -109,21 +76,12 @@ fn compute(shared: &Shared) -> Result<Results> {
         answer.scores.push(score);
     }
     answer.breakdowns.push(summary(levels, &families));
-    let column = |name: String, values: Vec<Option<f64>>| (name, values);
-    let mut columns = Vec::new();
-    for level in levels {
+    let columns = levels.iter().flat_map(|level| {
         let raw = level.moves.raw.iter().copied().map(Some).collect();
-        columns.push(column(format!("robustness@{}", level.name), raw));
-        columns.push(column(
-            format!("robustness.unit@{}", level.name),
-            level.moves.unit.clone(),
-        ));
-    }
-    answer.samples.push(SampleTable {
-        model: String::new(),
-        metric: "robustness".into(),
-        columns,
+        let unit = (format!("robustness.unit@{}", level.name), level.moves.unit.clone());
+        [(format!("robustness@{}", level.name), raw), unit]
     });
+    answer.samples.push(SampleTable::new("robustness", columns.collect()));
     if typical <= COLLAPSED * length {
         answer.warnings.push(format!(
             "{}: two codes are typically {typical:.2e} apart and {length:.2e} long: nearly one point for all inputs, which \
@@ -136,12 +94,12 @@ fn compute(shared: &Shared) -> Result<Results> {
 
 /// The distances on unit-length embeddings, or why there are none.
 fn of_unit_length(level: &NoiseLevel) -> Distances {
-    let without = level.moves.unit.iter().filter(|d| d.is_none()).count();
-    match without {
-        0 => Ok(level.moves.unit.iter().copied().flatten().collect()),
-        _ => Err(format!(
-            "{without} of {} embeddings (clean or noisy) have length zero, which has no direction",
-            level.moves.unit.len()
+    let all = level.moves.unit.len();
+    let known: Vec<f64> = level.moves.unit.iter().copied().flatten().collect();
+    match all - known.len() {
+        0 => Ok(known),
+        without => Err(format!(
+            "{without} of {all} embeddings (clean or noisy) have length zero, which has no direction"
         )),
     }
 }
@@ -165,19 +123,16 @@ fn areas(levels: &[NoiseLevel], of_levels: &[Distances]) -> Distances {
         return Err("the levels of noise are not above 0".to_string());
     };
     let mut areas: Vec<f64> = Vec::new();
-    let mut before: Option<(f64, &Vec<f64>)> = None;
+    let (mut from, mut lower): (f64, &[f64]) = (0.0, &[]);
     for place in places {
-        let (strength, distances) = (
-            levels[place].strength,
-            of_levels[place].as_ref().map_err(String::clone)?,
-        );
+        let strength = levels[place].strength;
+        let distances = of_levels[place].as_ref().map_err(String::clone)?;
         areas.resize(distances.len(), 0.0);
-        let (from, lower) = before.map_or((0.0, None), |(from, lower)| (from, Some(lower)));
         for (i, area) in areas.iter_mut().enumerate() {
-            let start = lower.map_or(0.0, |lower| lower[i]);
+            let start = lower.get(i).copied().unwrap_or(0.0);
             *area += (strength - from) * f64::midpoint(start, distances[i]) / strongest;
         }
-        before = Some((strength, distances));
+        (from, lower) = (strength, distances);
     }
     Ok(areas)
 }
@@ -206,36 +161,19 @@ fn typical_distance(codes: &Space) -> (f64, f64) {
 /// Mean, standard error, standard deviation (ddof 0, as in the document's summary), extremes and median of each level.
 fn summary(levels: &[NoiseLevel], families: &[(&str, Vec<Distances>)]) -> Breakdown {
     const COLUMNS: [&str; 7] = ["mean", "standard_error", "std", "min", "max", "median", "samples"];
-    let mut keys = [Vec::new(), Vec::new()];
-    let mut columns: [Vec<Option<f64>>; 7] = Default::default();
+    let mut lines = Vec::new();
     for (family, of_levels) in families {
         for (level, distances) in levels.iter().zip(of_levels) {
-            keys[0].push((*family).to_string());
-            keys[1].push(level.name.clone());
-            let numbers = distances.as_ref().ok().map(|d| describe(d));
-            for (at, column) in columns.iter_mut().enumerate() {
-                column.push(numbers.map(|numbers| numbers[at]));
-            }
+            lines.push((*family, level, distances.as_ref().ok().map(|d| describe(d))));
         }
     }
-    let [codes, names] = keys;
-    let key = |name: &str, values| NameColumn {
-        name: name.to_string(),
-        values,
-    };
-    Breakdown {
-        model: String::new(),
-        metric: "robustness".into(),
-        keys: vec![key("distance", codes), key("level", names)],
-        columns: COLUMNS
-            .iter()
-            .zip(columns)
-            .map(|(name, values)| NumberColumn {
-                name: (*name).to_string(),
-                values,
-            })
-            .collect(),
+    let mut table = Breakdown::of("robustness", &lines)
+        .key("distance", |(family, ..)| family.to_string())
+        .key("level", |(_, level, _)| level.name.clone());
+    for (at, name) in COLUMNS.iter().enumerate() {
+        table = table.column(name, |(.., numbers)| numbers.map(|numbers| numbers[at]));
     }
+    table.table
 }
 
 fn describe(distances: &[f64]) -> [f64; 7] {
@@ -249,15 +187,8 @@ fn describe(distances: &[f64]) -> [f64; 7] {
         0 => f64::midpoint(sorted[middle - 1], sorted[middle]),
         _ => sorted[middle],
     };
-    [
-        mean,
-        std / n.sqrt(),
-        std,
-        sorted[0],
-        sorted[sorted.len() - 1],
-        median,
-        n,
-    ]
+    let (least, most) = (sorted[0], sorted[sorted.len() - 1]);
+    [mean, std / n.sqrt(), std, least, most, median, n]
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_if};
 use crate::plan::{Need, PairDistances, Shared};
 use crate::score::{Better, SampleTable, Score};
 use crate::spec::Spec;
@@ -61,13 +61,12 @@ fn needs(_: &Spec, study: &Study) -> Result<Vec<Need>> {
     let pairs = study.pairs.as_ref().ok_or_else(|| {
         Error::input("smoothness compares steps of inputs and of embeddings, but there are no inputs")
     })?;
-    if study.input.is_none() || pairs.rows.is_empty() {
-        return Err(Error::Input(format!(
-            "model `{}` has {} pairs of consecutive inputs; give inputs with at least two rows in an episode",
-            study.model,
-            pairs.rows.len()
-        )));
-    }
+    refuse_if(study.input.is_none() || pairs.rows.is_empty(), || {
+        let (model, pairs) = (&study.model, pairs.rows.len());
+        format!(
+            "model `{model}` has {pairs} pairs of consecutive inputs; give inputs with at least two rows in an episode"
+        )
+    })?;
     Ok(vec![Need::PairDistances])
 }
 
@@ -83,26 +82,20 @@ fn compute(shared: &Shared) -> Result<Results> {
     match unit {
         Ok(unit) => describe("smoothness.unit", input, unit, episode, shared.spec.level, &mut answer),
         Err(reason) => {
-            for output in METRIC.outputs.iter().filter(|o| o.id.starts_with("smoothness.unit.")) {
-                answer
-                    .scores
-                    .push(Score::undefined(output, reason.clone(), input.len()));
-            }
+            let outputs = METRIC.outputs.iter().filter(|o| o.id.starts_with("smoothness.unit."));
+            let undefined = |output| Score::undefined(output, reason.clone(), input.len());
+            answer.scores.extend(outputs.map(undefined));
         }
     }
     let ratio = |(s, z): (&f64, &f64)| (*s > NO_STEP).then(|| z / s);
-    answer.samples.push(SampleTable {
-        model: String::new(),
-        metric: "smoothness".into(),
-        columns: vec![
-            ("input_distance".to_string(), input.iter().copied().map(Some).collect()),
-            (
-                "latent_distance".to_string(),
-                embeddings.iter().copied().map(Some).collect(),
-            ),
-            ("ratio".to_string(), input.iter().zip(embeddings).map(ratio).collect()),
-        ],
-    });
+    let all = |values: &[f64]| values.iter().copied().map(Some).collect();
+    let columns: [(&str, Vec<Option<f64>>); 3] = [
+        ("input_distance", all(input)),
+        ("latent_distance", all(embeddings)),
+        ("ratio", input.iter().zip(embeddings).map(ratio).collect()),
+    ];
+    let columns = columns.map(|(name, values)| (name.to_string(), values));
+    answer.samples.push(SampleTable::new("smoothness", columns.into()));
     Ok(answer)
 }
 
@@ -119,31 +112,20 @@ fn describe(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: f6
         }
         None => Units::Single("pairs"),
     };
-    let still = s.len() - ratios.len();
+    let (pairs, still) = (s.len(), s.len() - ratios.len());
     let mut add = |score: Score| {
         answer.scores.push(match still {
             0 => score,
             _ => score.with_note(format!(
-                "{still} of {} pairs have no ratio: their input does not move",
-                s.len()
+                "{still} of {pairs} pairs have no ratio: their input does not move"
             )),
         });
     };
     let n = ratios.len();
     if ratios.is_empty() {
-        for part in [
-            "ratio_mean",
-            "ratio_std",
-            "ratio_median",
-            "lipschitz_p90",
-            "lipschitz_p99",
-            "lipschitz_max",
-        ] {
-            add(Score::undefined(
-                format!("{name}.{part}"),
-                "no input moves between consecutive states",
-                0,
-            ));
+        let reason = "no input moves between consecutive states";
+        for part in "ratio_mean ratio_std ratio_median lipschitz_p90 lipschitz_p99 lipschitz_max".split(' ') {
+            add(Score::undefined(format!("{name}.{part}"), reason, 0));
         }
         return;
     }
@@ -185,9 +167,8 @@ fn regression(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: 
     let r = all.correlation();
     let freedom = n as f64 - 2.0;
     let error = (freedom > 0.0).then(|| (all.residual() / freedom / all.ss).sqrt());
-    let by_episode = episode
-        .map(|codes| all.without_each(s, z, codes))
-        .filter(|lines| lines.len() > 1);
+    let by_episode = episode.map(|codes| all.without_each(s, z, codes));
+    let by_episode = by_episode.filter(|lines| lines.len() > 1);
     let by_pair = || all.effects_of_pairs(s, z);
     let interval = |value: f64, closed: Option<f64>, of: &dyn Fn(&Line) -> Option<f64>, effect: fn(&Effect) -> f64| {
         if let Some(lines) = &by_episode {
@@ -230,7 +211,8 @@ fn regression(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: 
     let p = match (error, r) {
         (Some(_), Some(r)) => {
             let t = r * (freedom / ((1.0 - r) * (1.0 + r))).sqrt();
-            Ok(if r.abs() >= 1.0 {
+            let is_perfect = r.abs() >= 1.0;
+            Ok(if is_perfect {
                 0.0
             } else {
                 interval::t_two_sided(t, freedom)
@@ -242,11 +224,8 @@ fn regression(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: 
     add("p", p, None);
     add("stderr", error.ok_or(few), None);
     if episode.is_some_and(|codes| codes.windows(2).any(|w| w[0] == w[1])) || episode.is_none() {
-        for score in answer
-            .scores
-            .iter_mut()
-            .filter(|s| s.metric.ends_with(".p") || s.metric.ends_with(".stderr"))
-        {
+        let is_tested = |s: &&mut Score| s.metric.ends_with(".p") || s.metric.ends_with(".stderr");
+        for score in answer.scores.iter_mut().filter(is_tested) {
             score.note = Some("supposes independent pairs; steps of one episode are not".to_string());
         }
     }
@@ -318,10 +297,8 @@ impl Line {
     /// What each pair does to the line, to first order.
     fn effects_of_pairs(&self, s: &[f64], z: &[f64]) -> Vec<Effect> {
         let (slope, r) = (self.slope().unwrap_or(0.0), self.correlation().unwrap_or(0.0));
-        let (unit_s, unit_z) = (
-            (self.ss / self.n).sqrt(),
-            (self.zz / self.n).sqrt().max(f64::MIN_POSITIVE),
-        );
+        let unit_s = (self.ss / self.n).sqrt();
+        let unit_z = (self.zz / self.n).sqrt().max(f64::MIN_POSITIVE);
         let effect = |(a, b): (&f64, &f64)| {
             let (a, b) = (a - self.mean_s, b - self.mean_z);
             let residual = b - slope * a;
@@ -344,9 +321,8 @@ impl Line {
     /// None where either side does not differ by more than rounding.
     fn correlation(&self) -> Option<f64> {
         let moves = self.zz > self.n * (4.0 * f64::EPSILON * self.mean_z).powi(2);
-        self.slope()
-            .filter(|_| moves)
-            .map(|_| (self.sz / (self.ss * self.zz).sqrt()).clamp(-1.0, 1.0))
+        let r = || (self.sz / (self.ss * self.zz).sqrt()).clamp(-1.0, 1.0);
+        self.slope().filter(|_| moves).map(|_| r())
     }
 
     /// Σ of the squared residuals.

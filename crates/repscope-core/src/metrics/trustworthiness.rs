@@ -1,54 +1,67 @@
 // SPDX-License-Identifier: MIT
-//! Trustworthiness: are neighbors among the embeddings neighbors among the inputs? See the page.
+//! Trustworthiness: are neighbors among the embeddings neighbors among the inputs? Continuity: the other way round.
 
-use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
+use super::{Analysis, Compute, Invariance, Metric, Needs, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::{Error, Result};
 use crate::kernels::influence;
 use crate::plan::{Key, Need, Shared};
-use crate::score::{Better, SampleTable, Score};
+use crate::score::{SampleTable, Score};
 use crate::spec::Spec;
 use crate::stats::interval::{self, Units};
 
-pub(super) static METRIC: Metric = Metric {
+/// What both metrics share.
+const fn of_neighborhoods(needs: Needs, compute: Compute) -> Metric {
+    Metric {
+        invariances: Invariance::SIMILARITY,
+        options: &["k", "distance", "sample"],
+        ..Metric::of(
+            Analysis::Neighborhood,
+            &[Takes::States, Takes::Codes],
+            Work::Study { needs, compute },
+        )
+    }
+}
+
+pub(super) static TRUSTWORTHINESS: Metric = Metric {
     id: "trustworthiness",
     title: "Trustworthiness",
-    analysis: Analysis::Neighborhood,
-    outputs: &[Output::new(
-        "trustworthiness@K",
-        "the K nearest embeddings are near among the inputs too",
-        Better::Higher,
-        "0 to 1",
-    )],
+    outputs: &[
+        Output::higher("trustworthiness@K", "0 to 1").about("the K nearest embeddings are near among the inputs too")
+    ],
     page: include_str!("trustworthiness.md"),
-    invariances: Invariance::SIMILARITY,
-    takes: &[Takes::States, Takes::Codes],
-    options: &["k", "distance", "sample"],
-    work: Work::Study { needs, compute },
+    ..of_neighborhoods(
+        |spec, study| {
+            let k = largest_k(spec, study)?;
+            let (of, within) = (Key::embeddings(spec), Key::INPUT);
+            let ranks = Need::Ranks { of, within, k };
+            Ok(vec![
+                Need::Neighbors { of, k },
+                ranks,
+                Need::Neighbors { of: within, k },
+            ])
+        },
+        |shared| preservation("trustworthiness", shared, Key::embeddings(shared.spec), Key::INPUT),
+    )
 };
 
-fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
-    let k = largest_k(spec, study)?;
-    Ok(vec![
-        Need::Neighbors {
-            of: Key::embeddings(spec),
-            k,
+pub(super) static CONTINUITY: Metric = Metric {
+    id: "continuity",
+    title: "Continuity",
+    outputs: &[Output::higher("continuity@K", "0 to 1").about("the K nearest inputs are near among the embeddings too")],
+    page: include_str!("continuity.md"),
+    ..of_neighborhoods(
+        |spec, study| {
+            let k = largest_k(spec, study)?;
+            let (of, within) = (Key::INPUT, Key::embeddings(spec));
+            Ok(vec![Need::Neighbors { of, k }, Need::Ranks { of, within, k }])
         },
-        Need::Ranks {
-            of: Key::embeddings(spec),
-            within: Key::INPUT,
-            k,
-        },
-        Need::Neighbors { of: Key::INPUT, k },
-    ])
-}
+        |shared| preservation("continuity", shared, Key::INPUT, Key::embeddings(shared.spec)),
+    )
+};
 
-fn compute(shared: &Shared) -> Result<Results> {
-    preservation("trustworthiness", shared, Key::embeddings(shared.spec), Key::INPUT)
-}
-
-/// The largest asked k, checked against the number of rows and the presence of inputs.
-pub(super) fn largest_k(spec: &Spec, study: &Study) -> Result<usize> {
+/// The largest k, checked against the number of rows and the presence of inputs.
+fn largest_k(spec: &Spec, study: &Study) -> Result<usize> {
     let rows = study.embeddings.rows();
     if study.input.is_none() {
         return Err(Error::input(
@@ -66,16 +79,12 @@ pub(super) fn largest_k(spec: &Spec, study: &Study) -> Result<usize> {
             });
         }
     }
-    spec.k
-        .iter()
-        .copied()
-        .max()
-        .ok_or_else(|| Error::input("no neighborhood size k is given; 5, 10 and 15 are usual"))
+    let largest = spec.k.iter().copied().max();
+    largest.ok_or_else(|| Error::input("no neighborhood size k is given; 5, 10 and 15 are usual"))
 }
 
-/// The score at every k, from the ranks that the neighbors `of` one space have `within` the other. Shared with
-/// continuity, which swaps the spaces.
-pub(super) fn preservation(name: &str, shared: &Shared, of: Key, within: Key) -> Result<Results> {
+/// The score at every k, from the ranks that the neighbors `of` one space have `within` the other.
+fn preservation(name: &str, shared: &Shared, of: Key, within: Key) -> Result<Results> {
     let largest = largest_k(shared.spec, shared.study)?;
     let (lists, ranks) = (shared.neighbors(of, largest)?, shared.ranks(of, within, largest)?);
     let rows = shared.study.embeddings.rows();
@@ -85,13 +94,9 @@ pub(super) fn preservation(name: &str, shared: &Shared, of: Key, within: Key) ->
     let mut answer = Results::default();
     let mut columns = Vec::new();
     for &k in &shared.spec.k {
-        let worst = normaliser(rows, k);
-        let penalty = |q: usize| {
-            ranks.of(q)[..k]
-                .iter()
-                .map(|&r| (r as usize).saturating_sub(k) as f64)
-                .sum::<f64>()
-        };
+        let worst = normalizer(rows, k);
+        let beyond = |&rank: &u32| (rank as usize).saturating_sub(k) as f64;
+        let penalty = |q: usize| ranks.of(q)[..k].iter().map(beyond).sum::<f64>();
         // Penalties are integers: summed first, the value is exact but for two roundings.
         let total: f64 = (0..queries).map(penalty).sum::<f64>() * (rows as f64 / queries as f64);
         let value = 1.0 - 2.0 / worst * total;
@@ -106,26 +111,19 @@ pub(super) fn preservation(name: &str, shared: &Shared, of: Key, within: Key) ->
         let of_row = |q| Some(1.0 - 2.0 * rows as f64 / worst * penalty(q));
         columns.push((format!("{name}@{k}"), (0..queries).map(of_row).collect()));
         let score = Score::number(format!("{name}@{k}"), value, queries);
-        answer.scores.push(
-            score
-                .with_interval(interval.map(|i| i.within(0.0, 1.0)))
-                .with_chance(chance(rows, k)),
-        );
+        let score = score.with_interval(interval.map(|i| i.within(0.0, 1.0)));
+        answer.scores.push(score.with_chance(chance(rows, k)));
     }
     if queries < rows {
         let asked = |q| Some(shared.anchors().row(q) as f64);
         columns.insert(0, ("row".to_string(), (0..queries).map(asked).collect()));
     }
-    answer.samples.push(SampleTable {
-        model: String::new(),
-        metric: name.into(),
-        columns,
-    });
+    answer.samples.push(SampleTable::new(name, columns));
     Ok(answer)
 }
 
 /// G_k, twice the largest possible sum of penalties.
-fn normaliser(rows: usize, k: usize) -> f64 {
+fn normalizer(rows: usize, k: usize) -> f64 {
     let (n, k) = (rows as f64, k as f64);
     if 2.0 * k < n {
         n * k * (2.0 * n - 3.0 * k - 1.0)
@@ -138,7 +136,7 @@ fn normaliser(rows: usize, k: usize) -> f64 {
 fn chance(rows: usize, k: usize) -> f64 {
     let (n, kf) = (rows as f64, k as f64);
     let mean_penalty = (n - 1.0 - kf) * (n - kf) / (2.0 * (n - 1.0));
-    1.0 - 2.0 / normaliser(rows, k) * n * kf * mean_penalty
+    1.0 - 2.0 / normalizer(rows, k) * n * kf * mean_penalty
 }
 
 #[cfg(test)]
@@ -146,11 +144,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_normaliser_makes_the_worst_case_zero() {
+    fn the_normalizer_makes_the_worst_case_zero() {
         // k < N/2: all k neighbors have the k largest ranks. k ≥ N/2: all rows that can intrude do.
         for (n, k) in [(10usize, 3usize), (10, 4), (10, 5), (10, 7), (11, 5), (11, 6)] {
             let worst: usize = (0..k).map(|s| (n - 1 - s).saturating_sub(k)).sum();
-            assert_eq!(normaliser(n, k), 2.0 * (n * worst) as f64, "n={n} k={k}");
+            assert_eq!(normalizer(n, k), 2.0 * (n * worst) as f64, "n={n} k={k}");
         }
     }
 
@@ -158,7 +156,7 @@ mod tests {
     fn chance_is_the_mean_over_all_ranks() {
         let (n, k) = (9usize, 2usize);
         let mean: f64 = (1..n).map(|r| r.saturating_sub(k) as f64).sum::<f64>() / (n - 1) as f64;
-        let expected = 1.0 - 2.0 / normaliser(n, k) * (n * k) as f64 * mean;
+        let expected = 1.0 - 2.0 / normalizer(n, k) * (n * k) as f64 * mean;
         assert!((chance(n, k) - expected).abs() < 1e-15);
     }
 }

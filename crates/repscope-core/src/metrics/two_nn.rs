@@ -7,66 +7,49 @@ use crate::error::Result;
 use crate::kernels::neighbors::Neighbors;
 use crate::kernels::tiles::Anchors;
 use crate::plan::{Key, Need, Shared};
-use crate::score::{Better, Interval, Score};
+use crate::score::{Interval, Score};
 use crate::spec::Spec;
 use crate::stats::interval::{self, Units};
+
+const FIT: Output = Output::neither("two_nn", "above 0").about("intrinsic dimension, linear fit of the literature");
+const MLE: Output = Output::neither("two_nn(fit=mle)", "above 0").about("intrinsic dimension, maximum likelihood");
 
 pub(super) static METRIC: Metric = Metric {
     id: "two_nn",
     title: "TwoNN intrinsic dimension",
-    analysis: Analysis::Manifold,
-    outputs: &[
-        Output::new(
-            "two_nn",
-            "intrinsic dimension, linear fit of the literature",
-            Better::Neither,
-            "above 0",
-        ),
-        Output::new(
-            "two_nn(fit=mle)",
-            "intrinsic dimension, maximum likelihood",
-            Better::Neither,
-            "above 0",
-        ),
-    ],
+    outputs: &[FIT, MLE],
     page: include_str!("two_nn.md"),
     invariances: Invariance::SIMILARITY,
-    takes: &[Takes::Codes],
     options: &["sample", "discard"],
-    work: Work::Study { needs, compute },
+    ..Metric::of(Analysis::Manifold, &[Takes::Codes], Work::Study { needs, compute })
 };
 
 fn needs(_: &Spec, study: &Study) -> Result<Vec<Need>> {
-    Ok(if study.embeddings.rows() < 3 {
-        Vec::new()
-    } else {
-        vec![Need::Neighbors { of: Key::RAW, k: 2 }]
-    })
+    let is_enough = study.embeddings.rows() >= 3;
+    Ok(Vec::from_iter(
+        is_enough.then_some(Need::Neighbors { of: Key::RAW, k: 2 }),
+    ))
 }
 
 fn compute(shared: &Shared) -> Result<Results> {
     let rows = shared.study.embeddings.rows();
-    let undefined = |reason: &str, n: usize| {
-        let score = |id| Score::undefined(id, reason, n);
-        Ok(Results::from(vec![score("two_nn"), score("two_nn(fit=mle)")]))
-    };
     if rows < 3 {
-        return undefined("two neighbors need at least 3 rows", rows);
+        return Ok(METRIC.undefined("two neighbors need at least 3 rows", rows));
     }
     let queries = shared.anchors().count(rows);
     let ratios = match ratios(shared.neighbors(Key::RAW, 2)?, queries) {
         Ok(ratios) => ratios,
-        Err((reason, n)) => return undefined(reason, n),
+        Err((reason, n)) => return Ok(METRIC.undefined(reason, n)),
     };
     let n = ratios.logs.len();
     let (fit, fit_interval) = fit_with_interval(&ratios, shared);
     let (mle, mle_interval) = maximum_likelihood(&ratios, shared);
     let mut scores = vec![
         match fit {
-            Some(value) => Score::number("two_nn", value, n).with_interval(fit_interval),
-            None => Score::undefined("two_nn", "too few distinct ratios for a fit", n),
+            Some(value) => Score::number(&FIT, value, n).with_interval(fit_interval),
+            None => Score::undefined(&FIT, "too few distinct ratios for a fit", n),
         },
-        Score::number("two_nn(fit=mle)", mle, n).with_interval(mle_interval),
+        Score::number(&MLE, mle, n).with_interval(mle_interval),
     ];
     if let Some(note) = ratios.note() {
         scores = scores.into_iter().map(|s| s.with_note(note.clone())).collect();
@@ -97,13 +80,13 @@ impl Ratios {
 
     /// The interval of a value that each ratio moves by its effect.
     fn interval(&self, value: f64, effects: Vec<f64>, shared: &Shared) -> Option<Interval> {
-        let centre = interval::mean(&effects);
+        let center = interval::mean(&effects);
         let mut of_queries = vec![0.0; self.queries];
         for (&query, effect) in self.owners.iter().zip(effects) {
-            of_queries[query as usize] = effect - centre;
+            of_queries[query as usize] = effect - center;
         }
         let all: Vec<u32> = (0..self.queries as u32).collect();
-        // Where all rows ask, there are no anchors, or CLID asked for itself.
+        // Where all rows are queries, there are no anchors, or CLID searched itself.
         let (rows, units) = match shared.anchors() {
             Anchors::Some(rows) if rows.len() == self.queries => (rows, shared.units()),
             _ => (all.as_slice(), shared.row_units()),
@@ -278,8 +261,8 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_widen_the_interval_by_what_they_share() {
-        // Rows 0 and 1 are each other's neighbors and move the value alike; row 2 has a neighbor that is no row that asks.
+    fn neighbors_widen_the_interval_by_what_they_share() {
+        // Rows 0 and 1 are each other's neighbors and move the value alike; row 2 has a neighbor that is no query.
         let ratios = Ratios {
             logs: vec![1.0; 3],
             owners: vec![0, 1, 2],

@@ -10,6 +10,7 @@ use crate::spec::Spec;
 /// Refuses a run whose dearest sweep would not fit the budget, before any work.
 pub(super) fn check(spec: &Spec, study: &Study, needs: &[Need], queries: usize) -> Result<()> {
     let Some(budget) = spec.memory else { return Ok(()) };
+    let bytes_for = |need: Need, bytes: u64| if needs.contains(&need) { bytes } else { 0 };
     let of_key = |key: Key| {
         let space = match key.source {
             Source::Embeddings => Some(&study.embeddings),
@@ -21,44 +22,37 @@ pub(super) fn check(spec: &Spec, study: &Study, needs: &[Need], queries: usize) 
             Some(labels) => labels.classes(),
             None => spec.clusters,
         };
-        let sums = if needs.contains(&Need::ClassDistances) {
-            classes as u64 * 16
-        } else {
-            0
-        };
+        let sums = bytes_for(Need::ClassDistances, classes as u64 * 16);
         let is_swept = k > 0
             || (key == Key::UNIT && needs.contains(&Need::Kernel))
             || (key == Key::RAW && needs.contains(&Need::ClassDistances));
+        let of_queries = queries as u64 * (k * 60 + 256 + sums);
         if is_swept {
-            tiles::memory(n, d, queries as u64) + queries as u64 * (k * 60 + 256 + sums)
+            tiles::memory(n, d, queries as u64) + of_queries
         } else {
             0
         }
     };
-    let of_learnability = if needs.contains(&Need::Learnability) {
-        learnability::memory(&study.embeddings, spec)
-    } else {
-        0
-    };
+    let of_learnability = bytes_for(Need::Learnability, learnability::memory(&study.embeddings, spec));
     let side = study.embeddings.rows().min(study.embeddings.columns()) as u64;
-    let of_rates = if needs.contains(&Need::CodingRates) {
-        side * side * 8
-    } else {
-        0
-    };
-    let needed = [Key::RAW, Key::UNIT, Key::INPUT]
-        .map(of_key)
-        .into_iter()
-        .fold(of_learnability.max(of_rates), u64::max);
-    if needed > budget {
-        return Err(Error::MemoryLimit {
-            what: format!("model `{}`", study.model),
-            needed,
-            limit: budget,
-            advice: "rank a sample of the rows",
-        });
+    let of_rates = bytes_for(Need::CodingRates, side * side * 8);
+    let of_sweeps = [Key::RAW, Key::UNIT, Key::INPUT].map(of_key);
+    let needed = of_sweeps.into_iter().fold(of_learnability.max(of_rates), u64::max);
+    let what = format!("model `{}`", study.model);
+    refuse_above(budget, needed, what, "rank a sample of the rows")
+}
+
+/// Refuses what needs more bytes than it may use.
+pub(crate) fn refuse_above(limit: u64, needed: u64, what: String, advice: &'static str) -> Result<()> {
+    if needed <= limit {
+        return Ok(());
     }
-    Ok(())
+    Err(Error::MemoryLimit {
+        what,
+        needed,
+        limit,
+        advice,
+    })
 }
 
 /// Bytes for people: `1.5 GiB`.

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: MIT
 //! BLEU of a corpus and of a sentence, as sacrebleu defines them. See the page of the metric.
 
-use super::sequences::{numbered, runs, shared_runs};
-use super::tokens::{between_blanks, spaced_13a};
+use super::words::{between_blanks, numbered, runs, shared_runs, spaced_13a};
 
 /// Runs of up to so many words are counted.
 pub(crate) const ORDERS: usize = 4;
 
-/// Words of the generated text, words of the reference; for each order the runs of the generated text that the reference has,
-/// and all of them. All add up over texts.
+/// Words of both texts, the generated one first; for each order its runs that the reference has, and all of its runs.
 pub(crate) type Counts = [u64; 2 + 2 * ORDERS];
 
 /// Which orders count.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Orders {
-    /// All that are asked: a corpus of texts too short to have any run of the highest order scores 0.
+    /// All: a corpus of texts too short to have any run of the highest order scores 0.
     All,
     /// Those of which there are runs.
     Effective,

@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use super::sequences::{edits, longest_common, numbered, shared_runs};
-use super::{bleu, of_pair, per_sample, rouge, sums, together, tokens, wer};
+use super::words::{edits, longest_common, numbered, shared_runs};
+use super::{bleu, edits_of, error_rate, has_tokens, jackknife, of_pair, overlaps, per_sample, sum, together, words};
 use crate::stats::interval::{self, Units};
 
 // Expected values: golden/text_metrics.json, by sacrebleu, rouge-score and jiwer.
@@ -30,13 +30,13 @@ fn tokens_are_those_of_the_reference_programs() {
     assert_eq!(texts.len(), 259);
     for case in texts {
         let text = case["text"].as_str().expect("a text");
-        let (spaced, plain) = (tokens::spaced_13a(text), tokens::plain(text));
-        let found: Vec<&str> = tokens::between_blanks(&spaced).collect();
+        let (spaced, plain) = (words::spaced_13a(text), words::plain(text));
+        let found: Vec<&str> = words::between_blanks(&spaced).collect();
         assert_eq!(found, strings(&case["13a"]), "13a of {text:?}");
-        let found: Vec<&str> = tokens::between_blanks(&plain).collect();
+        let found: Vec<&str> = words::between_blanks(&plain).collect();
         assert_eq!(found, strings(&case["rouge"]), "rouge of {text:?}");
-        assert_eq!(rouge::has_tokens(text), !found.is_empty(), "{text:?}");
-        assert_eq!(tokens::words(text), strings(&case["words"]), "words of {text:?}");
+        assert_eq!(has_tokens(text), !found.is_empty(), "{text:?}");
+        assert_eq!(words::words(text), strings(&case["words"]), "words of {text:?}");
     }
 }
 
@@ -51,13 +51,13 @@ fn single_texts_score_what_the_reference_programs_say() {
             let [one, two, long] = score.overlaps;
             let found = [
                 ("bleu", score.bleu),
-                ("rouge.1", Some(score.rouge1)),
+                ("rouge.1", Some(score.overlaps[0].f1)),
                 ("rouge.1.precision", Some(one.precision)),
                 ("rouge.1.recall", Some(one.recall)),
-                ("rouge.2", Some(score.rouge2)),
+                ("rouge.2", Some(score.overlaps[1].f1)),
                 ("rouge.2.precision", Some(two.precision)),
                 ("rouge.2.recall", Some(two.recall)),
-                ("rouge.l", Some(score.rougel)),
+                ("rouge.l", Some(score.overlaps[2].f1)),
                 ("rouge.l.precision", Some(long.precision)),
                 ("rouge.l.recall", Some(long.recall)),
                 ("wer", score.wer),
@@ -119,25 +119,22 @@ fn an_order_without_a_match_is_smoothed_by_halves() {
 #[test]
 fn rouge_counts_words_pairs_and_order() {
     // police/killed/the/gunman: 3 of 4 words each way, one pair (the gunman), and three in order (police, the, gunman).
-    let [one, two, long] = rouge::overlaps("Police kill the gunman!", "police killed the gunman");
+    let [one, two, long] = overlaps("Police kill the gunman!", "police killed the gunman");
     assert_eq!((one.precision, one.recall, one.f1), (0.75, 0.75, 0.75));
     assert_eq!((two.precision, two.recall), (1.0 / 3.0, 1.0 / 3.0));
     assert_eq!(long.f1, 0.75);
     // The same words in another order: two in order (the gunman).
-    assert_eq!(
-        rouge::overlaps("the gunman kill police", "police kill the gunman")[2].f1,
-        0.5
-    );
+    assert_eq!(overlaps("the gunman kill police", "police kill the gunman")[2].f1, 0.5);
 }
 
 #[test]
 fn words_are_put_in_taken_out_and_replaced() {
     // cat → dog, on taken out, today put in: 3 edits of 6 words.
-    let counts = wer::counts("the dog sat the mat today", "the cat sat on the mat");
+    let counts = edits_of("the dog sat the mat today", "the cat sat on the mat");
     assert_eq!(counts, [3, 6]);
-    assert_eq!(wer::score(&counts), Some(0.5));
-    assert_eq!(wer::score(&wer::counts("a word", "")), None);
-    assert_eq!(wer::score(&wer::counts("", "a word")), Some(1.0));
+    assert_eq!(error_rate(&counts), Some(0.5));
+    assert_eq!(error_rate(&edits_of("a word", "")), None);
+    assert_eq!(error_rate(&edits_of("", "a word")), Some(1.0));
 }
 
 /// The definitions, word by word: exponential, for lists of a few words.
@@ -186,9 +183,9 @@ fn long_texts_need_memory_for_one_row_only() {
     let long = "ab".repeat(3) + &" a".repeat(500_000);
     let short = of_pair(&long, "a b a");
     assert_eq!(short.wer, Some(499_999.0 / 3.0));
-    assert!(short.rougel > 0.0 && short.bleu.is_some_and(|bleu| bleu > 0.0));
+    assert!(short.overlaps[2].f1 > 0.0 && short.bleu.is_some_and(|bleu| bleu > 0.0));
     let same = of_pair(&long, &long);
-    assert_eq!((same.rougel, same.wer), (1.0, Some(0.0)));
+    assert_eq!((same.overlaps[2].f1, same.wer), (1.0, Some(0.0)));
     assert!((same.bleu.expect("a score") - 100.0).abs() < 1e-9);
 }
 
@@ -200,10 +197,13 @@ fn some_texts_together_score_as_a_corpus_of_their_own() {
     let scores = per_sample(&generated, &references);
     let chosen = together([&scores[0], &scores[2]].into_iter());
     let counts = [0, 2].map(|i| bleu::counts(&generated[i], &references[i]));
-    assert_eq!(chosen.bleu4, bleu::of_corpus(&sums::of(&counts), 4));
+    assert_eq!(chosen.bleu4, bleu::of_corpus(&sum(&counts), 4));
     // One word replaced of six, one put in for four.
     assert_eq!(chosen.wer, Some(0.2));
-    assert_eq!(chosen.rougel, Some((scores[0].rougel + scores[2].rougel) / 2.0));
+    assert_eq!(
+        chosen.rougel,
+        Some((scores[0].overlaps[2].f1 + scores[2].overlaps[2].f1) / 2.0)
+    );
     let nobody = together(std::iter::empty());
     assert_eq!((nobody.bleu4, nobody.rougel, nobody.wer), (0.0, None, None));
 }
@@ -211,19 +211,19 @@ fn some_texts_together_score_as_a_corpus_of_their_own() {
 #[test]
 fn the_jackknife_of_sums_leaves_out_units() {
     let counts = [[1, 4], [2, 5], [3, 3], [0, 8]];
-    let single = sums::jackknife(&counts, Units::Single("samples"), 0.95, wer::score).expect("four samples");
+    let single = jackknife(&counts, Units::Single("samples"), 0.95, error_rate).expect("four samples");
     // 6 edits of 20 words; without each: 5/16, 4/15, 3/17, 6/12.
     let replicates = [5.0 / 16.0, 4.0 / 15.0, 3.0 / 17.0, 0.5];
     let expected = interval::jackknife(0.3, &replicates, "samples", 0.95).expect("four samples");
     assert_eq!(single, expected);
     // Codes 2 and 0; nobody has 1. Without the first and third text 2/13, without the others 4/7.
     let units = Units::Groups(&[2, 0, 2, 0], "units");
-    let found = sums::jackknife(&counts, units, 0.95, wer::score).expect("two units");
+    let found = jackknife(&counts, units, 0.95, error_rate).expect("two units");
     let expected = interval::jackknife(0.3, &[4.0 / 7.0, 2.0 / 13.0], "units", 0.95).expect("two units");
     assert_eq!(found, expected);
     // All words are in one text: without it there is no rate.
     assert_eq!(
-        sums::jackknife(&[[1, 4], [2, 0]], Units::Single("samples"), 0.95, wer::score),
+        jackknife(&[[1, 4], [2, 0]], Units::Single("samples"), 0.95, error_rate),
         None
     );
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Both directions of a pair of sides from one sweep: each product is told to the row of either side to which it matters.
+//! Both directions of a pair of sides from one sweep: each product is passed to the row of either side to which it matters.
 //!
 //! The rows of both sides come in random order and are cut into blocks. In round r, block i of the side with fewer blocks
 //! meets block i + r of the other, counted in a circle: within a round no block appears twice, so its tasks share nothing,
@@ -15,7 +15,7 @@ use super::candidates::{Kept, Members, Room, most_kept};
 use super::one_way::{Targets, find_far_firsts, rank_some};
 use super::{Job, KEPT_BY_BOTH, Rankings, SEEK};
 use crate::kernels::microkernel::{Meeting, Meets};
-use crate::kernels::similarity::{Centring, Packed, Role};
+use crate::kernels::similarity::{Centering, Packed, Role};
 use crate::run::Driver;
 
 /// The fewest and most rows of a block: whole panels, however wide; and how many blocks there shall be.
@@ -45,13 +45,13 @@ pub(super) fn is_worthwhile(jobs: [&Job; 2], memory: u64) -> bool {
 
 /// Ranks the targets of all queries of two opposite directions.
 pub(super) fn rank_both(jobs: [&Job; 2], driver: &Driver) -> [Rankings; 2] {
-    let centring = Centring::new(&jobs[0].products, jobs[0].way, driver);
-    let pack = |role, rows| centring.pack_all(role, rows_at_once(rows), driver);
+    let centering = Centering::new(&jobs[0].products, jobs[0].way, driver);
+    let pack = |role, rows| centering.pack_all(role, rows_at_once(rows), driver);
     let sides = [
         pack(Role::Query, jobs[0].queries()),
         pack(Role::Target, jobs[0].targets()),
     ];
-    let blocks = [0, 1].map(|side| start(jobs[side], &sides[side], &sides[1 - side], &centring, driver));
+    let blocks = [0, 1].map(|side| start(jobs[side], &sides[side], &sides[1 - side], &centering, driver));
     let is_complete = meet(&sides, &blocks, driver);
     drop(sides);
     let [first, second] = blocks;
@@ -69,16 +69,16 @@ fn start<'a>(
     job: &'a Job,
     side: &[Packed],
     others: &[Packed],
-    centring: &Centring,
+    centering: &Centering,
     driver: &Driver,
 ) -> Vec<Mutex<Kept<'a>>> {
     let members: Vec<Members> = job.relevances.iter().map(Members::new).collect();
     let largest = Packed::largest(others);
     driver.map(side.len(), |b| {
-        let errors = centring.errors(&side[b], largest);
+        let errors = centering.errors(&side[b], largest);
         let mut kept = Kept::new(job, &side[b].rows, errors, Room::Bounded);
         for (set, members) in members.iter().enumerate() {
-            kept.seek_first(set, members, job.targets() / SEEK, centring.shared);
+            kept.seek_first(set, members, job.targets() / SEEK, centering.shared);
         }
         Mutex::new(kept)
     })
@@ -122,7 +122,7 @@ fn meet_blocks(packed: [&Packed; 2], queries: &mut Kept, targets: &mut Kept) {
     meeting.run();
 }
 
-/// Rows of both sides that are told of each other.
+/// Rows of both sides that see each other.
 struct BothWays<'k, 'a, 'b> {
     queries: &'k mut Kept<'a>,
     targets: &'k mut Kept<'b>,
@@ -133,12 +133,12 @@ impl Meets for BothWays<'_, '_, '_> {
 
     #[inline(always)]
     fn query_limits(&self, first: usize) -> &[f32] {
-        &self.queries.told[first..]
+        &self.queries.seen_from[first..]
     }
 
     #[inline(always)]
     fn target_limits(&self, first: usize) -> &[f32] {
-        &self.targets.told[first..]
+        &self.targets.seen_from[first..]
     }
 
     #[inline(always)]
@@ -147,20 +147,18 @@ impl Meets for BothWays<'_, '_, '_> {
         let (Some(&q), Some(&t)) = (self.queries.rows.get(query), self.targets.rows.get(target)) else {
             return;
         };
-        if product >= self.queries.told[query] {
+        if product >= self.queries.seen_from[query] {
             self.queries.take(query, t, product);
         }
-        if product >= self.targets.told[target] {
+        if product >= self.targets.seen_from[target] {
             self.targets.take(target, q, product);
         }
     }
 }
 
 fn finish(job: &Job, blocks: Vec<Mutex<Kept>>, driver: &Driver) -> Rankings {
-    let blocks: Vec<Mutex<Option<Kept>>> = blocks
-        .into_iter()
-        .map(|block| Mutex::new(block.into_inner().ok()))
-        .collect();
+    let blocks = blocks.into_iter().map(|block| Mutex::new(block.into_inner().ok()));
+    let blocks: Vec<Mutex<Option<Kept>>> = blocks.collect();
     let parts = driver.map(blocks.len(), |b| {
         let kept = blocks[b].lock().expect(UNSHARED).take();
         kept.map(Kept::finish)

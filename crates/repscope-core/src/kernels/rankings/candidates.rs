@@ -1,13 +1,45 @@
 // SPDX-License-Identifier: MIT
-//! Some queries on their way through all targets: what each keeps, from which value on, and what stands before its first
-//! relevant target.
+//! Some queries on their way through all targets: what each keeps, and what stands before its first relevant target.
 //!
 //! Targets come in random order. After m of N of them about `needed`·m/N of those that matter have been met: a query keeps
-//! that many and some standard deviations more, with their near ties, and from then on is told only of what is not below
+//! that many and some standard deviations more, with their near ties, and from then on sees only what is not below
 //! them. So few are kept, and almost never too few; whether they were is known at the end.
 
-use super::keys::{down, key_of, value_of};
-use super::{Job, Relevance};
+use super::{Found, Job, Relevance, standing};
+
+/// A key that sorts by value descending, then by row ascending.
+#[inline(always)]
+pub(super) fn key_of(value: f32, row: u32) -> u64 {
+    // Adding 0 turns −0 into 0. Flipping all bits of a negative number, and the sign of a positive one, makes bits order
+    // like numbers; flipping all of that turns the order round.
+    let bits = (value + 0.0).to_bits();
+    let ascending = bits ^ (((bits as i32 >> 31) as u32) | 0x8000_0000);
+    u64::from(!ascending) << 32 | u64::from(row)
+}
+
+pub(super) fn row_of(key: u64) -> u32 {
+    key as u32
+}
+
+pub(super) fn value_of(key: u64) -> f32 {
+    let ascending = !((key >> 32) as u32);
+    let mask = if ascending & 0x8000_0000 == 0 {
+        u32::MAX
+    } else {
+        0x8000_0000
+    };
+    f32::from_bits(ascending ^ mask)
+}
+
+/// The largest f32 not above `x`.
+pub(super) fn down(x: f64) -> f32 {
+    let rounded = x as f32;
+    if f64::from(rounded) > x {
+        rounded.next_down()
+    } else {
+        rounded
+    }
+}
 
 /// By how many standard deviations, and how many targets, a query keeps more than is expected to matter.
 const DEVIATIONS: f64 = 5.0;
@@ -24,10 +56,9 @@ impl Members {
         let mut targets: Vec<u32> = (0..relevance.targets.len() as u32).collect();
         targets.sort_by_key(|&j| relevance.targets[j as usize]);
         let mut starts = vec![0];
-        relevance
-            .counts
-            .iter()
-            .for_each(|count| starts.push(starts[starts.len() - 1] + count));
+        for count in &relevance.counts {
+            starts.push(starts[starts.len() - 1] + count);
+        }
         Members { starts, targets }
     }
 
@@ -57,8 +88,8 @@ pub(super) struct Kept<'a> {
     pub(super) rows: Vec<u32>,
     /// The error bound of each.
     pub(super) errors: Vec<f64>,
-    /// From which value on each is told of a target. More places than queries: a multiple of a panel, however wide.
-    pub(super) told: Vec<f32>,
+    /// From which value on each sees a target. More places than queries: a multiple of a panel, however wide.
+    pub(super) seen_from: Vec<f32>,
     /// From which value on each keeps a target.
     limits: Vec<f32>,
     /// What each kept, unsorted, and at how many it drops the low ones.
@@ -77,18 +108,16 @@ pub(super) struct Kept<'a> {
 impl<'a> Kept<'a> {
     pub(super) fn new(job: &'a Job, rows: &[u32], errors: Vec<f64>, room: Room) -> Self {
         let (count, sets) = (rows.len(), job.relevances.len());
-        let mut told = vec![f32::MIN; count];
-        told.resize(count.next_multiple_of(96), f32::INFINITY);
+        let room_of = |&q: &u32| Vec::with_capacity(most_kept(job.needed(q as usize)));
+        let mut seen_from = vec![f32::MIN; count];
+        seen_from.resize(count.next_multiple_of(96), f32::INFINITY);
         Kept {
             job,
             rows: rows.to_vec(),
             errors,
-            told,
+            seen_from,
             limits: vec![f32::MIN; count],
-            keys: rows
-                .iter()
-                .map(|&q| Vec::with_capacity(most_kept(job.needed(q as usize))))
-                .collect(),
+            keys: rows.iter().map(room_of).collect(),
             full: vec![SPARE; count],
             room,
             best: vec![vec![f32::INFINITY; count]; sets],
@@ -112,7 +141,7 @@ impl<'a> Kept<'a> {
             let values = others.map(|&j| self.job.products.exact(q as usize, j as usize));
             let best = (values.fold(f64::NEG_INFINITY, f64::max) - shared) as f32;
             self.best[set][place] = best;
-            self.told[place] = self.told[place].min(best);
+            self.seen_from[place] = self.seen_from[place].min(best);
             self.is_sought = true;
         }
     }
@@ -186,7 +215,7 @@ impl<'a> Kept<'a> {
     fn raise(&mut self, place: usize, limit: f32) {
         self.limits[place] = limit.max(self.limits[place]);
         let bests = self.best.iter().map(|best| best[place]);
-        self.told[place] = bests.fold(self.limits[place], f32::min);
+        self.seen_from[place] = bests.fold(self.limits[place], f32::min);
     }
 
     /// How many queries gave up.
@@ -194,10 +223,10 @@ impl<'a> Kept<'a> {
         self.limits.iter().filter(|&&limit| limit == f32::INFINITY).count()
     }
 
-    /// The rank of the first relevant target, which is known to stand behind the first `known`; 0 where it was not
-    /// sought.
+    /// The rank of the first relevant target, which stands behind the first `known`; 0 where it was not sought.
     pub(super) fn rank_of_first(&self, set: usize, place: usize, known: usize) -> u32 {
-        if self.best[set][place].is_finite() {
+        let is_sought = self.best[set][place].is_finite();
+        if is_sought {
             self.above[set][place].max(known as u32) + 1
         } else {
             0
@@ -210,5 +239,85 @@ impl<'a> Kept<'a> {
         let tied = f64::from(limit) + 2.0 * self.errors[place];
         let is_above = |&&key: &&u64| f64::from(value_of(key)) >= tied;
         limit == f32::MIN || self.keys[place].iter().filter(is_above).count() >= needed
+    }
+}
+
+impl Kept<'_> {
+    /// Ranks what every query kept. Those that did not keep enough are left out and named.
+    pub(super) fn finish(mut self) -> (Found, Vec<u32>) {
+        let mut found = Found::new(self.job.relevances.len());
+        let mut missing = Vec::new();
+        for place in 0..self.rows.len() {
+            let q = self.rows[place];
+            if self.is_enough(place, self.job.needed(q as usize)) {
+                self.rank(place, &mut found)
+            } else {
+                missing.push(q)
+            }
+        }
+        (found, missing)
+    }
+
+    /// Ranks the targets of one query.
+    fn rank(&mut self, place: usize, found: &mut Found) {
+        let (job, q, error) = (self.job, self.rows[place] as usize, self.errors[place]);
+        let mut keys = std::mem::take(&mut self.keys[place]);
+        let (_, kth, _) = keys.select_nth_unstable(job.depth - 1);
+        let tied = down(f64::from(value_of(*kth)) - 2.0 * error);
+        let near = keys.iter().filter(|&&key| value_of(key) >= tied).count();
+        let wanted = near.max(job.needed(q));
+        if keys.len() > wanted {
+            keys.select_nth_unstable(wanted - 1);
+            keys.truncate(wanted);
+        }
+        keys.sort_unstable();
+        let mut order: Vec<u32> = keys.iter().map(|&key| row_of(key)).collect();
+        job.settle(q, error, &keys[..near], &mut order[..near]);
+        found.rows.push(q as u32);
+        found.targets.extend_from_slice(&order[..job.depth]);
+        for (set, (relevance, standings)) in job.relevances.iter().zip(&mut found.standings).enumerate() {
+            let mut standing = standing(relevance, q, &order);
+            if standing.first == 0 && relevance.relevant_to(q) > 0 {
+                standing.first = self.rank_of_first(set, place, order.len());
+            }
+            standings.push(standing);
+        }
+    }
+}
+
+impl Job<'_> {
+    /// Puts targets that are too near for f32 into their true order; `order` holds the rows of `keys`.
+    fn settle(&self, q: usize, error: f64, keys: &[u64], order: &mut [u32]) {
+        let is_apart = |a: &u64, b: &u64| f64::from(value_of(*a)) - f64::from(value_of(*b)) > 2.0 * error;
+        let mut first = 0;
+        for group in keys.chunk_by(|a, b| !is_apart(a, b)) {
+            let end = first + group.len();
+            // What comes behind the first `depth` is not promised to be exact.
+            if group.len() > 1 && first < self.depth {
+                let mut measured = self.measure(q, group);
+                measured.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+                for (slot, (_, row)) in order[first..end].iter_mut().zip(measured) {
+                    *slot = row;
+                }
+            }
+            first = end;
+        }
+    }
+
+    /// The f64 similarities of some targets; equal targets are measured once.
+    fn measure(&self, q: usize, keys: &[u64]) -> Vec<(f64, u32)> {
+        let firsts = &self.products.target.firsts;
+        let member = |&key: &u64| (firsts[row_of(key) as usize], row_of(key));
+        let mut members: Vec<(u32, u32)> = keys.iter().map(member).collect();
+        members.sort_unstable();
+        let mut last = (u32::MAX, 0.0);
+        let measure = |(first, j): (u32, u32)| {
+            if first != last.0 {
+                // Adding 0 turns −0 into 0: both are the same similarity.
+                last = (first, self.products.exact(q, first as usize) + 0.0);
+            }
+            (last.1, j)
+        };
+        members.into_iter().map(measure).collect()
     }
 }

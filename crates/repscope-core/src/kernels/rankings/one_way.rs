@@ -41,20 +41,20 @@ pub(super) fn rank_some(job: &Job, queries: &[u32], targets: &Targets, all: &mut
 }
 
 fn rank_group(job: &Job, queries: &[u32], targets: &Targets) -> Vec<Found> {
-    let (packed, errors) = targets.packed.queries(queries);
-    let mut kept = Kept::new(job, queries, errors, Room::Any);
-    for (set, members) in targets.members.iter().enumerate() {
-        kept.seek_first(set, members, job.targets() / SEEK, targets.packed.centring.shared);
-    }
+    let start = |queries: &[u32]| {
+        let (packed, errors) = targets.packed.queries(queries);
+        let mut kept = Kept::new(job, queries, errors, Room::Any);
+        for (set, members) in targets.members.iter().enumerate() {
+            kept.seek_first(set, members, job.targets() / SEEK, targets.packed.centering.shared);
+        }
+        (packed, kept)
+    };
+    let (packed, mut kept) = start(queries);
     meet_all(&mut kept, &packed, targets);
     let (found, missing) = kept.finish();
     // Where the sample was unlucky, all targets are met once more and all are kept.
     let alone = missing.iter().map(|&q| {
-        let (packed, errors) = targets.packed.queries(&[q]);
-        let mut kept = Kept::new(job, &[q], errors, Room::Any);
-        for (set, members) in targets.members.iter().enumerate() {
-            kept.seek_first(set, members, job.targets() / SEEK, targets.packed.centring.shared);
-        }
+        let (packed, mut kept) = start(&[q]);
         kept.keep_all();
         meet_all(&mut kept, &packed, targets);
         kept.finish().0
@@ -62,8 +62,7 @@ fn rank_group(job: &Job, queries: &[u32], targets: &Targets) -> Vec<Found> {
     std::iter::once(found).chain(alone).collect()
 }
 
-/// Finds the rank of the first relevant target of the queries that have none among those they kept. `targets` are made
-/// when they are needed.
+/// Finds the first relevant target of queries that kept none. `targets` are made when they are needed.
 pub(super) fn find_far_firsts<'a>(
     job: &Job,
     rankings: &mut Rankings,
@@ -82,7 +81,7 @@ pub(super) fn find_far_firsts<'a>(
         let firsts = driver.map(groups.len(), |task| {
             let (packed, errors) = targets.packed.queries(groups[task]);
             let mut kept = Kept::new(job, groups[task], errors, Room::Any);
-            kept.seek_first(set, &targets.members[set], usize::MAX, targets.packed.centring.shared);
+            kept.seek_first(set, &targets.members[set], usize::MAX, targets.packed.centering.shared);
             kept.keep_none();
             meet_all(&mut kept, &packed, targets);
             let places = groups[task].iter().enumerate();
@@ -98,20 +97,19 @@ pub(super) fn find_far_firsts<'a>(
 fn meet_all(kept: &mut Kept, queries: &Packed, targets: &Targets) {
     for block in &targets.packed.blocks {
         kept.expect(block.rows.len());
+        let targets = &block.rows;
+        let mut one_way = OneWay { kept, targets };
         let meeting = Meeting {
             queries: (&queries.panels, 0..queries.panels.count()),
             targets: (&block.panels, 0..block.panels.count()),
-            meets: &mut OneWay {
-                kept,
-                targets: &block.rows,
-            },
+            meets: &mut one_way,
             products: (&mut [], 0),
         };
         meeting.run();
     }
 }
 
-/// Queries that are told of targets.
+/// Queries that see targets.
 struct OneWay<'k, 'a> {
     kept: &'k mut Kept<'a>,
     targets: &'k [u32],
@@ -122,7 +120,7 @@ impl Meets for OneWay<'_, '_> {
 
     #[inline(always)]
     fn query_limits(&self, first: usize) -> &[f32] {
-        &self.kept.told[first..]
+        &self.kept.seen_from[first..]
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! The fast way against f64 throughout, on data made to break it.
 
-use super::keys::{key_of, row_of, value_of};
+use super::candidates::{key_of, row_of, value_of};
 use super::*;
 use crate::kernels::microkernel::meet;
 use crate::kernels::similarity::{PackedTargets, Side};
@@ -164,7 +164,7 @@ fn products_of(sides: [&Side; 2], way: Way, driver: &Driver) -> Vec<Vec<(f32, f6
         let (all, limits) = (0..block.panels.count(), vec![f32::NEG_INFINITY; rows.len()]);
         meet(&queries.panels, &block.panels, all, &limits, |i, t, value| {
             let j = block.rows[t] as usize;
-            let error = f64::from(value) + targets.centring.shared - products.exact(i, j);
+            let error = f64::from(value) + targets.centering.shared - products.exact(i, j);
             found[i][j] = (value, error.abs() - errors[i]);
         });
     }

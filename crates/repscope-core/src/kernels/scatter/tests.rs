@@ -30,7 +30,7 @@ fn by_double(space: &Space) -> Vec<f64> {
 }
 
 fn by_blocks(space: &Space) -> Vec<f64> {
-    blocks::scatter(space, &column_means(space, &driver()), Side::Columns, &driver())
+    super::by_blocks(space, &column_means(space, &driver()), Side::Columns, &driver())
 }
 
 fn eigenvalues(matrix: &[f64], d: usize) -> Vec<f64> {

@@ -53,7 +53,7 @@ fn trustworthiness(space: &Space, map: &[[f64; 2]], k: usize) -> f64 {
 }
 
 #[test]
-fn neighbours_stand_together_where_no_plane_shows_them() {
+fn neighbors_stand_together_where_no_plane_shows_them() {
     let space = groups(10, 400);
     let (plane, map) = (start(&space), of(&space, Order::Parallel));
     let (of_plane, of_map) = (trustworthiness(&space, &plane, 10), trustworthiness(&space, &map, 10));
@@ -113,7 +113,7 @@ fn the_slope_is_that_of_the_divergence() {
 }
 
 #[test]
-fn few_rows_have_a_map_with_fewer_neighbours() {
+fn few_rows_have_a_map_with_fewer_neighbors() {
     assert_eq!(
         (tsne_perplexity(4), tsne_perplexity(91), tsne_perplexity(5000)),
         (1.0, 30.0, 30.0)

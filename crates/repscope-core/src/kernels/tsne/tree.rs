@@ -24,7 +24,7 @@ struct Cell {
     center: [f64; 2],
     low: [f64; 2],
     high: [f64; 2],
-    /// The longer side; 0 for points that cannot be told apart.
+    /// The longer side; 0 for points at one place of the grid.
     side: f64,
     from: usize,
     to: usize,
@@ -132,19 +132,15 @@ impl Tree {
         pushing.clear();
         let mut next = 0;
         while let Some(cell) = self.cells.get(next) {
-            let gap = |axis: usize| {
-                (own.low[axis] - cell.center[axis])
-                    .max(cell.center[axis] - own.high[axis])
-                    .max(0.0)
-            };
+            let outside = |center: f64, low: f64, high: f64| (low - center).max(center - high).max(0.0);
+            let gap = |axis: usize| outside(cell.center[axis], own.low[axis], own.high[axis]);
             let squared = gap(0) * gap(0) + gap(1) * gap(1);
             if cell.side * cell.side <= THETA * THETA * squared {
                 pushing.add(cell.center, (cell.to - cell.from) as f64);
                 next = cell.next;
             } else if cell.is_leaf {
-                self.points[cell.from..cell.to]
-                    .iter()
-                    .for_each(|point| pushing.add(*point, 1.0));
+                let points = self.points[cell.from..cell.to].iter();
+                points.for_each(|point| pushing.add(*point, 1.0));
                 next = cell.next;
             } else {
                 next += 1;

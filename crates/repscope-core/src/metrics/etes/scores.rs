@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: MIT
-//! The scores of a system, as it is and centered.
+//! The scores of a system, as it is and centered: of the energies, of signals against the texts of others, and of energies against
+//! what texts score; with intervals over samples, or over the units that samples belong to.
 
-use super::form::Form;
-use super::measured::Measured;
-use super::sampling::Sampling;
-use crate::score::Score;
+use super::measured::{Form, Measured, Others};
+use crate::kernels::shuffled::Shuffled;
+use crate::score::{Interval, Score};
+use crate::stats::interval::{self, Units};
+use crate::stats::rank_correlation::spearman;
+use crate::texts::TextScores;
 
 const ENERGIES: [f64; 2] = [-1.0, 1.0];
 
 /// All scores but those that look at texts.
 pub(super) fn all(measured: &Measured) -> Vec<Score> {
-    let plain = Part {
-        measured,
-        form: &measured.plain,
-        prefix: "etes",
-    };
-    let centred = Part {
-        measured,
-        form: &measured.centred,
-        prefix: "etes.centred",
-    };
+    let part = |form, prefix| Part { measured, form, prefix };
+    let (plain, centered) = (part(&measured.plain, "etes"), part(&measured.centered, "etes.centred"));
     let mut scores = vec![plain.alignment(), plain.total()];
     scores.extend(plain.against_references());
     scores.push(plain.win_rate());
@@ -29,51 +24,50 @@ pub(super) fn all(measured: &Measured) -> Vec<Score> {
         Some(gap) => Score::number("etes.modality_gap", gap, measured.rows.len()),
         None => plain.undefined(".modality_gap", &plain.nobody()),
     });
-    scores.push(centred.alignment());
-    scores.extend(centred.against_references());
-    scores.extend(centred.against_others());
+    scores.push(centered.alignment());
+    scores.extend(centered.against_references());
+    scores.extend(centered.against_others());
     scores
 }
 
 /// Energies as they are, or centered.
-pub(super) struct Part<'a> {
-    pub(super) measured: &'a Measured<'a>,
-    pub(super) form: &'a Form,
-    pub(super) prefix: &'static str,
+struct Part<'a> {
+    measured: &'a Measured<'a>,
+    form: &'a Form,
+    prefix: &'static str,
 }
 
 impl Part<'_> {
-    pub(super) fn id(&self, name: &str) -> String {
+    fn id(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
 
-    pub(super) fn undefined(&self, name: &str, why: &str) -> Score {
+    fn undefined(&self, name: &str, why: &str) -> Score {
         Score::undefined(self.id(name), why, self.form.energy.len())
     }
 
     /// Why there is no energy at all.
-    pub(super) fn nobody(&self) -> String {
+    fn nobody(&self) -> String {
         match self.measured.rows.len() {
             0 => "no pair of a signal and a text has a cosine: each has a vector of length zero".to_string(),
             n => format!("of {n} pairs none has a direction left after the mean of each side is subtracted"),
         }
     }
 
-    fn over(&self, places: impl Iterator<Item = usize>) -> Sampling<'_> {
-        Sampling::new(self.measured, places)
+    fn over_all(&self) -> Sampling<'_> {
+        Sampling::new(self.measured, self.form.places.iter().copied())
     }
 
-    pub(super) fn over_all(&self) -> Sampling<'_> {
-        self.over(self.form.places.iter().copied())
+    /// A score of the energies, where there are any.
+    fn of_energies(&self, name: &str, score: impl Fn(&Sampling, &str, &[f64]) -> Score) -> Score {
+        match self.form.energy.as_slice() {
+            [] => self.undefined(name, &self.nobody()),
+            energies => score(&self.over_all(), &self.id(name), energies),
+        }
     }
 
     fn alignment(&self) -> Score {
-        if self.form.energy.is_empty() {
-            return self.undefined(".alignment", &self.nobody());
-        }
-        let score = self
-            .over_all()
-            .mean(&self.id(".alignment"), &self.form.energy, ENERGIES);
+        let score = self.of_energies(".alignment", |over, id, energies| over.mean(id, energies, ENERGIES));
         match &self.form.others {
             Some(others) => score.with_chance(others.shuffled.mean),
             None => score,
@@ -81,27 +75,18 @@ impl Part<'_> {
     }
 
     fn total(&self) -> Score {
-        if self.form.energy.is_empty() {
-            return self.undefined(".total", &self.nobody());
-        }
-        let any = [f64::NEG_INFINITY, f64::INFINITY];
-        let id = self.id(".total");
-        match &self.measured.total {
-            Some(total) => self.over_all().mean(&id, total, any),
+        self.of_energies(".total", |over, id, energies| match &self.measured.total {
+            Some(total) => over.mean(id, total, [f64::NEG_INFINITY, f64::INFINITY]),
             None => {
-                let score = self.over_all().mean(&id, &self.form.energy, ENERGIES);
+                let score = over.mean(id, energies, ENERGIES);
                 score.with_note("no fluency was given: the same as etes.alignment")
             }
-        }
+        })
     }
 
     fn against_references(&self) -> [Score; 2] {
         let mean = |name: &str, pairs: Vec<(usize, f64)>, range: [f64; 2]| {
-            if let Some(why) = self.why_no_reference(pairs.len()) {
-                return self.undefined(name, &why);
-            }
-            let (places, values): (Vec<usize>, Vec<f64>) = pairs.into_iter().unzip();
-            self.over(places.into_iter()).mean(&self.id(name), &values, range)
+            self.of_pairs(name, pairs, |over, id, values| over.mean(id, &values, range))
         };
         [
             mean(".reference", self.form.references(), ENERGIES),
@@ -111,50 +96,340 @@ impl Part<'_> {
 
     /// How often the generated text fits better than the reference; ties count half.
     fn win_rate(&self) -> Score {
-        let gaps = self.form.gaps();
-        if let Some(why) = self.why_no_reference(gaps.len()) {
-            return self.undefined(".win_rate", &why);
-        }
-        let wins: Vec<f64> = gaps.iter().map(|(_, gap)| won(*gap)).collect();
-        let over = self.over(gaps.iter().map(|(place, _)| *place));
-        over.share(&self.id(".win_rate"), &wins).with_chance(0.5)
+        let won = |gap: f64| match gap {
+            gap if gap < 0.0 => 1.0,
+            gap if gap > 0.0 => 0.0,
+            _ => 0.5,
+        };
+        self.of_pairs(".win_rate", self.form.gaps(), |over, id, gaps| {
+            let wins: Vec<f64> = gaps.into_iter().map(won).collect();
+            over.share(id, &wins).with_chance(0.5)
+        })
     }
 
-    /// Why nothing can be said of references, of which `known` have an energy.
-    fn why_no_reference(&self, known: usize) -> Option<String> {
-        match (self.measured.decoded.system.reference.is_some(), known) {
-            (false, _) => Some("no reference was given".to_string()),
-            (true, 0) if self.form.energy.is_empty() => Some(self.nobody()),
-            (true, 0) => Some(format!("of {} references none has a direction", self.form.energy.len())),
-            _ => None,
-        }
+    /// A score of the samples whose reference has an energy, by their places and values; a reason where none has.
+    fn of_pairs(
+        &self,
+        name: &str,
+        pairs: Vec<(usize, f64)>,
+        score: impl Fn(Sampling, &str, Vec<f64>) -> Score,
+    ) -> Score {
+        let samples = self.form.energy.len();
+        let why = match (self.measured.decoded.system.reference.is_some(), pairs.is_empty()) {
+            (true, false) => {
+                let (places, values): (Vec<usize>, Vec<f64>) = pairs.into_iter().unzip();
+                return score(Sampling::new(self.measured, places.into_iter()), &self.id(name), values);
+            }
+            (false, _) => "no reference was given".to_string(),
+            (true, true) if samples == 0 => self.nobody(),
+            (true, true) => format!("of {samples} references none has a direction"),
+        };
+        self.undefined(name, &why)
     }
 
     fn distribution(&self) -> Vec<Score> {
-        let energies = &self.form.energy;
-        if energies.is_empty() {
-            let names = [".std", ".min", ".p10", ".median", ".p90", ".max"];
-            return names.map(|name| self.undefined(name, &self.nobody())).into();
-        }
-        let over = self.over_all();
-        let end = |name: &str, value: f64| Score::number(self.id(name), value, energies.len());
-        let quantile = |name: &str, q: f64| over.quantile(&self.id(name), energies, q);
+        let end = |name: &str, pick: fn(f64, f64) -> f64| {
+            self.of_energies(name, |_, id, energies| {
+                let end = energies.iter().copied().reduce(pick).unwrap_or(f64::NAN);
+                Score::number(id, end, energies.len())
+            })
+        };
+        let quantile = |name: &str, q: f64| self.of_energies(name, |over, id, energies| over.quantile(id, energies, q));
         vec![
-            over.spread(&self.id(".std"), energies),
-            end(".min", energies.iter().copied().fold(f64::INFINITY, f64::min)),
+            self.of_energies(".std", |over, id, energies| over.spread(id, energies)),
+            end(".min", f64::min),
             quantile(".p10", 0.1),
             quantile(".median", 0.5),
             quantile(".p90", 0.9),
-            end(".max", energies.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
+            end(".max", f64::max),
         ]
+    }
+
+    /// Scores of signals against the texts of others.
+    fn against_others(&self) -> Vec<Score> {
+        let spec = &self.measured.decoded.spec.etes;
+        let (n, over) = (self.form.energy.len(), self.over_all());
+        let why = match n {
+            0 => self.nobody(),
+            n => format!("{n} sample cannot be paired in another way; give at least 2"),
+        };
+        let score = |name: &str, of: &dyn Fn(&Others, &str) -> Score| match &self.form.others {
+            Some(others) => of(others, &self.id(name)),
+            None => self.undefined(name, &why),
+        };
+        let mut scores = vec![
+            score(".shuffled", &|others, id| Score::number(id, others.shuffled.mean, n)),
+            score(".shuffled.std", &|others, id| Score::number(id, others.shuffled.std, n)),
+            score(".z", &|others, id| {
+                let Shuffled { mean, std } = others.shuffled;
+                if std > 0.0 {
+                    Score::number(id, (interval::mean(&self.form.energy) - mean) / std, n).with_chance(0.0)
+                } else {
+                    self.undefined(".z", "every pairing of signals and texts has the same mean energy")
+                }
+            }),
+        ];
+        // Only for energies as they are, and not for groups.
+        if self.prefix == "etes" && spec.permutations > 0 {
+            match self.measured.p {
+                Some(p) => scores.push(p_value(self.id(".p"), p, n, spec.permutations)),
+                None if self.form.others.is_none() => scores.push(self.undefined(".p", &why)),
+                None => (),
+            }
+        }
+        scores.push(score(".auc", &|Others { matched, .. }, id| {
+            over.influenced(id, matched.auc, &matched.effects).with_chance(0.5)
+        }));
+        for &k in &spec.k {
+            scores.push(score(&format!(".top@{k}"), &|Others { matched, .. }, id| {
+                let used = k.min(matched.texts());
+                let score = over.share(id, &matched.hits(used));
+                let effective_k = (used < k).then_some(used);
+                Score { effective_k, ..score }.with_chance(used as f64 / matched.texts() as f64)
+            }));
+        }
+        scores.push(score(".mrr", &|Others { matched, .. }, id| {
+            let score = over.mean(id, &matched.reciprocal_ranks(), [0.0, 1.0]);
+            score.with_chance(matched.chance_of_reciprocal())
+        }));
+        scores.push(score(".rank", &|Others { matched, .. }, id| {
+            let score = over.mean(id, &matched.ranks(), [1.0, matched.texts() as f64]);
+            score.with_chance((matched.texts() + 1) as f64 / 2.0)
+        }));
+        scores
     }
 }
 
-/// 1 where the generated text has less energy than its reference, one half where both have the same.
-fn won(gap: f64) -> f64 {
-    match gap {
-        gap if gap < 0.0 => 1.0,
-        gap if gap > 0.0 => 0.0,
-        _ => 0.5,
+fn p_value(id: String, p: f64, n: usize, draws: usize) -> Score {
+    Score::number(id, p, n).with_note(if p <= 1.0 / (draws + 1) as f64 {
+        format!("the least that {draws} random pairings can tell")
+    } else {
+        format!("of {draws} random pairings")
+    })
+}
+
+/// Some of the measured samples, to be resampled.
+struct Sampling<'a> {
+    measured: &'a Measured<'a>,
+    /// Rows of the data.
+    rows: Vec<usize>,
+    /// The unit of each, where samples come in units.
+    codes: Option<Vec<u32>>,
+}
+
+impl<'a> Sampling<'a> {
+    /// Samples by their places among those measured.
+    fn new(measured: &'a Measured<'a>, places: impl Iterator<Item = usize>) -> Self {
+        let rows: Vec<usize> = places.map(|place| measured.rows[place]).collect();
+        let units = measured.decoded.data.units.as_deref();
+        Sampling {
+            codes: units.map(|units| rows.iter().map(|&row| units.codes()[row]).collect()),
+            measured,
+            rows,
+        }
+    }
+
+    fn level(&self) -> f64 {
+        self.measured.decoded.spec.level
+    }
+
+    fn units(&self) -> Units<'_> {
+        match (&self.codes, self.measured.decoded.units()) {
+            (Some(codes), Units::Groups(_, name)) => Units::Groups(codes, name),
+            (_, units) => units,
+        }
+    }
+
+    /// The mean of a value per sample.
+    fn mean(&self, id: &str, values: &[f64], range: [f64; 2]) -> Score {
+        let interval = interval::of_mean(values, self.units(), self.level());
+        let interval = interval.map(|i| i.within(range[0], range[1]));
+        self.number(id, interval::mean(values), interval)
+    }
+
+    /// The mean of shares; single samples get an interval that has a width even at 0 and 1.
+    fn share(&self, id: &str, values: &[f64]) -> Score {
+        let (value, n) = (interval::mean(values), values.len());
+        if self.codes.is_some() {
+            return self.mean(id, values, [0.0, 1.0]);
+        }
+        let of_mean = interval::of_mean(values, self.units(), self.level());
+        let interval = interval::of_share(value, n, "samples", self.level()).map(|wilson| Interval {
+            standard_error: of_mean.as_ref().and_then(|i| i.standard_error),
+            effects: of_mean.and_then(|i| i.effects),
+            ..wilson
+        });
+        self.number(id, value, interval)
+    }
+
+    /// The `q` quantile by linear interpolation.
+    fn quantile(&self, id: &str, values: &[f64], q: f64) -> Score {
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let interval = interval::of_quantile(values, &sorted, q, self.units(), self.level());
+        self.number(id, at_quantile(&sorted, q), interval)
+    }
+
+    /// The standard deviation, n − 1 in the denominator.
+    fn spread(&self, id: &str, values: &[f64]) -> Score {
+        let n = values.len() as f64;
+        if values.len() < 2 {
+            return Score::undefined(id, "one sample has no spread", values.len());
+        }
+        let mean = interval::mean(values);
+        let squares = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
+        let interval = interval::of_spread(values, self.units(), self.level());
+        let unbiased = interval.map(|i| i.times((n / (n - 1.0)).sqrt()).within(0.0, f64::INFINITY));
+        self.number(id, (squares / (n - 1.0)).sqrt(), unbiased)
+    }
+
+    /// A value with what each sample does to it.
+    fn influenced(&self, id: &str, value: f64, effects: &[f64]) -> Score {
+        let interval = interval::from_rows(value, effects, self.units(), "influence", self.level());
+        // Where nothing moves the value, as where all comparisons say the same, an interval would claim too much.
+        let moved = interval.filter(|i| i.standard_error.is_some_and(|error| error > 0.0));
+        self.number(id, value, moved.map(|i| i.within(0.0, 1.0)))
+    }
+
+    fn number(&self, id: &str, value: f64, interval: Option<Interval>) -> Score {
+        Score::number(id, value, self.rows.len()).with_interval(interval.map(|i| self.in_place(i)))
+    }
+
+    /// Effects of all samples (or units), 0 for those left out here: so systems that leave out others can be compared.
+    fn in_place(&self, mut interval: Interval) -> Interval {
+        let data = self.measured.decoded.data;
+        let Some(effects) = interval.effects.take() else {
+            return interval;
+        };
+        let (all, own) = match (&data.units, &self.codes) {
+            (Some(units), Some(codes)) => (distinct(units.codes()), distinct(codes)),
+            _ => ((0..data.samples()).collect(), self.rows.clone()),
+        };
+        let mut own = own.into_iter().zip(effects.iter()).peekable();
+        let mut next = |unit: usize| own.next_if(|(other, _)| *other == unit);
+        let place = |unit: usize| next(unit).map_or(0.0, |(_, effect)| *effect);
+        interval.effects = Some(all.into_iter().map(place).collect());
+        interval
+    }
+}
+
+/// The codes that are there, ascending.
+fn distinct(codes: &[u32]) -> Vec<usize> {
+    let set: std::collections::BTreeSet<u32> = codes.iter().copied().collect();
+    set.into_iter().map(|code| code as usize).collect()
+}
+
+/// The `q` quantile of sorted numbers, by linear interpolation between them.
+fn at_quantile(sorted: &[f64], q: f64) -> f64 {
+    let position = q * (sorted.len() - 1) as f64;
+    let (below, part) = (position.floor() as usize, position.fract());
+    match sorted.get(below + 1) {
+        Some(above) if part > 0.0 => sorted[below] + part * (above - sorted[below]),
+        _ => sorted[below],
+    }
+}
+
+/// A correlation of one text.
+type OfText = fn(&TextScores) -> Option<f64>;
+
+/// What is correlated with the energy.
+const PARTNERS: [(&str, OfText); 4] = [
+    ("bleu", |text| text.bleu),
+    ("rouge.1", |text| Some(text.overlaps[0].f1)),
+    ("rouge.l", |text| Some(text.overlaps[2].f1)),
+    ("wer", |text| text.wer),
+];
+
+/// Fewer pairs than this always lie on a line.
+const FEWEST: usize = 3;
+
+/// The correlations over samples; none without texts and reference texts.
+pub(super) fn correlations(measured: &Measured) -> Vec<Score> {
+    let Some(texts) = measured.decoded.text_scores() else {
+        return Vec::new();
+    };
+    let mut scores = Vec::new();
+    for method in ["spearman", "pearson"] {
+        for (name, of_text) in PARTNERS {
+            let samples = measured.rows.iter().zip(&measured.plain.energy);
+            let pairs = samples.filter_map(|(&row, &energy)| Some((energy, of_text(&texts[row])?)));
+            let (energies, partners): (Vec<f64>, Vec<f64>) = pairs.unzip();
+            scores.push(correlation(measured, method, name, &energies, &partners));
+        }
+    }
+    scores
+}
+
+fn correlation(measured: &Measured, method: &str, partner: &str, energies: &[f64], partners: &[f64]) -> Score {
+    let (n, level) = (energies.len(), measured.decoded.spec.level);
+    let id = format!("etes.{method}(with={partner})");
+    let undefined = |why: &str| Score::undefined(&id, why, n);
+    if n < FEWEST {
+        return undefined(&format!(
+            "{n} samples have an energy and a correlation; give at least {FEWEST}"
+        ));
+    }
+    let found = match method {
+        "spearman" => spearman(energies, partners, level).map(|found| (found.value, found.interval)),
+        _ => pearson(energies, partners).map(|r| {
+            let interval = interval::of_correlation(r, n, "samples", level);
+            (r, interval.map(|i| [i.low, i.high]))
+        }),
+    };
+    let Some((value, ends)) = found else {
+        return undefined(&format!("all samples have the same energy or the same {partner}"));
+    };
+    let interval = ends.map(|[low, high]| Interval {
+        low,
+        high,
+        level,
+        standard_error: None,
+        unit: "samples",
+        method: "Fisher z",
+        effects: None,
+    });
+    // Samples of one unit are no independent pairs.
+    let interval = interval.filter(|_| measured.decoded.data.units.is_none());
+    let agreement = match partner {
+        "wer" => "low energy and few errors are both good: agreement is positive",
+        _ => "low energy is good: agreement is negative",
+    };
+    let score = Score::number(&id, value, n).with_interval(interval);
+    score.with_note(agreement)
+}
+
+/// Pearson's r; none if one of the lists is constant.
+fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
+    let (of_x, of_y) = (interval::mean(x), interval::mean(y));
+    let (mut xx, mut yy, mut xy) = (0.0, 0.0, 0.0);
+    for (x, y) in x.iter().zip(y) {
+        let (a, b) = (x - of_x, y - of_y);
+        (xx, yy, xy) = (xx + a * a, yy + b * b, xy + a * b);
+    }
+    let is_constant = |values: &[f64]| values.iter().all(|v| *v == values[0]);
+    if is_constant(x) || is_constant(y) {
+        return None;
+    }
+    Some((xy / (xx * yy).sqrt()).clamp(-1.0, 1.0)).filter(|r| r.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_interpolated() {
+        assert_eq!(at_quantile(&[1.0, 2.0, 4.0, 8.0], 0.5), 3.0);
+        // 0.1 · 3 = 0.3 of the way from the first to the second.
+        assert!((at_quantile(&[1.0, 2.0, 4.0, 8.0], 0.1) - 1.3).abs() < 1e-15);
+        assert_eq!(at_quantile(&[5.0], 0.9), 5.0);
+    }
+
+    #[test]
+    fn pearsons_r_is_that_of_a_hand_calculation() {
+        // Deviations −1, 0, 1 and −1, −1, 2: 3 / √(2 · 6).
+        let r = pearson(&[1.0, 2.0, 3.0], &[4.0, 4.0, 7.0]).unwrap();
+        assert!((r - 3.0 / 12f64.sqrt()).abs() < 1e-15);
+        assert_eq!(pearson(&[0.1, 0.1, 0.1], &[1.0, 2.0, 3.0]), None);
     }
 }

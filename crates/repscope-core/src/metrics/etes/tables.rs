@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-//! Bands, histograms, and the numbers of each sample.
+//! Bands, histograms, the numbers of each sample, and the scores of each group of samples.
 
 use super::measured::Measured;
+use super::scores;
+use crate::data::Labels;
+use crate::etes::Decoded;
 use crate::kernels::matched::{BINS, bin};
-use crate::score::{Breakdown, Curve, NameColumn, NumberColumn, SampleTable};
+use crate::score::{Breakdown, Curve, SampleTable, Score};
+use crate::texts::together;
 
 /// What an energy is called, lowest first. The cuts between them are in the spec.
 const BANDS: [&str; 5] = ["excellent", "good", "fair", "weak", "poor"];
@@ -26,35 +30,21 @@ pub(super) fn bands(measured: &Measured) -> Breakdown {
     let mut edges = vec![-1.0];
     edges.extend(cuts);
     edges.push(1.0);
-    let column = |name: &str, value: &dyn Fn(usize) -> Option<f64>| NumberColumn {
-        name: name.to_string(),
-        values: (0..BANDS.len()).map(value).collect(),
-    };
     let share = |b: usize| (!energies.is_empty()).then(|| counts[b] as f64 / energies.len() as f64);
-    Breakdown {
-        model: String::new(),
-        metric: "etes.bands".into(),
-        keys: vec![NameColumn {
-            name: "band".to_string(),
-            values: BANDS.map(str::to_string).into(),
-        }],
-        columns: vec![
-            column("from", &|b| Some(edges[b])),
-            column("to", &|b| Some(edges[b + 1])),
-            column("samples", &|b| Some(counts[b] as f64)),
-            column("share", &share),
-        ],
-    }
+    Breakdown::of("etes.bands", &[0, 1, 2, 3, 4])
+        .key("band", |&b: &usize| BANDS[b].to_string())
+        .column("from", |&b| Some(edges[b]))
+        .column("to", |&b| Some(edges[b + 1]))
+        .column("samples", |&b| Some(counts[b] as f64))
+        .column("share", |&b| share(b))
+        .table
 }
 
 /// The energies of matched and of mismatched pairs, by equal bins from −1 to 1.
 pub(super) fn histograms(measured: &Measured) -> Vec<Curve> {
     let mut matched = vec![0u64; BINS];
-    measured
-        .plain
-        .energy
-        .iter()
-        .for_each(|energy| matched[bin(*energy)] += 1);
+    let energies = measured.plain.energy.iter();
+    energies.for_each(|energy| matched[bin(*energy)] += 1);
     let mut curves = Vec::new();
     let others = measured.plain.others.as_ref().map(|others| others.matched.bins.clone());
     for (name, counts) in [("etes.histogram", Some(matched)), ("etes.shuffled.histogram", others)] {
@@ -62,13 +52,13 @@ pub(super) fn histograms(measured: &Measured) -> Vec<Curve> {
             continue;
         };
         let all = counts.iter().sum::<u64>() as f64;
-        let centre = |b: usize| (2 * b + 1) as f64 / BINS as f64 - 1.0;
+        let center = |b: usize| (2 * b + 1) as f64 / BINS as f64 - 1.0;
         curves.push(Curve {
             model: String::new(),
             metric: name.into(),
             x_label: "energy".to_string(),
             y_label: "share of pairs".to_string(),
-            x: (0..BINS).map(centre).collect(),
+            x: (0..BINS).map(center).collect(),
             y: counts.iter().map(|&count| count as f64 / all).collect(),
         });
     }
@@ -102,19 +92,66 @@ pub(super) fn samples(measured: &Measured) -> SampleTable {
     ];
     if let Some(texts) = measured.decoded.text_scores() {
         columns.push(("bleu", texts.iter().map(|text| text.bleu).collect()));
-        columns.push(("rouge.1", texts.iter().map(|text| Some(text.rouge1)).collect()));
-        columns.push(("rouge.2", texts.iter().map(|text| Some(text.rouge2)).collect()));
-        columns.push(("rouge.l", texts.iter().map(|text| Some(text.rougel)).collect()));
+        columns.push(("rouge.1", texts.iter().map(|text| Some(text.overlaps[0].f1)).collect()));
+        columns.push(("rouge.2", texts.iter().map(|text| Some(text.overlaps[1].f1)).collect()));
+        columns.push(("rouge.l", texts.iter().map(|text| Some(text.overlaps[2].f1)).collect()));
         columns.push(("wer", texts.iter().map(|text| text.wer).collect()));
     }
-    SampleTable {
-        model: String::new(),
-        metric: "etes".into(),
-        columns: columns
-            .into_iter()
-            .map(|(name, values)| (name.to_string(), values))
-            .collect(),
+    let columns = columns.into_iter().map(|(name, values)| (name.to_string(), values));
+    SampleTable::new("etes", columns.collect())
+}
+
+/// The scores of each class of a factor.
+pub(super) fn by_group(decoded: &Decoded, factor: &str, labels: &Labels) -> Breakdown {
+    let group = |code: u32| {
+        let is_member = |row: &usize| labels.codes()[*row] == code;
+        let members: Vec<usize> = (0..labels.rows()).filter(is_member).collect();
+        line(
+            decoded,
+            &members,
+            decoded.kept.iter().copied().filter(is_member).collect(),
+        )
+    };
+    let lines: Vec<Line> = (0..labels.classes() as u32).map(group).collect();
+    let codes: Vec<usize> = (0..lines.len()).collect();
+    let mut table = Breakdown::of("etes", &codes).key(factor, |&code| labels.names()[code].clone());
+    for (place, (name, _)) in lines.first().into_iter().flatten().enumerate() {
+        table = table.column(name, |&code| lines[code][place].1);
     }
+    table.table
+}
+
+/// Names and numbers.
+type Line = Vec<(String, Option<f64>)>;
+
+/// The numbers of one group: of the rows that have an energy, and of the texts of all of its rows.
+fn line(decoded: &Decoded, members: &[usize], kept: Vec<usize>) -> Line {
+    let measured = Measured::new(decoded, kept, 0);
+    let scores = scores::all(&measured);
+    let mut columns = vec![("samples".to_string(), Some(measured.rows.len() as f64))];
+    let mut add = |name: &str| {
+        let (id, part): (&str, fn(&Score) -> Option<f64>) = match name.rsplit_once('_') {
+            Some((id, "low")) => (id, |score| Some(score.interval?[0])),
+            Some((id, "high")) => (id, |score| Some(score.interval?[1])),
+            _ => (name, |score| score.value),
+        };
+        let id = format!("etes.{}", id.replace("centred_", "centred."));
+        let score = scores.iter().find(|score| score.metric == id);
+        columns.push((name.to_string(), score.and_then(part)));
+    };
+    let names = "alignment alignment_low alignment_high total reference gap gap_low gap_high win_rate shuffled z auc";
+    names.split(' ').for_each(&mut add);
+    decoded.spec.etes.k.iter().for_each(|k| add(&format!("top@{k}")));
+    ["mrr", "modality_gap", "centred_alignment", "centred_auc"]
+        .into_iter()
+        .for_each(&mut add);
+    if let Some(texts) = decoded.text_scores() {
+        let found = together(members.iter().map(|&row| &texts[row]));
+        columns.push(("bleu@4".to_string(), Some(found.bleu4).filter(|_| !members.is_empty())));
+        columns.push(("rouge.l".to_string(), found.rougel));
+        columns.push(("wer".to_string(), found.wer));
+    }
+    columns
 }
 
 #[cfg(test)]
