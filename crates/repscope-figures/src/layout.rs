@@ -12,7 +12,7 @@ use crate::palette::{Ink, hex};
 use crate::plan::{AxisPlan, Frame, Scene, Shown};
 use crate::style::{Background, FontIn, Style};
 use crate::subset::font_faces;
-use crate::svg::{Anchor, Letters, Rect, Short, Svg, escape};
+use crate::svg::{Anchor, Rect, Short, Svg, escape};
 use crate::text::{CAPITAL, FAMILY, LINE, clean, width, wrap};
 use std::fmt::Write;
 
@@ -44,11 +44,7 @@ pub(crate) fn draw(figure: &Figure, style: &Style) -> Drawing {
     let title = wrap(&clean(&figure.title), inner, 1.3 * em, Weight::Bold);
     for line in &title {
         y += 1.3 * em * LINE;
-        let letters = Letters {
-            size: 1.3 * em,
-            weight: Weight::Bold,
-            ..scene.letters()
-        };
+        let letters = scene.letters().sized(1.3 * em).weighed(Weight::Bold);
         svg.text(outer, y - 0.4 * em, line, letters);
     }
     if !title.is_empty() {
@@ -70,11 +66,7 @@ pub(crate) fn draw(figure: &Figure, style: &Style) -> Drawing {
         y += 0.45 * em;
         for line in wrap(&clean(&note), inner, 0.9 * em, Weight::Regular) {
             y += 0.9 * LINE * em;
-            let letters = Letters {
-                size: 0.9 * em,
-                color: scene.ink.muted,
-                ..scene.letters()
-            };
+            let letters = scene.letters().sized(0.9 * em).colored(scene.ink.muted);
             svg.text(outer, y - 0.25 * em, &line, letters);
         }
     }
@@ -138,12 +130,12 @@ fn draw_rows(scene: &Scene, panels: &[Laid], top: f64, svg: &mut Svg) -> f64 {
             } else {
                 above
             };
-            let plot = Rect {
-                x: laid.cell.0 + laid.left,
-                y: y + own,
-                width: laid.plot_width(),
-                height: height + above - own,
-            };
+            let plot = Rect::new(
+                laid.cell.0 + laid.left,
+                y + own,
+                laid.plot_width(),
+                height + above - own,
+            );
             draw_panel(scene, laid, index, y, plot, svg);
         }
         y += above + height + under;
@@ -153,11 +145,7 @@ fn draw_rows(scene: &Scene, panels: &[Laid], top: f64, svg: &mut Svg) -> f64 {
 
 fn draw_panel(scene: &Scene, laid: &Laid, index: usize, top: f64, plot: Rect, svg: &mut Svg) {
     let em = scene.em;
-    let bold = Letters {
-        size: 1.1 * em,
-        weight: Weight::Bold,
-        ..scene.letters()
-    };
+    let bold = scene.letters().sized(1.1 * em).weighed(Weight::Bold);
     svg.open("class=\"panel\"");
     let baseline = top + CAPITAL * 1.1 * em + 0.15 * em;
     svg.text(laid.cell.0, baseline, &laid.letter, bold);
@@ -197,12 +185,11 @@ fn draw_panel(scene: &Scene, laid: &Laid, index: usize, top: f64, plot: Rect, sv
     let mut y = plot.bottom() + laid.below.room + 0.4 * em;
     for line in &laid.notes {
         y += LINE * 0.9 * em;
-        let letters = Letters {
-            size: 0.9 * em,
-            color: scene.ink.muted,
-            anchor: Anchor::Start,
-            ..scene.letters()
-        };
+        let letters = scene
+            .letters()
+            .sized(0.9 * em)
+            .colored(scene.ink.muted)
+            .anchored(Anchor::Start);
         svg.text(laid.cell.0, y - 0.25 * em, line, letters);
     }
     svg.close_group();

@@ -164,12 +164,7 @@ impl KeyTable {
 fn sample(entry: &KeyEntry, left: f64, middle: f64, scene: &Scene, svg: &mut Svg) {
     let em = scene.em;
     let right = left + entry.sample_width(em);
-    let patch = |x: f64| Rect {
-        x,
-        y: middle - 0.4 * em,
-        width: 0.85 * em,
-        height: 0.8 * em,
-    };
+    let patch = |x: f64| Rect::new(x, middle - 0.4 * em, 0.85 * em, 0.8 * em);
     match &entry.sample {
         Sample::Line(stroke) => svg.line((left, middle), (right, middle), stroke),
         Sample::Patch(color) => svg.rect(patch(left), &crate::palette::hex(*color), None, ""),

@@ -18,6 +18,10 @@ pub(crate) struct Rect {
 }
 
 impl Rect {
+    pub fn new(x: f64, y: f64, width: f64, height: f64) -> Self {
+        Self { x, y, width, height }
+    }
+
     pub fn right(&self) -> f64 {
         self.x + self.width
     }
@@ -52,6 +56,29 @@ pub(crate) struct Letters {
     pub color: Rgb,
     pub anchor: Anchor,
     pub turn: Turn,
+}
+
+impl Letters {
+    pub fn anchored(self, anchor: Anchor) -> Self {
+        Self { anchor, ..self }
+    }
+
+    pub fn colored(self, color: Rgb) -> Self {
+        Self { color, ..self }
+    }
+
+    pub fn sized(self, size: f64) -> Self {
+        Self { size, ..self }
+    }
+
+    pub fn weighed(self, weight: Weight) -> Self {
+        Self { weight, ..self }
+    }
+
+    pub fn upright(self) -> Self {
+        let turn = Turn::Up;
+        Self { turn, ..self }
+    }
 }
 
 /// A stroke: color, width and dashes (empty for none).
@@ -95,6 +122,13 @@ pub(crate) struct Svg {
 }
 
 impl Svg {
+    /// Adds a definition, once.
+    pub fn define(&mut self, definition: &str) {
+        if !self.defs.contains(definition) {
+            self.defs.push_str(definition);
+        }
+    }
+
     /// Text with its baseline at y. Empty text draws nothing.
     pub fn text(&mut self, x: f64, y: f64, text: &str, letters: Letters) {
         let text = clean(text);
@@ -117,18 +151,8 @@ impl Svg {
         };
         let (up, down) = (ASCENT * size, DESCENT * size);
         let place = match turn {
-            Turn::None => Rect {
-                x: x - before,
-                y: y - up,
-                width: long,
-                height: up + down,
-            },
-            Turn::Up => Rect {
-                x: x - up,
-                y: y - long + before,
-                width: up + down,
-                height: long,
-            },
+            Turn::None => Rect::new(x - before, y - up, long, up + down),
+            Turn::Up => Rect::new(x - up, y - long + before, up + down, long),
         };
         let anchor = match anchor {
             Anchor::Start => "",

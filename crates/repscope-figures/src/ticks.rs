@@ -24,15 +24,6 @@ pub(crate) struct Range {
     pub scale: Scale,
 }
 
-/// Where a range ends beyond the data.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Padding {
-    /// Share of the length below the data.
-    pub below: f64,
-    /// Share of the length above the data.
-    pub above: f64,
-}
-
 /// A mark of an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
@@ -41,8 +32,8 @@ pub(crate) struct Tick {
 }
 
 impl Range {
-    /// Covers data and wished values. Padding goes beyond data only: a wished end such as 0 or 1 is the end.
-    pub fn new(axis: &Axis, data: impl Iterator<Item = f64>, padding: Padding) -> Self {
+    /// Covers data and wished values. Padding, as shares of the length below and above, goes beyond data only: a wished end such as 0 or 1 is the end.
+    pub fn new(axis: &Axis, data: impl Iterator<Item = f64>, [below, above]: [f64; 2]) -> Self {
         let scale = axis.scale;
         let unscaled = |x: f64| if scale == Scale::Log { x.log10() } else { x };
         let ends = |values: &mut dyn Iterator<Item = f64>| {
@@ -71,10 +62,10 @@ impl Range {
             (low, high) = (low - half, high + half);
         } else {
             if wished.is_none_or(|wished| low < wished.0) {
-                low -= padding.below * length;
+                low -= below * length;
             }
             if wished.is_none_or(|wished| high > wished.1) {
-                high += padding.above * length;
+                high += above * length;
             }
         }
         match scale {
@@ -324,14 +315,7 @@ mod tests {
     fn a_range_of_one_value_or_none_has_a_length() {
         for axis in [Axis::linear("x"), Axis::log("x")] {
             for data in [vec![], vec![3.0], vec![0.0], vec![7e-120], vec![1e200]] {
-                let range = Range::new(
-                    &axis,
-                    data.into_iter(),
-                    Padding {
-                        below: 0.05,
-                        above: 0.05,
-                    },
-                );
+                let range = Range::new(&axis, data.into_iter(), [0.05, 0.05]);
                 assert!(range.high > range.low, "{range:?}");
             }
         }
@@ -340,10 +324,7 @@ mod tests {
     #[test]
     fn a_wished_end_is_the_end_unless_data_go_beyond() {
         let axis = Axis::linear("score").covering(&[0.0, 1.0]);
-        let padding = Padding {
-            below: 0.05,
-            above: 0.05,
-        };
+        let padding = [0.05, 0.05];
         let inside = Range::new(&axis, [0.2, 0.9].into_iter(), padding);
         assert_eq!((inside.low, inside.high), (0.0, 1.0));
         let beyond = Range::new(&axis, [-0.5, 0.9].into_iter(), padding);

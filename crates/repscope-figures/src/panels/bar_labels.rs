@@ -196,7 +196,7 @@ fn fit<'a>(bar: &'a Bar, spot: Spot, slots: &Slots, range: Range, run: Run, em: 
     } else {
         1.0
     };
-    let foot = along(super::bar_marks::base(range));
+    let foot = along(super::bars::base(range));
     let seen = |value: f64| drawable(value, range.scale).then(|| along(value));
     let tips = [Some(along(bar.value)), seen(bar.ends.0), seen(bar.ends.1)];
     // The bar and its interval, measured away from zero.
@@ -256,19 +256,9 @@ fn draw_label(scene: &Scene, label: &Label, slots: &Slots, svg: &mut Svg) {
         _ => (CAPITAL * size + 2.0 * rim).min(0.92 * slots.thickness()),
     };
     let halo = if upright {
-        Rect {
-            x: x - across / 2.0,
-            y: -start - long - rim,
-            width: across,
-            height: long + 2.0 * rim,
-        }
+        Rect::new(x - across / 2.0, -start - long - rim, across, long + 2.0 * rim)
     } else {
-        Rect {
-            x: start - rim,
-            y: y - across / 2.0,
-            width: long + 2.0 * rim,
-            height: across,
-        }
+        Rect::new(start - rim, y - across / 2.0, long + 2.0 * rim, across)
     };
     svg.rect(halo, &hex(ground), None, "");
     let letters = Letters {

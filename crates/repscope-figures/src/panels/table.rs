@@ -4,7 +4,7 @@
 use super::words;
 use crate::content::{Cell, Table, Weight};
 use crate::plan::{Plan, Scene};
-use crate::svg::{Anchor, Letters, Rect, Stroke, Svg};
+use crate::svg::{Anchor, Rect, Stroke, Svg};
 use crate::text::{LINE, clean, pieces, shorten, width, wrap};
 
 /// Columns of one block and their widths; the first is the first of the table.
@@ -169,11 +169,7 @@ fn draw_block(scene: &Scene, table: &Table, block: &Block, place: Rect, svg: &mu
         } else {
             (Anchor::End, x + room)
         };
-        let bold = Letters {
-            weight: Weight::Bold,
-            anchor,
-            ..scene.letters()
-        };
+        let bold = scene.letters().weighed(Weight::Bold).anchored(anchor);
         let lines = &block.header[position];
         for (row, line) in lines.iter().rev().enumerate() {
             svg.text(at, under_head - (0.5 + row as f64 * LINE) * em, line, bold);
@@ -182,16 +178,7 @@ fn draw_block(scene: &Scene, table: &Table, block: &Block, place: Rect, svg: &mu
             let (text, weight) = cell(cells.get(*column));
             let text = shorten(&text, *room, em, weight);
             let y = under_head + (row as f64 * 1.55 + 1.15) * em;
-            svg.text(
-                at,
-                y,
-                &text,
-                Letters {
-                    weight,
-                    anchor,
-                    ..scene.letters()
-                },
-            );
+            svg.text(at, y, &text, scene.letters().weighed(weight).anchored(anchor));
         }
         x += room + gap(em) + spare;
     }
