@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! All pairs of models, and the ranking, as CSV with every digit.
 
-use super::ranking::ranking;
+use super::comparison::ranking;
 use crate::numbers::exact;
 use crate::scores::distinct;
 use crate::table::csv::write;

@@ -6,11 +6,8 @@
 //! number, and the mean of shuffled pairs beside every level. What the results hold is sorted in `system`; `grids`, `by_group`,
 //! `ranked` and `readings` decide what is said.
 
-mod by_group;
 pub(crate) mod files;
 mod grids;
-mod log;
-mod ranked;
 mod readings;
 mod samples;
 mod system;
@@ -18,12 +15,12 @@ mod table;
 #[cfg(test)]
 pub(crate) mod testdata;
 
-pub use log::etes_log;
-pub(crate) use ranked::order_remarks;
+pub use readings::etes_log;
 pub(crate) use readings::reading;
 pub use samples::{EtesColumn, EtesSamples, EtesValues, etes_samples};
 pub(crate) use system::{Band, Groups, System, is_of_etes};
 pub use table::etes_table;
+pub(crate) use table::order_remarks;
 
 use crate::table::{self as tables, Cell};
 use repscope_core::Score;

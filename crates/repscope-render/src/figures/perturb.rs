@@ -2,19 +2,17 @@
 //! Perturbation: scores and accuracies against the share that is masked, families beside each other, and class by class. The
 //! names are those that scripts expect. A family has the same color in all of them.
 
-mod accuracy;
-mod classes;
-
 use super::models::measured;
 use super::retrieval::{in_path, number_equal_paths};
 use super::words::{description, notes, typeset};
 use super::{NamedFigure, named};
-use crate::numbers::{number, number_with_interval};
-use crate::perturb::{Run, Set};
+use crate::numbers::{number, number_with_interval, percent, rough};
+use crate::perturb::{ClassImpact, Run, Set};
 use crate::text::printable;
 use repscope_core::{MetricId, Results, Score};
 use repscope_figures::{
-    Axis, BarRow, Bars, Content, Curve, CurvePoint, Figure, Legend, Lines, Measured, Panel, Reference, ReferenceAt,
+    Axis, BarRow, Bars, Content, Curve, CurvePoint, Figure, Legend, Lines, Measured, Orientation, Panel, Reference,
+    ReferenceAt,
 };
 
 const MASKED: &str = "masked (%)";
@@ -36,9 +34,9 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
             heading,
         };
         figures.extend(impact(&drawn));
-        figures.extend(accuracy::figure(&drawn));
+        figures.extend(accuracy(&drawn));
         figures.extend(comparison(&drawn));
-        figures.extend(classes::figure(&drawn));
+        figures.extend(classes(&drawn));
     }
     number_equal_paths(&mut figures);
     figures
@@ -224,4 +222,157 @@ fn of_family(run: &Run, family: &str) -> String {
     } else {
         format!("{}: {}.", printable(family), values.join(", "))
     }
+}
+
+/// Accuracy against the share, a accuracy_panel per head; nothing is masked at 0 %.
+fn accuracy(drawn: &Drawn) -> Vec<NamedFigure> {
+    let run = drawn.run;
+    let panels: Vec<Panel> = run.heads.iter().filter_map(|head| accuracy_panel(run, head)).collect();
+    let sentence = |head: &String| {
+        let baseline = run.baseline(head).and_then(value);
+        let strongest = run.families().into_iter().filter_map(|family| {
+            let set = run.of_family(family).last().copied()?;
+            Some(format!("{} at {}", value(run.accuracy(head, &set.name)?)?, set.name))
+        });
+        let strongest: Vec<String> = strongest.collect();
+        baseline.map_or(String::new(), |baseline| {
+            printable(&format!(
+                "{head}: {baseline} without perturbation, {}.",
+                strongest.join(", ")
+            ))
+        })
+    };
+    let head = "Accuracy against the share that is masked.".to_string();
+    let is_drawn = |id: &MetricId| id.family() == "accuracy" && id.head().is_some();
+    let figure = Figure {
+        description: description(std::iter::once(head).chain(run.heads.iter().map(sentence))),
+        columns: panels.len().min(3),
+        panels,
+        series: drawn.series.clone(),
+        legend: Legend::Below,
+        notes: drawn.notes(is_drawn),
+        ..Figure::default()
+    };
+    drawn.named("accuracy_degradation_curves", figure)
+}
+
+fn accuracy_panel(run: &Run, head: &str) -> Option<Panel> {
+    let baseline = run.baseline(head)?;
+    let curve = |(series, family): (usize, &&str)| {
+        let sets = run.of_family(family);
+        let sets = sets
+            .iter()
+            .filter_map(|set| Some(point(set.percent, run.accuracy(head, &set.name)?)));
+        Curve {
+            series,
+            points: std::iter::once(point(0.0, baseline)).chain(sets).collect(),
+        }
+    };
+    let chance = baseline.chance.map(|chance| Reference {
+        at: ReferenceAt::Horizontal(chance),
+        label: format!("chance {}", rough(chance)),
+        series: None,
+    });
+    let lines = Lines {
+        x: Axis::linear(MASKED).covering(&[0.0]),
+        y: Axis::linear("accuracy").covering(&[0.0]),
+        curves: run.families().iter().enumerate().map(curve).collect(),
+        references: chance.into_iter().collect(),
+    };
+    Some(Panel::new(format!("{} ↑", printable(head)), lines))
+}
+
+/// More classes than this are shown by this many of the most and the least sensitive.
+const MOST_CLASSES: usize = 20;
+
+/// A class_panel per head, the most sensitive class first.
+fn classes(drawn: &Drawn) -> Vec<NamedFigure> {
+    let run = drawn.run;
+    let Some(set) = run.strongest() else {
+        return Vec::new();
+    };
+    let series = run
+        .families()
+        .iter()
+        .position(|family| *family == set.family)
+        .unwrap_or(0);
+    let of_heads = run.heads.iter().map(|head| (head, run.by_class(head, &set.name)));
+    let known: Vec<(&String, Vec<ClassImpact>)> = of_heads.filter(|(_, classes)| !classes.is_empty()).collect();
+    let panels = known.iter().map(|(head, classes)| {
+        let all = run.pis(head, "", &set.name).and_then(|score| score.value);
+        class_panel(&printable(head), classes, all, series)
+    });
+    let sentence = |(head, classes): &(&String, Vec<ClassImpact>)| {
+        let of = |impact: &ClassImpact| printable(&format!("{} {}", impact.class, number(impact.pis)));
+        let (most, least) = (&classes[0], &classes[classes.len() - 1]);
+        format!("{}: most sensitive {}, least {}.", printable(head), of(most), of(least))
+    };
+    let title = format!("{} {} %", printable(&set.family), set.percent);
+    let level = run.pis(run.leading(), "", &set.name).and_then(|score| score.level);
+    let all = run.pis(run.leading(), "", &set.name).and_then(value);
+    let mut notes = vec![format!(
+        "Masked: {title}. Score of the samples of each class by themselves; larger is more sensitive."
+    )];
+    notes.extend(level.map(|level| {
+        format!(
+            "Error bars are {} intervals over the samples of the class.",
+            percent(level)
+        )
+    }));
+    let figure = Figure {
+        description: description(
+            [
+                format!("Perturbation impact score of each class, {title} masked."),
+                all.map_or(String::new(), |all| format!("All samples, {}: {all}.", drawn.leading())),
+            ]
+            .into_iter()
+            .chain(known.iter().map(sentence)),
+        ),
+        columns: known.len().min(2),
+        panels: panels.collect(),
+        series: drawn.series.clone(),
+        // All panels are of one set.
+        legend: Legend::Hidden,
+        notes,
+        ..Figure::default()
+    };
+    drawn.named("perturbation_by_class", figure)
+}
+
+fn class_panel(head: &str, classes: &[ClassImpact], all: Option<f64>, series: usize) -> Panel {
+    let is_cut = classes.len() > MOST_CLASSES;
+    let half = MOST_CLASSES / 2;
+    let shown: Vec<&ClassImpact> = if is_cut {
+        classes[..half].iter().chain(&classes[classes.len() - half..]).collect()
+    } else {
+        classes.iter().collect()
+    };
+    let bar = |impact: &&ClassImpact| Measured {
+        value: Some(impact.pis),
+        interval: impact.interval.map(|[low, high]| (low, high)),
+    };
+    let of_all = all.map(|all| Reference {
+        at: ReferenceAt::Vertical(all),
+        label: format!("all classes {}", repscope_figures::number(all)),
+        series: None,
+    });
+    let bars = Bars {
+        axis: Axis::linear("PIS").covering(&[0.0]),
+        orientation: Orientation::Horizontal,
+        categories: shown.iter().map(|impact| printable(impact.class)).collect(),
+        rows: vec![BarRow {
+            series,
+            bars: shown.iter().map(bar).collect(),
+        }],
+        references: of_all.into_iter().collect(),
+        ..Bars::default()
+    };
+    Panel::new(head, bars).note(if is_cut {
+        format!(
+            "The {half} most and the {half} least sensitive of {} classes.",
+            classes.len()
+        )
+    } else {
+        String::new()
+    })
 }

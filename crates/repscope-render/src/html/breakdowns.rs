@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Scores by label, by run, by other scores: one table for each metric, with all models.
 
-use super::models::Models;
+use super::Models;
 use super::safe::escape;
 use crate::breakdowns::{below_each_other, lines};
 use crate::scores::distinct;

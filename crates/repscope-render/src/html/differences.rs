@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Models against each other, two by two.
 
-use super::models::Models;
+use super::Models;
 use crate::compare::probability::probability;
 use crate::numbers::percent;
 use crate::scores::{add_to_group, distinct};

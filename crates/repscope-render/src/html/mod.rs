@@ -7,24 +7,21 @@
 
 mod breakdowns;
 mod cards;
-mod colors;
 mod differences;
-mod drawing;
 mod figures;
-mod inputs;
 mod map;
-mod models;
 pub(crate) mod safe;
 mod samples;
 mod summary;
-mod warnings;
-mod winners;
 mod worst;
 
 use crate::NamedFigure;
-pub(crate) use models::Models;
+use crate::scores::distinct;
+use crate::table::html::numbers;
+use crate::table::{Cell, Column, Table};
 use repscope_core::Results;
-use safe::escape;
+use safe::{escape, of_model};
+use serde_json::Value;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -119,7 +116,7 @@ pub fn report_html(page: &Page) -> String {
         Section {
             id: "inputs",
             title: "Inputs and options",
-            html: inputs::section(page, &models),
+            html: inputs(page, &models),
         },
     ];
     // A section without content is left out.
@@ -136,7 +133,7 @@ pub fn report_html(page: &Page) -> String {
          <body>\n{body}<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
         version = escape(page.version),
         title = escape(page.title),
-        colors = colors::css(&ink, &models),
+        colors = figures::css(&ink, &models),
     )
 }
 
@@ -162,7 +159,7 @@ fn body(page: &Page, models: &Models, sections: &[&Section]) -> String {
         head(page, models),
         models.checkboxes(),
         THEMES,
-        warnings::note(page.results),
+        warnings(page.results),
         escape(page.version),
     )
 }
@@ -196,4 +193,157 @@ fn letters(body: &str) -> String {
         .collect::<std::collections::BTreeSet<char>>()
         .into_iter()
         .collect()
+}
+
+/// The models of a run, in the order that gives them their colors in figures.
+pub(crate) struct Models<'a> {
+    pub(super) names: Vec<&'a str>,
+}
+
+impl<'a> Models<'a> {
+    pub(super) fn of(results: &'a Results) -> Self {
+        let scored = results.scores.iter().map(|score| score.model.as_str());
+        let drawn = results.curves.iter().map(|curve| curve.model.as_str());
+        let sampled = results.samples.iter().map(|table| table.model.as_str());
+        // Numbers about all models together carry no name.
+        let named = scored.chain(drawn).chain(sampled).filter(|name| !name.is_empty());
+        Models { names: distinct(named) }
+    }
+
+    /// The name of a model beside a patch of its color.
+    pub(crate) fn swatch(&self, name: &str) -> String {
+        match self.names.iter().position(|known| *known == name) {
+            Some(i) => format!(
+                "<span class=\"swatch\" style=\"--swatch:var(--s{i})\"></span>{}",
+                escape(name)
+            ),
+            None => shown(name),
+        }
+    }
+
+    /// A box for each of several models.
+    fn checkboxes(&self) -> String {
+        if self.names.len() < 2 {
+            return String::new();
+        }
+        let boxes: String = self
+            .names
+            .iter()
+            .map(|name| {
+                let toggle = of_model(name).replace("data-model", "data-toggle");
+                format!(
+                    "<label><input type=\"checkbox\" checked{toggle}> {}</label>\n",
+                    self.swatch(name)
+                )
+            })
+            .collect();
+        format!(
+            "<fieldset class=\"control models\">\n<legend>Models</legend>\n{boxes}\
+             <button type=\"button\" id=\"show-all\" hidden>Show all</button>\n</fieldset>\n"
+        )
+    }
+}
+
+/// A model's name as HTML; numbers about all models together carry none.
+pub(super) fn shown(name: &str) -> String {
+    match name {
+        "" => "all models".to_string(),
+        name => escape(name),
+    }
+}
+
+/// More warnings than this are folded away.
+const MOST_WARNINGS: usize = 4;
+
+pub(super) fn warnings(results: &Results) -> String {
+    let items: String = results
+        .warnings
+        .iter()
+        .map(|w| format!("<li>{}</li>\n", escape(w)))
+        .collect();
+    let title = match results.warnings.len() {
+        0 => return String::new(),
+        1 => "1 warning".to_string(),
+        count => format!("{count} warnings"),
+    };
+    let open = if results.warnings.len() <= MOST_WARNINGS {
+        " open"
+    } else {
+        ""
+    };
+    format!("<details class=\"warnings\"{open}>\n<summary>{title}</summary>\n<ul>\n{items}</ul>\n</details>\n")
+}
+
+pub(super) fn inputs(page: &Page, models: &Models) -> String {
+    let mut html = String::new();
+    if !page.inputs.is_empty() {
+        html += &format!("<h3>Files</h3>\n{}", numbers(&input_files(page), models));
+    }
+    let mut options = Vec::new();
+    flatten("", page.spec, &mut options);
+    if !options.is_empty() {
+        let mut table = Table::new("Options", "options");
+        table.columns = ["option", "value"].map(Column::text).to_vec();
+        for (name, value) in options {
+            table.push(vec![Cell::code(name), Cell::code(value)]);
+        }
+        html += &format!(
+            "<h3>Options</h3>\n<p>As they were resolved; the same options, inputs and version give the same numbers.</p>\n{}",
+            numbers(&table, models)
+        );
+    }
+    html += &format!("<h3>Version</h3>\n<p>repscope {}</p>\n", escape(page.version));
+    html
+}
+
+fn input_files(page: &Page) -> Table {
+    let mut table = Table::new("Files", "input_files");
+    table.columns = ["file", "shape", "type", "digest"].map(Column::text).to_vec();
+    for input in page.inputs {
+        let file = Cell {
+            about: input.about.clone(),
+            ..Cell::code(&input.path)
+        };
+        table.push(vec![
+            file,
+            Cell::text(&input.shape),
+            Cell::text(&input.dtype),
+            Cell::code(&input.digest),
+        ]);
+    }
+    table
+}
+
+/// Nested options under names with dots.
+fn flatten(name: &str, value: &Value, options: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(fields) => {
+            for (field, value) in fields {
+                let name = if name.is_empty() {
+                    field.clone()
+                } else {
+                    format!("{name}.{field}")
+                };
+                flatten(&name, value, options);
+            }
+        }
+        Value::Null if name.is_empty() => {}
+        Value::Null => options.push((name.to_string(), "none".to_string())),
+        Value::String(text) => options.push((name.to_string(), text.clone())),
+        other => options.push((name.to_string(), other.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nested_options_have_names_with_dots() {
+        let spec = serde_json::json!({"seed": 0, "clid": {"k": [1, 2], "norm": "dim"}, "sample": null});
+        let mut options = Vec::new();
+        flatten("", &spec, &mut options);
+        let text: Vec<String> = options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(text, ["clid.k=[1,2]", "clid.norm=dim", "sample=none", "seed=0"]);
+    }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! The samples that a model treats worst, for looking at them.
 
-use super::models::Models;
+use super::Models;
 use super::samples::{Bad, Measure, beside_energies, classes, measures, rows, singular};
 use crate::table::html::{alike, numbers};
 use crate::table::{Cell, Column, Emphasis, Kind, NONE, Table};

@@ -8,11 +8,8 @@
 mod details;
 pub(crate) mod files;
 mod findings;
-mod grids;
 mod json;
 mod latex;
-mod macros;
-mod remarks;
 mod run;
 mod summary;
 mod table;

@@ -62,7 +62,7 @@ impl Shown<'_> {
         Some(columns(head).max(self.interval))
     }
 
-    pub(super) fn is_direction(&self) -> bool {
+    fn is_direction(&self) -> bool {
         self.column.align == Align::Center
     }
 }

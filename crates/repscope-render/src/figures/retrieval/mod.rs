@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! Retrieval: scores against K, label by label, and which labels are retrieved for which.
 
-mod confusion;
 mod labels;
 mod scores;
 
@@ -42,8 +41,8 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
             .join(", "),
         };
         figures.extend(scores::figure(&run));
-        figures.extend(labels::figure(&run));
-        figures.extend(confusion::figure(&run));
+        figures.extend(labels::of_labels(&run));
+        figures.extend(labels::confusion(&run));
     }
     number_equal_paths(&mut figures);
     figures

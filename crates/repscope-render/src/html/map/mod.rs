@@ -4,19 +4,16 @@
 //! which the script draws all points of either map, recolors them, and says which sample is where.
 
 mod coloring;
-mod data;
-mod legend;
-mod plane;
 
-use super::models::Models;
+use super::Models;
+use super::figures::STEPS;
 use super::safe::{escape, json, of_model};
-use super::samples::{column, rows};
+use super::samples::{column, rows, table};
 use super::worst::listed;
-use crate::tsne_words::{about_tsne, is_placed};
+use crate::numbers::number;
+use crate::tsne_words::{TSNE_COLUMNS, about_tsne, is_placed};
 use coloring::{Coloring, colorings};
-use legend::{controls, legends};
-use plane::{Plane, plane};
-use repscope_core::Results;
+use repscope_core::{Results, SampleTable};
 
 /// Size of a map in units of its drawing.
 const SIZE: [f64; 2] = [1000.0, 800.0];
@@ -143,7 +140,7 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
          <script type=\"application/json\" id=\"map-data\">{}</script>\n",
         controls(kinds, &colorings, count),
         legends(&colorings),
-        json(&data::of(&planes, kinds, &colorings, &kept, count)),
+        json(&coloring::data(&planes, kinds, &colorings, &kept, count)),
     )
 }
 
@@ -225,8 +222,142 @@ fn drawing(plane: &Plane, number: usize, coloring: Option<&Coloring>) -> String 
         .collect()
 }
 
+/// Which map is shown, what the points are colored by, and a box to find a row.
+fn controls(kinds: &[Kind], colorings: &[Coloring], count: usize) -> String {
+    let option =
+        |(i, coloring): (usize, &Coloring)| format!("<option value=\"{i}\">{}</option>", escape(coloring.name()));
+    let options: String = colorings.iter().enumerate().map(option).collect();
+    let kind = |(i, kind): (usize, &Kind)| format!("<option value=\"{i}\">{}</option>", kind.name());
+    let kinds = match kinds.len() {
+        0 | 1 => String::new(),
+        _ => {
+            let options: String = kinds.iter().enumerate().map(kind).collect();
+            format!("<label>Map <select id=\"map-kind\">{options}</select></label>\n")
+        }
+    };
+    let choice = match colorings.len() {
+        0 | 1 => String::new(),
+        _ => format!("<label>Color by <select id=\"color-by\">{options}</select></label>\n"),
+    };
+    format!(
+        "<div class=\"control map-controls\">\n{kinds}{choice}<label>Find row <input type=\"number\" id=\"find-row\" min=\"0\" max=\"{}\" \
+         step=\"1\" inputmode=\"numeric\"></label>\n<output id=\"found-row\"></output>\n</div>\n",
+        count.saturating_sub(1)
+    )
+}
+
+/// What the colors mean. All but the first are hidden until the colors change.
+fn legends(colorings: &[Coloring]) -> String {
+    let legend = |(i, coloring): (usize, &Coloring)| {
+        let hidden = if i > 0 { " hidden" } else { "" };
+        format!(
+            "<div class=\"map-legend\" data-coloring=\"{i}\"{hidden}>{}</div>\n",
+            legend(coloring)
+        )
+    };
+    colorings.iter().enumerate().map(legend).collect()
+}
+
+fn legend(coloring: &Coloring) -> String {
+    match coloring {
+        Coloring::Class { names, colors, .. } => {
+            let own = colors
+                .iter()
+                .zip(names)
+                .filter_map(|(color, name)| Some(((*color)?, name)));
+            let mut items: String = own
+                .map(|(color, name)| entry(&format!("var(--c{color})"), &escape(name)))
+                .collect();
+            if colors.contains(&None) {
+                items += &entry("var(--other)", "other");
+            }
+            format!("<ul>{items}</ul>")
+        }
+        Coloring::Value { name, edges, .. } => {
+            let patch = |i: usize| format!("<i style=\"background:var(--v{i})\"></i>");
+            let quarter = |from: usize| {
+                let patches: String = (from..from + STEPS / 4).map(patch).collect();
+                format!("{} <span class=\"ramp\">{patches}</span> ", number(edges[from]))
+            };
+            let scale: String = (0..STEPS).step_by(STEPS / 4).map(quarter).collect();
+            format!(
+                "<p>{}: {scale}{}. Each color stands for as many samples as the others.</p>",
+                escape(name),
+                number(edges[STEPS])
+            )
+        }
+    }
+}
+
+fn entry(color: &str, name: &str) -> String {
+    format!("<li><span class=\"swatch\" style=\"--swatch:{color}\"></span>{name}</li>")
+}
+
+/// Where the samples of a model lie.
+pub(super) struct Plane<'a> {
+    pub(super) model: &'a str,
+    /// The number of the model among all, which gives its color.
+    pub(super) series: usize,
+    /// In units of the drawing, for the rows that are kept; `None` where a sample has no place.
+    pub(super) points: Vec<Option<[f64; 2]>>,
+    /// The same on the t-SNE map; all `None` where there is none.
+    pub(super) tsne: Vec<Option<[f64; 2]>>,
+    /// Shares of the variance along both directions.
+    pub(super) shares: Vec<f64>,
+}
+
+/// The plane of a model; `None` where it has none.
+pub(super) fn plane<'a>(results: &Results, model: &'a str, series: usize, kept: &[usize]) -> Option<Plane<'a>> {
+    let map = table(results, model, "map")?;
+    let curve = results
+        .curves
+        .iter()
+        .find(|curve| curve.metric == "map" && curve.model == model);
+    Some(Plane {
+        model,
+        series,
+        points: placed(map, ["x", "y"], kept)?,
+        tsne: placed(map, TSNE_COLUMNS, kept).unwrap_or(vec![None; kept.len()]),
+        shares: curve.map(|curve| curve.y.clone()).unwrap_or_default(),
+    })
+}
+
+/// The places of the rows that are kept, in units of the drawing; `None` where no row has one.
+fn placed(map: &SampleTable, names: [&str; 2], kept: &[usize]) -> Option<Vec<Option<[f64; 2]>>> {
+    let (x, y) = (column(map, names[0])?, column(map, names[1])?);
+    let at = |row: usize| {
+        let point = [(*x.get(row)?)?, (*y.get(row)?)?];
+        point.iter().all(|x| x.is_finite()).then_some(point)
+    };
+    let points: Vec<Option<[f64; 2]>> = kept.iter().map(|row| at(*row)).collect();
+    let place = fit(points.iter().flatten())?;
+    Some(points.iter().map(|point| point.map(&place)).collect())
+}
+
+/// Where a point stands in the drawing. One unit is equally long in both directions, and y grows upwards.
+fn fit<'p>(points: impl Iterator<Item = &'p [f64; 2]> + Clone) -> Option<impl Fn([f64; 2]) -> [f64; 2]> {
+    let ends = |axis: usize| {
+        let low = points.clone().map(|point| point[axis]).min_by(f64::total_cmp)?;
+        let high = points.clone().map(|point| point[axis]).max_by(f64::total_cmp)?;
+        Some((low, high))
+    };
+    let (x, y) = (ends(0)?, ends(1)?);
+    let middle = |(low, high): (f64, f64)| low / 2.0 + high / 2.0;
+    let center = [middle(x), middle(y)];
+    // Halves first: the width of very large numbers would not be finite.
+    let reach = |(low, high): (f64, f64), size: f64| (high / 2.0 - low / 2.0) / (0.47 * size);
+    let unit = reach(x, SIZE[0]).max(reach(y, SIZE[1]));
+    let scaled = move |distance: f64| if unit > 0.0 { distance / unit } else { 0.0 };
+    Some(move |[a, b]: [f64; 2]| {
+        [
+            SIZE[0] / 2.0 + scaled(a - center[0]),
+            SIZE[1] / 2.0 - scaled(b - center[1]),
+        ]
+    })
+}
+
 #[cfg(test)]
-mod tests {
+mod tests_of_map {
     use super::*;
 
     #[test]
@@ -244,5 +375,25 @@ mod tests {
         let of_map = rows.iter().filter(|row| sampled[**row]).count();
         // 5000 rows have 714 with remainder 2, and the other 286 are any.
         assert_eq!((rows.len(), of_map), (1000, 714));
+    }
+}
+
+#[cfg(test)]
+mod tests_of_plane {
+    use super::*;
+
+    #[test]
+    fn both_directions_have_one_unit_and_fill_the_drawing() {
+        let points = [[-10.0, 0.0], [10.0, 4.0]];
+        let place = fit(points.iter()).unwrap();
+        // 20 wide: 940 units of the drawing, 47 for each.
+        assert_eq!(place([-10.0, 0.0]), [30.0, 494.0]);
+        assert_eq!(place([10.0, 4.0]), [970.0, 306.0]);
+    }
+
+    #[test]
+    fn a_single_point_stands_in_the_middle() {
+        let points = [[7.0, -3.0]];
+        assert_eq!(fit(points.iter()).unwrap()([7.0, -3.0]), [500.0, 400.0]);
     }
 }
