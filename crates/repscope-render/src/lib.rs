@@ -24,14 +24,13 @@ mod long_csv;
 mod numbers;
 mod perturb;
 mod retrieval;
+mod samples;
 mod scores;
 pub mod table;
 mod terminal_markdown;
 #[cfg(test)]
 mod testdata;
 mod text;
-mod tsne_words;
-mod winners;
 
 use repscope_core::Results;
 use table::Document;

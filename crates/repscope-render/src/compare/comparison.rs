@@ -2,10 +2,10 @@
 //! What a table of differences says, before it is set in any format.
 
 use super::probability::{marks, probability};
-use crate::scores::{LEAD, add_to_group, distinct, name_metrics, scores};
+use crate::scores::{LEAD, distinct, grouped, is_between, less, name_metrics, scores};
 use crate::table::Cell;
-use crate::text::{columns, printable};
-use repscope_core::{Better, Difference, Results};
+use crate::text::{columns, join, printable};
+use repscope_core::{Better, Difference, MetricId, Results};
 
 /// Longer names of models are replaced by a letter or a number above a column.
 const LONGEST_NAME: usize = 14;
@@ -71,23 +71,21 @@ impl<'a> Comparison<'a> {
         let others: Vec<usize> = standings.iter().map(|s| s.model).filter(|&m| m != reference).collect();
         let table = scores(results);
         let rows = table.rows.iter().filter_map(|row| {
-            let of_metric: Vec<&Difference> = results
+            let own = results
                 .differences
                 .iter()
-                .filter(|d| printable(&d.metric) == row.cells[0].text)
-                .collect();
+                .filter(|d| printable(&d.metric) == row.cells[0].text);
+            let of_metric: Vec<&Difference> = own.collect();
             let line_to = |&model: &usize| line(models[model], models[reference], &of_metric);
             let lines: Vec<Option<Line>> = others.iter().map(line_to).collect();
             let first = lines.iter().flatten().next()?.of;
+            let values = &row.cells[LEAD..LEAD + models.len()];
             Some(Row {
                 metric: row.cells[0].text.clone(),
                 better: first.better,
                 opens_block: row.opens_block,
                 is_unpaired: lines.iter().flatten().any(|l| l.of.p.is_some() && !l.of.is_paired),
-                values: row.cells[LEAD..LEAD + models.len()]
-                    .iter()
-                    .map(|cell| cell.clone().alone())
-                    .collect(),
+                values: values.iter().map(|cell| cell.clone().alone()).collect(),
                 lines,
             })
         });
@@ -146,12 +144,8 @@ impl<'a> Comparison<'a> {
 
 /// The difference of a model to the reference, whichever way round it was taken.
 fn line<'a>(model: &str, reference: &str, of_metric: &[&'a Difference]) -> Option<Line<'a>> {
-    let is_between = |d: &&&Difference| (d.a == model && d.b == reference) || (d.a == reference && d.b == model);
-    let of = *of_metric.iter().find(is_between)?;
-    let (value, interval) = match (of.a == model, of.interval) {
-        (true, interval) => (of.value, interval),
-        (false, interval) => (-of.value, interval.map(|[low, high]| [-high, -low])),
-    };
+    let of = *of_metric.iter().find(|d| is_between(d, model, reference))?;
+    let (value, interval) = less(of, model);
     let verdict = match of.winner.as_deref() {
         _ if of.better == Better::Neither => Verdict::Undirected,
         Some(winner) if winner == model => Verdict::Better,
@@ -185,22 +179,22 @@ pub(super) struct Standing {
 pub(super) fn ranking(results: &Results, models: &[&str]) -> Vec<Standing> {
     let ranks = ranks(results, models);
     let stand = |(model, name): (usize, &&str)| {
-        let mut standing = Standing {
+        let tested = results
+            .differences
+            .iter()
+            .filter(|d| is_tested(d) && (d.a == **name || d.b == **name));
+        let won: Vec<Option<bool>> = tested
+            .map(|d| d.winner.as_deref().map(|winner| winner == *name))
+            .collect();
+        let count = |how: Option<bool>| won.iter().filter(|won| **won == how).count();
+        let sum: f64 = ranks.iter().map(|of_metric| of_metric[model]).sum();
+        Standing {
             model,
-            wins: 0,
-            losses: 0,
-            ties: 0,
-            mean_rank: mean(ranks.iter().map(|of_metric| of_metric[model])),
-        };
-        let is_own = |d: &&Difference| d.a == **name || d.b == **name;
-        for d in results.differences.iter().filter(|d| is_tested(d)).filter(is_own) {
-            match d.winner.as_deref() {
-                Some(winner) if winner == *name => standing.wins += 1,
-                Some(_) => standing.losses += 1,
-                None => standing.ties += 1,
-            }
+            wins: count(Some(true)),
+            losses: count(Some(false)),
+            ties: count(None),
+            mean_rank: (!ranks.is_empty()).then(|| sum / ranks.len() as f64),
         }
-        standing
     };
     let mut standings: Vec<Standing> = models.iter().enumerate().map(stand).collect();
     let lead = |s: &Standing| s.wins as i64 - s.losses as i64;
@@ -217,12 +211,9 @@ fn is_tested(difference: &Difference) -> bool {
 
 /// The metrics by which models can be ranked, with their direction.
 fn directed(results: &Results) -> Vec<(&str, Better)> {
-    let with_direction = || results.differences.iter().filter(|d| d.better != Better::Neither);
-    let metrics = distinct(with_direction().map(|d| d.metric.as_str()));
-    metrics
-        .into_iter()
-        .filter_map(|metric| Some((metric, with_direction().find(|d| d.metric == metric)?.better)))
-        .collect()
+    let with_direction = results.differences.iter().filter(|d| d.better != Better::Neither);
+    let groups = grouped(with_direction.map(|d| (d.metric.as_str(), d.better)));
+    groups.into_iter().map(|(metric, ways)| (metric, ways[0])).collect()
 }
 
 /// The ranks of the models in each metric with a direction that has a value for all of them.
@@ -242,11 +233,6 @@ fn ranks(results: &Results, models: &[&str]) -> Vec<Vec<f64>> {
     directed(results).into_iter().filter_map(of_metric).collect()
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (sum, count) = values.fold((0.0, 0), |(sum, count), value| (sum + value, count + 1));
-    (count > 0).then(|| sum / f64::from(count))
-}
-
 pub(super) struct Words {
     /// Who is better in how many metrics.
     pub(super) outcome: String,
@@ -262,22 +248,21 @@ pub(super) fn words(
     standings: &[Standing],
     undefined: &[(String, String)],
 ) -> Words {
-    let metrics = distinct(results.differences.iter().map(|d| d.metric.as_str()));
-    let mut remarks: Vec<String> = notes(results, &metrics);
-    remarks.extend(few_units(results, &metrics));
-    remarks.extend(
-        undefined
-            .iter()
-            .map(|(who, reason)| format!("No difference in {who}: {reason}")),
-    );
+    let metrics = distinct(results.differences.iter().map(|d| &d.metric));
+    let undefined = undefined
+        .iter()
+        .map(|(who, reason)| format!("No difference in {who}: {reason}"));
+    let remarks = notes(results, &metrics)
+        .into_iter()
+        .chain(few_units(results, &metrics))
+        .chain(undefined);
+    let method = [paired(results), corrected(results)]
+        .into_iter()
+        .filter(|sentence| !sentence.is_empty());
     Words {
         outcome: printable(&outcome(results, models, standings)),
-        method: vec![paired(results), corrected(results)]
-            .into_iter()
-            .filter(|sentence| !sentence.is_empty())
-            .map(|sentence| printable(&sentence))
-            .collect(),
-        remarks: remarks.iter().map(|remark| printable(remark)).collect(),
+        method: method.map(|sentence| printable(&sentence)).collect(),
+        remarks: remarks.map(|remark| printable(&remark)).collect(),
     }
 }
 
@@ -316,23 +301,16 @@ fn outcome(results: &Results, models: &[&str], standings: &[Standing]) -> String
 
 /// Over what units the differences were taken.
 fn paired(results: &Results) -> String {
-    let mut groups: Vec<((usize, &str), Vec<&str>)> = Vec::new();
-    let paired = || results.differences.iter().filter(|d| d.is_paired);
-    let all = distinct(paired().map(|d| d.metric.as_str()));
-    for d in paired() {
-        add_to_group(&mut groups, (d.units, d.unit.as_deref().unwrap_or("units")), &d.metric);
-    }
-    let ways: Vec<String> = groups
-        .iter()
-        .map(|((units, unit), ids)| match groups.len() {
-            1 => format!("{units} {unit}"),
-            _ => format!("{units} {unit} ({})", name_metrics(ids, &all)),
-        })
-        .collect();
-    if ways.is_empty() {
-        String::new()
-    } else {
-        format!("Differences are taken unit by unit, over {}", ways.join("; over "))
+    let paired = results.differences.iter().filter(|d| d.is_paired);
+    let all = distinct(paired.clone().map(|d| &d.metric));
+    let groups = grouped(paired.map(|d| ((d.units, d.unit.as_deref().unwrap_or("units")), &d.metric)));
+    let ways = groups.iter().map(|((units, unit), ids)| match groups.len() {
+        1 => format!("{units} {unit}"),
+        _ => format!("{units} {unit} ({})", name_metrics(ids, &all)),
+    });
+    match join(ways, "; over ").as_str() {
+        "" => String::new(),
+        ways => format!("Differences are taken unit by unit, over {ways}"),
     }
 }
 
@@ -343,6 +321,8 @@ fn corrected(results: &Results) -> String {
     if count == 0 {
         return "No score has an interval, so there are no p-values".to_string();
     }
+    // Without what the sentence before it says already.
+    let short = |method: &'_ str| method.strip_prefix("paired over units, ").unwrap_or(method).to_string();
     let methods = distinct(tested().filter_map(|d| d.method.as_deref()).map(short));
     let mut text = format!(
         "p-values are two-sided ({}) and adjusted by Holm's method over all {count} comparisons",
@@ -360,42 +340,35 @@ fn corrected(results: &Results) -> String {
 }
 
 /// Where a p-value is as small as so few units can make it (all signs of n give 2ⁿ sums), and that was not enough.
-fn few_units(results: &Results, metrics: &[&str]) -> Vec<String> {
+fn few_units(results: &Results, metrics: &[&MetricId]) -> Vec<String> {
     let count = results.differences.iter().filter(|d| d.p.is_some()).count();
-    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
-    for d in &results.differences {
+    let is_at_limit = |d: &&Difference| {
         let is_open = d.better != Better::Neither && d.winner.is_none();
         let is_of_all_signs = d.method.as_deref().is_some_and(|method| method.ends_with("all signs"));
         let smallest = 0.5f64.powi(d.units as i32 - 1);
-        if is_open && is_of_all_signs && d.p.is_some_and(|p| p <= smallest) {
-            let unit = d.unit.as_deref().unwrap_or("units");
-            let start = format!(
-                "{} {unit} can give no smaller p-value, and over {count} comparisons it is too large",
-                d.units
-            );
-            add_to_group(&mut groups, start, &d.metric);
-        }
-    }
-    let sentence = |(start, ids): &(String, Vec<&str>)| format!("{start}: {}", name_metrics(ids, metrics));
-    groups.iter().map(sentence).collect()
-}
-
-/// Without what the sentence before it says already.
-fn short(method: &str) -> &str {
-    method.strip_prefix("paired over units, ").unwrap_or(method)
+        is_open && is_of_all_signs && d.p.is_some_and(|p| p <= smallest)
+    };
+    let start = |d: &Difference| {
+        let (units, unit) = (d.units, d.unit.as_deref().unwrap_or("units"));
+        format!("{units} {unit} can give no smaller p-value, and over {count} comparisons it is too large")
+    };
+    let limited = results.differences.iter().filter(is_at_limit);
+    let groups = grouped(limited.map(|d| (start(d), &d.metric)));
+    groups
+        .iter()
+        .map(|(start, ids)| format!("{start}: {}", name_metrics(ids, metrics)))
+        .collect()
 }
 
 /// Notes of the differences, each with its metrics.
-fn notes(results: &Results, metrics: &[&str]) -> Vec<String> {
-    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
-    for d in &results.differences {
-        for note in d.note.iter().flat_map(|note| note.split("; ")) {
-            add_to_group(&mut groups, note, &d.metric);
-        }
-    }
-    let sentence = |(note, ids): &(&str, Vec<&str>)| {
+fn notes(results: &Results, metrics: &[&MetricId]) -> Vec<String> {
+    let notes = results.differences.iter().flat_map(|d| {
+        let notes = d.note.iter().flat_map(|note| note.split("; "));
+        notes.map(move |note| (note, &d.metric))
+    });
+    let sentence = |(note, ids): &(&str, Vec<&MetricId>)| {
         let mark = if note.starts_with("not paired") { "† " } else { "" };
         format!("{mark}{note}: {}", name_metrics(ids, metrics))
     };
-    groups.iter().map(sentence).collect()
+    grouped(notes).iter().map(sentence).collect()
 }

@@ -20,7 +20,7 @@ pub(crate) use readings::reading;
 pub use samples::{EtesColumn, EtesSamples, EtesValues, etes_samples};
 pub(crate) use system::{Band, Groups, System, is_of_etes};
 pub use table::etes_table;
-pub(crate) use table::order_remarks;
+pub(crate) use table::{by_alignment, order_remarks};
 
 use crate::table::{self as tables, Cell};
 use repscope_core::Score;

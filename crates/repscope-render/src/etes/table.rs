@@ -6,11 +6,11 @@ use super::readings::{heading, lines};
 use super::{System, four, grids, is_of_etes, reading};
 use crate::compare::probability::probability;
 use crate::numbers::number;
-use crate::scores::{Best, add_to_group, distinct, name_metrics, scores, scores_with};
+use crate::scores::{Best, distinct, grouped, is_between, less, name_metrics, scores, scores_with};
 use crate::table::{Block, Cell, Column, Document, Item, NONE, Table};
 use crate::text::printable;
 use crate::{Color, Format, long_csv};
-use repscope_core::{Difference, MetricId, Results, Score};
+use repscope_core::{MetricId, Results, Score};
 
 /// What the rows mean that do not say it themselves.
 const MEANINGS: &str = "Energy: -cos of a signal and a text. Shuffled pairs: \
@@ -31,15 +31,17 @@ pub fn etes_table(results: &Results, format: Format, width: usize, color: Color)
     if systems.is_empty() {
         return crate::render(&Results::default(), format, width, color);
     }
-    let document = match format {
+    let blocks = match format {
         Format::Table => for_a_terminal(&systems),
         _ => for_a_page(&systems),
     };
-    document.render(format, width, color)
+    let legend = std::iter::once(MEANINGS.to_string()).chain(remarks(&systems));
+    let legend = Some(legend.collect());
+    Document { blocks, legend }.render(format, width, color)
 }
 
 /// The order of the systems, then system by system with the lines of the log.
-fn for_a_terminal(systems: &[System]) -> Document {
+fn for_a_terminal(systems: &[System]) -> Vec<Block> {
     let mut blocks: Vec<Block> = ranked(systems).map(Block::Table).into_iter().collect();
     for system in systems {
         blocks.push(Block::Heading(heading(system, LEVEL)));
@@ -50,43 +52,30 @@ fn for_a_terminal(systems: &[System]) -> Document {
         let tables = grids::texts(system).into_iter().chain(details(system));
         blocks.extend(tables.map(Block::Table));
     }
-    let mut legend = vec![MEANINGS.to_string()];
-    legend.extend(remarks(systems));
-    Document {
-        blocks,
-        legend: Some(legend),
-    }
+    blocks
 }
 
 /// The scores of all systems, what they say, and the tables of each.
-fn for_a_page(systems: &[System]) -> Document {
+fn for_a_page(systems: &[System]) -> Vec<Block> {
     let say = |system: &System| Item {
         name: printable(system.name),
         text: reading(system),
         check: None,
     };
-    let mut blocks = vec![
-        Block::Table(summary(systems)),
-        Block::List(systems.iter().map(say).collect()),
-    ];
+    let readings = Block::List(systems.iter().map(say).collect());
+    let mut blocks = vec![Block::Table(summary(systems)), readings];
     blocks.extend(ranked(systems).map(Block::Table));
-    let mut count = 0;
-    for system in systems {
-        for mut table in details(system) {
-            count += 1;
-            table.label = format!("{}-{count}", table.label);
-            if systems.len() > 1 {
-                table.title = format!("{}: {}", printable(system.name), table.title);
-            }
-            blocks.push(Block::Table(table));
+    let all = systems
+        .iter()
+        .flat_map(|system| details(system).into_iter().map(move |table| (system, table)));
+    for (i, (system, mut table)) in all.enumerate() {
+        table.label = format!("{}-{}", table.label, i + 1);
+        if systems.len() > 1 {
+            table.title = format!("{}: {}", printable(system.name), table.title);
         }
+        blocks.push(Block::Table(table));
     }
-    let mut legend = vec![MEANINGS.to_string()];
-    legend.extend(remarks(systems));
-    Document {
-        blocks,
-        legend: Some(legend),
-    }
+    blocks
 }
 
 /// The tables of a system that not every run has, but for texts, which the general table has too.
@@ -115,11 +104,13 @@ fn summary(systems: &[System]) -> Table {
     let mut shown = only(systems, is_shown);
     // Chance is that of shuffled pairs, which have a row, and 0.
     let of_levels = ["etes.alignment", "etes.centred.alignment", "etes.z", "etes.centred.z"];
-    let levels = shown
+    for score in shown
         .scores
         .iter_mut()
-        .filter(|score| of_levels.contains(&score.metric.as_str()));
-    levels.for_each(|score| score.chance = None);
+        .filter(|score| of_levels.contains(&score.metric.as_str()))
+    {
+        score.chance = None;
+    }
     // Who is best is said by the differences, in the ranking; the rest is said below all tables.
     Table {
         caption: "Energies of generated texts (minus the cosine of signal and text) with confidence intervals"
@@ -131,26 +122,19 @@ fn summary(systems: &[System]) -> Table {
 
 fn only(systems: &[System], is_wanted: impl Fn(&MetricId) -> bool) -> Results {
     let all = systems.first().map_or(&[][..], |system| &system.results.scores);
-    let scores = all.iter().filter(|score| is_wanted(&score.metric));
-    Results {
-        scores: scores.cloned().collect(),
-        ..Results::default()
-    }
+    all.iter().filter(|score| is_wanted(&score.metric)).cloned().collect()
 }
 
 /// What the tables need said below them: meanings, notes, why values are missing, and how intervals were made.
 fn remarks(systems: &[System]) -> Vec<String> {
     let own = only(systems, is_of_etes);
     let table = scores(&own);
-    let mut remarks = Vec::new();
     // The table of correlations says itself which sign is agreement.
-    let noted: Vec<Score> = own
+    let noted = own
         .scores
         .iter()
-        .filter(|score| score.metric.parameter("with").is_none())
-        .cloned()
-        .collect();
-    remarks.extend(notes(&noted));
+        .filter(|score| score.metric.parameter("with").is_none());
+    let mut remarks = notes(&noted.collect::<Vec<_>>());
     // All but texts are energies: their names need not say so each time.
     let short = |text: &str| text.replace("etes.", "");
     let missing = table.undefined.iter();
@@ -160,43 +144,37 @@ fn remarks(systems: &[System]) -> Vec<String> {
 }
 
 /// Each note with the scores it speaks of.
-fn notes(scores: &[Score]) -> Vec<String> {
-    let all = distinct(scores.iter().map(|score| score.metric.as_str()));
-    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
-    for score in scores {
-        if let Some(note) = score.note.as_deref() {
-            add_to_group(&mut groups, note, &score.metric);
-        }
-    }
-    let sentence = |(note, ids): &(&str, Vec<&str>)| printable(&format!("{}: {note}", name_metrics(ids, &all)));
-    groups.iter().map(sentence).collect()
+fn notes(scores: &[&Score]) -> Vec<String> {
+    let all = distinct(scores.iter().map(|score| &score.metric));
+    let noted = scores
+        .iter()
+        .filter_map(|score| Some((score.note.as_deref()?, &score.metric)));
+    let sentence = |(note, ids): &(&str, Vec<&MetricId>)| printable(&format!("{}: {note}", name_metrics(ids, &all)));
+    grouped(noted).iter().map(sentence).collect()
 }
 
 /// A lead of which shuffled pairs have this share is called one of the space.
 const MOSTLY: f64 = 0.5;
 
 /// The systems that have an energy, best first.
-fn sorted<'a>(systems: &[System<'a>]) -> Vec<(f64, System<'a>)> {
-    let known = systems
-        .iter()
-        .filter_map(|system| Some((system.value("alignment")?, *system)));
-    let mut known: Vec<(f64, System)> = known.collect();
+pub(crate) fn by_alignment<'a>(systems: &[System<'a>]) -> Vec<System<'a>> {
+    let energy = |system: &System| system.value("alignment").unwrap_or(f64::INFINITY);
+    let known = systems.iter().filter(|system| system.value("alignment").is_some());
+    let mut known: Vec<System> = known.copied().collect();
     // Stable: of equals the first given stays first.
-    known.sort_by(|a, b| a.0.total_cmp(&b.0));
+    known.sort_by(|a, b| energy(a).total_cmp(&energy(b)));
     known
 }
 
 /// The order of at least two systems. `None` where fewer have an energy.
 pub(super) fn ranked(systems: &[System]) -> Option<Table> {
-    let sorted = sorted(systems);
-    let [(_, best), _, ..] = sorted.as_slice() else {
+    let sorted = by_alignment(systems);
+    let [best, _, ..] = sorted.as_slice() else {
         return None;
     };
     let interval = interval_name(best);
-    let mut table = Table::new(
-        format!("{} systems, best first by alignment", sorted.len()),
-        "etes-systems",
-    );
+    let title = format!("{} systems, best first by alignment", sorted.len());
+    let mut table = Table::new(title, "etes-systems");
     table.columns = vec![
         Column::number("#"),
         Column::text("system"),
@@ -208,7 +186,7 @@ pub(super) fn ranked(systems: &[System]) -> Option<Table> {
         Column::number("z ↓").spare(2),
         Column::number("AUC ↑"),
     ];
-    for (place, (_, system)) in sorted.iter().enumerate() {
+    for (place, system) in sorted.iter().enumerate() {
         let mut cells = vec![
             Cell::count(place + 1),
             Cell::text(system.name),
@@ -231,7 +209,12 @@ pub(super) fn ranked(systems: &[System]) -> Option<Table> {
 
 /// The difference to the best system with its interval, its p-value and the verdict.
 fn to_best(system: &System, best: &System) -> [Cell; 3] {
-    let Some((d, value, interval)) = difference(system.results, system.name, best.name) else {
+    let mut own = system
+        .results
+        .differences
+        .iter()
+        .filter(|d| d.metric == "etes.alignment");
+    let Some(d) = own.find(|d| is_between(d, system.name, best.name)) else {
         let value = system.value("alignment").zip(best.value("alignment"));
         let value = Cell::optional(value.map(|(own, best)| own - best), number);
         return [value, Cell::text(NONE), Cell::text("not tested")];
@@ -242,65 +225,51 @@ fn to_best(system: &System, best: &System) -> [Cell; 3] {
         None if d.p_adjusted.is_none() => "not tested",
         None => "not told apart",
     };
-    [
-        Cell::with_interval(value, interval),
-        Cell::written(probability(d.p_adjusted), d.p_adjusted),
-        Cell::text(verdict),
-    ]
-}
-
-/// The difference of one system less another in alignment, whichever way round it was taken.
-fn difference<'a>(results: &'a Results, system: &str, best: &str) -> Option<(&'a Difference, f64, Option<[f64; 2]>)> {
-    let of_both = |d: &&Difference| (d.a == system && d.b == best) || (d.a == best && d.b == system);
-    let own = results.differences.iter().filter(|d| d.metric == "etes.alignment");
-    let d = own.clone().find(of_both)?;
-    Some(if d.a == system {
-        (d, d.value, d.interval)
-    } else {
-        (d, -d.value, d.interval.map(|[low, high]| [-high, -low]))
-    })
+    let (value, interval) = less(d, system.name);
+    let p = Cell::written(probability(d.p_adjusted), d.p_adjusted);
+    [Cell::with_interval(value, interval), p, Cell::text(verdict)]
 }
 
 /// What the order by alignment hides. Empty for a single system.
 pub(crate) fn order_remarks(systems: &[System]) -> Vec<String> {
-    let sorted = sorted(systems);
+    let sorted = by_alignment(systems);
     let mut remarks = Vec::new();
-    let Some(&(best_level, best)) = sorted.first() else {
+    let Some((best, others)) = sorted.split_first() else {
         return remarks;
     };
-    for (level, system) in &sorted[1..] {
-        let (Some(own), Some(of_best)) = (system.value("shuffled"), best.value("shuffled")) else {
+    let apart = |system: &System, part: &str| Some(system.value(part)? - best.value(part)?);
+    for system in others {
+        let (Some(lead), Some(of_space)) = (apart(system, "alignment"), apart(system, "shuffled")) else {
             continue;
         };
-        let (lead, of_space) = (level - best_level, own - of_best);
         if lead > 0.0 && of_space >= MOSTLY * lead {
-            remarks.push(printable(&format!(
+            remarks.push(format!(
                 "{} is {} below {}, but its shuffled pairs are {} below too: most of the lead is the space's, not the texts'",
                 best.name,
                 four(lead),
                 system.name,
                 four(of_space)
-            )));
+            ));
         }
     }
-    let mut by_auc: Vec<(f64, &str)> = sorted
+    let known = sorted
         .iter()
-        .filter_map(|(_, system)| Some((system.value("auc")?, system.name)))
-        .collect();
+        .filter_map(|system| Some((system.value("auc")?, system.name)));
+    let mut by_auc: Vec<(f64, &str)> = known.collect();
     by_auc.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let order: Vec<&str> = sorted.iter().map(|(_, system)| system.name).collect();
+    let order: Vec<&str> = sorted.iter().map(|system| system.name).collect();
     let other: Vec<&str> = by_auc.iter().map(|(_, name)| *name).collect();
     if other.len() == order.len() && other != order {
-        remarks.push(printable(&format!(
-            "By AUC, which does not depend on the level, the order is {}",
-            other.join("; ")
-        )));
+        let order = other.join("; ");
+        remarks.push(format!(
+            "By AUC, which does not depend on the level, the order is {order}"
+        ));
     }
     for system in systems.iter().filter(|system| system.value("alignment").is_none()) {
         let why = super::reason(system.score("alignment"));
-        remarks.push(printable(&format!("{NONE} {}: {why}", system.name)));
+        remarks.push(format!("{NONE} {}: {why}", system.name));
     }
-    remarks
+    remarks.iter().map(|remark| printable(remark)).collect()
 }
 
 #[cfg(test)]

@@ -7,11 +7,11 @@ mod pairs;
 use super::models::{Models, measured};
 use super::words::{description, notes, typeset, values};
 use super::{NamedFigure, named};
-use crate::etes::{Band, Groups, System};
-use crate::numbers::{number, number_with_interval, percent};
-use crate::scores::distinct;
-use crate::text::printable;
-use repscope_core::{MetricId, Results, Score};
+use crate::etes::{Band, Groups, System, by_alignment};
+use crate::numbers::{number, percent};
+use crate::scores::{both_ends, distinct, sorted};
+use crate::text::{join, printable};
+use repscope_core::{MetricId, Results};
 use repscope_figures::{Axis, BarRow, Bars, BarsLook, Figure, Legend, Measured, Orientation, Panel, Shares};
 
 const ENERGY: &str = "energy −cos (lower is better)";
@@ -20,6 +20,14 @@ const MATCHED: usize = 0;
 const SHUFFLED: usize = 1;
 /// More systems than this are shown by the best.
 const MOST_SYSTEMS: usize = 12;
+/// With more systems than this, each has the bar of its own texts alone.
+const MOST_COMPARED: usize = 4;
+/// Standard deviations over random pairings that are drawn on each side of their mean.
+const SPREADS: f64 = 2.0;
+/// More groups than this are shown by this many of the best and the worst.
+const MOST_GROUPS: usize = 20;
+/// Groups of more systems than this, each a point, do not fit beside each other.
+const MOST_GROUPED: usize = 4;
 
 pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let run = Run::new(results);
@@ -83,11 +91,8 @@ impl<'a> Run<'a> {
 
     /// How many samples have an energy: `300`, or `280, 300` where systems differ.
     fn counts(&self) -> String {
-        let mut counts: Vec<usize> = self.shown.iter().map(|(_, system)| system.count()).collect();
-        counts.sort_unstable();
-        counts.dedup();
-        let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
-        counts.join(", ")
+        let counts = sorted(self.shown.iter().map(|(_, system)| system.count()));
+        join(counts.iter().map(usize::to_string), ", ")
     }
 
     /// What stands below a figure of these scores, and which systems are left out.
@@ -96,26 +101,12 @@ impl<'a> Run<'a> {
     }
 
     fn with_left_out(&self, mut notes: Vec<String>) -> Vec<String> {
-        if self.shown.len() < self.all.len() {
-            notes.push(format!(
-                "The {} systems with the lowest energy, of {}.",
-                self.shown.len(),
-                self.all.len()
-            ));
+        let (shown, all) = (self.shown.len(), self.all.len());
+        if shown < all {
+            notes.push(format!("The {shown} systems with the lowest energy, of {all}."));
         }
         notes
     }
-}
-
-/// A value with its interval, as a figure sets numbers.
-fn written(score: &Score) -> Option<String> {
-    Some(match (score.value?, score.interval) {
-        (value, Some(interval)) => {
-            let (value, interval) = number_with_interval(value, interval);
-            typeset(&format!("{value} {interval}"))
-        }
-        (value, None) => typeset(&number(value)),
-    })
 }
 
 /// The name of the line at a mean, with the digits of an energy.
@@ -123,9 +114,19 @@ fn mean_label(mean: f64) -> String {
     format!("mean {}", typeset(&format!("{mean:.3}")))
 }
 
-/// With more systems than this, each has the bar of its own texts alone.
-const MOST_COMPARED: usize = 4;
+/// Points that lie: one for each of these rows and categories.
+fn points(axis: Axis, categories: Vec<String>, rows: Vec<BarRow>) -> Bars {
+    Bars {
+        axis,
+        orientation: Orientation::Horizontal,
+        categories,
+        rows,
+        look: BarsLook::Points,
+        ..Bars::default()
+    }
+}
 
+/// The shares of the bands, and beside them those of shuffled pairs: a cut that these pass too says nothing.
 fn bands(run: &Run) -> Vec<NamedFigure> {
     let known = run.shown.iter().map(|(_, system)| (*system, system.bands()));
     let known: Vec<(System, Vec<Band>)> = known.filter(|(_, bands)| !bands.is_empty()).collect();
@@ -133,44 +134,41 @@ fn bands(run: &Run) -> Vec<NamedFigure> {
         return Vec::new();
     };
     let mut shares = Shares {
-        parts: first.iter().enumerate().map(|(place, _)| part(first, place)).collect(),
+        parts: (0..first.len()).map(|place| part(first, place)).collect(),
         ..Shares::default()
     };
     for (system, bands) in &known {
-        let name = printable(system.name);
-        let mut add = |what: &str, values: Vec<Option<f64>>| {
+        let own = Some(bands.iter().map(|band| band.share).collect());
+        let is_compared = known.len() <= MOST_COMPARED;
+        let compared = [
+            ("", own),
+            ("reference texts", of_references(system, bands).filter(|_| is_compared)),
+            ("shuffled pairs", of_shuffled(system, bands).filter(|_| is_compared)),
+        ];
+        for (what, values) in compared.into_iter().filter_map(|(what, values)| Some((what, values?))) {
+            let name = printable(system.name);
             shares.names.push(match (known.len(), what) {
                 (1, "") => "generated texts".to_string(),
                 (1, what) => what.to_string(),
-                (_, "") => name.clone(),
+                (_, "") => name,
                 (_, what) => format!("{name}: {what}"),
             });
             shares.values.push(values);
-        };
-        add("", bands.iter().map(|band| band.share).collect());
-        if known.len() <= MOST_COMPARED {
-            let compared = [
-                ("reference texts", of_references(system, bands)),
-                ("shuffled pairs", of_shuffled(system, bands)),
-            ];
-            for (what, values) in compared {
-                if let Some(values) = values {
-                    add(what, values);
-                }
-            }
         }
     }
     let sentence = |(system, bands): &(System, Vec<Band>)| {
         let share = |band: &Band| Some(format!("{} {:.1} %", printable(&band.name), 100.0 * band.share?));
-        let shares: Vec<String> = bands.iter().filter_map(share).collect();
-        format!("{}: {}.", printable(system.name), shares.join(", "))
+        format!(
+            "{}: {}.",
+            printable(system.name),
+            join(bands.iter().filter_map(share), ", ")
+        )
     };
-    let head = "Shares of texts by bands of their energy.".to_string();
     let mut notes = run.notes(|id| *id == "etes.bands");
     notes.push("Bands of the energy −cos of signal and text, lower is better, with fixed cuts.".to_string());
     notes.push("The level of energies depends on the space: compare with shuffled pairs, every signal with every text of another.".to_string());
     let figure = Figure {
-        description: description(std::iter::once(head).chain(known.iter().map(sentence))),
+        description: description("Shares of texts by bands of their energy.", known.iter().map(sentence)),
         panels: vec![Panel::new("", shares)],
         columns: 1,
         legend: Legend::Hidden,
@@ -198,10 +196,8 @@ fn part(bands: &[Band], place: usize) -> String {
 fn of_references(system: &System, bands: &[Band]) -> Option<Vec<Option<f64>>> {
     let energies = system.column("reference_energy").iter().flatten();
     let found: Vec<String> = energies.filter_map(|energy| system.band_of(*energy)).collect();
-    let share = |band: &Band| {
-        let count = found.iter().filter(|name| **name == band.name).count();
-        Some(count as f64 / found.len() as f64)
-    };
+    let count = |band: &Band| found.iter().filter(|name| **name == band.name).count();
+    let share = |band: &Band| Some(count(band) as f64 / found.len() as f64);
     (!found.is_empty()).then(|| bands.iter().map(share).collect())
 }
 
@@ -211,60 +207,44 @@ fn of_shuffled(system: &System, bands: &[Band]) -> Option<Vec<Option<f64>>> {
     let mut shares = vec![0.0; bands.len()];
     for (energy, share) in curve.x.iter().zip(&curve.y) {
         let name = system.band_of(*energy)?;
-        let place = bands.iter().position(|band| band.name == name)?;
-        shares[place] += share;
+        shares[bands.iter().position(|band| band.name == name)?] += share;
     }
     let total: f64 = shares.iter().sum();
     (total > 0.0 && total.is_finite()).then(|| shares.into_iter().map(Some).collect())
 }
 
-/// Standard deviations over random pairings that are drawn on each side of their mean.
-const SPREADS: f64 = 2.0;
-
+/// Systems beside each other: the level of their energies with that of shuffled pairs, and what does not depend on the level.
 fn systems(run: &Run) -> Vec<NamedFigure> {
-    let known = run
-        .shown
-        .iter()
-        .filter_map(|(_, system)| Some((system.value("alignment")?, *system)));
-    let mut known: Vec<(f64, System)> = known.collect();
-    if known.len() < 2 {
+    let shown: Vec<System> = run.shown.iter().map(|(_, system)| *system).collect();
+    let systems = by_alignment(&shown);
+    if systems.len() < 2 {
         return Vec::new();
     }
-    known.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let systems: Vec<System> = known.into_iter().map(|(_, system)| system).collect();
     let row = |series: usize, of: &dyn Fn(&System) -> Measured| BarRow {
         series,
         bars: systems.iter().map(of).collect(),
     };
-    let score = |part: &'static str| move |system: &System| system.score(part).map(measured).unwrap_or_default();
+    let score = |part: &'static str| move |system: &System| measured(system.score(part));
     let shuffled = |system: &System| {
         let (value, spread) = (system.value("shuffled"), system.value("shuffled.std"));
-        Measured {
-            value,
-            interval: value
-                .zip(spread)
-                .map(|(mean, sd)| (mean - SPREADS * sd, mean + SPREADS * sd)),
-        }
+        let interval = value
+            .zip(spread)
+            .map(|(mean, sd)| (mean - SPREADS * sd, mean + SPREADS * sd));
+        Measured { value, interval }
     };
-    let points = |axis: Axis, rows: Vec<BarRow>| Bars {
-        axis,
-        orientation: Orientation::Horizontal,
-        categories: systems.iter().map(|system| printable(system.name)).collect(),
-        rows,
-        look: BarsLook::Points,
-        ..Bars::default()
-    };
-    let mut rows = vec![row(MATCHED, &score("alignment"))];
     let has = |part: &str| systems.iter().any(|system| system.value(part).is_some());
-    if has("shuffled") {
-        rows.push(row(SHUFFLED, &shuffled));
-    }
-    let mut panels = vec![Panel::new("Alignment ↓", points(Axis::linear(ENERGY), rows))];
+    let names: Vec<String> = systems.iter().map(|system| printable(system.name)).collect();
+    let mut rows = vec![row(MATCHED, &score("alignment"))];
+    rows.extend(has("shuffled").then(|| row(SHUFFLED, &shuffled)));
+    let mut panels = vec![Panel::new(
+        "Alignment ↓",
+        points(Axis::linear(ENERGY), names.clone(), rows),
+    )];
     if has("auc") {
         let axis = Axis::linear("AUC (higher is better)").covering(&[0.4, 1.0]);
         let bars = Bars {
             chance: vec![Some(0.5)],
-            ..points(axis, vec![row(MATCHED, &score("auc"))])
+            ..points(axis, names, vec![row(MATCHED, &score("auc"))])
         };
         panels.push(Panel::new("Matched nearer than shuffled ↑", bars));
     }
@@ -272,18 +252,18 @@ fn systems(run: &Run) -> Vec<NamedFigure> {
     let mut notes = run.notes(|id| ["etes.alignment", "etes.auc"].contains(&id.as_str()));
     notes.push("Best first by alignment. Levels depend on the space, the AUC does not.".to_string());
     if has("shuffled.std") {
-        notes.push(
-            "Shuffled pairs: mean over all pairings, with two standard deviations over pairings on each side."
-                .to_string(),
-        );
+        let shuffled =
+            "Shuffled pairs: mean over all pairings, with two standard deviations over pairings on each side.";
+        notes.push(shuffled.to_string());
     }
+    let sentences = [
+        ("Alignment", "etes.alignment"),
+        ("Shuffled pairs", "etes.shuffled"),
+        ("AUC", "etes.auc"),
+    ];
+    let sentences = sentences.map(|(what, metric)| values(&models, what, metric));
     let figure = Figure {
-        description: description([
-            "Energies of the systems beside those of shuffled pairs.".to_string(),
-            values(&models, "Alignment", "etes.alignment"),
-            values(&models, "Shuffled pairs", "etes.shuffled"),
-            values(&models, "AUC", "etes.auc"),
-        ]),
+        description: description("Energies of the systems beside those of shuffled pairs.", sentences),
         columns: panels.len(),
         panels,
         series: run.pairs(),
@@ -294,50 +274,35 @@ fn systems(run: &Run) -> Vec<NamedFigure> {
     run.named("systems", figure)
 }
 
-/// More groups than this are shown by this many of the best and the worst.
-const MOST_GROUPS: usize = 20;
-/// Groups of more systems than this, each a point, do not fit beside each other.
-const MOST_GROUPED: usize = 4;
-
 /// One factor, with the groups of each system that has them.
 struct Factor<'a> {
     name: &'a str,
     of: Vec<(usize, System<'a>, Groups<'a>)>,
 }
 
+/// Alignment by group, such as by subject: best group first.
 fn groups(run: &Run) -> Vec<NamedFigure> {
-    let known: Vec<(usize, System, Groups)> = run
-        .shown
-        .iter()
-        .flat_map(|(series, system)| system.groups().into_iter().map(|groups| (*series, *system, groups)))
-        .filter(|(_, _, groups)| !groups.sorted().is_empty())
-        .collect();
-    let names = distinct(known.iter().map(|(_, _, groups)| groups.factor));
-    let factors: Vec<Factor> = names
-        .into_iter()
-        .map(|name| Factor {
+    let known = run.shown.iter().flat_map(|(series, system)| {
+        let groups = system.groups().into_iter();
+        groups.map(|groups| (*series, *system, groups))
+    });
+    let known: Vec<_> = known.filter(|(_, _, groups)| !groups.sorted().is_empty()).collect();
+    let factor = |name| {
+        let own = known.iter().filter(|(_, _, groups)| groups.factor == name);
+        Factor {
             name,
-            of: known
-                .iter()
-                .filter(|(_, _, groups)| groups.factor == name)
-                .take(MOST_GROUPED)
-                .copied()
-                .collect(),
-        })
-        .collect();
+            of: own.take(MOST_GROUPED).copied().collect(),
+        }
+    };
+    let names = distinct(known.iter().map(|(_, _, groups)| groups.factor));
+    let factors: Vec<Factor> = names.into_iter().map(factor).collect();
     let is_alone = run.all.len() == 1;
-    let panels: Vec<Panel> = factors.iter().map(|factor| group_panel(factor, is_alone)).collect();
     let order = if is_alone { "" } else { " by the mean over systems" };
     let mut notes = vec![format!(
         "Mean energy of signals and generated texts within each group, lower is better; best first{order}."
     )];
-    let level = run.shown.iter().find_map(|(_, system)| system.level());
-    notes.extend(level.map(|level| {
-        format!(
-            "Error bars are {} intervals over the samples of the group.",
-            percent(level)
-        )
-    }));
+    let level = run.shown.iter().find_map(|(_, system)| system.level()).map(percent);
+    notes.extend(level.map(|level| format!("Error bars are {level} intervals over the samples of the group.")));
     if is_alone {
         notes.push("Shuffled pairs: every signal of the group with every text of the group.".to_string());
     }
@@ -345,14 +310,11 @@ fn groups(run: &Run) -> Vec<NamedFigure> {
         notes.push(format!("The first {MOST_GROUPED} systems; the CSV file has all."));
     }
     let figure = Figure {
-        description: description(
-            std::iter::once("Alignment by group.".to_string()).chain(factors.iter().map(of_factor)),
-        ),
+        description: description("Alignment by group.", factors.iter().map(of_factor)),
         // Factors have different numbers of groups: side by side, the few would be stretched.
         columns: 1,
-        panels,
+        panels: factors.iter().map(|factor| group_panel(factor, is_alone)).collect(),
         series: if is_alone { run.pairs() } else { run.systems() },
-        legend: Legend::Auto,
         notes,
         ..Figure::default()
     };
@@ -360,59 +322,41 @@ fn groups(run: &Run) -> Vec<NamedFigure> {
 }
 
 fn group_panel(factor: &Factor, is_alone: bool) -> Panel {
-    let best_groups = best_groups(factor);
-    let half = MOST_GROUPS / 2;
-    let is_cut = best_groups.len() > MOST_GROUPS;
-    let shown: Vec<&str> = if is_cut {
-        [&best_groups[..half], &best_groups[best_groups.len() - half..]].concat()
-    } else {
-        best_groups.clone()
-    };
+    let best = best_groups(factor);
+    let shown = both_ends(&best, MOST_GROUPS);
     let at = |groups: &Groups, name: &str, column: &str| {
         let group = groups.names.iter().position(|own| own == name)?;
         Some((groups.value(column, group)?, groups.interval(column, group)))
     };
+    let bar = |groups: &Groups, name: &str, column: &str| {
+        let (value, interval) = at(groups, name, column).unzip();
+        Measured {
+            value,
+            interval: interval.flatten().map(<(f64, f64)>::from),
+        }
+    };
     let row = |series: usize, groups: &Groups, column: &str| BarRow {
         series,
-        bars: shown
-            .iter()
-            .map(|name| {
-                let found = at(groups, name, column);
-                Measured {
-                    value: found.map(|(value, _)| value),
-                    interval: found.and_then(|(_, interval)| interval).map(|[low, high]| (low, high)),
-                }
-            })
-            .collect(),
+        bars: shown.iter().map(|name| bar(groups, name, column)).collect(),
     };
     let mut rows: Vec<BarRow> = Vec::new();
     for (series, _, groups) in &factor.of {
-        if is_alone {
-            rows.push(row(MATCHED, groups, "alignment"));
-            rows.extend(groups.has("shuffled").then(|| row(SHUFFLED, groups, "shuffled")));
-        } else {
-            rows.push(row(*series, groups, "alignment"))
-        }
+        rows.push(row(if is_alone { MATCHED } else { *series }, groups, "alignment"));
+        let has_shuffled = is_alone && groups.has("shuffled");
+        rows.extend(has_shuffled.then(|| row(SHUFFLED, groups, "shuffled")));
     }
     // The number of samples is that of the first system; all have the same rows.
-    let label = |name: &&str| match factor.of.first().and_then(|(_, _, groups)| at(groups, name, "samples")) {
+    let label = |name: &&&str| match factor.of.first().and_then(|(_, _, groups)| at(groups, name, "samples")) {
         Some((count, _)) => format!("{} (n = {count:.0})", printable(name)),
         None => printable(name),
     };
     let bars = Bars {
-        axis: Axis::linear(ENERGY),
-        orientation: Orientation::Horizontal,
-        categories: shown.iter().map(label).collect(),
         category_label: printable(factor.name),
-        rows,
-        look: BarsLook::Points,
-        ..Bars::default()
+        ..points(Axis::linear(ENERGY), shown.iter().map(label).collect(), rows)
     };
-    Panel::new(format!("Alignment by {} ↓", printable(factor.name)), bars).note(if is_cut {
-        format!("The {half} best and the {half} worst of {} groups.", best_groups.len())
-    } else {
-        String::new()
-    })
+    let (half, count) = (shown.len() / 2, best.len());
+    let cut = (shown.len() < count).then(|| format!("The {half} best and the {half} worst of {count} groups."));
+    Panel::new(format!("Alignment by {} ↓", printable(factor.name)), bars).note(cut.unwrap_or_default())
 }
 
 /// The groups of all systems, best first by the mean of their energies.
@@ -436,17 +380,17 @@ fn best_groups<'a>(factor: &Factor<'a>) -> Vec<&'a str> {
 /// `subject, glim: best ZAB −0.417, worst ZDM −0.371.`
 fn of_factor(factor: &Factor) -> String {
     let of = |(_, system, groups): &(usize, System, Groups)| {
-        let best_groups = groups.sorted();
+        let sorted = groups.sorted();
         let named = |group: Option<&usize>| {
             let group = *group?;
             let energy = typeset(&number(groups.value("alignment", group)?));
             Some(format!("{} {energy}", printable(&groups.names[group])))
         };
-        let (best, worst) = (named(best_groups.first())?, named(best_groups.last())?);
+        let (best, worst) = (named(sorted.first())?, named(sorted.last())?);
         let (factor, system) = (printable(factor.name), printable(system.name));
         Some(format!("{factor}, {system}: best {best}, worst {worst}."))
     };
-    factor.of.iter().filter_map(of).collect::<Vec<_>>().join(" ")
+    join(factor.of.iter().filter_map(of), " ")
 }
 
 #[cfg(test)]

@@ -297,7 +297,7 @@ pub(super) fn inputs(page: &Page, models: &Models) -> String {
 }
 
 fn input_files(page: &Page) -> Table {
-    let mut table = Table::new("Files", "input_files");
+    let mut table = Table::new("Files", "files");
     table.columns = ["file", "shape", "type", "digest"].map(Column::text).to_vec();
     for input in page.inputs {
         let file = Cell {

@@ -7,10 +7,9 @@ use super::{Models, shown};
 use crate::compare::probability::limit;
 use crate::etes::{System, order_remarks, reading};
 use crate::numbers::percent;
-use crate::scores::{Best, by_model, distinct, scores_with};
+use crate::scores::{Best, by_model, distinct, scores_with, winner};
 use crate::table::html::render;
 use crate::table::{DIRECTIONS, Table, direction};
-use crate::winners::best;
 use repscope_core::{Analysis, Better, Results, metrics};
 
 /// With more models than this, a row is a model.
@@ -169,8 +168,8 @@ pub(super) fn lead(results: &Results, models: &Models) -> String {
     if graded.is_empty() {
         return String::new();
     }
-    let best: Vec<&str> = graded.iter().filter_map(|metric| best(results, metric)).collect();
-    let count = |model: &str| best.iter().filter(|winner| **winner == model).count();
+    let best: Vec<&str> = graded.iter().filter_map(|metric| winner(results, metric)).collect();
+    let count = |model: &str| best.iter().filter(|name| **name == model).count();
     let mut ranked: Vec<(&str, usize)> = models.names.iter().map(|name| (*name, count(name))).collect();
     ranked.retain(|(_, wins)| *wins > 0);
     ranked.sort_by_key(|(_, wins)| std::cmp::Reverse(*wins));

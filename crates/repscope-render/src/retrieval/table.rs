@@ -4,9 +4,9 @@
 
 use super::{Part, names, parts};
 use crate::numbers::{number_with_margin, percent, rough};
-use crate::scores::{Best, add_to_group, scores_with};
+use crate::scores::{Best, grouped, scores_with};
 use crate::table::{Block, Cell, Document, Table, reason};
-use crate::text::printable;
+use crate::text::{join, printable};
 use crate::{Color, Format, long_csv};
 use repscope_core::{Results, Score};
 
@@ -218,30 +218,21 @@ fn value(score: &Score) -> String {
 
 /// Says how the intervals were made: the most common way, and of which rows another.
 fn intervals(results: &Results) -> Option<String> {
-    let mut ways: Vec<(String, Vec<&str>)> = Vec::new();
-    for score in results.scores.iter().filter(|score| score.interval.is_some()) {
-        let known = |part: &Option<String>| part.clone().unwrap_or_else(|| "not recorded".to_string());
-        let way = format!("{} over {}", known(&score.method), known(&score.unit));
-        add_to_group(&mut ways, way, &score.metric);
-    }
+    let known = |part: &Option<String>| part.clone().unwrap_or_else(|| "not recorded".to_string());
+    let way = |score: &Score| format!("{} over {}", known(&score.method), known(&score.unit));
+    let with_interval = results.scores.iter().filter(|score| score.interval.is_some());
+    let mut ways = grouped(with_interval.map(|score| (way(score), score.metric.as_str())));
     ways.sort_by_key(|(_, rows)| std::cmp::Reverse(rows.len()));
-    let level = results
-        .scores
-        .iter()
-        .find_map(|score| score.level)
-        .map_or("the".to_string(), percent);
-    let ways: Vec<String> = ways
-        .iter()
-        .enumerate()
-        .map(|(i, (way, rows))| {
-            if i == 0 {
-                way.clone()
-            } else {
-                format!("{way} for {}", rows.join(", "))
-            }
-        })
-        .collect();
-    (!ways.is_empty()).then(|| printable(&format!("± half of the {level} interval: {}", ways.join("; "))))
+    let level = results.scores.iter().find_map(|score| score.level);
+    let level = level.map_or("the".to_string(), percent);
+    let ways = join(
+        ways.iter().enumerate().map(|(i, (way, rows))| match i {
+            0 => way.clone(),
+            _ => format!("{way} for {}", rows.join(", ")),
+        }),
+        "; ",
+    );
+    (!ways.is_empty()).then(|| printable(&format!("± half of the {level} interval: {ways}")))
 }
 
 /// What the rows mean that do not say it themselves.

@@ -404,6 +404,12 @@ pub(crate) fn direction(better: Better) -> (&'static str, &'static str) {
     }
 }
 
+/// A direction as legends have it: `↑ higher is better`.
+pub(crate) fn in_words(better: Better) -> String {
+    let (arrow, words) = direction(better);
+    format!("{arrow} {words}")
+}
+
 /// Why a score has no value.
 pub(crate) fn reason(score: &Score) -> String {
     let recorded = score.reason.as_deref().filter(|reason| !reason.is_empty());

@@ -3,7 +3,9 @@
 
 use super::super::figures::{MOST_CLASSES, STEPS};
 use super::super::samples::{Measure, classes, measures, singular};
-use super::{Kind, Plane, SIZE, about};
+use super::{Plane, SIZE, about};
+use crate::samples::MapKind;
+use crate::scores::distinct;
 use repscope_core::Results;
 use serde_json::{Value, json};
 
@@ -62,19 +64,11 @@ pub(super) fn colorings(results: &Results, planes: &[Plane], rows: usize, kept: 
             of,
         });
     }
-    let by_model: Vec<_> = planes
-        .iter()
-        .map(|plane| measures(results, plane.model, rows))
-        .collect();
-    let mut names: Vec<&str> = Vec::new();
-    for measure in by_model.iter().flatten() {
-        if !names.contains(&measure.name.as_str()) {
-            names.push(&measure.name);
-        }
-    }
-    for name in names {
+    let by_model = planes.iter().map(|plane| measures(results, plane.model, rows));
+    let by_model: Vec<Vec<Measure>> = by_model.collect();
+    for name in distinct(by_model.iter().flatten().map(|measure| &measure.name)) {
         let values = |measures: &Vec<Measure>| {
-            let own = measures.iter().find(|measure| measure.name == name);
+            let own = measures.iter().find(|measure| measure.name == *name);
             own.map_or(Vec::new(), |own| kept.iter().map(|row| own.values[*row]).collect())
         };
         let of: Vec<Vec<Option<f64>>> = by_model.iter().map(values).collect();
@@ -116,14 +110,14 @@ fn edges(of: &[Vec<Option<f64>>]) -> Option<Vec<f64>> {
 const STEPS_OF_A_UNIT: f64 = 64.0;
 const NOTHING: u16 = u16::MAX;
 
-pub(super) fn data(planes: &[Plane], kinds: &[Kind], colorings: &[Coloring], kept: &[usize], count: usize) -> Value {
+pub(super) fn data(planes: &[Plane], kinds: &[MapKind], colorings: &[Coloring], kept: &[usize], count: usize) -> Value {
     let rows = if kept.len() == count { Value::Null } else { json!(kept) };
     let along = |points: &[Option<[f64; 2]>], axis: usize| {
         let step =
             |point: &Option<[f64; 2]>| point.map_or(NOTHING, |point| (point[axis] * STEPS_OF_A_UNIT).round() as u16);
         base64(points.iter().map(step))
     };
-    let map = |plane: &Plane, kind: Kind| {
+    let map = |plane: &Plane, kind: MapKind| {
         let points = plane.on(kind);
         json!({"about": about(plane, kind), "x": along(points, 0), "y": along(points, 1)})
     };
@@ -167,22 +161,7 @@ fn written(coloring: &Coloring) -> Value {
 
 /// Two bytes each, the lower one first.
 fn base64(numbers: impl Iterator<Item = u16>) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let bytes: Vec<u8> = numbers.flat_map(u16::to_le_bytes).collect();
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let byte = |i: usize| u32::from(*chunk.get(i).unwrap_or(&0));
-        let word = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for digit in 0..4 {
-            let is_used = digit <= chunk.len();
-            text.push(if is_used {
-                DIGITS[(word >> (18 - 6 * digit)) as usize & 63] as char
-            } else {
-                '='
-            });
-        }
-    }
-    text
+    repscope_figures::base64(&numbers.flat_map(u16::to_le_bytes).collect::<Vec<u8>>())
 }
 
 #[cfg(test)]
