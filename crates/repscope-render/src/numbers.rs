@@ -71,6 +71,11 @@ pub(crate) fn percent(level: f64) -> String {
     format!("{} %", number(level * 100.0))
 }
 
+/// The head of a column of intervals: `95 % interval`.
+pub(crate) fn interval_head(level: Option<f64>) -> String {
+    level.map_or("interval".to_string(), |level| format!("{} interval", percent(level)))
+}
+
 /// All digits, so that the number read back is the number written: `1.0`, `0.1`, `1e-300`. Nothing for NaN and infinities.
 pub(crate) fn exact(x: f64) -> String {
     if x.is_finite() { format!("{x:?}") } else { String::new() }

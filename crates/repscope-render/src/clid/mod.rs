@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! What `repscope clid` shows: the scores, how CLID was computed in words, and which score predicts performance.
 
-pub(crate) mod files;
-
-use crate::numbers::{exact, number, percent, rough};
+use crate::breakdowns::{cell, find, first_key};
+use crate::numbers::{exact, interval_head, number, rough};
 use crate::scores::scores;
 use crate::table::csv::write;
 use crate::table::{Cell, Column, Document, Table};
-use crate::text::printable;
-use crate::{Color, Format, long_csv};
+use crate::text::{join, printable};
+use crate::{Color, Format, csv_files};
 use repscope_core::{Breakdown, ClidSpec, ClusterCount, IdNorm, Results, Spec, UnitLength};
 
 /// What the results of `repscope clid` were asked with.
@@ -28,9 +27,9 @@ pub struct ClidRun<'a> {
 pub fn clid_table(results: &Results, run: &ClidRun<'_>, format: Format, width: usize, color: Color) -> String {
     let steps = sentence(run.preset, run.preset_steps, &run.spec.clid);
     if format == Format::Csv {
-        let rows = results.scores.iter().map(long_csv::row);
+        let rows = results.scores.iter().map(csv_files::long_row);
         let correlations = long_rows(results, run.spec.level);
-        return write(&long_csv::HEADER, rows.chain(correlations));
+        return write(&csv_files::LONG, rows.chain(correlations));
     }
     if results.scores.is_empty() {
         return crate::render(results, format, width, color);
@@ -45,20 +44,19 @@ pub fn clid_table(results: &Results, run: &ClidRun<'_>, format: Format, width: u
 
 /// How CLID was computed.
 pub(crate) fn sentence(preset: &str, start: &ClidSpec, now: &ClidSpec) -> String {
-    let source = match start {
-        _ if *start == ClidSpec::PAPER => " (Lu et al. 2023)",
-        _ => "",
+    let source = if *start == ClidSpec::PAPER {
+        " (Lu et al. 2023)"
+    } else {
+        ""
     };
-    let changed: Vec<String> = options(now)
+    let changed = options(now)
         .into_iter()
         .zip(options(start))
-        .filter(|(now, start)| now != start)
-        .map(|((option, now), (_, start))| format!("{option} {now} (not {start})"))
-        .collect();
-    let but = if changed.is_empty() {
-        String::new()
-    } else {
-        format!(", but with {}", changed.join(", "))
+        .filter(|(now, start)| now != start);
+    let changed = changed.map(|((option, now), (_, start))| format!("{option} {now} (not {start})"));
+    let but = match join(changed, ", ").as_str() {
+        "" => String::new(),
+        changed => format!(", but with {changed}"),
     };
     format!("CLID by preset {preset}{source}{but}: {}", words(now))
 }
@@ -135,8 +133,8 @@ fn counted(count: usize, what: &str) -> String {
 /// The tables for reading.
 pub(crate) fn predictions(results: &Results, performance: &str, level: f64) -> Vec<Table> {
     let performance = &printable(performance);
-    let correlations = breakdown(results, "performance").map(|lines| correlations(lines, performance, level));
-    let weights = breakdown(results, "weighted_clid").map(|lines| weights(lines, performance, level));
+    let correlations = find(results, "", "performance").map(|lines| correlations(lines, performance, level));
+    let weights = find(results, "", "weighted_clid").map(|lines| weights(lines, performance, level));
     correlations.into_iter().chain(weights).collect()
 }
 
@@ -144,22 +142,25 @@ pub(crate) fn predictions(results: &Results, performance: &str, level: f64) -> V
 fn long_rows(results: &Results, level: f64) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     let mut add = |identity: String, value: Option<f64>, ends: [Option<f64>; 2], models: Option<f64>| {
-        let [low, high] = ends.map(optional);
+        let [low, high] = ends.map(csv_files::number);
         let level = if low.is_empty() { String::new() } else { exact(level) };
         let models = models.map(|n| n.to_string()).unwrap_or_default();
-        let mut row = vec![String::new(), identity, optional(value), low, high, level, models];
-        row.extend([
-            "neither".to_string(),
+        let mut row = vec![
             String::new(),
-            String::new(),
-            String::new(),
-            String::new(),
-        ]);
+            identity,
+            csv_files::number(value),
+            low,
+            high,
+            level,
+            models,
+        ];
+        row.push("neither".to_string());
+        row.resize(csv_files::LONG.len(), String::new());
         rows.push(row);
     };
-    if let Some(lines) = breakdown(results, "performance") {
-        for (i, score) in names(lines).iter().enumerate() {
-            let at = |column: &str| value(lines, column, i);
+    if let Some(lines) = find(results, "", "performance") {
+        for (i, score) in first_key(lines).iter().enumerate() {
+            let at = |column: &str| cell(lines, column, i);
             for (column, ends) in [
                 ("spearman", [at("spearman_low"), at("spearman_high")]),
                 ("spearman_p", [None, None]),
@@ -167,27 +168,23 @@ fn long_rows(results: &Results, level: f64) -> Vec<Vec<String>> {
                 ("kendall", [at("kendall_low"), at("kendall_high")]),
                 ("kendall_p", [None, None]),
             ] {
-                add(
-                    format!("performance.{column}(score={score})"),
-                    at(column),
-                    ends,
-                    at("models"),
-                );
+                let identity = format!("performance.{column}(score={score})");
+                add(identity, at(column), ends, at("models"));
             }
         }
     }
-    if let Some(lines) = breakdown(results, "weighted_clid") {
-        for (i, term) in names(lines).iter().enumerate() {
-            let ends = [value(lines, "low", i), value(lines, "high", i)];
+    if let Some(lines) = find(results, "", "weighted_clid") {
+        for (i, term) in first_key(lines).iter().enumerate() {
+            let ends = [cell(lines, "low", i), cell(lines, "high", i)];
             let identity = format!("weighted_clid.weight(term={term})");
-            add(identity, value(lines, "weight", i), ends, None);
+            add(identity, cell(lines, "weight", i), ends, None);
         }
     }
     rows
 }
 
 fn correlations(lines: &Breakdown, performance: &str, level: f64) -> Table {
-    let interval = format!("{} interval", percent(level));
+    let interval = interval_head(Some(level));
     let mut table = Table::new(format!("Which score predicts {performance}?"), "repscope-performance");
     table.columns = vec![
         Column::text("score"),
@@ -197,9 +194,9 @@ fn correlations(lines: &Breakdown, performance: &str, level: f64) -> Table {
         Column::number("tau").with_interval(&interval).spare(0),
         Column::number("models"),
     ];
-    let scores = names(lines);
+    let scores = first_key(lines);
     for (i, score) in scores.iter().enumerate() {
-        let at = |column: &str| value(lines, column, i);
+        let at = |column: &str| cell(lines, column, i);
         let correlation = |name: &str| Cell {
             interval: match (at(&format!("{name}_low")), at(&format!("{name}_high"))) {
                 (Some(low), Some(high)) => format!("[{}, {}]", hundredths(low), hundredths(high)),
@@ -217,20 +214,16 @@ fn correlations(lines: &Breakdown, performance: &str, level: f64) -> Table {
             Cell::written(at("models").map(|n| n.to_string()).unwrap_or_default(), at("models")),
         ]);
     }
-    let tested = (0..scores.len()).filter_map(|i| Some((&scores[i], value(lines, "spearman_q", i)?)));
+    let tested = (0..scores.len()).filter_map(|i| Some((&scores[i], cell(lines, "spearman_q", i)?)));
     let tested: Vec<(&String, f64)> = tested.collect();
     // 1 − 0.95 is not quite 0.05 in floating point.
     let limit = ((1.0 - level) * 1e9).round() / 1e9;
     let found = tested.iter().filter(|(_, q)| *q <= limit);
-    let found: Vec<String> = found.map(|(score, _)| printable(score)).collect();
+    let found = join(found.map(|(score, _)| printable(score)), ", ");
     let limit = number(limit);
-    let verdict = if found.is_empty() {
-        format!("no score is shown to predict {performance}: no q is {limit} or below")
-    } else {
-        format!(
-            "shown to predict {performance} (q of {limit} or below): {}",
-            found.join(", ")
-        )
+    let verdict = match found.as_str() {
+        "" => format!("no score is shown to predict {performance}: no q is {limit} or below"),
+        found => format!("shown to predict {performance} (q of {limit} or below): {found}"),
     };
     table.remarks = vec![
         format!(
@@ -246,19 +239,15 @@ fn correlations(lines: &Breakdown, performance: &str, level: f64) -> Table {
 
 fn weights(lines: &Breakdown, performance: &str, level: f64) -> Table {
     let mut table = Table::new("Weights of weighted CLID", "repscope-weights");
-    let interval = format!("{} interval", percent(level));
+    let interval = interval_head(Some(level));
     table.columns = vec![Column::text("term"), Column::number("weight").with_interval(interval)];
-    for (i, term) in names(lines).iter().enumerate() {
-        let at = |column: &str| value(lines, column, i);
-        let weight = match (at("weight"), at("low").zip(at("high"))) {
-            (Some(weight), ends) => {
-                let Cell { interval, .. } = Cell::with_interval(weight, ends.map(|(low, high)| [low, high]));
-                Cell {
-                    interval,
-                    ..Cell::number(weight)
-                }
-            }
-            (None, _) => Cell::optional(None, number),
+    for (i, term) in first_key(lines).iter().enumerate() {
+        let at = |column: &str| cell(lines, column, i);
+        let ends = at("low").zip(at("high")).map(<[f64; 2]>::from);
+        let interval = at("weight").map(|weight| Cell::with_interval(weight, ends).interval);
+        let weight = Cell {
+            interval: interval.unwrap_or_default(),
+            ..Cell::optional(at("weight"), number)
         };
         table.push(vec![Cell::text(term), weight]);
     }
@@ -267,26 +256,6 @@ fn weights(lines: &Breakdown, performance: &str, level: f64) -> Table {
          standardized over the models"
     )];
     table
-}
-
-/// Of all models together.
-fn breakdown<'a>(results: &'a Results, metric: &str) -> Option<&'a Breakdown> {
-    let mut all = results.breakdowns.iter();
-    all.find(|b| b.metric == metric && b.model.is_empty())
-}
-
-/// What the lines speak of.
-fn names(lines: &Breakdown) -> &[String] {
-    lines.keys.first().map_or(&[], |key| &key.values)
-}
-
-fn value(lines: &Breakdown, column: &str, line: usize) -> Option<f64> {
-    let column = lines.columns.iter().find(|c| c.name == column)?;
-    column.values.get(line).copied().flatten()
-}
-
-fn optional(x: Option<f64>) -> String {
-    x.map(exact).unwrap_or_default()
 }
 
 /// Two decimals, and no sign for what rounds to zero.
@@ -399,6 +368,6 @@ weighted_clid  0.50                              0.25       6
         let rows = long_rows(&lines(0.05), 0.95);
         assert_eq!(rows[0][1], "performance.spearman(score=clid.cl)");
         assert_eq!(rows[0][2..7], ["-0.001", "-0.2", "0.999", "0.95", "6"]);
-        assert!(rows.iter().all(|row| row.len() == crate::long_csv::HEADER.len()));
+        assert!(rows.iter().all(|row| row.len() == crate::csv_files::LONG.len()));
     }
 }

@@ -164,19 +164,19 @@ fn line<'a>(model: &str, reference: &str, of_metric: &[&'a Difference]) -> Optio
 
 /// How a model stands against the others.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Standing {
+pub(crate) struct Standing {
     /// Its number among the models of the results.
-    pub(super) model: usize,
+    pub(crate) model: usize,
     /// Differences with a p-value in which it is the better one, the worse one, and neither.
-    pub(super) wins: usize,
-    pub(super) losses: usize,
-    pub(super) ties: usize,
+    pub(crate) wins: usize,
+    pub(crate) losses: usize,
+    pub(crate) ties: usize,
     /// Its mean rank by value, 1 is best, over the metrics that have a value for every model.
-    pub(super) mean_rank: Option<f64>,
+    pub(crate) mean_rank: Option<f64>,
 }
 
 /// The models, best first: by wins less losses, then by mean rank, then as given.
-pub(super) fn ranking(results: &Results, models: &[&str]) -> Vec<Standing> {
+pub(crate) fn ranking(results: &Results, models: &[&str]) -> Vec<Standing> {
     let ranks = ranks(results, models);
     let stand = |(model, name): (usize, &&str)| {
         let tested = results

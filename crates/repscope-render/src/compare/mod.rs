@@ -5,13 +5,13 @@
 //! to one of them, the best unless another is requested. All pairs of models are in the CSV file.
 
 mod comparison;
-pub(crate) mod files;
 pub(crate) mod probability;
 
 use crate::numbers::percent;
 use crate::table::{Cell, Column, Document, Emphasis, NONE, Row, Table};
 use crate::text::printable;
 use crate::{Color, Format};
+pub(crate) use comparison::ranking;
 use comparison::{Comparison, Verdict};
 use probability::{LEGEND, limit, probability};
 use repscope_core::Results;
@@ -23,7 +23,7 @@ mod tests;
 /// or to the best of more. `width` (terminal columns) and `color` matter to [`Format::Table`] only.
 pub fn comparison(results: &Results, reference: Option<&str>, format: Format, width: usize, color: Color) -> String {
     if format == Format::Csv {
-        return files::differences(results);
+        return crate::csv_files::differences(results);
     }
     let Some(comparison) = Comparison::new(results, reference) else {
         return match format {

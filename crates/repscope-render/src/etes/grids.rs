@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! The tables of one system: what its number means, its bands and its texts.
 
-use super::{Band, Groups, System, four};
+use super::{Groups, System, four};
 use crate::compare::probability::probability;
-use crate::numbers::{number, percent, rough};
+use crate::numbers::{interval_head, number, rough};
+use crate::scores::both_ends;
 use crate::table::{Cell, Column, NONE, Table, direction};
-use crate::text::printable;
+use crate::text::{join, printable};
 use repscope_core::{Better, MetricId};
 
 /// The level beside that of shuffled pairs, and what does not depend on the level.
@@ -29,9 +30,8 @@ pub(super) fn meaning(system: &System) -> Table {
         .into_iter()
         .map(|k| (format!("top@{k}"), format!("top {k}")));
     let parts: Vec<(String, String)> = BEFORE.map(of).into_iter().chain(top).chain(AFTER.map(of)).collect();
-    let has_centered = parts
-        .iter()
-        .any(|(part, _)| system.score(&format!("centred.{part}")).is_some());
+    let is_centered = |(part, _): &(String, _)| system.score(&format!("centred.{part}")).is_some();
+    let has_centered = parts.iter().any(is_centered);
     let interval = interval_name(system);
     let mut table = Table::new("What the number means", "etes-meaning");
     table.columns = vec![
@@ -40,9 +40,8 @@ pub(super) fn meaning(system: &System) -> Table {
         Column::number("value").with_interval(&interval),
         Column::number("chance"),
     ];
-    table
-        .columns
-        .extend(has_centered.then(|| Column::number("centered").with_interval(&interval).spare_interval(0)));
+    let centered = || Column::number("centered").with_interval(&interval).spare_interval(0);
+    table.columns.extend(has_centered.then(centered));
     for (part, name) in parts {
         let Some(score) = system.score(&part) else { continue };
         let mut cells = vec![
@@ -96,8 +95,8 @@ pub(super) fn spread(system: &System) -> Option<String> {
     let known = parts
         .iter()
         .filter_map(|(part, name)| Some(format!("{name} {}", four(system.value(part)?))));
-    let known: Vec<String> = known.collect();
-    (!known.is_empty()).then(|| format!("Energies of single texts: {}", known.join(", ")))
+    let known = join(known, ", ");
+    (!known.is_empty()).then(|| format!("Energies of single texts: {known}"))
 }
 
 /// The shares of the bands. `None` where they were not counted.
@@ -110,25 +109,18 @@ pub(super) fn bands(system: &System) -> Option<Table> {
         .columns
         .extend(["energy ↓", "samples", "share"].map(Column::number));
     for (place, band) in bands.iter().enumerate() {
-        let Band {
-            from,
-            to,
-            samples,
-            share,
-            ..
-        } = band;
         // A cut belongs to the band above it, but the last one to the band below.
         let (opening, closing) = match place {
             _ if place == last => ('(', ']'),
             _ if place + 1 == last => ('[', ']'),
             _ => ('[', ')'),
         };
-        let end = |end: &Option<f64>| end.map_or(NONE.to_string(), number);
+        let [from, to] = [band.from, band.to].map(|end| end.map_or(NONE.to_string(), number));
         table.push(vec![
             Cell::text(&band.name),
-            Cell::text(format!("{opening}{}, {}{closing}", end(from), end(to))),
-            Cell::optional(*samples, |count| format!("{count:.0}")),
-            Cell::optional(*share, |share| format!("{:.1} %", 100.0 * share)),
+            Cell::text(format!("{opening}{from}, {to}{closing}")),
+            Cell::optional(band.samples, |count| format!("{count:.0}")),
+            Cell::optional(band.share, |share| format!("{:.1} %", 100.0 * share)),
         ]);
     }
     table.remarks.extend(band_of_shuffled(system));
@@ -173,41 +165,30 @@ pub(super) fn is_of_part(id: &MetricId) -> bool {
 /// How energies go with the metrics of texts, sample by sample. `None` where nothing was correlated.
 pub(super) fn correlations(system: &System) -> Option<Table> {
     let interval = interval_name(system);
-    let mut table = Table::new(
-        "Do energies go with the metrics of texts, sample by sample?",
-        "etes-correlations",
-    );
+    let title = "Do energies go with the metrics of texts, sample by sample?";
+    let mut table = Table::new(title, "etes-correlations");
     table.columns = vec![
         Column::text(""),
         Column::number("Spearman").with_interval(&interval),
         Column::number("Pearson").with_interval(&interval).spare_interval(0),
         Column::number("agree if"),
     ];
-    let own = system.results.scores.iter().filter(|score| score.model == system.name);
-    let correlated = own.filter(|score| score.metric.measure() == "etes.spearman");
+    let correlated = system
+        .scores()
+        .filter(|score| score.metric.measure() == "etes.spearman");
     for name in correlated.filter_map(|score| score.metric.parameter("with")) {
         let of = |kind: &str| Cell::score(system.score(&format!("{kind}(with={name})")));
         // Energies are low where a text fits, and so is the error rate.
-        let agreement = if MetricId::from(name).family() == "wer" {
-            "> 0"
-        } else {
-            "< 0"
-        };
-        table.push(vec![
-            Cell::text(name),
-            of("spearman"),
-            of("pearson"),
-            Cell::text(agreement),
-        ]);
+        let is_error = MetricId::from(name).family() == "wer";
+        let agreement = Cell::text(if is_error { "> 0" } else { "< 0" });
+        table.push(vec![Cell::text(name), of("spearman"), of("pearson"), agreement]);
     }
     Some(table).filter(|table| !table.rows.is_empty())
 }
 
 /// `95 % interval`.
 pub(super) fn interval_name(system: &System) -> String {
-    system
-        .level()
-        .map_or("interval".to_string(), |level| format!("{} interval", percent(level)))
+    interval_head(system.level())
 }
 
 /// More groups than this are shown by this many of the best and the worst.
@@ -235,13 +216,7 @@ pub(super) fn groups(system: &System) -> Vec<Table> {
 
 fn of_factor(system: &System, groups: &Groups) -> Table {
     let sorted = groups.sorted();
-    let half = MOST_GROUPS / 2;
-    let is_cut = sorted.len() > MOST_GROUPS;
-    let shown: Vec<usize> = if is_cut {
-        [&sorted[..half], &sorted[sorted.len() - half..]].concat()
-    } else {
-        sorted.clone()
-    };
+    let shown = both_ends(&sorted, MOST_GROUPS);
     let known = || OF_GROUPS.iter().filter(|(column, ..)| groups.has(column));
     let factor = printable(groups.factor);
     let mut table = Table::new(format!("By {factor}, each within itself"), "etes-groups");
@@ -256,15 +231,13 @@ fn of_factor(system: &System, groups: &Groups) -> Table {
         spare: *spare,
         ..Column::number(format!("{name} {}", direction(*better).0))
     }));
-    for &group in &shown {
-        let energy = match groups.value("alignment", group) {
-            Some(value) => Cell::with_interval(value, groups.interval("alignment", group)),
-            None => Cell::optional(None, number),
-        };
+    for &&group in &shown {
+        let energy = groups.value("alignment", group);
+        let energy = energy.map(|value| Cell::with_interval(value, groups.interval("alignment", group)));
         let mut cells = vec![
             Cell::text(&groups.names[group]),
             Cell::optional(groups.value("samples", group), |count| format!("{count:.0}")),
-            energy,
+            energy.unwrap_or_else(|| Cell::optional(None, number)),
         ];
         cells.extend(known().map(|(column, ..)| {
             let decimals = match *column {
@@ -277,22 +250,18 @@ fn of_factor(system: &System, groups: &Groups) -> Table {
         }));
         table.push(cells);
     }
-    table.remarks = left_out(groups, sorted.len(), is_cut.then_some(half));
-    table
-}
-
-/// Which groups are not in the table.
-fn left_out(groups: &Groups, known: usize, half: Option<usize>) -> Vec<String> {
-    let mut remarks = Vec::new();
-    if let Some(half) = half {
-        remarks.push(format!("The {half} best and the {half} worst of {known} groups"));
+    let (half, count) = (shown.len() / 2, sorted.len());
+    if shown.len() < count {
+        table
+            .remarks
+            .push(format!("The {half} best and the {half} worst of {count} groups"));
     }
-    match groups.names.len() - known {
+    match groups.names.len() - count {
         0 => {}
-        1 => remarks.push("1 group has no energy".to_string()),
-        count => remarks.push(format!("{count} groups have no energy")),
+        1 => table.remarks.push("1 group has no energy".to_string()),
+        without => table.remarks.push(format!("{without} groups have no energy")),
     }
-    remarks
+    table
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@
 //! number, and the mean of shuffled pairs beside every level. What the results hold is sorted in `system`; `grids`, `by_group`,
 //! `ranked` and `readings` decide what is said.
 
-pub(crate) mod files;
 mod grids;
 mod readings;
 mod samples;
@@ -22,13 +21,15 @@ pub(crate) use system::{Band, Groups, System, is_of_etes};
 pub use table::etes_table;
 pub(crate) use table::{by_alignment, order_remarks};
 
-use crate::table::{self as tables, Cell};
+use crate::numbers;
+use crate::table::{self as tables, NONE};
 use repscope_core::Score;
 
 /// A value with its interval: `0.0207 [0.0151, 0.0263]`.
 fn written(score: &Score) -> String {
-    let cell = Cell::score(Some(score));
-    format!("{} {}", cell.text, cell.interval).trim_end().to_string()
+    score
+        .value
+        .map_or(NONE.to_string(), |value| numbers::written(value, score.interval))
 }
 
 /// Four decimals, as energies are written in the log. What rounds to zero has no sign.

@@ -7,7 +7,7 @@
 use super::{System, four, reason, written};
 use crate::compare::probability::probability;
 use crate::numbers::{number, percent};
-use crate::text::{columns, printable};
+use crate::text::{columns, join, printable};
 use repscope_core::{Results, Score};
 
 /// Matched pairs are called nearer up to this p-value, or from this many standard deviations where none was drawn.
@@ -19,8 +19,10 @@ const MOSTLY: f64 = 0.5;
 /// One or two sentences with a full stop each.
 pub(crate) fn reading(system: &System) -> String {
     let sentences = [level(system), reference(system), centred(system)];
-    let sentences = sentences.into_iter().flatten().map(|sentence| sentence + ".");
-    printable(&sentences.collect::<Vec<_>>().join(" "))
+    printable(&join(
+        sentences.into_iter().flatten().map(|sentence| sentence + "."),
+        " ",
+    ))
 }
 
 /// Whether matched pairs are nearer than shuffled ones; `None` where that is not known.
@@ -37,10 +39,9 @@ fn level(system: &System) -> Option<String> {
         return Some(format!("There is no energy: {}", reason(system.score("alignment"))));
     };
     let Some(shuffled) = system.value("shuffled") else {
-        let why = reason(system.score("shuffled"));
+        let (level, why) = (four(matched), reason(system.score("shuffled")));
         return Some(format!(
-            "The level {} cannot be judged without shuffled pairs: {why}",
-            four(matched)
+            "The level {level} cannot be judged without shuffled pairs: {why}"
         ));
     };
     let levels = format!("{} against {}", four(matched), four(shuffled));
@@ -66,12 +67,10 @@ fn level(system: &System) -> Option<String> {
         });
     }
     let own = four(matched - shuffled);
-    let often = system.value("auc").map_or(String::new(), |auc| {
-        format!(
-            "; a matched pair is the nearer one in {:.1} % of comparisons (50 % by chance)",
-            100.0 * auc
-        )
-    });
+    let often = system.value("auc").map(|auc| 100.0 * auc);
+    let often = often
+        .map(|often| format!("; a matched pair is the nearer one in {often:.1} % of comparisons (50 % by chance)"));
+    let often = often.unwrap_or_default();
     Some(if shuffled < 0.0 && shuffled / matched >= MOSTLY {
         format!(
             "The level {} is mostly the cone that all vectors lie in: shuffled pairs have {}, so {own} belongs to the \
@@ -104,7 +103,8 @@ fn reference(system: &System) -> Option<String> {
 /// What centering shows where the energies as they are do not.
 fn centred(system: &System) -> Option<String> {
     let (z, auc) = (system.value("centred.z")?, system.value("centred.auc")?);
-    (is_nearer(system) == Some(false) && z <= 2.0 * Z).then(|| {
+    let is_found = is_nearer(system) == Some(false) && z <= 2.0 * Z;
+    is_found.then(|| {
         format!(
             "After centering they are nearer (z = {}, AUC {})",
             number(z),
@@ -125,14 +125,10 @@ const LINES: [(&str, &str, &str); 4] = [
 
 /// The log of each system, in the specified lines. `level` is the confidence level of intervals that do not say theirs.
 pub fn etes_log(results: &Results, level: f64) -> String {
-    let blocks: Vec<String> = System::all(results)
-        .iter()
-        .map(|system| format!("{}\n{}", heading(system, level), lines(system)))
-        .collect();
-    if blocks.is_empty() {
-        "No energies.\n".to_string()
-    } else {
-        blocks.join("\n")
+    let block = |system: &System| format!("{}\n{}", heading(system, level), lines(system));
+    match join(System::all(results).iter().map(block), "\n").as_str() {
+        "" => "No energies.\n".to_string(),
+        blocks => blocks.to_string(),
     }
 }
 
@@ -141,14 +137,11 @@ pub(super) fn heading(system: &System, level: f64) -> String {
     let n = system.count();
     let samples = if n == 1 { "sample" } else { "samples" };
     let level = percent(system.level().unwrap_or(level));
-    let has_intervals = LINES
-        .iter()
-        .any(|(_, part, _)| system.score(part).is_some_and(|score| score.interval.is_some()));
-    let intervals = if has_intervals {
-        format!(", {level} intervals")
-    } else {
-        String::new()
-    };
+    let interval = |part: &str| system.score(part).and_then(|score| score.interval);
+    let has_intervals = LINES.iter().any(|(_, part, _)| interval(part).is_some());
+    let intervals = has_intervals
+        .then(|| format!(", {level} intervals"))
+        .unwrap_or_default();
     printable(&format!("{}: {n} {samples}{intervals}", system.name))
 }
 

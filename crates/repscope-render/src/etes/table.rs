@@ -9,7 +9,7 @@ use crate::numbers::number;
 use crate::scores::{Best, distinct, grouped, is_between, less, name_metrics, scores, scores_with};
 use crate::table::{Block, Cell, Column, Document, Item, NONE, Table};
 use crate::text::printable;
-use crate::{Color, Format, long_csv};
+use crate::{Color, Format, csv_files};
 use repscope_core::{MetricId, Results, Score};
 
 /// What the rows mean that do not say it themselves.
@@ -25,7 +25,7 @@ const LEVEL: f64 = 0.95;
 /// [`Format::Csv`] is the long form of all scores.
 pub fn etes_table(results: &Results, format: Format, width: usize, color: Color) -> String {
     if format == Format::Csv {
-        return long_csv::render(results);
+        return csv_files::long(results);
     }
     let systems = System::all(results);
     if systems.is_empty() {

@@ -5,6 +5,7 @@
 use super::{Run, Set, written};
 use crate::numbers::number;
 use crate::table::NONE;
+use crate::text::join;
 use repscope_core::{Results, Score};
 
 /// How far an accuracy may be from one that was stated with four digits.
@@ -37,11 +38,8 @@ impl Finding {
 /// `complete` are the names of the sets that were asked for.
 pub fn perturb_findings(results: &Results, expected: &[(String, f64)], complete: &[String]) -> Vec<Finding> {
     let Some(run) = Run::first(results) else {
-        return vec![Finding::new(
-            "completeness",
-            None,
-            "there are no scores of perturbed inputs",
-        )];
+        let why = "there are no scores of perturbed inputs";
+        return vec![Finding::new("completeness", None, why)];
     };
     let mut findings = vec![baseline(&run, expected), completeness(&run, complete)];
     findings.extend(run.families().iter().map(|family| monotonicity(&run, family)));
@@ -62,25 +60,19 @@ fn baseline(run: &Run, expected: &[(String, f64)]) -> Finding {
     for (head, stated) in expected {
         let Some(value) = run.baseline(head).and_then(|score| score.value) else {
             holds = holds.filter(|holds| !holds);
+            let (stated, heads) = (number(*stated), run.heads.join(", "));
             words.push(format!(
-                "{head} has no accuracy to compare with {}; the heads are {}",
-                number(*stated),
-                run.heads.join(", ")
+                "{head} has no accuracy to compare with {stated}; the heads are {heads}"
             ));
             continue;
         };
         let difference = (value - stated).abs();
-        let is_same = difference <= ROUNDING + BINARY;
-        if !is_same {
-            holds = Some(false);
-        }
-        words.push(if is_same {
-            format!("{head} {value:.5} is the stated {}", number(*stated))
+        let stated = number(*stated);
+        words.push(if difference <= ROUNDING + BINARY {
+            format!("{head} {value:.5} is the stated {stated}")
         } else {
-            format!(
-                "{head} {value:.5} is {difference:.5} from the stated {}",
-                number(*stated)
-            )
+            holds = Some(false);
+            format!("{head} {value:.5} is {difference:.5} from the stated {stated}")
         });
     }
     Finding::new(check, holds, words.join("; "))
@@ -90,23 +82,17 @@ fn baseline(run: &Run, expected: &[(String, f64)]) -> Finding {
 fn completeness(run: &Run, complete: &[String]) -> Finding {
     let check = "completeness";
     if complete.is_empty() {
-        return Finding::new(
-            check,
-            None,
-            format!("{} sets; no list of sets was given", run.sets.len()),
-        );
+        let sets = run.sets.len();
+        return Finding::new(check, None, format!("{sets} sets; no list of sets was given"));
     }
-    let is_there = |set: &&String| {
-        let of = |head: &String| run.accuracy(head, set).is_some_and(|score| score.value.is_some());
-        run.heads.iter().all(of)
-    };
-    let (there, missing): (Vec<&String>, Vec<&String>) = complete.iter().partition(is_there);
-    let mut evidence = format!("{} of {} sets", there.len(), complete.len());
+    let value = |head: &str, set: &str| run.accuracy(head, set).and_then(|score| score.value);
+    let is_missing = |set: &&String| run.heads.iter().any(|head| value(head, set).is_none());
+    let missing: Vec<&String> = complete.iter().filter(is_missing).collect();
+    let mut evidence = format!("{} of {} sets", complete.len() - missing.len(), complete.len());
     if !missing.is_empty() {
-        let missing: Vec<&str> = missing.into_iter().map(String::as_str).collect();
-        evidence += &format!("; missing: {}", missing.join(", "));
+        evidence += &format!("; missing: {}", join(&missing, ", "));
     }
-    Finding::new(check, Some(there.len() == complete.len()), evidence)
+    Finding::new(check, Some(missing.is_empty()), evidence)
 }
 
 /// `1, 2 and 5 %`.
@@ -138,44 +124,36 @@ pub(super) fn monotonicity(run: &Run, family: &str) -> Finding {
         rises.extend(largest_rise(head, &scores));
     }
     let leading = run.leading();
-    let value = |set: &&Set| {
-        let score = run.pis(leading, "", &set.name);
-        score.and_then(|score| score.value).map_or(NONE.to_string(), number)
-    };
-    let values: Vec<String> = sets.iter().map(value).collect();
+    let value = |set: &&Set| run.pis(leading, "", &set.name).and_then(|score| score.value);
+    let values = join(sets.iter().map(|set| value(set).map_or(NONE.to_string(), number)), ", ");
     let strengths: Vec<f64> = sets.iter().map(|set| set.percent).collect();
-    let told = format!("{leading} {} at {}", values.join(", "), percents(&strengths));
-    match (rises.is_empty(), is_open) {
-        (false, _) => Finding::new(
-            check,
-            Some(false),
-            format!("{told}; rises beyond the intervals: {}", and(&rises)),
-        ),
-        (true, true) => Finding::new(check, None, format!("{told}; not every score has an interval")),
-        (true, false) => Finding::new(check, Some(true), format!("{told}; no head rises beyond the intervals")),
-    }
+    let told = format!("{leading} {values} at {}", percents(&strengths));
+    let (holds, why) = match (rises.is_empty(), is_open) {
+        (false, _) => (Some(false), format!("rises beyond the intervals: {}", and(&rises))),
+        (true, true) => (None, "not every score has an interval".to_string()),
+        (true, false) => (Some(true), "no head rises beyond the intervals".to_string()),
+    };
+    Finding::new(check, holds, format!("{told}; {why}"))
 }
 
 /// The two strengths of which the stronger scores most above the weaker, where intervals lie apart.
 fn largest_rise(head: &str, scores: &[(&Set, Option<&Score>)]) -> Option<String> {
-    let known: Vec<(&Set, f64, [f64; 2])> = scores
+    let known = scores
         .iter()
-        .filter_map(|(set, score)| Some((*set, score.as_ref()?.value?, score.as_ref()?.interval?)))
-        .collect();
-    let mut largest: Option<(f64, usize, usize)> = None;
-    for (later, (_, _, [low, _])) in known.iter().enumerate() {
-        for (earlier, (_, _, [_, high])) in known[..later].iter().enumerate() {
-            let gap = low - high;
-            if gap > largest.map_or(0.0, |(gap, _, _)| gap) {
-                largest = Some((gap, earlier, later));
+        .filter_map(|(set, score)| Some((*set, (*score)?.value?, (*score)?.interval?)));
+    let known: Vec<(&Set, f64, [f64; 2])> = known.collect();
+    let mut largest = (0.0, None);
+    for (i, later) in known.iter().enumerate() {
+        for earlier in &known[..i] {
+            let gap = later.2[0] - earlier.2[1];
+            if gap > largest.0 {
+                largest = (gap, Some((earlier, later)));
             }
         }
     }
-    let (_, earlier, later) = largest?;
-    let of = |place: usize| {
-        let (set, value, interval) = &known[place];
-        format!("{} {}", set.name, written(*value, Some(*interval)))
-    };
+    let of =
+        |(set, value, interval): &(&Set, f64, [f64; 2])| format!("{} {}", set.name, written(*value, Some(*interval)));
+    let (earlier, later) = largest.1?;
     Some(format!("{head} from {} to {}", of(earlier), of(later)))
 }
 
@@ -187,36 +165,32 @@ const LIT: &str = "(f=lit)";
 /// Top above random above bottom at every percent, one answer for each head.
 fn ordering(run: &Run) -> Vec<Finding> {
     let families = run.families();
-    let present: Vec<&str> = EXPECTED
-        .into_iter()
-        .filter(|family| families.contains(family))
-        .collect();
+    let present = EXPECTED.into_iter().filter(|family| families.contains(family));
+    let present: Vec<&str> = present.collect();
     let of_head = |head: &String| {
         let check = format!("ordering of {head}");
-        let pairs: Vec<Pair> = present
-            .windows(2)
-            .map(|pair| compare(run, head, "", pair[0], pair[1]))
-            .collect();
+        let compared = |part: &str| {
+            let pairs = present
+                .windows(2)
+                .map(|pair| compare(run, head, part, pair[0], pair[1]));
+            pairs.collect::<Vec<Pair>>()
+        };
+        let pairs = compared("");
         if pairs.iter().all(Pair::is_empty) {
             let why = "it needs two of top, random and bottom at the same percent";
             return Finding::new(check, None, why);
         }
         let holds = together(&pairs);
         let mut words: Vec<String> = pairs.iter().filter(|pair| !pair.is_empty()).map(Pair::words).collect();
-        let by_lit: Vec<Pair> = present
-            .windows(2)
-            .map(|pair| compare(run, head, LIT, pair[0], pair[1]))
-            .collect();
+        let by_lit = compared(LIT);
         let is_told = by_lit.iter().map(Pair::count).eq(pairs.iter().map(Pair::count));
         if is_told && together(&by_lit) != holds {
-            words.push(format!(
-                "by the share of lit pixels that was masked, {}",
-                match together(&by_lit) {
-                    Some(true) => "it holds",
-                    Some(false) => "it does not hold",
-                    None => "it is open",
-                }
-            ));
+            let it = match together(&by_lit) {
+                Some(true) => "it holds",
+                Some(false) => "it does not hold",
+                None => "it is open",
+            };
+            words.push(format!("by the share of lit pixels that was masked, {it}"));
         }
         Finding::new(check, holds, words.join("; "))
     };
@@ -224,6 +198,7 @@ fn ordering(run: &Run) -> Vec<Finding> {
 }
 
 /// Two families at the percents they share.
+#[derive(Default)]
 struct Pair<'a> {
     names: [&'a str; 2],
     above: Vec<f64>,
@@ -236,18 +211,15 @@ struct Pair<'a> {
 fn compare<'a>(run: &Run, head: &str, part: &str, first: &'a str, second: &'a str) -> Pair<'a> {
     let mut pair = Pair {
         names: [first, second],
-        above: Vec::new(),
-        open: Vec::new(),
-        below: Vec::new(),
-        worst: None,
+        ..Pair::default()
     };
     for set in run.of_family(first) {
         let Some(other) = run.at(second, set.percent) else {
             continue;
         };
         let known = |set: &Set| {
-            run.pis(head, part, &set.name)
-                .and_then(|score| Some((score.value?, score.interval)))
+            let score = run.pis(head, part, &set.name)?;
+            Some((score.value?, score.interval))
         };
         let (Some((a, of_a)), Some((b, of_b))) = (known(set), known(other)) else {
             continue;
@@ -258,14 +230,8 @@ fn compare<'a>(run: &Run, head: &str, part: &str, first: &'a str, second: &'a st
                 pair.below.push(set.percent);
                 let gap = low - high;
                 if pair.worst.as_ref().is_none_or(|(worst, _)| gap > *worst) {
-                    let words = format!(
-                        "{} {} against {} {}",
-                        set.name,
-                        written(a, of_a),
-                        other.name,
-                        written(b, of_b)
-                    );
-                    pair.worst = Some((gap, words));
+                    let (a, b) = (written(a, of_a), written(b, of_b));
+                    pair.worst = Some((gap, format!("{} {a} against {} {b}", set.name, other.name)));
                 }
             }
             _ => pair.open.push(set.percent),
@@ -290,16 +256,12 @@ impl Pair<'_> {
             parts.push(format!("{first} is above {second} at {}", percents(&self.above)));
         }
         if !self.open.is_empty() {
-            parts.push(format!(
-                "{first} and {second} cannot be told apart at {}",
-                percents(&self.open)
-            ));
+            let open = percents(&self.open);
+            parts.push(format!("{first} and {second} cannot be told apart at {open}"));
         }
         if let Some((_, worst)) = &self.worst {
-            parts.push(format!(
-                "{first} is below {second} at {} ({worst})",
-                percents(&self.below)
-            ));
+            let below = percents(&self.below);
+            parts.push(format!("{first} is below {second} at {below} ({worst})"));
         }
         parts.join(", ")
     }
@@ -336,23 +298,27 @@ pub(super) fn sanity(run: &Run) -> Finding {
             }
         }
     }
-    let check = "sanity";
-    let mut parts = Vec::new();
-    if !beyond.is_empty() {
-        parts.push(format!("below 0 beyond the intervals: {}", named(&beyond)));
+    let parts = [
+        ("beyond the intervals", &beyond),
+        ("within noise", &within),
+        ("without an interval", &open),
+    ];
+    let parts = parts.iter().filter(|(_, items)| !items.is_empty());
+    let mut parts = join(
+        parts.map(|(how, items)| format!("below 0 {how}: {}", named(items))),
+        "; ",
+    );
+    if parts.is_empty() {
+        parts = format!("none of {scores} scores is below 0");
     }
-    if !within.is_empty() {
-        parts.push(format!("below 0 within noise: {}", named(&within)));
-    }
-    if !open.is_empty() {
-        parts.push(format!("below 0 without an interval: {}", named(&open)));
-    }
-    match (scores, beyond.is_empty(), open.is_empty()) {
-        (0, _, _) => Finding::new(check, None, "there are no scores"),
-        (_, false, _) => Finding::new(check, Some(false), parts.join("; ")),
-        (_, _, false) => Finding::new(check, None, parts.join("; ")),
-        _ if parts.is_empty() => Finding::new(check, Some(true), format!("none of {scores} scores is below 0")),
-        _ => Finding::new(check, Some(true), parts.join("; ")),
+    let holds = match (beyond.is_empty(), open.is_empty()) {
+        (false, _) => Some(false),
+        (_, false) => None,
+        _ => Some(true),
+    };
+    match scores {
+        0 => Finding::new("sanity", None, "there are no scores"),
+        _ => Finding::new("sanity", holds, parts),
     }
 }
 
@@ -379,11 +345,14 @@ fn saturation(run: &Run) -> Finding {
     match (judged, at_chance.is_empty()) {
         (0, _) => Finding::new(check, None, "no accuracy has a chance level to compare with"),
         (_, true) => Finding::new(check, Some(true), "accuracy is above chance in every set"),
-        (_, false) => Finding::new(
-            check,
-            Some(false),
-            format!("at chance, where more masking cannot lower it: {}", named(&at_chance)),
-        ),
+        (_, false) => {
+            let named = named(&at_chance);
+            Finding::new(
+                check,
+                Some(false),
+                format!("at chance, where more masking cannot lower it: {named}"),
+            )
+        }
     }
 }
 

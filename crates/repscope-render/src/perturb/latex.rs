@@ -7,7 +7,7 @@ use super::{Run, Set};
 use crate::numbers::{number, number_with_interval, percent};
 use crate::table::latex::{escape, math};
 use crate::table::reason;
-use crate::text::printable;
+use crate::text::{join, printable};
 use repscope_core::{Results, Score};
 
 /// Heads beside each other that fit one column of a journal.
@@ -48,9 +48,9 @@ fn caption(run: &Run, suffix: &str) -> String {
         let value = in_percent(run.baseline(head)?)?.0;
         Some(format!("{} {} \\%", escape(head), math(&value)))
     });
-    let baselines: Vec<String> = baselines.collect();
+    let baselines = join(baselines, ", ");
     if !baselines.is_empty() {
-        sentences.push(format!("Accuracy without perturbation: {}.", baselines.join(", ")));
+        sentences.push(format!("Accuracy without perturbation: {baselines}."));
     }
     let first = run.sets.first().and_then(|set| run.pis(run.leading(), "", &set.name));
     if let Some((score, level)) = first.and_then(|score| Some((score, score.level?))) {
@@ -97,26 +97,21 @@ fn lines(run: &Run, heads: &[String], set: &Set) -> String {
         first.push(value + &drop.unwrap_or_default());
         second.push(interval.unwrap_or_default());
     }
+    let (values, intervals) = (first.join(" & "), second.join(" & "));
     match second.iter().all(String::is_empty) {
-        true => format!("    {} \\\\\n", first.join(" & ")),
+        true => format!("    {values} \\\\\n"),
         // The brackets belong to the line above.
-        false => format!(
-            "    {} \\\\[-2pt]\n    {} \\\\\n",
-            first.join(" & "),
-            second.join(" & ")
-        ),
+        false => format!("    {values} \\\\[-2pt]\n    {intervals} \\\\\n"),
     }
 }
 
 /// A value and its interval as they are written.
-pub(super) fn with_interval(score: &Score) -> Option<(String, Option<String>)> {
-    Some(match (score.value?, score.interval) {
-        (value, Some(interval)) => {
-            let (value, interval) = number_with_interval(value, interval);
-            (value, Some(interval))
-        }
-        (value, None) => (number(value), None),
-    })
+fn with_interval(score: &Score) -> Option<(String, Option<String>)> {
+    let Some(interval) = score.interval else {
+        return Some((number(score.value?), None));
+    };
+    let (value, interval) = number_with_interval(score.value?, interval);
+    Some((value, Some(interval)))
 }
 
 /// The same for a share, in percent.
@@ -168,29 +163,17 @@ fn macros(run: &Run, suffix: &str) -> String {
     };
     for head in &run.heads {
         let of = letters(head);
-        if let Some(score) = run.baseline(head) {
-            commands.add(format!("PISBaseline{of}"), in_percent(score), score);
-        }
+        commands.add(format!("PISBaseline{of}"), in_percent, run.baseline(head));
         for set in &run.sets {
             let name = format!("PIS{}{}{of}", letters(&set.family), spelled(set.percent));
-            if let Some(score) = run.pis(head, "", &set.name) {
-                commands.add(name.clone(), with_interval(score), score);
-            }
-            if let Some(score) = run.pis(head, ".drop", &set.name) {
-                commands.add(format!("{name}Drop"), in_percent(score), score);
-            }
-            if let Some(score) = run.accuracy(head, &set.name) {
-                commands.add(format!("{name}Accuracy"), in_percent(score), score);
-            }
+            commands.add(name.clone(), with_interval, run.pis(head, "", &set.name));
+            commands.add(format!("{name}Drop"), in_percent, run.pis(head, ".drop", &set.name));
+            commands.add(format!("{name}Accuracy"), in_percent, run.accuracy(head, &set.name));
         }
         for family in run.families() {
             let name = format!("PIS{}{of}", letters(family));
-            if let Some(score) = run.pis(head, ".mean", family) {
-                commands.add(format!("{name}Mean"), with_interval(score), score);
-            }
-            if let Some(score) = run.pis(head, ".aopc", family) {
-                commands.add(format!("{name}Aopc"), in_percent(score), score);
-            }
+            commands.add(format!("{name}Mean"), with_interval, run.pis(head, ".mean", family));
+            commands.add(format!("{name}Aopc"), in_percent, run.pis(head, ".aopc", family));
         }
     }
     if let (Some(ratio), _) = ratio(run) {
@@ -206,8 +189,9 @@ struct Commands {
 
 impl Commands {
     /// A command for the value, and one for its interval.
-    fn add(&mut self, name: String, written: Option<(String, Option<String>)>, score: &Score) {
-        match written {
+    fn add(&mut self, name: String, write: fn(&Score) -> Option<(String, Option<String>)>, score: Option<&Score>) {
+        let Some(score) = score else { return };
+        match write(score) {
             Some((value, interval)) => {
                 self.define(name.clone(), &math(&value));
                 if let Some(interval) = interval {
@@ -258,8 +242,7 @@ fn spelled(percent: f64) -> String {
     let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
     let mut text = match whole.parse::<usize>() {
         Ok(n @ 0..20) => ONES[n].to_string(),
-        Ok(n @ 20..100) if n % 10 == 0 => TENS[n / 10].to_string(),
-        Ok(n @ 20..100) => format!("{}{}", TENS[n / 10], ONES[n % 10]),
+        Ok(n @ 20..100) => format!("{}{}", TENS[n / 10], if n % 10 == 0 { "" } else { ONES[n % 10] }),
         Ok(100) => "Hundred".to_string(),
         _ => letters(whole),
     };

@@ -5,18 +5,18 @@
 use super::findings::Finding;
 use super::{Run, Set, written};
 use crate::compare::probability::probability;
-use crate::numbers::{number, percent, rough};
-use crate::scores::distinct;
+use crate::numbers::{interval_head, number, percent, rough};
+use crate::scores::{distinct, grouped};
 use crate::table::{Block, Cell, Check, Column, Document, Item, NONE, Row, Table, reason};
 use crate::text::printable;
-use crate::{Color, Format, long_csv};
+use crate::{Color, Format, csv_files};
 use repscope_core::{Results, Score};
 
 /// Writes the scores of perturbed inputs and what was found. `width` (terminal columns) and `color` matter to
 /// [`Format::Table`] only. [`Format::Csv`] is the long form of all scores.
 pub fn perturb_table(results: &Results, findings: &[Finding], format: Format, width: usize, color: Color) -> String {
     if format == Format::Csv {
-        return long_csv::render(results);
+        return csv_files::long(results);
     }
     let Some(run) = Run::first(results) else {
         return crate::render(&Results::default(), format, width, color);
@@ -58,8 +58,7 @@ pub(super) fn of_head(run: &Run, head: &str) -> Table {
         let chance = score.chance.map(|chance| format!("chance {}, ", rough(chance)));
         title += &format!(", {}{} samples", chance.unwrap_or_default(), score.n);
     }
-    let level = baseline.and_then(|score| score.level);
-    let interval = level.map_or("interval".to_string(), |level| format!("{} interval", percent(level)));
+    let interval = interval_head(baseline.and_then(|score| score.level));
     let has_lit = has_lit(run);
     let mut table = Table::new(title, label(head));
     // The interval of the accuracy says the least, that of the score being of the same samples.
@@ -115,10 +114,8 @@ pub(super) fn families(run: &Run) -> Option<Table> {
 /// The classes of each head that lose most at the strongest set.
 pub(super) fn classes(run: &Run) -> Option<Table> {
     let set = run.strongest()?;
-    let mut table = Table::new(
-        format!("Most sensitive classes at {}", printable(&set.name)),
-        label("classes"),
-    );
+    let title = format!("Most sensitive classes at {}", printable(&set.name));
+    let mut table = Table::new(title, label("classes"));
     table.columns = vec![
         Column::text("class"),
         Column::number("PIS").with_interval("interval"),
@@ -149,19 +146,16 @@ fn label(name: &str) -> String {
 }
 
 fn has_lit(run: &Run) -> bool {
-    let known = |set: &Set| {
+    let lit = |set: &Set| {
         run.pis(run.leading(), "(f=lit)", &set.name)
-            .is_some_and(|score| score.value.is_some())
+            .and_then(|score| score.value)
     };
-    run.sets.iter().any(known)
+    run.sets.iter().any(|set| lit(set).is_some())
 }
 
 /// The value of a score; a dash where it was not computed either.
 fn known(score: Option<&repscope_core::Score>) -> Cell {
-    match score {
-        Some(score) => Cell::score(Some(score)),
-        None => Cell::optional(None, number),
-    }
+    score.map_or_else(|| Cell::optional(None, number), |score| Cell::score(Some(score)))
 }
 
 /// What the columns mean, how intervals were made, and why values are missing.
@@ -185,10 +179,8 @@ pub(super) fn remarks(run: &Run) -> Vec<String> {
             ("pis", _) => "PIS",
             _ => return None,
         };
-        Some(format!(
-            "{method} over {} ({what})",
-            score.unit.as_deref().unwrap_or("samples")
-        ))
+        let unit = score.unit.as_deref().unwrap_or("samples");
+        Some(format!("{method} over {unit} ({what})"))
     };
     let ways: Vec<String> = drawn().filter_map(way).collect();
     if let (false, Some(level)) = (ways.is_empty(), drawn().find_map(|score| score.level)) {
@@ -196,13 +188,7 @@ pub(super) fn remarks(run: &Run) -> Vec<String> {
         remarks.push(format!("{} intervals: {ways}", percent(level)));
     }
     let missing = drawn().filter(|score| score.value.is_none() && score.metric.parameter("f") != Some("all"));
-    let missing: Vec<(String, String)> = missing.map(|score| (score.metric.to_string(), reason(score))).collect();
-    for why in distinct(missing.iter().map(|(_, why)| why.as_str())) {
-        let of: Vec<&str> = missing
-            .iter()
-            .filter(|(_, own)| own == why)
-            .map(|(metric, _)| metric.as_str())
-            .collect();
+    for (why, of) in grouped(missing.map(|score| (reason(score), score.metric.as_str()))) {
         let who = match of.as_slice() {
             [one] => one.to_string(),
             several => format!("{} and {} more", several[0], several.len() - 1),

@@ -2,7 +2,6 @@
 //! The scores of a retrieval, sorted: each belongs to a model, a set of labels, a direction, a measure and a K, all of
 //! which its printed identity says (`label_precision.text2sensor.macro(labels=l2)@10`).
 
-pub(crate) mod files;
 pub(crate) mod label_retrieval;
 pub(crate) mod readings;
 pub(crate) mod table;

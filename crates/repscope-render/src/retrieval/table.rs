@@ -7,7 +7,7 @@ use crate::numbers::{number_with_margin, percent, rough};
 use crate::scores::{Best, grouped, scores_with};
 use crate::table::{Block, Cell, Document, Table, reason};
 use crate::text::{join, printable};
-use crate::{Color, Format, long_csv};
+use crate::{Color, Format, csv_files};
 use repscope_core::{Results, Score};
 
 /// The measures at K that are shown, by row. The others (macro of recall, say) are in the CSV and JSON files only: a
@@ -55,7 +55,7 @@ const MEANINGS: [(&str, &str); 9] = [
 pub fn retrieval_table(results: &Results, format: Format, width: usize, color: Color) -> String {
     let parts = parts(results);
     if format == Format::Csv {
-        return long_csv::render(results);
+        return csv_files::long(results);
     }
     if parts.is_empty() {
         return crate::render(&Results::default(), format, width, color);
