@@ -21,11 +21,7 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
     };
     let is_listed = |d: &&Difference| differences.len() <= MOST_LINES || d.better != Better::Neither;
     let listed: Vec<&Difference> = differences.iter().filter(is_listed).collect();
-    let mut table = Table {
-        caption: "Differences between models".to_string(),
-        label: "differences".to_string(),
-        ..Table::default()
-    };
+    let mut table = Table::captioned("Differences between models", "differences");
     table.columns = vec![
         Column::text("metric"),
         Column::text("model A"),
@@ -74,11 +70,7 @@ fn wins(differences: &[Difference], models: &Models) -> String {
         let won = differences.iter().filter(|d| d.winner.as_deref() == Some(winner));
         won.filter(|d| is_between(d, winner, other)).count()
     };
-    let mut table = Table {
-        caption: "Scores in which one model is better than another".to_string(),
-        label: "wins".to_string(),
-        ..Table::default()
-    };
+    let mut table = Table::captioned("Scores in which one model is better than another", "wins");
     table.columns = vec![Column::text("better")];
     table.columns.extend(compared.iter().map(|model| Column {
         head: Cell {

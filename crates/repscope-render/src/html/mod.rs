@@ -16,7 +16,7 @@ mod summary;
 mod worst;
 
 use crate::NamedFigure;
-use crate::scores::distinct;
+use crate::scores::sorted;
 use crate::table::html::numbers;
 use crate::table::{Cell, Column, Table};
 use repscope_core::Results;
@@ -64,63 +64,31 @@ pub struct InputLine {
     pub about: String,
 }
 
-/// A part of the page with a heading of its own.
-struct Section {
-    /// What links to it use.
-    id: &'static str,
-    title: &'static str,
-    html: String,
-}
+/// A part of the page with a heading of its own: what links to it use, its title and its contents.
+type Section = (&'static str, &'static str, String);
 
 /// The report as one self-contained HTML file.
 pub fn report_html(page: &Page) -> String {
     let models = Models::of(page.results);
     let (figures, ink) = figures::section(page);
     let (embeddings, energies) = samples::apart(page.results);
-    let sections = [
-        Section {
-            id: "summary",
-            title: "Summary",
-            html: summary::section(page.results, &models),
-        },
-        Section {
-            id: "differences",
-            title: "Differences between models",
-            html: differences::section(page.results, &models),
-        },
-        Section {
-            id: "figures",
-            title: "Figures",
-            html: figures,
-        },
-        Section {
-            id: "maps",
-            title: "Maps",
-            html: map::section(&embeddings, &models),
-        },
-        Section {
-            id: "worst",
-            title: "Worst samples",
-            html: worst::section(&embeddings, &models) + &worst::section(&energies, &models),
-        },
-        Section {
-            id: "breakdowns",
-            title: "Breakdowns",
-            html: breakdowns::section(page.results, &models),
-        },
-        Section {
-            id: "definitions",
-            title: "Definitions",
-            html: cards::section(page.results),
-        },
-        Section {
-            id: "inputs",
-            title: "Inputs and options",
-            html: inputs(page, &models),
-        },
+    let worst = worst::section(&embeddings, &models) + &worst::section(&energies, &models);
+    let mut sections: Vec<Section> = vec![
+        ("summary", "Summary", summary::section(page.results, &models)),
+        (
+            "differences",
+            "Differences between models",
+            differences::section(page.results, &models),
+        ),
+        ("figures", "Figures", figures),
+        ("maps", "Maps", map::section(&embeddings, &models)),
+        ("worst", "Worst samples", worst),
+        ("breakdowns", "Breakdowns", breakdowns::section(page.results, &models)),
+        ("definitions", "Definitions", cards::section(page.results)),
+        ("inputs", "Inputs and options", inputs(page, &models)),
     ];
     // A section without content is left out.
-    let sections: Vec<&Section> = sections.iter().filter(|section| !section.html.is_empty()).collect();
+    sections.retain(|(_, _, html)| !html.is_empty());
     let body = body(page, &models, &sections);
     let font = repscope_figures::font_css(&format!("{LETTERS_OF_THE_SCRIPT}{}", letters(&body)));
     format!(
@@ -137,18 +105,15 @@ pub fn report_html(page: &Page) -> String {
     )
 }
 
-fn body(page: &Page, models: &Models, sections: &[&Section]) -> String {
-    let links: String = sections
-        .iter()
-        .map(|section| format!("<li><a href=\"#{}\">{}</a></li>\n", section.id, section.title))
-        .collect();
-    let contents: String = sections
-        .iter()
-        .map(|section| {
-            let Section { id, title, html } = section;
-            format!("<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title}</h2>\n{html}</section>\n")
-        })
-        .collect();
+fn body(page: &Page, models: &Models, sections: &[Section]) -> String {
+    let link = |(id, title, _): &Section| format!("<li><a href=\"#{id}\">{title}</a></li>\n");
+    let links: String = sections.iter().map(link).collect();
+    let content = |(id, title, html): &Section| {
+        format!(
+            "<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title}</h2>\n{html}</section>\n"
+        )
+    };
+    let contents: String = sections.iter().map(content).collect();
     format!(
         "<a class=\"skip\" href=\"#main\">Skip to the results</a>\n<div class=\"page\">\n<header>\n<h1>{}</h1>\n{}</header>\n\
          <aside class=\"side\" aria-label=\"Contents and controls\">\n<nav aria-label=\"Contents\">\n<h2 class=\"quiet\">Contents</h2>\n<ul>\n{links}</ul>\n</nav>\n{}{}</aside>\n\
@@ -171,10 +136,7 @@ const THEMES: &str = "<fieldset class=\"control themes\">\n<legend>Colors</legen
 
 /// What was run, in a line.
 fn head(page: &Page, models: &Models) -> String {
-    let mut facts = vec![match models.names.len() {
-        1 => "1 model".to_string(),
-        count => format!("{count} models"),
-    }];
+    let mut facts = vec![counted(models.names.len(), "model")];
     let (embeddings, energies) = samples::apart(page.results);
     if let Some(rows) = samples::rows(&embeddings).or(samples::rows(&energies)) {
         facts.push(format!("{rows} samples"));
@@ -189,10 +151,7 @@ fn head(page: &Page, models: &Models) -> String {
 
 /// Each letter of the page once, in order.
 fn letters(body: &str) -> String {
-    body.chars()
-        .collect::<std::collections::BTreeSet<char>>()
-        .into_iter()
-        .collect()
+    sorted(body.chars()).into_iter().collect()
 }
 
 /// The models of a run, in the order that gives them their colors in figures.
@@ -202,12 +161,10 @@ pub(crate) struct Models<'a> {
 
 impl<'a> Models<'a> {
     pub(super) fn of(results: &'a Results) -> Self {
-        let scored = results.scores.iter().map(|score| score.model.as_str());
-        let drawn = results.curves.iter().map(|curve| curve.model.as_str());
-        let sampled = results.samples.iter().map(|table| table.model.as_str());
+        let mut names = crate::samples::models(results);
         // Numbers about all models together carry no name.
-        let named = scored.chain(drawn).chain(sampled).filter(|name| !name.is_empty());
-        Models { names: distinct(named) }
+        names.retain(|name| !name.is_empty());
+        Models { names }
     }
 
     /// The name of a model beside a patch of its color.
@@ -226,17 +183,11 @@ impl<'a> Models<'a> {
         if self.names.len() < 2 {
             return String::new();
         }
-        let boxes: String = self
-            .names
-            .iter()
-            .map(|name| {
-                let toggle = of_model(name).replace("data-model", "data-toggle");
-                format!(
-                    "<label><input type=\"checkbox\" checked{toggle}> {}</label>\n",
-                    self.swatch(name)
-                )
-            })
-            .collect();
+        let toggle = |name: &&str| {
+            let (toggle, swatch) = (of_model(name).replace("data-model", "data-toggle"), self.swatch(name));
+            format!("<label><input type=\"checkbox\" checked{toggle}> {swatch}</label>\n")
+        };
+        let boxes: String = self.names.iter().map(toggle).collect();
         format!(
             "<fieldset class=\"control models\">\n<legend>Models</legend>\n{boxes}\
              <button type=\"button\" id=\"show-all\" hidden>Show all</button>\n</fieldset>\n"
@@ -256,22 +207,22 @@ pub(super) fn shown(name: &str) -> String {
 const MOST_WARNINGS: usize = 4;
 
 pub(super) fn warnings(results: &Results) -> String {
-    let items: String = results
-        .warnings
+    let all = &results.warnings;
+    if all.is_empty() {
+        return String::new();
+    }
+    let items: String = all
         .iter()
-        .map(|w| format!("<li>{}</li>\n", escape(w)))
+        .map(|warning| format!("<li>{}</li>\n", escape(warning)))
         .collect();
-    let title = match results.warnings.len() {
-        0 => return String::new(),
-        1 => "1 warning".to_string(),
-        count => format!("{count} warnings"),
-    };
-    let open = if results.warnings.len() <= MOST_WARNINGS {
-        " open"
-    } else {
-        ""
-    };
+    let title = counted(all.len(), "warning");
+    let open = if all.len() <= MOST_WARNINGS { " open" } else { "" };
     format!("<details class=\"warnings\"{open}>\n<summary>{title}</summary>\n<ul>\n{items}</ul>\n</details>\n")
+}
+
+/// `1 model`, `2 models`.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 pub(super) fn inputs(page: &Page, models: &Models) -> String {
@@ -319,12 +270,12 @@ fn flatten(name: &str, value: &Value, options: &mut Vec<(String, String)>) {
     match value {
         Value::Object(fields) => {
             for (field, value) in fields {
-                let name = if name.is_empty() {
-                    field.clone()
+                let above = if name.is_empty() {
+                    String::new()
                 } else {
-                    format!("{name}.{field}")
+                    format!("{name}.")
                 };
-                flatten(&name, value, options);
+                flatten(&format!("{above}{field}"), value, options);
             }
         }
         Value::Null if name.is_empty() => {}
