@@ -26,10 +26,8 @@ pub fn comparison(results: &Results, reference: Option<&str>, format: Format, wi
         return crate::csv_files::differences(results);
     }
     let Some(comparison) = Comparison::new(results, reference) else {
-        return match format {
-            Format::Latex => "% No differences.\n".to_string(),
-            _ => "No differences.\n".to_string(),
-        };
+        let comment = if format == Format::Latex { "% " } else { "" };
+        return format!("{comment}No differences.\n");
     };
     let mut tables = match comparison.only_other() {
         Some(other) => vec![two(&comparison, other)],
@@ -38,8 +36,8 @@ pub fn comparison(results: &Results, reference: Option<&str>, format: Format, wi
     if let Some(last) = tables.last_mut() {
         let words = &comparison.words;
         last.label = "compare".to_string();
-        last.legend
-            .push(format!("{LEGEND}; better: adjusted p ≤ {}", limit(comparison.level)));
+        let limit = limit(comparison.level);
+        last.legend.push(format!("{LEGEND}; better: adjusted p ≤ {limit}"));
         last.legend.extend(words.method.iter().cloned());
         last.remarks = words.remarks.clone();
     }
@@ -71,9 +69,8 @@ fn two(comparison: &Comparison, other: usize) -> Table {
         let line = row.lines[0].as_ref();
         let verdict = line.map(|l| l.verdict);
         let value = |model: usize, wins| {
-            row.values[model]
-                .clone()
-                .emphasized(Emphasis::Winner, verdict == Some(wins))
+            let value = row.values[model].clone();
+            value.emphasized(Emphasis::Winner, verdict == Some(wins))
         };
         vec![
             value(other, Verdict::Better),
@@ -94,10 +91,8 @@ fn two(comparison: &Comparison, other: usize) -> Table {
 
 /// All models, best first.
 fn ranked(comparison: &Comparison) -> Table {
-    let mut table = Table::new(
-        format!("{} models on the same rows, best first", comparison.models.len()),
-        "ranking",
-    );
+    let title = format!("{} models on the same rows, best first", comparison.models.len());
+    let mut table = Table::new(title, "ranking");
     table.columns = vec![Column::number("#"), Column::text("model")];
     table
         .columns
@@ -160,18 +155,15 @@ fn many(comparison: &Comparison) -> Table {
 /// The rows of a table: metric and direction, and what follows them.
 fn rows(comparison: &Comparison, cells: impl Fn(&comparison::Row) -> Vec<Cell>) -> Vec<Row> {
     let row = |(i, row): (usize, &comparison::Row)| {
-        let mut all = vec![
-            Cell {
-                marks: if row.is_unpaired { "†" } else { "" },
-                ..Cell::metric(&row.metric)
-            },
-            Cell::direction(row.better),
-        ];
-        all.extend(cells(row));
+        let metric = Cell {
+            marks: if row.is_unpaired { "†" } else { "" },
+            ..Cell::metric(&row.metric)
+        };
+        let lead = [metric, Cell::direction(row.better)];
         Row {
-            cells: all,
+            cells: lead.into_iter().chain(cells(row)).collect(),
             opens_block: row.opens_block && i > 0,
-            models: Vec::new(),
+            ..Row::default()
         }
     };
     comparison.rows.iter().enumerate().map(row).collect()

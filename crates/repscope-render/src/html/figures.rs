@@ -4,6 +4,7 @@
 use super::Models;
 use super::safe::escape;
 use super::{Page, map};
+use crate::text::capitalized;
 use repscope_figures::{
     Background, CLASS_COLORS, Figure, FontIn, Style, Theme, class_color, series_color, to_svg, value_color,
 };
@@ -52,10 +53,7 @@ fn readable(name: &str) -> String {
         .replace('_', " ")
         .replace("rankme", "RankMe")
         .replace("clid", "CLID");
-    let mut letters = name.chars();
-    letters
-        .next()
-        .map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+    capitalized(&name)
 }
 
 /// The figure as SVG for a page, where `number` makes its ids its own.

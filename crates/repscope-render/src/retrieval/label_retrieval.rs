@@ -27,7 +27,7 @@ pub fn retrieval_summary(results: &Results) -> String {
         text.push_str(&format!("{wide}\n\n"));
         for part in directions {
             let rule = "-".repeat(40);
-            text.push_str(&format!("{}:\n{rule}\n", printable(&title(part.direction, "->"))));
+            text.push_str(&format!("{}:\n{rule}\n", printable(&title(part.sides, "->"))));
             for k in part.ks(|measure| measure == MEASURE) {
                 text.push_str(&format!("  K={k:>3}  =>  Label-Recall@K = {}\n", value(part, k)));
             }

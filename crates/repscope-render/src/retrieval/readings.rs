@@ -3,7 +3,8 @@
 //! level, the ceiling and the interval that they need to be true.
 
 use super::{Part, by_labels, direction, names, parts};
-use crate::numbers::{number, number_with_interval, percent, rough};
+use crate::numbers::{number, number_with_interval, percent, rough, written};
+use crate::scores::sorted;
 use crate::text::printable;
 use repscope_core::{Results, Score};
 
@@ -66,13 +67,7 @@ impl<'a> Measured<'a> {
 
     /// `0.723 [0.710, 0.737]`.
     fn text(&self) -> String {
-        match self.score.interval {
-            Some(interval) => {
-                let (value, interval) = number_with_interval(self.value, interval);
-                format!("{value} {interval}")
-            }
-            None => number(self.value),
-        }
+        written(self.value, self.score.interval)
     }
 
     /// `0.723`, with as many digits as its interval deserves.
@@ -108,18 +103,14 @@ impl<'a> Measured<'a> {
 
 /// The K at which not all targets are retrieved anyway, smallest first.
 fn telling_ks(part: &Part<'_>) -> Vec<usize> {
-    let mut ks = part.ks(|measure| measure == "label_precision");
-    ks.sort_unstable();
+    let mut ks = sorted(part.ks(|measure| measure == "label_precision"));
     ks.retain(|&k| {
         // All targets are there where a recall is 1 by chance.
-        let is_all = part
-            .at("label_recall", k)
-            .and_then(|score| score.chance)
-            .is_some_and(|c| c > 1.0 - 1e-9);
-        !is_all
-            && part
-                .at("label_precision", k)
-                .is_some_and(|score| score.effective_k.is_none())
+        let chance = part.at("label_recall", k).and_then(|score| score.chance);
+        let is_whole = part
+            .at("label_precision", k)
+            .is_some_and(|score| score.effective_k.is_none());
+        is_whole && chance.is_none_or(|chance| chance <= 1.0 - 1e-9)
     });
     ks
 }
@@ -132,9 +123,7 @@ const LOW: f64 = 0.3;
 /// How high precision is at the smallest K.
 pub(super) fn level(part: &Part<'_>) -> Option<String> {
     let title = part.title();
-    let mut all = part.ks(|measure| measure == "label_precision");
-    all.sort_unstable();
-    let smallest = *all.first()?;
+    let smallest = *sorted(part.ks(|measure| measure == "label_precision")).first()?;
     let Some(&k) = telling_ks(part).first() else {
         let score = part.at("label_precision", smallest)?;
         let why = match (score.value, &score.reason) {
@@ -158,7 +147,8 @@ pub(super) fn level(part: &Part<'_>) -> Option<String> {
         return Some(format!("{is}, which is below chance ({by_chance})."));
     }
     if !precision.is_above_chance() {
-        let why = if precision.has_interval() {
+        let has_interval = precision.has_interval();
+        let why = if has_interval {
             "its interval holds the chance level"
         } else {
             "that is"
@@ -179,18 +169,16 @@ pub(super) fn level(part: &Part<'_>) -> Option<String> {
     let ceiling = ceiling.filter(|ceiling| *ceiling < NO_CEILING);
     let normalized = Measured::new(part.at("label_precision.normalized", k));
     if let (Some(ceiling), Some(normalized)) = (ceiling, normalized.filter(|_| precision.value < LOW)) {
-        let beyond_chance = normalized
-            .chance()
-            .map_or(normalized.value, |c| (normalized.value - c) / (1.0 - c));
+        let scaled = |c: f64| (normalized.value - c) / (1.0 - c);
+        let beyond_chance = normalized.chance().map_or(normalized.value, scaled);
         if beyond_chance > HIGH {
+            let chance = normalized
+                .chance()
+                .map_or(String::new(), |c| format!(" (chance {})", rough(c)));
+            let (ceiling, normalized) = (rough(ceiling), normalized.short());
             return Some(format!(
-                "{is}, below {LOW} because few targets share a query's label: the ceiling is {}, and normalized by it \
-                 precision is {}{}.",
-                rough(ceiling),
-                normalized.short(),
-                normalized
-                    .chance()
-                    .map_or(String::new(), |c| format!(" (chance {})", rough(c)))
+                "{is}, below {LOW} because few targets share a query's label: the ceiling is {ceiling}, and normalized by it \
+                 precision is {normalized}{chance}."
             ));
         }
     }
@@ -229,10 +217,8 @@ fn drop_with_k(part: &Part<'_>) -> Option<String> {
         return None;
     }
     let at = |measure: &str| {
-        Some([
-            Measured::new(part.at(measure, first))?,
-            Measured::new(part.at(measure, last))?,
-        ])
+        let [from, to] = [first, last].map(|k| Measured::new(part.at(measure, k)));
+        Some([from?, to?])
     };
     let [from, to] = at("label_precision")?;
     if !from.is_above_chance() {
@@ -273,11 +259,8 @@ fn drop_with_k(part: &Part<'_>) -> Option<String> {
 pub(super) fn balance(group: &[Part<'_>]) -> Vec<String> {
     let mut sentences = Vec::new();
     for (i, there) in group.iter().enumerate() {
-        let Some((query, target)) = there.direction.split_once('2') else {
-            continue;
-        };
-        let reverse = format!("{target}2{query}");
-        let back = group[i + 1..].iter().find(|part| part.direction == reverse);
+        let (query, target) = there.sides;
+        let back = group[i + 1..].iter().find(|part| part.sides == (target, query));
         sentences.extend(
             back.filter(|_| query != target)
                 .and_then(|back| against_reverse(there, back)),
@@ -325,35 +308,27 @@ const OF_PROTOTYPES: &str = "label_precision.normalized_macro";
 
 /// A sentence for each space that both prototypes and instances search.
 fn against_instances(group: &[Part<'_>], results: &Results) -> Vec<String> {
-    let prototypes = group
-        .iter()
-        .filter_map(|part| Some((part, part.direction.strip_prefix("prototype2")?)));
-    prototypes
-        .filter_map(|(part, target)| against(part, instances(group, target)?, results))
-        .collect()
+    let prototypes = group.iter().filter(|part| part.sides.0 == "prototype");
+    let sentence = |part: &Part<'_>| against(part, instances(group, part.sides.1)?, results);
+    prototypes.filter_map(sentence).collect()
 }
 
 /// The direction in which instances search this space, those of another space first.
 fn instances<'a, 'b>(group: &'b [Part<'a>], target: &str) -> Option<&'b Part<'a>> {
-    let to_target = || {
-        group.iter().filter(move |part| {
-            let sides = part.direction.split_once('2');
-            sides.is_some_and(|(query, of)| of == target && query != "prototype")
-        })
-    };
-    let itself = format!("{target}2{target}");
-    to_target()
-        .find(|part| part.direction != itself)
-        .or_else(|| to_target().next())
+    let mut to_target = group
+        .iter()
+        .filter(|part| part.sides.1 == target && part.sides.0 != "prototype");
+    to_target
+        .clone()
+        .find(|part| part.sides.0 != target)
+        .or_else(|| to_target.next())
 }
 
 fn against(prototypes: &Part<'_>, instances: &Part<'_>, results: &Results) -> Option<String> {
     let common = telling_ks(instances);
     let k = telling_ks(prototypes).into_iter().find(|k| common.contains(k))?;
-    let (a, b) = (
-        Measured::new(prototypes.at(OF_PROTOTYPES, k))?,
-        Measured::new(instances.at(OF_PROTOTYPES, k))?,
-    );
+    let [a, b] = [prototypes, instances].map(|part| Measured::new(part.at(OF_PROTOTYPES, k)));
+    let (a, b) = (a?, b?);
     let verdict = if b.is_below(&a) {
         "above"
     } else if a.is_below(&b) {
@@ -370,12 +345,9 @@ fn against(prototypes: &Part<'_>, instances: &Part<'_>, results: &Results) -> Op
         (Some(x), Some(y)) if x != y => format!(", over {x} and {y} labels"),
         _ => String::new(),
     };
+    let (prototypes, instances, a, b) = (prototypes.title(), instances.title(), a.text(), b.text());
     Some(format!(
-        "{} is {verdict} {}: normalized macro precision at K = {k} is {} and {}{chances}{labels}.",
-        prototypes.title(),
-        instances.title(),
-        a.text(),
-        b.text()
+        "{prototypes} is {verdict} {instances}: normalized macro precision at K = {k} is {a} and {b}{chances}{labels}."
     ))
 }
 
@@ -401,35 +373,30 @@ fn hubs(parts: &[Part<'_>]) -> Option<String> {
     let mut strong = Vec::new();
     let mut others: Vec<(f64, f64, usize)> = Vec::new();
     for part in parts {
-        let mut ks = part.ks(|measure| measure == "hubness");
-        ks.sort_unstable();
-        let Some(k) = ks.first().copied() else { continue };
+        let ks = sorted(part.ks(|measure| measure == "hubness"));
+        let Some(&k) = ks.first() else { continue };
         let skewness = part.at("hubness", k).and_then(|score| score.value);
         let (Some(skewness), Some(by_lot)) = (skewness, skewness_by_lot(part, k)) else {
             continue;
         };
         if skewness - by_lot > HUBS {
             let never = part.at("hubness.never", k).and_then(|score| score.value);
-            let never = never.map_or(String::new(), |never| {
-                format!(
-                    "; {} of the targets are never found",
-                    percent((never * 100.0).round() / 100.0)
-                )
-            });
+            let never = never.map(|never| percent((never * 100.0).round() / 100.0));
+            let never = never
+                .map(|never| format!("; {never} of the targets are never found"))
+                .unwrap_or_default();
+            let (title, skewness, by_lot) = (part.title(), rough(skewness), rough(by_lot));
             strong.push(format!(
-                "{} (skewness {} at K = {k}, by lot {}{never})",
-                part.title(),
-                rough(skewness),
-                rough(by_lot)
+                "{title} (skewness {skewness} at K = {k}, by lot {by_lot}{never})"
             ));
         } else {
             others.push((skewness, by_lot, k));
         }
     }
     if !strong.is_empty() {
+        let strong = strong.join(" and ");
         return Some(format!(
-            "Some targets are found far more often than others in {}.",
-            strong.join(" and ")
+            "Some targets are found far more often than others in {strong}."
         ));
     }
     let (skewness, by_lot, k) = others.into_iter().max_by(|a, b| (a.0 - a.1).total_cmp(&(b.0 - b.1)))?;
@@ -455,9 +422,7 @@ pub(super) fn gap(parts: &[Part<'_>]) -> Option<String> {
     let mut seen: Vec<(&str, &str)> = Vec::new();
     let mut gaps = Vec::new();
     for part in parts {
-        let Some((query, target)) = part.direction.split_once('2') else {
-            continue;
-        };
+        let (query, target) = part.sides;
         let Some(gap) = part.score("modality_gap", None).and_then(|score| score.value) else {
             continue;
         };

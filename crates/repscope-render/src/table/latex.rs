@@ -187,7 +187,11 @@ fn fields(cell: &Cell, shown: &Shown) -> Vec<String> {
     let is_number = matches!(cell.kind, Kind::Number | Kind::Count);
     let beside = if shown.is_beside() { &cell.interval } else { "" };
     let shared = common_exponent(&cell.text, beside).filter(|_| is_number);
-    let without = |text: &str| text.replace(shared.as_deref().unwrap_or("\0"), "");
+    let without = |text: &str| {
+        shared
+            .iter()
+            .fold(text.to_string(), |text, e| text.replace(e.as_str(), ""))
+    };
     let mut value = match cell.kind {
         Kind::Direction(better) => arrow(better).to_string(),
         _ if is_number && cell.text.starts_with(|c: char| c.is_ascii_digit() || "-<".contains(c)) => {

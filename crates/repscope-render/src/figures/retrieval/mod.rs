@@ -15,12 +15,10 @@ use repscope_figures::Figure;
 /// The figures of each model and set of labels; where there are several models, also one that compares them.
 pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let parts = parts(results);
-    let directions: Vec<&str> = distinct(parts.iter().map(|part| part.direction));
-    let series: Vec<String> = directions
-        .iter()
-        .map(|direction| printable(&title(direction, "→")))
-        .collect();
-    let mut figures = scores::comparison(&parts, &directions);
+    let directions = distinct(parts.iter().map(|part| (part.direction, part.sides)));
+    let (directions, sides): (Vec<&str>, Vec<(&str, &str)>) = directions.into_iter().unzip();
+    let series: Vec<String> = sides.into_iter().map(|sides| printable(&title(sides, "→"))).collect();
+    let mut figures = scores::comparison(&parts, &directions, &series);
     for group in by_labels(&parts) {
         let [model, set] = names(&group[0], &parts);
         let heading = [

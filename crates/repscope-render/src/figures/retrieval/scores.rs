@@ -6,7 +6,7 @@ use crate::figures::models::{measured, point, titled};
 use crate::figures::words::description;
 use crate::figures::{NamedFigure, named};
 use crate::numbers::{percent, rough, written};
-use crate::retrieval::{Part, title};
+use crate::retrieval::Part;
 use crate::scores::{distinct, grouped, sorted};
 use crate::table::{direction, in_words};
 use crate::text::{join, printable};
@@ -47,7 +47,7 @@ pub(super) fn figure(run: &Run) -> Vec<NamedFigure> {
 }
 
 /// The precision of several models, a panel per direction (and set of labels).
-pub(super) fn comparison(parts: &[Part], directions: &[&str]) -> Vec<NamedFigure> {
+pub(super) fn comparison(parts: &[Part], directions: &[&str], titles: &[String]) -> Vec<NamedFigure> {
     let models = distinct(parts.iter().map(|part| part.model));
     if models.len() < 2 {
         return Vec::new();
@@ -56,13 +56,13 @@ pub(super) fn comparison(parts: &[Part], directions: &[&str]) -> Vec<NamedFigure
     let (measure, _, label) = AT_K[0];
     let mut panels = Vec::new();
     for set in &sets {
-        for direction in directions {
+        for (direction, title) in directions.iter().zip(titles) {
             let own = parts
                 .iter()
                 .filter(|part| part.direction == *direction && part.labels == *set);
             let series = |part: &Part| models.iter().position(|model| *model == part.model);
             let lines: Vec<(usize, &Part)> = own.filter_map(|part| Some((series(part)?, part))).collect();
-            let mut name = printable(&title(direction, "→"));
+            let mut name = title.clone();
             if let (Some(set), true) = (set, sets.len() > 1) {
                 name = format!("{}: {name}", printable(set));
             }
