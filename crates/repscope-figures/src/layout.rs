@@ -105,9 +105,9 @@ fn legend_entries(scene: &Scene, panels: &[Laid]) -> Vec<KeyEntry> {
         .iter()
         .enumerate()
         .filter(|(series, _)| used[*series]);
-    names
-        .map(|(series, name)| KeyEntry::new(Sample::Series(series, shown), name, Some(name.clone())))
-        .collect()
+    let entry =
+        |(series, name): (usize, &String)| KeyEntry::new(Sample::Series(series, shown), name, Some(name.clone()));
+    names.map(entry).collect()
 }
 
 fn draw_rows(scene: &Scene, panels: &[Laid], top: f64, svg: &mut Svg) -> f64 {
@@ -125,11 +125,8 @@ fn draw_rows(scene: &Scene, panels: &[Laid], top: f64, svg: &mut Svg) -> f64 {
         for (index, laid) in in_row() {
             // A plot without a key does not leave the height of its neighbor's key empty.
             let own = laid.above(em);
-            let own = if above - own > 2.6 * em {
-                own.max(above - 0.5 * height)
-            } else {
-                above
-            };
+            let is_short = above - own > 2.6 * em;
+            let own = if is_short { own.max(above - 0.5 * height) } else { above };
             let plot = Rect::new(
                 laid.cell.0 + laid.left,
                 y + own,
@@ -149,18 +146,13 @@ fn draw_panel(scene: &Scene, laid: &Laid, index: usize, top: f64, plot: Rect, sv
     svg.open("class=\"panel\"");
     let baseline = top + CAPITAL * 1.1 * em + 0.15 * em;
     svg.text(laid.cell.0, baseline, &laid.letter, bold);
-    let indent = if laid.letter.is_empty() {
-        0.0
-    } else {
-        0.5 * em + width(&laid.letter, 1.1 * em, Weight::Bold)
+    let indent = match laid.letter.as_str() {
+        "" => 0.0,
+        letter => 0.5 * em + width(letter, 1.1 * em, Weight::Bold),
     };
     for (row, line) in laid.title.iter().enumerate() {
-        svg.text(
-            laid.cell.0 + indent,
-            baseline + row as f64 * LINE * 1.1 * em,
-            line,
-            bold,
-        );
+        let y = baseline + row as f64 * LINE * 1.1 * em;
+        svg.text(laid.cell.0 + indent, y, line, bold);
     }
     let under_title = top + laid.title.len() as f64 * LINE * 1.1 * em + 0.25 * em;
     // Flush with the plot, unless it needs the whole cell.
@@ -208,20 +200,14 @@ fn foot(scene: &Scene, panels: &[Laid]) -> Vec<String> {
     }
     let lettered = of_panels.into_iter().map(|(note, indices)| {
         let runs = indices.chunk_by(|a, b| a + 1 == *b);
-        let letters: Vec<String> = runs
-            .map(|run| match run {
-                [first, .., last] if run.len() > 2 => format!("{}–{}", panels[*first].letter, panels[*last].letter),
-                run => run
-                    .iter()
-                    .map(|i| panels[*i].letter.as_str())
-                    .collect::<Vec<_>>()
-                    .join(", "),
-            })
-            .collect();
-        if panels[indices[0]].letter.is_empty() {
-            note.to_string()
-        } else {
-            format!("{}: {note}", letters.join(", "))
+        let letter = |i: usize| panels[i].letter.as_str();
+        let letters = runs.flat_map(|run| match run {
+            [first, .., last] if run.len() > 2 => vec![format!("{}–{}", letter(*first), letter(*last))],
+            run => run.iter().map(|i| letter(*i).to_string()).collect(),
+        });
+        match letter(indices[0]) {
+            "" => note.to_string(),
+            _ => format!("{}: {note}", letters.collect::<Vec<_>>().join(", ")),
         }
     });
     scene.figure.notes.iter().cloned().chain(lettered).collect()
@@ -239,11 +225,7 @@ fn finish(scene: &Scene, svg: Svg, (wide, high): (f64, f64)) -> Drawing {
         Short(wide),
         Short(high)
     );
-    let name = if figure.title.is_empty() {
-        &figure.description
-    } else {
-        &figure.title
-    };
+    let [name, _] = figure.names();
     let id = style.id("title");
     if !name.is_empty() {
         let _ = write!(text, " aria-labelledby=\"{id}\"");
@@ -262,13 +244,8 @@ fn finish(scene: &Scene, svg: Svg, (wide, high): (f64, f64)) -> Drawing {
         let _ = writeln!(text, "<defs>\n{}</defs>", svg.defs);
     }
     if style.background == Background::Painted {
-        let _ = writeln!(
-            text,
-            "<rect width=\"{}\" height=\"{}\" fill=\"{}\"/>",
-            Short(wide),
-            Short(high),
-            hex(ink.paper)
-        );
+        let (wide, high, paper) = (Short(wide), Short(high), hex(ink.paper));
+        let _ = writeln!(text, "<rect width=\"{wide}\" height=\"{high}\" fill=\"{paper}\"/>");
     }
     text.push_str(&svg.body);
     text.push_str("</svg>\n");

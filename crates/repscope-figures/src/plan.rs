@@ -55,24 +55,13 @@ impl Scene<'_> {
 
     /// Defines a marker and gives its id.
     pub fn marker(&self, kind: &str, shape: usize, r: f64, color: Rgb, opacity: f64, svg: &mut Svg) -> String {
-        let id = self
-            .style
-            .id(&format!("{kind}{shape}-{}-{:.0}", &hex(color)[1..], 100.0 * r));
-        let edge = if opacity < 1.0 {
-            String::new()
-        } else {
-            format!(
-                " stroke=\"{}\" stroke-width=\"{}\"",
-                hex(self.ink.paper),
-                Short(0.05 * self.em)
-            )
-        };
-        let marker = format!(
-            "<path id=\"{id}\" d=\"{}\" fill=\"{}\" fill-opacity=\"{}\"{edge}/>\n",
-            series_style::marker(shape, r),
-            hex(color),
-            Short(opacity)
-        );
+        let fill = hex(color);
+        let id = self.style.id(&format!("{kind}{shape}-{}-{:.0}", &fill[1..], 100.0 * r));
+        let (paper, width) = (hex(self.ink.paper), Short(0.05 * self.em));
+        let edge = || format!(" stroke=\"{paper}\" stroke-width=\"{width}\"");
+        let edge = (opacity >= 1.0).then(edge).unwrap_or_default();
+        let (d, opacity) = (series_style::marker(shape, r), Short(opacity));
+        let marker = format!("<path id=\"{id}\" d=\"{d}\" fill=\"{fill}\" fill-opacity=\"{opacity}\"{edge}/>\n");
         svg.define(&marker);
         id
     }
@@ -107,10 +96,9 @@ impl AxisPlan {
     }
 
     pub fn range(&self) -> Option<Range> {
-        if let Self::Numbers { range, .. } = self {
-            Some(*range)
-        } else {
-            None
+        match self {
+            Self::Numbers { range, .. } => Some(*range),
+            _ => None,
         }
     }
 }
@@ -254,9 +242,10 @@ impl Frame<'_> {
 
     /// An area in the color of a series, without a hatch where the axis names the series.
     pub fn area(&self, rect: Rect, series: usize, outline: Option<&Stroke>, title: &str, svg: &mut Svg) {
-        match self.names_series {
-            true => svg.rect(rect, &hex(self.scene.ink.series(series)), outline, title),
-            false => self.scene.area(rect, series, outline, title, svg),
+        if self.names_series {
+            svg.rect(rect, &hex(self.scene.ink.series(series)), outline, title)
+        } else {
+            self.scene.area(rect, series, outline, title, svg)
         }
     }
 
@@ -333,16 +322,12 @@ pub(crate) fn reference_key(scene: &Scene, references: &[Reference]) -> Vec<KeyE
         .iter()
         .enumerate()
         .filter(|(_, reference)| !reference.label.is_empty());
-    named
-        .map(|(index, reference)| {
-            let name = reference.series.map(|series| scene.name(series).to_string());
-            KeyEntry::new(
-                Sample::Line(reference_stroke(scene, reference, index)),
-                &reference.label,
-                name,
-            )
-        })
-        .collect()
+    let entry = |(index, reference): (usize, &Reference)| {
+        let name = reference.series.map(|series| scene.name(series).to_string());
+        let sample = Sample::Line(reference_stroke(scene, reference, index));
+        KeyEntry::new(sample, &reference.label, name)
+    };
+    named.map(entry).collect()
 }
 
 /// "3 values …" or "1 value …"; nothing for zero.

@@ -159,10 +159,9 @@ impl Svg {
             Anchor::Middle => " text-anchor=\"middle\"",
             Anchor::End => " text-anchor=\"end\"",
         };
-        let weight = if weight == Weight::Bold {
-            " font-weight=\"600\""
-        } else {
-            ""
+        let weight = match weight {
+            Weight::Regular => "",
+            Weight::Bold => " font-weight=\"600\"",
         };
         let place_at = match turn {
             Turn::None => format!("x=\"{}\" y=\"{}\"", Short(x), Short(y)),
@@ -194,29 +193,16 @@ impl Svg {
     }
 
     pub fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: &Stroke) {
-        let _ = writeln!(
-            self.body,
-            "<path d=\"M{} {}L{} {}\" fill=\"none\"{}/>",
-            Short(from.0),
-            Short(from.1),
-            Short(to.0),
-            Short(to.1),
-            strokes(stroke)
-        );
+        let d = polyline([Some(from), Some(to)].into_iter());
+        let _ = writeln!(self.body, "<path d=\"{d}\" fill=\"none\"{}/>", strokes(stroke));
     }
 
     /// A path given by its `d`.
     pub fn path(&mut self, d: &str, fill: &str, fill_opacity: f64, stroke: Option<&Stroke>, title: &str) {
-        let opacity = if fill_opacity < 1.0 {
-            format!(" fill-opacity=\"{}\"", Short(fill_opacity))
-        } else {
-            String::new()
-        };
-        let _ = write!(
-            self.body,
-            "<path d=\"{d}\" fill=\"{fill}\"{opacity}{}",
-            stroke.map(strokes).unwrap_or_default()
-        );
+        let opacity = || format!(" fill-opacity=\"{}\"", Short(fill_opacity));
+        let opacity = (fill_opacity < 1.0).then(opacity).unwrap_or_default();
+        let stroke = stroke.map(strokes).unwrap_or_default();
+        let _ = write!(self.body, "<path d=\"{d}\" fill=\"{fill}\"{opacity}{stroke}");
         self.close(title);
     }
 
@@ -242,20 +228,12 @@ impl Svg {
 
     /// Opens a group that a page can find by the name of its series.
     pub fn open_series(&mut self, class: &str, name: &str) {
-        let _ = writeln!(
-            self.body,
-            "<g class=\"{class}\" data-model=\"{}\">",
-            escape(&clean(name))
-        );
+        self.open(&format!("class=\"{class}\" data-model=\"{}\"", escape(&clean(name))));
     }
 
     /// Opens a group with these attributes.
     pub fn open(&mut self, attributes: &str) {
-        let _ = writeln!(
-            self.body,
-            "<g{}{attributes}>",
-            if attributes.is_empty() { "" } else { " " }
-        );
+        let _ = writeln!(self.body, "<g {attributes}>");
     }
 
     pub fn close_group(&mut self) {
@@ -264,11 +242,8 @@ impl Svg {
 }
 
 fn strokes(stroke: &Stroke) -> String {
-    let mut text = format!(
-        " stroke=\"{}\" stroke-width=\"{}\"",
-        hex(stroke.color),
-        Short(stroke.width)
-    );
+    let (color, width) = (hex(stroke.color), Short(stroke.width));
+    let mut text = format!(" stroke=\"{color}\" stroke-width=\"{width}\"");
     if !stroke.dash.is_empty() {
         let _ = write!(text, " stroke-dasharray=\"{}\"", stroke.dash);
     }

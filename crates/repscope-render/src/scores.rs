@@ -38,9 +38,10 @@ pub(crate) fn scores_with(results: &Results, best: Best, facts: [bool; 2]) -> Ta
     let has_chance = facts[0] || results.scores.iter().any(|score| score.chance.is_some());
     let has_n = facts[1] || results.scores.iter().any(|score| score.n > 0);
     let mut table = Table {
-        caption: match results.scores.iter().any(|score| score.interval.is_some()) {
-            true => "Scores with confidence intervals".to_string(),
-            false => "Scores".to_string(),
+        caption: if results.scores.iter().any(|score| score.interval.is_some()) {
+            "Scores with confidence intervals".to_string()
+        } else {
+            "Scores".to_string()
         },
         label: "repscope".to_string(),
         emphasis: APART.to_string(),
@@ -221,9 +222,10 @@ fn undefined(models: &[&str], metrics: &[&MetricId], results: &Results) -> Vec<(
     });
     let describe = |((reason, of_models), ids): ((String, Vec<&str>), Vec<&MetricId>)| {
         let ids = name_metrics(&ids, metrics);
-        let who = match of_models.len() == models.len() {
-            true => ids,
-            false => format!("{ids} for {}", of_models.join(", ")),
+        let who = if of_models.len() == models.len() {
+            ids
+        } else {
+            format!("{ids} for {}", of_models.join(", "))
         };
         (printable(&who), reason)
     };

@@ -102,9 +102,12 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, histogram: &'a Histogram) -> Plan<'
 fn draw_bins(bins: &Bins, frame: &Frame, svg: &mut Svg) {
     let scene = frame.scene;
     let Some(range) = frame.y else { return };
-    let at = |height: f64| match drawable(height, range.scale) {
-        true => frame.py(height),
-        false => frame.plot.bottom(),
+    let at = |height: f64| {
+        if drawable(height, range.scale) {
+            frame.py(height)
+        } else {
+            frame.plot.bottom()
+        }
     };
     let mut steps = vec![(frame.px(bins.edges[0]), frame.plot.bottom())];
     for (edges, height) in bins.edges.windows(2).zip(&bins.heights) {

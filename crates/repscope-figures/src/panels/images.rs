@@ -21,10 +21,8 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, images: &'a Images) -> Plan<'a> {
     Plan::block(
         Box::new(move |wide| {
             let rows = rows(scene, images, wide);
-            rows.iter()
-                .map(|row| row.height + row.caption + 0.9 * scene.em)
-                .sum::<f64>()
-                - 0.9 * scene.em
+            let heights = rows.iter().map(|row| row.height + row.caption + 0.9 * scene.em);
+            heights.sum::<f64>() - 0.9 * scene.em
         }),
         Box::new(move |frame, svg| {
             let (columns, wide) = columns(scene, images, frame.plot.width);
@@ -57,20 +55,13 @@ fn rows(scene: &Scene, images: &Images, wide: f64) -> Vec<Row> {
     let (columns, wide) = columns(scene, images, wide);
     let row = |images: &[Image]| {
         let shape = |image: &Image| (image.height.max(1) as f64 / image.width.max(1) as f64).clamp(0.2, 3.0);
-        let lines = images
-            .iter()
-            .map(|image| caption(scene, image, wide).len())
-            .max()
-            .unwrap_or(0);
-        let caption = if lines == 0 {
-            0.0
-        } else {
-            (lines as f64 * LINE + 0.3) * scene.em
+        let lines = images.iter().map(|image| caption(scene, image, wide).len()).max();
+        let caption = match lines.unwrap_or(0) {
+            0 => 0.0,
+            lines => (lines as f64 * LINE + 0.3) * scene.em,
         };
-        Row {
-            height: images.iter().map(shape).fold(0.0, f64::max) * wide,
-            caption,
-        }
+        let height = images.iter().map(shape).fold(0.0, f64::max) * wide;
+        Row { height, caption }
     };
     images.images.chunks(columns).map(row).collect()
 }

@@ -103,9 +103,12 @@ fn draw_band(curve: &Curve, good: &dyn Fn(&CurvePoint) -> Option<(f64, f64)>, fr
     let Some(range) = frame.y else { return };
     // On a log axis a band that reaches zero goes down to the edge of the plot.
     let end = frame.plot.bottom() + 10.0;
-    let at = |y: f64| match drawable(y, range.scale) {
-        true => frame.py(y).clamp(frame.plot.y - 10.0, end),
-        false => end,
+    let at = |y: f64| {
+        if drawable(y, range.scale) {
+            frame.py(y).clamp(frame.plot.y - 10.0, end)
+        } else {
+            end
+        }
     };
     let is_gap = |point: &CurvePoint| good(point).is_none() || point.band.is_none();
     for piece in curve.points.split(is_gap).filter(|piece| piece.len() > 1) {

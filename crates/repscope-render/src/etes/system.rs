@@ -119,9 +119,10 @@ impl<'a> System<'a> {
     pub(crate) fn band_name(&self, band: f64) -> Option<String> {
         let place = (band >= 0.0 && band.fract() == 0.0).then_some(band as usize)?;
         let own = self.bands();
-        match own.is_empty() {
-            true => BANDS.get(place).map(|name| name.to_string()),
-            false => own.get(place).map(|band| band.name.clone()),
+        if own.is_empty() {
+            BANDS.get(place).map(|name| name.to_string())
+        } else {
+            own.get(place).map(|band| band.name.clone())
         }
     }
 

@@ -123,9 +123,10 @@ fn figure(
         Some(format!("{name}: the plane holds {share} % of the variance."))
     };
     let is_tsne = drawn.iter().any(|(plane, _)| plane.kind == MapKind::Tsne);
-    let on = match is_tsne {
-        true => "a t-SNE map, which keeps neighbors together",
-        false => "the plane of their first two principal components",
+    let on = if is_tsne {
+        "a t-SNE map, which keeps neighbors together"
+    } else {
+        "the plane of their first two principal components"
     };
     let colors = if what == "nothing" {
         String::new()
@@ -134,9 +135,10 @@ fn figure(
     };
     let most = |of: &dyn Fn(&Plane) -> usize| drawn.iter().map(|(plane, _)| of(plane)).max().unwrap_or(0);
     let samples = most(&|plane| plane.points.iter().flatten().count());
-    let how = match is_tsne {
-        true => about_tsne(samples, most(&|plane| plane.points.len())),
-        false => "A plane shows part of the variance only: points that are near in it may be far apart.".to_string(),
+    let how = if is_tsne {
+        about_tsne(samples, most(&|plane| plane.points.len()))
+    } else {
+        "A plane shows part of the variance only: points that are near in it may be far apart.".to_string()
     };
     let mut notes = vec![format!("N = {samples}. {how}")];
     if drawn.len() > 1 && range.is_some() {

@@ -93,9 +93,10 @@ fn lines(table: &Breakdown) -> Vec<Json> {
         });
         let numbers = table.columns.iter().map(|column| {
             let value = cell(table, &column.name, line);
-            let value = match COUNTS.contains(&column.name.as_str()) {
-                true => Json::count(value),
-                false => Json::number(value),
+            let value = if COUNTS.contains(&column.name.as_str()) {
+                Json::count(value)
+            } else {
+                Json::number(value)
             };
             (column.name.as_str(), value)
         });

@@ -50,9 +50,12 @@ pub(crate) fn parts(results: &Results) -> Vec<Part<'_>> {
             sets.push(None);
         }
         for (i, &labels) in sets.iter().enumerate() {
-            let belongs = |id: &MetricId| match is_of_labels(id) {
-                true => id.labels() == labels,
-                false => i == 0,
+            let belongs = |id: &MetricId| {
+                if is_of_labels(id) {
+                    id.labels() == labels
+                } else {
+                    i == 0
+                }
             };
             let directions = distinct(own().filter_map(|score| score.metric.direction().zip(score.metric.sides())));
             for (direction, sides) in directions {

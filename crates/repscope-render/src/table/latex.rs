@@ -253,9 +253,10 @@ pub(crate) fn math(numbers: &str) -> String {
         None => number.to_string(),
     });
     let written = join(written, ", ").replace('±', "\\pm ").replace('%', "\\%");
-    match bare == numbers {
-        true => format!("${written}$"),
-        false => format!("$[{written}]$"),
+    if bare == numbers {
+        format!("${written}$")
+    } else {
+        format!("$[{written}]$")
     }
 }
 
