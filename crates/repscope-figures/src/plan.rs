@@ -59,7 +59,7 @@ impl Scene<'_> {
         let id = self.style.id(&format!("{kind}{shape}-{}-{:.0}", &fill[1..], 100.0 * r));
         let (paper, width) = (hex(self.ink.paper), Short(0.05 * self.em));
         let edge = || format!(" stroke=\"{paper}\" stroke-width=\"{width}\"");
-        let edge = (opacity >= 1.0).then(edge).unwrap_or_default();
+        let edge = if opacity >= 1.0 { edge() } else { String::new() };
         let (d, opacity) = (series_style::marker(shape, r), Short(opacity));
         let marker = format!("<path id=\"{id}\" d=\"{d}\" fill=\"{fill}\" fill-opacity=\"{opacity}\"{edge}/>\n");
         svg.define(&marker);

@@ -200,7 +200,7 @@ impl Svg {
     /// A path given by its `d`.
     pub fn path(&mut self, d: &str, fill: &str, fill_opacity: f64, stroke: Option<&Stroke>, title: &str) {
         let opacity = || format!(" fill-opacity=\"{}\"", Short(fill_opacity));
-        let opacity = (fill_opacity < 1.0).then(opacity).unwrap_or_default();
+        let opacity = if fill_opacity < 1.0 { opacity() } else { String::new() };
         let stroke = stroke.map(strokes).unwrap_or_default();
         let _ = write!(self.body, "<path d=\"{d}\" fill=\"{fill}\"{opacity}{stroke}");
         self.close(title);

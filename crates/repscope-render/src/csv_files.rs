@@ -107,7 +107,7 @@ fn is_output(id: &MetricId, output: &Output) -> bool {
 }
 
 /// The models that have one of these scores.
-fn models_with<'a>(results: &'a Results, is_own: impl Fn(&MetricId) -> bool) -> Vec<&'a str> {
+fn models_with(results: &Results, is_own: impl Fn(&MetricId) -> bool) -> Vec<&str> {
     let own = results.scores.iter().filter(|score| is_own(&score.metric));
     distinct(own.map(|score| score.model.as_str()))
 }

@@ -260,10 +260,8 @@ fn intervals(metrics: &[&MetricId], results: &Results) -> Vec<String> {
             });
         printable(&format!("{level} intervals: {}", join(ways, "; ")))
     };
-    distinct(groups.iter().map(|((level, _), _)| level.as_str()))
-        .into_iter()
-        .map(sentence)
-        .collect()
+    let levels = distinct(groups.iter().map(|((level, _), _)| level.as_str()));
+    levels.into_iter().map(sentence).collect()
 }
 
 /// Members by key, both in the order of first appearance and each once.

@@ -107,9 +107,11 @@ fn draw_cells(scene: &Scene, heatmap: &Heatmap, range: Range, plot: Rect, svg: &
             let names = (&heatmap.rows[row], &heatmap.columns[column]);
             let value = value(heatmap, row, column);
             let what = value.map_or("no value".to_string(), number);
-            let title = few
-                .then(|| format!("{} → {}: {what}", names.0, names.1))
-                .unwrap_or_default();
+            let title = if few {
+                format!("{} → {}: {what}", names.0, names.1)
+            } else {
+                String::new()
+            };
             let Some(value) = value else {
                 svg.rect(place, &hex(mix(scene.ink.grid, scene.ink.paper, 0.4)), None, &title);
                 let stroke = Stroke::solid(scene.ink.muted, 0.08 * scene.em);

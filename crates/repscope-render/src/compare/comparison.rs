@@ -322,7 +322,7 @@ fn corrected(results: &Results) -> String {
         return "No score has an interval, so there are no p-values".to_string();
     }
     // Without what the sentence before it says already.
-    let short = |method: &'_ str| method.strip_prefix("paired over units, ").unwrap_or(method).to_string();
+    let short = |method: &str| method.strip_prefix("paired over units, ").unwrap_or(method).to_string();
     let methods = distinct(tested().filter_map(|d| d.method.as_deref()).map(short));
     let mut text = format!(
         "p-values are two-sided ({}) and adjusted by Holm's method over all {count} comparisons",

@@ -3,8 +3,8 @@
 //! lines of its log, [`etes_table`] with what the numbers mean, and [`etes_samples`] text by text.
 //!
 //! An energy is lower where the fit is better, and its level depends on the space: so the direction stands beside every
-//! number, and the mean of shuffled pairs beside every level. What the results hold is sorted in `system`; `grids`, `by_group`,
-//! `ranked` and `readings` decide what is said.
+//! number, and the mean of shuffled pairs beside every level. What the results hold is sorted in `system`; `grids`, `table`
+//! and `readings` decide what is said.
 
 mod grids;
 mod readings;

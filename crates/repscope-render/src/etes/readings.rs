@@ -139,9 +139,11 @@ pub(super) fn heading(system: &System, level: f64) -> String {
     let level = percent(system.level().unwrap_or(level));
     let interval = |part: &str| system.score(part).and_then(|score| score.interval);
     let has_intervals = LINES.iter().any(|(_, part, _)| interval(part).is_some());
-    let intervals = has_intervals
-        .then(|| format!(", {level} intervals"))
-        .unwrap_or_default();
+    let intervals = if has_intervals {
+        format!(", {level} intervals")
+    } else {
+        String::new()
+    };
     printable(&format!("{}: {n} {samples}{intervals}", system.name))
 }
 

@@ -10,7 +10,7 @@ use crate::scores::{Best, distinct, grouped, is_between, less, name_metrics, sco
 use crate::table::{Block, Cell, Column, Document, Item, NONE, Table};
 use crate::text::printable;
 use crate::{Color, Format, csv_files};
-use repscope_core::{MetricId, Results, Score};
+use repscope_core::{Difference, MetricId, Results, Score};
 
 /// What the rows mean that do not say it themselves.
 const MEANINGS: &str = "Energy: -cos of a signal and a text. Shuffled pairs: \
@@ -104,13 +104,12 @@ fn summary(systems: &[System]) -> Table {
     let mut shown = only(systems, is_shown);
     // Chance is that of shuffled pairs, which have a row, and 0.
     let of_levels = ["etes.alignment", "etes.centred.alignment", "etes.z", "etes.centred.z"];
-    for score in shown
+    let is_level = |score: &&mut Score| of_levels.contains(&score.metric.as_str());
+    shown
         .scores
         .iter_mut()
-        .filter(|score| of_levels.contains(&score.metric.as_str()))
-    {
-        score.chance = None;
-    }
+        .filter(is_level)
+        .for_each(|score| score.chance = None);
     // Who is best is said by the differences, in the ranking; the rest is said below all tables.
     Table {
         caption: "Energies of generated texts (minus the cosine of signal and text) with confidence intervals"
@@ -209,12 +208,8 @@ pub(super) fn ranked(systems: &[System]) -> Option<Table> {
 
 /// The difference to the best system with its interval, its p-value and the verdict.
 fn to_best(system: &System, best: &System) -> [Cell; 3] {
-    let mut own = system
-        .results
-        .differences
-        .iter()
-        .filter(|d| d.metric == "etes.alignment");
-    let Some(d) = own.find(|d| is_between(d, system.name, best.name)) else {
+    let is_own = |d: &&Difference| d.metric == "etes.alignment" && is_between(d, system.name, best.name);
+    let Some(d) = system.results.differences.iter().find(is_own) else {
         let value = system.value("alignment").zip(best.value("alignment"));
         let value = Cell::optional(value.map(|(own, best)| own - best), number);
         return [value, Cell::text(NONE), Cell::text("not tested")];

@@ -140,7 +140,7 @@ impl<'a> Models<'a> {
         category_label: &str,
         groups: &[(N, M)],
     ) -> Option<Panel> {
-        let of_group = |(name, metric): &'_ (N, M)| (name.as_ref().to_string(), self.scores(metric.as_ref()));
+        let of_group = |(name, metric): &(N, M)| (name.as_ref().to_string(), self.scores(metric.as_ref()));
         let mut found: Vec<(String, Vec<(usize, &Score)>)> = groups.iter().map(of_group).collect();
         found.retain(|(_, scores)| !scores.is_empty());
         let all = || {

@@ -63,11 +63,8 @@ impl Drawn<'_> {
             id.measure() == "pis" && id.head() == Some(head) && id.at().is_some() && id.parameters().is_empty()
         };
         let title = format!("Perturbation impact score of {}", printable(head));
-        let sentences = self
-            .run
-            .families()
-            .into_iter()
-            .map(|family| of_family(self.run, family));
+        let families = self.run.families().into_iter();
+        let sentences = families.map(|family| of_family(self.run, family));
         let figure = Figure {
             description: description(format!("{title} {at}."), sentences),
             panels: vec![Panel::new(title, content)],
@@ -81,12 +78,8 @@ impl Drawn<'_> {
 
     /// What stands below a figure of these scores of this model.
     fn notes(&self, is_drawn: impl Fn(&MetricId) -> bool) -> Vec<String> {
-        let own = self
-            .run
-            .results
-            .scores
-            .iter()
-            .filter(|score| score.model == self.run.model);
+        let own = self.run.results.scores.iter();
+        let own = own.filter(|score| score.model == self.run.model);
         notes(&own.cloned().collect(), is_drawn)
     }
 
@@ -107,11 +100,8 @@ impl Drawn<'_> {
 /// Scores of all heads together against the share, a line per family.
 fn impact(drawn: &Drawn) -> Vec<NamedFigure> {
     let run = drawn.run;
-    if run
-        .sets
-        .iter()
-        .all(|set| score(run, set).and_then(|score| score.value).is_none())
-    {
+    let value = |set: &Set| score(run, set).and_then(|score| score.value);
+    if run.sets.iter().all(|set| value(set).is_none()) {
         return Vec::new();
     }
     let axis = Axis::linear(SCORE).covering(&[0.0]);
@@ -134,12 +124,8 @@ fn impact(drawn: &Drawn) -> Vec<NamedFigure> {
 /// The weakest and the strongest set of each family.
 fn comparison(drawn: &Drawn) -> Vec<NamedFigure> {
     let bars = bars(drawn.run, Axis::linear(SCORE));
-    if bars
-        .rows
-        .iter()
-        .flat_map(|row| &row.bars)
-        .all(|bar| bar.value.is_none())
-    {
+    let mut drawn_bars = bars.rows.iter().flat_map(|row| &row.bars);
+    if drawn_bars.all(|bar| bar.value.is_none()) {
         return Vec::new();
     }
     let at = "at the smallest and the largest share";
@@ -230,11 +216,8 @@ fn classes(drawn: &Drawn) -> Vec<NamedFigure> {
     let Some(set) = run.strongest() else {
         return Vec::new();
     };
-    let series = run
-        .families()
-        .iter()
-        .position(|family| *family == set.family)
-        .unwrap_or(0);
+    let families = run.families();
+    let series = families.iter().position(|family| *family == set.family).unwrap_or(0);
     let of_heads = run.heads.iter().map(|head| (head, run.by_class(head, &set.name)));
     let known: Vec<(&String, Vec<ClassImpact>)> = of_heads.filter(|(_, classes)| !classes.is_empty()).collect();
     let panels = known.iter().map(|(head, classes)| {

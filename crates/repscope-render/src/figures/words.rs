@@ -83,7 +83,7 @@ pub(super) fn only(results: &Results, is_wanted: impl Fn(&MetricId) -> bool) -> 
 
 /// `N = 1797.`, or which metrics have which N.
 fn counts(table: &Scores) -> Option<String> {
-    let of = |row: &'_ Row| {
+    let of = |row: &Row| {
         (
             row.cells.last().map_or("", |cell| &cell.text).to_string(),
             row.cells[0].text.clone(),

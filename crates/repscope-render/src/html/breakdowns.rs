@@ -20,12 +20,14 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
     let details = |(metric, keys, of_metric): &Together| {
         let lines: usize = of_metric.iter().map(|breakdown| lines(breakdown)).sum();
         let cut = || format!("<p class=\"quiet\">The first {MOST_LINES} of {lines} lines; results.json has all.</p>\n");
-        let cut = (lines > MOST_LINES).then(cut).unwrap_or_default();
+        let cut = if lines > MOST_LINES { cut() } else { String::new() };
         // Where a metric is broken down in several ways, each says which.
         let is_alone = tables.iter().filter(|(own, ..)| own == metric).count() == 1;
-        let by = (!is_alone)
-            .then(|| format!(" by {}", escape(&keys.join(", "))))
-            .unwrap_or_default();
+        let by = if !is_alone {
+            format!(" by {}", escape(&keys.join(", ")))
+        } else {
+            String::new()
+        };
         format!(
             "<details{open}>\n<summary><h3><code>{}</code>{by}</h3></summary>\n{}{cut}</details>\n",
             escape(metric),
@@ -40,12 +42,9 @@ type Together<'a> = (&'a str, Vec<String>, Vec<&'a Breakdown>);
 
 /// Breakdowns that belong into one table: of one metric, and by the same keys.
 fn by_keys(results: &Results) -> Vec<Together<'_>> {
-    let key = |breakdown: &'_ Breakdown| {
-        breakdown
-            .keys
-            .iter()
-            .map(|column| column.name.clone())
-            .collect::<Vec<_>>()
+    let key = |breakdown: &Breakdown| -> Vec<String> {
+        let names = breakdown.keys.iter().map(|column| column.name.clone());
+        names.collect()
     };
     let metrics = distinct(results.breakdowns.iter().map(|breakdown| breakdown.metric.as_str()));
     let of_metric = |metric| {

@@ -16,31 +16,25 @@ pub(super) fn section(page: &Page) -> (String, Ink) {
     let mut html = String::new();
     // Maps have a section of their own, where they can be moved and recolored.
     let has_maps = map::has_maps(page.results);
-    let figures = page
-        .figures
-        .iter()
-        .filter(|named| !(has_maps && named.path.starts_with("map/")));
-    for (i, named) in figures.enumerate() {
+    let is_shown = |path: &str| !(has_maps && path.starts_with("map/"));
+    for (i, named) in page.figures.iter().filter(|named| is_shown(&named.path)).enumerate() {
         let name = named.path.rsplit('/').next().unwrap_or(&named.path);
-        let title = match named.figure.title.as_str() {
+        let title = escape(&match named.figure.title.as_str() {
             "" => readable(name),
             title => title.to_string(),
-        };
-        let words = match named.figure.description.as_str() {
+        });
+        let name = escape(name);
+        let words = match escape(&named.figure.description).as_str() {
             "" => String::new(),
             words => format!(
-                "<details class=\"words\"><summary>In words</summary><p id=\"figure{i}-words\">{}</p></details>\n",
-                escape(words)
+                "<details class=\"words\"><summary>In words</summary><p id=\"figure{i}-words\">{words}</p></details>\n"
             ),
         };
         html += &format!(
-            "<figure class=\"drawing\" data-name=\"{}\">\n<div class=\"bar\"><h3 id=\"figure{i}\">{}</h3>\
+            "<figure class=\"drawing\" data-name=\"{name}\">\n<div class=\"bar\"><h3 id=\"figure{i}\">{title}</h3>\
              <button type=\"button\" class=\"save\" hidden>Save as SVG</button></div>\n\
-             <div class=\"scroll\" role=\"region\" aria-label=\"{}\" tabindex=\"0\">\n{}</div>\n\
+             <div class=\"scroll\" role=\"region\" aria-label=\"{title}\" tabindex=\"0\">\n{}</div>\n\
              <figcaption>{words}</figcaption>\n</figure>\n",
-            escape(name),
-            escape(&title),
-            escape(&title),
             drawing(&named.figure, i, &mut ink),
         );
     }

@@ -105,8 +105,11 @@ fn lines(run: &Run, heads: &[String], set: &Set) -> String {
     }
 }
 
+/// A value, and its interval where it has one.
+type Written = (String, Option<String>);
+
 /// A value and its interval as they are written.
-fn with_interval(score: &Score) -> Option<(String, Option<String>)> {
+fn with_interval(score: &Score) -> Option<Written> {
     let Some(interval) = score.interval else {
         return Some((number(score.value?), None));
     };
@@ -115,7 +118,7 @@ fn with_interval(score: &Score) -> Option<(String, Option<String>)> {
 }
 
 /// The same for a share, in percent.
-fn in_percent(score: &Score) -> Option<(String, Option<String>)> {
+fn in_percent(score: &Score) -> Option<Written> {
     let hundred = Score {
         value: score.value.map(|x| 100.0 * x),
         interval: score.interval.map(|ends| ends.map(|end| 100.0 * end)),
@@ -189,7 +192,7 @@ struct Commands {
 
 impl Commands {
     /// A command for the value, and one for its interval.
-    fn add(&mut self, name: String, write: fn(&Score) -> Option<(String, Option<String>)>, score: Option<&Score>) {
+    fn add(&mut self, name: String, write: fn(&Score) -> Option<Written>, score: Option<&Score>) {
         let Some(score) = score else { return };
         match write(score) {
             Some((value, interval)) => {

@@ -64,10 +64,8 @@ pub(crate) fn alike(values: &[Option<f64>]) -> Vec<Cell> {
         ..1e-2 => number(x),
         _ => format!("{x:.*}", decimals as usize),
     };
-    values
-        .iter()
-        .map(|value| Cell::optional(finite(value), write))
-        .collect()
+    let cell = |value: &Option<f64>| Cell::optional(finite(value), write);
+    values.iter().map(cell).collect()
 }
 
 fn head(column: &Column, models: &Models) -> String {
@@ -83,15 +81,10 @@ fn head(column: &Column, models: &Models) -> String {
         Kind::Model if !column.is_split => escape(&column.head.text),
         _ => content(&column.head, column, models),
     };
-    let better = column
-        .better
-        .map(|better| format!(" {}", arrow(better)))
-        .unwrap_or_default();
-    let facts: String = column
-        .facts
-        .iter()
-        .map(|fact| format!("<small>{}</small>", escape(fact)))
-        .collect();
+    let better = column.better.map(|better| format!(" {}", arrow(better)));
+    let better = better.unwrap_or_default();
+    let fact = |fact: &String| format!("<small>{}</small>", escape(fact));
+    let facts: String = column.facts.iter().map(fact).collect();
     let (class, owner) = (attribute(class), owner(column));
     format!("<th scope=\"col\"{class}{owner}>{html}{better}{facts}</th>")
 }
@@ -134,10 +127,8 @@ fn line(table: &Table, row: &Row, models: &Models) -> String {
 
 fn content(cell: &Cell, column: &Column, models: &Models) -> String {
     let text = escape(&cell.text);
-    let note = cell
-        .note
-        .map(|number| format!("<sup>{number}</sup>"))
-        .unwrap_or_default();
+    let note = cell.note.map(|number| format!("<sup>{number}</sup>"));
+    let note = note.unwrap_or_default();
     let html = match cell.kind {
         Kind::Text => text,
         Kind::Code => format!("<code>{text}</code>"),
@@ -193,9 +184,11 @@ fn arrow(better: Better) -> String {
 }
 
 fn attribute(class: &str) -> String {
-    (!class.is_empty())
-        .then(|| format!(" class=\"{class}\""))
-        .unwrap_or_default()
+    if !class.is_empty() {
+        format!(" class=\"{class}\"")
+    } else {
+        String::new()
+    }
 }
 
 /// A column of a model is hidden with it.

@@ -99,7 +99,7 @@ fn cell(cell: &Cell, shown: &Shown, gap: usize, color: Color) -> Vec<String> {
             .collect();
     }
     let beside = || format!(" {interval}{}", padding(&cell.interval, shown.interval));
-    let beside = shown.is_beside().then(beside).unwrap_or_default();
+    let beside = if shown.is_beside() { beside() } else { String::new() };
     let used = shown.value + shown.mark + if beside.is_empty() { 0 } else { 1 + shown.interval };
     let mut text = " ".repeat(shown.width() - used);
     text += &format!(

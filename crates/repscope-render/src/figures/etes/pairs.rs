@@ -83,7 +83,7 @@ pub(super) fn pairs(run: &Run) -> Vec<NamedFigure> {
     let wanted = known.iter().map(|(system, stored)| stored.together(system.count()));
     let fewest = (used.len() as f64 / MOST_BINS).ceil().max(1.0);
     let together = wanted.fold(f64::INFINITY, f64::min).round().max(fewest) as usize;
-    let draw = |(system, stored): &'_ (System, Stored)| histogram(system, stored, &used, together);
+    let draw = |(system, stored): &(System, Stored)| histogram(system, stored, &used, together);
     let drawn: Vec<Histogram> = known.iter().map(draw).collect();
     let heights = drawn
         .iter()
@@ -289,14 +289,8 @@ fn points(system: &System) -> Vec<[f64; 2]> {
 
 /// How many samples lie below the line.
 fn below(points: &[[f64; 2]]) -> String {
-    let below = points
-        .iter()
-        .filter(|[reference, generated]| generated < reference)
-        .count();
-    let on = points
-        .iter()
-        .filter(|[reference, generated]| generated == reference)
-        .count();
+    let count = |is: fn(&f64, &f64) -> bool| points.iter().filter(|[a, b]| is(b, a)).count();
+    let (below, on) = (count(f64::lt), count(f64::eq));
     let share = 100.0 * below as f64 / points.len() as f64;
     // Few are not none.
     let decimals = usize::from(below > 0 && share < 9.95);
