@@ -3,10 +3,11 @@
 
 use crate::content::Weight;
 use crate::names::{NAMES, NamesBelow, names_below, names_beside};
+use crate::palette::hex;
 use crate::plan::{AxisPlan, ColorBar, Frame, Plan, Scene};
-use crate::svg::{Anchor, Letters, Rect, Short, Stroke, Svg, Turn};
-use crate::text::{CAPITAL, LINE, clean, width, wrap};
-use crate::ticks::Tick;
+use crate::svg::{Anchor, Rect, Short, Stroke, Svg};
+use crate::text::{CAPITAL, LINE, clean, widest, width, wrap};
+use crate::ticks::{Range, Tick};
 use std::fmt::Write;
 
 /// Length of a tick and its distance from its label, in units of the letters' size.
@@ -14,6 +15,7 @@ const TICK: f64 = 0.35;
 const GAP: f64 = 0.35;
 
 /// The left axis, laid out.
+#[derive(Default)]
 pub(crate) struct Beside {
     ticks: Vec<Tick>,
     names: Option<(Vec<Vec<String>>, usize)>,
@@ -27,27 +29,24 @@ pub(crate) struct Beside {
 
 pub(crate) fn lay_beside(plan: &Plan, scene: &Scene, height: f64, cell: f64) -> Beside {
     let em = scene.em;
-    let mut beside = Beside {
-        ticks: Vec::new(),
-        names: None,
-        widest: 0.0,
-        label: Vec::new(),
-        room: 0.0,
-        names_series: false,
-    };
+    let mut beside = Beside::default();
     let Some(axis) = &plan.y else { return beside };
     beside.label = wrap(&clean(axis.label()), height, em, Weight::Regular);
     match axis {
         AxisPlan::Numbers { range, .. } => {
             beside.ticks = range.ticks(((height / (2.0 * em)) as usize).clamp(2, 7));
-            beside.widest = widest(beside.ticks.iter().map(|tick| tick.label.as_str()), em);
+            beside.widest = widest_of(&beside.ticks, em);
             beside.room += (TICK + GAP) * em + beside.widest;
         }
         AxisPlan::Names { names, of_series, .. } => {
             let slot = height / names.len().max(1) as f64;
             beside.names = names_beside(names, slot, NAMES * cell, em, *of_series);
             if let Some((names, every)) = &beside.names {
-                beside.widest = widest(names.iter().step_by(*every).flatten().map(String::as_str), em);
+                beside.widest = widest(
+                    names.iter().step_by(*every).flatten().map(String::as_str),
+                    em,
+                    Weight::Regular,
+                );
                 beside.room += (TICK + GAP) * em + beside.widest;
             }
             beside.names_series = *of_series && beside.names.is_some();
@@ -61,6 +60,7 @@ pub(crate) fn lay_beside(plan: &Plan, scene: &Scene, height: f64, cell: f64) -> 
 }
 
 /// The lower axis, laid out.
+#[derive(Default)]
 pub(crate) struct Below {
     ticks: Vec<Tick>,
     names: Option<NamesBelow>,
@@ -73,13 +73,7 @@ pub(crate) struct Below {
 /// `left` and `right` are how far labels may reach beyond the plot.
 pub(crate) fn lay_below(plan: &Plan, scene: &Scene, wide: f64, left: f64, right: f64) -> Below {
     let em = scene.em;
-    let mut below = Below {
-        ticks: Vec::new(),
-        names: None,
-        label: Vec::new(),
-        room: 0.0,
-        names_series: false,
-    };
+    let mut below = Below::default();
     let Some(axis) = &plan.x else { return below };
     below.label = wrap(&clean(axis.label()), wide + left.min(right), em, Weight::Regular);
     match axis {
@@ -89,17 +83,11 @@ pub(crate) fn lay_below(plan: &Plan, scene: &Scene, wide: f64, left: f64, right:
             let round = (2..=7).rev().map(|most| (most, range.ticks(most)));
             for (most, ticks) in wished.into_iter().chain(round) {
                 below.ticks = ticks;
-                let places: Vec<(f64, f64)> = below
-                    .ticks
-                    .iter()
-                    .map(|tick| {
-                        let (at, half) = (
-                            range.share(tick.at) * wide,
-                            width(&tick.label, em, Weight::Regular) / 2.0,
-                        );
-                        (at - half, at + half)
-                    })
-                    .collect();
+                let place = |tick: &Tick| {
+                    let half = width(&tick.label, em, Weight::Regular) / 2.0;
+                    (range.share(tick.at) * wide - half, range.share(tick.at) * wide + half)
+                };
+                let places: Vec<(f64, f64)> = below.ticks.iter().map(place).collect();
                 let apart = places.windows(2).all(|pair| pair[0].1 + 0.9 * em <= pair[1].0);
                 if apart || most <= 2 {
                     let mut end = f64::NEG_INFINITY;
@@ -144,27 +132,11 @@ pub(crate) fn draw_grid(plan: &Plan, beside: &Beside, below: &Below, frame: &Fra
     let (em, plot) = (frame.scene.em, frame.plot);
     let stroke = Stroke::solid(frame.scene.ink.grid, 0.075 * em);
     let mut d = String::new();
-    if plan.grid_y {
-        for tick in &beside.ticks {
-            let _ = write!(
-                d,
-                "M{} {}H{}",
-                Short(plot.x),
-                Short(frame.py(tick.at)),
-                Short(plot.right())
-            );
-        }
+    for tick in beside.ticks.iter().filter(|_| plan.grid_y) {
+        straight(&mut d, (plot.x, frame.py(tick.at)), 'H', plot.right());
     }
-    if plan.grid_x {
-        for tick in &below.ticks {
-            let _ = write!(
-                d,
-                "M{} {}V{}",
-                Short(frame.px(tick.at)),
-                Short(plot.y),
-                Short(plot.bottom())
-            );
-        }
+    for tick in below.ticks.iter().filter(|_| plan.grid_x) {
+        straight(&mut d, (frame.px(tick.at), plot.y), 'V', plot.bottom());
     }
     if !d.is_empty() {
         svg.path(&d, "none", 1.0, Some(&stroke), "");
@@ -177,50 +149,20 @@ pub(crate) fn draw_axes(plan: &Plan, beside: &Beside, below: &Below, frame: &Fra
     let stroke = Stroke::solid(scene.ink.axis, 0.09 * em);
     let mut d = String::new();
     if plan.spines {
-        let _ = write!(
-            d,
-            "M{} {}V{}H{}",
-            Short(plot.x),
-            Short(plot.y),
-            Short(plot.bottom()),
-            Short(plot.right())
-        );
+        straight(&mut d, (plot.x, plot.y), 'V', plot.bottom());
+        let _ = write!(d, "H{}", Short(plot.right()));
     }
     for tick in &beside.ticks {
-        let _ = write!(
-            d,
-            "M{} {}h{}",
-            Short(plot.x),
-            Short(frame.py(tick.at)),
-            Short(-TICK * em)
-        );
+        straight(&mut d, (plot.x, frame.py(tick.at)), 'h', -TICK * em);
     }
     for tick in &below.ticks {
-        let _ = write!(
-            d,
-            "M{} {}v{}",
-            Short(frame.px(tick.at)),
-            Short(plot.bottom()),
-            Short(TICK * em)
-        );
+        straight(&mut d, (frame.px(tick.at), plot.bottom()), 'v', TICK * em);
     }
-    for minor in frame.y.map(|range| range.minor()).unwrap_or_default() {
-        let _ = write!(
-            d,
-            "M{} {}h{}",
-            Short(plot.x),
-            Short(frame.py(minor)),
-            Short(-0.55 * TICK * em)
-        );
+    for minor in frame.y.iter().flat_map(Range::minor) {
+        straight(&mut d, (plot.x, frame.py(minor)), 'h', -0.55 * TICK * em);
     }
-    for minor in frame.x.map(|range| range.minor()).unwrap_or_default() {
-        let _ = write!(
-            d,
-            "M{} {}v{}",
-            Short(frame.px(minor)),
-            Short(plot.bottom()),
-            Short(0.55 * TICK * em)
-        );
+    for minor in frame.x.iter().flat_map(Range::minor) {
+        straight(&mut d, (frame.px(minor), plot.bottom()), 'v', 0.55 * TICK * em);
     }
     if !d.is_empty() {
         svg.path(&d, "none", 1.0, Some(&stroke), "");
@@ -229,14 +171,16 @@ pub(crate) fn draw_axes(plan: &Plan, beside: &Beside, below: &Below, frame: &Fra
     draw_below(below, frame, svg);
 }
 
+/// Adds a line along an axis to a path: up to (`H`, `V`) or as long as (`h`, `v`) this.
+fn straight(d: &mut String, (x, y): (f64, f64), along: char, to: f64) {
+    let _ = write!(d, "M{} {}{along}{}", Short(x), Short(y), Short(to));
+}
+
 fn draw_beside(beside: &Beside, frame: &Frame, svg: &mut Svg) {
     let Frame { plot, scene, .. } = frame;
     let em = scene.em;
     let right = plot.x - (TICK + GAP) * em;
-    let letters = Letters {
-        anchor: Anchor::End,
-        ..scene.letters()
-    };
+    let letters = scene.letters().anchored(Anchor::End);
     for tick in &beside.ticks {
         svg.text(right, frame.py(tick.at) + CAPITAL * em / 2.0, &tick.label, letters);
     }
@@ -245,12 +189,8 @@ fn draw_beside(beside: &Beside, frame: &Frame, svg: &mut Svg) {
         for (index, lines) in names.iter().enumerate().step_by(*every) {
             let first = plot.y + (index as f64 + 0.5) * slot - (lines.len() as f64 - 1.0) / 2.0 * LINE * em;
             for (row, line) in lines.iter().enumerate() {
-                svg.text(
-                    right,
-                    first + row as f64 * LINE * em + CAPITAL * em / 2.0,
-                    line,
-                    letters,
-                );
+                let y = first + row as f64 * LINE * em + CAPITAL * em / 2.0;
+                svg.text(right, y, line, letters);
             }
         }
     }
@@ -260,11 +200,7 @@ fn draw_beside(beside: &Beside, frame: &Frame, svg: &mut Svg) {
         0.0
     };
     let middle = plot.y + plot.height / 2.0;
-    let letters = Letters {
-        anchor: Anchor::Middle,
-        turn: Turn::Up,
-        ..scene.letters()
-    };
+    let letters = scene.letters().anchored(Anchor::Middle).upright();
     for (index, line) in beside.label.iter().rev().enumerate() {
         let x = plot.x - ticks - (0.55 + 0.22 + LINE * index as f64) * em;
         svg.text(x, middle, line, letters);
@@ -274,39 +210,25 @@ fn draw_beside(beside: &Beside, frame: &Frame, svg: &mut Svg) {
 fn draw_below(below: &Below, frame: &Frame, svg: &mut Svg) {
     let Frame { plot, scene, .. } = frame;
     let em = scene.em;
-    let letters = Letters {
-        anchor: Anchor::Middle,
-        ..scene.letters()
-    };
+    let letters = scene.letters().anchored(Anchor::Middle);
     let baseline = plot.bottom() + (TICK + GAP + CAPITAL) * em;
     for tick in &below.ticks {
         svg.text(frame.px(tick.at), baseline, &tick.label, letters);
     }
+    let slot = |names: usize, index: usize| plot.x + (index as f64 + 0.5) * (plot.width / names as f64);
     match &below.names {
-        Some(NamesBelow::Flat(names)) => {
-            let slot = plot.width / names.len() as f64;
-            for (index, lines) in names.iter().enumerate() {
+        Some(NamesBelow::Flat { names, every }) => {
+            for (index, lines) in names.iter().enumerate().step_by(*every) {
                 for (row, line) in lines.iter().enumerate() {
-                    let x = plot.x + (index as f64 + 0.5) * slot;
-                    svg.text(x, baseline + row as f64 * LINE * em, line, letters);
+                    let y = baseline + row as f64 * LINE * em;
+                    svg.text(slot(names.len(), index), y, line, letters);
                 }
             }
         }
-        Some(NamesBelow::Thinned { names, every }) => {
-            let slot = plot.width / names.len() as f64;
-            for (index, name) in names.iter().enumerate().step_by(*every) {
-                svg.text(plot.x + (index as f64 + 0.5) * slot, baseline, name, letters);
-            }
-        }
         Some(NamesBelow::Up { names, every }) => {
-            let slot = plot.width / names.len() as f64;
-            let letters = Letters {
-                anchor: Anchor::End,
-                turn: Turn::Up,
-                ..scene.letters()
-            };
+            let letters = scene.letters().anchored(Anchor::End).upright();
             for (index, name) in names.iter().enumerate().step_by(*every) {
-                let x = plot.x + (index as f64 + 0.5) * slot + CAPITAL * em / 2.0;
+                let x = slot(names.len(), index) + CAPITAL * em / 2.0;
                 svg.text(x, plot.bottom() + (TICK + GAP) * em, name, letters);
             }
         }
@@ -330,7 +252,7 @@ pub(crate) struct BarBeside {
 pub(crate) fn lay_color_bar(bar: &ColorBar, scene: &Scene, height: f64) -> BarBeside {
     let em = scene.em;
     let ticks = bar.range.ticks(((height / (2.6 * em)) as usize).clamp(2, 6));
-    let widest = widest(ticks.iter().map(|tick| tick.label.as_str()), em);
+    let widest = widest_of(&ticks, em);
     let label = wrap(&clean(&bar.label), height, em, Weight::Regular);
     let mut room = (0.9 + 0.9 + 0.2 + GAP) * em + widest;
     if !label.is_empty() {
@@ -354,46 +276,26 @@ pub(crate) fn draw_color_bar(bar: &ColorBar, laid: &BarBeside, frame: &Frame, sv
     );
     let last = (bar.colors.len().max(2) - 1) as f64;
     for (index, color) in bar.colors.iter().enumerate() {
-        let offset = index as f64 / last;
-        let _ = write!(
-            svg.defs,
-            "<stop offset=\"{:.4}\" stop-color=\"{}\"/>",
-            offset,
-            crate::palette::hex(*color)
-        );
+        let (offset, color) = (index as f64 / last, hex(*color));
+        let _ = write!(svg.defs, "<stop offset=\"{offset:.4}\" stop-color=\"{color}\"/>");
     }
     svg.defs.push_str("</linearGradient>\n");
-    let place = Rect {
-        x: plot.right() + 0.9 * em,
-        y: plot.y,
-        width: 0.9 * em,
-        height: plot.height,
-    };
+    let place = Rect::new(plot.right() + 0.9 * em, plot.y, 0.9 * em, plot.height);
     svg.rect(place, &format!("url(#{id})"), None, "");
     let stroke = Stroke::solid(scene.ink.axis, 0.08 * em);
     for tick in &laid.ticks {
         let y = place.bottom() - bar.range.share(tick.at) * place.height;
         svg.line((place.right(), y), (place.right() + 0.2 * em, y), &stroke);
-        svg.text(
-            place.right() + (0.2 + GAP) * em,
-            y + CAPITAL * em / 2.0,
-            &tick.label,
-            scene.letters(),
-        );
+        let x = place.right() + (0.2 + GAP) * em;
+        svg.text(x, y + CAPITAL * em / 2.0, &tick.label, scene.letters());
     }
-    let letters = Letters {
-        anchor: Anchor::Middle,
-        turn: Turn::Up,
-        ..scene.letters()
-    };
+    let letters = scene.letters().anchored(Anchor::Middle).upright();
     for (index, line) in laid.label.iter().enumerate() {
         let x = place.right() + (0.2 + GAP + 0.5 + 0.78 + LINE * index as f64) * em + laid.widest;
         svg.text(x, plot.y + plot.height / 2.0, line, letters);
     }
 }
 
-fn widest<'a>(labels: impl Iterator<Item = &'a str>, em: f64) -> f64 {
-    labels
-        .map(|label| width(label, em, Weight::Regular))
-        .fold(0.0, f64::max)
+fn widest_of(ticks: &[Tick], em: f64) -> f64 {
+    widest(ticks.iter().map(|tick| tick.label.as_str()), em, Weight::Regular)
 }

@@ -68,6 +68,23 @@ pub struct Reference {
     pub series: Option<usize>,
 }
 
+impl Reference {
+    /// A gray line.
+    pub fn new(at: ReferenceAt, label: impl Into<String>) -> Self {
+        Self {
+            at,
+            label: label.into(),
+            series: None,
+        }
+    }
+
+    /// The same line in the color of a series.
+    pub fn of(self, series: usize) -> Self {
+        let series = Some(series);
+        Self { series, ..self }
+    }
+}
+
 /// Where a reference line runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ReferenceAt {

@@ -67,13 +67,9 @@ pub fn to_pdf(figure: &Figure, style: &Style) -> Result<Vec<u8>, Error> {
     let settings =
         PageSettings::from_wh(width, height).ok_or_else(|| internal(format!("a page of {width} × {height} points")))?;
     let mut document = Document::new();
-    let name = if figure.description.is_empty() {
-        &figure.title
-    } else {
-        &figure.description
-    };
+    let [_, name] = figure.names();
     if !name.is_empty() {
-        document.set_metadata(Metadata::new().title(name.clone()));
+        document.set_metadata(Metadata::new().title(name.to_string()));
     }
     let mut page = document.start_page_with(settings);
     let mut surface = page.surface();
@@ -88,14 +84,11 @@ pub fn to_pdf(figure: &Figure, style: &Style) -> Result<Vec<u8>, Error> {
 
 fn parse(figure: &Figure, style: &Style, dpi: f64) -> Result<Tree, String> {
     // The libraries get the font from us, and would not read it from the SVG.
-    let mut svg = draw(
-        figure,
-        &Style {
-            font: FontIn::Page,
-            ..style.clone()
-        },
-    )
-    .svg;
+    let style = Style {
+        font: FontIn::Page,
+        ..style.clone()
+    };
+    let mut svg = draw(figure, &style).svg;
     let mut fonts = Database::new();
     fonts.load_font_data(REGULAR.to_vec());
     fonts.load_font_data(BOLD.to_vec());
@@ -123,13 +116,9 @@ fn parse(figure: &Figure, style: &Style, dpi: f64) -> Result<Tree, String> {
 /// A letter that no font has would leave nothing at all; a box shows that there is one.
 fn with_boxes_for_unknown_letters(svg: &str, fonts: &Database) -> String {
     let foreign: BTreeSet<char> = svg.chars().filter(|c| has_foreign_letters(&c.to_string())).collect();
-    let unknown: BTreeSet<char> = foreign
-        .into_iter()
-        .filter(|c| other_font(*c, &[], fonts).is_none())
-        .collect();
-    svg.chars()
-        .map(|c| if unknown.contains(&c) { '□' } else { c })
-        .collect()
+    let unknown = foreign.into_iter().filter(|c| other_font(*c, &[], fonts).is_none());
+    let unknown: Vec<char> = unknown.collect();
+    svg.replace(&unknown[..], "□")
 }
 
 /// The font for a letter that ours lacks: upright and without serifs where there is one, then by name, so that the
@@ -148,10 +137,8 @@ fn other_font(letter: char, used: &[ID], fonts: &Database) -> Option<ID> {
     };
     let mut candidates: Vec<&FaceInfo> = fonts.faces().filter(|face| !used.contains(&face.id)).collect();
     candidates.sort_by_key(|face| rank(face));
-    let found = candidates
-        .into_iter()
-        .find(|face| fonts.with_face_data(face.id, has_letter).unwrap_or(false));
-    found.map(|face| face.id)
+    let mut known = candidates.into_iter().map(|face| face.id);
+    known.find(|id| fonts.with_face_data(*id, has_letter).unwrap_or(false))
 }
 
 /// The PNG with a pHYs chunk behind its header, which is 8 + 25 bytes long.

@@ -25,6 +25,17 @@ pub struct Figure {
     pub notes: Vec<String>,
 }
 
+impl Figure {
+    /// The heading, or else the description; and the other way round.
+    pub(crate) fn names(&self) -> [&str; 2] {
+        let (title, description) = (self.title.as_str(), self.description.as_str());
+        [
+            if title.is_empty() { description } else { title },
+            if description.is_empty() { title } else { description },
+        ]
+    }
+}
+
 /// Where the names of the series are explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Legend {

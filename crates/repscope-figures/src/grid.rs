@@ -41,21 +41,13 @@ impl Laid<'_> {
     /// Room above the plot: title, key, and half a letter for the topmost tick.
     pub fn above(&self, em: f64) -> f64 {
         let title = self.title.len() as f64 * LINE * 1.1 * em;
-        let key = if self.key.height() > 0.0 {
-            self.key.height() + 0.25 * em
-        } else {
-            0.0
-        };
-        title + key + 0.75 * em
+        let gap = if self.key.height() > 0.0 { 0.25 * em } else { 0.0 };
+        title + (self.key.height() + gap) + 0.75 * em
     }
 
     pub fn under(&self, em: f64) -> f64 {
-        self.below.room
-            + if self.notes.is_empty() {
-                0.0
-            } else {
-                (self.notes.len() as f64 * LINE * 0.9 + 0.5) * em
-            }
+        let notes = (self.notes.len() as f64 * LINE * 0.9 + 0.5) * em;
+        self.below.room + if self.notes.is_empty() { 0.0 } else { notes }
     }
 }
 
@@ -65,29 +57,17 @@ pub(crate) fn place<'a>(scene: &'a Scene<'a>, inner: f64, outer: f64) -> Vec<Lai
     let gap = 2.2 * em;
     // Below 17 letters' sizes (42 mm at 7 points) a plot is more margin than data.
     let fitting = ((inner + gap) / (15.0 * em + gap)) as usize;
-    let columns = scene
-        .figure
-        .columns
-        .max(1)
-        .min(fitting.max(1))
-        .min(scene.figure.panels.len().max(1));
+    let most = fitting.max(1).min(scene.figure.panels.len().max(1));
+    let columns = scene.figure.columns.clamp(1, most);
     let column_width = (inner - gap * (columns - 1) as f64) / columns as f64;
     let (mut row, mut column) = (0, 0);
     let mut panels = Vec::new();
     let spans = spans(scene, columns, column_width);
-    let wishes: Vec<usize> = scene
-        .figure
-        .panels
-        .iter()
-        .map(|panel| points_wished(&panel.content))
-        .collect();
-    let points = share_out(&wishes, MOST_IN_FIGURE);
+    let wishes = scene.figure.panels.iter().map(|panel| points_wished(&panel.content));
+    let points = share_out(&wishes.collect::<Vec<_>>(), MOST_IN_FIGURE);
     // Panels over several columns are as high as their neighbors; in a narrow figure they would be flat.
-    let high_as = if column_width < 20.0 * em {
-        24.0 * em
-    } else {
-        column_width
-    };
+    let is_narrow = column_width < 20.0 * em;
+    let high_as = if is_narrow { 24.0 * em } else { column_width };
     for (index, panel) in scene.figure.panels.iter().enumerate() {
         let span = spans[index];
         if column + span > columns {
@@ -129,14 +109,12 @@ pub(crate) fn place<'a>(scene: &'a Scene<'a>, inner: f64, outer: f64) -> Vec<Lai
 /// Scatter plots side by side that show the same thing of several series say what it is once: at the first of a row and
 /// below the last of a column.
 fn share_labels(scene: &Scene, panels: &mut [Laid]) {
-    let labels: Vec<Option<(String, String)>> = panels
-        .iter()
-        .zip(&scene.figure.panels)
-        .map(|(laid, panel)| match (&panel.content, &laid.plan.x, &laid.plan.y) {
-            (Content::Scatter(_), Some(x), Some(y)) => Some((x.label().to_string(), y.label().to_string())),
-            _ => None,
-        })
-        .collect();
+    let all = panels.iter().zip(&scene.figure.panels);
+    let labels = all.map(|(laid, panel)| match (&panel.content, &laid.plan.x, &laid.plan.y) {
+        (Content::Scatter(_), Some(x), Some(y)) => Some((x.label().to_string(), y.label().to_string())),
+        _ => None,
+    });
+    let labels: Vec<Option<(String, String)>> = labels.collect();
     let places: Vec<(usize, usize)> = panels.iter().map(|laid| (laid.row, laid.column)).collect();
     let says_same = |index: usize, place: (usize, usize)| {
         let other = places.iter().position(|known| *known == place);
@@ -149,9 +127,8 @@ fn share_labels(scene: &Scene, panels: &mut [Laid]) {
     };
     // All plots of a row keep their lower label or none does.
     let all_below = |row: usize| (0..places.len()).filter(|index| places[*index].0 == row).all(below);
-    let drops: Vec<(bool, bool)> = (0..places.len())
-        .map(|index| (all_below(places[index].0), beside(index)))
-        .collect();
+    let drops = (0..places.len()).map(|index| (all_below(places[index].0), beside(index)));
+    let drops: Vec<(bool, bool)> = drops.collect();
     for (laid, (drop_x, drop_y)) in panels.iter_mut().zip(drops) {
         for (axis, drop) in [(&mut laid.plan.x, drop_x), (&mut laid.plan.y, drop_y)] {
             if let (Some(AxisPlan::Numbers { label, .. }), true) = (axis, drop) {
@@ -164,12 +141,8 @@ fn share_labels(scene: &Scene, panels: &mut [Laid]) {
 /// Columns each panel takes. In a narrow figure some kinds need more than they request, and none stands alone in half a
 /// row.
 fn spans(scene: &Scene, columns: usize, column_width: f64) -> Vec<usize> {
-    let mut spans: Vec<usize> = scene
-        .figure
-        .panels
-        .iter()
-        .map(|panel| panel.span.clamp(1, columns))
-        .collect();
+    let spans = scene.figure.panels.iter().map(|panel| panel.span.clamp(1, columns));
+    let mut spans: Vec<usize> = spans.collect();
     if column_width >= 24.0 * scene.em {
         return spans;
     }
@@ -201,11 +174,12 @@ fn spans(scene: &Scene, columns: usize, column_width: f64) -> Vec<usize> {
 /// a, b, … z, aa, ab, …
 fn letter(index: usize) -> String {
     let last = char::from(b'a' + (index % 26) as u8);
-    if index < 26 {
-        last.to_string()
+    let before = if index < 26 {
+        String::new()
     } else {
-        letter(index / 26 - 1) + &last.to_string()
-    }
+        letter(index / 26 - 1)
+    };
+    format!("{before}{last}")
 }
 
 /// Margins first, because the width of a plot decides its height, ticks and lines of text.
@@ -215,28 +189,19 @@ pub(crate) fn measure(scene: &Scene, panels: &mut [Laid]) {
         let guess = (laid.cell.1 - 6.0 * em).max(4.0 * em);
         let height = (laid.plan.height)(guess).max(5.0 * em);
         laid.beside = lay_beside(&laid.plan, scene, height, laid.cell.1);
-        laid.color_bar = laid
-            .plan
-            .color_bar
-            .as_ref()
-            .map(|bar| lay_color_bar(bar, scene, height));
+        let bar = laid.plan.color_bar.as_ref();
+        laid.color_bar = bar.map(|bar| lay_color_bar(bar, scene, height));
         laid.left = laid.beside.room;
-        laid.right = laid
-            .color_bar
-            .as_ref()
-            .map_or(0.0, |bar| bar.room)
-            .max(overhang(&laid.plan, scene, guess));
+        let bar = laid.color_bar.as_ref().map_or(0.0, |bar| bar.room);
+        laid.right = bar.max(overhang(&laid.plan, scene, guess));
         laid.height = height;
     }
     let has_numbers = |laid: &Laid| matches!(laid.plan.y, Some(AxisPlan::Numbers { .. }));
     let places: BTreeSet<(usize, usize)> = panels.iter().map(|laid| (laid.column, laid.span)).collect();
     for place in places {
         let in_column = |laid: &&mut Laid| (laid.column, laid.span) == place && has_numbers(laid);
-        let widest = panels
-            .iter_mut()
-            .filter(in_column)
-            .map(|laid| laid.left)
-            .fold(0.0, f64::max);
+        let lefts = panels.iter_mut().filter(in_column).map(|laid| laid.left);
+        let widest = lefts.fold(0.0, f64::max);
         panels.iter_mut().filter(in_column).for_each(|laid| laid.left = widest);
     }
     for laid in panels.iter_mut() {
@@ -255,20 +220,15 @@ pub(crate) fn measure(scene: &Scene, panels: &mut [Laid]) {
             laid.title.push(String::new());
         }
         let notes = std::mem::take(&mut laid.notes);
-        laid.notes = notes
-            .iter()
-            .flat_map(|note| wrap(&clean(note), laid.cell.1, 0.9 * em, Weight::Regular))
-            .collect();
+        let wrapped = |note: &String| wrap(&clean(note), laid.cell.1, 0.9 * em, Weight::Regular);
+        laid.notes = notes.iter().flat_map(wrapped).collect();
     }
     // A row is as high as its highest panel; lower ones may have room for more ticks in the same margin.
     let rows = panels.iter().map(|laid| laid.row + 1).max().unwrap_or(0);
     for row in 0..rows {
         let in_row = |laid: &&mut Laid| laid.row == row;
-        let height = panels
-            .iter_mut()
-            .filter(in_row)
-            .map(|laid| laid.height)
-            .fold(0.0, f64::max);
+        let heights = panels.iter_mut().filter(in_row).map(|laid| laid.height);
+        let height = heights.fold(0.0, f64::max);
         for laid in panels.iter_mut().filter(in_row) {
             let beside = lay_beside(&laid.plan, scene, height, laid.cell.1);
             if beside.room <= laid.left && beside.names_series == laid.beside.names_series {

@@ -12,7 +12,7 @@ use crate::palette::{Ink, hex};
 use crate::plan::{AxisPlan, Frame, Scene, Shown};
 use crate::style::{Background, FontIn, Style};
 use crate::subset::font_faces;
-use crate::svg::{Anchor, Letters, Rect, Short, Svg, escape};
+use crate::svg::{Anchor, Rect, Short, Svg, escape};
 use crate::text::{CAPITAL, FAMILY, LINE, clean, width, wrap};
 use std::fmt::Write;
 
@@ -44,11 +44,7 @@ pub(crate) fn draw(figure: &Figure, style: &Style) -> Drawing {
     let title = wrap(&clean(&figure.title), inner, 1.3 * em, Weight::Bold);
     for line in &title {
         y += 1.3 * em * LINE;
-        let letters = Letters {
-            size: 1.3 * em,
-            weight: Weight::Bold,
-            ..scene.letters()
-        };
+        let letters = scene.letters().sized(1.3 * em).weighed(Weight::Bold);
         svg.text(outer, y - 0.4 * em, line, letters);
     }
     if !title.is_empty() {
@@ -70,11 +66,7 @@ pub(crate) fn draw(figure: &Figure, style: &Style) -> Drawing {
         y += 0.45 * em;
         for line in wrap(&clean(&note), inner, 0.9 * em, Weight::Regular) {
             y += 0.9 * LINE * em;
-            let letters = Letters {
-                size: 0.9 * em,
-                color: scene.ink.muted,
-                ..scene.letters()
-            };
+            let letters = scene.letters().sized(0.9 * em).colored(scene.ink.muted);
             svg.text(outer, y - 0.25 * em, &line, letters);
         }
     }
@@ -113,9 +105,9 @@ fn legend_entries(scene: &Scene, panels: &[Laid]) -> Vec<KeyEntry> {
         .iter()
         .enumerate()
         .filter(|(series, _)| used[*series]);
-    names
-        .map(|(series, name)| KeyEntry::new(Sample::Series(series, shown), name, Some(name.clone())))
-        .collect()
+    let entry =
+        |(series, name): (usize, &String)| KeyEntry::new(Sample::Series(series, shown), name, Some(name.clone()));
+    names.map(entry).collect()
 }
 
 fn draw_rows(scene: &Scene, panels: &[Laid], top: f64, svg: &mut Svg) -> f64 {
@@ -133,17 +125,14 @@ fn draw_rows(scene: &Scene, panels: &[Laid], top: f64, svg: &mut Svg) -> f64 {
         for (index, laid) in in_row() {
             // A plot without a key does not leave the height of its neighbor's key empty.
             let own = laid.above(em);
-            let own = if above - own > 2.6 * em {
-                own.max(above - 0.5 * height)
-            } else {
-                above
-            };
-            let plot = Rect {
-                x: laid.cell.0 + laid.left,
-                y: y + own,
-                width: laid.plot_width(),
-                height: height + above - own,
-            };
+            let is_short = above - own > 2.6 * em;
+            let own = if is_short { own.max(above - 0.5 * height) } else { above };
+            let plot = Rect::new(
+                laid.cell.0 + laid.left,
+                y + own,
+                laid.plot_width(),
+                height + above - own,
+            );
             draw_panel(scene, laid, index, y, plot, svg);
         }
         y += above + height + under;
@@ -153,26 +142,17 @@ fn draw_rows(scene: &Scene, panels: &[Laid], top: f64, svg: &mut Svg) -> f64 {
 
 fn draw_panel(scene: &Scene, laid: &Laid, index: usize, top: f64, plot: Rect, svg: &mut Svg) {
     let em = scene.em;
-    let bold = Letters {
-        size: 1.1 * em,
-        weight: Weight::Bold,
-        ..scene.letters()
-    };
+    let bold = scene.letters().sized(1.1 * em).weighed(Weight::Bold);
     svg.open("class=\"panel\"");
     let baseline = top + CAPITAL * 1.1 * em + 0.15 * em;
     svg.text(laid.cell.0, baseline, &laid.letter, bold);
-    let indent = if laid.letter.is_empty() {
-        0.0
-    } else {
-        0.5 * em + width(&laid.letter, 1.1 * em, Weight::Bold)
+    let indent = match laid.letter.as_str() {
+        "" => 0.0,
+        letter => 0.5 * em + width(letter, 1.1 * em, Weight::Bold),
     };
     for (row, line) in laid.title.iter().enumerate() {
-        svg.text(
-            laid.cell.0 + indent,
-            baseline + row as f64 * LINE * 1.1 * em,
-            line,
-            bold,
-        );
+        let y = baseline + row as f64 * LINE * 1.1 * em;
+        svg.text(laid.cell.0 + indent, y, line, bold);
     }
     let under_title = top + laid.title.len() as f64 * LINE * 1.1 * em + 0.25 * em;
     // Flush with the plot, unless it needs the whole cell.
@@ -197,12 +177,11 @@ fn draw_panel(scene: &Scene, laid: &Laid, index: usize, top: f64, plot: Rect, sv
     let mut y = plot.bottom() + laid.below.room + 0.4 * em;
     for line in &laid.notes {
         y += LINE * 0.9 * em;
-        let letters = Letters {
-            size: 0.9 * em,
-            color: scene.ink.muted,
-            anchor: Anchor::Start,
-            ..scene.letters()
-        };
+        let letters = scene
+            .letters()
+            .sized(0.9 * em)
+            .colored(scene.ink.muted)
+            .anchored(Anchor::Start);
         svg.text(laid.cell.0, y - 0.25 * em, line, letters);
     }
     svg.close_group();
@@ -221,20 +200,14 @@ fn foot(scene: &Scene, panels: &[Laid]) -> Vec<String> {
     }
     let lettered = of_panels.into_iter().map(|(note, indices)| {
         let runs = indices.chunk_by(|a, b| a + 1 == *b);
-        let letters: Vec<String> = runs
-            .map(|run| match run {
-                [first, .., last] if run.len() > 2 => format!("{}–{}", panels[*first].letter, panels[*last].letter),
-                run => run
-                    .iter()
-                    .map(|i| panels[*i].letter.as_str())
-                    .collect::<Vec<_>>()
-                    .join(", "),
-            })
-            .collect();
-        if panels[indices[0]].letter.is_empty() {
-            note.to_string()
-        } else {
-            format!("{}: {note}", letters.join(", "))
+        let letter = |i: usize| panels[i].letter.as_str();
+        let letters = runs.flat_map(|run| match run {
+            [first, .., last] if run.len() > 2 => vec![format!("{}–{}", letter(*first), letter(*last))],
+            run => run.iter().map(|i| letter(*i).to_string()).collect(),
+        });
+        match letter(indices[0]) {
+            "" => note.to_string(),
+            _ => format!("{}: {note}", letters.collect::<Vec<_>>().join(", ")),
         }
     });
     scene.figure.notes.iter().cloned().chain(lettered).collect()
@@ -252,11 +225,7 @@ fn finish(scene: &Scene, svg: Svg, (wide, high): (f64, f64)) -> Drawing {
         Short(wide),
         Short(high)
     );
-    let name = if figure.title.is_empty() {
-        &figure.description
-    } else {
-        &figure.title
-    };
+    let [name, _] = figure.names();
     let id = style.id("title");
     if !name.is_empty() {
         let _ = write!(text, " aria-labelledby=\"{id}\"");
@@ -275,13 +244,8 @@ fn finish(scene: &Scene, svg: Svg, (wide, high): (f64, f64)) -> Drawing {
         let _ = writeln!(text, "<defs>\n{}</defs>", svg.defs);
     }
     if style.background == Background::Painted {
-        let _ = writeln!(
-            text,
-            "<rect width=\"{}\" height=\"{}\" fill=\"{}\"/>",
-            Short(wide),
-            Short(high),
-            hex(ink.paper)
-        );
+        let (wide, high, paper) = (Short(wide), Short(high), hex(ink.paper));
+        let _ = writeln!(text, "<rect width=\"{wide}\" height=\"{high}\" fill=\"{paper}\"/>");
     }
     text.push_str(&svg.body);
     text.push_str("</svg>\n");

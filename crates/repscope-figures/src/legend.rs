@@ -72,16 +72,12 @@ pub(crate) fn wrapped(entries: &[KeyEntry], most: f64, em: f64) -> Vec<KeyEntry>
         let indent = entry.sample_width(em);
         let room = most - indent - 0.45 * em;
         for (row, text) in wrap(&entry.text, room, em, Weight::Regular).into_iter().enumerate() {
-            let sample = if row == 0 {
-                entry.sample.clone()
-            } else {
-                Sample::Blank(indent)
+            let sample = match row {
+                0 => entry.sample.clone(),
+                _ => Sample::Blank(indent),
             };
-            lines.push(KeyEntry {
-                sample,
-                text,
-                name: entry.name.clone(),
-            });
+            let name = entry.name.clone();
+            lines.push(KeyEntry { sample, text, name });
         }
     }
     lines
@@ -96,9 +92,10 @@ pub(crate) fn arrange(entries: &[KeyEntry], most: f64, em: f64) -> KeyTable {
         let rows = entries.len().div_ceil(count);
         // Down the columns first, as one reads a list; this many columns are then in use.
         let used = entries.len().div_ceil(rows);
-        let widths: Vec<f64> = (0..used)
-            .map(|c| entries.iter().skip(c * rows).take(rows).map(wide).fold(0.0, f64::max))
-            .collect();
+        let widths = entries
+            .chunks(rows)
+            .map(|column| column.iter().map(wide).fold(0.0, f64::max));
+        let widths: Vec<f64> = widths.collect();
         let total = widths.iter().sum::<f64>() + gap * (used - 1) as f64;
         if total <= most || count == 1 {
             let mut x = 0.0;
@@ -148,12 +145,8 @@ impl KeyTable {
                 svg.open_series(class, name);
             }
             sample(entry, left, middle, scene, svg);
-            svg.text(
-                left + entry.sample_width(em) + 0.45 * em,
-                baseline,
-                &entry.text,
-                scene.letters(),
-            );
+            let x = left + entry.sample_width(em) + 0.45 * em;
+            svg.text(x, baseline, &entry.text, scene.letters());
             if entry.name.is_some() {
                 svg.close_group();
             }
@@ -164,12 +157,7 @@ impl KeyTable {
 fn sample(entry: &KeyEntry, left: f64, middle: f64, scene: &Scene, svg: &mut Svg) {
     let em = scene.em;
     let right = left + entry.sample_width(em);
-    let patch = |x: f64| Rect {
-        x,
-        y: middle - 0.4 * em,
-        width: 0.85 * em,
-        height: 0.8 * em,
-    };
+    let patch = |x: f64| Rect::new(x, middle - 0.4 * em, 0.85 * em, 0.8 * em);
     match &entry.sample {
         Sample::Line(stroke) => svg.line((left, middle), (right, middle), stroke),
         Sample::Patch(color) => svg.rect(patch(left), &crate::palette::hex(*color), None, ""),

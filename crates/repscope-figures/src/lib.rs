@@ -59,4 +59,5 @@ pub use number::number;
 pub use palette::{CLASS_COLORS, class_color, series_color, value_color};
 pub use panels::{bin_edges, bin_shares};
 pub use style::{Background, FontIn, Style, Theme, Width};
-pub use subset::font_css;
+pub use subsample::scramble;
+pub use subset::{base64, font_css};

@@ -2,17 +2,15 @@
 //! Names along an axis: side by side if they fit, else on several lines, else upright; every second one if need be.
 
 use crate::content::Weight;
-use crate::text::{LINE, clean, shorten, width, wrap};
+use crate::text::{LINE, clean, shorten, widest, width, wrap};
 
 /// Names below a plot.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum NamesBelow {
-    /// Lines of each name.
-    Flat(Vec<Vec<String>>),
+    /// Lines of each name, side by side; each `every`-th of names that are numbers.
+    Flat { names: Vec<Vec<String>>, every: usize },
     /// Upright, each `every`-th.
     Up { names: Vec<String>, every: usize },
-    /// Side by side, each `every`-th: for names that are numbers.
-    Thinned { names: Vec<String>, every: usize },
     /// Left to the legend.
     Dropped,
 }
@@ -20,16 +18,14 @@ pub(crate) enum NamesBelow {
 impl NamesBelow {
     pub fn height(&self, em: f64) -> f64 {
         match self {
-            Self::Flat(names) => {
+            Self::Flat { names, .. } => {
                 let lines = names.iter().map(Vec::len).max().unwrap_or(0).max(1);
                 (0.95 + LINE * (lines - 1) as f64) * em
             }
-            Self::Up { names, every } => names
-                .iter()
-                .step_by(*every)
-                .map(|name| width(name, em, Weight::Regular))
-                .fold(0.0, f64::max),
-            Self::Thinned { .. } => 0.95 * em,
+            Self::Up { names, every } => {
+                let shown = names.iter().step_by(*every).map(String::as_str);
+                widest(shown, em, Weight::Regular)
+            }
             Self::Dropped => 0.0,
         }
     }
@@ -39,15 +35,15 @@ impl NamesBelow {
 pub(crate) fn names_below(names: &[String], slot: f64, em: f64, may_drop: bool) -> NamesBelow {
     let names: Vec<String> = names.iter().map(|name| clean(name)).collect();
     let room = slot - 0.6 * em;
-    let widths: Vec<f64> = names.iter().map(|name| width(name, em, Weight::Regular)).collect();
-    let widest = widths.iter().copied().fold(0.0, f64::max);
-    if widest <= room {
-        return NamesBelow::Flat(names.into_iter().map(|name| vec![name]).collect());
-    }
-    if names.iter().all(|name| name.parse::<f64>().is_ok()) {
-        let every = (widest + 0.6 * em).max(slot) / slot;
-        return NamesBelow::Thinned {
-            names,
+    let widest = widest(names.iter().map(String::as_str), em, Weight::Regular);
+    if widest <= room || names.iter().all(|name| name.parse::<f64>().is_ok()) {
+        let every = if widest <= room {
+            1.0
+        } else {
+            (widest + 0.6 * em).max(slot) / slot
+        };
+        return NamesBelow::Flat {
+            names: names.into_iter().map(|name| vec![name]).collect(),
             every: every.ceil() as usize,
         };
     }
@@ -55,7 +51,7 @@ pub(crate) fn names_below(names: &[String], slot: f64, em: f64, may_drop: bool) 
         let lines: Vec<Vec<String>> = names.iter().map(|name| wrap(name, room, em, Weight::Regular)).collect();
         let torn = names.iter().zip(&lines).any(|(name, lines)| is_torn(name, lines));
         if !torn && lines.iter().all(|lines| lines.len() <= 3) {
-            return NamesBelow::Flat(lines);
+            return NamesBelow::Flat { names: lines, every: 1 };
         }
     }
     if may_drop {
@@ -151,14 +147,17 @@ mod tests {
     #[test]
     fn words_are_broken_at_blanks_but_not_torn() {
         let two = names(&["Encoder Decoder", "JEPA"]);
-        let wanted = NamesBelow::Flat(vec![names(&["Encoder", "Decoder"]), names(&["JEPA"])]);
+        let wanted = NamesBelow::Flat {
+            names: vec![names(&["Encoder", "Decoder"]), names(&["JEPA"])],
+            every: 1,
+        };
         assert_eq!(names_below(&two, 40.0, 7.0, false), wanted);
     }
 
     #[test]
     fn numbers_are_thinned_rather_than_turned() {
         let numbers: Vec<String> = (100..150).map(|n| n.to_string()).collect();
-        assert!(matches!(names_below(&numbers, 5.0, 7.0, false), NamesBelow::Thinned { every, .. } if every > 1));
+        assert!(matches!(names_below(&numbers, 5.0, 7.0, false), NamesBelow::Flat { every, .. } if every > 1));
     }
 
     #[test]

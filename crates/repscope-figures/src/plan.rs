@@ -2,12 +2,12 @@
 //! What a panel needs before it can be placed: axes, key, notes, height; and how it is drawn once it is placed.
 
 use crate::content::{Orientation, Reference, ReferenceAt, Weight};
-use crate::figure::{Figure, Scale};
+use crate::figure::{Axis, Figure, Scale};
 use crate::legend::{KeyEntry, Sample};
 use crate::palette::{Ink, Rgb, hex};
 use crate::series_style;
 use crate::style::Style;
-use crate::svg::{Anchor, Letters, Rect, Stroke, Svg, Turn, polyline};
+use crate::svg::{Anchor, Letters, Rect, Short, Stroke, Svg, Turn, polyline};
 use crate::ticks::{Range, Tick};
 
 /// What all panels of a figure share.
@@ -44,56 +44,25 @@ impl Scene<'_> {
     pub fn area(&self, rect: Rect, series: usize, outline: Option<&Stroke>, title: &str, svg: &mut Svg) {
         let id = self.style.id(&format!("h{}", series % crate::palette::LOOKS));
         let hatch = series_style::hatch(&id, &self.ink, series, self.em);
-        self.hatched(rect, (series, &id, hatch), outline, title, svg);
-    }
-
-    /// The same without a hatch, for a panel whose axis names the series.
-    pub fn plain_area(&self, rect: Rect, series: usize, outline: Option<&Stroke>, title: &str, svg: &mut Svg) {
-        self.hatched(rect, (series, "", None), outline, title, svg);
-    }
-
-    fn hatched(
-        &self,
-        rect: Rect,
-        (series, id, hatch): (usize, &str, Option<String>),
-        outline: Option<&Stroke>,
-        title: &str,
-        svg: &mut Svg,
-    ) {
         // The title stands on what lies on top, or a pointer would not find it.
         let under = if hatch.is_some() { "" } else { title };
         svg.rect(rect, &hex(self.ink.series(series)), outline, under);
         if let Some(pattern) = hatch {
-            if !svg.defs.contains(&pattern) {
-                svg.defs.push_str(&pattern);
-            }
+            svg.define(&pattern);
             svg.rect(rect, &format!("url(#{id})"), outline, title);
         }
     }
 
     /// Defines a marker and gives its id.
     pub fn marker(&self, kind: &str, shape: usize, r: f64, color: Rgb, opacity: f64, svg: &mut Svg) -> String {
-        let id = self
-            .style
-            .id(&format!("{kind}{shape}-{}-{:.0}", &hex(color)[1..], 100.0 * r));
-        let edge = if opacity < 1.0 {
-            String::new()
-        } else {
-            format!(
-                " stroke=\"{}\" stroke-width=\"{}\"",
-                hex(self.ink.paper),
-                crate::svg::Short(0.05 * self.em)
-            )
-        };
-        let marker = format!(
-            "<path id=\"{id}\" d=\"{}\" fill=\"{}\" fill-opacity=\"{}\"{edge}/>\n",
-            series_style::marker(shape, r),
-            hex(color),
-            crate::svg::Short(opacity)
-        );
-        if !svg.defs.contains(&marker) {
-            svg.defs.push_str(&marker);
-        }
+        let fill = hex(color);
+        let id = self.style.id(&format!("{kind}{shape}-{}-{:.0}", &fill[1..], 100.0 * r));
+        let (paper, width) = (hex(self.ink.paper), Short(0.05 * self.em));
+        let edge = || format!(" stroke=\"{paper}\" stroke-width=\"{width}\"");
+        let edge = if opacity >= 1.0 { edge() } else { String::new() };
+        let (d, opacity) = (series_style::marker(shape, r), Short(opacity));
+        let marker = format!("<path id=\"{id}\" d=\"{d}\" fill=\"{fill}\" fill-opacity=\"{opacity}\"{edge}/>\n");
+        svg.define(&marker);
         id
     }
 }
@@ -115,6 +84,11 @@ pub(crate) enum AxisPlan {
 }
 
 impl AxisPlan {
+    pub fn numbers(range: Range, axis: &Axis) -> Self {
+        let label = axis.label.clone();
+        Self::Numbers { range, label }
+    }
+
     pub fn label(&self) -> &str {
         match self {
             Self::Numbers { label, .. } | Self::Names { label, .. } | Self::Bare { label } => label,
@@ -122,10 +96,9 @@ impl AxisPlan {
     }
 
     pub fn range(&self) -> Option<Range> {
-        if let Self::Numbers { range, .. } = self {
-            Some(*range)
-        } else {
-            None
+        match self {
+            Self::Numbers { range, .. } => Some(*range),
+            _ => None,
         }
     }
 }
@@ -145,6 +118,19 @@ pub(crate) struct Shown {
     pub fill: bool,
     pub line: bool,
     pub marker: bool,
+}
+
+impl Shown {
+    pub const FILL: Self = Self {
+        fill: true,
+        line: false,
+        marker: false,
+    };
+    pub const LINE: Self = Self {
+        fill: false,
+        line: true,
+        marker: false,
+    };
 }
 
 pub(crate) type Draw<'a> = Box<dyn Fn(&Frame, &mut Svg) + 'a>;
@@ -245,15 +231,22 @@ impl Frame<'_> {
         let edge = 0.1 * self.scene.em;
         let clip = format!(
             "<clipPath id=\"{id}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>\n",
-            crate::svg::Short(x - edge),
-            crate::svg::Short(y - edge),
-            crate::svg::Short(width + 2.0 * edge),
-            crate::svg::Short(height + 2.0 * edge)
+            Short(x - edge),
+            Short(y - edge),
+            Short(width + 2.0 * edge),
+            Short(height + 2.0 * edge)
         );
-        if !svg.defs.contains(&clip) {
-            svg.defs.push_str(&clip);
-        }
+        svg.define(&clip);
         svg.open(&format!("clip-path=\"url(#{id})\""));
+    }
+
+    /// An area in the color of a series, without a hatch where the axis names the series.
+    pub fn area(&self, rect: Rect, series: usize, outline: Option<&Stroke>, title: &str, svg: &mut Svg) {
+        if self.names_series {
+            svg.rect(rect, &hex(self.scene.ink.series(series)), outline, title)
+        } else {
+            self.scene.area(rect, series, outline, title, svg)
+        }
     }
 
     /// Reference lines, over the data.
@@ -308,7 +301,7 @@ fn reference_stroke(scene: &Scene, reference: &Reference, index: usize) -> Strok
     let dash = dashes[index % dashes.len()]
         .split(' ')
         .filter_map(|length| length.parse::<f64>().ok())
-        .map(|length| crate::svg::Short(length * unit).to_string());
+        .map(|length| Short(length * unit).to_string());
     Stroke::dashed(color, 0.13 * scene.em, &dash.collect::<Vec<_>>().join(" "))
 }
 
@@ -329,16 +322,12 @@ pub(crate) fn reference_key(scene: &Scene, references: &[Reference]) -> Vec<KeyE
         .iter()
         .enumerate()
         .filter(|(_, reference)| !reference.label.is_empty());
-    named
-        .map(|(index, reference)| {
-            let name = reference.series.map(|series| scene.name(series).to_string());
-            KeyEntry::new(
-                Sample::Line(reference_stroke(scene, reference, index)),
-                &reference.label,
-                name,
-            )
-        })
-        .collect()
+    let entry = |(index, reference): (usize, &Reference)| {
+        let name = reference.series.map(|series| scene.name(series).to_string());
+        let sample = Sample::Line(reference_stroke(scene, reference, index));
+        KeyEntry::new(sample, &reference.label, name)
+    };
+    named.map(entry).collect()
 }
 
 /// "3 values …" or "1 value …"; nothing for zero.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Which points of a large cloud are drawn. The choice looks random and is always the same.
 
+use crate::number::fixed;
 use std::collections::BTreeSet;
 
 /// Points per figure that are drawn, shared by its panels: a figure of twelve maps still has less than 1 MB.
@@ -31,6 +32,12 @@ pub(crate) fn thin(points: &[[f64; 2]], most: usize) -> Vec<usize> {
     kept.into_iter().collect()
 }
 
+/// What is said where not all points are drawn.
+pub(crate) fn drawn_of(shown: usize, total: usize) -> Option<String> {
+    let [drawn, all] = [shown, total].map(|count| fixed(count as f64, 0));
+    (shown < total).then(|| format!("{drawn} of {all} points are drawn, chosen at random, always the same ones."))
+}
+
 /// Splits a budget: small requests are met, the others share the rest equally.
 pub(crate) fn share_out(wishes: &[usize], budget: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..wishes.len()).collect();
@@ -43,8 +50,8 @@ pub(crate) fn share_out(wishes: &[usize], budget: usize) -> Vec<usize> {
     parts
 }
 
-/// SplitMix64: neighboring indices get unrelated numbers.
-fn scramble(index: u64) -> u64 {
+/// SplitMix64: neighboring indices get unrelated numbers, always the same ones.
+pub fn scramble(index: u64) -> u64 {
     let mut z = index.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -18,6 +18,10 @@ pub(crate) struct Rect {
 }
 
 impl Rect {
+    pub fn new(x: f64, y: f64, width: f64, height: f64) -> Self {
+        Self { x, y, width, height }
+    }
+
     pub fn right(&self) -> f64 {
         self.x + self.width
     }
@@ -52,6 +56,29 @@ pub(crate) struct Letters {
     pub color: Rgb,
     pub anchor: Anchor,
     pub turn: Turn,
+}
+
+impl Letters {
+    pub fn anchored(self, anchor: Anchor) -> Self {
+        Self { anchor, ..self }
+    }
+
+    pub fn colored(self, color: Rgb) -> Self {
+        Self { color, ..self }
+    }
+
+    pub fn sized(self, size: f64) -> Self {
+        Self { size, ..self }
+    }
+
+    pub fn weighed(self, weight: Weight) -> Self {
+        Self { weight, ..self }
+    }
+
+    pub fn upright(self) -> Self {
+        let turn = Turn::Up;
+        Self { turn, ..self }
+    }
 }
 
 /// A stroke: color, width and dashes (empty for none).
@@ -95,6 +122,13 @@ pub(crate) struct Svg {
 }
 
 impl Svg {
+    /// Adds a definition, once.
+    pub fn define(&mut self, definition: &str) {
+        if !self.defs.contains(definition) {
+            self.defs.push_str(definition);
+        }
+    }
+
     /// Text with its baseline at y. Empty text draws nothing.
     pub fn text(&mut self, x: f64, y: f64, text: &str, letters: Letters) {
         let text = clean(text);
@@ -117,28 +151,17 @@ impl Svg {
         };
         let (up, down) = (ASCENT * size, DESCENT * size);
         let place = match turn {
-            Turn::None => Rect {
-                x: x - before,
-                y: y - up,
-                width: long,
-                height: up + down,
-            },
-            Turn::Up => Rect {
-                x: x - up,
-                y: y - long + before,
-                width: up + down,
-                height: long,
-            },
+            Turn::None => Rect::new(x - before, y - up, long, up + down),
+            Turn::Up => Rect::new(x - up, y - long + before, up + down, long),
         };
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => " text-anchor=\"middle\"",
             Anchor::End => " text-anchor=\"end\"",
         };
-        let weight = if weight == Weight::Bold {
-            " font-weight=\"600\""
-        } else {
-            ""
+        let weight = match weight {
+            Weight::Regular => "",
+            Weight::Bold => " font-weight=\"600\"",
         };
         let place_at = match turn {
             Turn::None => format!("x=\"{}\" y=\"{}\"", Short(x), Short(y)),
@@ -170,29 +193,16 @@ impl Svg {
     }
 
     pub fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: &Stroke) {
-        let _ = writeln!(
-            self.body,
-            "<path d=\"M{} {}L{} {}\" fill=\"none\"{}/>",
-            Short(from.0),
-            Short(from.1),
-            Short(to.0),
-            Short(to.1),
-            strokes(stroke)
-        );
+        let d = polyline([Some(from), Some(to)].into_iter());
+        let _ = writeln!(self.body, "<path d=\"{d}\" fill=\"none\"{}/>", strokes(stroke));
     }
 
     /// A path given by its `d`.
     pub fn path(&mut self, d: &str, fill: &str, fill_opacity: f64, stroke: Option<&Stroke>, title: &str) {
-        let opacity = if fill_opacity < 1.0 {
-            format!(" fill-opacity=\"{}\"", Short(fill_opacity))
-        } else {
-            String::new()
-        };
-        let _ = write!(
-            self.body,
-            "<path d=\"{d}\" fill=\"{fill}\"{opacity}{}",
-            stroke.map(strokes).unwrap_or_default()
-        );
+        let opacity = || format!(" fill-opacity=\"{}\"", Short(fill_opacity));
+        let opacity = if fill_opacity < 1.0 { opacity() } else { String::new() };
+        let stroke = stroke.map(strokes).unwrap_or_default();
+        let _ = write!(self.body, "<path d=\"{d}\" fill=\"{fill}\"{opacity}{stroke}");
         self.close(title);
     }
 
@@ -218,20 +228,12 @@ impl Svg {
 
     /// Opens a group that a page can find by the name of its series.
     pub fn open_series(&mut self, class: &str, name: &str) {
-        let _ = writeln!(
-            self.body,
-            "<g class=\"{class}\" data-model=\"{}\">",
-            escape(&clean(name))
-        );
+        self.open(&format!("class=\"{class}\" data-model=\"{}\"", escape(&clean(name))));
     }
 
     /// Opens a group with these attributes.
     pub fn open(&mut self, attributes: &str) {
-        let _ = writeln!(
-            self.body,
-            "<g{}{attributes}>",
-            if attributes.is_empty() { "" } else { " " }
-        );
+        let _ = writeln!(self.body, "<g {attributes}>");
     }
 
     pub fn close_group(&mut self) {
@@ -240,11 +242,8 @@ impl Svg {
 }
 
 fn strokes(stroke: &Stroke) -> String {
-    let mut text = format!(
-        " stroke=\"{}\" stroke-width=\"{}\"",
-        hex(stroke.color),
-        Short(stroke.width)
-    );
+    let (color, width) = (hex(stroke.color), Short(stroke.width));
+    let mut text = format!(" stroke=\"{color}\" stroke-width=\"{width}\"");
     if !stroke.dash.is_empty() {
         let _ = write!(text, " stroke-dasharray=\"{}\"", stroke.dash);
     }

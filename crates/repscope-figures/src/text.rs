@@ -45,6 +45,11 @@ pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     text.chars().map(advance).sum::<f64>() * size
 }
 
+/// Width of the widest of these lines.
+pub(crate) fn widest<'a>(lines: impl Iterator<Item = &'a str>, size: f64, weight: Weight) -> f64 {
+    lines.map(|line| width(line, size, weight)).fold(0.0, f64::max)
+}
+
 /// Whether the built-in font lacks a letter of the text.
 pub(crate) fn has_foreign_letters(text: &str) -> bool {
     let face = face(Weight::Regular);

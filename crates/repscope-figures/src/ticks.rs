@@ -24,15 +24,6 @@ pub(crate) struct Range {
     pub scale: Scale,
 }
 
-/// Where a range ends beyond the data.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Padding {
-    /// Share of the length below the data.
-    pub below: f64,
-    /// Share of the length above the data.
-    pub above: f64,
-}
-
 /// A mark of an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
@@ -41,17 +32,15 @@ pub(crate) struct Tick {
 }
 
 impl Range {
-    /// Covers data and wished values. Padding goes beyond data only: a wished end such as 0 or 1 is the end.
-    pub fn new(axis: &Axis, data: impl Iterator<Item = f64>, padding: Padding) -> Self {
+    /// Covers data and wished values. Padding, as shares of the length below and above, goes beyond data only: a wished end such as 0 or 1 is the end.
+    pub fn new(axis: &Axis, data: impl Iterator<Item = f64>, [below, above]: [f64; 2]) -> Self {
         let scale = axis.scale;
         let unscaled = |x: f64| if scale == Scale::Log { x.log10() } else { x };
         let ends = |values: &mut dyn Iterator<Item = f64>| {
-            values
+            let drawn = values
                 .filter(|x| drawable(*x, scale))
-                .map(unscaled)
-                .fold(None, |ends: Option<(f64, f64)>, x| {
-                    Some(ends.map_or((x, x), |(low, high)| (low.min(x), high.max(x))))
-                })
+                .map(|x| (unscaled(x), unscaled(x)));
+            drawn.reduce(|(low, high), (x, _)| (low.min(x), high.max(x)))
         };
         let data = ends(&mut data.into_iter());
         let wished = ends(&mut axis.covers.iter().copied());
@@ -63,18 +52,15 @@ impl Range {
         let length = high - low;
         if length <= low.abs().max(high.abs()) * 1e-12 {
             // All values are one: show it in the middle.
-            let half = if scale == Scale::Log || low == 0.0 {
-                0.5
-            } else {
-                low.abs() * 0.5
-            };
+            let is_fixed = scale == Scale::Log || low == 0.0;
+            let half = if is_fixed { 0.5 } else { low.abs() * 0.5 };
             (low, high) = (low - half, high + half);
         } else {
             if wished.is_none_or(|wished| low < wished.0) {
-                low -= padding.below * length;
+                low -= below * length;
             }
             if wished.is_none_or(|wished| high > wished.1) {
-                high += padding.above * length;
+                high += above * length;
             }
         }
         match scale {
@@ -134,11 +120,12 @@ fn linear(low: f64, high: f64, most: usize) -> Vec<Tick> {
             let spare = 3usize.saturating_sub(multiples.len());
             let alone = spare > 0 && (2..=most + spare).contains(&finer.len());
             let power_of_finer = if digit == 1 { power - 1 } else { power };
-            return if alone {
-                label_linear(finer, power_of_finer)
+            let (shown, power) = if alone {
+                (finer, power_of_finer)
             } else {
-                label_linear(multiples, power)
+                (multiples, power)
             };
+            return label_linear(shown, power);
         }
         finer = multiples;
     }
@@ -147,13 +134,9 @@ fn linear(low: f64, high: f64, most: usize) -> Vec<Tick> {
 
 /// All n · digit · 10^power within the limits, computed without adding up errors.
 fn multiples(low: f64, high: f64, digit: i64, power: i32) -> Vec<f64> {
-    let scaled = |n: i64| {
-        let whole = (n * digit) as f64;
-        if power >= 0 {
-            whole * 10f64.powi(power)
-        } else {
-            whole / 10f64.powi(-power)
-        }
+    let scaled = |n: i64| match (n * digit) as f64 {
+        whole if power >= 0 => whole * 10f64.powi(power),
+        whole => whole / 10f64.powi(-power),
     };
     let step = scaled(1);
     let slack = 1e-9 * (high - low);
@@ -182,11 +165,8 @@ fn label_linear(values: Vec<f64>, power: i32) -> Vec<Tick> {
 
 /// All ticks of an axis keep the exponent of the largest, so that mantissas can be compared.
 fn scientific_in(x: f64, exponent: i32, decimals: usize) -> String {
-    format!(
-        "{}×{}",
-        fixed(x / 10f64.powi(exponent), decimals),
-        power_of_ten(exponent)
-    )
+    let mantissa = fixed(x / 10f64.powi(exponent), decimals);
+    format!("{mantissa}×{}", power_of_ten(exponent))
 }
 
 fn log(low: f64, high: f64, most: usize) -> Vec<Tick> {
@@ -194,19 +174,17 @@ fn log(low: f64, high: f64, most: usize) -> Vec<Tick> {
     let (first, last) = (exponent(low), exponent(high));
     let within = |x: f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(&x);
     let power = |e: i32| format!("1e{e}").parse::<f64>().unwrap_or(f64::NAN);
+    let tick = |digit: i32, e: i32, plain: bool| Tick {
+        at: f64::from(digit) * power(e),
+        label: on_log(digit, e, plain),
+    };
     let decades: Vec<i32> = (first..=last + 1).filter(|e| within(power(*e))).collect();
     if decades.len() >= 3 || (decades.len() == 2 && most < 4) {
         let every = decades.len().div_ceil(most).max(1) as i32;
         // Counted from 1 = 10⁰, so that figures of one page agree.
         let shown: Vec<i32> = decades.into_iter().filter(|e| e.rem_euclid(every) == 0).collect();
         let plain = shown.iter().all(|e| PLAIN.contains(e));
-        return shown
-            .into_iter()
-            .map(|e| Tick {
-                at: power(e),
-                label: on_log(1, e, plain),
-            })
-            .collect();
+        return shown.into_iter().map(|e| tick(1, e, plain)).collect();
     }
     for (digits, fewest) in [
         (&[1, 2, 5][..], 3),
@@ -221,13 +199,7 @@ fn log(low: f64, high: f64, most: usize) -> Vec<Tick> {
             .collect();
         if (fewest..=most).contains(&at.len()) {
             let plain = at.iter().all(|(_, e)| PLAIN.contains(e));
-            return at
-                .into_iter()
-                .map(|(digit, e)| Tick {
-                    at: f64::from(digit) * power(e),
-                    label: on_log(digit, e, plain),
-                })
-                .collect();
+            return at.into_iter().map(|(digit, e)| tick(digit, e, plain)).collect();
         }
     }
     // Less than a factor of about two: steps are as good as factors.
@@ -235,10 +207,9 @@ fn log(low: f64, high: f64, most: usize) -> Vec<Tick> {
     if steps.len() >= 2 {
         return steps;
     }
-    vec![Tick {
-        at: (low * high).sqrt(),
-        label: scientific((low * high).sqrt(), exponent((low * high).sqrt()), 1),
-    }]
+    let at = (low * high).sqrt();
+    let label = scientific(at, exponent(at), 1);
+    vec![Tick { at, label }]
 }
 
 /// Powers of ten that are read at a glance, as in [`number`](crate::number()).
@@ -324,14 +295,7 @@ mod tests {
     fn a_range_of_one_value_or_none_has_a_length() {
         for axis in [Axis::linear("x"), Axis::log("x")] {
             for data in [vec![], vec![3.0], vec![0.0], vec![7e-120], vec![1e200]] {
-                let range = Range::new(
-                    &axis,
-                    data.into_iter(),
-                    Padding {
-                        below: 0.05,
-                        above: 0.05,
-                    },
-                );
+                let range = Range::new(&axis, data.into_iter(), [0.05, 0.05]);
                 assert!(range.high > range.low, "{range:?}");
             }
         }
@@ -340,10 +304,7 @@ mod tests {
     #[test]
     fn a_wished_end_is_the_end_unless_data_go_beyond() {
         let axis = Axis::linear("score").covering(&[0.0, 1.0]);
-        let padding = Padding {
-            below: 0.05,
-            above: 0.05,
-        };
+        let padding = [0.05, 0.05];
         let inside = Range::new(&axis, [0.2, 0.9].into_iter(), padding);
         assert_eq!((inside.low, inside.high), (0.0, 1.0));
         let beyond = Range::new(&axis, [-0.5, 0.9].into_iter(), padding);

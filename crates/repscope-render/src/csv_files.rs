@@ -1,58 +1,105 @@
 // SPDX-License-Identifier: MIT
 //! The CSV files of the analyses. The columns of a summary follow from the metrics of its analysis, which declare them.
 
-use crate::clid;
-use crate::compare;
-use crate::etes;
+#[cfg(test)]
+mod tests;
+
+use crate::breakdowns::{self, cell, find};
+use crate::compare::ranking;
+use crate::etes::{System, etes_samples, is_of_etes};
 use crate::numbers::exact;
-use crate::perturb;
-use crate::retrieval;
-use crate::scores::distinct;
+use crate::perturb::Run;
+use crate::retrieval::direction;
+use crate::samples::{column, spectrum};
+use crate::scores::{distinct, sorted};
 use crate::table::csv::write;
 use repscope_core::metrics::Output;
-use repscope_core::{self as core, METRICS, Metric, MetricId, Results, Score};
+use repscope_core::{
+    self as core, Better, Breakdown, Difference, METRICS, Metric, MetricId, Results, SampleTable, Score,
+};
 
 /// A path relative to the output folder, and the contents.
 type File = (String, String);
-type Analysis = fn(&Results) -> Vec<File>;
+type Analysis = fn(&Results) -> Vec<(&'static str, String)>;
+type Column = (&'static str, &'static Output);
 
-/// The analyses that have files, by command.
-const ANALYSES: [(&str, Analysis); 11] = [
-    ("smoothness", smoothness),
-    ("robustness", robustness),
-    ("neighborhood", neighborhood),
-    ("manifold", manifold),
-    ("geometry", geometry),
-    ("rankme", rankme),
-    ("clid", clid::files::files),
-    ("retrieval", retrieval::files::files),
-    ("perturb", perturb::files::files),
-    ("etes", etes::files::files),
-    ("compare", compare::files::files),
+/// The analyses that have files, by command, and their folders.
+const ANALYSES: [(&str, &str, Analysis); 11] = [
+    ("smoothness", "smoothness_analysis", smoothness),
+    ("robustness", "robustness_analysis", robustness),
+    ("neighborhood", "neighborhood_preservation", neighborhood),
+    ("manifold", "manifold_dimension", manifold),
+    ("geometry", "geometry_analysis", geometry),
+    ("rankme", "rankme", rankme),
+    ("clid", "clid", clid),
+    ("retrieval", "retrieval", retrieval),
+    ("perturb", "perturbation_analysis", perturb),
+    ("etes", "etes_analysis", etes),
+    ("compare", "compare", compare),
 ];
 
 /// The CSV files that belong to a command: of its own analysis, or of all that have results for any other
 /// command (`evaluate`, say). A file without rows is left out; a value that does not exist is an empty field.
-pub fn document_files(command: &str, results: &Results) -> Vec<(String, String)> {
-    let is_one = ANALYSES.iter().any(|(name, _)| *name == command);
-    let wanted = ANALYSES.iter().filter(|(name, _)| !is_one || *name == command);
-    wanted
-        .flat_map(|(_, files)| files(results))
-        .filter(|(_, contents)| contents.lines().nth(1).is_some())
+pub fn document_files(command: &str, results: &Results) -> Vec<File> {
+    let is_one = ANALYSES.iter().any(|(name, ..)| *name == command);
+    let wanted = ANALYSES.iter().filter(|(name, ..)| !is_one || *name == command);
+    let files = wanted.flat_map(|(_, folder, files)| files(results).into_iter().map(move |file| (folder, file)));
+    let with_rows = files.filter(|(_, (_, contents))| contents.lines().nth(1).is_some());
+    with_rows
+        .map(|(folder, (name, contents))| (format!("{folder}/{name}"), contents))
         .collect()
 }
 
+/// The long form: one line per model and metric, with every digit, for spreadsheets and data frames.
+pub(crate) const LONG: [&str; 12] = [
+    "model", "metric", "value", "low", "high", "level", "n", "better", "chance", "reason", "unit", "method",
+];
+
+pub(crate) fn long(results: &Results) -> String {
+    write(&LONG, results.scores.iter().map(long_row))
+}
+
+/// The line of a score.
+pub(crate) fn long_row(score: &Score) -> Vec<String> {
+    let [low, high] = ends(score.interval);
+    let [reason, unit, method] =
+        [&score.reason, &score.unit, &score.method].map(|text| text.clone().unwrap_or_default());
+    vec![
+        score.model.clone(),
+        score.metric.to_string(),
+        number(score.value),
+        low,
+        high,
+        number(score.level),
+        score.n.to_string(),
+        word(score.better).to_string(),
+        number(score.chance),
+        reason,
+        unit,
+        method,
+    ]
+}
+
+/// A direction in a file.
+pub(crate) fn word(better: Better) -> &'static str {
+    match better {
+        Better::Higher => "higher",
+        Better::Lower => "lower",
+        Better::Neither => "neither",
+    }
+}
+
 /// The outputs of these metrics that have a column, with its name.
-pub(crate) fn columns(is_wanted: impl Fn(&Metric) -> bool) -> Vec<(&'static str, &'static Output)> {
+fn columns(is_wanted: impl Fn(&Metric) -> bool) -> Vec<Column> {
     let wanted = METRICS.iter().filter(|metric| is_wanted(metric));
     let outputs = wanted.flat_map(|metric| metric.outputs);
     outputs.filter_map(|output| Some((output.column?, output))).collect()
 }
 
 /// The score of a model that is this output, whatever its K.
-pub(crate) fn score_of<'a>(results: &'a Results, model: &str, output: &Output) -> Option<&'a Score> {
-    let is_own = |score: &&Score| score.model == model && is_output(&score.metric, output);
-    results.scores.iter().find(is_own)
+fn score_of<'a>(results: &'a Results, model: &str, output: &Output) -> Option<&'a Score> {
+    let mut scores = results.scores.iter();
+    scores.find(|score| score.model == model && is_output(&score.metric, output))
 }
 
 fn is_output(id: &MetricId, output: &Output) -> bool {
@@ -60,190 +107,135 @@ fn is_output(id: &MetricId, output: &Output) -> bool {
 }
 
 /// The models that have one of these scores.
-pub(crate) fn models_with<'a>(results: &'a Results, columns: &[(&str, &Output)]) -> Vec<&'a str> {
-    let is_own = |score: &&Score| columns.iter().any(|(_, output)| is_output(&score.metric, output));
-    distinct(results.scores.iter().filter(is_own).map(|score| score.model.as_str()))
+fn models_with(results: &Results, is_own: impl Fn(&MetricId) -> bool) -> Vec<&str> {
+    let own = results.scores.iter().filter(|score| is_own(&score.metric));
+    distinct(own.map(|score| score.model.as_str()))
 }
 
 /// The summary of an analysis: a line for each model, its columns as the metrics declare them, how many units they come from,
 /// and behind them the ends of the intervals where these belong to the file.
-fn summary(results: &Results, analysis: core::Analysis, intervals: Intervals) -> String {
+fn summary(results: &Results, analysis: core::Analysis, has_intervals: bool) -> String {
     let columns = columns(|metric| metric.analysis == analysis);
     let mut header = vec!["Model".to_string()];
     header.extend(columns.iter().map(|(name, _)| name.to_string()));
     header.push("Sample_Count".to_string());
-    if intervals == Intervals::Shown {
-        header.extend(
-            columns
-                .iter()
-                .flat_map(|(name, _)| [format!("{name}_Low"), format!("{name}_High")]),
-        );
-    }
+    let with_ends = columns.iter().filter(|_| has_intervals);
+    header.extend(with_ends.flat_map(|(name, _)| [format!("{name}_Low"), format!("{name}_High")]));
     let row = |model: &str| {
-        let scores: Vec<Option<&Score>> = columns
-            .iter()
-            .map(|(_, output)| score_of(results, model, output))
-            .collect();
+        let scores = columns.iter().map(|(_, output)| score_of(results, model, output));
+        let scores: Vec<Option<&Score>> = scores.collect();
         let mut row = vec![model.to_string()];
         row.extend(scores.iter().map(|score| value(*score)));
         row.push(count(scores.iter().copied().flatten()));
-        if intervals == Intervals::Shown {
-            let ends = scores.iter().map(|score| score.and_then(|score| score.interval));
-            row.extend(ends.flat_map(|ends| [number(ends.map(|[low, _]| low)), number(ends.map(|[_, high]| high))]));
-        }
+        let with_ends = scores.iter().filter(|_| has_intervals);
+        row.extend(with_ends.flat_map(|score| ends(score.and_then(|score| score.interval))));
         row
     };
-    write(&header, models_with(results, &columns).into_iter().map(row))
+    let models = models_with(results, |id| columns.iter().any(|(_, output)| is_output(id, output)));
+    write(&header, models.into_iter().map(row))
 }
 
-/// Whether a summary has the ends of the intervals.
-#[derive(Clone, Copy, PartialEq)]
-enum Intervals {
-    Shown,
-    Hidden,
-}
-
-fn smoothness(results: &Results) -> Vec<File> {
-    let summary = summary(results, core::Analysis::Smoothness, Intervals::Hidden);
-    let tables = results.samples.iter().filter(|table| table.metric == "smoothness");
-    let pairs = tables.flat_map(|table| {
-        let column = |name: &str| {
-            table
-                .columns
-                .iter()
-                .find(|(n, _)| n == name)
-                .map_or(&[][..], |(_, values)| values)
-        };
-        let columns = ["input_distance", "latent_distance", "ratio"].map(column);
+fn smoothness(results: &Results) -> Vec<(&'static str, String)> {
+    const COLUMNS: [&str; 3] = ["input_distance", "latent_distance", "ratio"];
+    const HEADER: [&str; 5] = [
+        "Model",
+        "Sample_ID",
+        "Pixel_Distance",
+        "Latent_Distance",
+        "Smoothness_Ratio",
+    ];
+    let pairs = tables(results, "smoothness").flat_map(|table| {
+        let columns = COLUMNS.map(|name| column(table, name).unwrap_or(&[]));
         let count = columns.iter().map(|values| values.len()).fold(0, usize::max);
         (0..count).map(move |i| {
-            let mut row = vec![table.model.clone(), i.to_string()];
-            row.extend(columns.map(|values| number(values.get(i).copied().flatten())));
-            row
+            let numbers = columns.map(|values| number(values.get(i).copied().flatten()));
+            [vec![table.model.clone(), i.to_string()], numbers.to_vec()].concat()
         })
     });
-    let raw = write(
-        &[
-            "Model",
-            "Sample_ID",
-            "Pixel_Distance",
-            "Latent_Distance",
-            "Smoothness_Ratio",
-        ],
-        pairs,
-    );
-    let file = |name: &str, contents| (format!("smoothness_analysis/{name}"), contents);
     vec![
-        file("smoothness_summary.csv", summary),
-        file("smoothness_raw_data.csv", raw),
+        (
+            "smoothness_summary.csv",
+            summary(results, core::Analysis::Smoothness, false),
+        ),
+        ("smoothness_raw_data.csv", write(&HEADER, pairs)),
     ]
+}
+
+fn tables<'a>(results: &'a Results, metric: &'static str) -> impl Iterator<Item = &'a SampleTable> {
+    results.samples.iter().filter(move |table| table.metric == metric)
 }
 
 /// Distances of the embeddings as they are; those of unit-length and scaled embeddings in further columns.
-fn robustness(results: &Results) -> Vec<File> {
+fn robustness(results: &Results) -> Vec<(&'static str, String)> {
     const COLUMNS: [&str; 6] = ["mean", "standard_error", "std", "min", "max", "median"];
-    let mut rows = Vec::new();
+    const HEADER: [&str; 11] = [
+        "Model",
+        "Noise_Level",
+        "Mean_Distance",
+        "Std_Error",
+        "Std_Dev",
+        "Min_Distance",
+        "Max_Distance",
+        "Median_Distance",
+        "Sample_Count",
+        "Unit_Mean_Distance",
+        "Scaled_Mean_Distance",
+    ];
+    let mut summary = Vec::new();
     for table in results.breakdowns.iter().filter(|table| table.metric == "robustness") {
         let [kinds, levels] = &table.keys[..] else { continue };
-        let column = |name: &str| table.columns.iter().find(|column| column.name == name);
-        for (line, level) in levels.values.iter().enumerate() {
-            if kinds.values[line] != "robustness" {
-                continue;
-            }
-            let field = |name: &str| number(column(name).and_then(|column| column.values[line]));
+        let lines = levels.values.iter().enumerate();
+        for (line, level) in lines.filter(|(line, _)| kinds.values[*line] == "robustness") {
+            let samples = cell(table, "samples", line).map(|samples| format!("{samples:.0}"));
+            let mean = |kind: &str| value(results.score(&table.model, &format!("robustness.{kind}@{level}")));
             let mut row = vec![table.model.clone(), level.clone()];
-            row.extend(COLUMNS.map(field));
-            let samples = column("samples").and_then(|column| column.values[line]);
-            row.push(samples.map_or_else(String::new, |samples| format!("{samples:.0}")));
-            row.extend(
-                ["unit", "scaled"]
-                    .map(|kind| value(results.score(&table.model, &format!("robustness.{kind}@{level}")))),
-            );
-            rows.push(row);
+            row.extend(COLUMNS.map(|name| number(cell(table, name, line))));
+            row.push(samples.unwrap_or_default());
+            row.extend(["unit", "scaled"].map(mean));
+            summary.push(row);
         }
     }
-    let summary = write(
-        &[
-            "Model",
-            "Noise_Level",
-            "Mean_Distance",
-            "Std_Error",
-            "Std_Dev",
-            "Min_Distance",
-            "Max_Distance",
-            "Median_Distance",
-            "Sample_Count",
-            "Unit_Mean_Distance",
-            "Scaled_Mean_Distance",
-        ],
-        rows,
-    );
-    let mut rows = Vec::new();
-    for table in results.samples.iter().filter(|table| table.metric == "robustness") {
+    let mut raw = Vec::new();
+    for table in tables(results, "robustness") {
         for (name, values) in &table.columns {
-            let Some(level) = name.strip_prefix("robustness@") else {
+            let id = MetricId::from(name);
+            let Some(level) = id.at().filter(|_| id.measure() == "robustness") else {
                 continue;
             };
-            let unit = table
-                .columns
-                .iter()
-                .find(|(n, _)| *n == format!("robustness.unit@{level}"));
-            for (sample, distance) in values.iter().enumerate() {
-                let on_unit = unit.and_then(|(_, values)| values.get(sample).copied().flatten());
-                rows.push(vec![
-                    table.model.clone(),
-                    level.to_string(),
-                    sample.to_string(),
-                    number(*distance),
-                    number(on_unit),
-                ]);
-            }
+            let unit = column(table, &format!("robustness.unit@{level}")).unwrap_or(&[]);
+            raw.extend(values.iter().enumerate().map(|(sample, distance)| {
+                let on_unit = number(unit.get(sample).copied().flatten());
+                let (model, level) = (table.model.clone(), level.to_string());
+                vec![model, level, sample.to_string(), number(*distance), on_unit]
+            }));
         }
     }
-    let raw = write(
-        &["Model", "Noise_Level", "Sample_ID", "Distance", "Unit_Distance"],
-        rows,
-    );
-    let file = |name: &str, contents| (format!("robustness_analysis/{name}"), contents);
+    let of_samples = ["Model", "Noise_Level", "Sample_ID", "Distance", "Unit_Distance"];
     vec![
-        file("robustness_summary.csv", summary),
-        file("robustness_raw_data.csv", raw),
+        ("robustness_summary.csv", write(&HEADER, summary)),
+        ("robustness_raw_data.csv", write(&of_samples, raw)),
     ]
 }
 
-fn neighborhood(results: &Results) -> Vec<File> {
-    let neighbors = |id: &MetricId| {
-        let is_own = matches!(id.measure(), "trustworthiness" | "continuity");
-        id.k().filter(|_| is_own)
+fn neighborhood(results: &Results) -> Vec<(&'static str, String)> {
+    const FAMILIES: [&str; 2] = ["trustworthiness", "continuity"];
+    let neighbors = |id: &MetricId| id.k().filter(|_| FAMILIES.contains(&id.measure()));
+    let ks = sorted(results.scores.iter().filter_map(|score| neighbors(&score.metric)));
+    let models = models_with(results, |id| neighbors(id).is_some());
+    let row = |(model, k): (&str, &usize)| {
+        let scores = FAMILIES.map(|name| results.score(model, &format!("{name}@{k}")));
+        let fields = scores.map(|score| [value(score), standard_error(score)]);
+        [vec![model.to_string(), k.to_string()], fields.concat()].concat()
     };
-    let mut ks: Vec<usize> = results
-        .scores
-        .iter()
-        .filter_map(|score| neighbors(&score.metric))
-        .collect();
-    ks.sort_unstable();
-    ks.dedup();
-    let mut rows = Vec::new();
-    let own = results.scores.iter().filter(|score| neighbors(&score.metric).is_some());
-    for model in distinct(own.map(|score| score.model.as_str())) {
-        for k in &ks {
-            let scores = ["trustworthiness", "continuity"].map(|name| results.score(model, &format!("{name}@{k}")));
-            let mut row = vec![model.to_string(), k.to_string()];
-            row.extend(scores.iter().flat_map(|score| [value(*score), standard_error(*score)]));
-            rows.push(row);
-        }
-    }
-    let contents = write(
-        &["Model", "k", "Trust_mean", "Trust_std", "Cont_mean", "Cont_std"],
-        rows,
-    );
-    vec![(
-        "neighborhood_preservation/neighborhood_preservation_summary.csv".to_string(),
-        contents,
-    )]
+    let rows = models
+        .into_iter()
+        .flat_map(|model| ks.iter().map(move |k| (model, k)))
+        .map(row);
+    let header = ["Model", "k", "Trust_mean", "Trust_std", "Cont_mean", "Cont_std"];
+    vec![("neighborhood_preservation_summary.csv", write(&header, rows))]
 }
 
-fn manifold(results: &Results) -> Vec<File> {
+fn manifold(results: &Results) -> Vec<(&'static str, String)> {
     const HEADER: [&str; 10] = [
         "Model",
         "Nominal_Dimension",
@@ -257,16 +249,12 @@ fn manifold(results: &Results) -> Vec<File> {
         "Sample_Count",
     ];
     const IDS: [&str; 3] = ["participation_ratio", "two_nn", "dimension_usage"];
-    let mut summary = Vec::new();
-    let mut spectra = Vec::new();
-    let own = results
-        .scores
-        .iter()
-        .filter(|score| IDS.contains(&score.metric.as_str()));
-    for model in distinct(own.map(|score| score.model.as_str())) {
+    let models = models_with(results, |id| IDS.contains(&id.as_str()));
+    let row = |model: &&str| {
         let [ratio, two_nn, usage] = IDS.map(|id| results.score(model, id));
-        let spectrum = spectrum(model, results);
-        summary.push(vec![
+        let spectrum = spectrum(results, model);
+        let eigenvalues = Some(spectrum.len()).filter(|count| *count > 0);
+        vec![
             model.to_string(),
             dimension(model, results).map(|d| d.to_string()).unwrap_or_default(),
             value(ratio),
@@ -275,36 +263,19 @@ fn manifold(results: &Results) -> Vec<File> {
             number(usage.and_then(|score| score.value).map(|share| share * 100.0)),
             number(spectrum.first().copied()),
             number(spectrum.last().copied()),
-            if spectrum.is_empty() {
-                String::new()
-            } else {
-                spectrum.len().to_string()
-            },
+            eigenvalues.map(|count| count.to_string()).unwrap_or_default(),
             count([ratio, two_nn, usage].into_iter().flatten()),
-        ]);
-        for (i, eigenvalue) in spectrum.iter().enumerate() {
-            spectra.push(vec![model.to_string(), (i + 1).to_string(), exact(*eigenvalue)]);
-        }
-    }
-    let file = |name: &str, contents| (format!("manifold_dimension/{name}"), contents);
+        ]
+    };
+    let spectra = models.iter().flat_map(|model| {
+        let eigenvalues = spectrum(results, model).into_iter().enumerate();
+        eigenvalues.map(|(i, eigenvalue)| vec![model.to_string(), (i + 1).to_string(), exact(eigenvalue)])
+    });
+    let of_spectra = ["Model", "Eigenvalue_Index", "Eigenvalue"];
     vec![
-        file("manifold_dimension_summary.csv", write(&HEADER, summary)),
-        file(
-            "manifold_eigenvalues.csv",
-            write(&["Model", "Eigenvalue_Index", "Eigenvalue"], spectra),
-        ),
+        ("manifold_dimension_summary.csv", write(&HEADER, models.iter().map(row))),
+        ("manifold_eigenvalues.csv", write(&of_spectra, spectra)),
     ]
-}
-
-/// The eigenvalues of a model, largest first.
-fn spectrum(model: &str, results: &Results) -> Vec<f64> {
-    let curve = results
-        .curves
-        .iter()
-        .find(|curve| curve.model == model && curve.metric == "spectrum");
-    let mut eigenvalues = curve.map(|curve| curve.y.clone()).unwrap_or_default();
-    eigenvalues.sort_by(|a, b| b.total_cmp(a));
-    eigenvalues
 }
 
 /// The number of latent dimensions: its own score, or the participation ratio over the share of dimensions it uses.
@@ -315,26 +286,249 @@ fn dimension(model: &str, results: &Results) -> Option<usize> {
     dimension.is_finite().then_some(dimension.round() as usize)
 }
 
-fn geometry(results: &Results) -> Vec<File> {
-    let summary = summary(results, core::Analysis::Geometry, Intervals::Shown);
-    vec![("geometry_analysis/geometry_summary.csv".to_string(), summary)]
+fn geometry(results: &Results) -> Vec<(&'static str, String)> {
+    vec![("geometry_summary.csv", summary(results, core::Analysis::Geometry, true))]
 }
 
-fn rankme(results: &Results) -> Vec<File> {
-    let summary = summary(results, core::Analysis::Rankme, Intervals::Hidden);
-    vec![("rankme/rankme_summary.csv".to_string(), summary)]
+fn rankme(results: &Results) -> Vec<(&'static str, String)> {
+    vec![("rankme_summary.csv", summary(results, core::Analysis::Rankme, false))]
+}
+
+/// The names that the reference scripts of CLID and RankMe write, and the scores they stand for: the first that is there.
+const OF_SCRIPTS: [(&str, &[&str]); 12] = [
+    ("mcr2_total_loss", &["mcr2.total"]),
+    ("mcr2_discrimn_empirical", &["mcr2.discriminative"]),
+    ("mcr2_compress", &["mcr2.compressive"]),
+    ("alignment", &["alignment"]),
+    // With two views the mean of both, so that the total is the sum of two lines.
+    ("uniformity", &["alignment.uniformity", "uniformity"]),
+    ("align_uniform_total", &["alignment.total"]),
+    ("cl", &["clid.cl"]),
+    ("id", &["clid.id"]),
+    ("id_normalized", &["clid.id_normalized"]),
+    ("clid", &["clid"]),
+    ("rankme_full", &["rankme(variant=spec)"]),
+    ("rankme_simple", &["numerical_rank"]),
+];
+
+fn clid(results: &Results) -> Vec<(&'static str, String)> {
+    let own = columns(|metric| metric.id == "clid");
+    let models = models_with(results, |id| own.iter().any(|(_, output)| is_output(id, output)));
+    // Of what is computed beside it, uniformity belongs to alignment and stands before it.
+    let mut beside = columns(|metric| metric.analysis == core::Analysis::Clid && metric.id != "clid");
+    let place = beside
+        .iter()
+        .position(|(_, output)| output.id == "alignment")
+        .unwrap_or(0);
+    beside.splice(place..place, columns(|metric| metric.id == "uniformity"));
+    let names = |columns: &[Column]| columns.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+    let header = [vec!["Model"], names(&own), vec!["N", "D"], names(&beside)].concat();
+    let row = |model: &&str| {
+        let field = |(_, output): &Column| value(score_of(results, model, output));
+        let side = |side: &str| cell(find(results, model, "shape")?, side, 0).map(|x| x.to_string());
+        let mut row = vec![model.to_string()];
+        row.extend(own.iter().map(field));
+        row.extend(["rows", "columns"].map(|name| side(name).unwrap_or_default()));
+        row.extend(beside.iter().map(field));
+        row
+    };
+    // A line per model and score, under the names of the reference scripts; what was not computed is left out.
+    let long = models.iter().flat_map(|model| {
+        OF_SCRIPTS.iter().filter_map(move |(name, ids)| {
+            let score = ids.iter().find_map(|id| results.score(model, id))?;
+            Some(vec![model.to_string(), name.to_string(), value(Some(score))])
+        })
+    });
+    let of = |own: &[&str], metric: &'static str| {
+        let model = |table: &Breakdown| own.iter().map(|_| table.model.clone()).collect();
+        below_each_other(results, own, |table| (table.metric == metric).then(|| model(table)))
+    };
+    vec![
+        ("clid_summary.csv", write(&header, models.iter().map(row))),
+        ("clid_runs.csv", of(&["Model"], "clid.cl")),
+        ("clid_metrics.csv", write(&["model", "metric", "value"], long)),
+        ("performance_correlation.csv", of(&[], "performance")),
+        ("weighted_clid.csv", of(&[], "weighted_clid")),
+    ]
+}
+
+/// The breakdowns that have these fields of their own, below each other.
+fn below_each_other(results: &Results, own: &[&str], of: impl Fn(&Breakdown) -> Option<Vec<String>>) -> String {
+    let tables = results.breakdowns.iter().filter_map(|table| Some((of(table)?, table)));
+    breakdowns::write(own, &tables.collect::<Vec<_>>())
+}
+
+/// Every score with the parts of its identity in columns of their own, every label, and which labels are retrieved for which.
+fn retrieval(results: &Results) -> Vec<(&'static str, String)> {
+    let optional = |k: Option<usize>| k.map(|k| k.to_string()).unwrap_or_default();
+    let mut header = vec!["model", "metric", "labels", "direction", "measure", "k", "effective_k"];
+    header.extend(&LONG[2..]);
+    let rows = results.scores.iter().filter_map(|score| {
+        let id = &score.metric;
+        let direction = direction(id)?;
+        let mut row = long_row(score);
+        let numbers = row.split_off(2);
+        row.extend([id.labels().unwrap_or(""), direction, id.measure()].map(str::to_string));
+        row.extend([optional(id.k()), optional(score.effective_k)]);
+        row.extend(numbers);
+        Some(row)
+    });
+    let of = |measure: &str| {
+        let own = |table: &Breakdown| {
+            let id = &table.metric;
+            let direction = direction(id).filter(|_| id.measure() == measure)?;
+            let names = [&table.model, id.labels().unwrap_or(""), direction].map(str::to_string);
+            Some([names.to_vec(), vec![optional(id.k())]].concat())
+        };
+        below_each_other(results, &["model", "labels", "direction", "k"], own)
+    };
+    vec![
+        ("scores.csv", write(&header, rows)),
+        ("per_label.csv", of("label_precision")),
+        ("confusion.csv", of("label_precision.confusion")),
+    ]
+}
+
+/// Every head and set, what each set does to each class, and how well each class is told.
+fn perturb(results: &Results) -> Vec<(&'static str, String)> {
+    let runs = Run::all(results);
+    let model = |table: &Breakdown| {
+        runs.iter()
+            .any(|run| run.model == table.model)
+            .then(|| table.model.clone())
+    };
+    let whole = |table: &Breakdown| model(table).filter(|_| table.metric == "pis").map(|model| vec![model]);
+    let by = |measure: &str| {
+        // Model, head and set of a table `MEASURE.HEAD@SET`.
+        let own = |table: &Breakdown| {
+            let id = &table.metric;
+            let (head, set) = id.head().zip(id.at()).filter(|_| id.measure() == measure)?;
+            Some(vec![model(table)?, head.to_string(), set.to_string()])
+        };
+        below_each_other(results, &["model", "scored", "set"], own)
+    };
+    vec![
+        ("pis.csv", below_each_other(results, &["model"], whole)),
+        ("pis_per_class.csv", by("pis")),
+        ("accuracy_per_class.csv", by("accuracy")),
+    ]
+}
+
+/// Every score, the groups of all factors, the bands, and the numbers of single samples without texts.
+fn etes(results: &Results) -> Vec<(&'static str, String)> {
+    let scores = results.scores.iter().filter(|score| is_of_etes(&score.metric));
+    // `factor` says which groups they are, `group` whose line it is.
+    let of_factor = |table: &Breakdown| {
+        let mut table = table.clone();
+        let factor = std::mem::replace(&mut table.keys.first_mut()?.name, "group".to_string());
+        Some((vec![table.model.clone(), factor], table))
+    };
+    let factors = results.breakdowns.iter().filter(|table| table.metric == "etes");
+    let factors: Vec<(Vec<String>, Breakdown)> = factors.filter_map(of_factor).collect();
+    let groups: Vec<_> = factors.iter().map(|(own, table)| (own.clone(), table)).collect();
+    let of_bands = |table: &Breakdown| (table.metric == "etes.bands").then(|| vec![table.model.clone()]);
+    let systems = System::all(results);
+    let tables = systems
+        .iter()
+        .map(|system| etes_samples(results, system.name, None, None));
+    let tables: Vec<_> = tables.collect();
+    let columns = tables.iter().flat_map(|table| &table.columns);
+    let columns = distinct(columns.map(|column| column.name.as_str()));
+    let rows = tables
+        .iter()
+        .flat_map(|table| (0..table.rows()).map(move |i| (table, i)));
+    let rows = rows.map(|(table, i)| {
+        let fields = columns.iter().map(|name| table.field(name, i));
+        std::iter::once(table.system.clone()).chain(fields).collect()
+    });
+    let files = vec![
+        ("scores.csv", write(&LONG, scores.map(long_row))),
+        ("groups.csv", breakdowns::write(&["model", "factor"], &groups)),
+        ("bands.csv", below_each_other(results, &["model"], of_bands)),
+        ("samples.csv", write(&[vec!["model"], columns.clone()].concat(), rows)),
+    ];
+    files.into_iter().filter(|_| !systems.is_empty()).collect()
+}
+
+fn compare(results: &Results) -> Vec<(&'static str, String)> {
+    let models = results.models();
+    let rows = ranking(results, &models).into_iter().map(|standing| {
+        let counts = [standing.wins, standing.losses, standing.ties].map(|count| count.to_string());
+        let mut row = vec![models[standing.model].to_string()];
+        row.extend(counts);
+        row.push(number(standing.mean_rank));
+        row
+    });
+    vec![
+        ("differences.csv", differences(results)),
+        (
+            "ranking.csv",
+            write(
+                &["model", "wins", "losses", "ties", "mean_rank"],
+                rows.filter(|_| !results.differences.is_empty()),
+            ),
+        ),
+    ]
+}
+
+/// One line per metric and pair of models.
+pub(crate) fn differences(results: &Results) -> String {
+    const HEADER: [&str; 18] = [
+        "metric",
+        "a",
+        "b",
+        "value_a",
+        "value_b",
+        "difference",
+        "low",
+        "high",
+        "level",
+        "p",
+        "p_adjusted",
+        "better",
+        "winner",
+        "paired",
+        "unit",
+        "units",
+        "method",
+        "note",
+    ];
+    let text = |x: &Option<String>| x.clone().unwrap_or_default();
+    let row = |d: &Difference| {
+        let [value_a, value_b] = [&d.a, &d.b].map(|model| value(results.score(model, &d.metric)));
+        let [low, high] = ends(d.interval);
+        vec![
+            d.metric.to_string(),
+            d.a.clone(),
+            d.b.clone(),
+            value_a,
+            value_b,
+            exact(d.value),
+            low,
+            high,
+            exact(d.level),
+            number(d.p),
+            number(d.p_adjusted),
+            word(d.better).to_string(),
+            text(&d.winner),
+            if d.is_paired { "yes" } else { "no" }.to_string(),
+            text(&d.unit),
+            d.units.to_string(),
+            text(&d.method),
+            text(&d.note),
+        ]
+    };
+    write(&HEADER, results.differences.iter().map(row))
 }
 
 /// How many units the first score with a value was computed from, or else the first of all.
 fn count<'a>(scores: impl Iterator<Item = &'a Score> + Clone) -> String {
-    let first = scores
-        .clone()
-        .find(|score| score.value.is_some())
-        .or_else(|| scores.clone().next());
+    let with_value = scores.clone().find(|score| score.value.is_some());
+    let first = with_value.or_else(|| scores.clone().next());
     first.map(|score| score.n.to_string()).unwrap_or_default()
 }
 
-pub(crate) fn value(score: Option<&Score>) -> String {
+fn value(score: Option<&Score>) -> String {
     number(score.and_then(|score| score.value))
 }
 
@@ -342,167 +536,10 @@ fn standard_error(score: Option<&Score>) -> String {
     number(score.and_then(|score| score.standard_error))
 }
 
-pub(crate) fn number(x: Option<f64>) -> String {
-    x.map(exact).unwrap_or_default()
+fn ends(interval: Option<[f64; 2]>) -> [String; 2] {
+    interval.map_or([String::new(), String::new()], |ends| ends.map(exact))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testdata::{missing, score, two_models};
-    use repscope_core::{Better, Curve, SampleTable};
-
-    fn file(command: &str, results: &Results, path: &str) -> String {
-        let files = document_files(command, results);
-        files
-            .into_iter()
-            .find(|(p, _)| p == path)
-            .expect("the file is written")
-            .1
-    }
-
-    fn results(scores: Vec<Score>) -> Results {
-        Results {
-            scores,
-            ..Results::default()
-        }
-    }
-
-    #[test]
-    fn smoothness_summary_has_the_columns_of_the_document() {
-        let csv = file(
-            "smoothness",
-            &two_models(),
-            "smoothness_analysis/smoothness_summary.csv",
-        );
-        let expected = "\
-Model,Regression_Slope,Regression_Intercept,R_Value,R_Squared,P_Value,Std_Error,Mean_Smoothness_Ratio,\
-Std_Smoothness_Ratio,Median_Smoothness_Ratio,Sample_Count
-jepa,0.00011531,,,,0.0,,,,,36000
-encoder-decoder,0.00011784,,,,3.21e-12,,,,,36000
-";
-        assert_eq!(csv, expected);
-    }
-
-    #[test]
-    fn smoothness_raw_data_lists_every_pair_and_leaves_missing_ratios_empty() {
-        let columns = vec![
-            ("input_distance".to_string(), vec![Some(2.0), Some(0.0)]),
-            ("latent_distance".to_string(), vec![Some(0.1), Some(0.3)]),
-            ("ratio".to_string(), vec![Some(0.05), None]),
-        ];
-        let samples = vec![SampleTable {
-            model: "jepa".to_string(),
-            metric: "smoothness".into(),
-            columns,
-        }];
-        let results = Results {
-            samples,
-            ..Results::default()
-        };
-        let expected = "\
-Model,Sample_ID,Pixel_Distance,Latent_Distance,Smoothness_Ratio
-jepa,0,2.0,0.1,0.05
-jepa,1,0.0,0.3,
-";
-        assert_eq!(
-            file("smoothness", &results, "smoothness_analysis/smoothness_raw_data.csv"),
-            expected
-        );
-    }
-
-    #[test]
-    fn neighborhood_has_a_row_per_model_and_k() {
-        let interval = Some((0.8, 0.8 + 3.92 * 0.25, "rows", "jackknife")); // a standard error of 0.25
-        let results = results(vec![
-            score("jepa", "trustworthiness@10", 0.9, interval, Better::Higher),
-            score("jepa", "trustworthiness@5", 0.91, None, Better::Higher),
-            score("jepa", "continuity@5", 0.92, None, Better::Higher),
-        ]);
-        let expected = "\
-Model,k,Trust_mean,Trust_std,Cont_mean,Cont_std
-jepa,5,0.91,,0.92,
-jepa,10,0.9,0.25,,
-";
-        let path = "neighborhood_preservation/neighborhood_preservation_summary.csv";
-        assert_eq!(file("neighborhood", &results, path), expected);
-    }
-
-    #[test]
-    fn manifold_writes_dimensions_and_the_spectrum() {
-        let mut results = results(vec![
-            score("jepa", "participation_ratio", 16.0, None, Better::Neither),
-            score("jepa", "dimension_usage", 0.25, None, Better::Neither),
-            missing("jepa", "two_nn", "all rows are the same"),
-        ]);
-        results.curves.push(Curve {
-            model: "jepa".to_string(),
-            metric: "spectrum".into(),
-            x_label: "index".to_string(),
-            y_label: "eigenvalue".to_string(),
-            x: vec![1.0, 2.0, 3.0],
-            y: vec![4.0, 2.0, 0.5],
-        });
-        let summary = "\
-Model,Nominal_Dimension,Participation_Ratio,Intrinsic_Dimension,Dimension_Error,Usage_Efficiency_Percent,\
-Max_Eigenvalue,Min_Eigenvalue,Eigenvalue_Count,Sample_Count
-jepa,64,16.0,,,25.0,4.0,0.5,3,1797
-";
-        assert_eq!(
-            file(
-                "manifold",
-                &results,
-                "manifold_dimension/manifold_dimension_summary.csv"
-            ),
-            summary
-        );
-        let spectrum = "Model,Eigenvalue_Index,Eigenvalue\njepa,1,4.0\njepa,2,2.0\njepa,3,0.5\n";
-        assert_eq!(
-            file("manifold", &results, "manifold_dimension/manifold_eigenvalues.csv"),
-            spectrum
-        );
-    }
-
-    #[test]
-    fn the_dimension_has_its_own_score_where_there_is_one() {
-        let results = results(vec![
-            score("jepa", "participation_ratio", 16.0, None, Better::Neither),
-            score("jepa", "dimension", 65.0, None, Better::Neither),
-        ]);
-        assert_eq!(dimension("jepa", &results), Some(65));
-    }
-
-    #[test]
-    fn geometry_has_the_ends_of_the_intervals_after_the_values() {
-        let csv = file("geometry", &two_models(), "geometry_analysis/geometry_summary.csv");
-        let mut lines = csv.lines();
-        let expected = "\
-Model,Uniformity,Silhouette_Score,NMI,AMI,Clustering_Inertia,Inertia_Share,Cluster_Balance,KNN_Accuracy,Sample_Count,\
-Uniformity_Low,Uniformity_High,Silhouette_Score_Low,Silhouette_Score_High,NMI_Low,NMI_High,AMI_Low,AMI_High,\
-Clustering_Inertia_Low,Clustering_Inertia_High,Inertia_Share_Low,Inertia_Share_High,\
-Cluster_Balance_Low,Cluster_Balance_High,KNN_Accuracy_Low,KNN_Accuracy_High";
-        assert_eq!(lines.next(), Some(expected));
-        let row = lines.next().expect("a row per model");
-        assert!(
-            row.starts_with("jepa,-2.88912,0.03812,,,,,,0.8612,1797,-2.901"),
-            "{row}"
-        );
-        assert!(row.ends_with(",0.8491,0.873"), "{row}");
-    }
-
-    #[test]
-    fn evaluate_writes_every_analysis_that_has_results() {
-        let paths: Vec<String> = document_files("evaluate", &two_models())
-            .into_iter()
-            .map(|(path, _)| path)
-            .collect();
-        let expected = [
-            "smoothness_analysis/smoothness_summary.csv",
-            "neighborhood_preservation/neighborhood_preservation_summary.csv",
-            "manifold_dimension/manifold_dimension_summary.csv",
-            "geometry_analysis/geometry_summary.csv",
-        ];
-        assert_eq!(paths, expected);
-        assert_eq!(document_files("evaluate", &Results::default()), []);
-    }
+pub(crate) fn number(x: Option<f64>) -> String {
+    x.map(exact).unwrap_or_default()
 }

@@ -20,18 +20,16 @@ mod csv_files;
 mod etes;
 mod figures;
 mod html;
-mod long_csv;
 mod numbers;
 mod perturb;
 mod retrieval;
+mod samples;
 mod scores;
 pub mod table;
 mod terminal_markdown;
 #[cfg(test)]
 mod testdata;
 mod text;
-mod tsne_words;
-mod winners;
 
 use repscope_core::Results;
 use table::Document;
@@ -75,7 +73,7 @@ pub enum Color {
 /// Writes the scores of a run. `width` (terminal columns) and `color` matter to [`Format::Table`] only.
 pub fn render(results: &Results, format: Format, width: usize, color: Color) -> String {
     if format == Format::Csv {
-        return long_csv::render(results);
+        return csv_files::long(results);
     }
     if results.scores.is_empty() {
         let comment = if format == Format::Latex { "% " } else { "" };

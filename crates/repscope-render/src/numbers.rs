@@ -42,6 +42,15 @@ pub fn number_with_interval(value: f64, [low, high]: [f64; 2]) -> (String, Strin
     (cut(value), format!("[{}, {}]", cut(low), cut(high)))
 }
 
+/// A number with its interval, where it has one: `11.75 [11.51, 11.99]`.
+pub(crate) fn written(value: f64, interval: Option<[f64; 2]>) -> String {
+    let Some(interval) = interval else {
+        return number(value);
+    };
+    let (value, interval) = number_with_interval(value, interval);
+    format!("{value} {interval}")
+}
+
 /// A number and half the width of the interval around it: `("0.9312", "±0.0027")`. `None` for numbers that are written
 /// as powers of ten.
 pub(crate) fn number_with_margin(value: f64, half_width: f64) -> Option<(String, String)> {
@@ -60,6 +69,11 @@ pub(crate) fn number_with_margin(value: f64, half_width: f64) -> Option<(String,
 /// A confidence level in percent: `95 %`, `99.9 %`.
 pub(crate) fn percent(level: f64) -> String {
     format!("{} %", number(level * 100.0))
+}
+
+/// The head of a column of intervals: `95 % interval`.
+pub(crate) fn interval_head(level: Option<f64>) -> String {
+    level.map_or("interval".to_string(), |level| format!("{} interval", percent(level)))
 }
 
 /// All digits, so that the number read back is the number written: `1.0`, `0.1`, `1e-300`. Nothing for NaN and infinities.

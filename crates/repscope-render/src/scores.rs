@@ -4,9 +4,9 @@
 
 use crate::numbers::{percent, rough};
 use crate::table::{Cell, Column, Emphasis, Kind, Row, Table, reason};
-use crate::text::printable;
-use crate::winners;
-use repscope_core::{Better, Results, Score, metrics};
+use crate::text::{join, printable};
+use repscope_core::{Better, Difference, MetricId, Results, Score};
+use std::collections::BTreeSet;
 
 /// Rows of one family stand apart from the others when there are this many.
 const ROWS_OF_A_BLOCK: usize = 3;
@@ -34,7 +34,7 @@ pub(crate) fn scores(results: &Results) -> Table {
 /// The scores. `facts` says whether there are columns of chance levels and of counts even where no row has one.
 pub(crate) fn scores_with(results: &Results, best: Best, facts: [bool; 2]) -> Table {
     let models = distinct(results.scores.iter().map(|s| s.model.as_str()));
-    let metrics = by_family(distinct(results.scores.iter().map(|s| s.metric.as_str())));
+    let metrics = by_family(distinct(results.scores.iter().map(|s| &s.metric)));
     let has_chance = facts[0] || results.scores.iter().any(|score| score.chance.is_some());
     let has_n = facts[1] || results.scores.iter().any(|score| score.n > 0);
     let mut table = Table {
@@ -51,24 +51,24 @@ pub(crate) fn scores_with(results: &Results, best: Best, facts: [bool; 2]) -> Ta
     };
     table.columns = vec![Column::text("metric"), Column::direction()];
     table.columns.extend(models.iter().map(|model| Column::model(*model)));
+    let facts = [("chance", has_chance), ("n", has_n)]
+        .into_iter()
+        .filter(|(_, is_shown)| *is_shown);
     table
         .columns
-        .extend(has_chance.then(|| Column::number("chance").quiet()));
-    table.columns.extend(has_n.then(|| Column::number("n").quiet()));
-    let in_block = |id: &str| metrics.iter().filter(|m| family(m) == family(id)).count() >= ROWS_OF_A_BLOCK;
+        .extend(facts.map(|(name, _)| Column::number(name).quiet()));
+    let in_block = |id: &MetricId| metrics.iter().filter(|m| m.family() == id.family()).count() >= ROWS_OF_A_BLOCK;
     for (i, metric) in metrics.iter().enumerate() {
         let of_metric: Vec<Option<&Score>> = models.iter().map(|model| results.score(model, metric)).collect();
         let winner = match best {
             Best::Apart => apart(&of_metric),
-            Best::Tested(all) => {
-                winners::best(all, metric).and_then(|name| models.iter().position(|model| *model == name))
-            }
+            Best::Tested(all) => winner(all, metric).and_then(|name| models.iter().position(|model| *model == name)),
             Best::Unmarked => None,
         };
         let mut cells = row(metric, &of_metric, winner, &mut table.notes);
         cells.extend(has_chance.then(|| chance(&of_metric)));
         cells.extend(has_n.then(|| count(&of_metric)));
-        let is_other = i > 0 && family(metric) != family(metrics[i - 1]);
+        let is_other = i > 0 && metric.family() != metrics[i - 1].family();
         table.rows.push(Row {
             cells,
             opens_block: is_other && (in_block(metric) || in_block(metrics[i - 1])),
@@ -81,15 +81,9 @@ pub(crate) fn scores_with(results: &Results, best: Best, facts: [bool; 2]) -> Ta
 /// The table with a row for each model and a column for each metric.
 pub(crate) fn by_model(table: Table) -> Table {
     let mut columns = vec![Column::text("model")];
-    let places: Vec<usize> = (0..table.columns.len())
-        .filter(|&i| table.columns[i].is_split)
-        .collect();
     for row in &table.rows {
-        let facts = row
-            .cells
-            .iter()
-            .zip(&table.columns)
-            .filter(|(cell, column)| column.is_quiet && !cell.text.is_empty());
+        let facts = row.cells.iter().zip(&table.columns);
+        let facts = facts.filter(|(cell, column)| column.is_quiet && !cell.text.is_empty());
         columns.push(Column {
             head: Cell {
                 about: String::new(),
@@ -106,7 +100,8 @@ pub(crate) fn by_model(table: Table) -> Table {
             ..Column::default()
         });
     }
-    let row = |&place: &usize| {
+    let places = (0..table.columns.len()).filter(|&i| table.columns[i].is_split);
+    let row = |place: usize| {
         let head = &table.columns[place].head;
         let values = table.rows.iter().map(|row| row.cells[place].clone());
         Row {
@@ -116,7 +111,7 @@ pub(crate) fn by_model(table: Table) -> Table {
         }
     };
     Table {
-        rows: places.iter().map(row).collect(),
+        rows: places.map(row).collect(),
         columns,
         ..table
     }
@@ -138,37 +133,23 @@ fn chance(scores: &[Option<&Score>]) -> Cell {
     Cell::range(scores.iter().map(|score| of((*score)?)).collect())
 }
 
-/// The part of a metric's id before its first `.`, `@` or `(`.
-fn family(metric: &str) -> &str {
-    metric.split(['.', '@', '(']).next().unwrap_or(metric)
-}
-
 /// Brings the metrics of a family together, where its first one stands.
-fn by_family(metrics: Vec<&str>) -> Vec<&str> {
-    let families = distinct(metrics.iter().map(|m| family(m)));
-    families
-        .iter()
-        .flat_map(|f| metrics.iter().copied().filter(move |m| family(m) == *f))
-        .collect()
+fn by_family(metrics: Vec<&MetricId>) -> Vec<&MetricId> {
+    let families = grouped(metrics.into_iter().map(|metric| (metric.family(), metric)));
+    families.into_iter().flat_map(|(_, members)| members).collect()
 }
 
 /// The metric, its direction, and the value of each model. A note that all models share stands at the metric.
-fn row(metric: &str, scores: &[Option<&Score>], best: Option<usize>, notes: &mut Vec<String>) -> Vec<Cell> {
+fn row(metric: &MetricId, scores: &[Option<&Score>], best: Option<usize>, notes: &mut Vec<String>) -> Vec<Cell> {
     let known: Vec<&Score> = scores.iter().flatten().copied().collect();
     let is_shared = known.windows(2).all(|pair| pair[0].note == pair[1].note);
-    let mut mark = |score: Option<&Score>| {
-        score
-            .and_then(|score| score.note.as_deref())
-            .map(|note| number_of(note, notes))
-    };
-    let about = metrics::find(metric)
-        .and_then(|(_, output)| output)
-        .map_or("", |output| output.about);
+    let mut mark = |score: Option<&Score>| Some(number_of(score?.note.as_deref()?, notes));
+    let about = metric.output().map_or("", |output| output.about);
     let mut cells = vec![
         Cell {
             note: if is_shared { mark(known.first().copied()) } else { None },
             about: about.to_string(),
-            ..Cell::metric(metric)
+            ..Cell::metric(metric.as_str())
         },
         Cell::direction(known.first().map_or(Better::Neither, |score| score.better)),
     ];
@@ -181,21 +162,44 @@ fn row(metric: &str, scores: &[Option<&Score>], best: Option<usize>, notes: &mut
 
 /// The best of at least two values, if models may be ranked by it and its interval lies apart from every other.
 fn apart(scores: &[Option<&Score>]) -> Option<usize> {
-    let rivals: Vec<(usize, &Score)> = scores
-        .iter()
-        .enumerate()
-        .filter_map(|(i, s)| s.filter(|s| s.value.is_some() && s.comparable).map(|s| (i, s)))
-        .collect();
+    let known = scores.iter().enumerate().filter_map(|(i, s)| Some((i, (*s)?)));
+    let rivals: Vec<(usize, &Score)> = known.filter(|(_, s)| s.value.is_some() && s.comparable).collect();
     let beats = |a: &Score, b: &Score| match (a.better, a.interval, b.interval) {
         (Better::Higher, Some([low, _]), Some([_, high])) => low > high,
         (Better::Lower, Some([_, high]), Some([low, _])) => high < low,
         _ => false,
     };
     let wins = |i: usize, a: &Score| rivals.iter().all(|&(j, b)| i == j || beats(a, b));
-    rivals
-        .iter()
-        .find(|(i, a)| rivals.len() > 1 && wins(*i, a))
-        .map(|(i, _)| *i)
+    let best = rivals.iter().find(|(i, a)| rivals.len() > 1 && wins(*i, a));
+    best.map(|(i, _)| *i)
+}
+
+/// The model that the differences call better than every other one with a value.
+pub(crate) fn winner<'a>(results: &'a Results, metric: &str) -> Option<&'a str> {
+    let scores = results.scores.iter();
+    let scores = scores.filter(|score| score.metric == metric && score.value.is_some());
+    let rivals: Vec<&str> = scores.map(|score| score.model.as_str()).collect();
+    let won = results.differences.iter().filter(|d| d.metric == metric);
+    let beats = |a: &str, b: &str| {
+        won.clone()
+            .any(|d| is_between(d, a, b) && d.winner.as_deref() == Some(a))
+    };
+    let wins = |a: &str| rivals.iter().all(|b| a == *b || beats(a, b));
+    rivals.iter().copied().find(|a| rivals.len() > 1 && wins(a))
+}
+
+/// Whether a difference is one of these two models, whichever way round it was taken.
+pub(crate) fn is_between(d: &Difference, a: &str, b: &str) -> bool {
+    (d.a == a && d.b == b) || (d.a == b && d.b == a)
+}
+
+/// The difference of one model less another: its value and interval.
+pub(crate) fn less(d: &Difference, model: &str) -> (f64, Option<[f64; 2]>) {
+    if d.a == model {
+        (d.value, d.interval)
+    } else {
+        (-d.value, d.interval.map(|[low, high]| [-high, -low]))
+    }
 }
 
 /// The number of a footnote, which is added if it is new.
@@ -208,23 +212,15 @@ fn number_of(note: &str, notes: &mut Vec<String>) -> usize {
     }) + 1
 }
 
-/// Why values are missing, and the models that lack them.
-type Missing<'a> = (String, Vec<&'a str>);
-
 /// Groups undefined scores that have their reason and their models in common.
-fn undefined(models: &[&str], metrics: &[&str], results: &Results) -> Vec<(String, String)> {
-    let mut groups: Vec<(Missing, Vec<&str>)> = Vec::new();
-    for &metric in metrics {
-        let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+fn undefined(models: &[&str], metrics: &[&MetricId], results: &Results) -> Vec<(String, String)> {
+    let reasons = metrics.iter().flat_map(|metric| {
         let scores = models.iter().filter_map(|model| results.score(model, metric));
-        for score in scores.filter(|score| score.value.is_none()) {
-            add_to_group(&mut reasons, reason(score), score.model.as_str());
-        }
-        for why in reasons {
-            add_to_group(&mut groups, why, metric);
-        }
-    }
-    let describe = |((reason, of_models), ids): (Missing, Vec<&str>)| {
+        let missing = scores.filter(|score| score.value.is_none());
+        let reasons = grouped(missing.map(|score| (reason(score), score.model.as_str())));
+        reasons.into_iter().map(|why| (why, *metric))
+    });
+    let describe = |((reason, of_models), ids): ((String, Vec<&str>), Vec<&MetricId>)| {
         let ids = name_metrics(&ids, metrics);
         let who = if of_models.len() == models.len() {
             ids
@@ -233,47 +229,52 @@ fn undefined(models: &[&str], metrics: &[&str], results: &Results) -> Vec<(Strin
         };
         (printable(&who), reason)
     };
-    groups.into_iter().map(describe).collect()
+    grouped(reasons).into_iter().map(describe).collect()
 }
 
 /// Says how the intervals were computed, and where methods differ, of which metrics.
-fn intervals(metrics: &[&str], results: &Results) -> Vec<String> {
-    let mut groups: Vec<((String, String), Vec<&str>)> = Vec::new();
-    for &metric in metrics {
-        let scores = results
+fn intervals(metrics: &[&MetricId], results: &Results) -> Vec<String> {
+    let ways = metrics.iter().flat_map(|metric| {
+        let own = results
             .scores
             .iter()
-            .filter(|s| s.metric == metric && s.interval.is_some());
-        for score in scores {
+            .filter(move |s| s.metric == **metric && s.interval.is_some());
+        own.map(move |score| {
             let level = score.level.map_or("confidence".to_string(), percent);
             let how = match (&score.method, &score.unit) {
                 (Some(method), Some(unit)) => format!("{method} over {unit}"),
                 (Some(one), None) | (None, Some(one)) => one.clone(),
                 (None, None) => "method not recorded".to_string(),
             };
-            add_to_group(&mut groups, (level, how), metric);
-        }
-    }
-    let levels = distinct(groups.iter().map(|((level, _), _)| level.as_str()));
-    let sentence = |level: &&str| {
-        let ways = groups.iter().filter(|((l, _), _)| l == level).map(|((_, how), ids)| {
-            if groups.len() == 1 {
-                how.clone()
-            } else {
-                format!("{how} ({})", name_metrics(ids, metrics))
-            }
-        });
-        printable(&format!("{level} intervals: {}", ways.collect::<Vec<_>>().join("; ")))
+            ((level, how), *metric)
+        })
+    });
+    let groups = grouped(ways);
+    let sentence = |level: &str| {
+        let ways = groups
+            .iter()
+            .filter(|((l, _), _)| l == level)
+            .map(|((_, how), ids)| match groups.len() {
+                1 => how.clone(),
+                _ => format!("{how} ({})", name_metrics(ids, metrics)),
+            });
+        printable(&format!("{level} intervals: {}", join(ways, "; ")))
     };
-    levels.iter().map(sentence).collect()
+    let levels = distinct(groups.iter().map(|((level, _), _)| level.as_str()));
+    levels.into_iter().map(sentence).collect()
 }
 
-pub(crate) fn add_to_group<'a, K: PartialEq>(groups: &mut Vec<(K, Vec<&'a str>)>, key: K, member: &'a str) {
-    match groups.iter_mut().find(|(k, _)| *k == key) {
-        Some((_, members)) if members.contains(&member) => {}
-        Some((_, members)) => members.push(member),
-        None => groups.push((key, vec![member])),
+/// Members by key, both in the order of first appearance and each once.
+pub(crate) fn grouped<K: PartialEq, M: PartialEq>(pairs: impl IntoIterator<Item = (K, M)>) -> Vec<(K, Vec<M>)> {
+    let mut groups: Vec<(K, Vec<M>)> = Vec::new();
+    for (key, member) in pairs {
+        match groups.iter_mut().find(|(k, _)| *k == key) {
+            Some((_, members)) if members.contains(&member) => {}
+            Some((_, members)) => members.push(member),
+            None => groups.push((key, vec![member])),
+        }
     }
+    groups
 }
 
 /// More names than this would be a page of them: the first ones stand for all.
@@ -281,13 +282,19 @@ const MOST_NAMES: usize = 12;
 const SHOWN: usize = 4;
 
 /// Lists metrics, a whole family under its own name: `smoothness` for all of `smoothness.slope`, `smoothness.r`, …
-pub(crate) fn name_metrics(ids: &[&str], all: &[&str]) -> String {
+pub(crate) fn name_metrics(ids: &[&MetricId], all: &[&MetricId]) -> String {
     let is_whole = |f: &str| {
-        let mut members = all.iter().filter(|m| family(m) == f);
+        let mut members = all.iter().filter(|m| m.family() == f);
         // `two_nn` alone would read as the one metric of that name, not as all of its variants.
-        !all.contains(&f) && members.clone().count() > 1 && members.all(|m| ids.contains(m))
+        all.iter().all(|m| **m != *f) && members.clone().count() > 1 && members.all(|m| ids.contains(m))
     };
-    let names = distinct(ids.iter().map(|id| if is_whole(family(id)) { family(id) } else { *id }));
+    let names = distinct(ids.iter().map(|id| {
+        if is_whole(id.family()) {
+            id.family()
+        } else {
+            id.as_str()
+        }
+    }));
     if names.len() > MOST_NAMES {
         format!("{} and {} more", names[..SHOWN].join(", "), names.len() - SHOWN)
     } else {
@@ -296,7 +303,7 @@ pub(crate) fn name_metrics(ids: &[&str], all: &[&str]) -> String {
 }
 
 /// The different ones, in order of first appearance.
-pub(crate) fn distinct<'a>(items: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+pub(crate) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut seen = Vec::new();
     for item in items {
         if !seen.contains(&item) {
@@ -306,17 +313,33 @@ pub(crate) fn distinct<'a>(items: impl Iterator<Item = &'a str>) -> Vec<&'a str>
     seen
 }
 
+/// All, or of more than `most` the first and the last half of so many.
+pub(crate) fn both_ends<T>(items: &[T], most: usize) -> Vec<&T> {
+    let left_out = if items.len() > most {
+        most / 2..items.len() - most / 2
+    } else {
+        0..0
+    };
+    let shown = items.iter().enumerate().filter(|(i, _)| !left_out.contains(i));
+    shown.map(|(_, item)| item).collect()
+}
+
+/// The different ones, smallest first.
+pub(crate) fn sorted<T: Ord>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    items.into_iter().collect::<BTreeSet<T>>().into_iter().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn of_very_many_metrics_the_first_are_named_and_the_rest_counted() {
-        let ids: Vec<String> = (1..=13).map(|i| format!("pis.head@top{i}")).collect();
-        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let ids: Vec<MetricId> = (1..=13).map(|i| format!("pis.head@top{i}").into()).collect();
+        let (ids, low): (Vec<&MetricId>, MetricId) = (ids.iter().collect(), "pis.head@low1".into());
         let expected = "pis.head@top1, pis.head@top2, pis.head@top3, pis.head@top4 and 9 more";
         // One of the family is not among them, so the family does not stand for them.
-        let all: Vec<&str> = ids.iter().copied().chain(["pis.head@low1"]).collect();
+        let all: Vec<&MetricId> = ids.iter().copied().chain([&low]).collect();
         assert_eq!(name_metrics(&ids, &all), expected);
         assert!(name_metrics(&ids[..12], &all).ends_with("pis.head@top12"));
     }

@@ -5,7 +5,7 @@
 //! as they are: code between fences, formulas between `$$`, and tables.
 
 use crate::Color;
-use crate::table::direction;
+use crate::table::in_words;
 use crate::text::{Style, Word, columns, fill, wrap};
 use repscope_core::Better;
 
@@ -43,14 +43,10 @@ pub fn definition_card(card: &Card, width: usize, color: Color) -> String {
     for entry in card.entries {
         let direction = match entry.better {
             Better::Neither => "a description: neither higher nor lower is better".to_string(),
-            better => format!("{} {}", direction(better).0, direction(better).1),
+            better => in_words(better),
         };
-        facts += &format!("{}\n", Style::Code.paint(entry.id, color));
-        facts += &wrap(
-            &format!("  {}; {direction}; range: {}", entry.about, entry.range),
-            width,
-            "  ",
-        );
+        let fact = format!("  {}; {direction}; range: {}", entry.about, entry.range);
+        facts += &format!("{}\n{}", Style::Code.paint(entry.id, color), wrap(&fact, width, "  "));
     }
     let title = Style::Bold.paint(card.title, color);
     let mut blocks = blocks(card.page);
@@ -103,9 +99,8 @@ fn blocks(markdown: &str) -> Vec<Block> {
                     None => break,
                 }
             }
-            let formula = formula
-                .iter()
-                .map(|line| line.strip_suffix("$$").unwrap_or(line).trim_end().to_string());
+            let bare = |line: &String| line.strip_suffix("$$").unwrap_or(line).trim_end().to_string();
+            let formula = formula.iter().map(bare);
             blocks.push(Block::Verbatim(formula.filter(|line| !line.is_empty()).collect()));
         } else if text.starts_with("<!--") {
             if !text.ends_with("-->") {
@@ -192,11 +187,8 @@ fn render_block(block: &Block, width: usize, color: Color) -> String {
     match block {
         Block::Heading(level, title) => {
             let words = words(title, Style::Bold, color);
-            let length = words
-                .iter()
-                .map(|word| word.columns + 1)
-                .sum::<usize>()
-                .saturating_sub(1);
+            let length = words.iter().map(|word| word.columns + 1).sum::<usize>();
+            let length = length.saturating_sub(1);
             let underline = ["═", "─"].get(level - 1).map(|line| line.repeat(length.min(width)));
             let underline = underline.map(|line| format!("{}\n", Style::Dim.paint(&line, color)));
             format!("{}{}", fill(&words, width, ""), underline.unwrap_or_default())
@@ -206,16 +198,10 @@ fn render_block(block: &Block, width: usize, color: Color) -> String {
         Block::Item {
             indent, marker, text, ..
         } => {
-            let marker = if matches!(marker.as_str(), "-" | "*" | "+") {
-                "•"
-            } else {
-                marker
-            };
-            fill(
-                &words(text, Style::Plain, color),
-                width,
-                &format!("{}{marker} ", " ".repeat(*indent)),
-            )
+            let is_plain = matches!(marker.as_str(), "-" | "*" | "+");
+            let marker = if is_plain { "•" } else { marker };
+            let first = format!("{}{marker} ", " ".repeat(*indent));
+            fill(&words(text, Style::Plain, color), width, &first)
         }
         Block::Verbatim(lines) => {
             let shown = lines.iter().map(|line| Style::Code.paint(line.trim_end(), color));

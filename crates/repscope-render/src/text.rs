@@ -108,6 +108,24 @@ pub(crate) fn break_name(name: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// With a capital letter first.
+pub(crate) fn capitalized(name: &str) -> String {
+    let mut letters = name.chars();
+    letters
+        .next()
+        .map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The items as one text, with this between them.
+pub(crate) fn join(items: impl IntoIterator<Item = impl AsRef<str>>, between: &str) -> String {
+    let mut text = String::new();
+    for (i, item) in items.into_iter().enumerate() {
+        text.push_str(if i > 0 { between } else { "" });
+        text.push_str(item.as_ref());
+    }
+    text
+}
+
 /// Replaces control characters: what others wrote must not break a line, or speak to the terminal.
 pub(crate) fn printable(text: &str) -> String {
     let replace = |c: char| match c {

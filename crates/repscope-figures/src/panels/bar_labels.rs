@@ -8,7 +8,7 @@ use crate::figure::{Axis, Scale};
 use crate::number::Alike;
 use crate::palette::{hex, text_on};
 use crate::plan::Scene;
-use crate::svg::{Anchor, Letters, Rect, Svg, Turn};
+use crate::svg::{Anchor, Letters, Rect, Svg};
 use crate::text::{CAPITAL, width};
 use crate::ticks::{Range, drawable};
 
@@ -115,9 +115,9 @@ pub(super) fn make_room<'a>(
         let good = low - new_low <= most && new_high - high <= most;
         good.then_some((new_low, new_high))
     };
-    let ends = grown(true, true)
-        .or_else(|| grown(false, true))
-        .or_else(|| grown(true, false));
+    let ends = [(true, true), (false, true), (true, false)]
+        .into_iter()
+        .find_map(|(down, up)| grown(down, up));
     let (low, high) = ends.unwrap_or((low, high));
     Range {
         low: from(low),
@@ -191,20 +191,15 @@ fn fit<'a>(bar: &'a Bar, spot: Spot, slots: &Slots, range: Range, run: Run, em: 
         Orientation::Vertical => (-plot.bottom(), -plot.y + 0.3 * em),
         Orientation::Horizontal => (plot.x, plot.right() + 0.2 * em),
     };
-    let sign = if bar.value < 0.0 && range.scale == Scale::Linear {
-        -1.0
-    } else {
-        1.0
-    };
-    let foot = along(super::bar_marks::base(range));
+    let points_down = bar.value < 0.0 && range.scale == Scale::Linear;
+    let sign = if points_down { -1.0 } else { 1.0 };
+    let foot = along(super::bars::base(range));
     let seen = |value: f64| drawable(value, range.scale).then(|| along(value));
     let tips = [Some(along(bar.value)), seen(bar.ends.0), seen(bar.ends.1)];
     // The bar and its interval, measured away from zero.
     let tips = || tips.iter().flatten().map(|tip| sign * tip);
-    let (nearest, farthest) = (
-        sign * tips().fold(f64::INFINITY, f64::min),
-        sign * tips().fold(f64::NEG_INFINITY, f64::max),
-    );
+    let nearest = sign * tips().fold(f64::INFINITY, f64::min);
+    let farthest = sign * tips().fold(f64::NEG_INFINITY, f64::max);
     let (start, grows) = match spot {
         Spot::Beyond => (farthest, sign),
         Spot::Within => (nearest, -sign),
@@ -256,19 +251,9 @@ fn draw_label(scene: &Scene, label: &Label, slots: &Slots, svg: &mut Svg) {
         _ => (CAPITAL * size + 2.0 * rim).min(0.92 * slots.thickness()),
     };
     let halo = if upright {
-        Rect {
-            x: x - across / 2.0,
-            y: -start - long - rim,
-            width: across,
-            height: long + 2.0 * rim,
-        }
+        Rect::new(x - across / 2.0, -start - long - rim, across, long + 2.0 * rim)
     } else {
-        Rect {
-            x: start - rim,
-            y: y - across / 2.0,
-            width: long + 2.0 * rim,
-            height: across,
-        }
+        Rect::new(start - rim, y - across / 2.0, long + 2.0 * rim, across)
     };
     svg.rect(halo, &hex(ground), None, "");
     let letters = Letters {
@@ -282,19 +267,8 @@ fn draw_label(scene: &Scene, label: &Label, slots: &Slots, svg: &mut Svg) {
     };
     match (upright, turned) {
         (false, _) => svg.text(label.at, y + CAPITAL * size / 2.0, &label.text, letters),
-        (true, true) => {
-            let turn = Turn::Up;
-            svg.text(
-                x + CAPITAL * size / 2.0,
-                -label.at,
-                &label.text,
-                Letters { turn, ..letters },
-            );
-        }
-        (true, false) => {
-            let anchor = Anchor::Middle;
-            svg.text(x, -start, &label.text, Letters { anchor, ..letters });
-        }
+        (true, true) => svg.text(x + CAPITAL * size / 2.0, -label.at, &label.text, letters.upright()),
+        (true, false) => svg.text(x, -start, &label.text, letters.anchored(Anchor::Middle)),
     }
 }
 

@@ -2,20 +2,19 @@
 //! Grouped bars with intervals and chance levels. Bars start at zero; a missing value is a dash.
 
 use super::bar_labels::{Bar, Run, draw_labels, label_width, make_room};
-use super::bar_marks::{
-    Place, chance_stroke, draw_bars, draw_chance, draw_intervals, draw_points, draw_references, draw_zero,
-};
 use super::scatter::{left_out, nothing};
-use super::slots::Slots;
+use super::slots::{Groups, Slots};
 use super::{Room, words};
 use crate::content::{Bars, BarsLook, Measured, Orientation, Weight};
 use crate::figure::Scale;
 use crate::legend::{KeyEntry, Sample};
-use crate::names::{NAMES, slot_beside};
-use crate::number::Alike;
-use crate::plan::{AxisPlan, Plan, Scene, Shown, reference_key, reference_values};
-use crate::text::width;
-use crate::ticks::{Padding, Range, drawable};
+use crate::names::NAMES;
+use crate::number::{Alike, number};
+use crate::palette::mix;
+use crate::plan::{AxisPlan, Frame, Plan, Scene, reference_key, reference_values};
+use crate::svg::{Anchor, Short, Stroke, Svg};
+use crate::text::widest;
+use crate::ticks::{Range, drawable};
 
 pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan<'a> {
     let em = scene.em;
@@ -26,38 +25,19 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
     if drawn == 0 {
         return words::plan(scene, nothing(given, scale == Scale::Log));
     }
-    // Without categories, each series is a group of its own.
-    let by_series = bars.categories.is_empty();
-    let (groups, members) = if by_series {
-        (bars.rows.len(), 1)
-    } else {
-        (bars.categories.len(), bars.rows.len())
-    };
-    let names: Vec<String> = if by_series {
-        bars.rows.iter().map(|row| scene.name(row.series).to_string()).collect()
-    } else {
-        bars.categories.clone()
-    };
-    let vertical = bars.orientation == Orientation::Vertical;
-    let filled: f64 = if groups * members == 1 {
-        0.4
-    } else if members == 1 {
-        0.66
-    } else {
-        0.8
+    let series = bars.rows.iter().map(|row| row.series).collect();
+    let layout = Groups::new(scene, &bars.categories, series, bars.orientation);
+    let (groups, members, by_series) = (layout.names.len(), layout.members, layout.by_series);
+    let vertical = layout.vertical;
+    let filled: f64 = match (groups * members, members) {
+        (1, _) => 0.4,
+        (_, 1) => 0.66,
+        _ => 0.8,
     };
     let per_bar = if members == 1 { 1.9 } else { 1.25 };
-    let slot = (members as f64 * per_bar * em / filled.max(0.6)).max(slot_beside(&names, NAMES * room.width, em));
-    let natural = groups as f64 * slot + 1.5 * em;
-    let height = move |wide: f64| {
-        if vertical {
-            upright_height(wide, em)
-        } else {
-            natural.max(7.0 * em)
-        }
-    };
+    let height = layout.height(per_bar * em / filled.max(0.6), room.width, em);
 
-    let plot = (room.width - margin(bars, &names, room.width, em)).max(4.0 * em);
+    let plot = (room.width - margin(bars, &layout.names, room.width, em)).max(4.0 * em);
     let high = height(plot - room.beyond);
     let thickest = if vertical { 4.6 } else { 2.4 } * em;
     let slot = if vertical { plot } else { high } / groups as f64;
@@ -66,10 +46,8 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
         Scale::Linear => Alike::of(all().filter_map(|bar| value(bar, scale))),
         Scale::Log => Alike::Significant,
     };
-    let longest = all()
-        .filter_map(|bar| value(bar, scale))
-        .map(|v| label_width(&written.text(v), em))
-        .fold(0.0, f64::max);
+    let values = all().filter_map(|bar| value(bar, scale));
+    let longest = values.map(|v| label_width(&written.text(v), em)).fold(0.0, f64::max);
     let free = if members == 1 { slot } else { thickness };
     let run = if !vertical {
         (thickness >= em).then_some(Run::Flat)
@@ -80,22 +58,17 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
     };
 
     let zero = (scale == Scale::Linear).then_some(0.0);
-    let reached = all()
-        .filter_map(|bar| value(bar, scale).map(|v| (v, bar.interval)))
-        .flat_map(|(v, interval)| {
-            let (low, high) = interval.unzip();
-            [Some(v), low, high].into_iter().flatten()
-        });
+    let reached = all().filter(|bar| value(bar, scale).is_some()).flat_map(|bar| {
+        let (low, high) = bar.interval.unzip();
+        [bar.value, low, high].into_iter().flatten()
+    });
     let chance = bars.chance.iter().flatten().copied();
     let references = reference_values(&bars.references, bars.orientation);
-    let padding = Padding {
-        below: 0.05,
-        above: 0.05,
-    };
-    let mut range = Range::new(&bars.axis, reached.chain(zero).chain(chance).chain(references), padding);
-    let all_positive = all().filter_map(ends).all(|(low, _)| low >= 0.0) && bars.axis.covers.iter().all(|x| *x >= 0.0);
-    let all_negative =
-        all().filter_map(ends).all(|(_, high)| high <= 0.0) && bars.axis.covers.iter().all(|x| *x <= 0.0);
+    let reached = reached.chain(zero).chain(chance).chain(references);
+    let mut range = Range::new(&bars.axis, reached, [0.05, 0.05]);
+    let covers = &bars.axis.covers;
+    let all_positive = all().filter_map(ends).all(|(low, _)| low >= 0.0) && covers.iter().all(|x| *x >= 0.0);
+    let all_negative = all().filter_map(ends).all(|(_, high)| high <= 0.0) && covers.iter().all(|x| *x <= 0.0);
     if scale == Scale::Linear && all_positive {
         range.low = 0.0;
     } else if scale == Scale::Linear && all_negative {
@@ -106,63 +79,43 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
         range = make_room(range, &bars.axis, all(), (run, bars.orientation, length), written, em);
     }
 
-    let numbers = AxisPlan::Numbers {
-        range,
-        label: bars.axis.label.clone(),
+    let draw = move |frame: &Frame, svg: &mut Svg| {
+        let slots = Slots {
+            frame,
+            orientation: bars.orientation,
+            groups,
+            members,
+            by_series,
+            filled,
+            thickest,
+        };
+        let marks = Marks {
+            scene,
+            bars,
+            slots: &slots,
+            range,
+        };
+        if bars.look == BarsLook::Bars {
+            marks.bars(svg);
+        }
+        marks.chance(svg);
+        marks.references(svg);
+        marks.zero(svg);
+        marks.intervals(svg);
+        if let Some(run) = run {
+            draw_labels(scene, &marks.labeled(written), &slots, (range, run, bars.look), svg);
+        }
+        // Over the numbers, whose ground would cut into points.
+        if bars.look == BarsLook::Points {
+            marks.points(svg);
+        }
     };
-    let named = AxisPlan::Names {
-        names,
-        label: bars.category_label.clone(),
-        of_series: by_series,
-    };
-    let (x, y) = if vertical { (named, numbers) } else { (numbers, named) };
-    let mut plan = Plan::new(
-        x,
-        y,
-        Box::new(move |frame, svg| {
-            let slots = Slots {
-                frame,
-                orientation: bars.orientation,
-                groups,
-                members,
-                filled,
-                thickest,
-            };
-            let place = |row: usize, bar: usize| if by_series { (row, 0) } else { (bar, row) };
-            if bars.look == BarsLook::Bars {
-                draw_bars(scene, bars, &slots, &place, range, svg);
-            }
-            draw_chance(scene, bars, &slots, range, svg);
-            draw_references(scene, bars, frame, svg);
-            draw_zero(scene, range, &slots, svg);
-            draw_intervals(scene, bars, &slots, &place, range, svg);
-            if let Some(run) = run {
-                draw_labels(
-                    scene,
-                    &labeled(bars, written, &slots, &place),
-                    &slots,
-                    (range, run, bars.look),
-                    svg,
-                );
-            }
-            // Over the numbers, whose ground would cut into points.
-            if bars.look == BarsLook::Points {
-                draw_points(scene, bars, &slots, &place, range, svg);
-            }
-        }),
-    )
-    .with_series(
-        bars.rows.iter().map(|row| row.series),
-        Shown {
-            fill: true,
-            ..Shown::default()
-        },
-    );
-    (plan.grid_x, plan.grid_y) = (!vertical, vertical);
+    let numbers = AxisPlan::numbers(range, &bars.axis);
+    let mut plan = layout.plan(numbers, &bars.category_label, Box::new(draw));
     plan.height = Box::new(height);
     if bars.chance.iter().any(Option::is_some) {
-        plan.key
-            .push(KeyEntry::new(Sample::Line(chance_stroke(scene)), "chance", None));
+        let sample = Sample::Line(chance_stroke(scene));
+        plan.key.push(KeyEntry::new(sample, "chance", None));
     }
     plan.key.extend(reference_key(scene, &bars.references));
     plan.notes.extend(left_out(given - drawn, scale == Scale::Log));
@@ -176,7 +129,7 @@ pub(super) fn upright_height(wide: f64, em: f64) -> f64 {
 }
 
 /// The value, if it can be drawn.
-pub(super) fn value(bar: &Measured, scale: Scale) -> Option<f64> {
+fn value(bar: &Measured, scale: Scale) -> Option<f64> {
     bar.value.filter(|v| drawable(*v, scale))
 }
 
@@ -187,37 +140,193 @@ fn ends(bar: &Measured) -> Option<(f64, f64)> {
     Some((value.min(low), value.max(high)))
 }
 
-/// Bars that are drawn, row by row.
-fn labeled(bars: &Bars, written: Alike, slots: &Slots, place: Place) -> Vec<Bar> {
-    let mut labeled = Vec::new();
-    for (index, row) in bars.rows.iter().enumerate() {
-        for (position, bar) in row.bars.iter().enumerate() {
-            let (group, member) = place(index, position);
-            let Some(value) = value(bar, bars.axis.scale).filter(|_| group < slots.groups) else {
-                continue;
-            };
-            labeled.push(Bar {
-                row: index,
-                series: row.series,
-                middle: slots.middle(group, member),
-                value,
-                text: written.text(value),
-                ends: bar.interval.unwrap_or((value, value)),
-            });
-        }
-    }
-    labeled
-}
-
 /// About the room the axes take beside the plot.
 fn margin(bars: &Bars, names: &[String], cell: f64, em: f64) -> f64 {
-    let widest = names
-        .iter()
-        .map(|name| width(name, em, Weight::Regular))
-        .fold(0.0, f64::max);
+    let widest = widest(names.iter().map(String::as_str), em, Weight::Regular);
     match bars.orientation {
         Orientation::Vertical => 7.0 * em,
         Orientation::Horizontal if bars.category_label.is_empty() => widest.min(NAMES * cell) + 1.5 * em,
         Orientation::Horizontal => widest.min(NAMES * cell) + 3.2 * em,
+    }
+}
+
+/// Where bars start.
+pub(super) fn base(range: Range) -> f64 {
+    if range.scale == Scale::Log {
+        range.low
+    } else {
+        0.0f64.clamp(range.low, range.high)
+    }
+}
+
+fn chance_stroke(scene: &Scene) -> Stroke {
+    let unit = scene.em / 7.0;
+    let dash = format!("{} {}", Short(1.6 * unit), Short(1.0 * unit));
+    Stroke::dashed(scene.ink.text, 0.14 * scene.em, &dash)
+}
+
+/// What is drawn of bars: the bars or points, chance levels, intervals and dashes for missing values.
+struct Marks<'a> {
+    scene: &'a Scene<'a>,
+    bars: &'a Bars,
+    slots: &'a Slots<'a>,
+    range: Range,
+}
+
+impl Marks<'_> {
+    /// Draws something for each bar that has a place, in the group of its series: row, position, middle of the place.
+    fn each(&self, svg: &mut Svg, draw: impl Fn(usize, usize, f64, &Measured, &mut Svg)) {
+        for (index, row) in self.bars.rows.iter().enumerate() {
+            svg.open_series("series", self.scene.name(row.series));
+            for (position, bar) in row.bars.iter().enumerate() {
+                if let Some(middle) = self.slots.middle(index, position) {
+                    draw(row.series, position, middle, bar, svg);
+                }
+            }
+            svg.close_group();
+        }
+    }
+
+    fn value(&self, bar: &Measured) -> Option<f64> {
+        value(bar, self.range.scale)
+    }
+
+    fn bars(&self, svg: &mut Svg) {
+        let half = 0.46 * self.slots.thickness();
+        self.each(svg, |series, position, middle, bar, svg| {
+            let Some(value) = self.value(bar) else { return };
+            let title = self.title(series, position, value, bar.interval);
+            let rect = self.slots.rect(middle - half, middle + half, base(self.range), value);
+            self.slots.frame.area(rect, series, None, &title, svg);
+        });
+    }
+
+    /// A point for each value, over its interval.
+    fn points(&self, svg: &mut Svg) {
+        let (scene, frame) = (self.scene, self.slots.frame);
+        let r = (0.3 * self.slots.thickness()).min(0.36 * scene.em);
+        self.each(svg, |series, position, middle, bar, svg| {
+            let color = scene.ink.series(series);
+            let id = scene.marker(&format!("{}b", frame.id), series, r, color, 1.0, svg);
+            if let Some(value) = self.value(bar) {
+                let (x, y) = self.slots.point(middle, value);
+                svg.mark(&id, x, y, &self.title(series, position, value, bar.interval));
+            }
+        });
+    }
+
+    /// What a pointer on a bar shows.
+    fn title(&self, series: usize, position: usize, value: f64, interval: Option<(f64, f64)>) -> String {
+        let category = self.bars.categories.get(position).map(|name| format!(", {name}"));
+        let interval = interval.map(|(low, high)| format!(" [{}, {}]", number(low), number(high)));
+        let (name, category) = (self.scene.name(series), category.unwrap_or_default());
+        format!("{name}{category}: {}{}", number(value), interval.unwrap_or_default())
+    }
+
+    /// A light line below dashes, by which they are seen on dark bars.
+    fn rim(&self) -> Stroke {
+        Stroke::solid(self.scene.ink.paper, 0.26 * self.scene.em)
+    }
+
+    /// Lines of comparison over the bars.
+    fn references(&self, svg: &mut Svg) {
+        let frame = self.slots.frame;
+        frame.open_clip(svg);
+        for reference in &self.bars.references {
+            if let [from, .., to] = frame.along(reference.at)[..] {
+                svg.line(from, to, &self.rim());
+            }
+        }
+        frame.references(&self.bars.references, svg);
+        svg.close_group();
+    }
+
+    fn chance(&self, svg: &mut Svg) {
+        for group in 0..self.slots.groups {
+            let level = match self.bars.chance.as_slice() {
+                [one] => *one,
+                levels => levels.get(group).copied().flatten(),
+            };
+            if let Some(level) = level.filter(|level| drawable(*level, self.bars.axis.scale)) {
+                let (from, to) = self.slots.group(group);
+                let reach = 0.05 * (to - from);
+                let (from, to) = (
+                    self.slots.point(from - reach, level),
+                    self.slots.point(to + reach, level),
+                );
+                // No bar crosses its own foot, where a rim would lift bars off the axis.
+                if level != base(self.range) {
+                    svg.line(from, to, &self.rim());
+                }
+                svg.line(from, to, &chance_stroke(self.scene));
+            }
+        }
+    }
+
+    fn zero(&self, svg: &mut Svg) {
+        if self.range.scale == Scale::Linear && self.range.low < 0.0 && self.range.high > 0.0 {
+            let (plot, frame) = (self.slots.frame.plot, self.slots.frame);
+            let (from, to) = match self.slots.orientation {
+                Orientation::Vertical => ((plot.x, frame.py(0.0)), (plot.right(), frame.py(0.0))),
+                Orientation::Horizontal => ((frame.px(0.0), plot.y), (frame.px(0.0), plot.bottom())),
+            };
+            let stroke = Stroke::solid(self.scene.ink.axis, 0.09 * self.scene.em);
+            svg.line(from, to, &stroke);
+        }
+    }
+
+    fn intervals(&self, svg: &mut Svg) {
+        let (ink, em) = (&self.scene.ink, self.scene.em);
+        let whisker = Stroke::solid(mix(ink.text, ink.paper, 0.12), 0.11 * em);
+        let cap = (0.22 * self.slots.thickness()).min(0.45 * em);
+        self.each(svg, |_, _, middle, bar, svg| {
+            if self.value(bar).is_none() {
+                return self.missing(middle, svg);
+            }
+            let is_drawn =
+                |(low, high): &(f64, f64)| low < high && [low, high].iter().all(|x| drawable(**x, self.range.scale));
+            if let Some((low, high)) = bar.interval.filter(is_drawn) {
+                let at = |along: f64, value: f64| self.slots.point(along, value);
+                svg.line(at(middle, low), at(middle, high), &whisker);
+                for end in [low, high] {
+                    svg.line(at(middle - cap, end), at(middle + cap, end), &whisker);
+                }
+            }
+        });
+    }
+
+    /// A dash at the foot of the place of a bar that has no value.
+    fn missing(&self, middle: f64, svg: &mut Svg) {
+        let (scene, em, thickness) = (self.scene, self.scene.em, self.slots.thickness());
+        let (x, y) = self.slots.point(middle, base(self.range));
+        let letters = scene.letters().colored(scene.ink.muted).anchored(Anchor::Middle);
+        let stroke = Stroke::solid(scene.ink.muted, 0.12 * em);
+        let half = 0.3 * thickness;
+        match self.slots.orientation {
+            Orientation::Vertical if thickness >= 0.7 * em => svg.text(x, y - 0.3 * em, "–", letters),
+            Orientation::Horizontal if thickness >= em => svg.text(x + 0.7 * em, y + 0.3 * em, "–", letters),
+            Orientation::Vertical => svg.line((x - half, y - 0.5 * em), (x + half, y - 0.5 * em), &stroke),
+            Orientation::Horizontal => svg.line((x + 0.3 * em, y), (x + 0.8 * em, y), &stroke),
+        }
+    }
+
+    /// Bars that are drawn, row by row.
+    fn labeled(&self, written: Alike) -> Vec<Bar> {
+        let mut labeled = Vec::new();
+        for (index, row) in self.bars.rows.iter().enumerate() {
+            for (position, bar) in row.bars.iter().enumerate() {
+                if let Some((middle, value)) = self.slots.middle(index, position).zip(self.value(bar)) {
+                    labeled.push(Bar {
+                        row: index,
+                        series: row.series,
+                        middle,
+                        value,
+                        text: written.text(value),
+                        ends: bar.interval.unwrap_or((value, value)),
+                    });
+                }
+            }
+        }
+        labeled
     }
 }

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 //! Box plots with outliers.
 
-use super::bars::upright_height;
-use super::slots::Slots;
+use super::slots::{Groups, Slots};
 use super::{Room, words};
-use crate::content::{BoxSummary, Boxes, Orientation};
+use crate::content::{BoxSummary, Boxes};
 use crate::figure::Scale;
-use crate::names::{NAMES, slot_beside};
 use crate::number::number;
 use crate::palette::hex;
-use crate::plan::{AxisPlan, Plan, Scene, Shown, counted, reference_key, reference_values};
-use crate::svg::{Anchor, Letters, Short, Stroke, Svg};
-use crate::ticks::{Padding, Range, drawable};
+use crate::plan::{AxisPlan, Frame, Plan, Scene, counted, reference_key, reference_values};
+use crate::svg::{Anchor, Short, Stroke, Svg};
+use crate::ticks::{Range, drawable};
 use std::collections::BTreeSet;
 
 impl BoxSummary {
@@ -67,109 +65,52 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, boxes: &'a Boxes, room: Room) -> Pl
         };
         return words::plan(scene, why.to_string());
     }
-    let by_series = boxes.categories.is_empty();
-    let (groups, members) = if by_series {
-        (boxes.rows.len(), 1)
-    } else {
-        (boxes.categories.len(), boxes.rows.len())
-    };
-    let names: Vec<String> = if by_series {
-        boxes
-            .rows
-            .iter()
-            .map(|row| scene.name(row.series).to_string())
-            .collect()
-    } else {
-        boxes.categories.clone()
-    };
-    let slot = (members as f64 * 1.9 * em).max(slot_beside(&names, NAMES * room.width, em));
-    let natural = groups as f64 * slot + 1.5 * em;
-    let values = all()
-        .filter(good)
-        .flat_map(|summary| summary.values().into_iter().chain(summary.outliers.iter().copied()));
+    let series = boxes.rows.iter().map(|row| row.series).collect();
+    let layout = Groups::new(scene, &boxes.categories, series, boxes.orientation);
+    let (groups, members, by_series, vertical) =
+        (layout.names.len(), layout.members, layout.by_series, layout.vertical);
+    let of = |summary: &'a BoxSummary| summary.values().into_iter().chain(summary.outliers.iter().copied());
     let references = reference_values(&boxes.references, boxes.orientation);
-    let range = Range::new(
-        &boxes.axis,
-        values.chain(references),
-        Padding {
-            below: 0.05,
-            above: 0.05,
-        },
-    );
-    let numbers = AxisPlan::Numbers {
-        range,
-        label: boxes.axis.label.clone(),
-    };
-    let named = AxisPlan::Names {
-        names,
-        label: boxes.category_label.clone(),
-        of_series: by_series,
-    };
-    let vertical = boxes.orientation == Orientation::Vertical;
-    let (x, y) = if vertical { (named, numbers) } else { (numbers, named) };
-    let mut plan = Plan::new(
-        x,
-        y,
-        Box::new(move |frame, svg| {
-            let slots = Slots {
-                frame,
-                orientation: boxes.orientation,
-                groups,
-                members,
-                filled: 0.8,
-                thickest: f64::INFINITY,
-            };
-            frame.open_clip(svg);
-            frame.references(&boxes.references, svg);
-            svg.close_group();
-            for (index, row) in boxes.rows.iter().enumerate() {
-                svg.open_series("series", scene.name(row.series));
-                for (position, summary) in row.boxes.iter().enumerate() {
-                    let (group, member) = if by_series { (index, 0) } else { (position, index) };
-                    if group >= groups {
-                        continue;
-                    }
-                    let middle = slots.middle(group, member);
-                    match summary.as_ref().filter(good) {
-                        Some(summary) => draw_box(scene, row.series, summary, &slots, middle, range, svg),
-                        None => {
-                            let (x, y) = slots.point(middle, range.low);
-                            let letters = Letters {
-                                color: scene.ink.muted,
-                                anchor: Anchor::Middle,
-                                ..scene.letters()
-                            };
-                            let (x, y) = if vertical {
-                                (x, y - 0.3 * em)
-                            } else {
-                                (x + 0.7 * em, y + 0.3 * em)
-                            };
-                            svg.text(x, y, "–", letters);
-                        }
-                    }
+    let values = all().filter(good).flat_map(of).chain(references);
+    let range = Range::new(&boxes.axis, values, [0.05, 0.05]);
+    let draw = move |frame: &Frame, svg: &mut Svg| {
+        let slots = Slots {
+            frame,
+            orientation: boxes.orientation,
+            groups,
+            members,
+            by_series,
+            filled: 0.8,
+            thickest: f64::INFINITY,
+        };
+        frame.open_clip(svg);
+        frame.references(&boxes.references, svg);
+        svg.close_group();
+        for (index, row) in boxes.rows.iter().enumerate() {
+            svg.open_series("series", scene.name(row.series));
+            for (position, summary) in row.boxes.iter().enumerate() {
+                let Some(middle) = slots.middle(index, position) else {
+                    continue;
+                };
+                if let Some(summary) = summary.as_ref().filter(good) {
+                    draw_box(scene, row.series, summary, &slots, middle, range, svg);
+                    continue;
                 }
-                svg.close_group();
+                let (x, y) = slots.point(middle, range.low);
+                let x = if vertical { x } else { x + 0.7 * em };
+                let y = if vertical { y - 0.3 * em } else { y + 0.3 * em };
+                let letters = scene.letters().colored(scene.ink.muted);
+                svg.text(x, y, "–", letters.anchored(Anchor::Middle));
             }
-        }),
-    )
-    .with_series(
-        boxes.rows.iter().map(|row| row.series),
-        Shown {
-            fill: true,
-            ..Shown::default()
-        },
-    );
-    (plan.grid_x, plan.grid_y) = (!vertical, vertical);
-    if !vertical {
-        plan.height = Box::new(move |_| natural.max(7.0 * em));
-    } else {
-        plan.height = Box::new(move |wide| upright_height(wide, em));
-    }
+            svg.close_group();
+        }
+    };
+    let height = layout.height(1.9 * em, room.width, em);
+    let numbers = AxisPlan::numbers(range, &boxes.axis);
+    let mut plan = layout.plan(numbers, &boxes.category_label, Box::new(draw));
+    plan.height = Box::new(height);
     plan.key = reference_key(scene, &boxes.references);
-    let hidden: usize = all()
-        .flat_map(|summary| summary.values().into_iter().chain(summary.outliers.iter().copied()))
-        .filter(|x| !drawable(*x, scale))
-        .count();
+    let hidden = all().flat_map(of).filter(|x| !drawable(*x, scale)).count();
     if scale == Scale::Log {
         plan.notes.extend(counted(
             hidden,
@@ -213,11 +154,7 @@ fn draw_box(
         number(summary.high)
     );
     let rect = slots.rect(middle - half, middle + half, summary.q1, summary.q3);
-    if slots.frame.names_series {
-        scene.plain_area(rect, series, Some(&line), &title, svg)
-    } else {
-        scene.area(rect, series, Some(&line), &title, svg)
-    }
+    slots.frame.area(rect, series, Some(&line), &title, svg);
     // The median is light on dark colors and dark on light ones, or it would vanish.
     let color = crate::palette::text_on(scene.ink.series(series));
     let (from, to) = (slots.point(middle, summary.q1), slots.point(middle, summary.q3));
@@ -229,24 +166,11 @@ fn draw_box(
         slots.point(middle + half - inset, summary.median),
         &median,
     );
-    draw_outliers(scene, series, &summary.outliers, slots, middle, range, svg);
-}
-
-/// Pale dots, which show by their depth where many lie; those on the same tenth of a letter are drawn once.
-fn draw_outliers(
-    scene: &Scene,
-    series: usize,
-    outliers: &[f64],
-    slots: &Slots,
-    middle: f64,
-    range: Range,
-    svg: &mut Svg,
-) {
-    let em = scene.em;
+    // Pale dots, which show by their depth where many lie; those on the same tenth of a letter are drawn once.
     let mut places = BTreeSet::new();
     let r = 0.17 * em;
     let mut d = String::new();
-    for outlier in outliers.iter().copied().filter(|x| drawable(*x, range.scale)) {
+    for outlier in summary.outliers.iter().copied().filter(|x| seen(*x)) {
         let (x, y) = slots.point(middle, outlier);
         if places.insert(((x + y) / (0.1 * em)).round() as i64) {
             d.push_str(&format!(

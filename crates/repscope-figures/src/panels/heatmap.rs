@@ -7,17 +7,16 @@ use crate::figure::Axis;
 use crate::number::{fixed, number};
 use crate::palette::{Rgb, hex, mix, text_on};
 use crate::plan::{AxisPlan, ColorBar, Plan, Scene};
-use crate::svg::{Anchor, Letters, Rect, Stroke, Svg};
-use crate::text::{CAPITAL, width};
-use crate::ticks::{Padding, Range, drawable};
+use crate::svg::{Anchor, Rect, Stroke, Svg};
+use crate::text::{CAPITAL, widest};
+use crate::ticks::{Range, drawable};
 
 pub(crate) fn plan<'a>(scene: &'a Scene<'a>, heatmap: &'a Heatmap, cell: f64) -> Plan<'a> {
     let (rows, columns) = (heatmap.rows.len(), heatmap.columns.len());
-    let values = (0..rows).flat_map(|row| (0..columns).filter_map(move |column| value(heatmap, row, column)));
-    if rows == 0 || columns == 0 || values.clone().next().is_none() {
+    if values(heatmap).next().is_none() {
         return words::plan(scene, "No values were given.".to_string());
     }
-    let range = ends(heatmap, values);
+    let range = ends(heatmap);
     let colors = (0..=32)
         .map(|step| color(scene, heatmap, f64::from(step) / 32.0))
         .collect();
@@ -64,14 +63,17 @@ fn value(heatmap: &Heatmap, row: usize, column: usize) -> Option<f64> {
     drawable(value, crate::figure::Scale::Linear).then_some(value)
 }
 
+/// All values that can be drawn.
+fn values(heatmap: &Heatmap) -> impl Iterator<Item = f64> + '_ {
+    let columns = heatmap.columns.len();
+    (0..heatmap.rows.len() * columns).filter_map(move |at| value(heatmap, at / columns, at % columns))
+}
+
 /// Values of the first and the last color.
-fn ends(heatmap: &Heatmap, values: impl Iterator<Item = f64>) -> Range {
+fn ends(heatmap: &Heatmap) -> Range {
     let wished = heatmap.range.map(|(low, high)| vec![low, high]).unwrap_or_default();
-    let axis = Axis::linear("").covering(&wished);
-    let mut range = match heatmap.range {
-        Some(_) => Range::new(&axis, std::iter::empty(), Padding { below: 0.0, above: 0.0 }),
-        None => Range::new(&axis, values, Padding { below: 0.0, above: 0.0 }),
-    };
+    let data = values(heatmap).filter(|_| heatmap.range.is_none());
+    let mut range = Range::new(&Axis::linear("").covering(&wished), data, [0.0, 0.0]);
     if heatmap.colors == Colors::Diverging {
         range.high = range.high.abs().max(range.low.abs());
         range.low = -range.high;
@@ -101,19 +103,16 @@ fn draw_cells(scene: &Scene, heatmap: &Heatmap, range: Range, plot: Rect, svg: &
     for row in 0..rows {
         for column in 0..columns {
             let (x, y) = (plot.x + column as f64 * wide, plot.y + row as f64 * high);
-            let place = Rect {
-                x: x + gap,
-                y: y + gap,
-                width: wide - 2.0 * gap,
-                height: high - 2.0 * gap,
-            };
+            let place = Rect::new(x + gap, y + gap, wide - 2.0 * gap, high - 2.0 * gap);
             let names = (&heatmap.rows[row], &heatmap.columns[column]);
-            let Some(value) = value(heatmap, row, column) else {
-                let title = if few {
-                    format!("{} → {}: no value", names.0, names.1)
-                } else {
-                    String::new()
-                };
+            let value = value(heatmap, row, column);
+            let what = value.map_or("no value".to_string(), number);
+            let title = if few {
+                format!("{} → {}: {what}", names.0, names.1)
+            } else {
+                String::new()
+            };
+            let Some(value) = value else {
                 svg.rect(place, &hex(mix(scene.ink.grid, scene.ink.paper, 0.4)), None, &title);
                 let stroke = Stroke::solid(scene.ink.muted, 0.08 * scene.em);
                 let (mx, my, half) = (x + wide / 2.0, y + high / 2.0, 0.12 * wide);
@@ -121,23 +120,17 @@ fn draw_cells(scene: &Scene, heatmap: &Heatmap, range: Range, plot: Rect, svg: &
                 continue;
             };
             let color = color(scene, heatmap, range.share(value));
-            let title = if few {
-                format!("{} → {}: {}", names.0, names.1, number(value))
-            } else {
-                String::new()
-            };
             svg.rect(place, &hex(color), None, &title);
             if let Some((size, bare)) = letters {
                 let text = shown(value, heatmap.decimals, bare);
                 if many(heatmap) && rounds_to_zero(value, heatmap.decimals) {
                     continue;
                 }
-                let letters = Letters {
-                    size,
-                    color: text_on(color),
-                    anchor: Anchor::Middle,
-                    ..scene.letters()
-                };
+                let letters = scene
+                    .letters()
+                    .sized(size)
+                    .colored(text_on(color))
+                    .anchored(Anchor::Middle);
                 svg.text(x + wide / 2.0, y + high / 2.0 + CAPITAL * size / 2.0, &text, letters);
             }
         }
@@ -147,15 +140,10 @@ fn draw_cells(scene: &Scene, heatmap: &Heatmap, range: Range, plot: Rect, svg: &
 
 /// Size of the numbers, and whether they go without the zero before the point; `None` if no legible size fits.
 fn size_of_numbers(scene: &Scene, heatmap: &Heatmap, wide: f64, high: f64) -> Option<(f64, bool)> {
-    let all = || {
-        (0..heatmap.rows.len())
-            .flat_map(|row| (0..heatmap.columns.len()).filter_map(move |column| value(heatmap, row, column)))
-    };
     for (share, bare) in [(0.95, false), (0.8, false), (0.8, true), (0.65, true)] {
         let size = share * scene.em;
-        let widest = all()
-            .map(|v| width(&shown(v, heatmap.decimals, bare), size, Weight::Regular))
-            .fold(0.0, f64::max);
+        let written: Vec<String> = values(heatmap).map(|v| shown(v, heatmap.decimals, bare)).collect();
+        let widest = widest(written.iter().map(String::as_str), size, Weight::Regular);
         if size >= 4.0 && widest <= 0.88 * wide && 1.2 * size <= high {
             return Some((size, bare));
         }

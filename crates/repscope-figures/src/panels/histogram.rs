@@ -7,8 +7,8 @@ use crate::content::{Bins, BinsLook, Histogram, Orientation};
 use crate::figure::Scale;
 use crate::palette::hex;
 use crate::plan::{AxisPlan, Frame, Plan, Scene, Shown, reference_key, reference_values};
-use crate::svg::{Stroke, Svg, polyline};
-use crate::ticks::{Padding, Range, drawable};
+use crate::svg::{Short, Stroke, Svg, polyline};
+use crate::ticks::{Range, drawable};
 
 /// Edges of 5 to 60 equal bins for all these samples together. Their width follows Freedman and Diaconis,
 /// 2 · IQR / ∛n, for the sample that needs the narrowest. No values, no edges.
@@ -75,36 +75,16 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, histogram: &'a Histogram) -> Plan<'
     }
     let edges = all().flat_map(|bins| bins.edges.iter().copied());
     let references = reference_values(&histogram.references, Orientation::Horizontal);
-    let x = Range::new(
-        &histogram.x,
-        edges.chain(references),
-        Padding {
-            below: 0.02,
-            above: 0.02,
-        },
-    );
+    let x = Range::new(&histogram.x, edges.chain(references), [0.02, 0.02]);
     let heights = all().flat_map(|bins| bins.heights.iter().copied());
     let heights = heights.chain((histogram.y.scale == Scale::Linear).then_some(0.0));
-    let mut y = Range::new(
-        &histogram.y,
-        heights,
-        Padding {
-            below: 0.0,
-            above: 0.06,
-        },
-    );
+    let mut y = Range::new(&histogram.y, heights, [0.0, 0.06]);
     if histogram.y.scale == Scale::Linear {
         y.low = y.low.max(0.0);
     }
     let mut plan = Plan::new(
-        AxisPlan::Numbers {
-            range: x,
-            label: histogram.x.label.clone(),
-        },
-        AxisPlan::Numbers {
-            range: y,
-            label: histogram.y.label.clone(),
-        },
+        AxisPlan::numbers(x, &histogram.x),
+        AxisPlan::numbers(y, &histogram.y),
         Box::new(move |frame, svg| {
             frame.open_clip(svg);
             for bins in histogram.series.iter().filter(good) {
@@ -114,13 +94,7 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, histogram: &'a Histogram) -> Plan<'
             svg.close_group();
         }),
     )
-    .with_series(
-        histogram.series.iter().map(|bins| bins.series),
-        Shown {
-            fill: true,
-            ..Shown::default()
-        },
-    );
+    .with_series(histogram.series.iter().map(|bins| bins.series), Shown::FILL);
     plan.key = reference_key(scene, &histogram.references);
     plan
 }
@@ -145,27 +119,12 @@ fn draw_bins(bins: &Bins, frame: &Frame, svg: &mut Svg) {
     let color = scene.ink.series(bins.series);
     svg.open_series("series", scene.name(bins.series));
     let width = 0.75 * scene.line();
-    match bins.look {
-        BinsLook::Filled => {
-            svg.path(
-                &d,
-                &hex(color),
-                0.25,
-                Some(&Stroke::solid(color, width)),
-                scene.name(bins.series),
-            );
-        }
-        BinsLook::Dashed => {
-            let dash = format!("{} {}", crate::svg::Short(3.0 * width), crate::svg::Short(1.6 * width));
-            svg.path(
-                &d,
-                "none",
-                1.0,
-                Some(&Stroke::dashed(color, width, &dash)),
-                scene.name(bins.series),
-            );
-        }
-    }
+    let dash = format!("{} {}", Short(3.0 * width), Short(1.6 * width));
+    let (fill, opacity, stroke) = match bins.look {
+        BinsLook::Filled => (hex(color), 0.25, Stroke::solid(color, width)),
+        BinsLook::Dashed => ("none".to_string(), 1.0, Stroke::dashed(color, width, &dash)),
+    };
+    svg.path(&d, &fill, opacity, Some(&stroke), scene.name(bins.series));
     svg.close_group();
 }
 

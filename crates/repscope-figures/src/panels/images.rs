@@ -6,7 +6,7 @@ use crate::content::{Channels, Image, Images, Weight};
 use crate::palette::hex;
 use crate::plan::{Plan, Scene};
 use crate::subset::base64;
-use crate::svg::{Anchor, Letters, Rect, Short, Stroke, Svg};
+use crate::svg::{Anchor, Rect, Short, Stroke, Svg};
 use crate::text::{LINE, clean, shorten, wrap};
 use resvg::tiny_skia::{ColorU8, Pixmap};
 use std::fmt::Write;
@@ -21,10 +21,8 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, images: &'a Images) -> Plan<'a> {
     Plan::block(
         Box::new(move |wide| {
             let rows = rows(scene, images, wide);
-            rows.iter()
-                .map(|row| row.height + row.caption + 0.9 * scene.em)
-                .sum::<f64>()
-                - 0.9 * scene.em
+            let heights = rows.iter().map(|row| row.height + row.caption + 0.9 * scene.em);
+            heights.sum::<f64>() - 0.9 * scene.em
         }),
         Box::new(move |frame, svg| {
             let (columns, wide) = columns(scene, images, frame.plot.width);
@@ -32,17 +30,7 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, images: &'a Images) -> Plan<'a> {
             for (row, place) in rows(scene, images, frame.plot.width).iter().enumerate() {
                 for (column, image) in images.images.iter().skip(row * columns).take(columns).enumerate() {
                     let x = frame.plot.x + column as f64 * (wide + scene.em);
-                    draw_image(
-                        scene,
-                        image,
-                        Rect {
-                            x,
-                            y,
-                            width: wide,
-                            height: place.height,
-                        },
-                        svg,
-                    );
+                    draw_image(scene, image, Rect::new(x, y, wide, place.height), svg);
                 }
                 y += place.height + place.caption + 0.9 * scene.em;
             }
@@ -67,20 +55,13 @@ fn rows(scene: &Scene, images: &Images, wide: f64) -> Vec<Row> {
     let (columns, wide) = columns(scene, images, wide);
     let row = |images: &[Image]| {
         let shape = |image: &Image| (image.height.max(1) as f64 / image.width.max(1) as f64).clamp(0.2, 3.0);
-        let lines = images
-            .iter()
-            .map(|image| caption(scene, image, wide).len())
-            .max()
-            .unwrap_or(0);
-        let caption = if lines == 0 {
-            0.0
-        } else {
-            (lines as f64 * LINE + 0.3) * scene.em
+        let lines = images.iter().map(|image| caption(scene, image, wide).len()).max();
+        let caption = match lines.unwrap_or(0) {
+            0 => 0.0,
+            lines => (lines as f64 * LINE + 0.3) * scene.em,
         };
-        Row {
-            height: images.iter().map(shape).fold(0.0, f64::max) * wide,
-            caption,
-        }
+        let height = images.iter().map(shape).fold(0.0, f64::max) * wide;
+        Row { height, caption }
     };
     images.images.chunks(columns).map(row).collect()
 }
@@ -99,12 +80,12 @@ fn draw_image(scene: &Scene, image: &Image, place: Rect, svg: &mut Svg) {
     // The whole picture, in its own shape, in the middle of its place.
     let scale = (place.width / image.width.max(1) as f64).min(place.height / image.height.max(1) as f64);
     let (wide, high) = (scale * image.width as f64, scale * image.height as f64);
-    let inner = Rect {
-        x: place.x + (place.width - wide) / 2.0,
-        y: place.y + (place.height - high) / 2.0,
-        width: wide,
-        height: high,
-    };
+    let inner = Rect::new(
+        place.x + (place.width - wide) / 2.0,
+        place.y + (place.height - high) / 2.0,
+        wide,
+        high,
+    );
     match png(image) {
         Some(png) => {
             let _ = writeln!(
@@ -120,18 +101,11 @@ fn draw_image(scene: &Scene, image: &Image, place: Rect, svg: &mut Svg) {
         }
         None => {
             svg.rect(place, &hex(scene.ink.grid), None, "");
-            let letters = Letters {
-                color: scene.ink.muted,
-                anchor: Anchor::Middle,
-                ..scene.letters()
-            };
+            let letters = scene.letters().colored(scene.ink.muted).anchored(Anchor::Middle);
             svg.text(place.x + place.width / 2.0, place.y + place.height / 2.0, "–", letters);
         }
     }
-    let letters = Letters {
-        anchor: Anchor::Middle,
-        ..scene.letters()
-    };
+    let letters = scene.letters().anchored(Anchor::Middle);
     for (row, line) in caption(scene, image, place.width).iter().enumerate() {
         let y = place.bottom() + (1.1 + row as f64 * LINE) * em;
         svg.text(place.x + place.width / 2.0, y, line, letters);

@@ -9,7 +9,7 @@ use crate::number::{fixed, number};
 use crate::palette::hex;
 use crate::plan::{AxisPlan, Frame, Plan, Scene, Shown, counted, reference_key, reference_values};
 use crate::svg::{Svg, polyline};
-use crate::ticks::{Padding, Range, Tick, drawable};
+use crate::ticks::{Range, Tick, drawable};
 
 /// Up to so many points, each has a marker and says its value when pointed at.
 const FEW: usize = 24;
@@ -32,18 +32,12 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, lines: &'a Lines) -> Plan<'a> {
     if drawn == 0 {
         return words::plan(scene, nothing(given, log));
     }
-    let padding = Padding {
-        below: 0.04,
-        above: 0.05,
-    };
+    let padding = [0.04, 0.05];
     let xs = points().filter_map(good).map(|(x, _)| x);
     let x = Range::new(
         &lines.x,
         xs.chain(reference_values(&lines.references, Orientation::Horizontal)),
-        Padding {
-            below: 0.03,
-            above: 0.03,
-        },
+        [0.03, 0.03],
     );
     let ys = points().filter(|point| good(point).is_some()).flat_map(|point| {
         let (low, high) = point.band.unzip();
@@ -55,14 +49,8 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, lines: &'a Lines) -> Plan<'a> {
         padding,
     );
     let mut plan = Plan::new(
-        AxisPlan::Numbers {
-            range: x,
-            label: lines.x.label.clone(),
-        },
-        AxisPlan::Numbers {
-            range: y,
-            label: lines.y.label.clone(),
-        },
+        AxisPlan::numbers(x, &lines.x),
+        AxisPlan::numbers(y, &lines.y),
         Box::new(move |frame, svg| {
             frame.open_clip(svg);
             frame.references(&lines.references, svg);
@@ -73,10 +61,8 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, lines: &'a Lines) -> Plan<'a> {
             }
             for curve in &lines.curves {
                 svg.open_series("series", scene.name(curve.series));
-                let places = curve
-                    .points
-                    .iter()
-                    .map(|point| good(point).map(|(x, y)| (frame.px(x), frame.py(y))));
+                let place = |point| good(point).map(|(x, y)| (frame.px(x), frame.py(y)));
+                let places = curve.points.iter().map(place);
                 let stroke = crate::series_style::stroke(&scene.ink, curve.series, scene.line());
                 svg.path(&polyline(places), "none", 1.0, Some(&stroke), "");
                 svg.close_group();
@@ -87,13 +73,7 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, lines: &'a Lines) -> Plan<'a> {
             }
         }),
     )
-    .with_series(
-        lines.curves.iter().map(|curve| curve.series),
-        Shown {
-            line: true,
-            ..Shown::default()
-        },
-    );
+    .with_series(lines.curves.iter().map(|curve| curve.series), Shown::LINE);
     plan.x_ticks = at_data(points().filter_map(good).map(|(x, _)| x));
     plan.key = reference_key(scene, &lines.references);
     plan.notes.extend(left_out(given - drawn, log));
@@ -110,12 +90,7 @@ fn at_data(places: impl Iterator<Item = f64>) -> Vec<Tick> {
     let mut places: Vec<f64> = places.collect();
     places.sort_by(f64::total_cmp);
     places.dedup();
-    let decimals = |x: &f64| {
-        x.abs()
-            .to_string()
-            .split_once('.')
-            .map_or(0, |(_, digits)| digits.len())
-    };
+    let decimals = |x: &f64| x.to_string().split_once('.').map_or(0, |(_, digits)| digits.len());
     let most = places.iter().map(decimals).max().unwrap_or(0);
     if !(2..=MOST_MARKS).contains(&places.len()) || most > 3 || places.iter().any(|x| x.abs() >= 1e5) {
         return Vec::new();
@@ -127,24 +102,19 @@ fn at_data(places: impl Iterator<Item = f64>) -> Vec<Tick> {
 fn draw_band(curve: &Curve, good: &dyn Fn(&CurvePoint) -> Option<(f64, f64)>, frame: &Frame, svg: &mut Svg) {
     let Some(range) = frame.y else { return };
     // On a log axis a band that reaches zero goes down to the edge of the plot.
+    let end = frame.plot.bottom() + 10.0;
     let at = |y: f64| {
         if drawable(y, range.scale) {
-            frame.py(y).clamp(frame.plot.y - 10.0, frame.plot.bottom() + 10.0)
+            frame.py(y).clamp(frame.plot.y - 10.0, end)
         } else {
-            frame.plot.bottom() + 10.0
+            end
         }
     };
-    let pieces = curve
-        .points
-        .split(|point| good(point).is_none() || point.band.is_none());
-    for piece in pieces.filter(|piece| piece.len() > 1) {
-        let upper = piece
-            .iter()
-            .filter_map(|point| point.band.map(|(_, high)| (frame.px(point.x), at(high))));
-        let lower = piece
-            .iter()
-            .rev()
-            .filter_map(|point| point.band.map(|(low, _)| (frame.px(point.x), at(low))));
+    let is_gap = |point: &CurvePoint| good(point).is_none() || point.band.is_none();
+    for piece in curve.points.split(is_gap).filter(|piece| piece.len() > 1) {
+        let bands = piece.iter().filter_map(|point| Some((frame.px(point.x), point.band?)));
+        let upper = bands.clone().map(|(x, (_, high))| (x, at(high)));
+        let lower = bands.rev().map(|(x, (low, _))| (x, at(low)));
         let d = polyline(upper.chain(lower).map(Some)) + "Z";
         svg.path(&d, &hex(frame.scene.ink.series(curve.series)), 0.16, None, "");
     }
@@ -152,19 +122,10 @@ fn draw_band(curve: &Curve, good: &dyn Fn(&CurvePoint) -> Option<(f64, f64)>, fr
 
 fn draw_markers(curve: &Curve, good: &dyn Fn(&CurvePoint) -> Option<(f64, f64)>, frame: &Frame, svg: &mut Svg) {
     let scene = frame.scene;
-    let points: Vec<(f64, f64, &CurvePoint)> = curve
-        .points
-        .iter()
-        .filter_map(|point| good(point).map(|(x, y)| (x, y, point)))
-        .collect();
-    let id = scene.marker(
-        &format!("{}l", frame.id),
-        curve.series,
-        0.3 * scene.em,
-        scene.ink.series(curve.series),
-        1.0,
-        svg,
-    );
+    let drawn = |point| good(point).map(|(x, y)| (x, y, point));
+    let points: Vec<(f64, f64, &CurvePoint)> = curve.points.iter().filter_map(drawn).collect();
+    let (kind, color) = (format!("{}l", frame.id), scene.ink.series(curve.series));
+    let id = scene.marker(&kind, curve.series, 0.3 * scene.em, color, 1.0, svg);
     svg.open_series("series", scene.name(curve.series));
     // Markers of crowded curves are a stretch of the page apart and start at different places, so that each is seen.
     let apart = 0.16 * frame.plot.width;
@@ -181,9 +142,9 @@ fn draw_markers(curve: &Curve, good: &dyn Fn(&CurvePoint) -> Option<(f64, f64)>,
         }
         let band = point
             .band
-            .map(|(low, high)| format!(" [{}, {}]", number(low), number(high)))
-            .unwrap_or_default();
-        let title = format!("{}: {} at {}{band}", scene.name(curve.series), number(*y), number(*x));
+            .map(|(low, high)| format!(" [{}, {}]", number(low), number(high)));
+        let (name, band) = (scene.name(curve.series), band.unwrap_or_default());
+        let title = format!("{name}: {} at {}{band}", number(*y), number(*x));
         svg.mark(&id, px, frame.py(*y), &title);
     }
     svg.close_group();

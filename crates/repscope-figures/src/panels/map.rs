@@ -6,12 +6,11 @@ use super::words;
 use crate::content::{ColoredBy, Map};
 use crate::figure::{Axis, Scale};
 use crate::legend::{KeyEntry, Sample};
-use crate::number::fixed;
 use crate::palette::{CLASS_COLORS, Rgb, mix};
 use crate::plan::{AxisPlan, ColorBar, Frame, Plan, Scene};
-use crate::subsample::thin;
+use crate::subsample::{drawn_of, thin};
 use crate::svg::{Rect, Stroke, Svg};
-use crate::ticks::{Padding, Range, drawable};
+use crate::ticks::{Range, drawable};
 
 /// Classes with a color of their own.
 const MOST_CLASSES: usize = CLASS_COLORS;
@@ -27,10 +26,7 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, map: &'a Map, most: usize) -> Plan<
     let kept = thin(&points, most);
     let (shown, total) = (kept.len(), points.len());
     let ends = |axis: usize| {
-        let padding = Padding {
-            below: 0.03,
-            above: 0.03,
-        };
+        let padding = [0.03, 0.03];
         Range::new(&Axis::default(), points.iter().map(|point| point[axis]), padding)
     };
     let (x, y) = (ends(0), ends(1));
@@ -51,12 +47,7 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, map: &'a Map, most: usize) -> Plan<
     plan.color_bar = color_bar;
     plan.height = Box::new(|wide| 0.85 * wide);
     plan.notes.extend(left_out(map.points.len() - total, false));
-    if shown < total {
-        let (shown, total) = (fixed(shown as f64, 0), fixed(total as f64, 0));
-        plan.footnotes.push(format!(
-            "{shown} of {total} points are drawn, chosen at random, always the same ones."
-        ));
-    }
+    plan.footnotes.extend(drawn_of(shown, total));
     plan
 }
 
@@ -75,15 +66,14 @@ struct Paint {
 impl Paint {
     fn of(scene: &Scene, map: &Map) -> Self {
         let gray = mix(scene.ink.muted, scene.ink.paper, 0.35);
-        let nothing = Self {
-            groups: vec![(0, scene.ink.series(0))],
-            names: vec![String::new()],
-            of: vec![0; map.points.len()],
-            key: Vec::new(),
-            color_bar: None,
-        };
         match &map.colored_by {
-            ColoredBy::Nothing => nothing,
+            ColoredBy::Nothing => Self {
+                groups: vec![(0, scene.ink.series(0))],
+                names: vec![String::new()],
+                of: vec![0; map.points.len()],
+                key: Vec::new(),
+                color_bar: None,
+            },
             ColoredBy::Class { names, of } => Self::by_class(scene, names, of, map.points.len(), gray),
             ColoredBy::Value { label, of, range } => {
                 let values: Vec<Option<f64>> = (0..map.points.len()).map(|i| of.get(i).copied().flatten()).collect();
@@ -105,17 +95,11 @@ impl Paint {
             own.sort_unstable();
         }
         let rest = present.len() - own.len();
-        let groups: Vec<(usize, Rgb)> = (0..own.len())
-            .map(|i| (i, scene.ink.class(i)))
-            .chain([(0, gray)])
-            .collect();
+        let colored = (0..own.len()).map(|i| (i, scene.ink.class(i)));
+        let groups: Vec<(usize, Rgb)> = colored.chain([(0, gray)]).collect();
         let other = own.len();
-        let place = |i: usize| {
-            class(i)
-                .and_then(|class| own.binary_search(&class).ok())
-                .unwrap_or(other)
-        };
-        let of: Vec<usize> = (0..points).map(place).collect();
+        let place = |i: usize| class(i).and_then(|class| own.binary_search(&class).ok());
+        let of: Vec<usize> = (0..points).map(|i| place(i).unwrap_or(other)).collect();
         let unlabeled = (0..points).any(|i| class(i).is_none());
         let mut labels: Vec<String> = own.iter().map(|class| names[*class].clone()).collect();
         labels.push(match (rest, unlabeled) {
@@ -124,13 +108,8 @@ impl Paint {
             (rest, true) => format!("{rest} other classes, or none"),
         });
         let in_use = labels.len() - usize::from(rest == 0 && !unlabeled);
-        let entry = |i: usize| {
-            KeyEntry::new(
-                Sample::Dot(groups[i].0, groups[i].1),
-                &labels[i],
-                Some(labels[i].clone()),
-            )
-        };
+        let dot = |i: usize| Sample::Dot(groups[i].0, groups[i].1);
+        let entry = |i: usize| KeyEntry::new(dot(i), &labels[i], Some(labels[i].clone()));
         let key = (0..in_use).map(entry).collect();
         Self {
             groups,
@@ -148,18 +127,15 @@ impl Paint {
             Some((low, high)) => vec![low, high],
             None => of.iter().flatten().copied().collect(),
         };
-        let range = Range::new(&Axis::default(), ends.into_iter(), Padding { below: 0.0, above: 0.0 });
+        let range = Range::new(&Axis::default(), ends.into_iter(), [0.0, 0.0]);
         let colors: Vec<Rgb> = (0..STEPS)
             .map(|step| scene.ink.point(step as f64 / (STEPS - 1) as f64))
             .collect();
         let step = |x: f64| ((range.share(x) * STEPS as f64) as usize).min(STEPS - 1);
         let of: Vec<usize> = of.iter().map(|x| x.filter(good).map_or(STEPS, step)).collect();
-        let missing = of.contains(&STEPS);
-        let key = if missing {
-            vec![KeyEntry::new(Sample::Dot(0, gray), "no value", None)]
-        } else {
-            Vec::new()
-        };
+        let missing = of
+            .contains(&STEPS)
+            .then(|| KeyEntry::new(Sample::Dot(0, gray), "no value", None));
         let groups = colors.iter().map(|color| (0, *color)).chain([(0, gray)]).collect();
         let color_bar = Some(ColorBar {
             range,
@@ -170,7 +146,7 @@ impl Paint {
             groups,
             names: vec![String::new(); STEPS + 1],
             of,
-            key,
+            key: missing.into_iter().collect(),
             color_bar,
         }
     }

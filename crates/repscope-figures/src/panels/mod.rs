@@ -2,7 +2,6 @@
 //! One file per kind of panel: what it needs and how it is drawn.
 
 mod bar_labels;
-mod bar_marks;
 mod bars;
 mod boxes;
 mod heatmap;

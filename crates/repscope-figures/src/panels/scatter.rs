@@ -2,15 +2,14 @@
 //! Points, with fit lines. Labels of fits stand above the plot: inside they would cover points.
 
 use super::words;
-use crate::content::{Fit, Orientation, Scatter};
-use crate::figure::Scale;
+use crate::content::{Cloud, Fit, Orientation, Scatter};
+use crate::figure::{Axis, Scale};
 use crate::legend::{KeyEntry, Sample};
-use crate::number::fixed;
 use crate::palette::mix;
 use crate::plan::{AxisPlan, Frame, Plan, Scene, Shown, counted, reference_key, reference_values};
-use crate::subsample::{MOST_PER_SERIES, share_out, thin};
+use crate::subsample::{MOST_PER_SERIES, drawn_of, share_out, thin};
 use crate::svg::{Stroke, Svg, polyline};
-use crate::ticks::{Padding, Range, drawable};
+use crate::ticks::{Range, drawable};
 
 /// Rounds in which clouds that share a plot are drawn.
 const TURNS: usize = 12;
@@ -24,40 +23,21 @@ pub(crate) fn points_wished(scatter: &Scatter) -> Vec<usize> {
 pub(crate) fn plan<'a>(scene: &'a Scene<'a>, scatter: &'a Scatter, most: usize) -> Plan<'a> {
     let (x_scale, y_scale) = (scatter.x.scale, scatter.y.scale);
     let given: usize = scatter.clouds.iter().map(|cloud| cloud.points.len()).sum();
-    let clouds: Vec<(usize, Vec<[f64; 2]>)> = scatter
-        .clouds
-        .iter()
-        .map(|cloud| {
-            let good = cloud
-                .points
-                .iter()
-                .filter(|[x, y]| drawable(*x, x_scale) && drawable(*y, y_scale));
-            (cloud.series, good.copied().collect())
-        })
-        .collect();
+    let log = x_scale == Scale::Log || y_scale == Scale::Log;
+    let is_drawn = |[x, y]: &&[f64; 2]| drawable(*x, x_scale) && drawable(*y, y_scale);
+    let good = |cloud: &Cloud| (cloud.series, cloud.points.iter().filter(is_drawn).copied().collect());
+    let clouds: Vec<(usize, Vec<[f64; 2]>)> = scatter.clouds.iter().map(good).collect();
     let total: usize = clouds.iter().map(|(_, points)| points.len()).sum();
     if total == 0 {
-        return words::plan(scene, nothing(given, x_scale == Scale::Log || y_scale == Scale::Log));
+        return words::plan(scene, nothing(given, log));
     }
-    let padding = Padding {
-        below: 0.04,
-        above: 0.04,
+    let range = |axis: &Axis, at: usize, orientation: Orientation| {
+        let points = clouds.iter().flat_map(|(_, points)| points);
+        let references = reference_values(&scatter.references, orientation);
+        Range::new(axis, points.map(|point| point[at]).chain(references), [0.04, 0.04])
     };
-    let along = |axis: usize| {
-        clouds
-            .iter()
-            .flat_map(move |(_, points)| points.iter().map(move |point| point[axis]))
-    };
-    let x = Range::new(
-        &scatter.x,
-        along(0).chain(reference_values(&scatter.references, Orientation::Horizontal)),
-        padding,
-    );
-    let y = Range::new(
-        &scatter.y,
-        along(1).chain(reference_values(&scatter.references, Orientation::Vertical)),
-        padding,
-    );
+    let x = range(&scatter.x, 0, Orientation::Horizontal);
+    let y = range(&scatter.y, 1, Orientation::Vertical);
 
     let drawn: Vec<(usize, Vec<[f64; 2]>)> = clouds
         .iter()
@@ -66,35 +46,22 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, scatter: &'a Scatter, most: usize) 
         .collect();
     let shown: usize = drawn.iter().map(|(_, points)| points.len()).sum();
     let named = scatter.fits.iter().filter(|fit| !fit.label.is_empty());
-    let mut key: Vec<KeyEntry> = named
-        .map(|fit| {
-            let stroke = fit_stroke(scene, scatter, fit.series);
-            KeyEntry::new(
-                Sample::Line(stroke),
-                &fit.label,
-                Some(scene.name(fit.series).to_string()),
-            )
-        })
-        .collect();
+    let entry = |fit: &Fit| {
+        let sample = Sample::Line(fit_stroke(scene, scatter, fit.series));
+        KeyEntry::new(sample, &fit.label, Some(scene.name(fit.series).to_string()))
+    };
+    let mut key: Vec<KeyEntry> = named.map(entry).collect();
     key.extend(reference_key(scene, &scatter.references));
 
     let mut plan = Plan::new(
-        AxisPlan::Numbers {
-            range: x,
-            label: scatter.x.label.clone(),
-        },
-        AxisPlan::Numbers {
-            range: y,
-            label: scatter.y.label.clone(),
-        },
+        AxisPlan::numbers(x, &scatter.x),
+        AxisPlan::numbers(y, &scatter.y),
         Box::new(move |frame, svg| {
             frame.open_clip(svg);
             // Few points are large and firm, many are small and pale.
             let crowd = (shown as f64 / 100.0).max(1.0).sqrt();
-            let (r, opacity) = (
-                scene.em * (0.36 / crowd.sqrt()).max(0.15),
-                (0.85 / crowd.powf(0.4)).max(0.35),
-            );
+            let r = scene.em * (0.36 / crowd.sqrt()).max(0.15);
+            let opacity = (0.85 / crowd.powf(0.4)).max(0.35);
             // Clouds are drawn in turns, or the last would hide the others.
             let turns = if drawn.len() > 1 { TURNS } else { 1 };
             for turn in 0..turns {
@@ -124,14 +91,8 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, scatter: &'a Scatter, most: usize) 
         },
     );
     plan.key = key;
-    plan.notes
-        .extend(left_out(given - total, x_scale == Scale::Log || y_scale == Scale::Log));
-    if shown < total {
-        let (shown, total) = (fixed(shown as f64, 0), fixed(total as f64, 0));
-        plan.footnotes.push(format!(
-            "{shown} of {total} points are drawn, chosen at random, always the same ones."
-        ));
-    }
+    plan.notes.extend(left_out(given - total, log));
+    plan.footnotes.extend(drawn_of(shown, total));
     plan
 }
 
@@ -147,26 +108,20 @@ fn fit_stroke(scene: &Scene, scatter: &Scatter, series: usize) -> Stroke {
 
 fn draw_fit(fit: &Fit, stroke: Stroke, clouds: &[(usize, Vec<[f64; 2]>)], frame: &Frame, svg: &mut Svg) {
     let scene = frame.scene;
-    let xs = || {
-        clouds
-            .iter()
-            .filter(|(series, _)| *series == fit.series)
-            .flat_map(|(_, points)| points.iter())
-    };
-    let (low, high) = xs().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), [x, _]| {
-        (low.min(*x), high.max(*x))
-    });
+    let own = clouds.iter().filter(|(series, _)| *series == fit.series);
+    let xs = || own.clone().flat_map(|(_, points)| points).map(|[x, _]| *x);
+    let (low, high) = (
+        xs().fold(f64::INFINITY, f64::min),
+        xs().fold(f64::NEG_INFINITY, f64::max),
+    );
     let (Some(range), Some(heights)) = (frame.x, frame.y) else {
         return;
     };
     if low >= high || !fit.slope.is_finite() || !fit.intercept.is_finite() {
         return;
     }
-    let steps = if range.scale == Scale::Log || heights.scale == Scale::Log {
-        64
-    } else {
-        1
-    };
+    let is_log = range.scale == Scale::Log || heights.scale == Scale::Log;
+    let steps = if is_log { 64 } else { 1 };
     let points = (0..=steps).map(|step| {
         let t = f64::from(step) / f64::from(steps);
         let x = match range.scale {

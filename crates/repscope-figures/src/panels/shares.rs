@@ -8,9 +8,9 @@ use crate::legend::{KeyEntry, Sample};
 use crate::number::fixed;
 use crate::palette::{hex, text_on};
 use crate::plan::{AxisPlan, Frame, Plan, Scene};
-use crate::svg::{Anchor, Letters, Rect, Svg};
+use crate::svg::{Anchor, Rect, Svg};
 use crate::text::{CAPITAL, width};
-use crate::ticks::{Padding, Range};
+use crate::ticks::Range;
 
 pub(crate) fn plan<'a>(scene: &'a Scene<'a>, shares: &'a Shares) -> Plan<'a> {
     let em = scene.em;
@@ -18,7 +18,7 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, shares: &'a Shares) -> Plan<'a> {
         return words::plan(scene, "No values were given.".to_string());
     }
     let axis = Axis::linear("").covering(&[0.0, 100.0]);
-    let range = Range::new(&axis, std::iter::empty(), Padding { below: 0.0, above: 0.0 });
+    let range = Range::new(&axis, std::iter::empty(), [0.0, 0.0]);
     let mut plan = Plan::new(
         AxisPlan::Numbers {
             range,
@@ -72,10 +72,7 @@ fn draw_bar(scene: &Scene, shares: &Shares, bar: usize, frame: &Frame, svg: &mut
     let high = (0.68 * slot).min(2.2 * em);
     let middle = frame.plot.y + (bar as f64 + 0.5) * slot;
     let Some(parts) = parts(shares, bar) else {
-        let letters = Letters {
-            color: scene.ink.muted,
-            ..scene.letters()
-        };
+        let letters = scene.letters().colored(scene.ink.muted);
         svg.text(frame.plot.x + 0.5 * em, middle + CAPITAL * em / 2.0, "–", letters);
         return;
     };
@@ -87,20 +84,14 @@ fn draw_bar(scene: &Scene, shares: &Shares, bar: usize, frame: &Frame, svg: &mut
         let gap = 0.05 * em;
         let percent = format!("{} %", fixed(100.0 * share, if *share < 0.0995 { 1 } else { 0 }));
         let title = format!("{}, {}: {percent}", shares.names[bar], shares.parts[part]);
-        let place = Rect {
-            x: from + gap,
-            y: middle - high / 2.0,
-            width: to - from - 2.0 * gap,
-            height: high,
-        };
+        let place = Rect::new(from + gap, middle - high / 2.0, to - from - 2.0 * gap, high);
         svg.rect(place, &hex(color), None, &title);
         if width(&percent, 0.9 * em, Weight::Regular) + 0.6 * em <= to - from && high >= 1.1 * em {
-            let letters = Letters {
-                size: 0.9 * em,
-                color: text_on(color),
-                anchor: Anchor::Middle,
-                ..scene.letters()
-            };
+            let letters = scene
+                .letters()
+                .sized(0.9 * em)
+                .colored(text_on(color))
+                .anchored(Anchor::Middle);
             svg.text((from + to) / 2.0, middle + CAPITAL * 0.45 * em, &percent, letters);
         }
     }

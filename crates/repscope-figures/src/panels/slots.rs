@@ -1,9 +1,66 @@
 // SPDX-License-Identifier: MIT
 //! Positions of bars and boxes: groups along one direction, values along the other.
 
+use super::bars::upright_height;
 use crate::content::Orientation;
-use crate::plan::Frame;
+use crate::names::{NAMES, slot_beside};
+use crate::plan::{AxisPlan, Draw, Frame, Plan, Scene, Shown};
 use crate::svg::Rect;
+
+/// Groups of bars or boxes: a group for each category, or for each series where there are no categories.
+pub(crate) struct Groups {
+    /// Names of the groups.
+    pub names: Vec<String>,
+    pub members: usize,
+    pub by_series: bool,
+    pub vertical: bool,
+    series: Vec<usize>,
+}
+
+impl Groups {
+    pub fn new(scene: &Scene, categories: &[String], series: Vec<usize>, orientation: Orientation) -> Self {
+        let by_series = categories.is_empty();
+        let names = || series.iter().map(|series| scene.name(*series).to_string());
+        Self {
+            names: if by_series {
+                names().collect()
+            } else {
+                categories.to_vec()
+            },
+            members: if by_series { 1 } else { series.len() },
+            by_series,
+            vertical: orientation == Orientation::Vertical,
+            series,
+        }
+    }
+
+    /// Height of the plot for its width, where each member needs `thick`.
+    pub fn height(&self, thick: f64, cell: f64, em: f64) -> impl Fn(f64) -> f64 + use<> {
+        let slot = (self.members as f64 * thick).max(slot_beside(&self.names, NAMES * cell, em));
+        let natural = (self.names.len() as f64 * slot + 1.5 * em).max(7.0 * em);
+        let vertical = self.vertical;
+        move |wide| if vertical { upright_height(wide, em) } else { natural }
+    }
+
+    /// A plot of these groups along one axis and numbers along the other.
+    pub fn plan<'a>(self, numbers: AxisPlan, label: &str, draw: Draw<'a>) -> Plan<'a> {
+        let named = AxisPlan::Names {
+            names: self.names,
+            label: label.to_string(),
+            of_series: self.by_series,
+        };
+        let (x, y) = if self.vertical {
+            (named, numbers)
+        } else {
+            (numbers, named)
+        };
+        Plan {
+            grid_x: !self.vertical,
+            grid_y: self.vertical,
+            ..Plan::new(x, y, draw).with_series(self.series.into_iter(), Shown::FILL)
+        }
+    }
+}
 
 /// Groups of members in a plot.
 pub(crate) struct Slots<'a> {
@@ -11,6 +68,8 @@ pub(crate) struct Slots<'a> {
     pub orientation: Orientation,
     pub groups: usize,
     pub members: usize,
+    /// Whether each row is a group of its own.
+    pub by_series: bool,
     /// Share of a group that its members fill.
     pub filled: f64,
     /// Members are no thicker than this: two bars in a wide plot would be slabs.
@@ -18,17 +77,13 @@ pub(crate) struct Slots<'a> {
 }
 
 impl Slots<'_> {
-    /// Length of the plot along the groups.
-    fn length(&self) -> f64 {
-        match self.orientation {
-            Orientation::Vertical => self.frame.plot.width,
-            Orientation::Horizontal => self.frame.plot.height,
-        }
-    }
-
     /// Length of one group with the blanks beside it.
     pub fn slot(&self) -> f64 {
-        self.length() / self.groups as f64
+        let length = match self.orientation {
+            Orientation::Vertical => self.frame.plot.width,
+            Orientation::Horizontal => self.frame.plot.height,
+        };
+        length / self.groups as f64
     }
 
     /// Thickness of one member's place.
@@ -43,9 +98,10 @@ impl Slots<'_> {
         (middle - half, middle + half)
     }
 
-    /// Middle of one member's place.
-    pub fn middle(&self, group: usize, member: usize) -> f64 {
-        self.group(group).0 + (member as f64 + 0.5) * self.thickness()
+    /// Middle of the place that a position of a row has; `None` beyond the last group.
+    pub fn middle(&self, row: usize, position: usize) -> Option<f64> {
+        let (group, member) = if self.by_series { (row, 0) } else { (position, row) };
+        (group < self.groups).then(|| self.group(group).0 + (member as f64 + 0.5) * self.thickness())
     }
 
     /// A point of the page from a place along the groups and a value.
@@ -60,11 +116,6 @@ impl Slots<'_> {
     /// The rectangle between two places and two values.
     pub fn rect(&self, from: f64, to: f64, low: f64, high: f64) -> Rect {
         let ((x0, y0), (x1, y1)) = (self.point(from, low), self.point(to, high));
-        Rect {
-            x: x0.min(x1),
-            y: y0.min(y1),
-            width: (x1 - x0).abs(),
-            height: (y1 - y0).abs(),
-        }
+        Rect::new(x0.min(x1), y0.min(y1), (x1 - x0).abs(), (y1 - y0).abs())
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::content::Weight;
 use crate::plan::{Plan, Scene};
-use crate::svg::{Anchor, Letters, Stroke};
+use crate::svg::{Anchor, Stroke};
 use crate::text::{LINE, clean, wrap};
 
 pub(crate) fn plan<'a>(scene: &'a Scene<'a>, words: String) -> Plan<'a> {
@@ -19,11 +19,7 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, words: String) -> Plan<'a> {
             svg.rect(plot, "none", Some(&Stroke { opacity: 0.5, ..stroke }), "");
             let lines = lines(plot.width);
             let first = plot.y + plot.height / 2.0 - (lines.len() as f64 - 1.0) * LINE * em / 2.0 + 0.35 * em;
-            let letters = Letters {
-                color: ink.muted,
-                anchor: Anchor::Middle,
-                ..scene.letters()
-            };
+            let letters = scene.letters().colored(ink.muted).anchored(Anchor::Middle);
             for (row, line) in lines.iter().enumerate() {
                 svg.text(plot.x + plot.width / 2.0, first + row as f64 * LINE * em, line, letters);
             }

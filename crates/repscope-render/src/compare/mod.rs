@@ -5,34 +5,29 @@
 //! to one of them, the best unless another is requested. All pairs of models are in the CSV file.
 
 mod comparison;
-pub(crate) mod files;
-mod gates;
 pub(crate) mod probability;
-mod ranking;
-#[cfg(test)]
-mod tests;
-mod words;
 
 use crate::numbers::percent;
 use crate::table::{Cell, Column, Document, Emphasis, NONE, Row, Table};
+use crate::text::printable;
 use crate::{Color, Format};
+pub(crate) use comparison::ranking;
 use comparison::{Comparison, Verdict};
 use probability::{LEGEND, limit, probability};
 use repscope_core::Results;
 
-pub use gates::{GateLine, gate_table};
+#[cfg(test)]
+mod tests;
 
 /// Writes the differences between models. They are taken to `reference`: where it is `None`, to the second of two models,
 /// or to the best of more. `width` (terminal columns) and `color` matter to [`Format::Table`] only.
 pub fn comparison(results: &Results, reference: Option<&str>, format: Format, width: usize, color: Color) -> String {
     if format == Format::Csv {
-        return files::differences(results);
+        return crate::csv_files::differences(results);
     }
     let Some(comparison) = Comparison::new(results, reference) else {
-        return match format {
-            Format::Latex => "% No differences.\n".to_string(),
-            _ => "No differences.\n".to_string(),
-        };
+        let comment = if format == Format::Latex { "% " } else { "" };
+        return format!("{comment}No differences.\n");
     };
     let mut tables = match comparison.only_other() {
         Some(other) => vec![two(&comparison, other)],
@@ -41,8 +36,8 @@ pub fn comparison(results: &Results, reference: Option<&str>, format: Format, wi
     if let Some(last) = tables.last_mut() {
         let words = &comparison.words;
         last.label = "compare".to_string();
-        last.legend
-            .push(format!("{LEGEND}; better: adjusted p ≤ {}", limit(comparison.level)));
+        let limit = limit(comparison.level);
+        last.legend.push(format!("{LEGEND}; better: adjusted p ≤ {limit}"));
         last.legend.extend(words.method.iter().cloned());
         last.remarks = words.remarks.clone();
     }
@@ -74,9 +69,8 @@ fn two(comparison: &Comparison, other: usize) -> Table {
         let line = row.lines[0].as_ref();
         let verdict = line.map(|l| l.verdict);
         let value = |model: usize, wins| {
-            row.values[model]
-                .clone()
-                .emphasized(Emphasis::Winner, verdict == Some(wins))
+            let value = row.values[model].clone();
+            value.emphasized(Emphasis::Winner, verdict == Some(wins))
         };
         vec![
             value(other, Verdict::Better),
@@ -97,10 +91,8 @@ fn two(comparison: &Comparison, other: usize) -> Table {
 
 /// All models, best first.
 fn ranked(comparison: &Comparison) -> Table {
-    let mut table = Table::new(
-        format!("{} models on the same rows, best first", comparison.models.len()),
-        "ranking",
-    );
+    let title = format!("{} models on the same rows, best first", comparison.models.len());
+    let mut table = Table::new(title, "ranking");
     table.columns = vec![Column::number("#"), Column::text("model")];
     table
         .columns
@@ -163,18 +155,15 @@ fn many(comparison: &Comparison) -> Table {
 /// The rows of a table: metric and direction, and what follows them.
 fn rows(comparison: &Comparison, cells: impl Fn(&comparison::Row) -> Vec<Cell>) -> Vec<Row> {
     let row = |(i, row): (usize, &comparison::Row)| {
-        let mut all = vec![
-            Cell {
-                marks: if row.is_unpaired { "†" } else { "" },
-                ..Cell::metric(&row.metric)
-            },
-            Cell::direction(row.better),
-        ];
-        all.extend(cells(row));
+        let metric = Cell {
+            marks: if row.is_unpaired { "†" } else { "" },
+            ..Cell::metric(&row.metric)
+        };
+        let lead = [metric, Cell::direction(row.better)];
         Row {
-            cells: all,
+            cells: lead.into_iter().chain(cells(row)).collect(),
             opens_block: row.opens_block && i > 0,
-            models: Vec::new(),
+            ..Row::default()
         }
     };
     comparison.rows.iter().enumerate().map(row).collect()
@@ -190,4 +179,75 @@ fn of_model(name: &str) -> Column {
 
 fn p_value(p: Option<f64>) -> Cell {
     Cell::written(probability(p), p)
+}
+
+/// A gate and how it went for a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateLine {
+    /// What was asked: `trustworthiness@10 >= 0.95`.
+    pub gate: String,
+    /// The model it was asked of.
+    pub model: String,
+    /// What came out, in a few characters.
+    pub got: String,
+    /// The verdict.
+    pub passed: bool,
+    /// Why it failed, where the number alone does not say.
+    pub why: Option<String>,
+}
+
+/// The gates for a terminal.
+pub fn gate_table(lines: &[GateLine], width: usize, color: Color) -> String {
+    let failed = lines.iter().filter(|line| !line.passed).count();
+    let title = match failed {
+        0 => format!("Gates: all {} passed", lines.len()),
+        _ => format!("Gates: {failed} of {} failed", lines.len()),
+    };
+    let mut table = Table::new(title, "gates");
+    table.columns = vec![Column::text("gate")];
+    table.columns.extend(["model", "got", "verdict"].map(Column::number));
+    for line in lines {
+        let verdict = Cell::text(if line.passed { "pass" } else { "FAIL" });
+        table.push(vec![
+            Cell::text(&line.gate),
+            Cell::text(&line.model),
+            Cell::text(&line.got),
+            verdict.emphasized(Emphasis::Alarm, !line.passed),
+        ]);
+        let why = line.why.as_ref();
+        table
+            .remarks
+            .extend(why.map(|why| printable(&format!("{}, {}: {why}", line.model, line.gate))));
+    }
+    Document::from(table).render(Format::Table, width, color)
+}
+
+#[cfg(test)]
+mod tests_of_gates {
+    use super::*;
+
+    #[test]
+    fn a_failed_gate_says_why() {
+        let line = |gate: &str, got: &str, passed, why: Option<&str>| GateLine {
+            gate: gate.to_string(),
+            model: "jepa".to_string(),
+            got: got.to_string(),
+            passed,
+            why: why.map(str::to_string),
+        };
+        let lines = [
+            line("trustworthiness@10 >= 0.95", "0.9612", true, None),
+            line("nmi >= 0.5", "—", false, Some("needs labels; give --labels")),
+        ];
+        let expected = "\
+Gates: 1 of 2 failed
+gate                        model     got  verdict
+──────────────────────────────────────────────────
+trustworthiness@10 >= 0.95   jepa  0.9612     pass
+nmi >= 0.5                   jepa       —     FAIL
+
+jepa, nmi >= 0.5: needs labels; give --labels
+";
+        assert_eq!(gate_table(&lines, 80, Color::No), expected);
+    }
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! The tables of one system: what its number means, its bands and its texts.
 
-use super::{Band, System, four};
+use super::{Groups, System, four};
 use crate::compare::probability::probability;
-use crate::numbers::{number, percent, rough};
-use crate::table::{Cell, Column, NONE, Table};
-use crate::text::printable;
-use repscope_core::MetricId;
+use crate::numbers::{interval_head, number, rough};
+use crate::scores::both_ends;
+use crate::table::{Cell, Column, NONE, Table, direction};
+use crate::text::{join, printable};
+use repscope_core::{Better, MetricId};
 
 /// The level beside that of shuffled pairs, and what does not depend on the level.
 pub(super) fn meaning(system: &System) -> Table {
@@ -29,9 +30,8 @@ pub(super) fn meaning(system: &System) -> Table {
         .into_iter()
         .map(|k| (format!("top@{k}"), format!("top {k}")));
     let parts: Vec<(String, String)> = BEFORE.map(of).into_iter().chain(top).chain(AFTER.map(of)).collect();
-    let has_centered = parts
-        .iter()
-        .any(|(part, _)| system.score(&format!("centred.{part}")).is_some());
+    let is_centered = |(part, _): &(String, _)| system.score(&format!("centred.{part}")).is_some();
+    let has_centered = parts.iter().any(is_centered);
     let interval = interval_name(system);
     let mut table = Table::new("What the number means", "etes-meaning");
     table.columns = vec![
@@ -40,9 +40,8 @@ pub(super) fn meaning(system: &System) -> Table {
         Column::number("value").with_interval(&interval),
         Column::number("chance"),
     ];
-    table
-        .columns
-        .extend(has_centered.then(|| Column::number("centered").with_interval(&interval).spare_interval(0)));
+    let centered = || Column::number("centered").with_interval(&interval).spare_interval(0);
+    table.columns.extend(has_centered.then(centered));
     for (part, name) in parts {
         let Some(score) = system.score(&part) else { continue };
         let mut cells = vec![
@@ -96,8 +95,8 @@ pub(super) fn spread(system: &System) -> Option<String> {
     let known = parts
         .iter()
         .filter_map(|(part, name)| Some(format!("{name} {}", four(system.value(part)?))));
-    let known: Vec<String> = known.collect();
-    (!known.is_empty()).then(|| format!("Energies of single texts: {}", known.join(", ")))
+    let known = join(known, ", ");
+    (!known.is_empty()).then(|| format!("Energies of single texts: {known}"))
 }
 
 /// The shares of the bands. `None` where they were not counted.
@@ -110,25 +109,18 @@ pub(super) fn bands(system: &System) -> Option<Table> {
         .columns
         .extend(["energy ↓", "samples", "share"].map(Column::number));
     for (place, band) in bands.iter().enumerate() {
-        let Band {
-            from,
-            to,
-            samples,
-            share,
-            ..
-        } = band;
         // A cut belongs to the band above it, but the last one to the band below.
         let (opening, closing) = match place {
             _ if place == last => ('(', ']'),
             _ if place + 1 == last => ('[', ']'),
             _ => ('[', ')'),
         };
-        let end = |end: &Option<f64>| end.map_or(NONE.to_string(), number);
+        let [from, to] = [band.from, band.to].map(|end| end.map_or(NONE.to_string(), number));
         table.push(vec![
             Cell::text(&band.name),
-            Cell::text(format!("{opening}{}, {}{closing}", end(from), end(to))),
-            Cell::optional(*samples, |count| format!("{count:.0}")),
-            Cell::optional(*share, |share| format!("{:.1} %", 100.0 * share)),
+            Cell::text(format!("{opening}{from}, {to}{closing}")),
+            Cell::optional(band.samples, |count| format!("{count:.0}")),
+            Cell::optional(band.share, |share| format!("{:.1} %", 100.0 * share)),
         ]);
     }
     table.remarks.extend(band_of_shuffled(system));
@@ -173,45 +165,107 @@ pub(super) fn is_of_part(id: &MetricId) -> bool {
 /// How energies go with the metrics of texts, sample by sample. `None` where nothing was correlated.
 pub(super) fn correlations(system: &System) -> Option<Table> {
     let interval = interval_name(system);
-    let mut table = Table::new(
-        "Do energies go with the metrics of texts, sample by sample?",
-        "etes-correlations",
-    );
+    let title = "Do energies go with the metrics of texts, sample by sample?";
+    let mut table = Table::new(title, "etes-correlations");
     table.columns = vec![
         Column::text(""),
         Column::number("Spearman").with_interval(&interval),
         Column::number("Pearson").with_interval(&interval).spare_interval(0),
         Column::number("agree if"),
     ];
-    let own = system.results.scores.iter().filter(|score| score.model == system.name);
-    let correlated = own.filter(|score| score.metric.measure() == "etes.spearman");
+    let correlated = system
+        .scores()
+        .filter(|score| score.metric.measure() == "etes.spearman");
     for name in correlated.filter_map(|score| score.metric.parameter("with")) {
         let of = |kind: &str| Cell::score(system.score(&format!("{kind}(with={name})")));
         // Energies are low where a text fits, and so is the error rate.
-        let agreement = if MetricId::from(name).family() == "wer" {
-            "> 0"
-        } else {
-            "< 0"
-        };
-        table.push(vec![
-            Cell::text(name),
-            of("spearman"),
-            of("pearson"),
-            Cell::text(agreement),
-        ]);
+        let is_error = MetricId::from(name).family() == "wer";
+        let agreement = Cell::text(if is_error { "> 0" } else { "< 0" });
+        table.push(vec![Cell::text(name), of("spearman"), of("pearson"), agreement]);
     }
     Some(table).filter(|table| !table.rows.is_empty())
 }
 
 /// `95 % interval`.
 pub(super) fn interval_name(system: &System) -> String {
-    system
-        .level()
-        .map_or("interval".to_string(), |level| format!("{} interval", percent(level)))
+    interval_head(system.level())
+}
+
+/// More groups than this are shown by this many of the best and the worst.
+const MOST_GROUPS: usize = 20;
+/// The interval is left out where there is no room, after the last three columns.
+const INTERVAL: u8 = 3;
+/// The columns of a group that are shown, with their heads, directions, and the order in which they are left out where there is
+/// no room. All of them are in the CSV file.
+const OF_GROUPS: [(&str, &str, Better, Option<u8>); 7] = [
+    ("shuffled", "shuffled", Better::Neither, Some(4)),
+    ("z", "z", Better::Lower, Some(6)),
+    ("auc", "AUC", Better::Higher, None),
+    ("gap", "gap", Better::Lower, Some(5)),
+    ("win_rate", "win rate", Better::Higher, Some(2)),
+    ("bleu@4", "BLEU-4", Better::Higher, Some(1)),
+    ("wer", "WER", Better::Lower, Some(0)),
+];
+
+/// A table for each factor, the best group first.
+pub(super) fn groups(system: &System) -> Vec<Table> {
+    let groups = system.groups();
+    let with_energies = groups.iter().filter(|groups| !groups.sorted().is_empty());
+    with_energies.map(|groups| of_factor(system, groups)).collect()
+}
+
+fn of_factor(system: &System, groups: &Groups) -> Table {
+    let sorted = groups.sorted();
+    let shown = both_ends(&sorted, MOST_GROUPS);
+    let known = || OF_GROUPS.iter().filter(|(column, ..)| groups.has(column));
+    let factor = printable(groups.factor);
+    let mut table = Table::new(format!("By {factor}, each within itself"), "etes-groups");
+    table.columns = vec![
+        Column::text(factor),
+        Column::number("samples"),
+        Column::number("alignment ↓")
+            .with_interval(interval_name(system))
+            .spare_interval(INTERVAL),
+    ];
+    table.columns.extend(known().map(|(_, name, better, spare)| Column {
+        spare: *spare,
+        ..Column::number(format!("{name} {}", direction(*better).0))
+    }));
+    for &&group in &shown {
+        let energy = groups.value("alignment", group);
+        let energy = energy.map(|value| Cell::with_interval(value, groups.interval("alignment", group)));
+        let mut cells = vec![
+            Cell::text(&groups.names[group]),
+            Cell::optional(groups.value("samples", group), |count| format!("{count:.0}")),
+            energy.unwrap_or_else(|| Cell::optional(None, number)),
+        ];
+        cells.extend(known().map(|(column, ..)| {
+            let decimals = match *column {
+                "z" => 2,
+                // A percentage.
+                "bleu@4" => 1,
+                _ => 3,
+            };
+            Cell::optional(groups.value(column, group), |x| format!("{x:.decimals$}"))
+        }));
+        table.push(cells);
+    }
+    let (half, count) = (shown.len() / 2, sorted.len());
+    if shown.len() < count {
+        table
+            .remarks
+            .push(format!("The {half} best and the {half} worst of {count} groups"));
+    }
+    match groups.names.len() - count {
+        0 => {}
+        1 => table.remarks.push("1 group has no energy".to_string()),
+        without => table.remarks.push(format!("{without} groups have no energy")),
+    }
+    table
 }
 
 #[cfg(test)]
-mod tests {
+mod tests_of_grids {
     use super::super::testdata::two_systems;
     use super::*;
     use crate::table::Document;
@@ -277,5 +331,52 @@ Cuts are fixed, levels depend on the space: the mean of shuffled pairs, -0.3612,
                 .any(|line| line.starts_with("wer") && line.ends_with("> 0")),
             "{text}"
         );
+    }
+}
+
+#[cfg(test)]
+mod tests_of_by_group {
+    use super::super::testdata::two_systems;
+    use super::*;
+    use crate::table::Document;
+    use crate::{Color, Format};
+
+    fn table(width: usize) -> String {
+        let table = groups(&System::all(&two_systems())[0]).remove(0);
+        Document::from(table).render(Format::Table, width, Color::No)
+    }
+
+    #[test]
+    fn groups_come_best_first_and_those_without_energies_are_counted() {
+        let expected = "\
+By subject, each within itself
+subject  samples  alignment ↓     95 % interval  shuffled ·    z ↓  AUC ↑  gap ↓  win rate ↑
+────────────────────────────────────────────────────────────────────────────────────────────
+ZAB          180       -0.417  [-0.430, -0.404]      -0.362  -9.90  0.688  0.008       0.470
+ZDM          120       -0.371  [-0.387, -0.355]      -0.360  -1.20  0.541  0.039       0.350
+
+1 group has no energy
+";
+        assert_eq!(table(120), expected);
+        let narrow = table(70);
+        let header = narrow.lines().nth(1);
+        assert_eq!(
+            header,
+            Some("subject  samples  alignment ↓  shuffled ·    z ↓  AUC ↑  gap ↓")
+        );
+    }
+
+    #[test]
+    fn many_groups_are_shown_by_the_best_and_the_worst() {
+        let mut results = two_systems();
+        let names: Vec<String> = (0..30).map(|i| format!("s{i}")).collect();
+        let table = results.breakdowns.last_mut().expect("the groups");
+        table.keys[0].values = names;
+        table.columns.retain(|column| column.name == "alignment");
+        table.columns[0].values = (0..30).map(|i| Some(-0.9 + 0.01 * f64::from(i))).collect();
+        let table = groups(&System::all(&results)[0]).remove(0);
+        let shown: Vec<&str> = table.rows.iter().map(|row| row.cells[0].text.as_str()).collect();
+        assert_eq!((shown.len(), shown[0], shown[9], shown[10]), (20, "s0", "s9", "s20"));
+        assert_eq!(table.remarks, ["The 10 best and the 10 worst of 30 groups"]);
     }
 }

@@ -3,14 +3,10 @@
 //! lines of its log, [`etes_table`] with what the numbers mean, and [`etes_samples`] text by text.
 //!
 //! An energy is lower where the fit is better, and its level depends on the space: so the direction stands beside every
-//! number, and the mean of shuffled pairs beside every level. What the results hold is sorted in `system`; `grids`, `by_group`,
-//! `ranked` and `readings` decide what is said.
+//! number, and the mean of shuffled pairs beside every level. What the results hold is sorted in `system`; `grids`, `table`
+//! and `readings` decide what is said.
 
-mod by_group;
-pub(crate) mod files;
 mod grids;
-mod log;
-mod ranked;
 mod readings;
 mod samples;
 mod system;
@@ -18,20 +14,22 @@ mod table;
 #[cfg(test)]
 pub(crate) mod testdata;
 
-pub use log::etes_log;
-pub(crate) use ranked::order_remarks;
+pub use readings::etes_log;
 pub(crate) use readings::reading;
 pub use samples::{EtesColumn, EtesSamples, EtesValues, etes_samples};
 pub(crate) use system::{Band, Groups, System, is_of_etes};
 pub use table::etes_table;
+pub(crate) use table::{by_alignment, order_remarks};
 
-use crate::table::{self as tables, Cell};
+use crate::numbers;
+use crate::table::{self as tables, NONE};
 use repscope_core::Score;
 
 /// A value with its interval: `0.0207 [0.0151, 0.0263]`.
 fn written(score: &Score) -> String {
-    let cell = Cell::score(Some(score));
-    format!("{} {}", cell.text, cell.interval).trim_end().to_string()
+    score
+        .value
+        .map_or(NONE.to_string(), |value| numbers::written(value, score.interval))
 }
 
 /// Four decimals, as energies are written in the log. What rounds to zero has no sign.

@@ -4,11 +4,11 @@
 //! A level alone says nothing: where all vectors lie in a narrow cone, every text fits every signal. So a level is never named
 //! without that of shuffled pairs, and no word of the bands ("good") is used here.
 
-use super::System;
-use super::{four, reason, written};
+use super::{System, four, reason, written};
 use crate::compare::probability::probability;
-use crate::numbers::number;
-use crate::text::printable;
+use crate::numbers::{number, percent};
+use crate::text::{columns, join, printable};
+use repscope_core::{Results, Score};
 
 /// Matched pairs are called nearer up to this p-value, or from this many standard deviations where none was drawn.
 const P: f64 = 0.05;
@@ -19,12 +19,14 @@ const MOSTLY: f64 = 0.5;
 /// One or two sentences with a full stop each.
 pub(crate) fn reading(system: &System) -> String {
     let sentences = [level(system), reference(system), centred(system)];
-    let sentences = sentences.into_iter().flatten().map(|sentence| sentence + ".");
-    printable(&sentences.collect::<Vec<_>>().join(" "))
+    printable(&join(
+        sentences.into_iter().flatten().map(|sentence| sentence + "."),
+        " ",
+    ))
 }
 
 /// Whether matched pairs are nearer than shuffled ones; `None` where that is not known.
-pub(super) fn is_nearer(system: &System) -> Option<bool> {
+fn is_nearer(system: &System) -> Option<bool> {
     match system.value("p") {
         Some(p) => Some(p <= P),
         None => system.value("z").map(|z| z <= Z),
@@ -37,10 +39,9 @@ fn level(system: &System) -> Option<String> {
         return Some(format!("There is no energy: {}", reason(system.score("alignment"))));
     };
     let Some(shuffled) = system.value("shuffled") else {
-        let why = reason(system.score("shuffled"));
+        let (level, why) = (four(matched), reason(system.score("shuffled")));
         return Some(format!(
-            "The level {} cannot be judged without shuffled pairs: {why}",
-            four(matched)
+            "The level {level} cannot be judged without shuffled pairs: {why}"
         ));
     };
     let levels = format!("{} against {}", four(matched), four(shuffled));
@@ -66,12 +67,10 @@ fn level(system: &System) -> Option<String> {
         });
     }
     let own = four(matched - shuffled);
-    let often = system.value("auc").map_or(String::new(), |auc| {
-        format!(
-            "; a matched pair is the nearer one in {:.1} % of comparisons (50 % by chance)",
-            100.0 * auc
-        )
-    });
+    let often = system.value("auc").map(|auc| 100.0 * auc);
+    let often = often
+        .map(|often| format!("; a matched pair is the nearer one in {often:.1} % of comparisons (50 % by chance)"));
+    let often = often.unwrap_or_default();
     Some(if shuffled < 0.0 && shuffled / matched >= MOSTLY {
         format!(
             "The level {} is mostly the cone that all vectors lie in: shuffled pairs have {}, so {own} belongs to the \
@@ -104,7 +103,8 @@ fn reference(system: &System) -> Option<String> {
 /// What centering shows where the energies as they are do not.
 fn centred(system: &System) -> Option<String> {
     let (z, auc) = (system.value("centred.z")?, system.value("centred.auc")?);
-    (is_nearer(system) == Some(false) && z <= 2.0 * Z).then(|| {
+    let is_found = is_nearer(system) == Some(false) && z <= 2.0 * Z;
+    is_found.then(|| {
         format!(
             "After centering they are nearer (z = {}, AUC {})",
             number(z),
@@ -113,8 +113,78 @@ fn centred(system: &System) -> Option<String> {
     })
 }
 
+/// Columns of a name and its dots.
+const NAME: usize = 50;
+/// The lines: what the document calls them, the score, and how it reads.
+const LINES: [(&str, &str, &str); 4] = [
+    ("ETES Alignment", "alignment", "lower is better"),
+    ("ETES Total", "total", "lower is better"),
+    ("ETES Reference", "reference", "lower is better"),
+    ("ETES Gap", "gap", "> 0: worse than the reference"),
+];
+
+/// The log of each system, in the specified lines. `level` is the confidence level of intervals that do not say theirs.
+pub fn etes_log(results: &Results, level: f64) -> String {
+    let block = |system: &System| format!("{}\n{}", heading(system, level), lines(system));
+    match join(System::all(results).iter().map(block), "\n").as_str() {
+        "" => "No energies.\n".to_string(),
+        blocks => blocks.to_string(),
+    }
+}
+
+/// `glim: 1662 samples, 95 % intervals`.
+pub(super) fn heading(system: &System, level: f64) -> String {
+    let n = system.count();
+    let samples = if n == 1 { "sample" } else { "samples" };
+    let level = percent(system.level().unwrap_or(level));
+    let interval = |part: &str| system.score(part).and_then(|score| score.interval);
+    let has_intervals = LINES.iter().any(|(_, part, _)| interval(part).is_some());
+    let intervals = if has_intervals {
+        format!(", {level} intervals")
+    } else {
+        String::new()
+    };
+    printable(&format!("{}: {n} {samples}{intervals}", system.name))
+}
+
+/// The four lines, with values and intervals below each other.
+pub(super) fn lines(system: &System) -> String {
+    let known = LINES.map(|(_, part, _)| system.score(part).filter(|score| score.value.is_some()));
+    let written: Vec<[String; 2]> = known.iter().map(|score| fixed(*score)).collect();
+    let [value_width, interval_width] =
+        [0, 1].map(|i| written.iter().map(|cells| columns(&cells[i])).fold(0, usize::max));
+    let mut text = String::new();
+    for ((name, part, better), [value, interval]) in LINES.iter().zip(&written) {
+        let dots = ".".repeat(NAME.saturating_sub(name.len()));
+        let value = match value.is_empty() {
+            true => format!("not available ({})", why(system, part)),
+            false if interval_width == 0 => format!("{value:>value_width$}  {better}"),
+            false => format!("{value:>value_width$}  {interval:<interval_width$}  {better}"),
+        };
+        text += &format!("{name}{dots} {value}\n");
+    }
+    text
+}
+
+fn why(system: &System, part: &str) -> String {
+    match (system.score(part), part) {
+        (None, "reference" | "gap") => "no reference was given".to_string(),
+        (None, _) => "it was not computed".to_string(),
+        (score, _) => printable(&reason(score)),
+    }
+}
+
+/// Value and interval to four decimals; both are empty where there is no value.
+fn fixed(score: Option<&Score>) -> [String; 2] {
+    let Some((value, interval)) = score.and_then(|score| Some((score.value?, score.interval))) else {
+        return [String::new(), String::new()];
+    };
+    let interval = interval.map(|ends| format!("[{}]", ends.map(four).join(", ")));
+    [four(value), interval.unwrap_or_default()]
+}
+
 #[cfg(test)]
-mod tests {
+mod tests_of_readings {
     use super::super::testdata::{change, drop_value, two_systems, without_reference};
     use super::*;
     use repscope_core::Results;
@@ -195,5 +265,62 @@ mod tests {
         assert!(said(&results).ends_with("are not told apart (gap 0.002 [-0.008, 0.012])."));
         change(&mut results, "glim", "etes.gap", -0.02, Some([-0.03, -0.01]));
         assert!(said(&results).ends_with("which is circular if they were chosen by this energy."));
+    }
+}
+
+#[cfg(test)]
+mod tests_of_log {
+    use super::super::testdata::{change, two_systems, without_reference};
+    use super::*;
+
+    #[test]
+    fn the_log_has_the_lines_of_the_document_with_interval_and_direction() {
+        let expected = "\
+glim: 300 samples, 95 % intervals
+ETES Alignment.................................... -0.3985  [-0.4085, -0.3885]  lower is better
+ETES Total........................................ -0.3485  [-0.3585, -0.3385]  lower is better
+ETES Reference.................................... -0.4192  [-0.4292, -0.4092]  lower is better
+ETES Gap..........................................  0.0207  [0.0107, 0.0307]    > 0: worse than the reference
+
+nucleus 0.95: 300 samples, 95 % intervals
+";
+        let text = etes_log(&two_systems(), 0.95);
+        assert!(text.starts_with(expected), "{text}");
+        // The numbers of the log start right behind column 50.
+        for line in text.lines().filter(|line| line.starts_with("ETES")) {
+            assert_eq!(line.find(' ').map(|_| &line[49..51]), Some(". "), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_given_is_not_available_and_never_zero() {
+        let expected = "\
+ETES Reference.................................... not available (no reference was given)
+ETES Gap.......................................... not available (no reference was given)
+";
+        let mut results = without_reference();
+        assert!(etes_log(&results, 0.95).ends_with(expected));
+        results
+            .scores
+            .retain(|score| !["etes.reference", "etes.gap"].contains(&score.metric.as_str()));
+        assert!(etes_log(&results, 0.95).ends_with(expected));
+        results.scores.retain(|score| score.metric != "etes.total");
+        assert!(etes_log(&results, 0.95).contains(". not available (it was not computed)\n"));
+    }
+
+    #[test]
+    fn zero_has_no_sign_and_one_sample_no_interval() {
+        let mut results = without_reference();
+        change(&mut results, "glim", "etes.alignment", -0.00001, None);
+        change(&mut results, "glim", "etes.total", 1.0, None);
+        results.scores.iter_mut().for_each(|score| score.n = 1);
+        let expected = "\
+glim: 1 sample
+ETES Alignment.................................... 0.0000  lower is better
+ETES Total........................................ 1.0000  lower is better
+";
+        let text = etes_log(&results, 0.95);
+        assert!(text.starts_with(expected), "{text}");
+        assert_eq!(etes_log(&Results::default(), 0.95), "No energies.\n");
     }
 }

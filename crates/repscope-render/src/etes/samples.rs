@@ -4,6 +4,7 @@
 use super::System;
 use crate::numbers::exact;
 use crate::table::csv::write;
+use crate::text::join;
 use repscope_core::Results;
 use serde_json::Value;
 
@@ -67,11 +68,9 @@ pub fn etes_samples(
     };
     let band = |i: usize| system.column("band").get(i).copied().flatten();
     let qualities = (0..count).map(|i| band(i).and_then(|band| system.band_name(band)));
+    let index = (0..count).map(|i| row(i) as i64).collect();
     let mut columns = vec![
-        (
-            "index",
-            EtesValues::Integers((0..count).map(|i| row(i) as i64).collect()),
-        ),
+        ("index", EtesValues::Integers(index)),
         ("text", of_rows(texts)),
         ("etes", number(system.column("energy"))),
         ("quality", EtesValues::Texts(qualities.collect())),
@@ -83,14 +82,13 @@ pub fn etes_samples(
         .filter(|(name, _)| !PLACED.contains(&name.as_str()));
     columns.extend(others.map(|(name, values)| (name.as_str(), number(values))));
     let columns = columns.into_iter().filter(|(_, values)| values.has_any());
+    let column = |(name, values): (&str, EtesValues)| EtesColumn {
+        name: name.to_string(),
+        values,
+    };
     EtesSamples {
         system: system.name.to_string(),
-        columns: columns
-            .map(|(name, values)| EtesColumn {
-                name: name.to_string(),
-                values,
-            })
-            .collect(),
+        columns: columns.map(column).collect(),
     }
 }
 
@@ -142,7 +140,7 @@ impl EtesSamples {
     }
 
     /// A field by the name of its column; empty where there is no such column.
-    pub(super) fn field(&self, name: &str, i: usize) -> String {
+    pub(crate) fn field(&self, name: &str, i: usize) -> String {
         let column = self.columns.iter().find(|column| column.name == name);
         column.map_or(String::new(), |column| column.values.field(i))
     }
@@ -164,13 +162,11 @@ impl EtesSamples {
         let object = |i: usize| {
             let pairs = self.columns.iter();
             let pairs = pairs.map(|column| format!("{}: {}", name(column), column.values.json(i)));
-            format!("{{{}}}", pairs.collect::<Vec<_>>().join(", "))
+            format!("{{{}}}", join(pairs, ", "))
         };
-        let objects: Vec<String> = (0..self.rows()).map(object).collect();
-        if objects.is_empty() {
-            "[]\n".to_string()
-        } else {
-            format!("[\n{}\n]\n", objects.join(",\n"))
+        match join((0..self.rows()).map(object), ",\n").as_str() {
+            "" => "[]\n".to_string(),
+            objects => format!("[\n{objects}\n]\n"),
         }
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! What the results hold of one system.
 
+use crate::breakdowns::{self, cell, first_key};
+use crate::samples;
 use crate::scores::distinct;
 use repscope_core::{Analysis, Breakdown, Curve, MetricId, Results, Score};
 
@@ -40,17 +42,17 @@ pub(crate) fn is_of_etes(id: &MetricId) -> bool {
     id.metric().is_some_and(|metric| metric.analysis == Analysis::Etes)
 }
 
-/// Whether a score compares texts with texts: `bleu@4`, `rouge.l`, `wer`.
-fn is_of_texts(id: &MetricId) -> bool {
-    is_of_etes(id) && id.family() != FAMILY
-}
-
 impl<'a> System<'a> {
     /// The systems that were asked for energies, in the order of the results.
     pub(crate) fn all(results: &'a Results) -> Vec<Self> {
         let asked = results.scores.iter().filter(|score| score.metric.family() == FAMILY);
         let names = distinct(asked.map(|score| score.model.as_str()));
         names.into_iter().map(|name| System { results, name }).collect()
+    }
+
+    pub(crate) fn scores(&self) -> impl Iterator<Item = &'a Score> + use<'a> {
+        let name = self.name;
+        self.results.scores.iter().filter(move |score| score.model == name)
     }
 
     /// A score of the energies: `alignment` is `etes.alignment`.
@@ -69,64 +71,48 @@ impl<'a> System<'a> {
 
     /// The confidence level of the intervals.
     pub(crate) fn level(&self) -> Option<f64> {
-        let mut own = self.results.scores.iter().filter(|score| score.model == self.name);
-        own.find_map(|score| score.level)
+        self.scores().find_map(|score| score.level)
     }
 
     /// Every K of `etes.top@K`, in the order given.
     pub(crate) fn ks(&self) -> Vec<&'a str> {
-        let own = self.results.scores.iter().filter(|score| score.model == self.name);
-        own.filter(|score| score.metric.measure() == "etes.top")
-            .filter_map(|score| score.metric.at())
-            .collect()
+        let top = self.scores().filter(|score| score.metric.measure() == "etes.top");
+        top.filter_map(|score| score.metric.at()).collect()
     }
 
     /// The scores that compare texts with texts.
     pub(crate) fn of_texts(&self) -> Vec<&'a Score> {
-        let own = self.results.scores.iter().filter(|score| score.model == self.name);
-        own.filter(|score| is_of_texts(&score.metric)).collect()
+        let is_of_texts = |id: &MetricId| is_of_etes(id) && id.family() != FAMILY;
+        self.scores().filter(|score| is_of_texts(&score.metric)).collect()
     }
 
     /// A column of the samples; empty where there is none.
     pub(crate) fn column(&self, name: &str) -> &'a [Option<f64>] {
-        let mut columns = self.columns().iter();
-        columns
-            .find(|(own, _)| own == name)
-            .map_or(&[][..], |(_, values)| values)
+        let table = samples::table(self.results, self.name, FAMILY);
+        table.and_then(|table| samples::column(table, name)).unwrap_or(&[])
     }
 
     /// All columns of the samples.
     pub(crate) fn columns(&self) -> &'a [(String, Vec<Option<f64>>)] {
-        let mut tables = self.results.samples.iter();
-        tables
-            .find(|table| table.model == self.name && table.metric == "etes")
-            .map_or(&[][..], |table| &table.columns)
+        samples::table(self.results, self.name, FAMILY).map_or(&[], |table| &table.columns)
     }
 
     pub(crate) fn curve(&self, metric: &str) -> Option<&'a Curve> {
-        let mut curves = self.results.curves.iter();
-        curves.find(|curve| curve.model == self.name && curve.metric == metric)
-    }
-
-    fn breakdowns(&self, metric: &'static str) -> impl Iterator<Item = &'a Breakdown> + use<'a> {
-        let name = self.name;
-        let tables = self.results.breakdowns.iter();
-        tables.filter(move |table| table.model == name && table.metric == metric)
+        samples::curve(self.results, self.name, metric)
     }
 
     pub(crate) fn bands(&self) -> Vec<Band> {
-        let Some(table) = self.breakdowns("etes.bands").next() else {
+        let Some(table) = breakdowns::find(self.results, self.name, "etes.bands") else {
             return Vec::new();
         };
-        let names = table.keys.first().map_or(&[][..], |key| &key.values);
         let band = |(line, name): (usize, &String)| Band {
             name: name.clone(),
-            from: number(table, "from", line),
-            to: number(table, "to", line),
-            samples: number(table, "samples", line),
-            share: number(table, "share", line),
+            from: cell(table, "from", line),
+            to: cell(table, "to", line),
+            samples: cell(table, "samples", line),
+            share: cell(table, "share", line),
         };
-        names.iter().enumerate().map(band).collect()
+        first_key(table).iter().enumerate().map(band).collect()
     }
 
     /// The name of a band by its number in the samples.
@@ -164,14 +150,15 @@ impl<'a> System<'a> {
                 table,
             })
         };
-        self.breakdowns("etes").filter_map(of).collect()
+        let own = self.results.breakdowns.iter().filter(|table| table.model == self.name);
+        own.filter(|table| table.metric == FAMILY).filter_map(of).collect()
     }
 }
 
 impl Groups<'_> {
     /// A number of a group.
     pub(crate) fn value(&self, column: &str, group: usize) -> Option<f64> {
-        number(self.table, column, group)
+        cell(self.table, column, group)
     }
 
     /// Both ends of an interval.
@@ -187,18 +174,11 @@ impl Groups<'_> {
 
     /// The groups that have an energy, best first.
     pub(crate) fn sorted(&self) -> Vec<usize> {
-        let energy = |group: usize| self.value("alignment", group);
-        let mut known: Vec<(f64, usize)> = (0..self.names.len())
-            .filter_map(|group| Some((energy(group)?, group)))
-            .collect();
+        let known = (0..self.names.len()).filter_map(|group| Some((self.value("alignment", group)?, group)));
+        let mut known: Vec<(f64, usize)> = known.collect();
         known.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         known.into_iter().map(|(_, group)| group).collect()
     }
-}
-
-fn number(table: &Breakdown, column: &str, line: usize) -> Option<f64> {
-    let column = table.columns.iter().find(|own| own.name == column)?;
-    column.values.get(line).copied().flatten().filter(|x| x.is_finite())
 }
 
 #[cfg(test)]

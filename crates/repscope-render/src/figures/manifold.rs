@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! Manifold dimension: how many dimensions there are, are used and are needed, and how the variance falls off.
 
-use super::models::{Group, Models};
-use super::words::{description, notes, typeset, values};
-use super::{NamedFigure, named};
-use crate::numbers::number_with_interval;
-use repscope_core::{Results, Score};
+use super::NamedFigure;
+use super::models::{Models, measured};
+use super::words::{description, notes, of_score, values};
+use crate::samples::spectrum;
+use repscope_core::{MetricId, Results, Score};
 use repscope_figures::{
-    Axis, BarRow, Bars, Cell, Curve, CurvePoint, Figure, Lines, Measured, Panel, Reference, ReferenceAt, Table, number,
+    Axis, BarRow, Bars, Cell, Curve, CurvePoint, Lines, Measured, Panel, Reference, ReferenceAt, Table, number,
 };
 
 /// Dimensions that lie further apart than this factor need a log axis.
@@ -21,61 +21,38 @@ const DRAWN: [&str; 4] = ["participation_ratio", "dimension_usage", "two_nn", "t
 
 pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let models = Models::of(results);
-    let spectra: Vec<(usize, Vec<f64>)> = (0..models.names.len())
-        .map(|series| (series, spectrum(&models, series)))
-        .filter(|(_, spectrum)| !spectrum.is_empty())
-        .collect();
-    if spectra.is_empty() && !models.have(|id| DRAWN.contains(&id.as_str())) {
+    let spectra: Vec<(usize, Vec<f64>)> = models.known(|series| {
+        let spectrum = spectrum(models.results, models.names[series]);
+        (!spectrum.is_empty()).then_some((series, spectrum))
+    });
+    let is_drawn = |id: &MetricId| DRAWN.contains(&id.as_str());
+    if spectra.is_empty() && !models.have(is_drawn) {
         return Vec::new();
     }
     let from_zero = || Axis::linear("dimensions").covering(&[0.0]);
     let share = Axis::linear("participation ratio / D").covering(&[0.0, 1.0]);
-    let two_nn = [
-        Group::new("linear fit", "two_nn"),
-        Group::new("likelihood", "two_nn(fit=mle)"),
-    ];
+    let two_nn = [("linear fit", "two_nn"), ("likelihood", "two_nn(fit=mle)")];
     let panels = [
         dimensions(&models),
-        models.bars(
-            "Participation ratio",
-            from_zero(),
-            "",
-            &[Group::new("", "participation_ratio")],
-        ),
-        models.bars("Dimension usage", share, "", &[Group::new("", "dimension_usage")]),
+        models.bar("Participation ratio", from_zero(), "participation_ratio"),
+        models.bar("Dimension usage", share, "dimension_usage"),
         models.bars("Intrinsic dimension (TwoNN)", from_zero(), "", &two_nn),
         eigenvalues(&spectra),
         cumulative(&spectra),
         Some(table(&models, &spectra).span(3)),
     ];
-    let figure = Figure {
-        description: description([
-            "How many dimensions the embeddings have, use and need.".to_string(),
-            values(&models, "Participation ratio", "participation_ratio"),
-            values(&models, "Intrinsic dimension by TwoNN", "two_nn"),
-            values(
-                &models,
-                "Participation ratio divided by the number of dimensions",
-                "dimension_usage",
-            ),
-        ]),
-        panels: panels.into_iter().flatten().collect(),
-        columns: 3,
-        series: models.series(),
-        notes: notes(results, |id| DRAWN.contains(&id.as_str())),
-        ..Figure::default()
-    };
-    named("manifold_dimension/manifold_dimension_analysis", figure)
-}
-
-/// The eigenvalues of a model, largest first.
-fn spectrum(models: &Models, series: usize) -> Vec<f64> {
-    let mut curves = models.results.curves.iter();
-    let curve = curves.find(|curve| curve.model == models.names[series] && curve.metric == "spectrum");
-    let values = curve.map_or(&[][..], |curve| &curve.y);
-    let mut values: Vec<f64> = values.iter().copied().filter(|x| x.is_finite()).collect();
-    values.sort_by(|a, b| b.total_cmp(a));
-    values
+    let sentences = [
+        ("Participation ratio", "participation_ratio"),
+        ("Intrinsic dimension by TwoNN", "two_nn"),
+        (
+            "Participation ratio divided by the number of dimensions",
+            "dimension_usage",
+        ),
+    ];
+    let sentences = sentences.map(|(what, metric)| values(&models, what, metric));
+    let words = description("How many dimensions the embeddings have, use and need.", sentences);
+    let path = "manifold_dimension/manifold_dimension_analysis";
+    models.figure(path, 3, panels, words, notes(results, is_drawn))
 }
 
 /// The number of columns of the embeddings: the participation ratio over the share of the columns that it is.
@@ -86,34 +63,25 @@ fn nominal(models: &Models, series: usize) -> Option<f64> {
 
 /// Dimensions there are, used and needed, side by side.
 fn dimensions(models: &Models) -> Option<Panel> {
-    let score = |series: usize, id: &str| models.results.score(models.names[series], id);
-    let of = |score: Option<&Score>| score.map(super::models::measured).unwrap_or_default();
-    let row = |series: usize| {
+    let rows: Vec<BarRow> = models.known(|series| {
         let nominal = Measured {
             value: nominal(models, series),
             interval: None,
         };
-        let bars = vec![
-            nominal,
-            of(score(series, "participation_ratio")),
-            of(score(series, "two_nn")),
-        ];
-        bars.iter()
-            .any(|bar| bar.value.is_some())
-            .then_some(BarRow { series, bars })
-    };
-    let rows: Vec<BarRow> = (0..models.names.len()).filter_map(row).collect();
-    let known: Vec<f64> = rows
-        .iter()
-        .flat_map(|row| row.bars.iter().filter_map(|bar| bar.value))
-        .collect();
-    if known.is_empty() {
-        let ratio = [Group::new("participation ratio", "participation_ratio")];
-        return models.bars("Number of dimensions", Axis::linear("dimensions"), "", &ratio);
+        let [ratio, two_nn] = ["participation_ratio", "two_nn"].map(|id| measured(models.score(series, id)));
+        let bars = vec![nominal, ratio, two_nn];
+        let is_known = bars.iter().any(|bar| bar.value.is_some());
+        is_known.then_some(BarRow { series, bars })
+    });
+    let known = || rows.iter().flat_map(|row| row.bars.iter().filter_map(|bar| bar.value));
+    if known().next().is_none() {
+        return models.bar(
+            "Number of dimensions",
+            Axis::linear("dimensions"),
+            "participation_ratio",
+        );
     }
-    let (low, high) = known
-        .iter()
-        .fold((f64::MAX, 0.0f64), |(l, h), x| (l.min(*x), h.max(*x)));
+    let (low, high) = (known().fold(f64::MAX, f64::min), known().fold(0.0, f64::max));
     let axis = if low > 0.0 && high / low > MOST_APART {
         Axis::log("dimensions").covering(&[1.0])
     } else {
@@ -131,52 +99,41 @@ fn dimensions(models: &Models) -> Option<Panel> {
 
 /// The spectra on a log axis, without what is mere rounding.
 fn eigenvalues(spectra: &[(usize, Vec<f64>)]) -> Option<Panel> {
-    let mut left_out = 0;
-    let curve = |(series, values): &(usize, Vec<f64>)| {
+    let kept = |values: &[f64]| {
         let floor = ROUNDING * values[0];
-        let kept = values
+        values
             .iter()
             .take_while(|value| **value > floor && **value > 0.0)
-            .count();
-        left_out += values.len() - kept;
-        curve(*series, values[..kept].iter().copied())
+            .count()
     };
-    let curves: Vec<Curve> = spectra
-        .iter()
-        .map(curve)
-        .filter(|curve| !curve.points.is_empty())
-        .collect();
-    if curves.is_empty() {
-        return None;
-    }
+    let left_out: usize = spectra.iter().map(|(_, values)| values.len() - kept(values)).sum();
+    let drawn = spectra.iter().filter(|(_, values)| kept(values) > 0);
     let lines = Lines {
         x: Axis::linear("eigenvalue number"),
         y: Axis::log("eigenvalue"),
-        curves,
+        curves: drawn
+            .map(|(series, values)| curve_of(*series, &values[..kept(values)]))
+            .collect(),
         ..Lines::default()
     };
-    Some(Panel::new("Eigenvalue spectra", lines).note(match left_out {
+    let note = match left_out {
         0 => String::new(),
         1 => "1 eigenvalue below 10⁻¹² of the largest is not drawn.".to_string(),
         _ => format!("{left_out} eigenvalues below 10⁻¹² of the largest are not drawn."),
-    }))
+    };
+    (!lines.curves.is_empty()).then(|| Panel::new("Eigenvalue spectra", lines).note(note))
 }
 
 /// How much of the variance the first dimensions hold.
 fn cumulative(spectra: &[(usize, Vec<f64>)]) -> Option<Panel> {
     let curves = spectra
         .iter()
-        .filter_map(|(series, values)| Some(curve(*series, shares(values)?.into_iter())));
-    let curves: Vec<Curve> = curves.collect();
+        .filter_map(|(series, values)| Some(curve_of(*series, &shares(values)?)));
     let lines = Lines {
         x: Axis::linear("number of dimensions"),
         y: Axis::linear("share of the variance").covering(&[0.0, 1.0]),
-        curves,
-        references: vec![Reference {
-            at: ReferenceAt::Horizontal(MOST_OF_VARIANCE),
-            label: "95 %".to_string(),
-            series: None,
-        }],
+        curves: curves.collect(),
+        references: vec![Reference::new(ReferenceAt::Horizontal(MOST_OF_VARIANCE), "95 %")],
     };
     (!lines.curves.is_empty()).then(|| Panel::new("Cumulative variance", lines))
 }
@@ -194,16 +151,14 @@ fn shares(spectrum: &[f64]) -> Option<Vec<f64>> {
     })
 }
 
-fn curve(series: usize, values: impl Iterator<Item = f64>) -> Curve {
-    let point = |(i, y): (usize, f64)| CurvePoint {
+fn curve_of(series: usize, values: &[f64]) -> Curve {
+    let point = |(i, y): (usize, &f64)| CurvePoint {
         x: (i + 1) as f64,
-        y: Some(y),
+        y: Some(*y),
         band: None,
     };
-    Curve {
-        series,
-        points: values.enumerate().map(point).collect(),
-    }
+    let points = values.iter().enumerate().map(point).collect();
+    Curve { series, points }
 }
 
 /// A row per model, because there are few numbers and may be many models.
@@ -219,26 +174,22 @@ fn table(models: &Models, spectra: &[(usize, Vec<f64>)]) -> Panel {
         "N",
     ];
     let row = |series: usize| {
-        let score = |id: &str| models.results.score(models.names[series], id);
+        let score = |id: &str| models.score(series, id);
         let spectrum = spectra.iter().find(|(s, _)| *s == series).map(|(_, spectrum)| spectrum);
         // A sum of shares may miss 1 by rounding, so the last dimension always counts as enough.
         let enough = |shares: Vec<f64>| shares.iter().take_while(|share| **share < MOST_OF_VARIANCE).count() + 1;
         let enough = spectrum.and_then(|spectrum| shares(spectrum)).map(enough);
-        let usage = score("dimension_usage").and_then(|score| score.value);
-        let n = ["participation_ratio", "two_nn"]
-            .iter()
-            .find_map(|id| score(id))
-            .map(|score| score.n);
+        let usage = models.value(series, "dimension_usage");
+        let counted = score("participation_ratio").or_else(|| score("two_nn"));
+        let largest = spectrum.and_then(|spectrum| spectrum.first());
         let cells = [
             nominal(models, series).map(|d| d.to_string()),
             score("participation_ratio").and_then(with_interval),
             usage.map(|share| format!("{:.1} %", share * 100.0)),
             score("two_nn").and_then(with_interval),
             enough.map(|count| count.to_string()),
-            spectrum
-                .and_then(|spectrum| spectrum.first())
-                .map(|largest| number(*largest)),
-            n.map(|n| n.to_string()),
+            largest.map(|largest| number(*largest)),
+            counted.map(|score| score.n.to_string()),
         ];
         let is_known = cells.iter().any(Option::is_some);
         let all = std::iter::once(models.name(series)).chain(cells.into_iter().map(Option::unwrap_or_default));
@@ -246,20 +197,16 @@ fn table(models: &Models, spectra: &[(usize, Vec<f64>)]) -> Panel {
     };
     let table = Table {
         header: header.map(str::to_string).to_vec(),
-        rows: (0..models.names.len()).filter_map(row).collect(),
+        rows: models.known(row),
     };
     Panel::new("Summary", table)
 }
 
 fn with_interval(score: &Score) -> Option<String> {
-    let (value, interval) = (score.value?, score.interval);
-    Some(match interval {
-        Some(interval) => {
-            let (value, interval) = number_with_interval(value, interval);
-            typeset(&format!("{value} {interval}"))
-        }
-        None => number(value),
-    })
+    match score.interval {
+        Some(_) => of_score(score),
+        None => Some(number(score.value?)),
+    }
 }
 
 #[cfg(test)]

@@ -2,24 +2,18 @@
 //! Maps: the plane that shows most of the variance of each model's embeddings, and the t-SNE map of their neighborhoods,
 //! colored by label and by what the embeddings preserve.
 
-use super::models::{Models, column};
+use super::models::Models;
 use super::words::description;
-use super::{NamedFigure, middle, named};
+use super::{NamedFigure, middle};
 use crate::numbers::number;
+use crate::samples::{MapKind, about_tsne, at_rows, column, curve, table};
 use crate::text::printable;
-use crate::tsne_words::{TSNE_COLUMNS, about_tsne};
 use repscope_core::{ClassColumn, Results};
-use repscope_figures::{ColoredBy, Figure, Map, Panel};
-
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Principal,
-    Tsne,
-}
+use repscope_figures::{ColoredBy, Map, Panel};
 
 /// Where the samples of a model lie.
 struct Plane {
-    kind: Kind,
+    kind: MapKind,
     series: usize,
     /// `None` where a sample has no place.
     points: Vec<Option<[f64; 2]>>,
@@ -29,38 +23,31 @@ struct Plane {
 
 pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let models = Models::of(results);
-    let of = |kind: Kind| figures_of(&models, kind);
-    [Kind::Principal, Kind::Tsne].into_iter().flat_map(of).collect()
+    [
+        figures_of(&models, MapKind::Principal),
+        figures_of(&models, MapKind::Tsne),
+    ]
+    .concat()
 }
 
-fn figures_of(models: &Models, kind: Kind) -> Vec<NamedFigure> {
-    let results = models.results;
+fn figures_of(models: &Models, kind: MapKind) -> Vec<NamedFigure> {
     let name = match kind {
-        Kind::Principal => "map/map",
-        Kind::Tsne => "map/tsne",
+        MapKind::Principal => "map/map",
+        MapKind::Tsne => "map/tsne",
     };
-    let planes: Vec<Plane> = (0..models.names.len())
-        .filter_map(|series| plane(models, series, kind))
-        .collect();
-    if planes.is_empty() {
-        return Vec::new();
-    }
+    let planes = models.known(|series| plane(models, series, kind));
     let mut figures = Vec::new();
-    if let Some(labels) = results.classes.iter().find(|column| column.name == "labels") {
+    if let Some(labels) = models.results.classes.iter().find(|column| column.name == "labels") {
         let colored = |plane: &Plane| by_label(labels, plane.points.len());
         figures.extend(figure(models, &planes, "label", &format!("{name}_by_label"), colored));
     }
-    let levels = models.levels(&["trustworthiness"]);
-    if let Some(k) = middle(&levels) {
-        let label = format!("trustworthiness, k = {k}");
+    if let Some(k) = middle(&models.levels(&["trustworthiness"])) {
+        let (label, path) = (
+            format!("trustworthiness, k = {k}"),
+            format!("{name}_by_trustworthiness"),
+        );
         let colored = |plane: &Plane| by_trust(models, plane, k, &label);
-        figures.extend(figure(
-            models,
-            &planes,
-            &label,
-            &format!("{name}_by_trustworthiness"),
-            colored,
-        ));
+        figures.extend(figure(models, &planes, &label, &path, colored));
     }
     if figures.is_empty() {
         figures.extend(figure(models, &planes, "nothing", name, |_| Some(ColoredBy::Nothing)));
@@ -68,19 +55,12 @@ fn figures_of(models: &Models, kind: Kind) -> Vec<NamedFigure> {
     figures
 }
 
-fn plane(models: &Models, series: usize, kind: Kind) -> Option<Plane> {
-    let [x, y] = match kind {
-        Kind::Principal => ["x", "y"],
-        Kind::Tsne => TSNE_COLUMNS,
-    };
-    let (x, y) = (models.samples(series, "map", x)?, models.samples(series, "map", y)?);
-    let point = |(x, y): (&Option<f64>, &Option<f64>)| {
-        let point = [(*x)?, (*y)?];
-        point.iter().all(|x| x.is_finite()).then_some(point)
-    };
-    let points: Vec<Option<[f64; 2]>> = x.iter().zip(y).map(point).collect();
-    let mut curves = models.results.curves.iter().filter(|_| kind == Kind::Principal);
-    let curve = curves.find(|curve| curve.metric == "map" && curve.model == models.names[series]);
+fn plane(models: &Models, series: usize, kind: MapKind) -> Option<Plane> {
+    let model = models.names[series];
+    let map = table(models.results, model, "map")?;
+    let rows = map.columns.first()?.1.len();
+    let points: Vec<Option<[f64; 2]>> = (0..rows).map(|row| kind.place(map, row)).collect();
+    let curve = curve(models.results, model, "map").filter(|_| kind == MapKind::Principal);
     points.iter().any(Option::is_some).then(|| Plane {
         kind,
         series,
@@ -105,16 +85,7 @@ fn by_trust(models: &Models, plane: &Plane, k: &str, label: &str) -> Option<Colo
     let of = match column(table, "row") {
         None if shares.len() == plane.points.len() => shares.to_vec(),
         None => return None,
-        Some(rows) => {
-            let mut of = vec![None; plane.points.len()];
-            for (row, share) in rows.iter().zip(shares) {
-                let place = row.filter(|row| *row >= 0.0).and_then(|row| of.get_mut(row as usize));
-                if let Some(place) = place {
-                    *place = *share;
-                }
-            }
-            of
-        }
+        Some(rows) => at_rows(shares, rows, plane.points.len()),
     };
     Some(ColoredBy::Value {
         label: label.to_string(),
@@ -131,82 +102,56 @@ fn figure(
     path: &str,
     colored: impl Fn(&Plane) -> Option<ColoredBy>,
 ) -> Vec<NamedFigure> {
-    let drawn: Vec<(&Plane, ColoredBy)> = planes
-        .iter()
-        .filter_map(|plane| Some((plane, colored(plane)?)))
-        .collect();
+    let drawn = planes.iter().filter_map(|plane| Some((plane, colored(plane)?)));
+    let drawn: Vec<(&Plane, ColoredBy)> = drawn.collect();
     if drawn.is_empty() {
         return Vec::new();
     }
     let range = common_range(&drawn);
-    let share = |plane: &Plane, i: usize| plane.shares.get(i).copied().filter(|share| share.is_finite());
     let panel = |(plane, colored_by): &(&Plane, ColoredBy)| {
-        let axis = |i: usize| match share(plane, i) {
-            _ if plane.kind == Kind::Tsne => format!("t-SNE {}", i + 1),
-            Some(share) => format!("PC {} ({:.0} % of variance)", i + 1, share * 100.0),
-            None => format!("PC {}", i + 1),
-        };
         let map = Map {
-            x_label: axis(0),
-            y_label: axis(1),
+            x_label: plane.kind.axis(&plane.shares, 0),
+            y_label: plane.kind.axis(&plane.shares, 1),
             points: plane.points.iter().flatten().copied().collect(),
             colored_by: at_points(colored_by, plane, range.map(|range| range.ends)),
         };
         Panel::new(models.name(plane.series), map)
     };
     let sentence = |(plane, _): &(&Plane, ColoredBy)| {
-        let both = share(plane, 0).zip(share(plane, 1));
-        both.map_or(String::new(), |(a, b)| {
-            format!(
-                "{}: the plane holds {} % of the variance.",
-                models.name(plane.series),
-                number((a + b) * 100.0)
-            )
-        })
+        let [a, b] = [0, 1].map(|i| plane.shares.get(i).copied().filter(|share| share.is_finite()));
+        let (name, share) = (models.name(plane.series), number((a? + b?) * 100.0));
+        Some(format!("{name}: the plane holds {share} % of the variance."))
     };
-    let is_tsne = drawn.iter().any(|(plane, _)| plane.kind == Kind::Tsne);
+    let is_tsne = drawn.iter().any(|(plane, _)| plane.kind == MapKind::Tsne);
     let on = if is_tsne {
         "a t-SNE map, which keeps neighbors together"
     } else {
         "the plane of their first two principal components"
     };
-    let head = match what {
-        "nothing" => format!("Each model's embeddings on {on}."),
-        _ => format!("Each model's embeddings on {on}, colored by {what}."),
-    };
-    let samples = drawn
-        .iter()
-        .map(|(plane, _)| plane.points.iter().flatten().count())
-        .max()
-        .unwrap_or(0);
-    let all = drawn.iter().map(|(plane, _)| plane.points.len()).max().unwrap_or(0);
-    let mut notes = vec![if is_tsne {
-        format!("N = {samples}. {}", about_tsne(samples, all))
+    let colors = if what == "nothing" {
+        String::new()
     } else {
-        format!("N = {samples}. A plane shows part of the variance only: points that are near in it may be far apart.")
-    }];
-    if drawn.len() > 1
-        && drawn
-            .iter()
-            .any(|(_, colored)| matches!(colored, ColoredBy::Value { .. }))
-    {
+        format!(", colored by {what}")
+    };
+    let most = |of: &dyn Fn(&Plane) -> usize| drawn.iter().map(|(plane, _)| of(plane)).max().unwrap_or(0);
+    let samples = most(&|plane| plane.points.iter().flatten().count());
+    let how = if is_tsne {
+        about_tsne(samples, most(&|plane| plane.points.len()))
+    } else {
+        "A plane shows part of the variance only: points that are near in it may be far apart.".to_string()
+    };
+    let mut notes = vec![format!("N = {samples}. {how}")];
+    if drawn.len() > 1 && range.is_some() {
         notes.push("All panels have the same range of colors.".to_string());
     }
     if range.is_some_and(|range| range.is_cut) {
-        notes.push(
-            "The colors end at the 2nd and the 98th percentile of the values; what lies beyond has the color of the end."
-                .to_string(),
-        );
+        let ends = "The colors end at the 2nd and the 98th percentile of the values; what lies beyond has the color of the end.";
+        notes.push(ends.to_string());
     }
-    let figure = Figure {
-        description: description(std::iter::once(head).chain(drawn.iter().map(sentence))),
-        panels: drawn.iter().map(panel).collect(),
-        columns: if matches!(drawn.len(), 1 | 2 | 4) { 2 } else { 3 },
-        series: models.series(),
-        notes,
-        ..Figure::default()
-    };
-    named(path, figure)
+    let columns = if matches!(drawn.len(), 1 | 2 | 4) { 2 } else { 3 };
+    let head = format!("Each model's embeddings on {on}{colors}.");
+    let words = description(head, drawn.iter().filter_map(sentence));
+    models.figure(path, columns, drawn.iter().map(panel), words, notes)
 }
 
 /// Values that the scale of colors covers.
@@ -238,26 +183,21 @@ fn common_range(drawn: &[(&Plane, ColoredBy)]) -> Option<ColorRange> {
 
 /// The colors of the samples that have a place.
 fn at_points(colored: &ColoredBy, plane: &Plane, range: Option<(f64, f64)>) -> ColoredBy {
-    let is_placed = |i: usize| plane.points.get(i).is_some_and(Option::is_some);
+    fn placed<T: Copy>(of: &[T], plane: &Plane) -> Vec<T> {
+        let all = of.iter().zip(&plane.points);
+        all.filter(|(_, point)| point.is_some())
+            .map(|(value, _)| *value)
+            .collect()
+    }
     match colored {
         ColoredBy::Class { names, of } => ColoredBy::Class {
             names: names.clone(),
-            of: of
-                .iter()
-                .enumerate()
-                .filter(|(i, _)| is_placed(*i))
-                .map(|(_, c)| *c)
-                .collect(),
+            of: placed(of, plane),
         },
         ColoredBy::Value { label, of, .. } => ColoredBy::Value {
             label: label.clone(),
             range,
-            of: of
-                .iter()
-                .enumerate()
-                .filter(|(i, _)| is_placed(*i))
-                .map(|(_, x)| *x)
-                .collect(),
+            of: placed(of, plane),
         },
         other => other.clone(),
     }

@@ -24,7 +24,7 @@ mod tests;
 mod words;
 
 use repscope_core::Results;
-use repscope_figures::{Content, Figure};
+use repscope_figures::{Content, Figure, Panel};
 
 /// A figure and where it belongs.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,11 +81,8 @@ fn named(path: &str, mut figure: Figure) -> Vec<NamedFigure> {
     if figure.panels.is_empty() {
         return Vec::new();
     }
-    if figure
-        .panels
-        .iter()
-        .any(|panel| matches!(panel.content, Content::Boxes(_)))
-    {
+    let is_boxes = |panel: &Panel| matches!(panel.content, Content::Boxes(_));
+    if figure.panels.iter().any(is_boxes) {
         figure.notes.push(OF_BOXES.to_string());
     }
     let path = path.to_string();

@@ -2,11 +2,12 @@
 //! The models of a run as the series of its figures, and what the results hold of each.
 
 use super::words::reasons;
-use crate::scores::distinct;
+use super::{NamedFigure, named};
+use crate::samples;
 use crate::table::direction;
 use crate::text::printable;
 use repscope_core::{Better, MetricId, Results, SampleTable, Score};
-use repscope_figures::{Axis, BarRow, Bars, Content, Measured, Orientation, Panel};
+use repscope_figures::{Axis, BarRow, Bars, Content, Curve, CurvePoint, Figure, Measured, Orientation, Panel};
 
 /// The models of a run. Every figure of the run lists them all, so that a model has the same color everywhere.
 pub(super) struct Models<'a> {
@@ -19,49 +20,52 @@ pub(super) const MOST_UPRIGHT: usize = 3;
 /// Names of three groups or more that are longer than this do not fit below bars.
 const LONGEST_BELOW: usize = 9;
 
-/// A group of bars: its name on the axis, and the metric it shows.
-pub(super) struct Group {
-    pub(super) name: String,
-    pub(super) metric: String,
-}
-
-impl Group {
-    pub(super) fn new(name: impl Into<String>, metric: impl Into<String>) -> Self {
-        Group {
-            name: name.into(),
-            metric: metric.into(),
-        }
-    }
-}
-
 impl<'a> Models<'a> {
     pub(super) fn of(results: &'a Results) -> Self {
-        let scored = results.scores.iter().map(|score| score.model.as_str());
-        let drawn = results.curves.iter().map(|curve| curve.model.as_str());
-        let sampled = results.samples.iter().map(|table| table.model.as_str());
-        Models {
-            names: distinct(scored.chain(drawn).chain(sampled)),
-            results,
-        }
-    }
-
-    /// The names as they can be printed.
-    pub(super) fn series(&self) -> Vec<String> {
-        self.names.iter().map(|name| printable(name)).collect()
+        let names = samples::models(results);
+        Models { results, names }
     }
 
     pub(super) fn name(&self, series: usize) -> String {
         self.names.get(series).map(|name| printable(name)).unwrap_or_default()
     }
 
+    /// What is known of each model; models of which nothing is are left out.
+    pub(super) fn known<T>(&self, of: impl Fn(usize) -> Option<T>) -> Vec<T> {
+        (0..self.names.len()).filter_map(of).collect()
+    }
+
+    /// A figure of these panels, with the models as its series.
+    pub(super) fn figure<P: Into<Option<Panel>>>(
+        &self,
+        path: &str,
+        columns: usize,
+        panels: impl IntoIterator<Item = P>,
+        description: String,
+        notes: Vec<String>,
+    ) -> Vec<NamedFigure> {
+        let figure = Figure {
+            description,
+            panels: panels.into_iter().filter_map(P::into).collect(),
+            columns,
+            series: self.names.iter().map(|name| printable(name)).collect(),
+            notes,
+            ..Figure::default()
+        };
+        named(path, figure)
+    }
+
+    pub(super) fn score(&self, series: usize, metric: &str) -> Option<&'a Score> {
+        self.results.score(self.names.get(series)?, metric)
+    }
+
     /// The scores of a metric, each with the number of its model.
     pub(super) fn scores(&self, metric: &str) -> Vec<(usize, &'a Score)> {
-        let of = |(series, model): (usize, &&str)| Some((series, self.results.score(model, metric)?));
-        self.names.iter().enumerate().filter_map(of).collect()
+        self.known(|series| Some((series, self.score(series, metric)?)))
     }
 
     pub(super) fn value(&self, series: usize, metric: &str) -> Option<f64> {
-        self.results.score(self.names.get(series)?, metric)?.value
+        self.score(series, metric)?.value
     }
 
     /// Whether any model has a value of any of these metrics.
@@ -74,21 +78,18 @@ impl<'a> Models<'a> {
     pub(super) fn table_with(&self, series: usize, column: &str) -> Option<&'a SampleTable> {
         let model = self.names.get(series)?;
         let mut tables = self.results.samples.iter().filter(|table| table.model == *model);
-        tables.find(|table| self::column(table, column).is_some())
+        tables.find(|table| samples::column(table, column).is_some())
     }
 
     /// A column of the samples of one analysis.
     pub(super) fn samples(&self, series: usize, analysis: &str, column: &str) -> Option<&'a [Option<f64>]> {
-        let model = self.names.get(series)?;
-        let mut tables = self.results.samples.iter();
-        let table = tables.find(|table| table.model == *model && table.metric == analysis)?;
-        self::column(table, column)
+        samples::column(samples::table(self.results, self.names.get(series)?, analysis)?, column)
     }
 
     /// The finite numbers of a column, whatever the table; empty where there is none.
     pub(super) fn sampled(&self, series: usize, column: &str) -> Vec<f64> {
         let table = self.table_with(series, column);
-        let values = table.and_then(|table| self::column(table, column)).unwrap_or(&[]);
+        let values = table.and_then(|table| samples::column(table, column)).unwrap_or(&[]);
         values.iter().flatten().copied().filter(|x| x.is_finite()).collect()
     }
 
@@ -102,68 +103,84 @@ impl<'a> Models<'a> {
         levels.iter().map(|(_, at)| at.to_string()).collect()
     }
 
-    /// Bars of some metrics with their intervals and chance levels: a group for each metric, or a bar for each model
-    /// where there is one metric. `None` where nobody asked for these metrics; where none has a value, the reasons.
-    pub(super) fn bars(&self, title: &str, axis: Axis, category_label: &str, groups: &[Group]) -> Option<Panel> {
-        let found: Vec<(&Group, Vec<(usize, &Score)>)> = groups
-            .iter()
-            .map(|group| (group, self.scores(&group.metric)))
-            .filter(|(_, scores)| !scores.is_empty())
-            .collect();
+    /// The scores of a family against these levels, a curve for each model.
+    pub(super) fn curves(&self, family: &str, levels: &[String]) -> Vec<Curve> {
+        self.known(|series| {
+            let score = |level: &String| self.score(series, &format!("{family}@{level}"));
+            let at = |level: &String| Some(point(level.parse().ok()?, score(level)?));
+            let points: Vec<CurvePoint> = levels.iter().filter_map(at).collect();
+            (!points.is_empty()).then_some(Curve { series, points })
+        })
+    }
+
+    /// A bar of one metric for each model.
+    pub(super) fn bar(&self, title: &str, axis: Axis, metric: &str) -> Option<Panel> {
+        self.bars(title, axis, "", &[("", metric)])
+    }
+
+    /// The bars of a family, a group for each level.
+    pub(super) fn bars_at(
+        &self,
+        title: &str,
+        axis: Axis,
+        label: &str,
+        family: &str,
+        levels: &[String],
+    ) -> Option<Panel> {
+        let group = |level: &String| (level.clone(), format!("{family}@{level}"));
+        self.bars(title, axis, label, &levels.iter().map(group).collect::<Vec<_>>())
+    }
+
+    /// Bars of some metrics with their intervals and chance levels: a group for each metric (its name and its id), or a bar for
+    /// each model where there is one metric. `None` where nobody asked for these metrics; where none has a value, the reasons.
+    pub(super) fn bars<N: AsRef<str>, M: AsRef<str>>(
+        &self,
+        title: &str,
+        axis: Axis,
+        category_label: &str,
+        groups: &[(N, M)],
+    ) -> Option<Panel> {
+        let of_group = |(name, metric): &(N, M)| (name.as_ref().to_string(), self.scores(metric.as_ref()));
+        let mut found: Vec<(String, Vec<(usize, &Score)>)> = groups.iter().map(of_group).collect();
+        found.retain(|(_, scores)| !scores.is_empty());
         let all = || {
             found
                 .iter()
                 .flat_map(|(_, scores)| scores.iter().map(|(_, score)| *score))
         };
         let first = all().next()?;
-        let title = if all().all(|score| score.better == first.better) {
-            titled(title, first.better)
-        } else {
-            title.to_string()
-        };
+        let is_one_way = all().all(|score| score.better == first.better);
+        let title = titled(title, if is_one_way { first.better } else { Better::Neither });
         let why = reasons(self, &found);
         if all().all(|score| score.value.is_none()) {
             return Some(Panel::new(title, Content::Text(why)));
         }
-        let rows: Vec<BarRow> = (0..self.names.len())
-            .filter_map(|series| {
-                let of = |scores: &[(usize, &'a Score)]| scores.iter().find(|(s, _)| *s == series).map(|(_, s)| *s);
-                let scores: Vec<Option<&Score>> = found.iter().map(|(_, scores)| of(scores)).collect();
-                let bars = scores.iter().map(|score| score.map(measured).unwrap_or_default());
-                let is_asked = scores.iter().any(Option::is_some);
-                is_asked.then(|| BarRow {
-                    series,
-                    bars: bars.collect(),
-                })
-            })
-            .collect();
-        let categories = match found.as_slice() {
-            [_] => Vec::new(),
-            _ => found.iter().map(|(group, _)| group.name.clone()).collect(),
-        };
+        let rows = self.known(|series| {
+            let of = |scores: &[(usize, &'a Score)]| scores.iter().find(|(s, _)| *s == series).map(|(_, s)| *s);
+            let scores: Vec<Option<&Score>> = found.iter().map(|(_, scores)| of(scores)).collect();
+            let bars = scores.iter().map(|score| measured(*score)).collect();
+            scores.iter().any(Option::is_some).then_some(BarRow { series, bars })
+        });
+        let has_groups = found.len() > 1;
+        let is_long = |(name, _): &(String, _)| name.chars().count() > LONGEST_BELOW;
         let bars = Bars {
             axis,
-            category_label: if categories.is_empty() {
-                String::new()
-            } else {
-                category_label.to_string()
-            },
+            category_label: if has_groups { category_label } else { "" }.to_string(),
             chance: match found.as_slice() {
                 // One metric: each bar may have a chance level of its own.
                 [(_, scores)] => scores.iter().map(|(_, score)| score.chance).collect(),
                 _ => found.iter().map(|(_, scores)| shared_chance(scores)).collect(),
             },
-            orientation: match categories.as_slice() {
-                [] => orientation(rows.len()),
-                [_, _, _, ..]
-                    if rows.len() <= MOST_UPRIGHT
-                        && categories.iter().any(|name| name.chars().count() > LONGEST_BELOW) =>
-                {
-                    Orientation::Horizontal
-                }
+            orientation: match found.len() {
+                1 => orientation(rows.len()),
+                3.. if rows.len() <= MOST_UPRIGHT && found.iter().any(is_long) => Orientation::Horizontal,
                 _ => Orientation::Vertical,
             },
-            categories,
+            categories: found
+                .iter()
+                .filter(|_| has_groups)
+                .map(|(name, _)| name.clone())
+                .collect(),
             rows,
             ..Bars::default()
         };
@@ -171,18 +188,11 @@ impl<'a> Models<'a> {
     }
 }
 
-/// A column of a table of samples.
-pub(super) fn column<'a>(table: &'a SampleTable, name: &str) -> Option<&'a [Option<f64>]> {
-    let (_, values) = table.columns.iter().find(|(own, _)| own == name)?;
-    Some(values)
-}
-
 /// Which way bars or boxes of this many models point.
 pub(super) fn orientation(models: usize) -> Orientation {
-    if models > MOST_UPRIGHT {
-        Orientation::Horizontal
-    } else {
-        Orientation::Vertical
+    match models {
+        ..=MOST_UPRIGHT => Orientation::Vertical,
+        _ => Orientation::Horizontal,
     }
 }
 
@@ -195,11 +205,20 @@ pub(super) fn titled(title: &str, better: Better) -> String {
 }
 
 /// The value and the interval of a score.
-pub(super) fn measured(score: &Score) -> Measured {
+pub(super) fn measured(score: Option<&Score>) -> Measured {
     Measured {
-        value: score.value,
-        interval: score.interval.map(|[low, high]| (low, high)),
+        value: score.and_then(|score| score.value),
+        interval: score.and_then(|score| score.interval).map(<(f64, f64)>::from),
     }
+}
+
+/// A score as a point of a curve.
+pub(super) fn point(x: f64, score: &Score) -> CurvePoint {
+    let Measured {
+        value: y,
+        interval: band,
+    } = measured(Some(score));
+    CurvePoint { x, y, band }
 }
 
 /// The chance level where all models share it.

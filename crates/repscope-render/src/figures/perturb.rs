@@ -2,43 +2,36 @@
 //! Perturbation: scores and accuracies against the share that is masked, families beside each other, and class by class. The
 //! names are those that scripts expect. A family has the same color in all of them.
 
-mod accuracy;
-mod classes;
-
-use super::models::measured;
+use super::models::{measured, point};
 use super::retrieval::{in_path, number_equal_paths};
-use super::words::{description, notes, typeset};
+use super::words::{description, notes, of_score};
 use super::{NamedFigure, named};
-use crate::numbers::{number, number_with_interval};
-use crate::perturb::{Run, Set};
-use crate::text::printable;
+use crate::numbers::{number, percent, rough};
+use crate::perturb::{ClassImpact, Run, Set};
+use crate::scores::both_ends;
+use crate::text::{join, printable};
 use repscope_core::{MetricId, Results, Score};
 use repscope_figures::{
-    Axis, BarRow, Bars, Content, Curve, CurvePoint, Figure, Legend, Lines, Measured, Panel, Reference, ReferenceAt,
+    Axis, BarRow, Bars, Content, Curve, Figure, Legend, Lines, Measured, Orientation, Panel, Reference, ReferenceAt,
 };
 
 const MASKED: &str = "masked (%)";
 const SCORE: &str = "PIS: accuracy lost / share masked";
+/// More classes than this are shown by this many of the most and the least sensitive.
+const MOST_CLASSES: usize = 20;
 
 /// The figures of each model.
 pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let runs = Run::all(results);
     let mut figures = Vec::new();
     for run in runs.iter().filter(|run| !run.sets.is_empty()) {
-        let (suffix, heading) = match runs.len() {
-            1 => (String::new(), String::new()),
-            _ => (format!("_{}", in_path(run.model)), printable(run.model)),
-        };
+        let name = Some(run.model).filter(|_| runs.len() > 1);
         let drawn = Drawn {
             run,
-            series: run.families().iter().map(|family| printable(family)).collect(),
-            suffix,
-            heading,
+            suffix: name.map(|name| format!("_{}", in_path(name))).unwrap_or_default(),
+            heading: name.map(printable).unwrap_or_default(),
         };
-        figures.extend(impact(&drawn));
-        figures.extend(accuracy::figure(&drawn));
-        figures.extend(comparison(&drawn));
-        figures.extend(classes::figure(&drawn));
+        figures.extend([impact(&drawn), accuracy(&drawn), comparison(&drawn), classes(&drawn)].concat());
     }
     number_equal_paths(&mut figures);
     figures
@@ -47,124 +40,109 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
 /// One model.
 struct Drawn<'a> {
     run: &'a Run<'a>,
-    /// The families.
-    series: Vec<String>,
     /// Ends the names of the files, where there are several models.
     suffix: String,
     heading: String,
 }
 
 impl Drawn<'_> {
+    /// A figure with the families as its series.
     fn named(&self, name: &str, figure: Figure) -> Vec<NamedFigure> {
         let figure = Figure {
             title: self.heading.clone(),
+            series: self.run.families().into_iter().map(printable).collect(),
             ..figure
         };
         named(&format!("perturbation_analysis/{name}{}", self.suffix), figure)
     }
 
-    /// What stands below a figure of these scores of this model.
-    fn notes(&self, is_drawn: impl Fn(&MetricId) -> bool) -> Vec<String> {
-        let own = self
-            .run
-            .results
-            .scores
-            .iter()
-            .filter(|score| score.model == self.run.model);
-        let own = Results {
-            scores: own.cloned().collect(),
-            ..Results::default()
+    /// A figure of the scores of the head that speaks for the model.
+    fn of_scores(&self, name: &str, content: impl Into<Content>, at: &str, legend: Legend) -> Vec<NamedFigure> {
+        let head = self.run.leading();
+        let is_score = |id: &MetricId| {
+            id.measure() == "pis" && id.head() == Some(head) && id.at().is_some() && id.parameters().is_empty()
         };
-        notes(&own, is_drawn)
+        let title = format!("Perturbation impact score of {}", printable(head));
+        let families = self.run.families().into_iter();
+        let sentences = families.map(|family| of_family(self.run, family));
+        let figure = Figure {
+            description: description(format!("{title} {at}."), sentences),
+            panels: vec![Panel::new(title, content)],
+            columns: 1,
+            legend,
+            notes: self.notes(is_score),
+            ..Figure::default()
+        };
+        self.named(name, figure)
     }
 
-    fn leading(&self) -> String {
-        printable(self.run.leading())
+    /// What stands below a figure of these scores of this model.
+    fn notes(&self, is_drawn: impl Fn(&MetricId) -> bool) -> Vec<String> {
+        let own = self.run.results.scores.iter();
+        let own = own.filter(|score| score.model == self.run.model);
+        notes(&own.cloned().collect(), is_drawn)
+    }
+
+    /// A curve for each family: what these sets have, behind what all start from.
+    fn curves<'s>(&self, start: Option<&Score>, of: impl Fn(&Set) -> Option<&'s Score>) -> Vec<Curve> {
+        let curve = |(series, family): (usize, &str)| {
+            let sets = self.run.of_family(family).into_iter();
+            let points = sets.filter_map(|set| Some(point(set.percent, of(set)?)));
+            Curve {
+                series,
+                points: start.map(|score| point(0.0, score)).into_iter().chain(points).collect(),
+            }
+        };
+        self.run.families().into_iter().enumerate().map(curve).collect()
     }
 }
 
 /// Scores of all heads together against the share, a line per family.
 fn impact(drawn: &Drawn) -> Vec<NamedFigure> {
     let run = drawn.run;
-    let axis = Axis::linear(SCORE).covering(&[0.0]);
-    let has_lines = run.families().iter().any(|family| run.of_family(family).len() > 1);
-    let known = |set: &&Set| score(run, set).is_some_and(|score| score.value.is_some());
-    if !run.sets.iter().any(|set| known(&set)) {
+    let value = |set: &Set| score(run, set).and_then(|score| score.value);
+    if run.sets.iter().all(|set| value(set).is_none()) {
         return Vec::new();
     }
-    let curve = |(series, family): (usize, &&str)| Curve {
-        series,
-        points: run
-            .of_family(family)
-            .iter()
-            .filter_map(|set| Some(point(set.percent, score(run, set)?)))
-            .collect(),
-    };
+    let axis = Axis::linear(SCORE).covering(&[0.0]);
+    let has_lines = run.families().iter().any(|family| run.of_family(family).len() > 1);
     let content: Content = if has_lines {
         Lines {
             x: Axis::linear(MASKED),
             y: axis,
-            curves: run.families().iter().enumerate().map(curve).collect(),
-            references: vec![no_loss(ReferenceAt::Horizontal(0.0))],
+            curves: drawn.curves(None, |set| score(run, set)),
+            references: vec![Reference::new(ReferenceAt::Horizontal(0.0), "no accuracy lost")],
         }
         .into()
     } else {
         bars(run, axis).into()
     };
-    let sentences = run.families().into_iter().map(|family| of_family(run, family));
-    let title = format!("Perturbation impact score of {}", drawn.leading());
-    let head = format!("{title} against the share that is masked.");
-    let figure = Figure {
-        description: description(std::iter::once(head).chain(sentences)),
-        panels: vec![Panel::new(title, content)],
-        columns: 1,
-        series: drawn.series.clone(),
-        notes: drawn.notes(is_score_of(run.leading())),
-        ..Figure::default()
-    };
-    drawn.named("perturbation_impact_chart", figure)
+    let at = "against the share that is masked";
+    drawn.of_scores("perturbation_impact_chart", content, at, Legend::Auto)
 }
 
 /// The weakest and the strongest set of each family.
 fn comparison(drawn: &Drawn) -> Vec<NamedFigure> {
-    let run = drawn.run;
-    let bars = bars(run, Axis::linear(SCORE));
-    if bars
-        .rows
-        .iter()
-        .flat_map(|row| &row.bars)
-        .all(|bar| bar.value.is_none())
-    {
+    let bars = bars(drawn.run, Axis::linear(SCORE));
+    let mut drawn_bars = bars.rows.iter().flat_map(|row| &row.bars);
+    if drawn_bars.all(|bar| bar.value.is_none()) {
         return Vec::new();
     }
-    let title = format!("Perturbation impact score of {}", drawn.leading());
-    let head = format!("{title} at the smallest and the largest share.");
-    let sentences = run.families().into_iter().map(|family| of_family(run, family));
-    let figure = Figure {
-        description: description(std::iter::once(head).chain(sentences)),
-        panels: vec![Panel::new(title, bars)],
-        columns: 1,
-        series: drawn.series.clone(),
-        legend: Legend::Below,
-        notes: drawn.notes(is_score_of(run.leading())),
-        ..Figure::default()
-    };
-    drawn.named("pis_comparison_bar_chart", figure)
+    let at = "at the smallest and the largest share";
+    drawn.of_scores("pis_comparison_bar_chart", bars, at, Legend::Below)
 }
 
 /// A group for the smallest and for the largest share of any family.
 fn bars(run: &Run, axis: Axis) -> Bars {
-    let mut ends: Vec<f64> = Vec::new();
-    for family in run.families() {
+    let families = run.families();
+    let ends = families.iter().flat_map(|family| {
         let sets = run.of_family(family);
-        ends.extend(sets.first().into_iter().chain(sets.last()).map(|set| set.percent));
-    }
+        [sets.first().map(|set| set.percent), sets.last().map(|set| set.percent)]
+    });
+    let mut ends: Vec<f64> = ends.flatten().collect();
     ends.sort_by(f64::total_cmp);
     ends.dedup();
-    let bar = |family: &str, percent: f64| -> Measured {
-        let set = run.at(family, percent);
-        set.and_then(|set| score(run, set)).map(measured).unwrap_or_default()
-    };
+    let bar = |family: &str, percent: f64| measured(run.at(family, percent).and_then(|set| score(run, set)));
     let row = |(series, family): (usize, &&str)| BarRow {
         series,
         bars: ends.iter().map(|percent| bar(family, *percent)).collect(),
@@ -173,16 +151,8 @@ fn bars(run: &Run, axis: Axis) -> Bars {
         axis,
         categories: ends.iter().map(|percent| format!("{percent} %")).collect(),
         category_label: "masked".to_string(),
-        rows: run.families().iter().enumerate().map(row).collect(),
+        rows: families.iter().enumerate().map(row).collect(),
         ..Bars::default()
-    }
-}
-
-fn no_loss(at: ReferenceAt) -> Reference {
-    Reference {
-        at,
-        label: "no accuracy lost".to_string(),
-        series: None,
     }
 }
 
@@ -191,37 +161,119 @@ fn score<'a>(run: &Run<'a>, set: &Set) -> Option<&'a Score> {
     run.pis(run.leading(), "", &set.name)
 }
 
-/// Whether an identity is a score of a set for this head.
-fn is_score_of(head: &str) -> impl Fn(&MetricId) -> bool {
-    move |id| id.measure() == "pis" && id.head() == Some(head) && id.at().is_some() && id.parameters().is_empty()
-}
-
-fn point(x: f64, score: &Score) -> CurvePoint {
-    CurvePoint {
-        x,
-        y: score.value,
-        band: score.interval.map(|[low, high]| (low, high)),
-    }
-}
-
-fn value(score: &Score) -> Option<String> {
-    Some(match (score.value?, score.interval) {
-        (value, Some(interval)) => {
-            let (value, interval) = number_with_interval(value, interval);
-            typeset(&format!("{value} {interval}"))
-        }
-        (value, None) => typeset(&number(value)),
-    })
-}
-
 /// The scores of a family in words: `top: 3.26 [3.06, 3.46] at 1 %, 7.200 [7.160, 7.240] at 5 %.`
 fn of_family(run: &Run, family: &str) -> String {
-    let sets = run.of_family(family);
-    let of_set = |set: &&Set| Some(format!("{} at {} %", value(score(run, set)?)?, set.percent));
-    let values: Vec<String> = sets.iter().filter_map(of_set).collect();
-    if values.is_empty() {
-        String::new()
-    } else {
-        format!("{}: {}.", printable(family), values.join(", "))
+    let of_set = |set: &Set| Some(format!("{} at {} %", of_score(score(run, set)?)?, set.percent));
+    match join(run.of_family(family).into_iter().filter_map(of_set), ", ").as_str() {
+        "" => String::new(),
+        values => format!("{}: {values}.", printable(family)),
     }
+}
+
+/// Accuracy against the share, a panel per head; nothing is masked at 0 %.
+fn accuracy(drawn: &Drawn) -> Vec<NamedFigure> {
+    let run = drawn.run;
+    let panel = |head: &String| {
+        let baseline = run.baseline(head)?;
+        let chance = baseline.chance;
+        let chance =
+            chance.map(|level| Reference::new(ReferenceAt::Horizontal(level), format!("chance {}", rough(level))));
+        let lines = Lines {
+            x: Axis::linear(MASKED).covering(&[0.0]),
+            y: Axis::linear("accuracy").covering(&[0.0]),
+            curves: drawn.curves(Some(baseline), |set| run.accuracy(head, &set.name)),
+            references: chance.into_iter().collect(),
+        };
+        Some(Panel::new(format!("{} ↑", printable(head)), lines))
+    };
+    let sentence = |head: &String| {
+        let strongest = run.families().into_iter().filter_map(|family| {
+            let set = run.of_family(family).last().copied()?;
+            Some(format!("{} at {}", of_score(run.accuracy(head, &set.name)?)?, set.name))
+        });
+        let baseline = run.baseline(head).and_then(of_score)?;
+        let strongest = join(strongest, ", ");
+        Some(printable(&format!(
+            "{head}: {baseline} without perturbation, {strongest}."
+        )))
+    };
+    let panels: Vec<Panel> = run.heads.iter().filter_map(panel).collect();
+    let sentences = run.heads.iter().filter_map(sentence);
+    let figure = Figure {
+        description: description("Accuracy against the share that is masked.", sentences),
+        columns: panels.len().min(3),
+        panels,
+        legend: Legend::Below,
+        notes: drawn.notes(|id| id.family() == "accuracy" && id.head().is_some()),
+        ..Figure::default()
+    };
+    drawn.named("accuracy_degradation_curves", figure)
+}
+
+/// Which classes lose most: the strongest set of `top`, a panel per head, the most sensitive class first.
+fn classes(drawn: &Drawn) -> Vec<NamedFigure> {
+    let run = drawn.run;
+    let Some(set) = run.strongest() else {
+        return Vec::new();
+    };
+    let families = run.families();
+    let series = families.iter().position(|family| *family == set.family).unwrap_or(0);
+    let of_heads = run.heads.iter().map(|head| (head, run.by_class(head, &set.name)));
+    let known: Vec<(&String, Vec<ClassImpact>)> = of_heads.filter(|(_, classes)| !classes.is_empty()).collect();
+    let panels = known.iter().map(|(head, classes)| {
+        let all = run.pis(head, "", &set.name).and_then(|score| score.value);
+        class_panel(&printable(head), classes, all, series)
+    });
+    let sentence = |(head, classes): &(&String, Vec<ClassImpact>)| {
+        let of = |impact: &ClassImpact| printable(&format!("{} {}", impact.class, number(impact.pis)));
+        let (most, least) = (&classes[0], &classes[classes.len() - 1]);
+        format!("{}: most sensitive {}, least {}.", printable(head), of(most), of(least))
+    };
+    let title = format!("{} {} %", printable(&set.family), set.percent);
+    let all = score(run, set);
+    let of_all = all.and_then(of_score);
+    let of_all = of_all.map(|all| format!("All samples, {}: {all}.", printable(run.leading())));
+    let mut notes = vec![format!(
+        "Masked: {title}. Score of the samples of each class by themselves; larger is more sensitive."
+    )];
+    let level = all.and_then(|score| score.level).map(percent);
+    notes.extend(level.map(|level| format!("Error bars are {level} intervals over the samples of the class.")));
+    let head = format!("Perturbation impact score of each class, {title} masked.");
+    let figure = Figure {
+        description: description(head, of_all.into_iter().chain(known.iter().map(sentence))),
+        columns: known.len().min(2),
+        panels: panels.collect(),
+        // All panels are of one set.
+        legend: Legend::Hidden,
+        notes,
+        ..Figure::default()
+    };
+    drawn.named("perturbation_by_class", figure)
+}
+
+fn class_panel(head: &str, classes: &[ClassImpact], all: Option<f64>, series: usize) -> Panel {
+    let shown = both_ends(classes, MOST_CLASSES);
+    let bar = |impact: &&ClassImpact| Measured {
+        value: Some(impact.pis),
+        interval: impact.interval.map(<(f64, f64)>::from),
+    };
+    let line = |all: f64| {
+        let label = format!("all classes {}", repscope_figures::number(all));
+        Reference::new(ReferenceAt::Vertical(all), label)
+    };
+    let bars = Bars {
+        axis: Axis::linear("PIS").covering(&[0.0]),
+        orientation: Orientation::Horizontal,
+        categories: shown.iter().map(|impact| printable(impact.class)).collect(),
+        rows: vec![BarRow {
+            series,
+            bars: shown.iter().map(bar).collect(),
+        }],
+        references: all.map(line).into_iter().collect(),
+        ..Bars::default()
+    };
+    let (half, count) = (shown.len() / 2, classes.len());
+    let cut =
+        (shown.len() < count).then(|| format!("The {half} most and the {half} least sensitive of {count} classes."));
+    Panel::new(head, bars).note(cut.unwrap_or_default())
 }

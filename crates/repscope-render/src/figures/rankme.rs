@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: MIT
 //! RankMe and its relatives: how many directions the embeddings really fill.
 
-use super::models::{Group, Models};
+use super::NamedFigure;
+use super::models::Models;
 use super::words::{description, facts, only, table, values};
-use super::{NamedFigure, named};
 use crate::scores::scores;
 use repscope_core::{MetricId, Results};
-use repscope_figures::{Axis, Content, Figure, Orientation, Panel, Reference, ReferenceAt};
+use repscope_figures::{Axis, Content, Orientation, Panel, Reference, ReferenceAt};
 
 const RANKS: [(&str, &str); 4] = [
     ("document", "rankme(variant=spec)"),
     ("paper", "rankme(variant=paper)"),
     ("numerical", "numerical_rank"),
     ("stable", "stable_rank"),
+];
+/// What stands below the figure.
+const BELOW: [&str; 2] = [
+    "RankMe (spec) is the entropy of squared singular values of the centered embeddings, RankMe (paper) that of \
+     the singular values of the embeddings as they are. The numerical rank counts singular values above 1 % of the \
+     largest; the stable rank is the sum of the eigenvalues over the largest. No rank exceeds min(N, D).",
+    "Coordinates of embeddings that are spread evenly over the sphere have a standard deviation of about 1/√D; 0 is a \
+     collapse.",
 ];
 const OTHERS: [&str; 4] = ["alpha_req", "alpha_req.r2", "condition_number", "std_collapse"];
 
@@ -22,65 +30,33 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     if !models.have(is_drawn) {
         return Vec::new();
     }
-    let one = |metric: &str| [Group::new("", metric)];
     let from_zero = |label: &str| Axis::linear(label).covering(&[0.0]);
-    let ranks = RANKS.map(|(name, metric)| Group::new(name, metric));
     let condition = Axis::log("largest / smallest singular value").covering(&[1.0]);
+    let decay = models.bar("Decay of the eigenvalues", from_zero("exponent α"), "alpha_req");
+    let spread = from_zero("mean std of unit-length embeddings");
     let panels = [
-        models.bars("RankMe and other ranks", from_zero("directions"), "", &ranks),
-        models
-            .bars(
-                "Decay of the eigenvalues",
-                from_zero("exponent α"),
-                "",
-                &one("alpha_req"),
-            )
-            .map(with_ideal),
-        models.bars("Condition number", condition, "", &one("condition_number")),
-        models.bars(
-            "Spread of the coordinates",
-            from_zero("mean std of unit-length embeddings"),
-            "",
-            &one("std_collapse"),
-        ),
+        models.bars("RankMe and other ranks", from_zero("directions"), "", &RANKS),
+        decay.map(with_ideal),
+        models.bar("Condition number", condition, "condition_number"),
+        models.bar("Spread of the coordinates", spread, "std_collapse"),
         table(results, is_drawn).map(|panel| panel.span(2)),
     ];
-    let mut sentences = vec!["How many directions the embeddings fill.".to_string()];
     let metrics = RANKS.iter().map(|(_, metric)| *metric).chain(OTHERS);
-    sentences.extend(metrics.map(|metric| values(&models, metric, metric)));
+    let sentences = metrics.map(|metric| values(&models, metric, metric));
+    let words = description("How many directions the embeddings fill.", sentences);
     let mut below = facts(&scores(&only(results, is_drawn)));
-    below.extend(
-        [
-            "RankMe (spec) is the entropy of squared singular values of the centered embeddings, RankMe (paper) that of \
-             the singular values of the embeddings as they are. The numerical rank counts singular values above 1 % of the \
-             largest; the stable rank is the sum of the eigenvalues over the largest. No rank exceeds min(N, D).",
-            "Coordinates of embeddings that are spread evenly over the sphere have a standard deviation of about 1/√D; 0 is a \
-             collapse.",
-        ]
-        .map(str::to_string),
-    );
-    let figure = Figure {
-        description: description(sentences),
-        panels: panels.into_iter().flatten().collect(),
-        columns: 2,
-        series: models.series(),
-        notes: below,
-        ..Figure::default()
-    };
-    named("rankme/rankme_analysis", figure)
+    below.extend(BELOW.map(str::to_string));
+    models.figure("rankme/rankme_analysis", 2, panels, words, below)
 }
 
 /// A line at 1, around which Agrawal et al. 2022 find the best representations.
 fn with_ideal(mut panel: Panel) -> Panel {
     if let Content::Bars(bars) = &mut panel.content {
-        bars.references.push(Reference {
-            at: match bars.orientation {
-                Orientation::Vertical => ReferenceAt::Horizontal(1.0),
-                Orientation::Horizontal => ReferenceAt::Vertical(1.0),
-            },
-            label: "α = 1".to_string(),
-            series: None,
-        });
+        let at = match bars.orientation {
+            Orientation::Vertical => ReferenceAt::Horizontal(1.0),
+            Orientation::Horizontal => ReferenceAt::Vertical(1.0),
+        };
+        bars.references.push(Reference::new(at, "α = 1"));
     }
     panel
 }

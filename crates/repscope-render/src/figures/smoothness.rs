@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! Smoothness: steps of the inputs against steps of the embeddings, and how steep they are.
 
-use super::models::{Group, Models, orientation, titled};
+use super::NamedFigure;
+use super::models::{Models, orientation, titled};
 use super::spread::log_box;
 use super::words::{description, notes, values};
-use super::{NamedFigure, named};
-use repscope_core::{Better, Results};
-use repscope_figures::{Axis, BoxRow, Boxes, Cloud, Content, Figure, Fit, Panel, Scatter, number};
+use repscope_core::{Better, MetricId, Results};
+use repscope_figures::{Axis, BoxRow, Boxes, Cloud, Content, Fit, Panel, Scatter, number};
 
 /// More clouds than this hide each other.
 const MOST_OVERLAID: usize = 3;
@@ -17,55 +17,55 @@ const SLOPE: &str = "smoothness.slope";
 const UNIT_SLOPE: &str = "smoothness.unit.slope";
 const R2: &str = "smoothness.r2";
 const RATIO: &str = "smoothness.ratio_median";
-const DRAWN: [&str; 4] = [SLOPE, UNIT_SLOPE, R2, RATIO];
+const DRAWN: [(&str, &str); 4] = [
+    (SLOPE, "Slope of the fit line"),
+    (UNIT_SLOPE, "Slope on unit-length embeddings"),
+    (R2, "R²"),
+    (RATIO, "Median ratio of embedding distance and input distance"),
+];
 
 pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let models = Models::of(results);
     let clouds = clouds(&models);
-    if clouds.is_empty() && !models.have(|id| DRAWN.contains(&id.as_str())) {
+    let is_drawn = |id: &MetricId| DRAWN.iter().any(|(metric, _)| *metric == id);
+    if clouds.is_empty() && !models.have(is_drawn) {
         return Vec::new();
     }
     let mut panels = scatters(&models, &clouds);
     let columns = if panels.len() == 1 { 2 } else { 3 };
     panels.push(ratios(&models));
-    let slopes = [Group::new("slope", UNIT_SLOPE)];
-    panels.extend(models.bars("Slope on unit-length embeddings", Axis::linear("slope"), "", &slopes));
-    let fits = [Group::new("R²", R2)];
     let share = Axis::linear("R²").covering(&[0.0, 1.0]);
-    panels.extend(models.bars("Variance the line explains", share, "", &fits));
+    panels.extend(models.bar("Slope on unit-length embeddings", Axis::linear("slope"), UNIT_SLOPE));
+    panels.extend(models.bar("Variance the line explains", share, R2));
 
-    let mut below = notes(results, |id| DRAWN.contains(&id.as_str()));
+    let mut below = notes(results, is_drawn);
     below.push(
         "Slopes and ratios of embeddings as they are grow with the scale of the embeddings; those of unit-length embeddings can be \
          compared between models."
             .to_string(),
     );
-    let figure = Figure {
-        description: description([
-            "Distances between consecutive inputs and between their embeddings.".to_string(),
-            values(&models, "Slope of the fit line", SLOPE),
-            values(&models, "Slope on unit-length embeddings", UNIT_SLOPE),
-            values(&models, "R²", R2),
-            values(&models, "Median ratio of embedding distance and input distance", RATIO),
-        ]),
-        panels,
+    let sentences = DRAWN.map(|(metric, what)| values(&models, what, metric));
+    let words = description(
+        "Distances between consecutive inputs and between their embeddings.",
+        sentences,
+    );
+    models.figure(
+        "smoothness_analysis/smoothness_comparison",
         columns,
-        series: models.series(),
-        notes: below,
-        ..Figure::default()
-    };
-    named("smoothness_analysis/smoothness_comparison", figure)
+        panels,
+        words,
+        below,
+    )
 }
 
 fn clouds(models: &Models) -> Vec<Cloud> {
-    let cloud = |series: usize| {
+    models.known(|series| {
         let column = |name: &str| models.samples(series, "smoothness", name).unwrap_or(&[]);
         let steps = column("input_distance").iter().zip(column("latent_distance"));
         let points = steps.filter_map(|(x, y)| Some([(*x)?, (*y)?]));
         let points: Vec<[f64; 2]> = points.filter(|p| p.iter().all(|x| x.is_finite())).collect();
         (!points.is_empty()).then_some(Cloud { series, points })
-    };
-    (0..models.names.len()).filter_map(cloud).collect()
+    })
 }
 
 /// One panel for a few models on a common scale, otherwise one for each.
@@ -90,10 +90,8 @@ fn scatters(models: &Models, clouds: &[Cloud]) -> Vec<Panel> {
     if clouds.len() <= MOST_OVERLAID && is_one_scale(clouds) {
         return vec![draw(title.to_string(), clouds)];
     }
-    clouds
-        .iter()
-        .map(|cloud| draw(models.name(cloud.series), std::slice::from_ref(cloud)))
-        .collect()
+    let alone = |cloud: &Cloud| draw(models.name(cloud.series), std::slice::from_ref(cloud));
+    clouds.iter().map(alone).collect()
 }
 
 fn fit(models: &Models, series: usize) -> Option<Fit> {
@@ -121,18 +119,11 @@ fn is_one_scale(clouds: &[Cloud]) -> bool {
 
 fn ratios(models: &Models) -> Panel {
     let title = titled("Smoothness ratios", Better::Lower);
-    let ratios: Vec<(usize, Vec<f64>)> = (0..models.names.len())
-        .map(|series| (series, models.sampled(series, "ratio")))
-        .filter(|(_, ratios)| !ratios.is_empty())
-        .collect();
+    let ratios = models.known(|series| Some((series, models.sampled(series, "ratio"))).filter(|(_, r)| !r.is_empty()));
+    let axis = Axis::log("embedding distance / input distance");
     if ratios.is_empty() {
-        let median = models.bars(
-            "Median smoothness ratio",
-            Axis::log("embedding distance / input distance"),
-            "",
-            &[Group::new("median", RATIO)],
-        );
         let why = "No ratios: the distances of the pairs are not among the results.".to_string();
+        let median = models.bar("Median smoothness ratio", axis, RATIO);
         return median.unwrap_or_else(|| Panel::new(title, Content::Text(why)));
     }
     let still = ratios
@@ -140,16 +131,14 @@ fn ratios(models: &Models) -> Panel {
         .flat_map(|(_, ratios)| ratios)
         .filter(|ratio| **ratio <= 0.0)
         .count();
+    let row = |(series, ratios): &(usize, Vec<f64>)| BoxRow {
+        series: *series,
+        boxes: vec![log_box(ratios)],
+    };
     let boxes = Boxes {
-        axis: Axis::log("embedding distance / input distance"),
+        axis,
         orientation: orientation(ratios.len()),
-        rows: ratios
-            .iter()
-            .map(|(series, ratios)| BoxRow {
-                series: *series,
-                boxes: vec![log_box(ratios)],
-            })
-            .collect(),
+        rows: ratios.iter().map(row).collect(),
         ..Boxes::default()
     };
     Panel::new(title, boxes).note(match still {

@@ -47,8 +47,8 @@ fn thinned(mut summary: BoxSummary) -> BoxSummary {
 
 /// How the values of each model are spread: histograms for a few models, boxes for more. `None` without values.
 pub(super) fn of_models(models: &Models, column: &str, label: &str) -> Option<Content> {
-    let values = (0..models.names.len()).map(|series| (series, models.sampled(series, column)));
-    let known: Vec<(usize, Vec<f64>)> = values.filter(|(_, values)| !values.is_empty()).collect();
+    let known: Vec<(usize, Vec<f64>)> =
+        models.known(|series| Some((series, models.sampled(series, column))).filter(|(_, values)| !values.is_empty()));
     if known.is_empty() {
         return None;
     }

@@ -2,10 +2,11 @@
 //! What figures say in words: why a value is missing, what an interval is, and the main numbers for those who cannot
 //! see them.
 
-use super::models::{Group, Models, titled};
-use crate::numbers::{number, number_with_interval};
-use crate::scores::{Best, add_to_group, by_model, scores, scores_with};
-use crate::table::{Column, Emphasis, Kind, Row, Table as Scores, direction, reason};
+use super::models::{Models, titled};
+use crate::numbers::written;
+use crate::scores::{Best, by_model, grouped, scores, scores_with};
+use crate::table::{Column, Emphasis, Kind, Row, Table as Scores, direction, in_words, reason};
+use crate::text::join;
 use repscope_core::{Better, MetricId, Results, Score};
 use repscope_figures::{Cell, Content, Panel, Table, Weight};
 
@@ -17,30 +18,25 @@ const MOST_COLUMNS: usize = 3;
 const MOST_REMARKS: usize = 6;
 
 /// Why values are missing, by reason: `No value for a, b: all rows are the same.` Empty where none is.
-pub(super) fn reasons(models: &Models, found: &[(&Group, Vec<(usize, &Score)>)]) -> String {
-    let mut by_reason: Vec<(String, Vec<String>)> = Vec::new();
+pub(super) fn reasons(models: &Models, found: &[(String, Vec<(usize, &Score)>)]) -> String {
     let asked: usize = found.iter().map(|(_, scores)| scores.len()).sum();
-    for (group, scores) in found {
-        for (series, score) in scores.iter().filter(|(_, score)| score.value.is_none()) {
-            let reason = reason(score);
-            let who = match found {
-                [_] => models.name(*series),
-                _ => format!("{} ({})", models.name(*series), group.name),
+    let missing = found.iter().flat_map(|(group, scores)| {
+        let missing = scores.iter().filter(|(_, score)| score.value.is_none());
+        missing.map(move |(series, score)| {
+            let name = models.name(*series);
+            let who = if found.len() == 1 {
+                name
+            } else {
+                format!("{name} ({group})")
             };
-            match by_reason.iter_mut().find(|(known, _)| *known == reason) {
-                Some((_, members)) => members.push(who),
-                None => by_reason.push((reason, vec![who])),
-            }
-        }
-    }
-    let sentence = |(reason, who): &(String, Vec<String>)| {
-        if who.len() == asked {
-            format!("No value: {reason}.")
-        } else {
-            format!("No value for {}: {reason}.", who.join(", "))
-        }
+            (reason(score), who)
+        })
+    });
+    let sentence = |(reason, who): (String, Vec<String>)| match who.len() {
+        all if all == asked => format!("No value: {reason}."),
+        _ => format!("No value for {}: {reason}.", who.join(", ")),
     };
-    by_reason.iter().map(sentence).collect::<Vec<_>>().join(" ")
+    join(grouped(missing).into_iter().map(sentence), " ")
 }
 
 /// What stands below a figure of these metrics: how many units, which way is better, what the intervals are, and what a
@@ -55,12 +51,10 @@ pub(super) fn notes(results: &Results, is_drawn: impl Fn(&MetricId) -> bool) -> 
             .map(|how| format!("Error bars and bands are {how}.")),
     );
     let remarks = remarks(&table);
-    notes.extend(remarks.iter().take(MOST_REMARKS).cloned());
-    if remarks.len() > MOST_REMARKS {
-        notes.push(format!(
-            "{} more remarks are below the table of the scores.",
-            remarks.len() - MOST_REMARKS
-        ));
+    let more = remarks.len().saturating_sub(MOST_REMARKS);
+    notes.extend(remarks.into_iter().take(MOST_REMARKS));
+    if more > 0 {
+        notes.push(format!("{more} more remarks are below the table of the scores."));
     }
     notes
 }
@@ -68,16 +62,11 @@ pub(super) fn notes(results: &Results, is_drawn: impl Fn(&MetricId) -> bool) -> 
 /// How many units, and which way is better.
 pub(super) fn facts(table: &Scores) -> Vec<String> {
     let mut notes: Vec<String> = counts(table).into_iter().collect();
-    let arrows: Vec<String> = [Better::Higher, Better::Lower]
-        .into_iter()
-        .filter(|better| table.directions().contains(better))
-        .map(|better| {
-            let (arrow, words) = direction(better);
-            format!("{arrow} {words}")
-        })
-        .collect();
+    let is_shown = |better: &Better| *better != Better::Neither;
+    let arrows = table.directions().into_iter().filter(is_shown);
+    let arrows = join(arrows.map(in_words), ", ");
     if !arrows.is_empty() {
-        notes.push(format!("{}.", arrows.join(", ")));
+        notes.push(format!("{arrows}."));
     }
     notes
 }
@@ -85,36 +74,33 @@ pub(super) fn facts(table: &Scores) -> Vec<String> {
 /// The results with these scores alone, and what was compared of them.
 pub(super) fn only(results: &Results, is_wanted: impl Fn(&MetricId) -> bool) -> Results {
     let scores = results.scores.iter().filter(|score| is_wanted(&score.metric));
-    let differences = results
-        .differences
-        .iter()
-        .filter(|difference| is_wanted(&difference.metric));
+    let differences = results.differences.iter().filter(|d| is_wanted(&d.metric));
     Results {
-        scores: scores.cloned().collect(),
         differences: differences.cloned().collect(),
-        ..Results::default()
+        ..scores.cloned().collect()
     }
 }
 
 /// `N = 1797.`, or which metrics have which N.
 fn counts(table: &Scores) -> Option<String> {
-    let mut by_count: Vec<(String, Vec<&str>)> = Vec::new();
-    for row in &table.rows {
-        let n = row.cells.last().map(|cell| cell.text.clone()).unwrap_or_default();
-        if !n.is_empty() {
-            add_to_group(&mut by_count, n, &row.cells[0].text);
-        }
-    }
-    match by_count.as_slice() {
-        [] => None,
-        [(n, _)] => Some(format!("N = {n}.")),
-        several => {
-            let parts = several
+    let of = |row: &Row| {
+        (
+            row.cells.last().map_or("", |cell| &cell.text).to_string(),
+            row.cells[0].text.clone(),
+        )
+    };
+    let by_count = grouped(table.rows.iter().map(of).filter(|(n, _)| !n.is_empty()));
+    let counts = match by_count.as_slice() {
+        [] => return None,
+        [(n, _)] => n.clone(),
+        several => join(
+            several
                 .iter()
-                .map(|(n, metrics)| format!("{n} ({})", metrics.join(", ")));
-            Some(format!("N = {}.", parts.collect::<Vec<_>>().join("; ")))
-        }
-    }
+                .map(|(n, metrics)| format!("{n} ({})", metrics.join(", "))),
+            "; ",
+        ),
+    };
+    Some(format!("N = {counts}."))
 }
 
 /// The notes of the scores, each with the metrics, and the models if not all with a value, that it speaks of.
@@ -124,12 +110,8 @@ fn remarks(table: &Scores) -> Vec<String> {
         let mut who: Vec<String> = Vec::new();
         for row in &table.rows {
             let metric = &row.cells[0];
-            let values = || {
-                row.cells
-                    .iter()
-                    .zip(&table.columns)
-                    .filter(|(_, column)| column.is_split)
-            };
+            let cells = row.cells.iter().zip(&table.columns);
+            let values = || cells.clone().filter(|(_, column)| column.is_split);
             let marked = values().filter(|(cell, _)| cell.note == number);
             let names: Vec<&str> = marked.map(|(_, column)| column.head.text.as_str()).collect();
             let known = values().filter(|(cell, _)| cell.value.is_some()).count();
@@ -159,31 +141,26 @@ pub(super) fn values(models: &Models, what: &str, metric: &str) -> String {
         Better::Neither => String::new(),
         better => format!(" ({})", direction(better).1),
     };
-    let write = |(series, score, value): &(usize, &Score, f64)| match score.interval {
-        Some(interval) => {
-            let (value, interval) = number_with_interval(*value, interval);
-            format!("{} {value} {interval}", models.name(*series))
-        }
-        None => format!("{} {}", models.name(*series), number(*value)),
+    let write = |(series, score, value): &(usize, &Score, f64)| {
+        format!("{} {}", models.name(*series), written(*value, score.interval))
     };
     if known.len() <= MOST_NAMED {
-        let list: Vec<String> = known.iter().map(write).collect();
-        return format!("{what}{better}: {}.", list.join(", "));
+        return format!("{what}{better}: {}.", join(known.iter().map(write), ", "));
     }
     known.sort_by(|a, b| a.2.total_cmp(&b.2));
-    let (low, high) = (&known[0], &known[known.len() - 1]);
-    format!(
-        "{what}{better}: {} models from {} to {}.",
-        known.len(),
-        write(low),
-        write(high)
-    )
+    let (low, high) = (write(&known[0]), write(&known[known.len() - 1]));
+    format!("{what}{better}: {} models from {low} to {high}.", known.len())
 }
 
-/// Sentences as one text, empty ones left out.
-pub(super) fn description(sentences: impl IntoIterator<Item = String>) -> String {
-    let sentences = sentences.into_iter().filter(|sentence| !sentence.is_empty());
-    sentences.collect::<Vec<_>>().join(" ")
+/// A heading and sentences as one text, empty ones left out.
+pub(super) fn description(head: impl Into<String>, sentences: impl IntoIterator<Item = String>) -> String {
+    let all = std::iter::once(head.into()).chain(sentences);
+    join(all.filter(|sentence| !sentence.is_empty()), " ")
+}
+
+/// The value of a score with its interval, as a figure sets numbers.
+pub(super) fn of_score(score: &Score) -> Option<String> {
+    Some(typeset(&written(score.value?, score.interval)))
 }
 
 /// The scores as a table: a row per metric and a column per model, or the other way round for many models. Where models
@@ -208,24 +185,19 @@ pub(super) fn table(results: &Results, is_wanted: impl Fn(&MetricId) -> bool) ->
     let is_long = table.columns.iter().filter(|column| column.is_split).count() > MOST_COLUMNS;
     let table = if is_long { by_model(table) } else { table };
     let shown = || table.columns.iter().enumerate().filter(|(_, column)| column.is_split);
-    let head = |column: &Column| match column.better {
-        Some(better) => titled(&column.head.text, better),
-        None => column.head.text.clone(),
-    };
+    let head = |column: &Column| titled(&column.head.text, column.better.unwrap_or(Better::Neither));
     let cell = |cell: &crate::table::Cell| {
         // Bars show the intervals; with many models there is room for the values alone.
         let interval = if is_long { "" } else { &cell.interval };
-        let text = if cell.value.is_some() {
-            format!("{} {interval}", cell.text)
-        } else {
-            String::new()
-        };
+        let text = cell
+            .value
+            .map(|_| format!("{} {interval}", cell.text))
+            .unwrap_or_default();
         Cell {
             text: typeset(text.trim_end()),
-            weight: if cell.emphasis == Emphasis::Best {
-                Weight::Bold
-            } else {
-                Weight::Regular
+            weight: match cell.emphasis {
+                Emphasis::Best => Weight::Bold,
+                _ => Weight::Regular,
             },
         }
     };

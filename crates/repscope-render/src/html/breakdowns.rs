@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! Scores by label, by run, by other scores: one table for each metric, with all models.
 
-use super::models::Models;
+use super::Models;
 use super::safe::escape;
 use crate::breakdowns::{below_each_other, lines};
-use crate::scores::distinct;
+use crate::scores::{distinct, grouped};
 use crate::table::Table;
 use crate::table::html::numbers;
 use repscope_core::{Breakdown, Results};
@@ -19,17 +19,14 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
     let open = if tables.len() <= MOST_OPEN { " open" } else { "" };
     let details = |(metric, keys, of_metric): &Together| {
         let lines: usize = of_metric.iter().map(|breakdown| lines(breakdown)).sum();
-        let cut = if lines > MOST_LINES {
-            format!("<p class=\"quiet\">The first {MOST_LINES} of {lines} lines; results.json has all.</p>\n")
-        } else {
-            String::new()
-        };
+        let cut = || format!("<p class=\"quiet\">The first {MOST_LINES} of {lines} lines; results.json has all.</p>\n");
+        let cut = if lines > MOST_LINES { cut() } else { String::new() };
         // Where a metric is broken down in several ways, each says which.
         let is_alone = tables.iter().filter(|(own, ..)| own == metric).count() == 1;
-        let by = if is_alone {
-            String::new()
-        } else {
+        let by = if !is_alone {
             format!(" by {}", escape(&keys.join(", ")))
+        } else {
+            String::new()
         };
         format!(
             "<details{open}>\n<summary><h3><code>{}</code>{by}</h3></summary>\n{}{cut}</details>\n",
@@ -41,33 +38,31 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
 }
 
 /// A metric, what its lines speak of, and the breakdowns of all models.
-type Together<'a> = (&'a str, Vec<&'a str>, Vec<&'a Breakdown>);
+type Together<'a> = (&'a str, Vec<String>, Vec<&'a Breakdown>);
 
 /// Breakdowns that belong into one table: of one metric, and by the same keys.
 fn by_keys(results: &Results) -> Vec<Together<'_>> {
-    let mut tables: Vec<Together> = Vec::new();
+    let key = |breakdown: &Breakdown| -> Vec<String> {
+        let names = breakdown.keys.iter().map(|column| column.name.clone());
+        names.collect()
+    };
     let metrics = distinct(results.breakdowns.iter().map(|breakdown| breakdown.metric.as_str()));
-    for metric in metrics {
-        for breakdown in results.breakdowns.iter().filter(|b| b.metric == metric) {
-            let keys: Vec<&str> = breakdown.keys.iter().map(|column| column.name.as_str()).collect();
-            match tables
-                .iter_mut()
-                .find(|(own, known, _)| *own == metric && *known == keys)
-            {
-                Some((.., of_metric)) => of_metric.push(breakdown),
-                None => tables.push((metric, keys, vec![breakdown])),
-            }
-        }
-    }
-    tables
+    let of_metric = |metric| {
+        let own = results.breakdowns.iter().filter(move |b| b.metric == metric);
+        let by_key = grouped(own.map(|breakdown| (key(breakdown), breakdown)));
+        by_key.into_iter().map(move |(keys, tables)| (metric, keys, tables))
+    };
+    metrics.into_iter().flat_map(of_metric).collect()
 }
 
 fn table(metric: &str, breakdowns: &[&Breakdown]) -> Table {
     let mut table = below_each_other(breakdowns);
-    table.caption = format!("Breakdown of {metric}");
-    table.label = "breakdown".to_string();
     table.rows.truncate(MOST_LINES);
-    table
+    Table {
+        caption: format!("Breakdown of {metric}"),
+        label: "breakdown".to_string(),
+        ..table
+    }
 }
 
 #[cfg(test)]

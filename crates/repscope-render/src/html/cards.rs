@@ -2,24 +2,18 @@
 //! The definition of each metric that occurs, from its own page.
 
 use super::safe::escape;
-use crate::table::direction;
+use crate::scores::sorted;
+use crate::table::html::described;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
-use repscope_core::{Better, METRICS, Metric, Results, metrics};
+use repscope_core::metrics::Output;
+use repscope_core::{METRICS, Metric, Results, metrics};
 
 pub(super) fn section(results: &Results) -> String {
     let ids = results.scores.iter().map(|score| &score.metric);
     let ids = ids.chain(results.breakdowns.iter().map(|breakdown| &breakdown.metric));
-    let mut used: Vec<&str> = ids
-        .filter_map(|id| metrics::find(id))
-        .map(|(metric, _)| metric.id)
-        .collect();
-    used.sort_unstable();
-    used.dedup();
-    let cards: String = METRICS
-        .iter()
-        .filter(|metric| used.contains(&metric.id))
-        .map(|metric| card(metric))
-        .collect();
+    let used = sorted(ids.filter_map(|id| metrics::find(id)).map(|(metric, _)| metric.id));
+    let used = METRICS.iter().filter(|metric| used.contains(&metric.id));
+    let cards: String = used.map(|metric| card(metric)).collect();
     match cards.as_str() {
         "" => cards,
         _ => format!(
@@ -29,22 +23,12 @@ pub(super) fn section(results: &Results) -> String {
 }
 
 fn card(metric: &Metric) -> String {
-    let outputs: String = metric
-        .outputs
-        .iter()
-        .map(|output| {
-            let direction = match output.better {
-                Better::Neither => "· a description".to_string(),
-                better => format!("{} {}", direction(better).0, direction(better).1),
-            };
-            format!(
-                "<dt><code>{}</code></dt><dd>{}; {direction}; range: {}</dd>\n",
-                escape(output.id),
-                escape(output.about),
-                escape(output.range)
-            )
-        })
-        .collect();
+    let output = |output: &Output| {
+        let [id, about, range] = [output.id, output.about, output.range].map(escape);
+        let direction = described(output.better);
+        format!("<dt><code>{id}</code></dt><dd>{about}; {direction}; range: {range}</dd>\n")
+    };
+    let outputs: String = metric.outputs.iter().map(output).collect();
     // The target of links is inside: a browser then opens the card by itself.
     format!(
         "<details class=\"card\">\n<summary><h3>{} <code>{}</code></h3></summary>\n\
@@ -78,12 +62,15 @@ fn markdown(page: &str) -> String {
                 id,
                 classes,
                 attrs,
-            }) => Some(Event::Start(Tag::Heading {
-                level: lowered(level),
-                id,
-                classes,
-                attrs,
-            })),
+            }) => {
+                let level = lowered(level);
+                Some(Event::Start(Tag::Heading {
+                    level,
+                    id,
+                    classes,
+                    attrs,
+                }))
+            }
             Event::End(TagEnd::Heading(level)) => Some(Event::End(TagEnd::Heading(lowered(level)))),
             Event::Html(text) | Event::InlineHtml(text) => Some(Event::Text(text)),
             other => Some(other),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! Models against each other, two by two.
 
-use super::models::Models;
+use super::Models;
 use crate::compare::probability::probability;
 use crate::numbers::percent;
-use crate::scores::{add_to_group, distinct};
+use crate::scores::{distinct, grouped, is_between};
 use crate::table::html::render;
 use crate::table::{Cell, Column, Emphasis, NONE, Row, Table};
 use repscope_core::{Better, Difference, Results};
@@ -21,11 +21,7 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
     };
     let is_listed = |d: &&Difference| differences.len() <= MOST_LINES || d.better != Better::Neither;
     let listed: Vec<&Difference> = differences.iter().filter(is_listed).collect();
-    let mut table = Table {
-        caption: "Differences between models".to_string(),
-        label: "differences".to_string(),
-        ..Table::default()
-    };
+    let mut table = Table::captioned("Differences between models", "differences");
     table.columns = vec![
         Column::text("metric"),
         Column::text("model A"),
@@ -65,28 +61,16 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
 /// In how many scores each model is better than each other. Of two models the lead of the page says it.
 fn wins(differences: &[Difference], models: &Models) -> String {
     let compared = distinct(differences.iter().flat_map(|d| [d.a.as_str(), d.b.as_str()]));
-    let graded = distinct(
-        differences
-            .iter()
-            .filter(|d| d.better != Better::Neither)
-            .map(|d| d.metric.as_str()),
-    );
+    let graded = differences.iter().filter(|d| d.better != Better::Neither);
+    let graded = distinct(graded.map(|d| &d.metric));
     if compared.len() < 3 || graded.is_empty() {
         return String::new();
     }
     let count = |winner: &str, other: &str| {
-        let of_both = |d: &&Difference| (d.a == winner && d.b == other) || (d.a == other && d.b == winner);
-        differences
-            .iter()
-            .filter(of_both)
-            .filter(|d| d.winner.as_deref() == Some(winner))
-            .count()
+        let won = differences.iter().filter(|d| d.winner.as_deref() == Some(winner));
+        won.filter(|d| is_between(d, winner, other)).count()
     };
-    let mut table = Table {
-        caption: "Scores in which one model is better than another".to_string(),
-        label: "wins".to_string(),
-        ..Table::default()
-    };
+    let mut table = Table::captioned("Scores in which one model is better than another", "wins");
     table.columns = vec![Column::text("better")];
     table.columns.extend(compared.iter().map(|model| Column {
         head: Cell {
@@ -102,10 +86,11 @@ fn wins(differences: &[Difference], models: &Models) -> String {
             _ if model == other => Cell::default(),
             count => Cell::count(count),
         }));
+        let models = vec![model.to_string()];
         table.rows.push(Row {
             cells,
-            opens_block: false,
-            models: vec![model.to_string()],
+            models,
+            ..Row::default()
         });
     }
     format!(
@@ -124,10 +109,8 @@ fn row(d: &Difference) -> Row {
         (Some(unit), 1..) => format!(", {} {unit}", d.units),
         _ => String::new(),
     };
-    let how = d
-        .method
-        .as_deref()
-        .map_or(NONE.to_string(), |method| format!("{method}{units}"));
+    let how = d.method.as_deref();
+    let how = how.map_or(NONE.to_string(), |method| format!("{method}{units}"));
     Row {
         cells: vec![
             Cell::metric(d.metric.as_str()),
@@ -139,19 +122,17 @@ fn row(d: &Difference) -> Row {
             better,
             Cell::text(how),
         ],
-        opens_block: false,
         models: vec![d.a.clone(), d.b.clone()],
+        ..Row::default()
     }
 }
 
 /// Remarks, each with the metrics it speaks of.
 fn notes(differences: &[&Difference]) -> Vec<String> {
-    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
-    for d in differences {
-        if let Some(note) = d.note.as_deref() {
-            add_to_group(&mut groups, note, &d.metric);
-        }
-    }
+    let noted = differences
+        .iter()
+        .filter_map(|d| Some((d.note.as_deref()?, d.metric.as_str())));
+    let groups = grouped(noted);
     groups
         .iter()
         .map(|(note, of)| format!("{}: {note}", of.join(", ")))

@@ -7,24 +7,21 @@
 
 mod breakdowns;
 mod cards;
-mod colors;
 mod differences;
-mod drawing;
 mod figures;
-mod inputs;
 mod map;
-mod models;
 pub(crate) mod safe;
 mod samples;
 mod summary;
-mod warnings;
-mod winners;
 mod worst;
 
 use crate::NamedFigure;
-pub(crate) use models::Models;
+use crate::scores::sorted;
+use crate::table::html::numbers;
+use crate::table::{Cell, Column, Table};
 use repscope_core::Results;
-use safe::escape;
+use safe::{escape, of_model};
+use serde_json::Value;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -67,63 +64,31 @@ pub struct InputLine {
     pub about: String,
 }
 
-/// A part of the page with a heading of its own.
-struct Section {
-    /// What links to it use.
-    id: &'static str,
-    title: &'static str,
-    html: String,
-}
+/// A part of the page with a heading of its own: what links to it use, its title and its contents.
+type Section = (&'static str, &'static str, String);
 
 /// The report as one self-contained HTML file.
 pub fn report_html(page: &Page) -> String {
     let models = Models::of(page.results);
     let (figures, ink) = figures::section(page);
     let (embeddings, energies) = samples::apart(page.results);
-    let sections = [
-        Section {
-            id: "summary",
-            title: "Summary",
-            html: summary::section(page.results, &models),
-        },
-        Section {
-            id: "differences",
-            title: "Differences between models",
-            html: differences::section(page.results, &models),
-        },
-        Section {
-            id: "figures",
-            title: "Figures",
-            html: figures,
-        },
-        Section {
-            id: "maps",
-            title: "Maps",
-            html: map::section(&embeddings, &models),
-        },
-        Section {
-            id: "worst",
-            title: "Worst samples",
-            html: worst::section(&embeddings, &models) + &worst::section(&energies, &models),
-        },
-        Section {
-            id: "breakdowns",
-            title: "Breakdowns",
-            html: breakdowns::section(page.results, &models),
-        },
-        Section {
-            id: "definitions",
-            title: "Definitions",
-            html: cards::section(page.results),
-        },
-        Section {
-            id: "inputs",
-            title: "Inputs and options",
-            html: inputs::section(page, &models),
-        },
+    let worst = worst::section(&embeddings, &models) + &worst::section(&energies, &models);
+    let mut sections: Vec<Section> = vec![
+        ("summary", "Summary", summary::section(page.results, &models)),
+        (
+            "differences",
+            "Differences between models",
+            differences::section(page.results, &models),
+        ),
+        ("figures", "Figures", figures),
+        ("maps", "Maps", map::section(&embeddings, &models)),
+        ("worst", "Worst samples", worst),
+        ("breakdowns", "Breakdowns", breakdowns::section(page.results, &models)),
+        ("definitions", "Definitions", cards::section(page.results)),
+        ("inputs", "Inputs and options", inputs(page, &models)),
     ];
     // A section without content is left out.
-    let sections: Vec<&Section> = sections.iter().filter(|section| !section.html.is_empty()).collect();
+    sections.retain(|(_, _, html)| !html.is_empty());
     let body = body(page, &models, &sections);
     let font = repscope_figures::font_css(&format!("{LETTERS_OF_THE_SCRIPT}{}", letters(&body)));
     format!(
@@ -136,22 +101,19 @@ pub fn report_html(page: &Page) -> String {
          <body>\n{body}<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
         version = escape(page.version),
         title = escape(page.title),
-        colors = colors::css(&ink, &models),
+        colors = figures::css(&ink, &models),
     )
 }
 
-fn body(page: &Page, models: &Models, sections: &[&Section]) -> String {
-    let links: String = sections
-        .iter()
-        .map(|section| format!("<li><a href=\"#{}\">{}</a></li>\n", section.id, section.title))
-        .collect();
-    let contents: String = sections
-        .iter()
-        .map(|section| {
-            let Section { id, title, html } = section;
-            format!("<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title}</h2>\n{html}</section>\n")
-        })
-        .collect();
+fn body(page: &Page, models: &Models, sections: &[Section]) -> String {
+    let link = |(id, title, _): &Section| format!("<li><a href=\"#{id}\">{title}</a></li>\n");
+    let links: String = sections.iter().map(link).collect();
+    let content = |(id, title, html): &Section| {
+        format!(
+            "<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title}</h2>\n{html}</section>\n"
+        )
+    };
+    let contents: String = sections.iter().map(content).collect();
     format!(
         "<a class=\"skip\" href=\"#main\">Skip to the results</a>\n<div class=\"page\">\n<header>\n<h1>{}</h1>\n{}</header>\n\
          <aside class=\"side\" aria-label=\"Contents and controls\">\n<nav aria-label=\"Contents\">\n<h2 class=\"quiet\">Contents</h2>\n<ul>\n{links}</ul>\n</nav>\n{}{}</aside>\n\
@@ -162,7 +124,7 @@ fn body(page: &Page, models: &Models, sections: &[&Section]) -> String {
         head(page, models),
         models.checkboxes(),
         THEMES,
-        warnings::note(page.results),
+        warnings(page.results),
         escape(page.version),
     )
 }
@@ -174,10 +136,7 @@ const THEMES: &str = "<fieldset class=\"control themes\">\n<legend>Colors</legen
 
 /// What was run, in a line.
 fn head(page: &Page, models: &Models) -> String {
-    let mut facts = vec![match models.names.len() {
-        1 => "1 model".to_string(),
-        count => format!("{count} models"),
-    }];
+    let mut facts = vec![counted(models.names.len(), "model")];
     let (embeddings, energies) = samples::apart(page.results);
     if let Some(rows) = samples::rows(&embeddings).or(samples::rows(&energies)) {
         facts.push(format!("{rows} samples"));
@@ -192,8 +151,150 @@ fn head(page: &Page, models: &Models) -> String {
 
 /// Each letter of the page once, in order.
 fn letters(body: &str) -> String {
-    body.chars()
-        .collect::<std::collections::BTreeSet<char>>()
-        .into_iter()
-        .collect()
+    sorted(body.chars()).into_iter().collect()
+}
+
+/// The models of a run, in the order that gives them their colors in figures.
+pub(crate) struct Models<'a> {
+    pub(super) names: Vec<&'a str>,
+}
+
+impl<'a> Models<'a> {
+    pub(super) fn of(results: &'a Results) -> Self {
+        let mut names = crate::samples::models(results);
+        // Numbers about all models together carry no name.
+        names.retain(|name| !name.is_empty());
+        Models { names }
+    }
+
+    /// The name of a model beside a patch of its color.
+    pub(crate) fn swatch(&self, name: &str) -> String {
+        match self.names.iter().position(|known| *known == name) {
+            Some(i) => format!(
+                "<span class=\"swatch\" style=\"--swatch:var(--s{i})\"></span>{}",
+                escape(name)
+            ),
+            None => shown(name),
+        }
+    }
+
+    /// A box for each of several models.
+    fn checkboxes(&self) -> String {
+        if self.names.len() < 2 {
+            return String::new();
+        }
+        let toggle = |name: &&str| {
+            let (toggle, swatch) = (of_model(name).replace("data-model", "data-toggle"), self.swatch(name));
+            format!("<label><input type=\"checkbox\" checked{toggle}> {swatch}</label>\n")
+        };
+        let boxes: String = self.names.iter().map(toggle).collect();
+        format!(
+            "<fieldset class=\"control models\">\n<legend>Models</legend>\n{boxes}\
+             <button type=\"button\" id=\"show-all\" hidden>Show all</button>\n</fieldset>\n"
+        )
+    }
+}
+
+/// A model's name as HTML; numbers about all models together carry none.
+pub(super) fn shown(name: &str) -> String {
+    match name {
+        "" => "all models".to_string(),
+        name => escape(name),
+    }
+}
+
+/// More warnings than this are folded away.
+const MOST_WARNINGS: usize = 4;
+
+pub(super) fn warnings(results: &Results) -> String {
+    let all = &results.warnings;
+    if all.is_empty() {
+        return String::new();
+    }
+    let items: String = all
+        .iter()
+        .map(|warning| format!("<li>{}</li>\n", escape(warning)))
+        .collect();
+    let title = counted(all.len(), "warning");
+    let open = if all.len() <= MOST_WARNINGS { " open" } else { "" };
+    format!("<details class=\"warnings\"{open}>\n<summary>{title}</summary>\n<ul>\n{items}</ul>\n</details>\n")
+}
+
+/// `1 model`, `2 models`.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+pub(super) fn inputs(page: &Page, models: &Models) -> String {
+    let mut html = String::new();
+    if !page.inputs.is_empty() {
+        html += &format!("<h3>Files</h3>\n{}", numbers(&input_files(page), models));
+    }
+    let mut options = Vec::new();
+    flatten("", page.spec, &mut options);
+    if !options.is_empty() {
+        let mut table = Table::new("Options", "options");
+        table.columns = ["option", "value"].map(Column::text).to_vec();
+        for (name, value) in options {
+            table.push(vec![Cell::code(name), Cell::code(value)]);
+        }
+        html += &format!(
+            "<h3>Options</h3>\n<p>As they were resolved; the same options, inputs and version give the same numbers.</p>\n{}",
+            numbers(&table, models)
+        );
+    }
+    html += &format!("<h3>Version</h3>\n<p>repscope {}</p>\n", escape(page.version));
+    html
+}
+
+fn input_files(page: &Page) -> Table {
+    let mut table = Table::new("Files", "files");
+    table.columns = ["file", "shape", "type", "digest"].map(Column::text).to_vec();
+    for input in page.inputs {
+        let file = Cell {
+            about: input.about.clone(),
+            ..Cell::code(&input.path)
+        };
+        table.push(vec![
+            file,
+            Cell::text(&input.shape),
+            Cell::text(&input.dtype),
+            Cell::code(&input.digest),
+        ]);
+    }
+    table
+}
+
+/// Nested options under names with dots.
+fn flatten(name: &str, value: &Value, options: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(fields) => {
+            for (field, value) in fields {
+                let above = if name.is_empty() {
+                    String::new()
+                } else {
+                    format!("{name}.")
+                };
+                flatten(&format!("{above}{field}"), value, options);
+            }
+        }
+        Value::Null if name.is_empty() => {}
+        Value::Null => options.push((name.to_string(), "none".to_string())),
+        Value::String(text) => options.push((name.to_string(), text.clone())),
+        other => options.push((name.to_string(), other.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nested_options_have_names_with_dots() {
+        let spec = serde_json::json!({"seed": 0, "clid": {"k": [1, 2], "norm": "dim"}, "sample": null});
+        let mut options = Vec::new();
+        flatten("", &spec, &mut options);
+        let text: Vec<String> = options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(text, ["clid.k=[1,2]", "clid.norm=dim", "sample=none", "seed=0"]);
+    }
 }

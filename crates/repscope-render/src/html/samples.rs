@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! What the results know of single samples, each value at the row of its sample.
 
+use crate::samples::{self, column, table};
 use repscope_core::{ClassColumn, MetricId, Results, SampleTable};
 
 /// Tables that have a value for each sample, and which end of it is bad.
@@ -41,23 +42,13 @@ impl Measure {
 /// The samples of embeddings, and those of generated texts: in the results of several analyses these are other ones, with a count of
 /// their own. Classes belong to the embeddings where there are any.
 pub(super) fn apart(results: &Results) -> (Results, Results) {
-    let is_energy = |table: &&SampleTable| table.metric == "etes";
     let of = |samples: Vec<SampleTable>, has_classes: bool| Results {
         samples,
-        classes: if has_classes {
-            results.classes.clone()
-        } else {
-            Vec::new()
-        },
+        classes: results.classes.iter().filter(|_| has_classes).cloned().collect(),
         ..Results::default()
     };
-    let energies: Vec<SampleTable> = results.samples.iter().filter(is_energy).cloned().collect();
-    let embeddings: Vec<SampleTable> = results
-        .samples
-        .iter()
-        .filter(|table| !is_energy(table))
-        .cloned()
-        .collect();
+    let all = results.samples.iter().cloned();
+    let (energies, embeddings): (Vec<_>, Vec<_>) = all.partition(|table| table.metric == "etes");
     let has_embeddings = !embeddings.is_empty() || energies.is_empty();
     (of(embeddings, has_embeddings), of(energies, !has_embeddings))
 }
@@ -66,14 +57,15 @@ pub(super) fn apart(results: &Results) -> (Results, Results) {
 pub(super) fn rows(results: &Results) -> Option<usize> {
     let classes = results.classes.iter().map(|column| column.codes.len());
     let maps = results.samples.iter().filter(|table| table.metric == "map").map(length);
+    let is_asked = |table: &&SampleTable| MEASURES.iter().any(|(metric, _)| table.metric == *metric);
     let asked = results
         .samples
         .iter()
-        .filter(|table| MEASURES.iter().any(|(metric, _)| table.metric == *metric));
-    let asked = asked.map(|table| match row_numbers(table) {
-        Some(rows) => rows.iter().flatten().fold(0.0, |last: f64, row| last.max(row + 1.0)) as usize,
-        None => length(table),
-    });
+        .filter(is_asked)
+        .map(|table| match row_numbers(table) {
+            Some(rows) => rows.iter().flatten().fold(0.0, |last: f64, row| last.max(row + 1.0)) as usize,
+            None => length(table),
+        });
     classes.chain(maps).chain(asked).max().filter(|rows| *rows > 0)
 }
 
@@ -86,22 +78,6 @@ pub(super) fn classes(results: &Results, rows: usize) -> Vec<&ClassColumn> {
 /// What one of the `labels` is called.
 pub(super) fn singular(name: &str) -> &str {
     name.strip_suffix('s').unwrap_or(name)
-}
-
-/// A table of a model.
-pub(super) fn table<'a>(results: &'a Results, model: &str, metric: &str) -> Option<&'a SampleTable> {
-    results
-        .samples
-        .iter()
-        .find(|table| table.model == model && table.metric == metric)
-}
-
-pub(super) fn column<'a>(table: &'a SampleTable, name: &str) -> Option<&'a [Option<f64>]> {
-    table
-        .columns
-        .iter()
-        .find(|(own, _)| own == name)
-        .map(|(_, values)| values.as_slice())
 }
 
 /// The rows of the samples, where a table says them.
@@ -122,8 +98,7 @@ pub(super) fn measures(results: &Results, model: &str, rows: usize) -> Vec<Measu
             _ => name != "row",
         };
         let k = |name: &str| MetricId::from(name).level().unwrap_or(0.0);
-        let mut own: Vec<&(String, Vec<Option<f64>>)> =
-            table.columns.iter().filter(|(name, _)| is_measure(name)).collect();
+        let mut own: Vec<_> = table.columns.iter().filter(|(name, _)| is_measure(name)).collect();
         own.sort_by(|a, b| k(&a.0).total_cmp(&k(&b.0)));
         let (name, values) = own.get(own.len().saturating_sub(1) / 2)?;
         let values = at_rows(values, row_numbers(table), rows)?;
@@ -148,20 +123,14 @@ pub(super) fn beside_energies(results: &Results, model: &str, rows: usize) -> Ve
 
 /// Values brought to the rows of their samples. `None` where they do not stand for these rows.
 fn at_rows(values: &[Option<f64>], asked: Option<&[Option<f64>]>, rows: usize) -> Option<Vec<Option<f64>>> {
-    let finite = |value: &Option<f64>| value.filter(|x| x.is_finite());
-    let Some(asked) = asked else {
-        return (values.len() == rows).then(|| values.iter().map(finite).collect());
-    };
-    let mut placed = vec![None; rows];
-    for (row, value) in asked.iter().zip(values) {
-        let place = row
-            .filter(|row| *row >= 0.0)
-            .and_then(|row| placed.get_mut(row as usize));
-        if let Some(place) = place {
-            *place = finite(value);
-        }
+    let values = values
+        .iter()
+        .map(|value| value.filter(|x| x.is_finite()))
+        .collect::<Vec<_>>();
+    match asked {
+        None => (values.len() == rows).then_some(values),
+        Some(asked) => Some(samples::at_rows(&values, asked, rows)),
     }
-    Some(placed)
 }
 
 #[cfg(test)]

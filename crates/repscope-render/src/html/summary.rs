@@ -2,15 +2,14 @@
 //! The scores: a table for each analysis. With a few models a row is a metric; with many a row is a model, so that the
 //! table stays readable and can be sorted into a ranking.
 
-use super::models::Models;
 use super::safe::escape;
-use super::winners::lead;
+use super::{Models, shown};
 use crate::compare::probability::limit;
 use crate::etes::{System, order_remarks, reading};
 use crate::numbers::percent;
-use crate::scores::{Best, by_model, distinct, scores_with};
-use crate::table::html::render;
-use crate::table::{DIRECTIONS, Table, direction};
+use crate::scores::{Best, by_model, distinct, scores_with, winner};
+use crate::table::html::{described, render};
+use crate::table::{DIRECTIONS, Table};
 use repscope_core::{Analysis, Better, Results, metrics};
 
 /// With more models than this, a row is a model.
@@ -35,21 +34,14 @@ fn readings(part: &Results, models: &Models) -> String {
     let systems = System::all(part);
     let remarks = order_remarks(&systems);
     let remarks = remarks.iter().map(|remark| format!("<li>{}.</li>\n", escape(remark)));
-    let items: String = systems
-        .iter()
-        .map(|system| {
-            format!(
-                "<li><b>{}</b>: {}</li>\n",
-                models.swatch(system.name),
-                escape(&reading(system))
-            )
-        })
-        .chain(remarks)
-        .collect();
-    if items.is_empty() {
-        String::new()
-    } else {
-        format!("<ul class=\"readings\">\n{items}</ul>\n")
+    let item = |system: &System| {
+        let (name, reading) = (models.swatch(system.name), escape(&reading(system)));
+        format!("<li><b>{name}</b>: {reading}</li>\n")
+    };
+    let items: String = systems.iter().map(item).chain(remarks).collect();
+    match items.as_str() {
+        "" => items,
+        _ => format!("<ul class=\"readings\">\n{items}</ul>\n"),
     }
 }
 
@@ -93,13 +85,7 @@ fn by_analysis(results: &Results) -> Vec<(&'static str, &'static str, Results)> 
         let (title, question) = heading(&score.metric);
         match parts.iter_mut().find(|(known, ..)| *known == title) {
             Some((.., part)) => part.scores.push(score.clone()),
-            None => {
-                let part = Results {
-                    scores: vec![score.clone()],
-                    ..Results::default()
-                };
-                parts.push((title, question, part));
-            }
+            None => parts.push((title, question, score.clone().into())),
         }
     }
     parts
@@ -114,18 +100,15 @@ fn analysis(title: &str, part: &Results, results: &Results, models: &Models) -> 
     ];
     let table = scores_with(part, Best::Tested(results), facts);
     let is_long = table.columns.iter().filter(|column| column.is_split).count() > MOST_COLUMNS;
-    let table = if is_long {
-        Table {
-            caption: format!("{title}: scores by model"),
-            label: "scores by-model".to_string(),
-            ..by_model(table)
-        }
+    let (by, table) = if is_long {
+        ("model", by_model(table))
     } else {
-        Table {
-            caption: format!("{title}: scores by metric"),
-            label: "scores by-metric".to_string(),
-            ..table
-        }
+        ("metric", table)
+    };
+    let table = Table {
+        caption: format!("{title}: scores by {by}"),
+        label: format!("scores by-{by}"),
+        ..table
     };
     render(&table, models)
 }
@@ -133,14 +116,7 @@ fn analysis(title: &str, part: &Results, results: &Results, models: &Models) -> 
 /// What the marks of the tables mean.
 fn legend(results: &Results) -> String {
     let has = |better: &Better| results.scores.iter().any(|score| score.better == *better);
-    let mut parts: Vec<String> = DIRECTIONS
-        .into_iter()
-        .filter(has)
-        .map(|better| match better {
-            Better::Neither => "· a description".to_string(),
-            better => format!("{} {}", direction(better).0, direction(better).1),
-        })
-        .collect();
+    let mut parts: Vec<String> = DIRECTIONS.into_iter().filter(has).map(described).collect();
     parts.extend(results.differences.first().map(|difference| {
         format!(
             "<span class=\"best\"><b>marked</b></span> better than every other model on the same samples (adjusted p ≤ {})",
@@ -156,9 +132,47 @@ fn legend(results: &Results) -> String {
     if results.scores.iter().any(|score| score.value.is_none()) {
         parts.push("— no value, for the reason below".to_string());
     }
+    let parts = parts.join(" <span aria-hidden=\"true\">|</span> ");
+    format!("<p class=\"legend\">{parts}</p>\n")
+}
+
+/// How often each model is the best, in sentences. Empty where models were not compared.
+pub(super) fn lead(results: &Results, models: &Models) -> String {
+    let graded = results.differences.iter().filter(|d| d.better != Better::Neither);
+    let graded = distinct(graded.map(|d| d.metric.as_str()));
+    if graded.is_empty() {
+        return String::new();
+    }
+    let best: Vec<&str> = graded.iter().filter_map(|metric| winner(results, metric)).collect();
+    let count = |model: &str| best.iter().filter(|name| **name == model).count();
+    let mut ranked: Vec<(&str, usize)> = models.names.iter().map(|name| (*name, count(name))).collect();
+    ranked.retain(|(_, wins)| *wins > 0);
+    ranked.sort_by_key(|(_, wins)| std::cmp::Reverse(*wins));
+    let others = if models.names.len() > 2 {
+        "every other model"
+    } else {
+        "the other"
+    };
+    let scores = match graded.len() {
+        1 => "1 score with a direction".to_string(),
+        count => format!("{count} scores with a direction"),
+    };
+    let named = |(i, (name, wins)): (usize, &(&str, usize))| match i {
+        0 => format!("<b>{}</b> is better than {others} in {wins}", shown(name)),
+        _ => format!("<b>{}</b> in {wins}", shown(name)),
+    };
+    let list: Vec<String> = ranked.iter().enumerate().map(named).collect();
+    let undecided = match graded.len() - best.len() {
+        0 => String::new(),
+        count => format!(" In {count} no model is."),
+    };
+    let sentence = match list.as_slice() {
+        [] => format!("In none of {scores} is a model better than {others}."),
+        list => format!("Of {scores}, {}.{undecided}", list.join(", ")),
+    };
     format!(
-        "<p class=\"legend\">{}</p>\n",
-        parts.join(" <span aria-hidden=\"true\">|</span> ")
+        "<p class=\"lead\">{sentence}</p>\n<p class=\"quiet\">Scores of one analysis measure related things: \
+         the counts are no ranking of models.</p>\n"
     )
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! The samples that a model treats worst, for looking at them.
 
-use super::models::Models;
+use super::Models;
 use super::samples::{Bad, Measure, beside_energies, classes, measures, rows, singular};
+use crate::scores::sorted;
 use crate::table::html::{alike, numbers};
 use crate::table::{Cell, Column, Emphasis, Kind, NONE, Table};
 use repscope_core::{ClassColumn, Results};
@@ -65,25 +66,17 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
 /// Rows that the tables list, for any model.
 pub(super) fn listed(results: &Results, models: &Models, count: usize) -> BTreeSet<usize> {
     all(results, models, count)
-        .iter()
-        .flat_map(|worst| worst.rows.iter().copied())
+        .into_iter()
+        .flat_map(|worst| worst.rows)
         .collect()
 }
 
 fn all<'a>(results: &Results, models: &Models<'a>, count: usize) -> Vec<Worst<'a>> {
     let of = |model: &&'a str| {
         let measures = measures(results, model, count);
-        let mut rows = BTreeSet::new();
-        for measure in &measures {
-            rows.extend(worst_rows(measure));
-        }
-        let mut rows: Vec<usize> = rows.into_iter().collect();
-        let key = |row: &usize| {
-            measures
-                .first()
-                .and_then(|measure| measure.goodness(*row))
-                .unwrap_or(f64::INFINITY)
-        };
+        let mut rows = sorted(measures.iter().flat_map(worst_rows));
+        let key = |row: usize| measures.first()?.goodness(row);
+        let key = |row: &usize| key(*row).unwrap_or(f64::INFINITY);
         rows.sort_by(|a, b| key(a).total_cmp(&key(b)));
         let beside = beside_energies(results, model, count);
         (!rows.is_empty()).then_some(Worst {
@@ -98,33 +91,21 @@ fn all<'a>(results: &Results, models: &Models<'a>, count: usize) -> Vec<Worst<'a
 
 /// The rows with the worst values; of equal ones those that come first.
 fn worst_rows(measure: &Measure) -> Vec<usize> {
-    let mut known: Vec<(f64, usize)> = (0..measure.values.len())
-        .filter_map(|row| Some((measure.goodness(row)?, row)))
-        .collect();
+    let known = (0..measure.values.len()).filter_map(|row| Some((measure.goodness(row)?, row)));
+    let mut known: Vec<(f64, usize)> = known.collect();
     known.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     known.iter().take(WORST).map(|(_, row)| *row).collect()
 }
 
 fn table(worst: &Worst, found: &[Worst], classes: &[&ClassColumn]) -> Table {
     let has_others = found.len() > 1;
-    let mut table = Table {
-        caption: format!("Worst samples of {}", worst.model),
-        label: "worst".to_string(),
-        ..Table::default()
-    };
+    let mut table = Table::captioned(format!("Worst samples of {}", worst.model), "worst");
     table.columns = vec![Column::number("row")];
-    table
-        .columns
-        .extend(classes.iter().map(|class| Column::text(singular(&class.name))));
-    table
-        .columns
-        .extend(worst.measures.iter().map(|measure| Column::number(&measure.name)));
-    table
-        .columns
-        .extend(worst.beside.iter().map(|(name, _)| Column::number(*name)));
-    table
-        .columns
-        .extend(has_others.then(|| Column::text("also listed for").quiet()));
+    let columns = &mut table.columns;
+    columns.extend(classes.iter().map(|class| Column::text(singular(&class.name))));
+    columns.extend(worst.measures.iter().map(|measure| Column::number(&measure.name)));
+    columns.extend(worst.beside.iter().map(|(name, _)| Column::number(*name)));
+    columns.extend(has_others.then(|| Column::text("also listed for").quiet()));
     let of_rows = |values: &[Option<f64>]| alike(&worst.rows.iter().map(|row| values[*row]).collect::<Vec<_>>());
     let measured = worst.measures.iter().map(|measure| {
         let marked = worst_rows(measure);

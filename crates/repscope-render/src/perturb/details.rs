@@ -5,7 +5,8 @@
 use super::json::Json;
 use super::summary::key;
 use super::{BASELINE, Run, cell, names};
-use repscope_core::{Better, Breakdown, Results, Score};
+use crate::csv_files::word;
+use repscope_core::{Breakdown, Results, Score};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -27,9 +28,9 @@ pub fn perturb_details(results: &Results, suffix: &str, config: &Value) -> Strin
         ("model", Json::text(run.model)),
         ("config", config),
         ("scores", Json::List(scores.map(of_score).collect())),
-        ("per_class", per_class(&run, suffix)),
+        ("per_class", per_class(&run, suffix, "accuracy")),
         ("confusion_matrices", confusion_matrices(&run, suffix)),
-        ("per_class_pis", per_class_pis(&run, suffix)),
+        ("per_class_pis", per_class(&run, suffix, "pis")),
         ("warnings", Json::List(warnings.collect())),
     ])
     .document()
@@ -37,11 +38,6 @@ pub fn perturb_details(results: &Results, suffix: &str, config: &Value) -> Strin
 
 fn of_score(score: &Score) -> Json {
     let text = |text: &Option<String>| text.as_deref().map_or(Json::Null, Json::text);
-    let better = match score.better {
-        Better::Higher => "higher",
-        Better::Lower => "lower",
-        Better::Neither => "neither",
-    };
     Json::object([
         ("metric", Json::text(score.metric.as_str())),
         ("value", Json::number(score.value)),
@@ -49,7 +45,7 @@ fn of_score(score: &Score) -> Json {
         ("level", Json::number(score.level)),
         ("standard_error", Json::number(score.standard_error)),
         ("n", Json::Count(score.n as u64)),
-        ("better", Json::text(better)),
+        ("better", Json::text(word(score.better))),
         ("chance", Json::number(score.chance)),
         ("unit", text(&score.unit)),
         ("method", text(&score.method)),
@@ -78,19 +74,9 @@ fn by_head_and_set(run: &Run, suffix: &str, of: impl Fn(&str, &str) -> Option<Js
     run.heads.iter().filter_map(of_head).collect()
 }
 
-fn per_class(run: &Run, suffix: &str) -> Json {
-    let of = |head: &str, set: &str| {
-        let table = run.breakdown(&format!("accuracy.{head}@{set}"))?;
-        Some(Json::List(lines(table)))
-    };
-    Json::Object(by_head_and_set(run, suffix, of))
-}
-
-fn per_class_pis(run: &Run, suffix: &str) -> Json {
-    let of = |head: &str, set: &str| {
-        let table = run.breakdown(&format!("pis.{head}@{set}"))?;
-        Some(Json::List(lines(table)))
-    };
+fn per_class(run: &Run, suffix: &str, measure: &str) -> Json {
+    let table = |head: &str, set: &str| run.breakdown(&format!("{measure}.{head}@{set}"));
+    let of = |head: &str, set: &str| Some(Json::List(lines(table(head, set)?)));
     Json::Object(by_head_and_set(run, suffix, of))
 }
 
@@ -99,16 +85,15 @@ fn lines(table: &Breakdown) -> Vec<Json> {
     let count = table.keys.first().map_or(0, |key| key.values.len());
     let line = |line: usize| {
         let names = table.keys.iter().map(|key| {
-            let name = key
-                .values
-                .get(line)
-                .map_or(Json::Null, |name| Json::text(name.as_str()));
-            (key.name.as_str(), name)
+            let name = key.values.get(line);
+            (
+                key.name.as_str(),
+                name.map_or(Json::Null, |name| Json::text(name.as_str())),
+            )
         });
         let numbers = table.columns.iter().map(|column| {
             let value = cell(table, &column.name, line);
-            let is_count = COUNTS.contains(&column.name.as_str());
-            let value = if is_count {
+            let value = if COUNTS.contains(&column.name.as_str()) {
                 Json::count(value)
             } else {
                 Json::number(value)

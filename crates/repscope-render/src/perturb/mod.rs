@@ -6,21 +6,18 @@
 //! What the results hold is sorted in `run`; `grids` and `remarks` decide what the tables say.
 
 mod details;
-pub(crate) mod files;
 mod findings;
-mod grids;
 mod json;
 mod latex;
-mod macros;
-mod remarks;
 mod run;
 mod summary;
 mod table;
 #[cfg(test)]
 pub(crate) mod testdata;
 
-use crate::numbers::{number, number_with_interval};
-use run::{BASELINE, cell, names};
+use crate::breakdowns::{cell, names};
+use crate::numbers::written;
+use run::BASELINE;
 
 pub use details::perturb_details;
 pub use findings::{Finding, perturb_findings};
@@ -28,14 +25,3 @@ pub use latex::perturb_latex;
 pub(crate) use run::{ClassImpact, Run, Set};
 pub use summary::perturb_summary;
 pub use table::perturb_table;
-
-/// A value with its interval: `11.75 [11.51, 11.99]`.
-fn written(value: f64, interval: Option<[f64; 2]>) -> String {
-    match interval {
-        Some(interval) => {
-            let (value, interval) = number_with_interval(value, interval);
-            format!("{value} {interval}")
-        }
-        None => number(value),
-    }
-}

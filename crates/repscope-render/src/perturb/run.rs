@@ -2,7 +2,8 @@
 //! The scores of perturbed inputs, sorted: each belongs to a model, a head and a set, which its printed identity says
 //! (`pis.modulation.drop@top1`).
 
-use crate::scores::distinct;
+use crate::breakdowns::{self, cell, names};
+use crate::scores::{distinct, grouped};
 use repscope_core::{Breakdown, MetricId, Results, Score};
 
 /// The name of all heads together, and of the inputs as they are.
@@ -39,24 +40,22 @@ pub(crate) struct Set {
 impl<'a> Run<'a> {
     /// The models that were perturbed.
     pub(crate) fn all(results: &'a Results) -> Vec<Self> {
-        let of_perturbation = results.scores.iter().filter(|score| is_of_perturbation(&score.metric));
-        let known: Vec<(&str, &MetricId)> = of_perturbation
-            .map(|score| (score.model.as_str(), &score.metric))
-            .collect();
-        let models = distinct(known.iter().map(|(model, _)| *model));
-        let run = |model: &'a str| {
-            let own = || known.iter().filter(move |(of, _)| *of == model).map(|(_, id)| *id);
-            let mut heads = distinct(own().filter_map(|id| id.head()));
+        let known = results.scores.iter().filter(|score| is_of_perturbation(&score.metric));
+        let run = |(model, ids): (&'a str, Vec<&MetricId>)| {
+            let mut heads = distinct(ids.iter().filter_map(|id| id.head()));
             heads.sort_by_key(|head| *head != COMBINED);
-            let names = distinct(own().filter(|id| is_of_set(id)).filter_map(|id| id.at()));
+            let of_sets = ids
+                .iter()
+                .filter(|id| id.part().is_empty() && id.at() != Some(BASELINE));
             Run {
                 results,
                 model,
                 heads: heads.into_iter().map(str::to_string).collect(),
-                sets: sets(results, model, &names),
+                sets: sets(results, model, &distinct(of_sets.filter_map(|id| id.at()))),
             }
         };
-        models.into_iter().map(run).collect()
+        let by_model = grouped(known.map(|score| (score.model.as_str(), &score.metric)));
+        by_model.into_iter().map(run).collect()
     }
 
     /// The first of them: what a command that perturbs one model asks for.
@@ -103,8 +102,7 @@ impl<'a> Run<'a> {
     }
 
     pub(crate) fn breakdown(&self, metric: &str) -> Option<&'a Breakdown> {
-        let mut tables = self.results.breakdowns.iter();
-        tables.find(|table| table.model == self.model && table.metric == metric)
+        breakdowns::find(self.results, self.model, metric)
     }
 
     /// The classes of a head, the most sensitive first; those without samples are left out.
@@ -142,21 +140,15 @@ pub(crate) struct ClassImpact<'a> {
     pub(crate) p: Option<f64>,
 }
 
-/// Whether it is a score of perturbed predictions.
+/// Whether it is a score of perturbed predictions: it has a head, and a set, a family or the inputs as they are.
 fn is_of_perturbation(id: &MetricId) -> bool {
     id.head().is_some() && id.at().is_some()
-}
-
-/// Whether it speaks of a set; the others speak of a family, or of the inputs as they are.
-fn is_of_set(id: &MetricId) -> bool {
-    id.part().is_empty() && id.at() != Some(BASELINE)
 }
 
 /// Strength and family are told by the table of all heads and sets, or by the name. A set of which neither tells them has no
 /// place among the others and is left out.
 fn sets(results: &Results, model: &str, wanted: &[&str]) -> Vec<Set> {
-    let mut tables = results.breakdowns.iter();
-    let table = tables.find(|table| table.model == model && table.metric == "pis");
+    let table = breakdowns::find(results, model, "pis");
     let of = |name: &&str| {
         let line = table.and_then(|table| {
             let line = names(table, "set").iter().position(|set| set == name)?;
@@ -177,10 +169,7 @@ fn sets(results: &Results, model: &str, wanted: &[&str]) -> Vec<Set> {
         })
     };
     let mut sets: Vec<Set> = wanted.iter().filter_map(of).collect();
-    let families: Vec<String> = distinct(sets.iter().map(|set| set.family.as_str()))
-        .into_iter()
-        .map(str::to_string)
-        .collect();
+    let families = distinct(sets.iter().map(|set| set.family.clone()));
     let place = |set: &Set| families.iter().position(|family| *family == set.family);
     sets.sort_by(|a, b| place(a).cmp(&place(b)).then(a.percent.total_cmp(&b.percent)));
     sets
@@ -191,18 +180,6 @@ fn from_name(name: &str) -> Option<(String, f64)> {
     let family = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let percent: f64 = name[family.len()..].parse().ok()?;
     (percent > 0.0 && !family.is_empty()).then(|| (family.to_string(), percent))
-}
-
-/// A column of names; empty where there is none.
-pub(super) fn names<'t>(table: &'t Breakdown, name: &str) -> &'t [String] {
-    let key = table.keys.iter().find(|key| key.name == name);
-    key.map_or(&[], |key| &key.values)
-}
-
-/// A finite number of a column.
-pub(super) fn cell(table: &Breakdown, column: &str, line: usize) -> Option<f64> {
-    let column = table.columns.iter().find(|own| own.name == column)?;
-    column.values.get(line).copied().flatten().filter(|x| x.is_finite())
 }
 
 #[cfg(test)]

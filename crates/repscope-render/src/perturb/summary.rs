@@ -35,6 +35,7 @@ pub fn perturb_summary(results: &Results, suffix: &str, findings: &[Finding]) ->
         return Json::object(keys.map(|key| (key, empty()))).document();
     };
     let baseline = |head: &str| value(run.baseline(head));
+    let chance = |head: &str| Json::number(run.baseline(head).and_then(|score| score.chance));
     let sets = run.sets.iter().map(|set| (key(&set.name, suffix), of_set(&run, set)));
     let families = run.families();
     let families = families.iter().map(|family| (*family, of_family(&run, family)));
@@ -44,12 +45,7 @@ pub fn perturb_summary(results: &Results, suffix: &str, findings: &[Finding]) ->
         ("perturbation_results", Json::object(sets)),
         ("key_findings", key_findings(&run)),
         ("baseline_interval", by_head(&run, |head| interval(run.baseline(head)))),
-        (
-            "chance",
-            by_head(&run, |head| {
-                Json::number(run.baseline(head).and_then(|score| score.chance))
-            }),
-        ),
+        ("chance", by_head(&run, chance)),
         ("families", Json::object(families)),
         ("findings", Json::List(findings.iter().map(of_finding).collect())),
         ("model", Json::text(run.model)),
@@ -82,6 +78,7 @@ fn interval(score: Option<&Score>) -> Json {
 fn of_set(run: &Run, set: &Set) -> Json {
     let name = set.name.as_str();
     let of = |part: &'static str| by_head(run, move |head| value(run.pis(head, part, name)));
+    let interval_of = |part: &'static str| by_head(run, move |head| interval(run.pis(head, part, name)));
     let mut members = vec![
         ("accuracy", by_head(run, |head| value(run.accuracy(head, name)))),
         ("pis", of("")),
@@ -93,11 +90,8 @@ fn of_set(run: &Run, set: &Set) -> Json {
             "accuracy_interval",
             by_head(run, |head| interval(run.accuracy(head, name))),
         ),
-        ("pis_interval", by_head(run, |head| interval(run.pis(head, "", name)))),
-        (
-            "accuracy_drop_interval",
-            by_head(run, |head| interval(run.pis(head, ".drop", name))),
-        ),
+        ("pis_interval", interval_of("")),
+        ("accuracy_drop_interval", interval_of(".drop")),
     ];
     let mut reasons: Vec<(String, Json)> = Vec::new();
     for (key, part) in BESIDE {

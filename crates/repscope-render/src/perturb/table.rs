@@ -2,20 +2,21 @@
 //! What a reader wants to see first: every set of every head, one number per family, the most sensitive classes, and which
 //! checks hold.
 
-use super::Run;
 use super::findings::Finding;
-use super::grids::{classes, families, of_head};
-use super::remarks::remarks;
-use crate::table::{Block, Check, Document, Item};
+use super::{Run, Set, written};
+use crate::compare::probability::probability;
+use crate::numbers::{interval_head, number, percent, rough};
+use crate::scores::{distinct, grouped};
+use crate::table::{Block, Cell, Check, Column, Document, Item, NONE, Row, Table, reason};
 use crate::text::printable;
-use crate::{Color, Format, long_csv};
-use repscope_core::Results;
+use crate::{Color, Format, csv_files};
+use repscope_core::{Results, Score};
 
 /// Writes the scores of perturbed inputs and what was found. `width` (terminal columns) and `color` matter to
 /// [`Format::Table`] only. [`Format::Csv`] is the long form of all scores.
 pub fn perturb_table(results: &Results, findings: &[Finding], format: Format, width: usize, color: Color) -> String {
     if format == Format::Csv {
-        return long_csv::render(results);
+        return csv_files::long(results);
     }
     let Some(run) = Run::first(results) else {
         return crate::render(&Results::default(), format, width, color);
@@ -41,6 +42,160 @@ fn item(finding: &Finding) -> Item {
         name: printable(&finding.check),
         text: printable(&finding.evidence),
     }
+}
+
+/// So many classes of each head are shown.
+const CLASSES: usize = 3;
+
+/// Every set of a head.
+pub(super) fn of_head(run: &Run, head: &str) -> Table {
+    let baseline = run.baseline(head);
+    let mut title = printable(head);
+    if let Some(value) = baseline.and_then(|score| Some(written(score.value?, score.interval))) {
+        title += &format!(": accuracy {value} without perturbation");
+    }
+    if let Some(score) = baseline {
+        let chance = score.chance.map(|chance| format!("chance {}, ", rough(chance)));
+        title += &format!(", {}{} samples", chance.unwrap_or_default(), score.n);
+    }
+    let interval = interval_head(baseline.and_then(|score| score.level));
+    let has_lit = has_lit(run);
+    let mut table = Table::new(title, label(head));
+    // The interval of the accuracy says the least, that of the score being of the same samples.
+    table.columns = vec![
+        Column::text("set"),
+        Column::number("accuracy").with_interval(&interval).spare_interval(0),
+        Column::number("drop"),
+        Column::number("PIS").with_interval(&interval),
+    ];
+    table.columns.extend(has_lit.then(|| Column::number("PIS (lit)")));
+    table.columns.push(Column::number("p"));
+    for (i, set) in run.sets.iter().enumerate() {
+        let pis = |part: &str| run.pis(head, part, &set.name);
+        let p = pis(".p").and_then(|score| score.value);
+        let mut cells = vec![
+            Cell::text(&set.name),
+            known(run.accuracy(head, &set.name)),
+            known(pis(".drop")).alone(),
+            known(pis("")),
+        ];
+        cells.extend(has_lit.then(|| known(pis("(f=lit)")).alone()));
+        cells.push(Cell::written(probability(p), p));
+        table.rows.push(Row {
+            cells,
+            opens_block: i > 0 && run.sets[i - 1].family != set.family,
+            models: Vec::new(),
+        });
+    }
+    table
+}
+
+/// One number for all strengths of a family; nothing where a family has but one.
+pub(super) fn families(run: &Run) -> Option<Table> {
+    let families = run.families();
+    let has_several = families.iter().any(|family| run.of_family(family).len() > 1);
+    let mut table = Table::new("All strengths together", label("families"));
+    table.columns = vec![
+        Column::text("head, family"),
+        Column::number("mean PIS").with_interval("interval"),
+        Column::number("AOPC"),
+        Column::number("deletion"),
+    ];
+    for head in run.heads.iter().filter(|_| has_several) {
+        for family in &families {
+            let of = |part: &str| known(run.pis(head, part, family));
+            let name = Cell::text(format!("{head}, {family}"));
+            table.push(vec![name, of(".mean"), of(".aopc").alone(), of(".deletion").alone()]);
+        }
+    }
+    Some(table).filter(|table| !table.rows.is_empty())
+}
+
+/// The classes of each head that lose most at the strongest set.
+pub(super) fn classes(run: &Run) -> Option<Table> {
+    let set = run.strongest()?;
+    let title = format!("Most sensitive classes at {}", printable(&set.name));
+    let mut table = Table::new(title, label("classes"));
+    table.columns = vec![
+        Column::text("class"),
+        Column::number("PIS").with_interval("interval"),
+        Column::number("before"),
+        Column::number("after"),
+        Column::number("samples").spare(0),
+        Column::number("p"),
+    ];
+    for head in &run.heads {
+        for impact in run.by_class(head, &set.name).iter().take(CLASSES) {
+            let share = |x: Option<f64>| Cell::optional(x, number);
+            table.push(vec![
+                Cell::text(format!("{head}: {}", impact.class)),
+                Cell::with_interval(impact.pis, impact.interval),
+                share(impact.baseline),
+                share(impact.accuracy),
+                share(impact.samples),
+                Cell::written(probability(impact.p), impact.p),
+            ]);
+        }
+    }
+    Some(table).filter(|table| !table.rows.is_empty())
+}
+
+/// Several tables of one run need labels of their own.
+fn label(name: &str) -> String {
+    format!("perturb-{}", name.replace(|c: char| !c.is_ascii_alphanumeric(), "-"))
+}
+
+fn has_lit(run: &Run) -> bool {
+    let lit = |set: &Set| {
+        run.pis(run.leading(), "(f=lit)", &set.name)
+            .and_then(|score| score.value)
+    };
+    run.sets.iter().any(|set| lit(set).is_some())
+}
+
+/// The value of a score; a dash where it was not computed either.
+fn known(score: Option<&repscope_core::Score>) -> Cell {
+    score.map_or_else(|| Cell::optional(None, number), |score| Cell::score(Some(score)))
+}
+
+/// What the columns mean, how intervals were made, and why values are missing.
+pub(super) fn remarks(run: &Run) -> Vec<String> {
+    let mut remarks = vec![
+        "PIS: accuracy lost, divided by the share that was meant to be masked; (lit): by the share of lit pixels that was. Larger \
+         is more sensitive, which is neither good nor bad. p: McNemar's, not adjusted for the number of sets and classes."
+            .to_string(),
+    ];
+    if families(run).is_some() {
+        remarks
+            .push("AOPC: mean accuracy lost over all strengths, 0 included; deletion: mean accuracy left.".to_string());
+    }
+    let drawn = || run.results.scores.iter().filter(|score| score.model == run.model);
+    let way = |score: &Score| {
+        let method = score.method.as_deref().filter(|_| score.interval.is_some())?;
+        let what = match (score.metric.family(), score.metric.part()) {
+            ("accuracy", _) => "accuracy",
+            ("pis", "mean" | "aopc" | "deletion") => "mean PIS",
+            ("pis", "relative") => return None,
+            ("pis", _) => "PIS",
+            _ => return None,
+        };
+        let unit = score.unit.as_deref().unwrap_or("samples");
+        Some(format!("{method} over {unit} ({what})"))
+    };
+    let ways: Vec<String> = drawn().filter_map(way).collect();
+    if let (false, Some(level)) = (ways.is_empty(), drawn().find_map(|score| score.level)) {
+        let ways = distinct(ways.iter().map(String::as_str)).join("; ");
+        remarks.push(format!("{} intervals: {ways}", percent(level)));
+    }
+    let missing = drawn().filter(|score| score.value.is_none() && score.metric.parameter("f") != Some("all"));
+    for (why, of) in grouped(missing.map(|score| (reason(score), score.metric.as_str()))) {
+        let who = match of.as_slice() {
+            [one] => one.to_string(),
+            several => format!("{} and {} more", several[0], several.len() - 1),
+        };
+        remarks.push(printable(&format!("{NONE} {who}: {why}")));
+    }
+    remarks
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub fn retrieval_summary(results: &Results) -> String {
         text.push_str(&format!("{wide}\n\n"));
         for part in directions {
             let rule = "-".repeat(40);
-            text.push_str(&format!("{}:\n{rule}\n", printable(&title(part.direction, "->"))));
+            text.push_str(&format!("{}:\n{rule}\n", printable(&title(part.sides, "->"))));
             for k in part.ks(|measure| measure == MEASURE) {
                 text.push_str(&format!("  K={k:>3}  =>  Label-Recall@K = {}\n", value(part, k)));
             }
@@ -55,18 +55,15 @@ fn value(part: &Part<'_>, k: usize) -> String {
 /// there are several, add a level above.
 pub fn retrieval_json(results: &Results) -> String {
     let parts = with_the_measure(results);
-    let model_of = |part: &Part<'_>| part.model.to_string();
-    let by_model = |models: Vec<&[Part<'_>]>| -> Vec<(String, Json)> {
-        models
-            .into_iter()
-            .map(|own| (model_of(&own[0]), of_model(own)))
-            .collect()
-    };
     let models: Vec<&[Part<'_>]> = parts.chunk_by(|a, b| a.model == b.model).collect();
     let json = match models.as_slice() {
-        [] => Json::Object(Vec::new()),
         [one] => of_model(one),
-        _ => Json::Object(by_model(models)),
+        several => Json::Object(
+            several
+                .iter()
+                .map(|own| (own[0].model.to_string(), of_model(own)))
+                .collect(),
+        ),
     };
     let mut text = String::new();
     json.write(0, &mut text);

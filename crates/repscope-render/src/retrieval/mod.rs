@@ -2,12 +2,12 @@
 //! The scores of a retrieval, sorted: each belongs to a model, a set of labels, a direction, a measure and a K, all of
 //! which its printed identity says (`label_precision.text2sensor.macro(labels=l2)@10`).
 
-pub(crate) mod files;
 pub(crate) mod label_retrieval;
 pub(crate) mod readings;
 pub(crate) mod table;
 
 use crate::scores::distinct;
+use crate::text::capitalized;
 use repscope_core::{Analysis, MetricId, Results, Score, Takes};
 
 /// All scores of one direction, for one model and one set of labels.
@@ -15,6 +15,8 @@ pub(crate) struct Part<'a> {
     pub(crate) model: &'a str,
     pub(crate) labels: Option<&'a str>,
     pub(crate) direction: &'a str,
+    /// Both sides of the direction, the queries first.
+    pub(crate) sides: (&'a str, &'a str),
     scores: Vec<&'a Score>,
 }
 
@@ -38,12 +40,12 @@ pub(crate) fn parts(results: &Results) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     for model in distinct(known().map(|score| score.model.as_str())) {
         let own = || known().filter(|score| score.model == model);
-        let mut sets: Vec<Option<&str>> = Vec::new();
-        for score in own().filter(|score| is_of_labels(&score.metric)) {
-            if !sets.contains(&score.metric.labels()) {
-                sets.push(score.metric.labels());
-            }
-        }
+        let mut sets = distinct(
+            own()
+                .map(|score| &score.metric)
+                .filter(|id| is_of_labels(id))
+                .map(|id| id.labels()),
+        );
         if sets.is_empty() {
             sets.push(None);
         }
@@ -55,7 +57,8 @@ pub(crate) fn parts(results: &Results) -> Vec<Part<'_>> {
                     i == 0
                 }
             };
-            for direction in distinct(own().filter_map(|score| score.metric.direction())) {
+            let directions = distinct(own().filter_map(|score| score.metric.direction().zip(score.metric.sides())));
+            for (direction, sides) in directions {
                 let is_own = |score: &&Score| score.metric.direction() == Some(direction) && belongs(&score.metric);
                 let scores: Vec<&Score> = own().filter(is_own).collect();
                 if !scores.is_empty() {
@@ -63,6 +66,7 @@ pub(crate) fn parts(results: &Results) -> Vec<Part<'_>> {
                         model,
                         labels,
                         direction,
+                        sides,
                         scores,
                     });
                 }
@@ -103,23 +107,15 @@ impl<'a> Part<'a> {
 
     /// Every K of these measures, in the order given.
     pub(crate) fn ks(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<usize> {
-        let mut ks = Vec::new();
         let wanted = self.scores.iter().filter(|score| is_wanted(score.metric.measure()));
-        for k in wanted.filter_map(|score| score.metric.k()) {
-            if !ks.contains(&k) {
-                ks.push(k);
-            }
-        }
-        ks
+        distinct(wanted.filter_map(|score| score.metric.k()))
     }
 
     /// How many queries count.
     pub(crate) fn queries(&self) -> usize {
         let of = |measure: &str| self.scores.iter().find(|score| score.metric.measure() == measure);
-        let known = of("label_precision")
-            .or_else(|| of("pair_recall"))
-            .or_else(|| self.scores.first());
-        known.map_or(0, |score| score.n)
+        let known = of("label_precision").or_else(|| of("pair_recall"));
+        known.or_else(|| self.scores.first()).map_or(0, |score| score.n)
     }
 
     /// How many targets each query ranks. A recall of K of N targets is K/N by chance, so the chance level tells N.
@@ -134,21 +130,14 @@ impl<'a> Part<'a> {
 
     /// `Text → Sensor`.
     pub(crate) fn title(&self) -> String {
-        title(self.direction, "→")
+        title(self.sides, "→")
     }
 }
 
-/// The direction in the words of label retrieval: `text2sensor` is `Text -> Sensor`.
-pub(crate) fn title(direction: &str, arrow: &str) -> String {
-    let (query, target) = direction.split_once('2').unwrap_or((direction, ""));
-    let capitalized = |name: &str| {
-        let mut letters = name.chars();
-        letters
-            .next()
-            .map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
-    };
-    let query = match direction {
-        "prototype2sensor" | "prototype2text" => "Text Prototype".to_string(),
+/// A direction in the words of label retrieval: `text2sensor` is `Text -> Sensor`.
+pub(crate) fn title((query, target): (&str, &str), arrow: &str) -> String {
+    let query = match (query, target) {
+        ("prototype", "sensor" | "text") => "Text Prototype".to_string(),
         _ => capitalized(query),
     };
     format!("{query} {arrow} {}", capitalized(target))
@@ -204,7 +193,8 @@ mod tests {
             ("left_half2émotion", "Left_half -> Émotion"),
         ];
         for (direction, expected) in cases {
-            assert_eq!(title(direction, "->"), expected);
+            let sides = direction.split_once('2').expect("two sides");
+            assert_eq!(title(sides, "->"), expected);
         }
     }
 }

@@ -4,10 +4,10 @@
 
 use super::{Part, names, parts};
 use crate::numbers::{number_with_margin, percent, rough};
-use crate::scores::{Best, add_to_group, scores_with};
-use crate::table::{Block, Cell, Document, Table, reason};
-use crate::text::printable;
-use crate::{Color, Format, long_csv};
+use crate::scores::{Best, grouped, scores_with};
+use crate::table::{Block, Cell, Document, NONE, Table, reason};
+use crate::text::{join, printable};
+use crate::{Color, Format, csv_files};
 use repscope_core::{Results, Score};
 
 /// The measures at K that are shown, by row. The others (macro of recall, say) are in the CSV and JSON files only: a
@@ -55,17 +55,14 @@ const MEANINGS: [(&str, &str); 9] = [
 pub fn retrieval_table(results: &Results, format: Format, width: usize, color: Color) -> String {
     let parts = parts(results);
     if format == Format::Csv {
-        return long_csv::render(results);
+        return csv_files::long(results);
     }
     if parts.is_empty() {
         return crate::render(&Results::default(), format, width, color);
     }
     let (tables, scores): (Vec<Table>, Vec<Results>) = parts.iter().map(|part| table(part, &parts)).unzip();
     // How to read the rows is said once, over all tables.
-    let all = Results {
-        scores: scores.into_iter().flat_map(|results| results.scores).collect(),
-        ..Results::default()
-    };
+    let all: Results = scores.into_iter().flat_map(|results| results.scores).collect();
     let legend = meanings(&all).into_iter().chain(intervals(&all)).collect();
     let document = Document {
         blocks: tables.into_iter().map(Block::Table).collect(),
@@ -86,21 +83,14 @@ fn table(part: &Part<'_>, all: &[Part<'_>]) -> (Table, Results) {
     let mut table = scores_with(&results, Best::Unmarked, [false; 2]);
     table.title = printable(&format!("{title}: {}", counts(part)));
     table.label = format!("repscope-{label}");
-    table.legend = meanings(&results)
-        .map(|rows| format!("Rows: {rows}"))
-        .into_iter()
-        .collect();
-    table.legend.extend(intervals(&results));
+    let rows = meanings(&results).map(|rows| format!("Rows: {rows}"));
+    table.legend = rows.into_iter().chain(intervals(&results)).collect();
     table.remarks = remark(part).iter().map(|remark| printable(remark)).collect();
     for (i, row) in table.rows.iter_mut().enumerate() {
         row.opens_block = i > 0 && OPENING.contains(&row.cells[0].text.as_str());
         let name = row.cells[0].text.clone();
-        for (column, cell) in table
-            .columns
-            .iter()
-            .zip(&mut row.cells)
-            .filter(|(column, _)| column.is_split)
-        {
+        let cells = table.columns.iter().zip(&mut row.cells);
+        for (column, cell) in cells.filter(|(column, _)| column.is_split) {
             if let Some((value, margin)) = results.score(&column.head.text, &name).and_then(margin) {
                 (cell.text, cell.interval) = (value, margin);
             }
@@ -120,11 +110,8 @@ fn table(part: &Part<'_>, all: &[Part<'_>]) -> (Table, Results) {
 /// The scores at K as a table has them: K stands for the model, and no K is better than another.
 fn by_k(part: &Part<'_>) -> Results {
     let ks = part.ks(|measure| ROWS.iter().any(|(shown, _)| measure == *shown));
-    let is_one = |k: &usize| {
-        part.at(CEILING, *k)
-            .and_then(|score| score.value)
-            .is_some_and(|x| x > 1.0 - 1e-12)
-    };
+    let ceiling = |k: &usize| part.at(CEILING, *k).and_then(|score| score.value);
+    let is_one = |k: &usize| ceiling(k).is_some_and(|x| x > 1.0 - 1e-12);
     let is_free = !ks.is_empty() && ks.iter().all(is_one);
     let mut scores = Vec::new();
     for k in ks {
@@ -152,10 +139,7 @@ fn by_k(part: &Part<'_>) -> Results {
     if scores.iter().all(is_as_in_heading) {
         scores.iter_mut().for_each(|score| score.n = 0);
     }
-    Results {
-        scores,
-        ..Results::default()
-    }
+    scores.into()
 }
 
 /// Without the last digits that only rounding makes: 0.09999999999999998 is 0.1, and a chance level of 0.9991 is 1.
@@ -188,26 +172,16 @@ fn counts(part: &Part<'_>) -> String {
 
 /// The measures that have no K, in a line.
 fn remark(part: &Part<'_>) -> Option<String> {
-    let mut clauses: Vec<String> = Vec::new();
-    let of_whole = WHOLE
-        .iter()
-        .filter_map(|(measure, name)| Some((name, part.score(measure, None)?)));
-    let values: Vec<String> = of_whole
-        .map(|(name, score)| format!("{name} {}", value(score)))
-        .collect();
-    if !values.is_empty() {
-        clauses.push(format!("whole ranking: {}", values.join(", ")));
-    }
-    if let Some(gap) = part.score(GAP.0, None) {
-        clauses.push(format!("{} {}", GAP.1, value(gap)));
-    }
-    (!clauses.is_empty()).then(|| clauses.join("; "))
+    let of = |(measure, name): &(&str, &str)| Some(format!("{name} {}", value(part.score(measure, None)?)));
+    let whole = Some(join(WHOLE.iter().filter_map(of), ", ")).filter(|values| !values.is_empty());
+    let whole = whole.map(|values| format!("whole ranking: {values}"));
+    Some(join(whole.into_iter().chain(of(&GAP)), "; ")).filter(|remark| !remark.is_empty())
 }
 
 fn value(score: &Score) -> String {
     let score = &for_reading(score);
     let Some(x) = score.value else {
-        return "—".to_string();
+        return NONE.to_string();
     };
     let cell = Cell::with_interval(x, score.interval);
     let (value, interval) = margin(score).unwrap_or((cell.text, cell.interval));
@@ -218,38 +192,29 @@ fn value(score: &Score) -> String {
 
 /// Says how the intervals were made: the most common way, and of which rows another.
 fn intervals(results: &Results) -> Option<String> {
-    let mut ways: Vec<(String, Vec<&str>)> = Vec::new();
-    for score in results.scores.iter().filter(|score| score.interval.is_some()) {
-        let known = |part: &Option<String>| part.clone().unwrap_or_else(|| "not recorded".to_string());
-        let way = format!("{} over {}", known(&score.method), known(&score.unit));
-        add_to_group(&mut ways, way, &score.metric);
-    }
+    let known = |part: &Option<String>| part.clone().unwrap_or_else(|| "not recorded".to_string());
+    let way = |score: &Score| format!("{} over {}", known(&score.method), known(&score.unit));
+    let with_interval = results.scores.iter().filter(|score| score.interval.is_some());
+    let mut ways = grouped(with_interval.map(|score| (way(score), score.metric.as_str())));
     ways.sort_by_key(|(_, rows)| std::cmp::Reverse(rows.len()));
-    let level = results
-        .scores
-        .iter()
-        .find_map(|score| score.level)
-        .map_or("the".to_string(), percent);
-    let ways: Vec<String> = ways
-        .iter()
-        .enumerate()
-        .map(|(i, (way, rows))| {
-            if i == 0 {
-                way.clone()
-            } else {
-                format!("{way} for {}", rows.join(", "))
-            }
-        })
-        .collect();
-    (!ways.is_empty()).then(|| printable(&format!("± half of the {level} interval: {}", ways.join("; "))))
+    let level = results.scores.iter().find_map(|score| score.level);
+    let level = level.map_or("the".to_string(), percent);
+    let ways = join(
+        ways.iter().enumerate().map(|(i, (way, rows))| match i {
+            0 => way.clone(),
+            _ => format!("{way} for {}", rows.join(", ")),
+        }),
+        "; ",
+    );
+    (!ways.is_empty()).then(|| printable(&format!("± half of the {level} interval: {ways}")))
 }
 
 /// What the rows mean that do not say it themselves.
 fn meanings(results: &Results) -> Option<String> {
     let is_shown = |name: &str| results.scores.iter().any(|score| score.metric == name);
     let shown = MEANINGS.iter().filter(|(name, _)| is_shown(name));
-    let meanings: Vec<String> = shown.map(|(name, meaning)| format!("{name}: {meaning}")).collect();
-    (!meanings.is_empty()).then(|| meanings.join("; "))
+    let meanings = join(shown.map(|(name, meaning)| format!("{name}: {meaning}")), "; ");
+    Some(meanings).filter(|meanings| !meanings.is_empty())
 }
 
 #[cfg(test)]

@@ -62,15 +62,19 @@ impl Item {
     }
 }
 
-impl Check {
-    fn mark(self) -> &'static str {
-        match self {
-            Check::Holds => "✓",
-            Check::Fails => "✗",
-            Check::Open => "–",
-        }
+impl Item {
+    /// What stands before it in a list.
+    fn mark(&self) -> String {
+        let mark = self.check.map(|check| match check {
+            Check::Holds => "✓ ",
+            Check::Fails => "✗ ",
+            Check::Open => "– ",
+        });
+        mark.unwrap_or_default().to_string()
     }
+}
 
+impl Check {
     fn words(self) -> &'static str {
         match self {
             Check::Holds => "holds",
@@ -112,13 +116,11 @@ impl Document {
     }
 
     fn tables(&self) -> Vec<&Table> {
-        self.blocks
-            .iter()
-            .filter_map(|block| match block {
-                Block::Table(table) => Some(table),
-                _ => None,
-            })
-            .collect()
+        let tables = self.blocks.iter().filter_map(|block| match block {
+            Block::Table(table) => Some(table),
+            _ => None,
+        });
+        tables.collect()
     }
 
     fn terminal(&self, width: usize, color: Color) -> String {
@@ -131,25 +133,22 @@ impl Document {
             }
             match block {
                 Block::Table(table) => {
-                    let legend = match self.legend {
-                        None => terminal::legend(&[table], width, color),
-                        Some(_) => String::new(),
+                    let (legend, own) = match self.legend {
+                        None => (terminal::legend(&[table], width, color), lines(&table.legend)),
+                        Some(_) => Default::default(),
                     };
-                    let own = if self.legend.is_none() { &table.legend[..] } else { &[] };
-                    let below = legend + &terminal::reasons(table, width) + &lines(own) + &lines(&table.remarks);
-                    let gap = if below.is_empty() || table.rows.is_empty() {
-                        ""
-                    } else {
-                        "\n"
-                    };
+                    let below = legend + &terminal::reasons(table, width) + &own + &lines(&table.remarks);
+                    let is_apart = !below.is_empty() && !table.rows.is_empty();
+                    let gap = if is_apart { "\n" } else { "" };
                     text += &format!("{}{gap}{below}", terminal::numbers(table, width, color));
                 }
                 Block::Heading(title) => text += &format!("{}\n", Style::Bold.paint(title, color)),
                 Block::Text(sentences) => text += &wrap(sentences, width, ""),
                 Block::Verbatim(kept) => text += kept,
                 Block::List(items) => text.extend(items.iter().map(|item| {
-                    let mark = item.check.map_or(String::new(), |check| format!("{} ", check.mark()));
-                    wrap(&named(item), width, &mark)
+                    let name = Some(&item.name).filter(|name| !name.is_empty());
+                    let name = name.map(|name| format!("{name}: ")).unwrap_or_default();
+                    wrap(&format!("{name}{}", item.text), width, &item.mark())
                 })),
             }
         }
@@ -165,15 +164,12 @@ impl Document {
         for block in &self.blocks {
             match block {
                 Block::Table(table) => {
-                    let mut items = Vec::new();
-                    if self.legend.is_none() {
-                        items.extend(markdown::legend(&[table]));
-                    }
-                    items.extend(markdown::reasons(table));
-                    if self.legend.is_none() {
-                        items.extend(escaped(&table.legend));
-                    }
-                    items.extend(escaped(&table.remarks));
+                    let (legend, own) = match self.legend {
+                        None => (markdown::legend(&[table]), escaped(&table.legend)),
+                        Some(_) => Default::default(),
+                    };
+                    let items = legend.into_iter().chain(markdown::reasons(table)).chain(own);
+                    let items: Vec<String> = items.chain(escaped(&table.remarks)).collect();
                     let numbers = markdown::numbers(table);
                     blocks.extend(Some(numbers.trim_end().to_string() + "\n").filter(|text| text.len() > 1));
                     blocks.extend(Some(markdown::list(&items)).filter(|list| !list.is_empty()));
@@ -183,8 +179,8 @@ impl Document {
                 Block::Verbatim(kept) => blocks.push(format!("```text\n{}\n```\n", kept.trim_end())),
                 Block::List(items) => {
                     let item = |item: &Item| {
-                        let mark = item.check.map_or(String::new(), |check| format!("{} ", check.mark()));
-                        let name = Some(&item.name).filter(|name| !name.is_empty());
+                        let (mark, name) = (item.mark(), Some(&item.name));
+                        let name = name.filter(|name| !name.is_empty());
                         let name = name.map_or(String::new(), |name| format!("**{}**: ", markdown::escape(name)));
                         format!("{mark}{name}{}", markdown::escape(&item.text))
                     };
@@ -193,10 +189,8 @@ impl Document {
             }
         }
         if let Some(legend) = &self.legend {
-            let items: Vec<String> = markdown::legend(&self.tables())
-                .into_iter()
-                .chain(escaped(legend))
-                .collect();
+            let items = markdown::legend(&self.tables()).into_iter().chain(escaped(legend));
+            let items: Vec<String> = items.collect();
             // A comment, or GitHub would take two lists as one.
             blocks.push(format!("<!-- -->\n\n{}", markdown::list(&items)));
         }
@@ -218,20 +212,10 @@ impl Document {
                         name => format!("  \\item \\emph{{{}}}{words}: {text}\n", latex::escape(name)),
                     }
                 };
-                format!(
-                    "\\begin{{itemize}}\n{}\\end{{itemize}}\n",
-                    items.iter().map(item).collect::<String>()
-                )
+                let items: String = items.iter().map(item).collect();
+                format!("\\begin{{itemize}}\n{items}\\end{{itemize}}\n")
             }
         };
         self.blocks.iter().map(block).collect::<Vec<_>>().join("\n")
-    }
-}
-
-fn named(item: &Item) -> String {
-    if item.name.is_empty() {
-        item.text.clone()
-    } else {
-        format!("{}: {}", item.name, item.text)
     }
 }

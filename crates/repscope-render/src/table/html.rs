@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Tables of the report page: the first column names the row, every column can be sorted by the script, wide ones scroll.
 
-use super::{Align, Cell, Column, Emphasis, Kind, NONE, Row, Table, direction};
+use super::{Align, Cell, Column, Emphasis, Kind, NONE, Row, Table, direction, in_words};
 use crate::html::Models;
 use crate::html::safe::{breakable, escape, of_model};
 use crate::numbers::number;
@@ -16,11 +16,7 @@ const LONG: usize = 260;
 pub(crate) fn numbers(table: &Table, models: &Models) -> String {
     let head: String = table.columns.iter().map(|column| head(column, models)).collect();
     let body: String = table.rows.iter().map(|row| line(table, row, models)).collect();
-    let caption = escape(if table.title.is_empty() {
-        &table.caption
-    } else {
-        &table.title
-    });
+    let caption = escape(table.name());
     let tall = if table.rows.len() > TALL { " tall" } else { "" };
     let count = table.columns.iter().filter(|column| column.is_split).count();
     format!(
@@ -68,10 +64,8 @@ pub(crate) fn alike(values: &[Option<f64>]) -> Vec<Cell> {
         ..1e-2 => number(x),
         _ => format!("{x:.*}", decimals as usize),
     };
-    values
-        .iter()
-        .map(|value| Cell::optional(finite(value), write))
-        .collect()
+    let cell = |value: &Option<f64>| Cell::optional(finite(value), write);
+    values.iter().map(cell).collect()
 }
 
 fn head(column: &Column, models: &Models) -> String {
@@ -87,53 +81,41 @@ fn head(column: &Column, models: &Models) -> String {
         Kind::Model if !column.is_split => escape(&column.head.text),
         _ => content(&column.head, column, models),
     };
-    let html = html
-        + &column
-            .better
-            .map_or(String::new(), |better| format!(" {}", arrow(better)));
-    let facts: String = column
-        .facts
-        .iter()
-        .map(|fact| format!("<small>{}</small>", escape(fact)))
-        .collect();
-    format!(
-        "<th scope=\"col\"{}{}>{html}{facts}</th>",
-        attribute(class),
-        owner(column)
-    )
+    let better = column.better.map(|better| format!(" {}", arrow(better)));
+    let better = better.unwrap_or_default();
+    let fact = |fact: &String| format!("<small>{}</small>", escape(fact));
+    let facts: String = column.facts.iter().map(fact).collect();
+    let (class, owner) = (attribute(class), owner(column));
+    format!("<th scope=\"col\"{class}{owner}>{html}{better}{facts}</th>")
 }
 
 fn line(table: &Table, row: &Row, models: &Models) -> String {
-    let cells = row
-        .cells
-        .iter()
-        .zip(&table.columns)
-        .enumerate()
-        .map(|(i, (cell, column))| {
-            let (tag, scope) = if i == 0 { ("th", " scope=\"row\"") } else { ("td", "") };
-            let classes = [
-                if column.align == Align::Right { "num" } else { "" },
-                if column.is_quiet { "quiet" } else { "" },
-                match (cell.kind, cell.emphasis) {
-                    (Kind::Direction(_), _) => "direction",
-                    (_, Emphasis::Best | Emphasis::Winner) => "best",
-                    (_, Emphasis::Alarm) => "low",
-                    _ => "",
-                },
-            ];
-            let classes: Vec<&str> = classes.into_iter().filter(|class| !class.is_empty()).collect();
-            let key = cell.value.map(|key| format!(" data-v=\"{key:e}\"")).unwrap_or_default();
-            let label = match column.head.kind {
-                Kind::Metric => format!(" data-label=\"{}\"", escape(&column.head.text)),
-                _ => String::new(),
-            };
-            let html = content(cell, column, models);
-            format!(
-                "<{tag}{scope}{}{key}{label}{}>{html}</{tag}>",
-                attribute(&classes.join(" ")),
-                owner(column)
-            )
-        });
+    let cells = row.cells.iter().zip(&table.columns).enumerate();
+    let cells = cells.map(|(i, (cell, column))| {
+        let (tag, scope) = if i == 0 { ("th", " scope=\"row\"") } else { ("td", "") };
+        let classes = [
+            if column.align == Align::Right { "num" } else { "" },
+            if column.is_quiet { "quiet" } else { "" },
+            match (cell.kind, cell.emphasis) {
+                (Kind::Direction(_), _) => "direction",
+                (_, Emphasis::Best | Emphasis::Winner) => "best",
+                (_, Emphasis::Alarm) => "low",
+                _ => "",
+            },
+        ];
+        let classes: Vec<&str> = classes.into_iter().filter(|class| !class.is_empty()).collect();
+        let key = cell.value.map(|key| format!(" data-v=\"{key:e}\"")).unwrap_or_default();
+        let label = match column.head.kind {
+            Kind::Metric => format!(" data-label=\"{}\"", escape(&column.head.text)),
+            _ => String::new(),
+        };
+        let (html, class, owner) = (
+            content(cell, column, models),
+            attribute(&classes.join(" ")),
+            owner(column),
+        );
+        format!("<{tag}{scope}{class}{key}{label}{owner}>{html}</{tag}>")
+    });
     let model = match row.models.as_slice() {
         [] => String::new(),
         [one] => of_model(one),
@@ -145,10 +127,8 @@ fn line(table: &Table, row: &Row, models: &Models) -> String {
 
 fn content(cell: &Cell, column: &Column, models: &Models) -> String {
     let text = escape(&cell.text);
-    let note = cell
-        .note
-        .map(|number| format!("<sup>{number}</sup>"))
-        .unwrap_or_default();
+    let note = cell.note.map(|number| format!("<sup>{number}</sup>"));
+    let note = note.unwrap_or_default();
     let html = match cell.kind {
         Kind::Text => text,
         Kind::Code => format!("<code>{text}</code>"),
@@ -165,10 +145,9 @@ fn content(cell: &Cell, column: &Column, models: &Models) -> String {
             _ => text,
         },
     };
-    let best = if cell.emphasis == Emphasis::Best {
-        "<span class=\"unseen\">best: </span>"
-    } else {
-        ""
+    let best = match cell.emphasis {
+        Emphasis::Best => "<span class=\"unseen\">best: </span>",
+        _ => "",
     };
     let small = [&cell.interval, &cell.about].map(|text| match text.as_str() {
         "" => String::new(),
@@ -185,12 +164,19 @@ fn metric(id: &str) -> String {
     }
 }
 
-pub(crate) fn arrow(better: Better) -> String {
+/// A direction in words.
+pub(crate) fn described(better: Better) -> String {
+    match better {
+        Better::Neither => "· a description".to_string(),
+        _ => in_words(better),
+    }
+}
+
+fn arrow(better: Better) -> String {
     let (arrow, words) = direction(better);
-    let words = if better == Better::Neither {
-        "a description, neither way is better"
-    } else {
-        words
+    let words = match better {
+        Better::Neither => "a description, neither way is better",
+        _ => words,
     };
     format!(
         "<span class=\"arrow\" title=\"{words}\" aria-hidden=\"true\">{arrow}</span><span class=\"unseen\">{words}</span>"
@@ -198,10 +184,10 @@ pub(crate) fn arrow(better: Better) -> String {
 }
 
 fn attribute(class: &str) -> String {
-    if class.is_empty() {
-        String::new()
-    } else {
+    if !class.is_empty() {
         format!(" class=\"{class}\"")
+    } else {
+        String::new()
     }
 }
 

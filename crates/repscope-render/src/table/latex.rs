@@ -3,6 +3,7 @@
 
 use super::layout::{Shown, columns_in, plan};
 use super::{Align, Cell, Emphasis, Kind, Row, Table, direction};
+use crate::text::join;
 use repscope_core::Better;
 
 /// Letters that fit beside each other on a page, intervals being set small, and rows below each other.
@@ -70,12 +71,7 @@ fn row_pages(rows: &[Row]) -> Vec<&[Row]> {
 
 /// Title, legend, and how to read the numbers.
 fn caption(table: &Table) -> String {
-    let title = if table.title.is_empty() {
-        &table.caption
-    } else {
-        &table.title
-    };
-    let mut sentences = vec![sentence(title)];
+    let mut sentences = vec![sentence(table.name())];
     let directions = table.directions().into_iter();
     sentences.extend(directions.map(|better| format!("{} {}.", arrow(better), direction(better).1)));
     let bold = [Emphasis::Best, Emphasis::Winner, Emphasis::Better];
@@ -189,16 +185,12 @@ pub(super) fn two_lines(name: &str) -> String {
 /// The fields that a cell fills: its value, its marks, its interval.
 fn fields(cell: &Cell, shown: &Shown) -> Vec<String> {
     let is_number = matches!(cell.kind, Kind::Number | Kind::Count);
-    let beside = if shown.is_apart() || shown.interval == 0 {
-        ""
-    } else {
-        &cell.interval
-    };
+    let beside = if shown.is_beside() { &cell.interval } else { "" };
     let shared = common_exponent(&cell.text, beside).filter(|_| is_number);
     let without = |text: &str| {
         shared
-            .as_ref()
-            .map_or(text.to_string(), |e| text.replace(e.as_str(), ""))
+            .iter()
+            .fold(text.to_string(), |text, e| text.replace(e.as_str(), ""))
     };
     let mut value = match cell.kind {
         Kind::Direction(better) => arrow(better).to_string(),
@@ -218,10 +210,9 @@ fn fields(cell: &Cell, shown: &Shown) -> Vec<String> {
     rest += &shared
         .map(|e| format!(" ${}$", power_of_ten(&e[1..])))
         .unwrap_or_default();
-    let marks = if cell.marks.is_empty() {
-        String::new()
-    } else {
-        format!("$^{{{}}}$", cell.marks.replace('†', "\\dagger"))
+    let marks = match cell.marks {
+        "" => String::new(),
+        marks => format!("$^{{{}}}$", marks.replace('†', "\\dagger")),
     };
     let mut fields = if is_marked(shown) {
         vec![value, format!("{marks}{rest}")]
@@ -229,15 +220,10 @@ fn fields(cell: &Cell, shown: &Shown) -> Vec<String> {
         vec![format!("{value}{marks}{rest}")]
     };
     if shown.apart_width().is_some() {
-        let interval = if cell.interval.starts_with('[') {
-            between(&cell.interval)
-        } else {
-            escape(&cell.interval)
-        };
-        fields.push(if interval.is_empty() {
-            interval
-        } else {
-            format!("{{\\scriptsize {interval}}}")
+        fields.push(match cell.interval.as_str() {
+            "" => String::new(),
+            interval if interval.starts_with('[') => format!("{{\\scriptsize {}}}", between(interval)),
+            interval => format!("{{\\scriptsize {}}}", escape(interval)),
         });
     }
     fields
@@ -262,14 +248,11 @@ fn between(interval: &str) -> String {
 /// Numbers in math mode, so that minus signs are minus signs: `1.15e-4` becomes `$1.15{\times}10^{-4}$`.
 pub(crate) fn math(numbers: &str) -> String {
     let bare = numbers.trim_matches(['[', ']']);
-    let written: Vec<String> = bare
-        .split(", ")
-        .map(|number| match number.split_once('e') {
-            Some((digits, exponent)) => format!("{digits}{}", power_of_ten(exponent)),
-            None => number.to_string(),
-        })
-        .collect();
-    let written = written.join(", ").replace('±', "\\pm ").replace('%', "\\%");
+    let written = bare.split(", ").map(|number| match number.split_once('e') {
+        Some((digits, exponent)) => format!("{digits}{}", power_of_ten(exponent)),
+        None => number.to_string(),
+    });
+    let written = join(written, ", ").replace('±', "\\pm ").replace('%', "\\%");
     if bare == numbers {
         format!("${written}$")
     } else {
@@ -282,8 +265,7 @@ fn power_of_ten(exponent: &str) -> String {
 }
 
 fn range(text: &str) -> String {
-    let ends: Vec<String> = text.split('–').filter(|end| !end.is_empty()).map(math).collect();
-    ends.join("--")
+    join(text.split('–').filter(|end| !end.is_empty()).map(math), "--")
 }
 
 fn arrow(better: Better) -> &'static str {

@@ -2,6 +2,7 @@
 //! Which columns of a table stand beside each other in a given width.
 
 use super::{Align, Cell, Column, Emphasis, Table};
+use crate::scores::sorted;
 use crate::text::{break_name, columns};
 use std::ops::Range;
 
@@ -36,24 +37,18 @@ pub(super) struct Plan<'a> {
 
 impl Shown<'_> {
     fn cell_width(&self) -> usize {
-        let beside = if self.is_apart() || self.interval == 0 {
-            0
-        } else {
-            1 + self.interval
-        };
+        let beside = if self.is_beside() { 1 + self.interval } else { 0 };
         (self.value + self.mark + beside).min(self.limit)
     }
 
     pub(super) fn width(&self) -> usize {
-        self.head
-            .iter()
-            .map(|line| columns(line))
-            .fold(self.cell_width(), usize::max)
+        let head = self.head.iter().map(|line| columns(line));
+        head.fold(self.cell_width(), usize::max)
     }
 
-    /// Whether intervals have a column of their own.
-    pub(super) fn is_apart(&self) -> bool {
-        self.column.interval.is_some()
+    /// Whether intervals stand beside the values, not in a column of their own.
+    pub(super) fn is_beside(&self) -> bool {
+        self.column.interval.is_none() && self.interval > 0
     }
 
     /// The width of the column of intervals, where there is one.
@@ -62,7 +57,7 @@ impl Shown<'_> {
         Some(columns(head).max(self.interval))
     }
 
-    pub(super) fn is_direction(&self) -> bool {
+    fn is_direction(&self) -> bool {
         self.column.align == Align::Center
     }
 }
@@ -83,10 +78,8 @@ pub(super) fn width(part: &[Shown], gap: usize) -> usize {
 /// Which of the columns that the table is split by are in a part.
 pub(super) fn columns_in(table: &Table, part: &[Shown]) -> Range<usize> {
     let first = table.columns.iter().position(|column| column.is_split).unwrap_or(0);
-    let mut places = part
-        .iter()
-        .filter(|shown| shown.column.is_split)
-        .map(|shown| shown.at - first);
+    let split = part.iter().filter(|shown| shown.column.is_split);
+    let mut places = split.map(|shown| shown.at - first);
     let start = places.next().unwrap_or(0);
     start..places.next_back().unwrap_or(start) + 1
 }
@@ -102,23 +95,13 @@ pub(super) fn plan<'a>(table: &'a Table, most: usize, mark: impl Fn(&Cell, &Colu
     let mut all: Vec<Shown> = (0..table.columns.len()).map(|at| measure(table, at, &mark)).collect();
     let is_wide = all.iter().any(|shown| shown.column.is_split);
     let has_spare = |shown: &Shown| shown.column.spare_interval.is_some();
-    let mut gap = if is_wide && !all.iter().any(has_spare) {
-        GAP
-    } else {
-        NARROW_GAP
-    };
-    if width(&all, gap) > most {
-        gap = NARROW_GAP;
-    }
-    let mut orders: Vec<u8> = table
+    let is_wide = is_wide && !all.iter().any(has_spare) && width(&all, GAP) <= most;
+    let gap = if is_wide { GAP } else { NARROW_GAP };
+    let orders = table
         .columns
         .iter()
-        .flat_map(|column| [column.spare, column.spare_interval])
-        .flatten()
-        .collect();
-    orders.sort_unstable();
-    orders.dedup();
-    for order in orders {
+        .flat_map(|column| [column.spare, column.spare_interval]);
+    for order in sorted(orders.flatten()) {
         if width(&all, gap) > most {
             all.retain(|shown| shown.column.spare != Some(order));
             let spare = all
@@ -133,9 +116,8 @@ pub(super) fn plan<'a>(table: &'a Table, most: usize, mark: impl Fn(&Cell, &Colu
         }
     }
     while width(&all, gap) > most {
-        let wrapping = all
-            .iter_mut()
-            .filter(|shown| shown.column.wraps && shown.cell_width() > NARROWEST_TEXT);
+        let wrapping = all.iter_mut();
+        let wrapping = wrapping.filter(|shown| shown.column.wraps && shown.cell_width() > NARROWEST_TEXT);
         match wrapping.max_by_key(|shown| shown.cell_width()) {
             Some(widest) => widest.limit = widest.cell_width() - 1,
             None => break,
@@ -204,10 +186,8 @@ fn split<'a>(all: &[Shown<'a>], most: usize, gap: usize) -> Vec<Vec<Shown<'a>>> 
         return vec![all.to_vec()];
     }
     let each = count.div_ceil(groups.len());
-    let even: Vec<Range<usize>> = (0..count)
-        .step_by(each)
-        .map(|start| start..count.min(start + each))
-        .collect();
+    let even = (0..count).step_by(each).map(|start| start..count.min(start + each));
+    let even: Vec<Range<usize>> = even.collect();
     let groups = if even.iter().all(fits) { even } else { groups };
     groups.iter().map(part).collect()
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Tables as GitHub Markdown.
 
-use super::{Align, Cell, Column, DIRECTIONS, Emphasis, Kind, Table, direction};
-use repscope_core::Better;
+use super::{Align, Cell, Column, Emphasis, Kind, Table};
 
 /// The title and the numbers.
 pub(super) fn numbers(table: &Table) -> String {
@@ -30,24 +29,19 @@ pub(super) fn numbers(table: &Table) -> String {
     text += &line(&heads);
     text += &format!("|{}|\n", rules.join("|"));
     for row in &table.rows {
-        let cells = row
-            .cells
-            .iter()
-            .zip(&table.columns)
-            .flat_map(|(cell, column)| fields(cell, column));
-        text += &line(&cells.collect::<Vec<_>>());
+        let cells = row.cells.iter().zip(&table.columns);
+        text += &line(
+            &cells
+                .flat_map(|(cell, column)| fields(cell, column))
+                .collect::<Vec<_>>(),
+        );
     }
     text
 }
 
 /// What the marks of these tables mean.
 pub(super) fn legend(tables: &[&Table]) -> Option<String> {
-    let has = |better: &Better| tables.iter().any(|table| table.directions().contains(better));
-    let mut legend: Vec<String> = DIRECTIONS
-        .into_iter()
-        .filter(has)
-        .map(|better| format!("{} {}", direction(better).0, direction(better).1))
-        .collect();
+    let mut legend = Table::legend_of(tables);
     let marked = [Emphasis::Best, Emphasis::Winner, Emphasis::Better, Emphasis::Worse];
     let emphasized = tables
         .iter()

@@ -172,12 +172,35 @@ impl Table {
         }
     }
 
+    /// A table below a heading that says what it shows, with what it is called where that is needed.
+    pub fn captioned(caption: impl Into<String>, label: impl Into<String>) -> Self {
+        Table {
+            caption: caption.into(),
+            ..Table::new("", label)
+        }
+    }
+
     /// Adds a row of cells.
     pub fn push(&mut self, cells: Vec<Cell>) {
         self.rows.push(Row {
             cells,
             ..Row::default()
         });
+    }
+
+    /// Its title, or what it is called without one.
+    fn name(&self) -> &str {
+        if self.title.is_empty() {
+            &self.caption
+        } else {
+            &self.title
+        }
+    }
+
+    /// What marks and emphasis mean in these tables: the directions that occur.
+    fn legend_of(tables: &[&Table]) -> Vec<String> {
+        let has = |better: &Better| tables.iter().any(|table| table.directions().contains(better));
+        DIRECTIONS.into_iter().filter(has).map(in_words).collect()
     }
 
     fn cells(&self) -> impl Iterator<Item = &Cell> {
@@ -402,6 +425,12 @@ pub(crate) fn direction(better: Better) -> (&'static str, &'static str) {
         Better::Lower => ("↓", "lower is better"),
         Better::Neither => ("·", "neither"),
     }
+}
+
+/// A direction as legends have it: `↑ higher is better`.
+pub(crate) fn in_words(better: Better) -> String {
+    let (arrow, words) = direction(better);
+    format!("{arrow} {words}")
 }
 
 /// Why a score has no value.

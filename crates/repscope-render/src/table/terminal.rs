@@ -2,7 +2,7 @@
 //! Tables for a terminal. Columns that do not fit beside each other go into further tables below; numbers are never cut.
 
 use super::layout::{Shown, columns_in, plan, space, value, width};
-use super::{Align, Cell, Column, Emphasis, Row, Table, direction};
+use super::{Align, Cell, Column, Emphasis, Row, Table};
 use crate::Color;
 use crate::text::{Style, break_name, columns, padding, wrap};
 
@@ -35,25 +35,17 @@ pub(super) fn numbers(table: &Table, most: usize, color: Color) -> String {
 
 /// What the marks of these tables mean.
 pub(super) fn legend(tables: &[&Table], most: usize, color: Color) -> String {
-    let mut legend: Vec<String> = super::DIRECTIONS
-        .into_iter()
-        .filter(|better| tables.iter().any(|table| table.directions().contains(better)))
-        .map(|better| format!("{} {}", direction(better).0, direction(better).1))
-        .collect();
+    let mut legend = Table::legend_of(tables);
     if let Some(table) = tables.iter().find(|table| table.has(Emphasis::Best)) {
         let mark = if color == Color::Yes { "bold" } else { "*" };
         legend.push(format!("{mark} {}", table.emphasis));
     }
-    if let Some(table) = tables
-        .iter()
-        .find(|table| table.has(Emphasis::Better) || table.has(Emphasis::Worse))
-    {
-        legend.push(format!("▲ {}, ▼ worse", table.emphasis));
-    }
-    if legend.is_empty() {
-        String::new()
-    } else {
-        wrap(&legend.join("; "), most, "")
+    let is_graded = |table: &&&Table| table.has(Emphasis::Better) || table.has(Emphasis::Worse);
+    let graded = tables.iter().find(is_graded);
+    legend.extend(graded.map(|table| format!("▲ {}, ▼ worse", table.emphasis)));
+    match legend.join("; ").as_str() {
+        "" => String::new(),
+        legend => wrap(legend, most, ""),
     }
 }
 
@@ -70,10 +62,8 @@ pub(super) fn reasons(table: &Table, most: usize) -> String {
 }
 
 fn line(row: &Row, part: &[Shown], gap: usize, color: Color) -> String {
-    let cells: Vec<Vec<String>> = part
-        .iter()
-        .map(|shown| cell(&row.cells[shown.at], shown, gap, color))
-        .collect();
+    let cells = part.iter().map(|shown| cell(&row.cells[shown.at], shown, gap, color));
+    let cells: Vec<Vec<String>> = cells.collect();
     let height = cells.iter().map(Vec::len).fold(1, usize::max);
     let mut text = String::from(if row.opens_block { "\n" } else { "" });
     for at in 0..height {
@@ -108,11 +98,8 @@ fn cell(cell: &Cell, shown: &Shown, gap: usize, color: Color) -> Vec<String> {
             .map(|line| format!("{}{}", style.paint(line, color), padding(line, shown.width())))
             .collect();
     }
-    let beside = if shown.is_apart() || shown.interval == 0 {
-        String::new()
-    } else {
-        format!(" {interval}{}", padding(&cell.interval, shown.interval))
-    };
+    let beside = || format!(" {interval}{}", padding(&cell.interval, shown.interval));
+    let beside = if shown.is_beside() { beside() } else { String::new() };
     let used = shown.value + shown.mark + if beside.is_empty() { 0 } else { 1 + shown.interval };
     let mut text = " ".repeat(shown.width() - used);
     text += &format!(
@@ -161,12 +148,7 @@ fn header(part: &[Shown], gap: usize, color: Color) -> String {
             };
             if let Some(width) = shown.apart_width() {
                 let name = shown.column.interval.as_deref().filter(|_| is_last).unwrap_or("");
-                row += &format!(
-                    "{}{}{}",
-                    " ".repeat(gap),
-                    padding(name, width),
-                    Style::Dim.paint(name, color)
-                );
+                row += &(" ".repeat(gap) + &padding(name, width) + &Style::Dim.paint(name, color));
             }
         }
         text += row.trim_end();
@@ -177,22 +159,12 @@ fn header(part: &[Shown], gap: usize, color: Color) -> String {
 
 /// What follows the value: `*` for the best one where bold cannot be seen, marks of significance, and the footnote.
 fn mark(cell: &Cell, column: &Column, color: Color) -> String {
-    let star = if cell.emphasis == Emphasis::Best && color == Color::No {
-        "*"
-    } else {
-        ""
-    };
+    let is_starred = cell.emphasis == Emphasis::Best && color == Color::No;
     // A name and its footnote need space between them.
-    let before = if column.align == Align::Left && cell.note.is_some() {
-        " "
-    } else {
-        ""
-    };
-    format!(
-        "{star}{}{before}{}",
-        cell.marks,
-        cell.note.map(superscript).unwrap_or_default()
-    )
+    let is_apart = column.align == Align::Left && cell.note.is_some();
+    let (star, before) = (if is_starred { "*" } else { "" }, if is_apart { " " } else { "" });
+    let note = cell.note.map(superscript).unwrap_or_default();
+    format!("{star}{}{before}{note}", cell.marks)
 }
 
 fn superscript(number: usize) -> String {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 //! Whether a signal's own text is nearer to it than the texts of others: energies of matched and of shuffled pairs.
 
-use super::{ENERGY, MATCHED, Run, SHUFFLED, mean_label, written};
+use super::{ENERGY, MATCHED, Run, SHUFFLED, mean_label};
 use crate::etes::System;
 use crate::figures::NamedFigure;
 use crate::figures::models::measured;
-use crate::figures::words::{description, typeset};
-use crate::text::printable;
+use crate::figures::words::{description, of_score, typeset};
+use crate::text::{join, printable};
 use repscope_core::Score;
-use repscope_figures::{Axis, BarRow, Bars, Bins, Figure, Histogram, Legend, Panel, Reference, ReferenceAt};
+use repscope_figures::{
+    Axis, BarRow, Bars, Bins, Cloud, Figure, Histogram, Legend, Panel, Reference, ReferenceAt, Scatter, bin_edges,
+    bin_shares,
+};
 use std::ops::Range;
 
 /// Most bins of a histogram.
@@ -66,12 +69,12 @@ impl<'a> Stored<'a> {
     }
 }
 
-pub(super) fn figure(run: &Run) -> Vec<NamedFigure> {
-    let known: Vec<(System, Stored)> = run
+pub(super) fn pairs(run: &Run) -> Vec<NamedFigure> {
+    let known = run
         .shown
         .iter()
-        .filter_map(|(_, system)| Some((*system, Stored::of(system)?)))
-        .collect();
+        .filter_map(|(_, system)| Some((*system, Stored::of(system)?)));
+    let known: Vec<(System, Stored)> = known.collect();
     let used = known.iter().filter_map(|(_, stored)| stored.used());
     let Some(used) = used.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)) else {
         return Vec::new();
@@ -80,29 +83,29 @@ pub(super) fn figure(run: &Run) -> Vec<NamedFigure> {
     let wanted = known.iter().map(|(system, stored)| stored.together(system.count()));
     let fewest = (used.len() as f64 / MOST_BINS).ceil().max(1.0);
     let together = wanted.fold(f64::INFINITY, f64::min).round().max(fewest) as usize;
-    let drawn: Vec<(&System, Histogram)> = known
+    let draw = |(system, stored): &(System, Stored)| histogram(system, stored, &used, together);
+    let drawn: Vec<Histogram> = known.iter().map(draw).collect();
+    let heights = drawn
         .iter()
-        .map(|(system, stored)| (system, histogram(system, stored, &used, together)))
-        .collect();
-    let heights = drawn.iter().flat_map(|(_, histogram)| &histogram.series);
-    let highest = heights.flat_map(|bins| &bins.heights).copied().fold(0.0, f64::max);
-    let panel = |(system, mut histogram): (&System, Histogram)| {
+        .flat_map(|histogram| &histogram.series)
+        .flat_map(|bins| &bins.heights);
+    let highest = heights.copied().fold(0.0, f64::max);
+    let panel = |((system, _), mut histogram): (&(System, Stored), Histogram)| {
         histogram.y = histogram.y.covering(&[0.0, HEADROOM * highest]);
         Panel::new(run.title(system, "Matched and shuffled pairs"), histogram).note(told_apart(system))
     };
-    let mut panels: Vec<Panel> = drawn.into_iter().map(panel).collect();
+    let mut panels: Vec<Panel> = known.iter().zip(drawn).map(panel).collect();
     if let [(system, _)] = known.as_slice() {
         panels.extend(nearest(system));
     }
     let sentence = |(system, _): &(System, Stored)| {
-        let of = |part: &str| system.score(part).and_then(written);
-        let (Some(matched), Some(shuffled)) = (of("alignment"), of("shuffled")) else {
-            return String::new();
-        };
-        let name = printable(system.name);
-        format!("{name}: matched {matched}, shuffled {shuffled}. {}", told_apart(system))
+        let of = |part: &str| system.score(part).and_then(of_score);
+        let (name, matched, shuffled) = (printable(system.name), of("alignment")?, of("shuffled")?);
+        Some(format!(
+            "{name}: matched {matched}, shuffled {shuffled}. {}",
+            told_apart(system)
+        ))
     };
-    let head = "Energies of signals with their own texts and with those of others.".to_string();
     let notes = vec![
         format!(
             "N = {} signals, each with its own text (matched) and with the texts of all others (shuffled). Lines: means.",
@@ -112,8 +115,9 @@ pub(super) fn figure(run: &Run) -> Vec<NamedFigure> {
          their standard deviations."
             .to_string(),
     ];
+    let head = "Energies of signals with their own texts and with those of others.";
     let figure = Figure {
-        description: description(std::iter::once(head).chain(known.iter().map(sentence))),
+        description: description(head, known.iter().filter_map(sentence)),
         columns: run.columns(panels.len()),
         panels,
         series: run.pairs(),
@@ -126,19 +130,18 @@ pub(super) fn figure(run: &Run) -> Vec<NamedFigure> {
 
 /// How often a signal's own text is among the nearest.
 fn nearest(system: &System) -> Option<Panel> {
-    let known: Vec<(&str, &Score)> = system
+    let scores = system
         .ks()
         .into_iter()
-        .filter_map(|k| Some((k, system.score(&format!("top@{k}"))?)))
-        .filter(|(_, score)| score.value.is_some())
-        .collect();
+        .filter_map(|k| Some((k, system.score(&format!("top@{k}"))?)));
+    let known: Vec<(&str, &Score)> = scores.filter(|(_, score)| score.value.is_some()).collect();
     let bars = Bars {
         axis: Axis::linear("share of signals").covering(&[0.0]),
         categories: known.iter().map(|(k, _)| k.to_string()).collect(),
         category_label: "nearest texts K".to_string(),
         rows: vec![BarRow {
             series: MATCHED,
-            bars: known.iter().map(|(_, score)| measured(score)).collect(),
+            bars: known.iter().map(|(_, score)| measured(Some(score))).collect(),
         }],
         chance: known.iter().map(|(_, score)| score.chance).collect(),
         ..Bars::default()
@@ -147,57 +150,170 @@ fn nearest(system: &System) -> Option<Panel> {
 }
 
 fn histogram(system: &System, stored: &Stored, used: &Range<usize>, together: usize) -> Histogram {
-    let half = stored.width() / 2.0;
+    let left = |start: usize| stored.x[start] - stored.width() / 2.0;
     let starts: Vec<usize> = used.clone().step_by(together).collect();
-    let count = stored.x.len();
-    let end = |start: usize| (start + together).min(count);
-    let mut edges: Vec<f64> = starts.iter().map(|&start| stored.x[start] - half).collect();
     // The last bin is as wide as the others, even where it reaches beyond the stored ones.
-    edges.extend(
-        starts
-            .last()
-            .map(|&start| stored.x[start] - half + together as f64 * stored.width()),
-    );
-    let heights = |shares: &[f64]| {
-        starts
-            .iter()
-            .map(|&start| shares[start..end(start)].iter().sum())
-            .collect()
+    let last = starts
+        .last()
+        .map(|&start| left(start) + together as f64 * stored.width());
+    let edges: Vec<f64> = starts.iter().map(|&start| left(start)).chain(last).collect();
+    let bins = |series: usize, shares: &[f64]| {
+        let height = |start: &usize| shares[*start..(start + together).min(shares.len())].iter().sum();
+        Bins {
+            series,
+            heights: starts.iter().map(height).collect(),
+            edges: edges.clone(),
+            ..Bins::default()
+        }
     };
-    let bins = |series: usize, shares: &[f64]| Bins {
-        series,
-        heights: heights(shares),
-        edges: edges.clone(),
-        ..Bins::default()
-    };
-    let mean = |series: usize, part: &str| {
-        let mean = system.value(part)?;
-        Some(Reference {
-            at: ReferenceAt::Vertical(mean),
-            label: mean_label(mean),
-            series: Some(series),
-        })
-    };
+    let mean = |(series, part): (usize, &str)| system.value(part).map(|mean| mean_line(mean).of(series));
+    let means = [(MATCHED, "alignment"), (SHUFFLED, "shuffled")].map(mean);
     Histogram {
         x: Axis::linear(ENERGY),
         y: Axis::linear("share of pairs"),
         // Matched pairs, which are the matter, lie on top.
         series: vec![bins(SHUFFLED, stored.shuffled), bins(MATCHED, stored.matched)],
-        references: [mean(MATCHED, "alignment"), mean(SHUFFLED, "shuffled")]
-            .into_iter()
-            .flatten()
-            .collect(),
+        references: means.into_iter().flatten().collect(),
     }
+}
+
+fn mean_line(mean: f64) -> Reference {
+    Reference::new(ReferenceAt::Vertical(mean), mean_label(mean))
 }
 
 /// `AUC 0.634 [0.600, 0.668], z −8.48.`
 fn told_apart(system: &System) -> String {
-    let auc = system.score("auc").and_then(written).map(|auc| format!("AUC {auc}"));
+    let auc = system.score("auc").and_then(of_score).map(|auc| format!("AUC {auc}"));
     let z = system.value("z").map(|z| format!("z {}", typeset(&format!("{z:.2}"))));
-    let parts: Vec<String> = [auc, z].into_iter().flatten().collect();
-    if parts.is_empty() {
+    match join([auc, z].into_iter().flatten(), ", ").as_str() {
+        "" => String::new(),
+        parts => format!("{parts}."),
+    }
+}
+
+/// How far axes reach beyond the outermost points, so that none is cut.
+const BEYOND: f64 = 0.04;
+
+pub(super) fn gap(run: &Run) -> Vec<NamedFigure> {
+    type Known<'a> = (usize, System<'a>, Vec<[f64; 2]>);
+    let known = run
+        .shown
+        .iter()
+        .map(|(series, system)| (*series, *system, points(system)));
+    let known: Vec<Known> = known.filter(|(_, _, points)| !points.is_empty()).collect();
+    // Both axes of all panels reach as far, so that the line of equal energies is the diagonal.
+    let all = || known.iter().flat_map(|(_, _, points)| points.iter().flatten().copied());
+    let (low, high) = (
+        all().fold(f64::INFINITY, f64::min),
+        all().fold(f64::NEG_INFINITY, f64::max),
+    );
+    let beyond = BEYOND * (high - low);
+    let ends = [low - beyond, high + beyond];
+    let panel = |(series, system, points): &Known| {
+        let cloud = Cloud {
+            series: *series,
+            points: points.clone(),
+        };
+        let scatter = Scatter {
+            x: Axis::linear("reference: energy −cos ↓").covering(&ends),
+            y: Axis::linear("generated: energy −cos ↓").covering(&ends),
+            clouds: vec![cloud],
+            references: vec![Reference::new(ReferenceAt::Diagonal, "as near as the reference")],
+            ..Scatter::default()
+        };
+        Panel::new(run.title(system, "Generated and reference texts"), scatter).note(below(points))
+    };
+    let mut panels: Vec<Panel> = known.iter().map(panel).collect();
+    if let [(series, system, points)] = known.as_slice() {
+        panels.push(gaps(*series, system, points));
+    }
+    let gap = |system: &System| system.score("gap").and_then(of_score);
+    let sentence = |(_, system, points): &Known| {
+        let gap = gap(system).map_or(String::new(), |gap| format!("gap {gap}. "));
+        format!("{}: {gap}{}", printable(system.name), below(points))
+    };
+    let mut notes = vec![
+        "↓ lower is better: below the line the generated text is nearer to the signal than the reference.".to_string(),
+    ];
+    let gaps = known.iter().filter_map(|(_, system, _)| match known.len() {
+        1 => gap(system),
+        _ => Some(format!("{} {}", printable(system.name), gap(system)?)),
+    });
+    let gaps = join(gaps, "; ");
+    if !gaps.is_empty() {
+        notes.push(format!("Gap, mean of generated less reference: {gaps}."));
+    }
+    let head = "Energy of each generated text against that of its reference text.";
+    let figure = Figure {
+        description: description(head, known.iter().map(sentence)),
+        columns: run.columns(panels.len()),
+        panels,
+        series: run.systems(),
+        // Each panel is one system and says so.
+        legend: Legend::Hidden,
+        notes,
+        ..Figure::default()
+    };
+    run.named("gap_scatter", figure)
+}
+
+/// The gaps of one system, which points beside a diagonal show less well.
+fn gaps(series: usize, system: &System, points: &[[f64; 2]]) -> Panel {
+    let gaps: Vec<f64> = points
+        .iter()
+        .map(|[reference, generated]| generated - reference)
+        .collect();
+    let edges = bin_edges(&[&gaps]);
+    let none = Reference::new(ReferenceAt::Vertical(0.0), "no gap");
+    let mean = system.value("gap").map(|gap| mean_line(gap).of(series));
+    let histogram = Histogram {
+        x: Axis::linear("gap: generated less reference ↓"),
+        y: Axis::linear("share of samples").covering(&[0.0]),
+        series: vec![Bins {
+            series,
+            heights: bin_shares(&edges, &gaps),
+            edges,
+            ..Bins::default()
+        }],
+        references: std::iter::once(none).chain(mean).collect(),
+    };
+    Panel::new("Gap of each sample", histogram)
+}
+
+/// Energy of the reference and of the generated text of each sample that has both.
+fn points(system: &System) -> Vec<[f64; 2]> {
+    let pairs = system.column("reference_energy").iter().zip(system.column("energy"));
+    let points = pairs.filter_map(|(reference, generated)| Some([(*reference)?, (*generated)?]));
+    points.filter(|point| point.iter().all(|x| x.is_finite())).collect()
+}
+
+/// How many samples lie below the line.
+fn below(points: &[[f64; 2]]) -> String {
+    let count = |is: fn(&f64, &f64) -> bool| points.iter().filter(|[a, b]| is(b, a)).count();
+    let (below, on) = (count(f64::lt), count(f64::eq));
+    let share = 100.0 * below as f64 / points.len() as f64;
+    // Few are not none.
+    let decimals = usize::from(below > 0 && share < 9.95);
+    let ties = if on == 0 {
         String::new()
     } else {
-        format!("{}.", parts.join(", "))
+        format!(", {on} on it")
+    };
+    let count = points.len();
+    format!("{below} of {count} samples ({share:.decimals$} %) lie below the line{ties}.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_samples_below_the_line_are_not_called_none() {
+        let mut points = vec![[-0.5, -0.4]; 299];
+        points.push([-0.4, -0.5]);
+        assert_eq!(below(&points), "1 of 300 samples (0.3 %) lie below the line.");
+        points[0] = [-0.5, -0.5];
+        points.truncate(10);
+        assert_eq!(below(&points), "0 of 10 samples (0 %) lie below the line, 1 on it.");
     }
 }

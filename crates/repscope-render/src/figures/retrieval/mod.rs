@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: MIT
 //! Retrieval: scores against K, label by label, and which labels are retrieved for which.
 
-mod confusion;
 mod labels;
 mod scores;
 
-use super::NamedFigure;
+use super::words::description;
+use super::{NamedFigure, named};
 use crate::retrieval::{Part, by_labels, direction, names, parts, title};
-use crate::scores::distinct;
-use crate::text::printable;
+use crate::scores::{distinct, sorted};
+use crate::text::{join, printable};
 use repscope_core::{Breakdown, MetricId, Results};
+use repscope_figures::Figure;
 
 /// The figures of each model and set of labels; where there are several models, also one that compares them.
 pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let parts = parts(results);
-    let directions: Vec<&str> = distinct(parts.iter().map(|part| part.direction));
-    let series: Vec<String> = directions
-        .iter()
-        .map(|direction| printable(&title(direction, "→")))
-        .collect();
-    let mut figures = scores::comparison(&parts, &directions);
+    let directions = distinct(parts.iter().map(|part| (part.direction, part.sides)));
+    let (directions, sides): (Vec<&str>, Vec<(&str, &str)>) = directions.into_iter().unzip();
+    let series: Vec<String> = sides.into_iter().map(|sides| printable(&title(sides, "→"))).collect();
+    let mut figures = scores::comparison(&parts, &directions, &series);
     for group in by_labels(&parts) {
         let [model, set] = names(&group[0], &parts);
+        let heading = [
+            model.map(printable),
+            set.map(|set| format!("Labels: {}", printable(set))),
+        ];
         let run = Run {
             results,
             directions: &directions,
@@ -32,18 +35,9 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
                 .flatten()
                 .map(|name| format!("_{}", in_path(name)))
                 .collect(),
-            heading: [
-                model.map(printable),
-                set.map(|set| format!("Labels: {}", printable(set))),
-            ]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(", "),
+            heading: join(heading.into_iter().flatten(), ", "),
         };
-        figures.extend(scores::figure(&run));
-        figures.extend(labels::figure(&run));
-        figures.extend(confusion::figure(&run));
+        figures.extend([scores::figure(&run), labels::of_labels(&run), labels::confusion(&run)].concat());
     }
     number_equal_paths(&mut figures);
     figures
@@ -77,35 +71,39 @@ impl Run<'_> {
             .filter(|breakdown| breakdown.model == first.model);
         let is_own = |id: &MetricId| direction(id).is_some() && id.measure() == measure && id.labels() == first.labels;
         let known: Vec<&Breakdown> = known.filter(|breakdown| is_own(&breakdown.metric)).collect();
-        let mut ks: Vec<usize> = known.iter().filter_map(|breakdown| breakdown.metric.k()).collect();
-        ks.sort_unstable();
-        ks.dedup();
+        let ks = sorted(known.iter().filter_map(|breakdown| breakdown.metric.k()));
         let k = *super::middle(&ks)?;
         let at_k = known.into_iter().filter(|breakdown| breakdown.metric.k() == Some(k));
         let of_series = |breakdown: &Breakdown| self.series_of(breakdown.metric.direction().unwrap_or(""));
         Some((k, at_k.map(|breakdown| (of_series(breakdown), breakdown)).collect()))
     }
 
-    /// A title before which the model and the set stand, where there are several.
-    fn titled(&self, text: &str) -> String {
-        if self.heading.is_empty() {
-            text.to_string()
-        } else {
-            format!("{}. {text}", self.heading)
-        }
+    /// A figure with the directions as its series; the model and the set stand above it, where there are several.
+    fn named(
+        &self,
+        name: &str,
+        head: &str,
+        sentences: impl IntoIterator<Item = String>,
+        figure: Figure,
+    ) -> Vec<NamedFigure> {
+        let head = match self.heading.as_str() {
+            "" => head.to_string(),
+            heading => format!("{heading}. {head}"),
+        };
+        let figure = Figure {
+            title: self.heading.clone(),
+            description: description(head, sentences),
+            series: self.series.to_vec(),
+            ..figure
+        };
+        named(&format!("retrieval/{name}{}", self.suffix), figure)
     }
 }
 
 /// A name as part of a file name: everything but letters, digits, `-` and `.` becomes `-`.
 pub(super) fn in_path(name: &str) -> String {
-    let plain = |c: char| {
-        if c.is_alphanumeric() || matches!(c, '-' | '.' | '_') {
-            c
-        } else {
-            '-'
-        }
-    };
-    name.chars().map(plain).collect()
+    let is_kept = |c: char| c.is_alphanumeric() || matches!(c, '-' | '.' | '_');
+    name.replace(|c: char| !is_kept(c), "-")
 }
 
 /// Names that differ only in what a path cannot hold get a number.
@@ -113,10 +111,8 @@ pub(super) fn number_equal_paths(figures: &mut [NamedFigure]) {
     for i in 1..figures.len() {
         let wanted = figures[i].path.clone();
         let mut count = 1;
-        while figures[..i]
-            .iter()
-            .any(|earlier| earlier.path.to_lowercase() == figures[i].path.to_lowercase())
-        {
+        let is_same = |a: &NamedFigure, b: &NamedFigure| a.path.to_lowercase() == b.path.to_lowercase();
+        while figures[..i].iter().any(|earlier| is_same(earlier, &figures[i])) {
             count += 1;
             figures[i].path = format!("{wanted}_{count}");
         }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! What the points of maps can be colored by: classes, which all models share, and values, which each has of its own.
 
-use super::super::colors::{MOST_CLASSES, STEPS};
+use super::super::figures::{MOST_CLASSES, STEPS};
 use super::super::samples::{Measure, classes, measures, singular};
-use super::Plane;
+use super::{Plane, SIZE, about};
+use crate::samples::MapKind;
+use crate::scores::distinct;
 use repscope_core::Results;
+use serde_json::{Value, json};
 
 pub(super) enum Coloring {
     Class {
@@ -61,19 +64,11 @@ pub(super) fn colorings(results: &Results, planes: &[Plane], rows: usize, kept: 
             of,
         });
     }
-    let by_model: Vec<_> = planes
-        .iter()
-        .map(|plane| measures(results, plane.model, rows))
-        .collect();
-    let mut names: Vec<&str> = Vec::new();
-    for measure in by_model.iter().flatten() {
-        if !names.contains(&measure.name.as_str()) {
-            names.push(&measure.name);
-        }
-    }
-    for name in names {
+    let by_model = planes.iter().map(|plane| measures(results, plane.model, rows));
+    let by_model: Vec<Vec<Measure>> = by_model.collect();
+    for name in distinct(by_model.iter().flatten().map(|measure| &measure.name)) {
         let values = |measures: &Vec<Measure>| {
-            let own = measures.iter().find(|measure| measure.name == name);
+            let own = measures.iter().find(|measure| measure.name == *name);
             own.map_or(Vec::new(), |own| kept.iter().map(|row| own.values[*row]).collect())
         };
         let of: Vec<Vec<Option<f64>>> = by_model.iter().map(values).collect();
@@ -111,8 +106,66 @@ fn edges(of: &[Vec<Option<f64>>]) -> Option<Vec<f64>> {
     Some((0..=STEPS).map(|step| values[(last * step).div_ceil(STEPS)]).collect())
 }
 
+/// Steps of a unit of the drawing; the largest number, 1000 units, stays below that for no value.
+const STEPS_OF_A_UNIT: f64 = 64.0;
+const NOTHING: u16 = u16::MAX;
+
+pub(super) fn data(planes: &[Plane], kinds: &[MapKind], colorings: &[Coloring], kept: &[usize], count: usize) -> Value {
+    let rows = if kept.len() == count { Value::Null } else { json!(kept) };
+    let along = |points: &[Option<[f64; 2]>], axis: usize| {
+        let step =
+            |point: &Option<[f64; 2]>| point.map_or(NOTHING, |point| (point[axis] * STEPS_OF_A_UNIT).round() as u16);
+        base64(points.iter().map(step))
+    };
+    let map = |plane: &Plane, kind: MapKind| {
+        let points = plane.on(kind);
+        json!({"about": about(plane, kind), "x": along(points, 0), "y": along(points, 1)})
+    };
+    let model = |plane: &Plane| {
+        let maps = kinds.iter().map(|kind| map(plane, *kind)).collect::<Vec<Value>>();
+        json!({"name": plane.model.trim(), "maps": maps})
+    };
+    json!({
+        "rows": rows,
+        "size": SIZE,
+        "unit": STEPS_OF_A_UNIT,
+        "models": planes.iter().map(model).collect::<Vec<Value>>(),
+        "colorings": colorings.iter().map(written).collect::<Vec<Value>>(),
+    })
+}
+
+fn written(coloring: &Coloring) -> Value {
+    match coloring {
+        Coloring::Class {
+            name,
+            names,
+            colors,
+            of,
+        } => {
+            let code = |class: &usize| u16::try_from(*class).unwrap_or(NOTHING);
+            json!({"name": name, "names": names, "colors": colors, "of": base64(of.iter().map(code))})
+        }
+        Coloring::Value { name, edges, of } => {
+            let known = || of.iter().flatten().flatten().copied();
+            let low = known().min_by(f64::total_cmp).unwrap_or(0.0);
+            let high = known().max_by(f64::total_cmp).unwrap_or(1.0);
+            let share = |value: f64| if high > low { (value - low) / (high - low) } else { 0.0 };
+            let step = |value: &Option<f64>| {
+                value.map_or(NOTHING, |value| (share(value) * f64::from(NOTHING - 1)).round() as u16)
+            };
+            let of: Vec<String> = of.iter().map(|values| base64(values.iter().map(step))).collect();
+            json!({"name": name, "edges": edges, "range": [low, high], "of": of})
+        }
+    }
+}
+
+/// Two bytes each, the lower one first.
+fn base64(numbers: impl Iterator<Item = u16>) -> String {
+    repscope_figures::base64(&numbers.flat_map(u16::to_le_bytes).collect::<Vec<u8>>())
+}
+
 #[cfg(test)]
-mod tests {
+mod tests_of_coloring {
     use super::*;
 
     #[test]
@@ -159,5 +212,17 @@ mod tests {
             (equal.color(0, 0), equal.color(0, 1)),
             ("var(--v15)".to_string(), "var(--other)".to_string())
         );
+    }
+}
+
+#[cfg(test)]
+mod tests_of_data {
+    use super::*;
+
+    #[test]
+    fn numbers_are_little_endian_base64() {
+        // Bytes 01 00 02 03 ff ff, by Python's base64.b64encode.
+        assert_eq!(base64([1, 0x0302, 0xffff].into_iter()), "AQACA///");
+        assert_eq!(base64([1].into_iter()), "AQA=");
     }
 }

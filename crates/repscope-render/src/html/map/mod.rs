@@ -4,20 +4,21 @@
 //! which the script draws all points of either map, recolors them, and says which sample is where.
 
 mod coloring;
-mod data;
-mod legend;
-mod plane;
 
-use super::models::Models;
+use super::Models;
+use super::figures::STEPS;
 use super::safe::{escape, json, of_model};
-use super::samples::{column, rows};
+use super::samples::rows;
 use super::worst::listed;
-use crate::tsne_words::{about_tsne, is_placed};
+use crate::numbers::number;
+use crate::samples::{MapKind, about_tsne, curve, table};
 use coloring::{Coloring, colorings};
-use legend::{controls, legends};
-use plane::{Plane, plane};
-use repscope_core::Results;
+use repscope_core::{Results, SampleTable};
+use repscope_figures::scramble;
+use std::collections::BTreeMap;
 
+/// The maps, in the order in which the page offers them.
+const KINDS: [MapKind; 2] = [MapKind::Principal, MapKind::Tsne];
 /// Size of a map in units of its drawing.
 const SIZE: [f64; 2] = [1000.0, 800.0];
 /// Points of one map in the page; more are thinned, the same rows for all models.
@@ -27,114 +28,82 @@ const MOST_IN_ALL: usize = 120_000;
 /// Points of the drawing that needs no script.
 const MOST_DRAWN: usize = 2000;
 
-/// The two maps of a model.
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Principal,
-    Tsne,
-}
-
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Kind::Principal => "principal components",
-            Kind::Tsne => "t-SNE",
-        }
-    }
-}
-
 impl Plane<'_> {
     /// The places on one of the maps.
-    fn on(&self, kind: Kind) -> &[Option<[f64; 2]>] {
+    fn on(&self, kind: MapKind) -> &[Option<[f64; 2]>] {
         match kind {
-            Kind::Principal => &self.points,
-            Kind::Tsne => &self.tsne,
-        }
-    }
-
-    /// What an axis of a map shows.
-    fn axis(&self, kind: Kind, i: usize) -> String {
-        match self.shares.get(i).filter(|share| share.is_finite()) {
-            _ if kind == Kind::Tsne => format!("t-SNE {}", i + 1),
-            Some(share) => format!("PC {} ({:.0} % of variance)", i + 1, share * 100.0),
-            None => format!("PC {}", i + 1),
+            MapKind::Principal => &self.points,
+            MapKind::Tsne => &self.tsne,
         }
     }
 }
 
 /// What a map shows, but for its colors.
-fn about(plane: &Plane, kind: Kind) -> String {
-    let [right, up] = [0, 1].map(|i| plane.axis(kind, i));
+fn about(plane: &Plane, kind: MapKind) -> String {
+    let [right, up] = [0, 1].map(|i| kind.axis(&plane.shares, i));
     format!("Map of {}: {right} to the right, {up} upwards", plane.model)
+}
+
+/// The tables with the places of the samples.
+fn maps(results: &Results) -> impl Iterator<Item = &SampleTable> {
+    results.samples.iter().filter(|table| table.metric == "map")
+}
+
+/// How many samples have a place on the map of this kind.
+fn placed(map: &SampleTable, kind: MapKind) -> usize {
+    let rows = map.columns.first().map_or(0, |(_, values)| values.len());
+    (0..rows).filter(|row| kind.place(map, *row).is_some()).count()
 }
 
 /// Whether any model has a map.
 pub(super) fn has_maps(results: &Results) -> bool {
-    let is_known = |value: &Option<f64>| value.is_some_and(f64::is_finite);
-    let mut maps = results.samples.iter().filter(|table| table.metric == "map");
-    maps.any(|map| match (column(map, "x"), column(map, "y")) {
-        (Some(x), Some(y)) => x.iter().zip(y).any(|(x, y)| is_known(x) && is_known(y)),
-        _ => false,
-    })
+    maps(results).any(|map| placed(map, MapKind::Principal) > 0)
 }
 
 pub(super) fn section(results: &Results, models: &Models) -> String {
     let Some(count) = rows(results).filter(|_| has_maps(results)) else {
         return String::new();
     };
-    let maps_of = || results.samples.iter().filter(|table| table.metric == "map");
-    let maps = maps_of().count().max(1);
-    let most = MOST_POINTS.min(MOST_IN_ALL / maps);
+    let most = MOST_POINTS.min(MOST_IN_ALL / maps(results).count().max(1));
     // A t-SNE map has places for a sample of many rows: those come first.
-    let sampled: Vec<bool> = if count > most {
-        (0..count).map(|row| maps_of().any(|map| is_placed(map, row))).collect()
-    } else {
-        Vec::new()
-    };
-    let kept = kept(count, most, &sampled, || {
+    let is_sampled = |row| maps(results).any(|map| MapKind::Tsne.place(map, row).is_some());
+    let kept = kept(count, most, is_sampled, || {
         listed(results, models, count).into_iter().collect()
     });
-    let planes: Vec<Plane> = models
+    let planes = models
         .names
         .iter()
         .enumerate()
-        .filter_map(|(i, model)| plane(results, model, i, &kept))
-        .collect();
+        .filter_map(|(i, model)| plane(results, model, i, &kept));
+    let planes: Vec<Plane> = planes.collect();
     if planes.is_empty() {
         return String::new();
     }
     let colorings = colorings(results, &planes, count, &kept);
-    let thinned = if kept.len() < count {
-        format!(
-            " {} of {count} samples are shown, chosen at random, the same in every map.",
-            kept.len()
-        )
-    } else {
-        String::new()
+    let thinned = match kept.len() {
+        shown if shown < count => {
+            format!(" {shown} of {count} samples are shown, chosen at random, the same in every map.")
+        }
+        _ => String::new(),
     };
-    let several = if planes.len() > 1 {
-        " Point at a sample to find it in every map."
-    } else {
-        ""
+    let several = match planes.len() {
+        1 => "",
+        _ => " Point at a sample to find it in every map.",
     };
     // All rows, not those that are kept: the page says how the map was made.
-    let placed = |map| (0..count).filter(|row| is_placed(map, *row)).count();
-    let on_tsne = maps_of().map(placed).max().unwrap_or(0);
-    let (kinds, tsne): (&[Kind], String) = match on_tsne {
-        0 => (&[Kind::Principal], String::new()),
-        _ => (
-            &[Kind::Principal, Kind::Tsne],
-            format!(
-                "<p class=\"map-about\" data-kind=\"1\" hidden>{}</p>\n",
-                about_tsne(on_tsne, count)
-            ),
-        ),
+    let on_tsne = maps(results).map(|map| placed(map, MapKind::Tsne)).max().unwrap_or(0);
+    let (kinds, tsne) = match on_tsne {
+        0 => (&KINDS[..1], String::new()),
+        _ => {
+            let about = about_tsne(on_tsne, count);
+            (
+                &KINDS[..],
+                format!("<p class=\"map-about\" data-kind=\"1\" hidden>{about}</p>\n"),
+            )
+        }
     };
-    let figures: String = planes
-        .iter()
-        .enumerate()
-        .map(|(i, plane)| figure(plane, i, models, kinds, colorings.first()))
-        .collect();
+    let figure = |(i, plane)| figure(plane, i, models, kinds, colorings.first());
+    let figures: String = planes.iter().enumerate().map(figure).collect();
     format!(
         "<p class=\"map-about\" data-kind=\"0\">Each model’s embeddings on the plane of their first two principal components. A \
          plane shows part of the variance only: points that are near in it may be far apart.</p>\n{tsne}\
@@ -143,41 +112,30 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
          <script type=\"application/json\" id=\"map-data\">{}</script>\n",
         controls(kinds, &colorings, count),
         legends(&colorings),
-        json(&data::of(&planes, kinds, &colorings, &kept, count)),
+        json(&coloring::data(&planes, kinds, &colorings, &kept, count)),
     )
 }
 
 /// The rows that are shown: all, or some at random (always the same ones), `first` ones before others, and those that must
 /// be among them.
-fn kept(count: usize, most: usize, first: &[bool], needed: impl Fn() -> Vec<usize>) -> Vec<usize> {
-    if count <= most {
-        return (0..count).collect();
-    }
+fn kept(count: usize, most: usize, first: impl Fn(usize) -> bool, needed: impl Fn() -> Vec<usize>) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
-    order.sort_unstable_by_key(|row| (first.get(*row) != Some(&true), scramble(*row as u64)));
-    order.truncate(most);
-    order.extend(needed());
-    order.sort_unstable();
-    order.dedup();
+    if count > most {
+        order.sort_by_cached_key(|row| (!first(*row), scramble(*row as u64)));
+        order.truncate(most);
+        order.extend(needed());
+        order.sort_unstable();
+        order.dedup();
+    }
     order
 }
 
-/// SplitMix64: neighboring rows get unrelated numbers.
-fn scramble(row: u64) -> u64 {
-    let mut z = row.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
-
-fn figure(plane: &Plane, number: usize, models: &Models, kinds: &[Kind], coloring: Option<&Coloring>) -> String {
-    let colored = coloring
-        .map(|coloring| format!(", colored by {}", coloring.name()))
-        .unwrap_or_default();
-    let about = format!("{}{colored}.", about(plane, Kind::Principal));
-    let axes = |(i, kind): (usize, &Kind)| {
+fn figure(plane: &Plane, number: usize, models: &Models, kinds: &[MapKind], coloring: Option<&Coloring>) -> String {
+    let colored = coloring.map(|coloring| format!(", colored by {}", coloring.name()));
+    let about = format!("{}{}.", about(plane, MapKind::Principal), colored.unwrap_or_default());
+    let axes = |(i, kind): (usize, &MapKind)| {
         let hidden = if i > 0 { " hidden" } else { "" };
-        let [right, up] = [0, 1].map(|axis| plane.axis(*kind, axis));
+        let [right, up] = [0, 1].map(|axis| kind.axis(&plane.shares, axis));
         format!("<span data-kind=\"{i}\"{hidden}>→ {right}<br>↑ {up}</span>")
     };
     let axes: String = kinds.iter().enumerate().map(axes).collect();
@@ -209,7 +167,7 @@ fn drawing(plane: &Plane, number: usize, coloring: Option<&Coloring>) -> String 
         order.truncate(MOST_DRAWN);
         order.sort_unstable();
     }
-    let mut paths: std::collections::BTreeMap<String, String> = std::collections::BTreeMap::new();
+    let mut paths: BTreeMap<String, String> = BTreeMap::new();
     for i in order {
         let color = match coloring {
             Some(coloring) => coloring.color(number, i),
@@ -219,30 +177,167 @@ fn drawing(plane: &Plane, number: usize, coloring: Option<&Coloring>) -> String 
             *paths.entry(color).or_default() += &format!("M{x:.1} {y:.1}h0");
         }
     }
-    paths
-        .iter()
-        .map(|(color, d)| format!("<path stroke=\"{color}\" d=\"{d}\"/>"))
-        .collect()
+    let path = |(color, d): (&String, &String)| format!("<path stroke=\"{color}\" d=\"{d}\"/>");
+    paths.iter().map(path).collect()
+}
+
+/// Which map is shown, what the points are colored by, and a box to find a row.
+fn controls(kinds: &[MapKind], colorings: &[Coloring], count: usize) -> String {
+    // One thing is no choice.
+    let choice = |label: &str, id: &str, names: &[&str]| {
+        let option = |(i, name): (usize, &&str)| format!("<option value=\"{i}\">{}</option>", escape(name));
+        let options: String = names.iter().enumerate().map(option).collect();
+        match names.len() {
+            0 | 1 => String::new(),
+            _ => format!("<label>{label} <select id=\"{id}\">{options}</select></label>\n"),
+        }
+    };
+    let colored: Vec<&str> = colorings.iter().map(Coloring::name).collect();
+    format!(
+        "<div class=\"control map-controls\">\n{}{}<label>Find row <input type=\"number\" id=\"find-row\" min=\"0\" max=\"{}\" \
+         step=\"1\" inputmode=\"numeric\"></label>\n<output id=\"found-row\"></output>\n</div>\n",
+        choice("Map", "map-kind", &["principal components", "t-SNE"][..kinds.len()]),
+        choice("Color by", "color-by", &colored),
+        count.saturating_sub(1)
+    )
+}
+
+/// What the colors mean. All but the first are hidden until the colors change.
+fn legends(colorings: &[Coloring]) -> String {
+    let legend = |(i, coloring): (usize, &Coloring)| {
+        let hidden = if i > 0 { " hidden" } else { "" };
+        format!(
+            "<div class=\"map-legend\" data-coloring=\"{i}\"{hidden}>{}</div>\n",
+            legend(coloring)
+        )
+    };
+    colorings.iter().enumerate().map(legend).collect()
+}
+
+fn legend(coloring: &Coloring) -> String {
+    match coloring {
+        Coloring::Class { names, colors, .. } => {
+            let own = colors
+                .iter()
+                .zip(names)
+                .filter_map(|(color, name)| Some(((*color)?, name)));
+            let own = own.map(|(color, name)| entry(&format!("var(--c{color})"), &escape(name)));
+            let mut items: String = own.collect();
+            if colors.contains(&None) {
+                items += &entry("var(--other)", "other");
+            }
+            format!("<ul>{items}</ul>")
+        }
+        Coloring::Value { name, edges, .. } => {
+            let patch = |i: usize| format!("<i style=\"background:var(--v{i})\"></i>");
+            let quarter = |from: usize| {
+                let patches: String = (from..from + STEPS / 4).map(patch).collect();
+                format!("{} <span class=\"ramp\">{patches}</span> ", number(edges[from]))
+            };
+            let scale: String = (0..STEPS).step_by(STEPS / 4).map(quarter).collect();
+            let (name, last) = (escape(name), number(edges[STEPS]));
+            format!("<p>{name}: {scale}{last}. Each color stands for as many samples as the others.</p>")
+        }
+    }
+}
+
+fn entry(color: &str, name: &str) -> String {
+    format!("<li><span class=\"swatch\" style=\"--swatch:{color}\"></span>{name}</li>")
+}
+
+/// Where the samples of a model lie.
+pub(super) struct Plane<'a> {
+    pub(super) model: &'a str,
+    /// The number of the model among all, which gives its color.
+    pub(super) series: usize,
+    /// In units of the drawing, for the rows that are kept; `None` where a sample has no place.
+    pub(super) points: Vec<Option<[f64; 2]>>,
+    /// The same on the t-SNE map; all `None` where there is none.
+    pub(super) tsne: Vec<Option<[f64; 2]>>,
+    /// Shares of the variance along both directions.
+    pub(super) shares: Vec<f64>,
+}
+
+/// The plane of a model; `None` where it has none.
+pub(super) fn plane<'a>(results: &Results, model: &'a str, series: usize, kept: &[usize]) -> Option<Plane<'a>> {
+    let map = table(results, model, "map")?;
+    let curve = curve(results, model, "map");
+    Some(Plane {
+        model,
+        series,
+        points: places(map, MapKind::Principal, kept)?,
+        tsne: places(map, MapKind::Tsne, kept).unwrap_or(vec![None; kept.len()]),
+        shares: curve.map(|curve| curve.y.clone()).unwrap_or_default(),
+    })
+}
+
+/// The places of the rows that are kept, in units of the drawing; `None` where no row has one.
+fn places(map: &SampleTable, kind: MapKind, kept: &[usize]) -> Option<Vec<Option<[f64; 2]>>> {
+    let points: Vec<Option<[f64; 2]>> = kept.iter().map(|row| kind.place(map, *row)).collect();
+    let place = fit(points.iter().flatten())?;
+    Some(points.iter().map(|point| point.map(&place)).collect())
+}
+
+/// Where a point stands in the drawing. One unit is equally long in both directions, and y grows upwards.
+fn fit<'p>(points: impl Iterator<Item = &'p [f64; 2]> + Clone) -> Option<impl Fn([f64; 2]) -> [f64; 2]> {
+    let ends = |axis: usize| {
+        let low = points.clone().map(|point| point[axis]).min_by(f64::total_cmp)?;
+        let high = points.clone().map(|point| point[axis]).max_by(f64::total_cmp)?;
+        Some((low, high))
+    };
+    let (x, y) = (ends(0)?, ends(1)?);
+    let middle = |(low, high): (f64, f64)| low / 2.0 + high / 2.0;
+    let center = [middle(x), middle(y)];
+    // Halves first: the width of very large numbers would not be finite.
+    let reach = |(low, high): (f64, f64), size: f64| (high / 2.0 - low / 2.0) / (0.47 * size);
+    let unit = reach(x, SIZE[0]).max(reach(y, SIZE[1]));
+    let scaled = move |distance: f64| if unit > 0.0 { distance / unit } else { 0.0 };
+    Some(move |[a, b]: [f64; 2]| {
+        [
+            SIZE[0] / 2.0 + scaled(a - center[0]),
+            SIZE[1] / 2.0 - scaled(b - center[1]),
+        ]
+    })
 }
 
 #[cfg(test)]
-mod tests {
+mod tests_of_map {
     use super::*;
 
     #[test]
     fn thinned_rows_hold_those_that_are_needed() {
-        let rows = kept(100_000, 1000, &[], || vec![77_777, 3]);
+        let rows = kept(100_000, 1000, |_| false, || vec![77_777, 3]);
         assert!((1000..=1002).contains(&rows.len()) && rows.contains(&77_777) && rows.contains(&3));
         assert!(rows.is_sorted());
-        assert_eq!(kept(3, 1000, &[], Vec::new), [0, 1, 2]);
+        assert_eq!(kept(3, 1000, |_| false, Vec::new), [0, 1, 2]);
     }
 
     #[test]
     fn thinned_rows_hold_those_of_the_tsne_map_first() {
         let sampled: Vec<bool> = (0..5000).map(|row| row % 7 == 2).collect();
-        let rows = kept(5000, 1000, &sampled, Vec::new);
+        let rows = kept(5000, 1000, |row| sampled[row], Vec::new);
         let of_map = rows.iter().filter(|row| sampled[**row]).count();
         // 5000 rows have 714 with remainder 2, and the other 286 are any.
         assert_eq!((rows.len(), of_map), (1000, 714));
+    }
+}
+
+#[cfg(test)]
+mod tests_of_plane {
+    use super::*;
+
+    #[test]
+    fn both_directions_have_one_unit_and_fill_the_drawing() {
+        let points = [[-10.0, 0.0], [10.0, 4.0]];
+        let place = fit(points.iter()).unwrap();
+        // 20 wide: 940 units of the drawing, 47 for each.
+        assert_eq!(place([-10.0, 0.0]), [30.0, 494.0]);
+        assert_eq!(place([10.0, 4.0]), [970.0, 306.0]);
+    }
+
+    #[test]
+    fn a_single_point_stands_in_the_middle() {
+        let points = [[7.0, -3.0]];
+        assert_eq!(fit(points.iter()).unwrap()([7.0, -3.0]), [500.0, 400.0]);
     }
 }
