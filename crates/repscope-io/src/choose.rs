@@ -34,8 +34,11 @@ pub(crate) fn choose(infos: &[ArrayInfo], key: Option<&str>, kind: &str) -> Pars
     }
     let mut nearest: Vec<(f64, &ArrayInfo)> = infos.iter().map(|info| (similarity(info, key), info)).collect();
     nearest.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let nearest = nearest.into_iter().take(NEAREST).map(|(_, info)| info.clone());
-    let nearest: Vec<ArrayInfo> = nearest.collect();
+    let nearest: Vec<ArrayInfo> = nearest
+        .into_iter()
+        .take(NEAREST)
+        .map(|(_, info)| info.clone())
+        .collect();
     bail!(
         "has no {kind} `{key}`{guess} The nearest of its {} are {}, and there are {} more",
         infos.len(),

@@ -42,8 +42,11 @@ impl Array {
                 "`{name}` holds {value} at row {row}, which is not an integer; {role} are text or integers"
             )),
         };
-        let found = named.into_iter().enumerate();
-        found.map(|(row, n)| n.map_err(|why| refuse((row, why)))).collect()
+        named
+            .into_iter()
+            .enumerate()
+            .map(|(row, n)| n.map_err(|why| refuse((row, why))))
+            .collect()
     }
 
     fn check_one_value_per_row(&self, name: &str, role: &str) -> Result<()> {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use repscope_core::{Breakdown, Curve, Difference, Results, Score};
+use repscope_core::{Breakdown, Curve, Difference, Finding, Results, Score};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::InputRecord;
@@ -32,6 +32,9 @@ pub struct ResultsDocument {
     /// Models against each other. Documents of one model, or that older versions wrote, have none.
     #[serde(default)]
     pub differences: Vec<Difference>,
+    /// What is wrong with the data or a model. Documents that older versions wrote have none.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
     /// What the user should know.
     pub warnings: Vec<String>,
 }
@@ -52,6 +55,7 @@ impl ResultsDocument {
             curves: results.curves.clone(),
             breakdowns: results.breakdowns.clone(),
             differences: results.differences.clone(),
+            findings: results.findings.clone(),
             warnings: results.warnings.clone(),
         }
     }
@@ -74,6 +78,7 @@ impl ResultsDocument {
             curves: self.curves,
             breakdowns: self.breakdowns,
             differences: self.differences,
+            findings: self.findings,
             warnings: self.warnings,
             ..Results::default()
         }
@@ -121,8 +126,11 @@ fn remove_non_finite(score: &mut Score) {
 }
 
 fn remove_non_finite_points(curve: &mut Curve) {
-    let points = curve.x.iter().zip(&curve.y);
-    let points = points.filter(|(x, y)| x.is_finite() && y.is_finite());
+    let points = curve
+        .x
+        .iter()
+        .zip(&curve.y)
+        .filter(|(x, y)| x.is_finite() && y.is_finite());
     (curve.x, curve.y) = points.map(|(x, y)| (*x, *y)).unzip();
 }
 
@@ -222,6 +230,7 @@ mod tests {
                 "command",
                 "curves",
                 "differences",
+                "findings",
                 "inputs",
                 "repscope",
                 "schema",

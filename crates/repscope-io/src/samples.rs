@@ -31,8 +31,10 @@ pub fn samples_to_npz(results: &Results) -> Result<Vec<u8>> {
     let mut write_all = || -> zip::result::ZipResult<()> {
         for table in &results.samples {
             for (column, values) in &table.columns {
-                let bytes = values.iter().flat_map(|v| v.unwrap_or(f64::NAN).to_le_bytes());
-                let bytes = bytes.collect();
+                let bytes = values
+                    .iter()
+                    .flat_map(|v| v.unwrap_or(f64::NAN).to_le_bytes())
+                    .collect();
                 let key = format!("{}/{}/{column}", table.model, table.metric);
                 add(key, npy("<f8", values.len(), bytes))?;
             }
@@ -100,8 +102,10 @@ fn class(bytes: &[u8], name: &str) -> Parsed<ClassColumn> {
         _ => bail!("has {key} that are not text"),
     };
     let key = format!("{name}.codes");
-    let codes = numbers(npz::read(bytes, Some(&key))?, &key)?.into_iter();
-    let codes: Vec<u32> = codes.map(|c| c as u32).collect();
+    let codes: Vec<u32> = numbers(npz::read(bytes, Some(&key))?, &key)?
+        .into_iter()
+        .map(|c| c as u32)
+        .collect();
     if let Some(code) = codes.iter().find(|&&c| c as usize >= names.len()) {
         bail!("names class {code} of `{name}`, but there are {} names", names.len());
     }

@@ -58,8 +58,10 @@ impl Encoder {
     /// Opens an `.onnx` file, or weights of a network that [`architectures`](crate::architectures) knows. `key` says
     /// which part of a checkpoint holds them, as in `file.pth#key`.
     pub fn open(path: &Path, key: Option<&str>, options: Options) -> Result<Self> {
-        let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
-        let extension = extension.unwrap_or_default();
+        let extension = path
+            .extension()
+            .map(|e| e.to_string_lossy().to_lowercase())
+            .unwrap_or_default();
         if extension == "onnx" {
             if options.architecture.is_some() {
                 let path = path.display();
@@ -212,8 +214,10 @@ impl Encoder {
                         .filter_map(|(name, v)| outputs::note(name, &v.shape)),
                 );
             }
-            let made = names.iter().zip(values);
-            let made = made.map(|(name, v)| outputs::embeddings(name, v, fed, count));
+            let made = names
+                .iter()
+                .zip(values)
+                .map(|(name, v)| outputs::embeddings(name, v, fed, count));
             let outputs = made.collect::<Result<Vec<Output>>>()?;
             if first == 0 {
                 shapes = outputs.iter().map(|o| o.shape.clone()).collect();

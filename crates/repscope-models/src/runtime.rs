@@ -76,8 +76,10 @@ pub struct Port {
 impl fmt::Display for Port {
     /// The name and the shape: `x [?, 3, 64, 64]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sizes = self.dims.iter();
-        let sizes = sizes.map(|d| d.map_or_else(|| "?".to_string(), |n| n.to_string()));
+        let sizes = self
+            .dims
+            .iter()
+            .map(|d| d.map_or_else(|| "?".to_string(), |n| n.to_string()));
         write!(f, "{} [{}]", self.name, sizes.collect::<Vec<_>>().join(", "))
     }
 }

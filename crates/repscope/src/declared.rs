@@ -22,8 +22,10 @@ pub fn metrics() -> Value {
 pub fn options(command: &str) -> Value {
     let own = request::command(command);
     let arguments = own.iter().flat_map(|own| own.get_arguments());
-    let found = arguments.filter(|arg| arg.get_long().is_some()).map(of_option);
-    found.collect()
+    arguments
+        .filter(|arg| arg.get_long().is_some())
+        .map(of_option)
+        .collect()
 }
 
 fn of_metric(metric: &Metric) -> Value {
@@ -34,7 +36,7 @@ fn of_metric(metric: &Metric) -> Value {
     let outputs: Value = metric
         .outputs
         .iter()
-        .map(|output| json!({"id": output.id, "about": output.about, "better": output.better, "range": output.range}))
+        .map(|output| json!({"id": output.id, "about": output.about, "better": output.better, "range": output.range, "bare": output.has_bare_name}))
         .collect();
     json!({
         "id": metric.id, "title": metric.title, "command": command, "page": metric.page, "outputs": outputs,
@@ -49,8 +51,11 @@ fn of_option(arg: &Arg) -> Value {
     let is_flag = !arg.get_action().takes_values();
     let many =
         matches!(arg.get_action(), ArgAction::Append) || arg.get_num_args().is_some_and(|range| range.max_values() > 1);
-    let defaults = arg.get_default_values().iter().map(|value| value.to_string_lossy());
-    let defaults: Vec<_> = defaults.collect();
+    let defaults: Vec<_> = arg
+        .get_default_values()
+        .iter()
+        .map(|value| value.to_string_lossy())
+        .collect();
     json!({
         "name": arg.get_long(), "field": arg.get_id().as_str(), "heading": arg.get_help_heading(),
         "help": arg.get_help().map(ToString::to_string),

@@ -72,8 +72,11 @@ pub fn encode(options: &Encode, session: &Session) -> Result<Encoded> {
     let mut model = encoders.open(&place, &mut reader)?;
     let seen = Seen::open(&input.place()?, options.options.numbers.skip_bad, &mut reader)?;
     let stored = encoders.stored(&mut model, &place.stem(), &seen, options.output.as_deref())?;
-    let notes = reader.warnings.into_iter().chain(stored.notes.iter().cloned());
-    let notes = notes.collect();
+    let notes = reader
+        .warnings
+        .into_iter()
+        .chain(stored.notes.iter().cloned())
+        .collect();
     Ok(Encoded { stored, notes })
 }
 

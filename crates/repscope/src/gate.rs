@@ -233,8 +233,11 @@ fn value_of(results: &Results, model: &str, metric: &str, whose: &str) -> Result
 fn relatives(results: &Results, model: &str, metric: &str) -> String {
     let family = |id: &str| id.split(['.', '@', '(']).next().unwrap_or(id).to_string();
     let own = || {
-        let found = results.scores.iter().filter(|s| s.model == model);
-        found.map(|s| s.metric.as_str())
+        results
+            .scores
+            .iter()
+            .filter(|s| s.model == model)
+            .map(|s| s.metric.as_str())
     };
     let related = own().filter(|id| family(id) == family(metric)).take(SCORES_SHOWN);
     match &related.collect::<Vec<_>>()[..] {

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use repscope_core::{Labels, Space};
+use repscope_core::{Finding, Labels, Space};
 use repscope_io::{Array, BadImages, Images, InputPath, InputRecord, join_rows, read_array_beside};
 
 use crate::source::{IdSource, Named, Place};
@@ -13,6 +13,7 @@ use crate::source::{IdSource, Named, Place};
 #[derive(Clone, Default)]
 pub struct Sources {
     pub records: Vec<InputRecord>,
+    pub findings: Vec<Finding>,
     pub warnings: Vec<String>,
     /// Which input played which role, and how it was read: the part of the options that is not in the spec.
     pub options: serde_json::Map<String, serde_json::Value>,
@@ -172,8 +173,11 @@ impl Reader {
                 }
             });
         }
-        let named = parts.iter().zip(&lists).map(|(p, l)| (p.name.as_str(), l.as_slice()));
-        let named: Vec<(&str, &[String])> = named.collect();
+        let named: Vec<(&str, &[String])> = parts
+            .iter()
+            .zip(&lists)
+            .map(|(p, l)| (p.name.as_str(), l.as_slice()))
+            .collect();
         let joined = join_rows(&named)?;
         for (part, dropped) in parts.iter().zip(&joined.dropped).filter(|(_, d)| **d > 0) {
             self.warnings.push(format!(

@@ -9,8 +9,8 @@ use repscope_core::{Analysis as Kind, Results, Spec};
 use repscope_figures::Width;
 use repscope_io::{ResultsDocument, samples_to_npz, write_whole};
 use repscope_render::{
-    ClidRun, Color, Format, NamedFigure, clid_table, comparison, document_files, etes_table, perturb_table, render,
-    retrieval_readings, retrieval_summary, retrieval_table,
+    ClidRun, Color, Format, NamedFigure, Verdict, clid_table, comparison, document_files, etes_table, headlines,
+    perturb_table, ranking_table, render, retrieval_readings, retrieval_summary, retrieval_table, verdict,
 };
 
 use crate::analysis::perturb::Checks;
@@ -41,6 +41,8 @@ pub struct Terminal {
     pub color: Color,
     /// Only what was asked for.
     pub quiet: bool,
+    /// Every score, not only those that answer.
+    pub all: bool,
 }
 
 impl Default for Terminal {
@@ -49,6 +51,7 @@ impl Default for Terminal {
             width: 110,
             color: Color::No,
             quiet: false,
+            all: false,
         }
     }
 }
@@ -92,33 +95,72 @@ impl Report {
         named(&self.document.command)
     }
 
-    /// The scores as text, in the form of the command that made them.
+    /// What the results say, question by question.
+    pub fn verdict(&self) -> Verdict {
+        verdict(&self.results, self.analysis().map(|own| own.kind))
+    }
+
+    /// The verdict and the scores as text, in the form of the command that made them.
     pub fn table(&self, format: Format, terminal: Terminal) -> String {
-        let Terminal { width, color, quiet } = terminal;
+        let Terminal {
+            width,
+            color,
+            quiet,
+            all,
+        } = terminal;
+        let all = all || format == Format::Csv;
         let results = &self.results;
         match self.analysis().map(|own| own.kind) {
             None if self.document.command == COMPARE => {
                 self.differences(compare::reference(&self.document), format, terminal)
             }
-            None => self.all_tables(format, terminal),
             Some(Kind::Retrieval) => retrieval(results, format, width, color, quiet),
             Some(Kind::Etes) => etes_table(results, format, width, color),
-            Some(Kind::Clid) => self.clid(format, width, color),
             Some(Kind::Perturb) => match Checks::of(&self.document) {
                 Some(checks) => perturb_table(results, &checks.findings(results), format, width, color),
                 None => render(results, format, width, color),
             },
-            Some(_) => render(results, format, width, color),
+            kind => {
+                let scores = match kind {
+                    Some(Kind::Clid) => self.clid(format, terminal),
+                    None if !all => {
+                        // Retrievals and generated texts are no models of the same inputs: the verdict speaks of them.
+                        let of_embeddings = report_page::of_embeddings(results);
+                        match of_embeddings.scores.is_empty() {
+                            true => self.all_tables(format, terminal),
+                            false => render(&headlines(&of_embeddings, None), format, width, color),
+                        }
+                    }
+                    _ if !all => render(&headlines(results, kind), format, width, color),
+                    None => self.all_tables(format, terminal),
+                    Some(_) => render(results, format, width, color),
+                };
+                self.below_verdict(scores, format, terminal)
+            }
         }
+    }
+
+    /// Text with the verdict above it, where the format has room for sentences.
+    fn below_verdict(&self, text: String, format: Format, terminal: Terminal) -> String {
+        let said = self.verdict().render(format, terminal.width, terminal.color);
+        let ranking = ranking_table(&self.results, format, terminal.width, terminal.color);
+        let parts = [said, ranking.unwrap_or_default(), text];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join("\n")
     }
 
     /// Models against each other; the scores themselves where there is one model only.
     pub fn differences(&self, reference: Option<&str>, format: Format, terminal: Terminal) -> String {
-        let Terminal { width, color, .. } = terminal;
-        if self.results.differences.is_empty() {
-            return render(&self.results, format, width, color);
-        }
-        comparison(&self.results, reference, format, width, color)
+        let Terminal { width, color, all, .. } = terminal;
+        let results = &self.results;
+        let all = all || format == Format::Csv;
+        let shown = if all { results.clone() } else { headlines(results, None) };
+        let table = if results.differences.is_empty() {
+            render(&shown, format, width, color)
+        } else {
+            comparison(&shown, reference, format, width, color)
+        };
+        self.below_verdict(table, format, terminal)
     }
 
     /// All scores; those of a retrieval and of generated texts have tables of their own form.
@@ -142,7 +184,8 @@ impl Report {
     }
 
     /// The scores with the steps of CLID, which the document names.
-    fn clid(&self, format: Format, width: usize, color: Color) -> String {
+    fn clid(&self, format: Format, terminal: Terminal) -> String {
+        let Terminal { width, color, all, .. } = terminal;
         let spec = &self.document.spec;
         let steps = serde_json::from_value(spec["clid"].clone());
         let (Ok(clid), Some(level)) = (steps, spec["level"].as_f64()) else {
@@ -158,6 +201,7 @@ impl Report {
             preset: spec["preset"].as_str().unwrap_or("spec"),
             preset_steps: &preset.steps(),
             performance: spec["performance_name"].as_str().or(spec["performance"].as_str()),
+            all,
         };
         clid_table(&self.results, &run, format, width, color)
     }
@@ -345,8 +389,10 @@ fn retrieval(results: &Results, format: Format, width: usize, color: Color, is_q
         return summary;
     }
     let table = retrieval_table(results, format, width, color);
-    let readings = retrieval_readings(results);
-    let readings: String = readings.iter().map(|text| item(text, width)).collect();
+    let readings: String = retrieval_readings(results)
+        .iter()
+        .map(|text| item(text, width))
+        .collect();
     format!("{}\n\n{}\n\n{readings}", summary.trim_end(), table.trim_end())
 }
 

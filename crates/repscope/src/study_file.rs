@@ -181,8 +181,10 @@ fn own_keys(declared: &Declared) -> Vec<String> {
         Origin::Own | Origin::Alone => keys::<Settings>(),
     };
     let command = (declared.command)();
-    let all = command.get_arguments().filter(|arg| arg.get_long().is_some());
-    let all = all.map(layers::key);
+    let all = command
+        .get_arguments()
+        .filter(|arg| arg.get_long().is_some())
+        .map(layers::key);
     all.filter(|key| !shared.contains(key) && !OTHER_WORK.contains(&key.as_str()))
         .collect()
 }
@@ -199,8 +201,11 @@ fn misplaced(key: &str) -> String {
     }
     let top = top_keys();
     let tables = analysis::evaluated().map(|own| own.kind.name());
-    let known = top.iter().map(String::as_str);
-    let known = known.chain(["data", "models", "views", ENCODER]).chain(tables);
+    let known = top
+        .iter()
+        .map(String::as_str)
+        .chain(["data", "models", "views", ENCODER])
+        .chain(tables);
     format!("is no key of a study file{}", did_you_mean(key, known))
 }
 

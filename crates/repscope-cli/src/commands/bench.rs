@@ -145,8 +145,11 @@ fn comparisons(options: &Comparisons) -> Result<Value> {
     let labels = Arc::new(Labels::new(&labels));
     let mut studies = Vec::new();
     for model in 0..models {
-        let values = base.iter().zip(uniform("noise", model));
-        let values = values.map(|(x, noise)| x + 0.3 * noise).collect();
+        let values = base
+            .iter()
+            .zip(uniform("noise", model))
+            .map(|(x, noise)| x + 0.3 * noise)
+            .collect();
         let mut study = Study::new(
             &format!("model{model}"),
             Space::from_f32("embeddings", rows, columns, values)?,

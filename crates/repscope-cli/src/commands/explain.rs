@@ -67,8 +67,12 @@ pub fn list(options: &Metrics) -> Result<ExitCode> {
         outputs::print(&serde_json::to_string_pretty(&list)?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let longest = METRICS.iter().flat_map(|m| m.outputs).map(|o| o.id.chars().count());
-    let longest = longest.max().unwrap_or(0);
+    let longest = METRICS
+        .iter()
+        .flat_map(|m| m.outputs)
+        .map(|o| o.id.chars().count())
+        .max()
+        .unwrap_or(0);
     let mut text = String::new();
     let mut analysis = None;
     for metric in METRICS {

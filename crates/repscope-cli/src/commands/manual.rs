@@ -31,8 +31,11 @@ pub fn run(options: &Manual) -> Result<ExitCode> {
         ManualPart::Docs { folder, check } => {
             let pages = documentation();
             if *check {
-                let stale = pages.iter().filter(|page| !page.is_in(folder)).map(|p| p.path.as_str());
-                let stale: Vec<&str> = stale.collect();
+                let stale: Vec<&str> = pages
+                    .iter()
+                    .filter(|page| !page.is_in(folder))
+                    .map(|p| p.path.as_str())
+                    .collect();
                 if !stale.is_empty() {
                     advise(&format!(
                         "not current: {}; write them with `repscope manual docs {}`",

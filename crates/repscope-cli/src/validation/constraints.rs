@@ -122,8 +122,11 @@ fn cap() -> Result<Vec<Claim>> {
 /// Where performance is a straight function of CL and ID, models that were left out are predicted without error.
 fn weighted(sets: &[Space]) -> Result<Vec<Claim>> {
     let names: Vec<String> = (1..=sets.len()).map(|i| format!("set {i}")).collect();
-    let studies = names.iter().zip(sets).map(|(n, set)| Study::new(n, set.clone()));
-    let studies: Vec<Study> = studies.collect();
+    let studies: Vec<Study> = names
+        .iter()
+        .zip(sets)
+        .map(|(n, set)| Study::new(n, set.clone()))
+        .collect();
     let spec = clid(4, 5);
     let mut results = run(&studies, &["clid"], &spec, Order::Parallel)?;
     let value = |results: &Results, name: &str, id: &str| {

@@ -105,8 +105,10 @@ impl Draw {
 pub fn product(left: &[f64], inner: usize, right: &[f64]) -> Vec<f64> {
     let width = right.len() / inner;
     let cell = |row: &[f64], c: usize| -> f64 {
-        let found = row.iter().zip(right[c..].iter().step_by(width)).map(|(a, b)| a * b);
-        found.sum()
+        row.iter()
+            .zip(right[c..].iter().step_by(width))
+            .map(|(a, b)| a * b)
+            .sum()
     };
     let row = |row: &[f64]| (0..width).map(|c| cell(row, c)).collect::<Vec<f64>>();
     left.chunks_exact(inner).flat_map(row).collect()
@@ -133,8 +135,10 @@ pub fn random_sets() -> Result<Vec<Space>> {
     let centres = draw.normals(4 * 8);
     let clustered = (0..160 * 8).map(|i| 5.0 * centres[i % 32] + draw.normal()).collect();
     let (left, right) = (draw.normals(120 * 3), draw.normals(3 * 30));
-    let low_rank = product(&left, 3, &right).into_iter();
-    let low_rank = low_rank.map(|x| x + 0.01 * draw.normal()).collect();
+    let low_rank = product(&left, 3, &right)
+        .iter()
+        .map(|x| x + 0.01 * draw.normal())
+        .collect();
     let wide = draw.normals(40 * 60);
     let sets = [
         (12, normal),

@@ -85,8 +85,10 @@ fn of_power_law(law: &PowerLaw) -> Result<Vec<Claim>> {
     let codes = space(law.directions, with_eigenvalues(&eigenvalues))?;
     let scores = Scores::of(codes, &[RANKS, &["alpha_req"]].concat(), &Spec::default())?;
     let claim = |what: &str, id: &str, value: f64, because: &str, cites: &'static [Reference]| {
-        let found = Claim::new(format!("{what} of λ_i = {}", law.shown)).expect(near(value, 1e-6), scores.got(id));
-        found.since(Formula, cites).because(because)
+        Claim::new(format!("{what} of λ_i = {}", law.shown))
+            .expect(near(value, 1e-6), scores.got(id))
+            .since(Formula, cites)
+            .because(because)
     };
     Ok(vec![
         claim(

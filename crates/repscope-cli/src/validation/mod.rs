@@ -122,8 +122,10 @@ impl Report {
                 "references": claim.cites.iter().map(|r| r.0).collect::<Vec<_>>(),
             })
         };
-        let claims = self.groups.iter();
-        let claims = claims.flat_map(|g| g.claims.iter().map(move |c| claim(g, c)));
+        let claims = self
+            .groups
+            .iter()
+            .flat_map(|g| g.claims.iter().map(move |c| claim(g, c)));
         serde_json::json!({
             "version": env!("CARGO_PKG_VERSION"),
             "examples": self.examples,

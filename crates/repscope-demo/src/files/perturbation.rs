@@ -63,8 +63,11 @@ pub(crate) fn write(
         progress.advance(1);
     }
     let right = |head: usize| {
-        let found = baseline[head].iter().zip(&truth[head]);
-        found.filter(|(said, class)| said == class).count()
+        baseline[head]
+            .iter()
+            .zip(&truth[head])
+            .filter(|(said, class)| said == class)
+            .count()
     };
     Ok(std::array::from_fn(|head| right(head) as f64 / frames.len() as f64))
 }

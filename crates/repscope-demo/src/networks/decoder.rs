@@ -38,8 +38,10 @@ impl Decoder {
             // takes the differences between embeddings with it.
             last.arrays_mut().into_iter().for_each(|array| array.fill(0.0));
         }
-        let norms = CHANNELS[1..4].iter().map(|&channels| LayerNorm::new(channels));
-        let norms = norms.collect();
+        let norms = CHANNELS[1..4]
+            .iter()
+            .map(|&channels| LayerNorm::new(channels))
+            .collect();
         Decoder { initial, convs, norms }
     }
 

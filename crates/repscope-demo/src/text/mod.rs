@@ -18,8 +18,11 @@ pub(crate) struct Described {
 
 /// The rows of some samples, one after the other.
 fn rows_of(rows: &[f32], width: usize, samples: &[usize]) -> Vec<f32> {
-    let found = samples.iter().flat_map(|&at| &rows[at * width..(at + 1) * width]);
-    found.copied().collect()
+    samples
+        .iter()
+        .flat_map(|&at| &rows[at * width..(at + 1) * width])
+        .copied()
+        .collect()
 }
 
 pub(crate) struct Standard {

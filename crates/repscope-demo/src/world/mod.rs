@@ -75,8 +75,10 @@ impl World {
 
     /// All runs of so many frames that follow each other in an episode.
     pub(crate) fn windows(&self, length: usize) -> Vec<&[Frame]> {
-        let found = self.episodes.iter().flat_map(|episode| episode.frames.windows(length));
-        found.collect()
+        self.episodes
+            .iter()
+            .flat_map(|episode| episode.frames.windows(length))
+            .collect()
     }
 
     /// The number of the episode of each frame.

@@ -150,8 +150,11 @@ pub(super) fn notes_on_kinds(looked: &[Looked]) -> Vec<String> {
 }
 
 fn list(files: &[PathBuf]) -> String {
-    let names = files.iter().take(LISTED).map(|file| format!("`{}`", name(file)));
-    let mut names: Vec<String> = names.collect();
+    let mut names: Vec<String> = files
+        .iter()
+        .take(LISTED)
+        .map(|file| format!("`{}`", name(file)))
+        .collect();
     if files.len() > LISTED {
         names.push(format!("and {} more", files.len() - LISTED));
     }

@@ -62,8 +62,11 @@ impl Images {
             .in_file(folder.display()));
         }
         let mut notes = notes_on(&found);
-        let looked = found.images.par_iter().map(|file| Looked::at(&folder.join(file), bad));
-        let looked: Vec<Result<Looked>> = looked.collect();
+        let looked: Vec<Result<Looked>> = found
+            .images
+            .par_iter()
+            .map(|file| Looked::at(&folder.join(file), bad))
+            .collect();
         let (files, looked) = keep(folder, found.images, looked, bad, &mut notes)?;
         let header = one_kind(&files, &looked).map_err(|p| p.in_file(folder.display()))?;
         let colors = looked.iter().map(|l| l.header.colors).max().unwrap_or(1);

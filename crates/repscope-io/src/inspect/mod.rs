@@ -101,8 +101,10 @@ fn count(array: &Array) -> Option<LabelFacts> {
             Err(Unnamed::Fraction(_)) => return None,
         }
     }
-    let classes = counts.into_iter().map(|(name, rows)| ClassCount { name, rows });
-    let mut classes: Vec<ClassCount> = classes.collect();
+    let mut classes: Vec<ClassCount> = counts
+        .into_iter()
+        .map(|(name, rows)| ClassCount { name, rows })
+        .collect();
     // A stable sort keeps equal classes in the order of their names.
     classes.sort_by_key(|c| std::cmp::Reverse(c.rows));
     Some(LabelFacts {

@@ -69,8 +69,11 @@ fn parse(bytes: &[u8], dataset: &str, style: &str) -> Parsed<PrototypeTexts> {
     if let Some(labels) = fields.get(&styled) {
         return texts_of(labels, &styled, dataset, None);
     }
-    let styles = fields.members().iter().filter_map(|(n, _)| n.strip_prefix(STYLED));
-    let styles: Vec<&str> = styles.collect();
+    let styles: Vec<&str> = fields
+        .members()
+        .iter()
+        .filter_map(|(n, _)| n.strip_prefix(STYLED))
+        .collect();
     let Some(labels) = fields.get(PLAIN) else {
         if styles.is_empty() {
             let there = list(fields.members().iter().map(|(n, _)| n.as_str()));

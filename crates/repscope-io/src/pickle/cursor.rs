@@ -64,8 +64,10 @@ impl<'a> Cursor<'a> {
                 rest = after;
                 continue;
             }
-            let code = after.get(1..=digits).and_then(|d| str::from_utf8(d).ok());
-            let code = code.ok_or_else(damaged)?;
+            let code = after
+                .get(1..=digits)
+                .and_then(|d| str::from_utf8(d).ok())
+                .ok_or_else(damaged)?;
             let code = u32::from_str_radix(code, 16).map_err(|_| damaged())?;
             out.push(char::from_u32(code).ok_or_else(damaged)?);
             rest = &after[1 + digits..];

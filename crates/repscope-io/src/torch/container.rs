@@ -136,8 +136,11 @@ fn foreign<T>(names: &[(usize, String)]) -> Parsed<T> {
     if names.iter().any(|(_, name)| name.ends_with(".npy")) {
         bail!("is an archive of NumPy arrays; rename it to .npz");
     }
-    let list = names.iter().take(MEMBERS).map(|(_, name)| format!("`{name}`"));
-    let mut list: Vec<String> = list.collect();
+    let mut list: Vec<String> = names
+        .iter()
+        .take(MEMBERS)
+        .map(|(_, name)| format!("`{name}`"))
+        .collect();
     if names.len() > MEMBERS {
         list.push(format!("and {} more", names.len() - MEMBERS));
     }

@@ -174,8 +174,11 @@ fn plain(object: &Object) -> String {
 
 /// Text from a file, short and without control characters, which could move a terminal's cursor.
 fn clip(text: &str) -> String {
-    let short = text.chars().take(TEXT).map(|c| if c.is_control() { ' ' } else { c });
-    let mut short: String = short.collect();
+    let mut short: String = text
+        .chars()
+        .take(TEXT)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
     if text.chars().nth(TEXT).is_some() {
         short.push('…');
     }

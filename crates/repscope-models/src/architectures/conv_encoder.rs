@@ -59,8 +59,10 @@ pub(super) fn write(layers: &mut Layers, activation: Activation) -> Result<Strin
 /// The side of the images: each stage halves it, and the last has `flat` = channels · side² numbers.
 fn side(flat: usize, channels: usize, stages: usize) -> Result<usize> {
     let last = (flat / channels).isqrt();
-    let first = u32::try_from(stages).ok().and_then(|n| 2usize.checked_pow(n));
-    let first = first.and_then(|factor| last.checked_mul(factor));
+    let first = u32::try_from(stages)
+        .ok()
+        .and_then(|n| 2usize.checked_pow(n))
+        .and_then(|factor| last.checked_mul(factor));
     match first {
         Some(first) if last > 0 && last * last * channels == flat => Ok(first),
         _ => bail!(

@@ -63,8 +63,12 @@ impl<'a> Layers<'a> {
             let buffers = ["num_batches_tracked", ".position_ids", ".token_type_ids"];
             buffers.iter().any(|buffer| name.ends_with(buffer))
         };
-        let left = self.names.difference(&self.used).filter(|name| !is_counter(name));
-        let left: Vec<String> = left.cloned().collect();
+        let left: Vec<String> = self
+            .names
+            .difference(&self.used)
+            .filter(|name| !is_counter(name))
+            .cloned()
+            .collect();
         if let Some(name) = left
             .iter()
             .find(|name| self.own.iter().any(|own| name.starts_with(own)))
@@ -151,8 +155,10 @@ impl<'a> Layers<'a> {
             format!("[{}..{}]", rows.start, rows.end)
         };
         // PyTorch keeps a row per output; a product from the left needs a column.
-        let transposed = (0..width).flat_map(|column| rows.clone().map(move |row| row * width + column));
-        let transposed: Vec<f32> = transposed.map(|at| values[at]).collect();
+        let transposed: Vec<f32> = (0..width)
+            .flat_map(|column| rows.clone().map(move |row| row * width + column))
+            .map(|at| values[at])
+            .collect();
         let matrix = self
             .graph
             .weight(&format!("{weight}{suffix}"), &[width, rows.len()], &transposed)?;
@@ -295,8 +301,10 @@ impl Layers<'_> {
         let beginning = format!("{}{beginning}", self.prefix);
         let has = |at: &usize| {
             let item = format!("{beginning}{at}.");
-            let found = self.names.range(item.clone()..).next();
-            found.is_some_and(|name| name.starts_with(&item))
+            self.names
+                .range(item.clone()..)
+                .next()
+                .is_some_and(|name| name.starts_with(&item))
         };
         (0..).take_while(has).count()
     }

@@ -62,12 +62,16 @@ pub fn recognize_as(weights: &dyn WeightSource, kind: Kind) -> Result<Architectu
         full.filter(|name| !names.contains(name)).collect()
     };
     let behind_prefixes = signatures().flat_map(|(_, signature)| {
-        let prefixes = names
+        let prefixes: BTreeSet<&str> = names
             .iter()
-            .flat_map(|name| signature.split(' ').filter_map(|known| name.strip_suffix(known)));
-        let prefixes: BTreeSet<&str> = prefixes.filter(|prefix| is_prefix(prefix)).chain([""]).collect();
-        let found = prefixes.into_iter().map(|prefix| missing(prefix, signature));
-        found.collect::<Vec<_>>()
+            .flat_map(|name| signature.split(' ').filter_map(|known| name.strip_suffix(known)))
+            .filter(|prefix| is_prefix(prefix))
+            .chain([""])
+            .collect();
+        prefixes
+            .into_iter()
+            .map(|prefix| missing(prefix, signature))
+            .collect::<Vec<_>>()
     });
     let fewest = behind_prefixes.min_by_key(Vec::len).unwrap_or_default();
     let first = fewest.first().cloned().unwrap_or_default();

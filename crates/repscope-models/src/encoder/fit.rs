@@ -206,8 +206,10 @@ fn refusal(row: &[usize], port: &Port, layout: Option<Layout>) -> String {
     } else {
         "bring the data to that shape (nothing is resized, cut or converted between gray and color here)"
     };
-    let wanted = port.dims.iter().skip(1);
-    let wanted: Vec<String> = wanted
+    let wanted: Vec<String> = port
+        .dims
+        .iter()
+        .skip(1)
         .map(|d| d.map_or_else(|| "any".to_string(), |n| n.to_string()))
         .collect();
     let (shape, name, wanted) = (shape_text(row), &port.name, wanted.join(", "));

@@ -18,8 +18,11 @@ pub(super) fn only_input<'a>(inputs: &'a [Port], name: Option<&str>) -> Result<&
         bail!("the model has no input named {name}; it has {}", there());
     };
     let goes_with = |other: &&Port| input.elem != Elem::I64 || !is_beside(other);
-    let others = inputs.iter().filter(|p| p.name != input.name).filter(goes_with);
-    let others: Vec<&Port> = others.collect();
+    let others: Vec<&Port> = inputs
+        .iter()
+        .filter(|p| p.name != input.name)
+        .filter(goes_with)
+        .collect();
     if !others.is_empty() {
         bail!(
             "the model has {} inputs ({}), but rows can be fed to one, and nothing is known to feed to {}; export a model \

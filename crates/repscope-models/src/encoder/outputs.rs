@@ -86,8 +86,11 @@ fn not_finite(values: &[f32], rows: usize) -> Option<usize> {
 fn exact(values: &[i64], name: &str) -> Result<Vec<f32>> {
     const LARGEST: i64 = 1 << f32::MANTISSA_DIGITS;
     let fits = |&x: &i64| (-LARGEST..=LARGEST).contains(&x).then_some(x as f32);
-    let found = values.iter().map(fits).collect::<Option<_>>();
-    found.ok_or_else(|| wrong!("the output {name} holds integers too large for embeddings; choose another output"))
+    values
+        .iter()
+        .map(fits)
+        .collect::<Option<_>>()
+        .ok_or_else(|| wrong!("the output {name} holds integers too large for embeddings; choose another output"))
 }
 
 /// Leaves out what has no entry per row, such as a learned temperature, unless nothing would remain.

@@ -44,8 +44,10 @@ pub fn find_library(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<PathB
 
 /// The folders that exist, the nearest first.
 fn folders(set: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
-    let roots = ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(|name| set(name));
-    let mut roots: Vec<PathBuf> = roots.collect();
+    let mut roots: Vec<PathBuf> = ["VIRTUAL_ENV", "CONDA_PREFIX"]
+        .iter()
+        .filter_map(|name| set(name))
+        .collect();
     roots.extend(set("HOME").map(|home| home.join(".local")));
     roots.extend(["/usr/local", "/usr", "/opt/homebrew"].map(PathBuf::from));
     let mut folders = Vec::new();
@@ -92,8 +94,10 @@ fn is_library(name: &str) -> bool {
 /// What a folder holds under names that fit, the highest version first.
 fn matching(folder: &Path, fits: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = entries.filter_map(|e| e.file_name().into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| fits(name)).collect();
+    let mut names: Vec<String> = entries
+        .filter_map(|e| e.file_name().into_string().ok())
+        .filter(|name| fits(name))
+        .collect();
     names.sort_by_key(|name| std::cmp::Reverse((version(name), name.clone())));
     names.iter().map(|name| folder.join(name)).collect()
 }

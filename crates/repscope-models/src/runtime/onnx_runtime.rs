@@ -83,8 +83,10 @@ impl Session for OnnxSession {
             port(&self.outputs, name, "output")?;
         }
         let ran = catch_panic(|| {
-            let given = self.session.run(fed);
-            let given = given.map_err(|e| wrong!("the model cannot be run: {e}"))?;
+            let given = self
+                .session
+                .run(fed)
+                .map_err(|e| wrong!("the model cannot be run: {e}"))?;
             outputs.iter().map(|name| value(given.get(name), name)).collect()
         });
         ran.unwrap_or_else(|| bail!("the model cannot be run by ONNX Runtime"))

@@ -162,8 +162,11 @@ pub(super) fn find_weights(folder: &Path, files: &mut Vec<PathBuf>) -> Result<Op
             continue;
         };
         let map = json.get("weight_map").and_then(Value::as_object);
-        let names = map.into_iter().flatten().filter_map(|(_, file)| file.as_str());
-        let names: BTreeSet<&str> = names.collect();
+        let names: BTreeSet<&str> = map
+            .into_iter()
+            .flatten()
+            .filter_map(|(_, file)| file.as_str())
+            .collect();
         if names.is_empty() {
             bail!("{} lists no files of weights", index.display());
         }
@@ -303,8 +306,10 @@ fn pooling(json: &Value) -> Result<Pooling> {
         Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
         _ => {
             let is_on = |key: &str| json.get(key).and_then(Value::as_bool) == Some(true);
-            let found = WAYS.iter().filter(|(key, ..)| is_on(key)).map(|(_, name, _)| *name);
-            found.collect()
+            WAYS.iter()
+                .filter(|(key, ..)| is_on(key))
+                .map(|(_, name, _)| *name)
+                .collect()
         }
     };
     let found = match names[..] {
@@ -321,8 +326,10 @@ fn pooling(json: &Value) -> Result<Pooling> {
 
 fn dense(folder: &Path, files: &mut Vec<PathBuf>) -> Result<After> {
     let json = read_json(&folder.join("config.json"), files)?.unwrap_or_default();
-    let name = json.get("activation_function").and_then(Value::as_str);
-    let name = name.unwrap_or_default();
+    let name = json
+        .get("activation_function")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     let activation = match name.rsplit('.').next().unwrap_or_default() {
         // Without a word it is tanh, as in sentence-transformers.
         "Tanh" | "" => Some(Activation::Tanh),

@@ -143,6 +143,9 @@ pub trait Analysis: Basics + Bind + Debug + Send + Sync {
         Ok(Extra::Nothing)
     }
 
+    /// Chooses what the options leave to the data.
+    fn settle(&self, _spec: &mut Spec, _inputs: &Inputs) {}
+
     /// Why the analysis is left out of an evaluation, where its inputs are there but do not suffice.
     fn misfit(&self, _spec: &Spec, _inputs: &Inputs) -> Option<String> {
         None
@@ -172,8 +175,10 @@ pub(crate) fn study_metrics(planned: &Planned, studies: &[Study], session: &Sess
 
 /// The analysis of this kind.
 pub fn declared(kind: Kind) -> &'static Declared {
-    let found = ANALYSES.iter().find(|own| own.kind == kind);
-    found.expect("every kind of analysis is declared")
+    ANALYSES
+        .iter()
+        .find(|own| own.kind == kind)
+        .expect("every kind of analysis is declared")
 }
 
 /// The analysis with this name; none for `evaluate` and `compare`, which are several.

@@ -214,8 +214,11 @@ fn fill(folder: &Path, rows: usize, can_go_on: bool, run: &mut Run) -> Result<Ab
 }
 
 fn open(folder: &Path, about: &About) -> Result<Vec<NpyRows>> {
-    let opened = about.outputs.iter().enumerate();
-    let opened = opened.map(|(index, output)| NpyRows::open(&file(folder, index), &output.shape));
+    let opened = about
+        .outputs
+        .iter()
+        .enumerate()
+        .map(|(index, output)| NpyRows::open(&file(folder, index), &output.shape));
     Ok(opened.collect::<repscope_io::Result<_>>()?)
 }
 

@@ -75,8 +75,10 @@ fn difference(found: &ResultsDocument, expected: &ResultsDocument) -> Option<Str
             .unwrap_or_default()
     };
     // How much memory a run may use changes none of its numbers.
-    let all = keys(expected).into_iter().chain(keys(found));
-    let all = all.filter(|key| key != "memory");
+    let all = keys(expected)
+        .into_iter()
+        .chain(keys(found))
+        .filter(|key| key != "memory");
     let mut differing = all.filter(|key| value(&found.spec, key) != value(&expected.spec, key));
     let key = differing.next()?;
     Some(format!(

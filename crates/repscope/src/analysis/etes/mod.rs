@@ -254,6 +254,7 @@ fn read(options: &Etes, session: &Session) -> Result<(Decoding, Sources)> {
     decoding.check()?;
     reader.warnings.extend(empty_texts(&decoding));
     let sources = Sources {
+        findings: Vec::new(),
         records: reader.records,
         warnings: reader.warnings,
         options: asked(options),
@@ -405,8 +406,10 @@ impl Encoder<'_> {
             .to_be_known(&stored.notes)
             .map(|note| format!("texts of `{name}`: {note}"));
         reader.warnings.extend(notes);
-        let found = stored.only()?.into_space(name, Pool::Flatten);
-        found.with_context(|| name.to_string())
+        stored
+            .only()?
+            .into_space(name, Pool::Flatten)
+            .with_context(|| name.to_string())
     }
 
     fn refuse_idle(&self) -> Result<()> {
@@ -481,8 +484,10 @@ fn empty_texts(decoding: &Decoding) -> Vec<String> {
             format!("{empty} of {count} {whose} are empty; they are scored like any other")
         })
     };
-    let own = decoding.systems.iter();
-    let own = own.filter_map(|system| told(format!("texts of `{}`", system.name), system.texts.as_ref()?));
+    let own = decoding
+        .systems
+        .iter()
+        .filter_map(|system| told(format!("texts of `{}`", system.name), system.texts.as_ref()?));
     let references = decoding.references.as_ref();
     own.chain(references.and_then(|texts| told("reference texts".to_string(), texts)))
         .collect()

@@ -30,8 +30,10 @@ pub fn examples(tree: &Tree, maskings: &[Masking], suffix: &str) -> Result<Vec<E
         }
         let example = |name: String, pixels: Vec<u8>| Example { name, size, pixels };
         let stem = tree.images.names()[row].replace('/', "_");
-        let stem = stem.rsplit_once('.').map_or(stem.as_str(), |(stem, _)| stem);
-        let stem = stem.to_string();
+        let stem = stem
+            .rsplit_once('.')
+            .map_or(stem.as_str(), |(stem, _)| stem)
+            .to_string();
         let mut examples = vec![example(format!("{stem}_original.png"), pixels)];
         for (masking, masked) in maskings.iter().zip(masked) {
             examples.push(example(

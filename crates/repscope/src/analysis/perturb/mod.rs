@@ -300,6 +300,7 @@ fn from_predictions(folder: &Path, options: &Perturb) -> Result<Scored> {
         data,
         suffix,
         sources: Sources {
+            findings: Vec::new(),
             records: reader.records,
             warnings: reader.warnings,
             options: std::iter::once(("predictions".to_string(), typed)).collect(),
@@ -312,8 +313,10 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
     let seed = options.settings.seed;
     let maskings = options.masks.checked(seed)?;
     let suffix = options.masks.suffix();
-    let folder = options.images.as_deref();
-    let folder = folder.context("a checkpoint needs images to classify")?;
+    let folder = options
+        .images
+        .as_deref()
+        .context("a checkpoint needs images to classify")?;
     let mut tree = Tree::open(folder, &options.exclude, bad_images(options.model.skip_bad))?;
     refuse_color(&tree.images)?;
     let mut warnings: Vec<String> = tree.images.notes().to_vec();
@@ -408,6 +411,7 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
         data,
         suffix: suffix.to_string(),
         sources: Sources {
+            findings: Vec::new(),
             records: vec![
                 InputRecord {
                     about: classifier.about().to_vec(),

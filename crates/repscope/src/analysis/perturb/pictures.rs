@@ -141,8 +141,12 @@ impl InFiles {
                 tree.images.shape()
             );
         }
-        let places = images.names().iter().enumerate().map(|(i, name)| (name.clone(), i));
-        let places = places.collect();
+        let places = images
+            .names()
+            .iter()
+            .enumerate()
+            .map(|(i, name)| (name.clone(), i))
+            .collect();
         let files = InFiles {
             images,
             places,
@@ -150,8 +154,10 @@ impl InFiles {
         };
         let mut missing = Vec::new();
         for masking in maskings {
-            let names = tree.names().into_iter();
-            let names = names.map(|name| masked_name(name, &masking.name(), suffix));
+            let names = tree
+                .names()
+                .into_iter()
+                .map(|name| masked_name(name, &masking.name(), suffix));
             missing.extend(names.filter(|name| !files.places.contains_key(name)));
         }
         if !missing.is_empty() {
@@ -169,8 +175,10 @@ impl InFiles {
 
     /// The masked images of a set, in the order of the images as they are.
     pub fn of_set(&self, tree: &Tree, masking: &Masking) -> Picked<'_> {
-        let names = tree.names().into_iter();
-        let names = names.map(|name| masked_name(name, &masking.name(), &self.suffix));
+        let names = tree
+            .names()
+            .into_iter()
+            .map(|name| masked_name(name, &masking.name(), &self.suffix));
         let rows = names.filter_map(|name| self.places.get(&name).copied()).collect();
         Picked {
             images: &self.images,

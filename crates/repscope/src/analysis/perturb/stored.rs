@@ -296,8 +296,10 @@ fn orders(folder: &Path, sets: &[(String, String, f64)]) -> Result<BTreeMap<Stri
         .chain(sets.iter().map(|(part, ..)| part.as_str()));
     let parts: Vec<&str> = parts.collect();
     let file = |part: &str| -> Option<PathBuf> {
-        let mut found = ["ids.npy", "ids.txt"].iter().map(|name| folder.join(part).join(name));
-        found.find(|file| file.is_file())
+        ["ids.npy", "ids.txt"]
+            .iter()
+            .map(|name| folder.join(part).join(name))
+            .find(|file| file.is_file())
     };
     let with: Vec<&str> = parts.iter().copied().filter(|part| file(part).is_some()).collect();
     if with.is_empty() {

@@ -143,8 +143,11 @@ fn case_pairs(prototypes: &[String], data: &[Set]) -> Vec<(String, String)> {
 }
 
 fn differ(pairs: &[(String, String)]) -> String {
-    let shown = pairs.iter().take(10);
-    let shown: Vec<String> = shown.map(|(p, l)| format!("prototype `{p}` and label `{l}`")).collect();
+    let shown: Vec<String> = pairs
+        .iter()
+        .take(10)
+        .map(|(p, l)| format!("prototype `{p}` and label `{l}`"))
+        .collect();
     let verb = if pairs.len() == 1 { "differ" } else { "each differ" };
     let more = if pairs.len() > 10 {
         format!(" and {} more", pairs.len() - 10)

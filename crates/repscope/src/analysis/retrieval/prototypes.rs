@@ -33,8 +33,11 @@ pub fn are_wanted(options: &Retrieval) -> bool {
 pub fn write_texts(options: &Retrieval, to: &Path) -> Result<PrototypeTexts> {
     let texts = texts(options)?;
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-    let rows = texts.texts.iter();
-    let rows: String = rows.map(|(l, t)| format!("{},{}\n", quoted(l), quoted(t))).collect();
+    let rows: String = texts
+        .texts
+        .iter()
+        .map(|(l, t)| format!("{},{}\n", quoted(l), quoted(t)))
+        .collect();
     write_whole(to, format!("label,text\n{rows}").as_bytes())?;
     Ok(texts)
 }

@@ -40,7 +40,8 @@ pub struct Robustness {
     #[arg(long, value_parser = words::<Corruption>(KINDS), default_value = "gaussian")]
     pub kind: Corruption,
     /// Noise levels: σ in the units of the inputs for gaussian and uniform, the share of values for salt-and-pepper,
-    /// severities from 1 to 5 for the others [default: 0.01 0.05 0.1 0.15 0.2, or 1 to 5]
+    /// severities from 1 to 5 for the others [default: 0.01 0.05 0.1 0.15 0.2, times 255 for bytes and the largest value
+    /// of other inputs from 0 to more than 1; or 1 to 5]
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "LEVEL")]
     pub noise: Vec<Word>,
     /// Noise draws per sample; distances are averaged over draws
@@ -131,7 +132,9 @@ impl Analysis for Robustness {
                 );
             }
         }
-        sources.options.extend(self.meeting(data, inputs)?.asked(self));
+        let meeting = self.meeting(data, inputs)?;
+        sources.options.extend(meeting.asked(self));
+        sources.warnings.extend(meeting.said(self));
         Ok(Extra::Nothing)
     }
 
@@ -150,8 +153,10 @@ impl Analysis for Robustness {
 
 impl Robustness {
     fn meeting<'a>(&self, data: &Data, inputs: &'a Inputs) -> Result<Meeting<'a>> {
-        let seen = inputs.seen.as_ref();
-        let seen = seen.context("noise needs states; give what the encoders see")?;
+        let seen = inputs
+            .seen
+            .as_ref()
+            .context("noise needs states; give what the encoders see")?;
         Meeting::new(self, data.pool, seen.numbers()?)
     }
 
