@@ -94,11 +94,12 @@ pub fn color() -> Color {
 }
 
 /// How text is set for this terminal.
-pub fn terminal(quiet: bool) -> Terminal {
+pub fn terminal(to: &Outputs) -> Terminal {
     Terminal {
         width: width(),
         color: color(),
-        quiet,
+        quiet: to.quiet,
+        all: to.all,
     }
 }
 
@@ -106,7 +107,7 @@ pub fn terminal(quiet: bool) -> Terminal {
 pub fn show(report: &Report, to: &Outputs) -> Result<()> {
     print(&match to.table() {
         None => report.document.to_json(),
-        Some(format) => report.table(format, terminal(to.quiet)),
+        Some(format) => report.table(format, terminal(to)),
     })
 }
 

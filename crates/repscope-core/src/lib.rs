@@ -22,6 +22,7 @@
 //!   thread or sixteen.
 //! - `stats`: confidence intervals, rank correlation, and [`compare`]: models against each other, unit by unit; [`relate`]:
 //!   scores against how well models do elsewhere; [`draw_maps`]: maps of each model's embeddings.
+//! - [`examine`]: what is wrong with the data or a model, before any number.
 //! - [`random`]: named streams from one seed.
 //! - [`Results`]: what comes out. A [`Score`] is a number with everything needed to publish it; a value that does
 //!   not exist is a reason instead. [`Results::absorb`] is the one way in which answers join.
@@ -44,13 +45,16 @@ mod corruption;
 pub mod data;
 mod error;
 mod etes;
+mod findings;
 pub(crate) mod kernels;
 mod maps;
 pub mod masking;
 pub mod metrics;
 mod perturb;
 mod plan;
+mod questions;
 pub mod random;
+mod ranking;
 mod relate;
 mod results;
 mod retrieve;
@@ -67,6 +71,7 @@ pub use data::{
 };
 pub use error::{Error, Result};
 pub use etes::etes;
+pub use findings::{Finding, Trouble, examine, examine_order};
 pub use kernels::tiles::nearest_neighbors;
 pub use kernels::tsne::{TSNE_STEPS, tsne_perplexity};
 pub use maps::{TSNE_MOST_ROWS, draw_maps};
@@ -74,6 +79,8 @@ pub use masking::{Masked, Masking};
 pub use metrics::{Analysis, METRICS, Metric, MetricId, Takes};
 pub use perturb::perturb;
 pub use plan::{check, evaluate};
+pub use questions::Question;
+pub use ranking::{RANKING, rank};
 pub use relate::relate;
 pub use results::Results;
 pub use retrieve::retrieve;
@@ -81,4 +88,4 @@ pub use score::{
     Better, Breakdown, ClassColumn, Curve, Difference, Interval, NameColumn, NumberColumn, SampleTable, Score,
 };
 pub use spec::{ClidSpec, ClusterCount, Distance, EtesSpec, IdNorm, Mcr2Spec, Similarity, Spec, UnitLength};
-pub use stats::{adjust, compare, compare_only};
+pub use stats::{adjust, compare, keep_best};

@@ -2,6 +2,7 @@
 //! Everything a run answers, and how answers join.
 
 use crate::data::{Labels, Study};
+use crate::findings::{Finding, Trouble};
 use crate::metrics::{Metric, MetricId};
 use crate::score::{Breakdown, ClassColumn, Curve, Difference, SampleTable, Score};
 use crate::stats::adjust;
@@ -21,6 +22,8 @@ pub struct Results {
     pub samples: Vec<SampleTable>,
     /// Classes of the samples, the same for all models.
     pub classes: Vec<ClassColumn>,
+    /// What is wrong with the data or a model.
+    pub findings: Vec<Finding>,
     /// What the user should know.
     pub warnings: Vec<String>,
 }
@@ -73,6 +76,7 @@ impl Results {
             differences,
             samples,
             classes,
+            findings,
             warnings,
         } = answer;
         self.scores.extend(scores);
@@ -83,6 +87,7 @@ impl Results {
         let is_known = |name: &str| self.classes.iter().any(|known| known.name == name);
         let new: Vec<ClassColumn> = classes.into_iter().filter(|column| !is_known(&column.name)).collect();
         self.classes.extend(new);
+        self.findings.extend(findings);
         self.warnings.extend(warnings);
     }
 
@@ -122,12 +127,15 @@ impl Results {
             extend(&mut all.breakdowns, &part.breakdowns, |b| (&b.model, &b.metric));
             extend(&mut all.samples, &part.samples, |t| (&t.model, &t.metric));
             extend(&mut all.classes, &part.classes, |c| ("", &c.name));
+            extend(&mut all.findings, &part.findings, |finding| {
+                (finding.model.as_deref().unwrap_or(""), &finding.text)
+            });
             extend(&mut all.warnings, &part.warnings, |warning| ("", warning));
         }
         let models: Vec<String> = all.models().into_iter().map(str::to_string).collect();
         all.scores
             .sort_by_key(|score| models.iter().position(|model| *model == score.model));
-        adjust(&mut all.differences);
+        adjust(&mut all);
         all
     }
 
@@ -148,8 +156,16 @@ impl Results {
             samples: picked(&self.samples, &models, place, |t| (&t.model, &t.metric)),
             differences: differences.cloned().collect(),
             classes: self.classes.iter().filter(is_kept).cloned().collect(),
+            findings: self.findings.clone(),
             warnings: self.warnings.clone(),
         }
+    }
+
+    /// Whether a model has collapsed.
+    pub fn has_collapsed(&self, model: &str) -> bool {
+        let is_it =
+            |finding: &Finding| finding.trouble == Trouble::Collapsed && finding.model.as_deref() == Some(model);
+        self.findings.iter().any(is_it)
     }
 }
 

@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 use repscope::options::FigureFormat;
 use repscope::{Format, Report, Terminal};
 
-use crate::errors::{InputError, exception};
+use crate::errors::{InputError, InternalError, exception};
 use crate::running::pool;
 
 /// Results that are kept on the Rust side.
@@ -36,8 +36,18 @@ impl Run {
         py.detach(|| self.report.document.to_json())
     }
 
-    /// The scores as a table: table, markdown, latex or csv.
-    fn table(&self, py: Python<'_>, format: &str) -> PyResult<String> {
+    /// The verdict: problems and answers as JSON, and the same in words.
+    fn verdict(&self, py: Python<'_>) -> PyResult<(String, String)> {
+        py.detach(|| {
+            let verdict = self.report.verdict();
+            let json = serde_json::to_string(&verdict).map_err(|e| InternalError::new_err(e.to_string()))?;
+            let terminal = Terminal::default();
+            Ok((json, verdict.render(Format::Table, terminal.width, terminal.color)))
+        })
+    }
+
+    /// The scores as a table: table, markdown, latex or csv; those that answer, or all.
+    fn table(&self, py: Python<'_>, format: &str, all: bool) -> PyResult<String> {
         let format = match format {
             "table" => Format::Table,
             "markdown" => Format::Markdown,
@@ -49,7 +59,11 @@ impl Run {
                 )));
             }
         };
-        Ok(py.detach(|| self.report.table(format, Terminal::default())))
+        let terminal = Terminal {
+            all,
+            ..Terminal::default()
+        };
+        Ok(py.detach(|| self.report.table(format, terminal)))
     }
 
     /// The names of the figures that can be drawn.

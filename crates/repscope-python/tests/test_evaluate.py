@@ -43,8 +43,28 @@ def test_scores_are_those_of_the_command(results, digits, tmp_path):
 
 def test_an_encoder_is_shown_noise_too(results):
     names = [score.metric for score in results if score.model == "tanh"]
-    assert "robustness@0.1" in names
+    # The digits reach from 0 to 16, and the default levels are shares of that.
+    assert "robustness@1.6" in names
     assert not any(score.metric.startswith("robustness") for score in results if score.model == "pca")
+
+
+def test_the_verdict_answers_each_question_and_names_what_is_wrong(digits):
+    results = repscope.evaluate({"pca": digits.pca, "flat": np.ones_like(digits.pca)}, labels=digits.labels)
+    verdict = results.verdict()
+    assert verdict.problems == ["flat has collapsed: it gives the same embedding for all rows"]
+    assert results.findings[0]["trouble"] == "collapsed" and results.findings[0]["model"] == "flat"
+    geometry = verdict["geometry"]
+    assert geometry["metric"] == "knn_accuracy@5" and geometry["n"] > 0
+    assert repr(verdict).startswith("Problem") and repr(results).startswith(repr(verdict))
+    assert "flat has collapsed" in results._repr_html_() and "<li>" in verdict._repr_html_()
+    with pytest.raises(KeyError, match="there is no answer of 'etes'"):
+        verdict["etes"]
+    assert "inertia.share" not in results.table() and "inertia.share" in results.table(all=True)
+
+
+def test_a_list_of_arrays_is_asked_for_names(digits):
+    with pytest.raises(TypeError, match="name the models"):
+        repscope.evaluate([digits.pca, digits.pca])
 
 
 def test_results_have_every_form(results, tmp_path):

@@ -246,7 +246,7 @@ def test_an_argument_that_does_not_exist_is_refused_as_python_does(digits):
         repscope.two_nn(digits.pca, discrad=0.2)
     with pytest.raises(TypeError, match="missing a required argument: 'Z'"):
         repscope.two_nn()
-    with pytest.raises(ValueError, match="rankme has variant 'spec' or 'paper'"):
+    with pytest.raises(ValueError, match="rankme has variant 'paper' or 'spec'"):
         repscope.rankme(digits.pca, variant="papre")
     form = inspect.signature(repscope.trustworthiness)
     assert list(form.parameters)[:3] == ["X", "Z", "k"] and form.parameters["k"].default == 10

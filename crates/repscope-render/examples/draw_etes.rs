@@ -84,6 +84,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         write(&format!("{path}.txt"), &figure.description)?;
     }
     let page = Page {
+        analysis: None,
         title: "Energies of generated texts",
         command: "repscope etes",
         version: env!("CARGO_PKG_VERSION"),

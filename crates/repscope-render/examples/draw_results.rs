@@ -65,6 +65,7 @@ fn deliver(out: &Path, mut results: Results, files: &Files, spec: &Spec) -> Outc
         write_whole(&out.join(format!("{path}.txt")), figure.description.as_bytes())?;
     }
     let html = report_html(&Page {
+        analysis: None,
         title: "Representations of images",
         command: "repscope evaluate --states states.npy --labels labels.npy",
         version: env!("CARGO_PKG_VERSION"),

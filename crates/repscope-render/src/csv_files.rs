@@ -5,7 +5,6 @@
 mod tests;
 
 use crate::breakdowns::{self, cell, find};
-use crate::compare::ranking;
 use crate::etes::{System, etes_samples, is_of_etes};
 use crate::numbers::exact;
 use crate::perturb::Run;
@@ -15,7 +14,7 @@ use crate::scores::{distinct, sorted};
 use crate::table::csv::write;
 use repscope_core::metrics::Output;
 use repscope_core::{
-    self as core, Better, Breakdown, Difference, METRICS, Metric, MetricId, Results, SampleTable, Score,
+    self as core, Better, Breakdown, Difference, METRICS, Metric, MetricId, RANKING, Results, SampleTable, Score,
 };
 
 /// A path relative to the output folder, and the contents.
@@ -451,24 +450,12 @@ fn etes(results: &Results) -> Vec<(&'static str, String)> {
 }
 
 fn compare(results: &Results) -> Vec<(&'static str, String)> {
-    let models = results.models();
-    let rows = ranking(results, &models).into_iter().map(|standing| {
-        let counts = [standing.wins, standing.losses, standing.ties].map(|count| count.to_string());
-        let mut row = vec![models[standing.model].to_string()];
-        row.extend(counts);
-        row.push(number(standing.mean_rank));
-        row
-    });
-    vec![
-        ("differences.csv", differences(results)),
-        (
-            "ranking.csv",
-            write(
-                &["model", "wins", "losses", "ties", "mean_rank"],
-                rows.filter(|_| !results.differences.is_empty()),
-            ),
-        ),
-    ]
+    let is_ranking = |table: &&Breakdown| table.metric == RANKING;
+    let ranking = results.breakdowns.iter().find(is_ranking);
+    let ranking = ranking.map(|table| ("ranking.csv", breakdowns::write(&[], &[(Vec::new(), table)])));
+    std::iter::once(("differences.csv", differences(results)))
+        .chain(ranking)
+        .collect()
 }
 
 /// One line per metric and pair of models.

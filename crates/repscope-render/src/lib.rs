@@ -30,9 +30,10 @@ mod terminal_markdown;
 #[cfg(test)]
 mod testdata;
 mod text;
+mod verdict;
 
 use repscope_core::Results;
-use table::Document;
+use table::{Cell, Column, Document, Table};
 
 pub use clid::{ClidRun, clid_table};
 pub use compare::{GateLine, comparison, gate_table};
@@ -46,6 +47,7 @@ pub use retrieval::label_retrieval::{retrieval_json, retrieval_summary};
 pub use retrieval::readings::retrieval_readings;
 pub use retrieval::table::retrieval_table;
 pub use terminal_markdown::{Card, Entry, definition_card, render_page};
+pub use verdict::{Answer, Verdict, headlines, verdict};
 
 /// What the results are written as. JSON is not here: `results.json` is the data themselves, written by `repscope-io`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,5 +81,39 @@ pub fn render(results: &Results, format: Format, width: usize, color: Color) -> 
         let comment = if format == Format::Latex { "% " } else { "" };
         return format!("{comment}No scores.\n");
     }
-    Document::from(scores::scores(results)).render(format, width, color)
+    Document::from(scores::tables(results)).render(format, width, color)
+}
+
+/// Writes the order of the models by scores of the user's own choice, where one was asked for.
+pub fn ranking_table(results: &Results, format: Format, width: usize, color: Color) -> Option<String> {
+    let ranking = results
+        .breakdowns
+        .iter()
+        .find(|table| table.metric == repscope_core::RANKING)?;
+    let mut table = Table::new("Models in the order that was asked for", "ranking");
+    table.columns = vec![Column::number("#"), Column::text("model"), Column::number("mean rank")];
+    let ranks = &ranking.columns[1..];
+    table.columns.extend(
+        ranks
+            .iter()
+            .map(|column| Column::number(format!("rank by {}", column.name))),
+    );
+    for (i, model) in ranking.keys.first()?.values.iter().enumerate() {
+        let mut cells = vec![Cell::count(i + 1), Cell::model(model)];
+        let decimals = |rank: f64| {
+            if rank.fract() == 0.0 {
+                format!("{rank}")
+            } else {
+                format!("{rank:.2}")
+            }
+        };
+        cells.extend(
+            ranking
+                .columns
+                .iter()
+                .map(|column| Cell::optional(column.values[i], decimals)),
+        );
+        table.push(cells);
+    }
+    (format != Format::Csv).then(|| Document::from(table).render(format, width, color))
 }

@@ -5,34 +5,53 @@
 use crate::numbers::{percent, rough};
 use crate::table::{Cell, Column, Emphasis, Kind, Row, Table, reason};
 use crate::text::{join, printable};
-use repscope_core::{Better, Difference, MetricId, Results, Score};
+use crate::verdict;
+use repscope_core::{Analysis, Better, Difference, MetricId, Results, Score};
 use std::collections::BTreeSet;
 
 /// Rows of one family stand apart from the others when there are this many.
 const ROWS_OF_A_BLOCK: usize = 3;
+/// Up to this many scores of many models stand in one table.
+const MOST_TOGETHER: usize = 8;
 /// The columns before those of the models.
 pub(crate) const LEAD: usize = 2;
 /// What the best value of a row is.
-const APART: &str = "best, its interval apart from all others";
+pub(crate) const BEST: &str = "better than every other model in the paired comparison, adjusted for all of them";
 
-/// Which value of a row is the best.
-#[derive(Clone, Copy)]
-pub(crate) enum Best<'a> {
-    /// The one whose interval lies apart from all others.
-    Apart,
-    /// The one that the differences of these results call better than every other.
-    Tested(&'a Results),
-    /// None is marked.
-    Unmarked,
-}
+/// What is said of a score that needs no information.
+const TRIVIAL: &str =
+    "an encoder that gives the same embedding for everything has the best value: no model is called best by it";
 
-/// The scores, with the best value of a row marked by its interval.
+/// The scores, with the best value of a row marked where the differences call one better than every other.
 pub(crate) fn scores(results: &Results) -> Table {
-    scores_with(results, Best::Apart, [false; 2])
+    scores_with(results, Some(results), [false; 2])
 }
 
-/// The scores. `facts` says whether there are columns of chance levels and of counts even where no row has one.
-pub(crate) fn scores_with(results: &Results, best: Best, facts: [bool; 2]) -> Table {
+/// The scores as they are read as text: with more than two models a row is a model, and many scores have a table for each analysis.
+pub(crate) fn tables(results: &Results) -> Vec<Table> {
+    if results.models().len() <= 2 {
+        return vec![scores(results)];
+    }
+    if distinct(results.scores.iter().map(|score| &score.metric)).len() <= MOST_TOGETHER {
+        return vec![models_as_rows(scores(results))];
+    }
+    let owner = |score: &Score| score.metric.metric().map(|metric| metric.analysis);
+    let parts = grouped(results.scores.iter().map(|score| (owner(score), score)));
+    let table = |(analysis, part): (Option<Analysis>, Vec<&Score>)| {
+        let part: Results = part.into_iter().cloned().collect();
+        let mut table = models_as_rows(scores_with(&part, Some(results), [false; 2]));
+        if let Some(analysis) = analysis {
+            table.title = analysis.question().title.to_string();
+            table.label = analysis.name().to_string();
+        }
+        table
+    };
+    parts.into_iter().map(table).collect()
+}
+
+/// The scores, with the best ones by the differences of `tested` marked. `facts` says whether there are columns of chance levels
+/// and of counts even where no row has one.
+pub(crate) fn scores_with(results: &Results, tested: Option<&Results>, facts: [bool; 2]) -> Table {
     let models = distinct(results.scores.iter().map(|s| s.model.as_str()));
     let metrics = by_family(distinct(results.scores.iter().map(|s| &s.metric)));
     let has_chance = facts[0] || results.scores.iter().any(|score| score.chance.is_some());
@@ -44,7 +63,7 @@ pub(crate) fn scores_with(results: &Results, best: Best, facts: [bool; 2]) -> Ta
             "Scores".to_string()
         },
         label: "repscope".to_string(),
-        emphasis: APART.to_string(),
+        emphasis: BEST.to_string(),
         undefined: undefined(&models, &metrics, results),
         legend: intervals(&metrics, results),
         ..Table::default()
@@ -60,11 +79,8 @@ pub(crate) fn scores_with(results: &Results, best: Best, facts: [bool; 2]) -> Ta
     let in_block = |id: &MetricId| metrics.iter().filter(|m| m.family() == id.family()).count() >= ROWS_OF_A_BLOCK;
     for (i, metric) in metrics.iter().enumerate() {
         let of_metric: Vec<Option<&Score>> = models.iter().map(|model| results.score(model, metric)).collect();
-        let winner = match best {
-            Best::Apart => apart(&of_metric),
-            Best::Tested(all) => winner(all, metric).and_then(|name| models.iter().position(|model| *model == name)),
-            Best::Unmarked => None,
-        };
+        let winner = tested.and_then(|all| winner(all, metric));
+        let winner = winner.and_then(|name| models.iter().position(|model| *model == name));
         let mut cells = row(metric, &of_metric, winner, &mut table.notes);
         cells.extend(has_chance.then(|| chance(&of_metric)));
         cells.extend(has_n.then(|| count(&of_metric)));
@@ -72,7 +88,8 @@ pub(crate) fn scores_with(results: &Results, best: Best, facts: [bool; 2]) -> Ta
         table.rows.push(Row {
             cells,
             opens_block: is_other && (in_block(metric) || in_block(metrics[i - 1])),
-            models: Vec::new(),
+            is_minor: !verdict::is_shown(metric),
+            ..Row::default()
         });
     }
     table
@@ -90,6 +107,7 @@ pub(crate) fn by_model(table: Table) -> Table {
                 ..row.cells[0].clone()
             },
             is_split: true,
+            is_minor: row.is_minor,
             better: match row.cells[1].kind {
                 Kind::Direction(better) => Some(better),
                 _ => None,
@@ -106,8 +124,8 @@ pub(crate) fn by_model(table: Table) -> Table {
         let values = table.rows.iter().map(|row| row.cells[place].clone());
         Row {
             cells: std::iter::once(head.clone()).chain(values).collect(),
-            opens_block: false,
             models: vec![head.text.clone()],
+            ..Row::default()
         }
     };
     Table {
@@ -115,6 +133,22 @@ pub(crate) fn by_model(table: Table) -> Table {
         columns,
         ..table
     }
+}
+
+/// The same for reading as text: chance levels and counts stand in rows below the models.
+pub(crate) fn models_as_rows(table: Table) -> Table {
+    let facts: Vec<Row> = (0..table.columns.len())
+        .filter(|&i| table.columns[i].is_quiet)
+        .map(|i| Row {
+            cells: std::iter::once(table.columns[i].head.clone())
+                .chain(table.rows.iter().map(|row| row.cells[i].clone()))
+                .collect(),
+            ..Row::default()
+        })
+        .collect();
+    let mut turned = by_model(table);
+    turned.rows.extend(facts);
+    turned
 }
 
 /// How many units the values come from: one number where they agree, otherwise a range.
@@ -143,7 +177,11 @@ fn by_family(metrics: Vec<&MetricId>) -> Vec<&MetricId> {
 fn row(metric: &MetricId, scores: &[Option<&Score>], best: Option<usize>, notes: &mut Vec<String>) -> Vec<Cell> {
     let known: Vec<&Score> = scores.iter().flatten().copied().collect();
     let is_shared = known.windows(2).all(|pair| pair[0].note == pair[1].note);
-    let mut mark = |score: Option<&Score>| Some(number_of(score?.note.as_deref()?, notes));
+    let is_trivial = metric.output().is_some_and(|output| output.is_best_when_constant);
+    let mut mark = |score: Option<&Score>| {
+        let note = score?.note.as_deref().or(is_trivial.then_some(TRIVIAL))?;
+        Some(number_of(note, notes))
+    };
     let about = metric.output().map_or("", |output| output.about);
     let mut cells = vec![
         Cell {
@@ -160,24 +198,11 @@ fn row(metric: &MetricId, scores: &[Option<&Score>], best: Option<usize>, notes:
     cells
 }
 
-/// The best of at least two values, if models may be ranked by it and its interval lies apart from every other.
-fn apart(scores: &[Option<&Score>]) -> Option<usize> {
-    let known = scores.iter().enumerate().filter_map(|(i, s)| Some((i, (*s)?)));
-    let rivals: Vec<(usize, &Score)> = known.filter(|(_, s)| s.value.is_some() && s.comparable).collect();
-    let beats = |a: &Score, b: &Score| match (a.better, a.interval, b.interval) {
-        (Better::Higher, Some([low, _]), Some([_, high])) => low > high,
-        (Better::Lower, Some([_, high]), Some([low, _])) => high < low,
-        _ => false,
-    };
-    let wins = |i: usize, a: &Score| rivals.iter().all(|&(j, b)| i == j || beats(a, b));
-    let best = rivals.iter().find(|(i, a)| rivals.len() > 1 && wins(*i, a));
-    best.map(|(i, _)| *i)
-}
-
-/// The model that the differences call better than every other one with a value.
+/// The model that the differences call better than every other one with a value; one that has collapsed is no rival.
 pub(crate) fn winner<'a>(results: &'a Results, metric: &str) -> Option<&'a str> {
     let scores = results.scores.iter();
     let scores = scores.filter(|score| score.metric == metric && score.value.is_some());
+    let scores = scores.filter(|score| !results.has_collapsed(&score.model));
     let rivals: Vec<&str> = scores.map(|score| score.model.as_str()).collect();
     let won = results.differences.iter().filter(|d| d.metric == metric);
     let beats = |a: &str, b: &str| {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Results for the tests of all formats.
 
-use repscope_core::{Better, Interval, Results, Score};
+use repscope_core::{Better, Difference, Interval, Results, Score};
 
 /// A score of a model; the interval, at 95 %, is (low, high, unit, method).
 pub(crate) fn score(
@@ -29,6 +29,42 @@ pub(crate) fn score(
         ..Score::undefined(metric, "", 1797)
     };
     score.with_interval(interval)
+}
+
+/// A paired difference of two models in a score, of which the second one is better where it says so.
+pub(crate) fn difference(metric: &str, [a, b]: [&str; 2], better: Better, winner: Option<&str>) -> Difference {
+    Difference {
+        metric: metric.into(),
+        a: a.to_string(),
+        b: b.to_string(),
+        value: -0.1,
+        interval: Some([-0.11, -0.09]),
+        level: 0.95,
+        p: Some(if winner.is_some() { 0.0001 } else { 0.5 }),
+        p_adjusted: Some(if winner.is_some() { 0.0004 } else { 0.5 }),
+        better,
+        is_paired: true,
+        unit: Some("rows".to_string()),
+        units: 1797,
+        method: Some("paired over units, Student t".to_string()),
+        note: None,
+        winner: winner.map(str::to_string),
+    }
+}
+
+/// The same results after models were compared: these scores have these winners.
+pub(crate) fn compared(mut results: Results, models: [&str; 2], winners: &[(&str, &str)]) -> Results {
+    let better = |metric: &str| {
+        results
+            .scores
+            .iter()
+            .find(|s| s.metric == metric)
+            .expect("a score")
+            .better
+    };
+    let of = |(metric, winner): &(&str, &str)| difference(metric, models, better(metric), Some(winner));
+    results.differences = winners.iter().map(of).collect();
+    results
 }
 
 /// A score without a value.

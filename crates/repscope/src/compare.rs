@@ -38,11 +38,11 @@ pub struct Compare {
         required_unless_present = "models",
         conflicts_with_all = [
             "models", "states", "next_states", "episodes", "labels", "views", "pool", "ids", "only", "skip", "k", "knn_k",
-            "sample", "clusters", "output_dir", "seed", "level", "no_figures", "figure_format", "figure_width"
+            "sample", "rank_by", "clusters", "output_dir", "seed", "level", "no_figures", "figure_format", "figure_width"
         ]
     )]
     pub results: Option<PathBuf>,
-    /// Model that the others are compared with [default: the second of two, the best of more]
+    /// Model that the others are compared with [default: the second of two, the first of more]
     #[arg(long, value_name = "MODEL")]
     pub reference: Option<String>,
     /// The inputs.
@@ -53,7 +53,7 @@ pub struct Compare {
     #[command(flatten)]
     #[serde(flatten)]
     pub choice: Choice,
-    /// Number of k-means clusters [default: 5; 10 for MCR² without labels]
+    /// Number of k-means clusters [default: the number of classes; without labels 5, and 10 for MCR²]
     #[arg(long, value_name = "N", help_heading = "Analyses")]
     pub clusters: Option<usize>,
     /// What all analyses share.
@@ -97,8 +97,10 @@ pub fn stored(options: &Compare, gates: &Gates) -> Result<Report> {
 
 /// Runs every analysis whose inputs are there, and compares the models.
 pub fn run(options: &Compare, session: &Session) -> Result<Report> {
+    let choice = &options.choice;
+    choice.ranked_by()?;
     let gates = Gates::read(&options.gates)?;
-    let (requests, spec) = (requests(options)?, resolve(options)?);
+    let (requests, mut spec) = (requests(options)?, resolve(options)?);
     let mut problems = Problems::default();
     let needs = Needs {
         models: true,
@@ -117,7 +119,15 @@ pub fn run(options: &Compare, session: &Session) -> Result<Report> {
     let mut planned = Vec::new();
     for request in requests {
         let mut own = Planned::new(request, &options.data, &inputs, Role::ALL, session)?;
+        if let Some(reason) = own.request.misfit(&own.spec, &inputs) {
+            if options.choice.only.is_empty() {
+                session.say(&format!("leaving out {}: {reason}", own.kind().name()));
+                continue;
+            }
+            bail!("{} cannot run: {reason}", own.kind().name());
+        }
         match own.kind() {
+            Kind::Geometry => spec.clusters = own.spec.clusters,
             Kind::Robustness => sources.options.extend(own.sources.options.clone()),
             Kind::Clid => {
                 own.spec.clusters = clid_clusters(options, &spec);
@@ -128,12 +138,20 @@ pub fn run(options: &Compare, session: &Session) -> Result<Report> {
             }
             _ => {}
         }
+        for finding in &own.sources.findings {
+            if !sources.findings.contains(finding) {
+                sources.findings.push(finding.clone());
+            }
+        }
         for warning in &own.sources.warnings {
             if !sources.warnings.contains(warning) {
                 sources.warnings.push(warning.clone());
             }
         }
         planned.push(own);
+    }
+    if planned.is_empty() {
+        bail!("no analysis is left to run; see `only` and `skip`");
     }
     sources.options.extend([
         ("views".to_string(), serde_json::json!(options.data.views)),
@@ -152,7 +170,9 @@ pub fn run(options: &Compare, session: &Session) -> Result<Report> {
     results.warnings.splice(0..0, sources.warnings);
     draw_maps(&mut results, &inputs.studies, &session.driver());
     parts::add_classes(&mut results, &inputs.studies);
+    results.findings = sources.findings;
     compare(&mut results, &spec, &session.driver());
+    choice.rank(&mut results)?;
     let options = resolved(&spec, sources.options);
     Ok(Report::new(
         ResultsDocument::new(COMPARE, options, sources.records, &results),

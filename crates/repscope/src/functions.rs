@@ -72,8 +72,11 @@ fn scores(id: &str, study: Study, spec: &Spec) -> Result<Vec<Score>> {
     Ok(results.map_err(wrong)?.scores)
 }
 
-fn first(scores: Vec<Score>) -> Result<Score> {
-    let first = scores.into_iter().next();
+fn first(mut scores: Vec<Score>) -> Result<Score> {
+    // The variant that the bare name stands for.
+    let has_bare_name = |score: &Score| score.metric.output().is_some_and(|output| output.has_bare_name);
+    let at = scores.iter().position(has_bare_name).unwrap_or(0);
+    let first = (at < scores.len()).then(|| scores.swap_remove(at));
     first.ok_or_else(|| Error::Internal("internal error: a metric without a score".to_string()))
 }
 
@@ -96,7 +99,7 @@ of_embeddings! {
     two_nn;
     /// The logarithm of the mean Gaussian potential of pairs on the unit sphere.
     uniformity;
-    /// Effective rank by the entropy of the singular values, as the specification of CLID has it.
+    /// Effective rank by the entropy of the singular values (Garrido et al. 2023).
     rankme;
     /// How many singular values are above rounding.
     numerical_rank;

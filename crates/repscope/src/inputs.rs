@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use repscope_core::{Labels, Pairs, Space, Study};
+use repscope_core::{Finding, Labels, Pairs, Space, Study, examine};
 use repscope_io::{Array, InputRecord, Pool};
 
 use crate::encoding::{self, Encoders, Seen};
@@ -55,6 +55,9 @@ pub struct Inputs {
     pub seen: Option<Seen>,
     /// The groups that rows come in.
     pub episodes: Option<Arc<Labels>>,
+    /// Whether the user says that rows follow each other.
+    pub ordered: bool,
+    findings: Vec<Finding>,
     records: Vec<(Role, InputRecord)>,
     warnings: Vec<String>,
 }
@@ -181,6 +184,8 @@ impl Inputs {
         };
         let studies = problems.take(row_studies(states, embeddings, labels, episodes.clone()))?;
         Some(Inputs {
+            findings: examine(&studies),
+            ordered: data.ordered,
             studies,
             steps,
             models: named,
@@ -204,9 +209,15 @@ impl Inputs {
         };
         Sources {
             records: of_role.map(|(_, record)| record.clone()).collect(),
+            findings: self.findings.clone(),
             warnings: self.warnings.clone(),
             options: roles(&data),
         }
+    }
+
+    /// Whether it is known which rows follow each other.
+    pub fn have_order(&self) -> bool {
+        self.ordered || self.episodes.is_some() || self.steps.is_some()
     }
 
     /// How many rows the first model has.

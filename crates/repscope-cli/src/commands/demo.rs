@@ -7,18 +7,15 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use repscope::analysis::Perturb;
 use repscope::options::FigureOptions;
-use repscope::{Evaluate, Problems};
+use repscope::{Evaluate, Problems, Report, Terminal};
 use repscope_core::Results;
 use repscope_demo::{Learned, Made, Plan, Size, make};
-use repscope_render::{Format, render};
+use repscope_render::Format;
 
 use crate::args::Demo;
 use crate::progress::Bars;
 use crate::{outputs, session, start_threads};
 
-/// The scores that are shown of each encoder; the page has all.
-const SHOWN: &str = "smoothness.unit.r trustworthiness@10 continuity@10 participation_ratio two_nn rankme(variant=paper) uniformity \
-    knn_accuracy@5 robustness.scaled@10";
 /// What a demo puts into its folder.
 const PARTS: &str = "data weights losses retrieval etes predictions study.toml evaluation_plots";
 /// Where results go, as the study says.
@@ -68,7 +65,7 @@ pub fn run(options: &Demo) -> Result<ExitCode> {
     };
     perturbed.write(&plots, &figures)?;
     evaluated.save(&plots, !options.no_figures)?;
-    outputs::print(&summary(&made, &evaluated.results, &perturbed.results))?;
+    outputs::print(&summary(&made, &evaluated, &perturbed.results))?;
     say(&format!(
         "{} has everything; {study} can be changed and run again",
         plots.join("report.html").display()
@@ -88,17 +85,18 @@ fn refuse_strangers(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What was trained, the scores of the encoders, and what is known to be true of this world.
-fn summary(made: &Made, evaluated: &Results, perturbed: &Results) -> String {
-    let mut shown = Results {
-        scores: evaluated.scores.clone(),
-        ..Results::default()
+/// The verdict, and what is known to be true of this world.
+fn summary(made: &Made, report: &Report, perturbed: &Results) -> String {
+    let evaluated = &report.results;
+    let terminal = Terminal {
+        width: outputs::width(),
+        color: outputs::color(),
+        ..Terminal::default()
     };
-    shown
-        .scores
-        .retain(|score| SHOWN.split_whitespace().any(|own| score.metric == own));
-    let table = render(&shown, Format::Table, outputs::width(), outputs::color());
-    let mut lines = vec![table.trim_end().to_string(), String::new()];
+    let mut lines = vec![
+        report.table(Format::Table, terminal).trim_end().to_string(),
+        String::new(),
+    ];
     lines.push(format!(
         "{} frames of {} episodes that no encoder was trained on. Known of this world:",
         made.states, made.episodes

@@ -100,9 +100,7 @@ pub fn compare(request: &Compare) -> Result<ExitCode> {
 
 fn show_differences(report: &Report, request: &Compare, to: &Outputs) -> Result<()> {
     match (to.table(), &request.reference) {
-        (Some(format), Some(reference)) => {
-            outputs::print(&report.differences(Some(reference), format, terminal(to.quiet)))
-        }
+        (Some(format), Some(reference)) => outputs::print(&report.differences(Some(reference), format, terminal(to))),
         _ => outputs::show(report, to),
     }
 }

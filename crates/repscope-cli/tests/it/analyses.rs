@@ -64,8 +64,12 @@ fn every_analysis_prints_a_table_and_writes_results() {
     for (command, line) in ANALYSES {
         let folder = Folder::with_arrays();
         let run = folder.good(line);
-        assert!(run.stdout.starts_with("metric"), "{}", run.stdout);
+        assert!(run.stdout.contains("\nmetric "), "{}", run.stdout);
+        let table = folder.good(&format!("{line} --all")).stdout;
         for word in ["jepa", "ae", &fixed_ids(command)[0]] {
+            assert!(table.contains(word), "{word}\n{table}");
+        }
+        for word in ["jepa", "ae"] {
             assert!(run.stdout.contains(word), "{word}\n{}", run.stdout);
         }
         assert!(!run.stdout.contains('\u{1b}'), "no color codes where nobody watches");
@@ -83,7 +87,7 @@ fn results_json_has_the_keys_that_users_script_against() {
         found.sort_unstable();
         assert_eq!(
             found,
-            sorted("schema repscope command spec inputs scores curves breakdowns differences warnings"),
+            sorted("schema repscope command spec inputs scores curves breakdowns differences findings warnings"),
             "{command}"
         );
         assert_eq!(document["schema"], 1);
@@ -212,7 +216,10 @@ fn tables_come_as_markdown_latex_and_csv() {
     let folder = Folder::with_arrays();
     let with = |format: &str| folder.good(&format!("manifold --model z.npy --format {format}")).stdout;
     let markdown = with("markdown");
-    assert!(markdown.starts_with("| metric |"), "{markdown}");
+    assert!(
+        markdown.starts_with("- **Manifold**: two_nn ") && markdown.contains("\n| metric |"),
+        "{markdown}"
+    );
     assert!(markdown.contains("| `two_nn` |"), "{markdown}");
     let latex = with("latex");
     assert!(

@@ -67,14 +67,15 @@ fn the_model_nearer_to_the_inputs_is_better() {
             .read("evaluation_plots/compare/differences.csv")
             .starts_with("metric,a,b,value_a")
     );
+    // Unlike questions are not added up, so there is no ranking unless one is asked for.
+    assert!(!folder.path().join("evaluation_plots/compare/ranking.csv").exists());
+    folder.good(&format!("{BOTH} --states x.npy --rank-by trustworthiness@10"));
     assert!(
         folder
             .read("evaluation_plots/compare/ranking.csv")
-            .lines()
-            .nth(1)
-            .unwrap()
-            .starts_with("near,")
+            .starts_with("model,mean_rank,trustworthiness@10\nnear,1.0,1.0\n")
     );
+    folder.good(&format!("{BOTH} --states x.npy --labels labels.npy"));
     assert_eq!(
         folder.json("evaluation_plots/compare/results.json"),
         folder.json("evaluation_plots/results.json")
@@ -101,10 +102,14 @@ fn a_table_says_what_was_paired_and_corrected() {
     let folder = folder();
     let run = folder.good(&format!("{BOTH} --states x.npy --only neighborhood --k 5"));
     let text = run.stdout.replace('\n', " ");
-    assert!(text.starts_with("near and far on the same rows"), "{}", run.stdout);
-    assert!(text.contains("near is better in 2, far in 0"), "{}", run.stdout);
+    assert!(text.contains("near and far on the same rows"), "{}", run.stdout);
+    assert!(
+        text.starts_with("Neighborhood  near keeps the neighborhoods of the inputs best"),
+        "{}",
+        run.stdout
+    );
     assert!(text.contains("taken unit by unit, over 120 rows"), "{}", run.stdout);
-    assert!(text.contains("Holm's method over all 2 comparisons"), "{}", run.stdout);
+    assert!(text.contains("adjusted p-values are Holm's"), "{}", run.stdout);
     let line = run
         .stdout
         .lines()
@@ -135,7 +140,7 @@ fn equal_models_have_no_winner() {
             "{d}"
         );
     }
-    assert!(folder.good(words).stdout.contains("a is better in 0, b in 0"));
+    assert!(folder.good(words).stdout.contains("not told apart: trustworthiness@10"));
 }
 
 #[test]
@@ -241,7 +246,7 @@ fn latex_has_marks_and_a_bold_winner() {
 }
 
 #[test]
-fn twelve_models_are_ranked() {
+fn twelve_models_stand_in_rows_and_are_ranked_where_that_is_asked_for() {
     let folder = folder();
     let x = noise(1, ROWS * COLUMNS);
     for i in 0..12u64 {
@@ -253,10 +258,12 @@ fn twelve_models_are_ranked() {
         folder.write(&format!("runs/noise{i}.npy"), &npy_f64(&[ROWS, COLUMNS], &embeddings));
     }
     let run = folder.good("compare --model runs/*.npy --states x.npy --only neighborhood --k 5");
-    let lines: Vec<&str> = run.stdout.lines().collect();
-    assert_eq!(lines[0], "12 models on the same rows, best first");
-    assert!(lines[3].starts_with(" 1  noise0 "), "{}", run.stdout);
-    assert!(lines[14].starts_with("12  noise1"), "{}", run.stdout);
+    assert!(
+        run.stdout.starts_with("Neighborhood  not told apart") || run.stdout.starts_with("Neighborhood  noise0 keeps"),
+        "{}",
+        run.stdout
+    );
+    assert!(!run.stdout.contains("wins"), "{}", run.stdout);
     assert!(
         run.stdout.contains("Values of noise0, and differences"),
         "{}",
@@ -266,6 +273,20 @@ fn twelve_models_are_ranked() {
         run.stdout.lines().all(|line| line.chars().count() <= 110),
         "{}",
         run.stdout
+    );
+    let ranked = folder
+        .good("compare --model runs/*.npy --states x.npy --only neighborhood --k 5 --rank-by trustworthiness@5 continuity@5=2")
+        .stdout;
+    let from = ranked
+        .find("Models in the order that was asked for")
+        .expect("a ranking");
+    let lines: Vec<&str> = ranked[from..].lines().collect();
+    assert!(lines[3].starts_with(" 1  noise0 "), "{ranked}");
+    let refused = folder.run("compare --model runs/*.npy --states x.npy --only manifold --rank-by two_nn");
+    assert!(
+        refused.code == 2 && refused.stderr.contains("no direction of it is better"),
+        "{}",
+        refused.stderr
     );
     let other = folder.good("compare evaluation_plots --reference noise5").stdout;
     assert!(
@@ -573,7 +594,7 @@ fn evaluate_takes_the_same_gates() {
 }
 
 #[test]
-fn many_models_are_compared_pair_by_pair_only_where_that_is_asked_for() {
+fn analyses_of_many_models_keep_the_differences_to_the_best() {
     let folder = Folder::new();
     let models: Vec<String> = (0..11).map(|i| format!("--model m{i}=m{i}.npy")).collect();
     for i in 0..11 {
@@ -587,13 +608,10 @@ fn many_models_are_compared_pair_by_pair_only_where_that_is_asked_for() {
             .map_or(0, Vec::len);
         (found, run.stderr)
     };
-    let (some, said) = count("manifold", &models[..10]);
-    assert!(some > 0 && !said.contains("pair by pair"), "{some} {said}");
-    let (none, said) = count("manifold", &models);
-    assert!(
-        none == 0 && said.contains("11 models are not compared pair by pair"),
-        "{none} {said}"
-    );
+    let (some, _) = count("manifold", &models[..10]);
+    let (kept, _) = count("manifold", &models);
+    // Of eleven, each score keeps the ten differences to its best model.
+    assert_eq!(kept / 10, some / 45, "{kept} {some}");
     let (all, _) = count("compare --only manifold", &models);
     assert_eq!(all / 55, some / 45, "every pair in every metric");
 }

@@ -425,7 +425,10 @@ fn evaluate_runs_it_from_a_study_file_and_report_draws_it_again() {
     let text = folder
         .good("evaluate study.toml --output-dir all --figure-format svg")
         .stdout;
-    assert!(text.contains("ETES Alignment"), "{text}");
+    assert!(
+        text.starts_with("ETES  near fits its signals best: etes.alignment"),
+        "{text}"
+    );
     let own =
         folder.results("etes --signal eeg.npy --generated near=near.npy far=far.npy --reference true.npy --no-figures");
     let all = folder.json("all/results.json");

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use crate::fixtures::{Folder, noise, npy_f64, npy_i64, npy_words, repository, value};
 use serde_json::Value;
 
-const ALL: &str = "evaluate --states x.npy --labels labels.npy --model jepa=z.npy --model ae=w.npy";
+const ALL: &str = "evaluate --ordered --states x.npy --labels labels.npy --model jepa=z.npy --model ae=w.npy";
 const FOLDERS: [&str; 6] = [
     "clid",
     "geometry_analysis",
@@ -70,7 +70,7 @@ fn every_analysis_whose_inputs_are_there_is_run_and_saved() {
         run.stderr
     );
     assert!(
-        run.stdout.starts_with("metric") && run.stdout.contains("clid.cl"),
+        run.stdout.starts_with("Problem") && run.stdout.contains("\nCLID "),
         "{}",
         run.stdout
     );
@@ -109,7 +109,7 @@ fn each_analysis_has_the_bytes_that_its_own_command_writes() {
     let folder = Folder::with_arrays();
     folder.good(ALL);
     for (line, name) in [
-        ("smoothness --states x.npy", "smoothness_analysis"),
+        ("smoothness --ordered --states x.npy", "smoothness_analysis"),
         ("neighborhood --states x.npy", "neighborhood_preservation"),
         ("manifold", "manifold_dimension"),
         ("geometry --labels labels.npy", "geometry_analysis"),
@@ -140,7 +140,7 @@ fn scores_and_intervals_are_those_of_the_single_commands_with_and_without_episod
         let joint = folder.results(&format!("{ALL} {given} --no-figures"));
         let mut units: Vec<(&str, usize)> = Vec::new();
         for line in [
-            "smoothness --states x.npy",
+            "smoothness --ordered --states x.npy",
             "neighborhood --states x.npy",
             "manifold",
             "geometry --labels labels.npy",
@@ -183,21 +183,24 @@ fn the_document_holds_all_scores_once_and_all_differences_adjusted_together() {
     assert_eq!(results["spec"]["seed"], 42);
     assert_eq!(results["spec"]["analyses"]["clid"]["preset"], "spec");
 
-    // Holm by hand: the smallest p-value times the number of all of them.
+    // Holm by hand: the smallest p-value times the number of all of them in scores with a direction. r² shares r's.
     let p: Vec<f64> = list(&results, "differences")
         .iter()
+        .filter(|d| {
+            d["p_adjusted"].is_number() && d["metric"] != "smoothness.r2" && d["metric"] != "smoothness.unit.r2"
+        })
         .filter_map(|d| d["p"].as_f64())
         .collect();
-    let smallest = list(&results, "differences").iter().filter(|d| d["p"].is_number());
+    let smallest = list(&results, "differences")
+        .iter()
+        .filter(|d| d["p_adjusted"].is_number());
     let smallest = smallest
         .min_by(|a, b| a["p"].as_f64().unwrap().total_cmp(&b["p"].as_f64().unwrap()))
         .expect("p-values");
     let expected = (smallest["p"].as_f64().unwrap() * p.len() as f64).min(1.0);
     assert_eq!(smallest["p_adjusted"].as_f64(), Some(expected));
-    assert!(
-        p.len() > list(&own, "differences").len(),
-        "those of all analyses are there"
-    );
+    let own = list(&own, "differences").iter().filter(|d| d["p_adjusted"].is_number());
+    assert!(p.len() > own.count(), "those of all analyses are there");
 }
 
 #[test]
@@ -362,7 +365,12 @@ fn a_retrieval_of_the_study_file_is_part_of_the_run() {
         folder.read("own/retrieval/results.json")
     );
 
-    let table = folder.good("evaluate study.toml").stdout;
+    let brief = folder.good("evaluate study.toml").stdout;
+    assert!(
+        brief.contains("RankMe ") && brief.contains("Retrieval  label_precision"),
+        "{brief}"
+    );
+    let table = folder.good("evaluate study.toml --all").stdout;
     assert!(
         table.contains("rankme(variant=spec)") && table.contains("Text → Sensor, labels l2"),
         "{table}"
@@ -455,7 +463,8 @@ fn one_analysis_that_fails_takes_no_other_with_it() {
     let mut embeddings = noise(2, 180);
     embeddings[30..33].fill(0.0);
     folder.write("zero.npy", &npy_f64(&[60, 3], &embeddings));
-    let line = "evaluate --states x.npy --labels labels.npy --model jepa=zero.npy --model ae=w.npy --no-figures";
+    let line =
+        "evaluate --ordered --states x.npy --labels labels.npy --model jepa=zero.npy --model ae=w.npy --no-figures";
     let run = folder.run(&format!("{line} --set neighborhood.distance=cosine"));
     assert_eq!(run.code, 2);
     assert!(

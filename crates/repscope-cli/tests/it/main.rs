@@ -20,4 +20,5 @@ mod readme;
 mod report;
 mod retrieval;
 mod validate;
+mod verdict;
 mod what_encoders_see;

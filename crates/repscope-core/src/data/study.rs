@@ -289,6 +289,20 @@ impl Labels {
         }
     }
 
+    /// The same classes in the order in which they appear, so that nothing depends on their names.
+    pub(crate) fn by_appearance(&self) -> Self {
+        let mut new: Vec<Option<u32>> = vec![None; self.names.len()];
+        let mut names = Vec::new();
+        let codes = self.codes.iter().map(|&old| {
+            *new[old as usize].get_or_insert_with(|| {
+                names.push(self.names[old as usize].clone());
+                names.len() as u32 - 1
+            })
+        });
+        let codes = codes.collect();
+        Labels { names, codes }
+    }
+
     /// The distinct names, by code.
     pub fn names(&self) -> &[String] {
         &self.names
@@ -374,6 +388,14 @@ mod tests {
         assert_eq!(labels.names(), ["-2", "9", "10"]);
         assert_eq!(labels.codes(), [2, 0, 1, 2]);
         assert_eq!(labels.counts(), [1, 1, 2]);
+    }
+
+    #[test]
+    fn classes_by_appearance_do_not_depend_on_their_names() {
+        let (words, numbers) = (Labels::new(&["b", "c", "b", "a"]), Labels::new(&["1", "2", "1", "0"]));
+        assert_eq!(words.by_appearance().codes(), [0, 1, 0, 2]);
+        assert_eq!(words.by_appearance().codes(), numbers.by_appearance().codes());
+        assert_eq!(words.by_appearance().names(), ["b", "c", "a"]);
     }
 
     #[test]

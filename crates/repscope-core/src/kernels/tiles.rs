@@ -109,8 +109,10 @@ pub(crate) struct Results {
     pub(crate) classes: Option<Vec<f64>>,
 }
 
-/// Up to this many coordinates over all pairs (a second of work), sums are taken in f64 throughout.
-const DIRECT: u64 = 1 << 32;
+/// Up to this many coordinates over all pairs (a tenth of a second of work), sums are taken in f64 throughout. An exponential and a
+/// root cost as much as some coordinates.
+const DIRECT: u64 = 1 << 30;
+const COST_OF_A_PAIR: u64 = 256;
 
 /// Bytes of packed rows that a sweep needs.
 pub(crate) fn memory(rows: u64, columns: u64, queries: u64) -> u64 {
@@ -125,7 +127,7 @@ pub(crate) fn memory(rows: u64, columns: u64, queries: u64) -> u64 {
 /// Looks at every pair of a query and another row.
 pub(crate) fn sweep(prepared: &Prepared, anchors: Anchors, ask: &Ask, driver: &Driver) -> Results {
     let rows = prepared.rows() as u64;
-    let coordinates = anchors.count(prepared.rows()) as u64 * rows * prepared.columns() as u64;
+    let coordinates = anchors.count(prepared.rows()) as u64 * rows * (prepared.columns() as u64 + COST_OF_A_PAIR);
     if (ask.kernel.is_none() && ask.classes.is_none()) || coordinates > DIRECT {
         return sweep_tiles(prepared, anchors, ask, driver);
     }

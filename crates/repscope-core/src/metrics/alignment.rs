@@ -13,7 +13,8 @@ use crate::stats::interval;
 
 const ALIGNMENT: Output = Output::lower("alignment", "0 to 2^alpha")
     .about("mean distance, to the power alpha, between unit-length embeddings of two views")
-    .column("Alignment");
+    .column("Alignment")
+    .best_when_constant();
 const OF_VIEWS: Output = Output::lower("alignment.uniformity", "−4t to 0")
     .about("mean uniformity of both views")
     .column("Alignment_uniformity");

@@ -178,7 +178,7 @@ fn rescaled(interval: Interval, factor: f64, divisor: f64) -> Interval {
 pub(super) static CLUSTER_BALANCE: Metric = Metric {
     id: "cluster_balance",
     title: "Cluster balance",
-    outputs: &[Output::lower("cluster_balance", "0 to √(k − 1)")
+    outputs: &[Output::neither("cluster_balance", "0 to √(k − 1)")
         .about("spread of the k-means cluster sizes; 0 is perfectly even")
         .column("Cluster_Balance")],
     page: include_str!("cluster_balance.md"),

@@ -48,7 +48,9 @@ const OUTPUTS: &[Output] = &[
     Output::lower("etes.alignment", ENERGY).about("mean energy, -cos(signal, generated text)"),
     Output::lower("etes.total", ANY).about("the same, plus the weighted ln(perplexity)/10 of the texts"),
     Output::lower("etes.reference", ENERGY).about("mean energy of the reference texts"),
-    Output::lower("etes.gap", "-2 to 2").about("mean energy of generated less reference texts"),
+    Output::lower("etes.gap", "-2 to 2")
+        .about("mean energy of generated less reference texts")
+        .function_of("etes.alignment"),
     Output::higher("etes.win_rate", SHARE).about("share of generated texts with less energy than their reference"),
     Output::neither("etes.std", SHARE).about("standard deviation of the energies"),
     Output::lower("etes.min", ENERGY).about("smallest energy"),
@@ -68,7 +70,9 @@ const OUTPUTS: &[Output] = &[
         .about("distance between the mean unit signal and the mean unit text"),
     Output::lower("etes.centred.alignment", ENERGY).about("mean energy after subtracting each side's mean"),
     Output::lower("etes.centred.reference", ENERGY).about("the same of the reference texts"),
-    Output::lower("etes.centred.gap", "-2 to 2").about("centered energy of generated less reference texts"),
+    Output::lower("etes.centred.gap", "-2 to 2")
+        .about("centered energy of generated less reference texts")
+        .function_of("etes.centred.alignment"),
     Output::neither("etes.centred.shuffled", ENERGY).about("mean centered energy of pairs at random"),
     Output::neither("etes.centred.shuffled.std", SHARE).about("standard deviation of that mean over all pairings"),
     Output::lower("etes.centred.z", ANY).about("standard deviations from the shuffled mean, centered"),

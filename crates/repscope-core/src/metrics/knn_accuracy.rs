@@ -93,6 +93,8 @@ fn compute(shared: &Shared) -> Result<Results> {
         let reason = missing(spec, study).unwrap_or_default();
         return Ok(Score::undefined(id, reason, rows).into());
     };
+    // Neither splits nor tied votes depend on what the classes are called.
+    let labels = &labels.by_appearance();
     let neighbors = shared.neighbors(Key::RAW, looked_up(spec, rows))?;
     let mut accuracies = Vec::with_capacity(spec.splits);
     let mut tested = 0;

@@ -216,6 +216,12 @@ pub struct Output {
     /// Its column in the summary file of its analysis, where it has one.
     pub column: Option<&'static str>,
     is_comparable: bool,
+    /// Whether an encoder that gives the same embedding for everything has the best value: no model is called best by it.
+    pub is_best_when_constant: bool,
+    /// The score that this one is a function of: both share one comparison.
+    pub function_of: Option<&'static str>,
+    /// Whether it is meant where one of several variants is asked for by the name of the metric alone.
+    pub has_bare_name: bool,
 }
 
 impl Output {
@@ -227,6 +233,9 @@ impl Output {
             range,
             column: None,
             is_comparable: true,
+            is_best_when_constant: false,
+            function_of: None,
+            has_bare_name: false,
         }
     }
 
@@ -259,6 +268,30 @@ impl Output {
     const fn in_units_of_the_embeddings(self) -> Self {
         Output {
             is_comparable: false,
+            ..self
+        }
+    }
+
+    /// A score that an encoder without any information maximizes.
+    const fn best_when_constant(self) -> Self {
+        Output {
+            is_best_when_constant: true,
+            ..self
+        }
+    }
+
+    /// The variant that the name of the metric alone stands for.
+    const fn by_bare_name(self) -> Self {
+        Output {
+            has_bare_name: true,
+            ..self
+        }
+    }
+
+    /// A score that says in other units what this one says.
+    const fn function_of(self, id: &'static str) -> Self {
+        Output {
+            function_of: Some(id),
             ..self
         }
     }

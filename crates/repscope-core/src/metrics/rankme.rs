@@ -34,7 +34,8 @@ pub(super) static RANKME: Metric = Metric {
             .column("RankMe_Spec"),
         Output::neither("rankme(variant=paper)", "1 to min(N, D)")
             .about("Garrido et al. 2023: entropy of singular values of the embeddings as they are")
-            .column("RankMe_Paper"),
+            .column("RankMe_Paper")
+            .by_bare_name(),
     ],
     page: include_str!("rankme.md"),
     // The paper's variant does not center, so a shift changes it.
@@ -47,7 +48,7 @@ const SPEC_EPS: f64 = 1e-12;
 /// Added to each share after normalizing, as the paper does.
 const PAPER_EPS: f64 = 1e-7;
 
-/// Document 002's.
+/// The CLID / RankMe analysis's.
 pub(super) const SPEC: Function = ("rankme(variant=spec)", |singular| {
     let shares = shares(&singular.values.iter().map(|s| s * s).collect::<Vec<_>>())?;
     Some((-shares.iter().map(|p| p * (p + SPEC_EPS).ln()).sum::<f64>()).exp())

@@ -14,13 +14,18 @@ pub(super) static METRIC: Metric = Metric {
     outputs: &[
         Output::lower("robustness@SIGMA", "0 and above")
             .about("mean distance between embeddings of clean and noisy inputs")
-            .in_units_of_the_embeddings(),
+            .in_units_of_the_embeddings()
+            .best_when_constant(),
         Output::lower("robustness.auc", "0 and above")
             .about("area under that distance from no noise to the strongest level, divided by that level")
-            .in_units_of_the_embeddings(),
-        Output::lower("robustness.unit@SIGMA", "0 to 2").about("the same on unit-length embeddings"),
+            .in_units_of_the_embeddings()
+            .best_when_constant(),
+        Output::lower("robustness.unit@SIGMA", "0 to 2")
+            .about("the same on unit-length embeddings")
+            .best_when_constant(),
         Output::lower("robustness.unit.auc", "0 to 2")
-            .about("area under that distance from no noise to the strongest level, divided by that level"),
+            .about("area under that distance from no noise to the strongest level, divided by that level")
+            .best_when_constant(),
         Output::lower("robustness.scaled@SIGMA", "0 and above")
             .about("distance divided by the typical distance between two clean embeddings"),
         Output::lower("robustness.scaled.auc", "0 and above")

@@ -15,17 +15,32 @@ macro_rules! outputs {
             $(Output {
                 // Of embeddings as they are, only r, r2 and p do not change with their scale.
                 is_comparable: matches!($part.as_bytes(), b"r" | b"r2" | b"p"),
+                is_best_when_constant: is_of_steps(Better::$better),
+                function_of: if is_r2($part) { Some("smoothness.r") } else { None },
                 $(column: Some($column),)?
                 ..Output::new(concat!("smoothness.", $part), $about, Better::$better, $range)
             },)*
-            $(Output::new(
-                concat!("smoothness.unit.", $part),
-                concat!($about, ", on unit-length embeddings"),
-                Better::$better,
-                $range,
-            ),)*
+            $(Output {
+                is_best_when_constant: is_of_steps(Better::$better),
+                function_of: if is_r2($part) { Some("smoothness.unit.r") } else { None },
+                ..Output::new(
+                    concat!("smoothness.unit.", $part),
+                    concat!($about, ", on unit-length embeddings"),
+                    Better::$better,
+                    $range,
+                )
+            },)*
         ]
     };
+}
+
+/// Slopes and ratios, of which less is better: an encoder that never moves has none.
+const fn is_of_steps(better: Better) -> bool {
+    matches!(better, Better::Lower)
+}
+
+const fn is_r2(part: &str) -> bool {
+    matches!(part.as_bytes(), b"r2")
 }
 
 pub(super) static METRIC: Metric = Metric {

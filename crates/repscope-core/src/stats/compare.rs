@@ -1,48 +1,26 @@
 // SPDX-License-Identifier: MIT
 //! Models against each other, on the same samples.
 //!
-//! Two models see the same rows, so their errors go together: a hard row is hard for both. Where a score tells what each
-//! unit (row, pair, episode, split) does to it, the difference of two models is taken unit by unit, and its error is
-//! that of the differences. The p-value asks how often the difference would be as large if each unit's difference had
-//! either sign: all signs for a few units, random ones for more, Student's t for very many and where (nearly) no signs give
-//! as much.
+//! Two models see the same rows, so their errors go together: a hard row is hard for both. Where a score reports what each
+//! unit (row, pair, episode, split) does to it, the difference of two models is taken unit by unit, and its error is that of the
+//! differences. Interval and p-value are two views of one procedure, Student's t over the units: p is at most 0.05 exactly
+//! where the 95 % interval leaves 0 out.
 
-use std::collections::BTreeMap;
-
-use rand::Rng;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::interval::{normal_quantile, normal_two_sided, t_quantile, t_two_sided};
 use crate::metrics::MetricId;
-use crate::random;
 use crate::results::Results;
 use crate::run::Driver;
 use crate::score::{Better, Difference, Score};
 use crate::spec::Spec;
 
-/// Up to this many units all signs are tried.
-const ALL_SIGNS: usize = 12;
-/// Up to this many units random signs are drawn; beyond it a sum of that many differences is normal.
-const RANDOM_SIGNS: usize = 2000;
-/// How many random signs are drawn.
-const DRAWS: usize = 9999;
-/// A p-value of this or less is taken from Student's t: too few draws tell how small it is.
-const FEW_DRAWS: f64 = 0.001;
-
-/// So many standard errors from 0, no random signs are as far: by Hoeffding's inequality the chance of a single one among all
-/// draws is below 10⁻¹⁷.
-const FAR: f64 = 10.0;
 /// How many differences make a task.
-const TASK: usize = 8;
+const TASK: usize = 64;
 
 /// Adds the difference of every two models in every metric to the results, with p-values adjusted for all of them by
 /// Holm's method.
 pub fn compare(results: &mut Results, spec: &Spec, driver: &Driver) {
-    compare_only(results, spec, driver, |_, _| true);
-}
-
-/// The same for some pairs of scores of one metric only: those of one model against all others, say, or of the metrics that
-/// are shown. P-values are adjusted for these alone.
-pub fn compare_only(results: &mut Results, spec: &Spec, driver: &Driver, is_wanted: impl Fn(&Score, &Score) -> bool) {
     let mut metrics: Vec<(&MetricId, Vec<&Score>)> = Vec::new();
     let mut places: BTreeMap<&MetricId, usize> = BTreeMap::new();
     for score in &results.scores {
@@ -55,185 +33,117 @@ pub fn compare_only(results: &mut Results, spec: &Spec, driver: &Driver, is_want
     let mut pairs: Vec<(&Score, &Score)> = Vec::new();
     for (_, scores) in &metrics {
         for (i, a) in scores.iter().enumerate() {
-            let others = scores[i + 1..].iter().filter(|b| b.model != a.model && is_wanted(a, b));
+            let others = scores[i + 1..].iter().filter(|b| b.model != a.model);
             pairs.extend(others.map(|b| (*a, *b)));
         }
     }
+    let units = |score: &Score| score.effects.as_ref().map_or(0, |effects| effects.len());
+    let sizes: BTreeSet<usize> = pairs.iter().map(|(a, _)| units(a)).collect();
+    let quantile = |n: usize| Some((n, t_quantile(0.5 + spec.level / 2.0, n as f64 - 1.0)?));
+    let procedure = Procedure {
+        level: spec.level,
+        quantiles: sizes.into_iter().filter_map(quantile).collect(),
+    };
     let tasks: Vec<&[(&Score, &Score)]> = pairs.chunks(TASK).collect();
     if !pairs.is_empty() {
         driver.progress().begin("comparing models", pairs.len() as u64);
     }
     let found = driver.map(tasks.len(), |task| {
-        let own: Vec<Difference> = tasks[task].iter().filter_map(|(a, b)| difference(a, b, spec)).collect();
+        let differences = tasks[task].iter().filter_map(|(a, b)| procedure.difference(a, b));
+        let own: Vec<Difference> = differences.collect();
         driver.progress().advance(tasks[task].len() as u64);
         own
     });
-    let mut differences = found.concat();
-    adjust(&mut differences);
-    results.differences = differences;
+    results.differences = found.concat();
+    adjust(results);
 }
 
-fn difference(a: &Score, b: &Score, spec: &Spec) -> Option<Difference> {
-    let value = a.value? - b.value?;
-    let mut found = Difference {
-        metric: a.metric.clone(),
-        a: a.model.clone(),
-        b: b.model.clone(),
-        value,
-        interval: None,
-        level: spec.level,
-        p: None,
-        p_adjusted: None,
-        // No model is called better by a number that changes with the scale of its embeddings.
-        better: if a.comparable { a.better } else { Better::Neither },
-        is_paired: false,
-        unit: a.unit.clone(),
-        units: 0,
-        method: None,
-        note: (!a.comparable).then(|| "changes with the scale of the embeddings".to_string()),
-        winner: None,
-    };
-    match (&a.effects, &b.effects) {
-        (Some(x), Some(y)) if x.len() == y.len() && x.len() > 1 && a.unit == b.unit => {
-            let effects: Vec<f64> = x.iter().zip(y.iter()).map(|(x, y)| x - y).collect();
-            pair(&mut found, &effects, spec);
-        }
-        _ => separate(&mut found, a, b, spec),
-    }
-    Some(found)
+/// How two models are compared.
+struct Procedure {
+    level: f64,
+    /// The quantile of Student's t for each number of units.
+    quantiles: BTreeMap<usize, f64>,
 }
 
-fn pair(found: &mut Difference, effects: &[f64], spec: &Spec) {
-    found.is_paired = true;
-    found.units = effects.len();
-    let error = effects.iter().map(|e| e * e).sum::<f64>().sqrt();
-    let freedom = effects.len() as f64 - 1.0;
-    if let Some(reach) = t_quantile(0.5 + spec.level / 2.0, freedom).map(|t| t * error) {
-        found.interval = Some([found.value - reach, found.value + reach]);
-    }
-    let (p, method) = match effects.len() {
-        _ if found.value == 0.0 => (Some(1.0), "equal values"),
-        _ if error == 0.0 => {
-            found.say("no unit tells the models apart, so there is no p-value");
-            found.interval = None;
-            (None, "")
-        }
-        n => {
-            let of_t = t_two_sided(found.value / error, freedom);
-            let least = 2f64.powi(1 - n.min(ALL_SIGNS) as i32).max(FEW_DRAWS);
-            // Where no or few signs are as far, they tell only that p is small: Student's t tells how small.
-            match signs(found, effects, spec.seed) {
-                Some((p, method)) if p > least => (Some(p), method),
-                Some((p, _)) => (Some(of_t.min(p)), "Student t"),
-                None => (Some(of_t), "Student t"),
-            }
-        }
-    };
-    found.p = p;
-    found.method = Some(format!("paired over units, {method}")).filter(|_| p.is_some());
-}
-
-/// The p-value by signs, and which were tried; none for very many units.
-fn signs(found: &Difference, effects: &[f64], seed: u64) -> Option<(f64, &'static str)> {
-    match effects.len() {
-        n if n <= ALL_SIGNS => Some((all_signs(found.value, effects), "all signs")),
-        n if n <= RANDOM_SIGNS => Some((random_signs(found, effects, seed), "random signs")),
-        _ => None,
-    }
-}
-
-/// The share of all signs whose sum is at least as far from 0 as the difference.
-fn all_signs(value: f64, effects: &[f64]) -> f64 {
-    let count = 1u32 << effects.len();
-    let is_as_far = |signs: &u32| {
-        let signed = |(i, e): (usize, &f64)| if signs >> i & 1 == 1 { -e } else { *e };
-        let sum: f64 = effects.iter().enumerate().map(signed).sum();
-        sum.abs() >= value.abs() * (1.0 - 1e-12)
-    };
-    // No sum at all as far: the p-value is below one in `count`, and said to be that.
-    (0..count).filter(is_as_far).count().max(1) as f64 / f64::from(count)
-}
-
-/// The same for random signs; the data themselves count as one draw.
-fn random_signs(found: &Difference, effects: &[f64], seed: u64) -> f64 {
-    let error = effects.iter().map(|e| e * e).sum::<f64>().sqrt();
-    let mut as_far = 1;
-    if found.value.abs() < FAR * error {
-        let name = format!("signs/{}/{}/{}", found.metric, found.a, found.b);
-        as_far += count_as_far(found.value.abs(), effects, &mut random::stream(seed, &name, 0));
-    }
-    as_far as f64 / (DRAWS + 1) as f64
-}
-
-/// How many of all draws of random signs give a sum of effects that is at least `value` from 0.
-///
-/// Each draw takes one bit for each effect, in words of 64. The sums of eight effects under all signs are tabulated. Where the sum
-/// from the tables is within its rounding error of `value`, the effects are added one by one in their order: so every draw is
-/// decided as that sum decides it.
-fn count_as_far(value: f64, effects: &[f64], rng: &mut impl Rng) -> usize {
-    let tables: Vec<[f64; 256]> = effects.chunks(8).map(all_sums).collect();
-    // Twice the error of a sum in any order, n·2⁻⁵³·Σ|e|, for both sums.
-    let size = effects.iter().map(|e| e.abs()).sum::<f64>();
-    let slack = 4.0 * (effects.len() as f64 + 8.0) * f64::EPSILON * size;
-    let mut signs = vec![0; effects.len().div_ceil(64)];
-    let is_as_far = |_: &usize| {
-        signs.iter_mut().for_each(|word| *word = rng.next_u64());
-        let mut sums = [0.0; 8];
-        for (word, tables) in signs.iter().zip(tables.chunks(8)) {
-            for ((sum, byte), table) in sums.iter_mut().zip(word.to_le_bytes()).zip(tables) {
-                *sum += table[usize::from(byte)];
-            }
-        }
-        let about = sums.iter().sum::<f64>().abs();
-        if (about - value).abs() > slack {
-            about >= value
+impl Procedure {
+    fn difference(&self, a: &Score, b: &Score) -> Option<Difference> {
+        let value = a.value? - b.value?;
+        let output = a.metric.output();
+        // No model is called better by a number that changes with the scale of its embeddings, or that says nothing about them.
+        let excuse = if !a.comparable {
+            Some("changes with the scale of the embeddings")
+        } else if output.is_some_and(|output| output.is_best_when_constant) {
+            Some("a constant encoder has the best value")
         } else {
-            signed_sum(effects, &signs).abs() >= value
+            None
+        };
+        let mut found = Difference {
+            metric: a.metric.clone(),
+            a: a.model.clone(),
+            b: b.model.clone(),
+            value,
+            interval: None,
+            level: self.level,
+            p: None,
+            p_adjusted: None,
+            better: if excuse.is_none() { a.better } else { Better::Neither },
+            is_paired: false,
+            unit: a.unit.clone(),
+            units: 0,
+            method: None,
+            note: excuse.map(str::to_string),
+            winner: None,
+        };
+        match (&a.effects, &b.effects) {
+            (Some(x), Some(y)) if x.len() == y.len() && x.len() > 1 && a.unit == b.unit => {
+                self.pair(&mut found, x, y);
+            }
+            _ => self.separate(&mut found, a, b),
         }
-    };
-    (0..DRAWS).filter(is_as_far).count()
-}
-
-/// The sums of up to eight effects under all signs: bit i of the place turns effect i.
-fn all_sums(effects: &[f64]) -> [f64; 256] {
-    let mut sums = [effects.iter().sum(); 256];
-    for signs in 1..256usize {
-        let turned = effects.get(signs.trailing_zeros() as usize).copied().unwrap_or(0.0);
-        sums[signs] = sums[signs & (signs - 1)] - 2.0 * turned;
+        Some(found)
     }
-    sums
-}
 
-/// The sum of the effects, one after the other, with the signs that the bits say.
-fn signed_sum(effects: &[f64], signs: &[u64]) -> f64 {
-    let mut sum = 0.0;
-    for (chunk, word) in effects.chunks(64).zip(signs) {
-        for (i, e) in chunk.iter().enumerate() {
-            sum += if word >> i & 1 == 1 { -e } else { *e };
-        }
+    /// From what each unit does to the difference.
+    fn pair(&self, found: &mut Difference, x: &[f64], y: &[f64]) {
+        found.is_paired = true;
+        found.units = x.len();
+        let squares = x.iter().zip(y).map(|(x, y)| (x - y) * (x - y));
+        let error = squares.sum::<f64>().sqrt();
+        let reach = self.quantiles.get(&x.len()).map(|t| t * error);
+        found.interval = reach.map(|reach| [found.value - reach, found.value + reach]);
+        let (p, method) = if found.value == 0.0 {
+            (1.0, "equal values")
+        } else if error > 0.0 {
+            (t_two_sided(found.value / error, x.len() as f64 - 1.0), "Student t")
+        } else {
+            found.say("all units differ alike, so there is no p-value");
+            found.interval = None;
+            return;
+        };
+        found.p = Some(p);
+        found.method = Some(format!("paired over units, {method}"));
     }
-    sum
-}
 
-/// From two separate errors, where units cannot be matched.
-fn separate(found: &mut Difference, a: &Score, b: &Score, spec: &Spec) {
-    let why = match (a.standard_error, b.standard_error) {
-        (Some(x), Some(y)) => {
-            let error = x.hypot(y);
-            let reach = normal_quantile(0.5 + spec.level / 2.0) * error;
-            found.interval = Some([found.value - reach, found.value + reach]);
-            found.p = Some(if error > 0.0 {
-                normal_two_sided(found.value / error)
-            } else {
-                f64::from(u8::from(found.value == 0.0))
-            })
-            .filter(|_| error > 0.0 || found.value == 0.0);
-            found.method = Some("separate errors, normal".to_string());
-            "not paired: the units of the two models do not match, so the interval may be too wide"
-        }
-        _ => "no interval: the score has none",
-    };
-    found.say(why);
+    /// From two separate errors, where units cannot be matched.
+    fn separate(&self, found: &mut Difference, a: &Score, b: &Score) {
+        let why = match (a.standard_error, b.standard_error) {
+            (Some(x), Some(y)) => {
+                let error = x.hypot(y);
+                let reach = normal_quantile(0.5 + self.level / 2.0) * error;
+                found.interval = Some([found.value - reach, found.value + reach]);
+                found.p = Some(if error > 0.0 {
+                    normal_two_sided(found.value / error)
+                } else {
+                    f64::from(u8::from(found.value == 0.0))
+                })
+                .filter(|_| error > 0.0 || found.value == 0.0);
+                found.method = Some("separate errors, normal".to_string());
+                "not paired: the units of the two models do not match, so the interval may be too wide"
+            }
+            _ => "no interval: the score has none",
+        };
+        found.say(why);
+    }
 }
 
 impl Difference {
@@ -246,27 +156,99 @@ impl Difference {
     }
 }
 
-/// Adjusts the p-values of all differences for being that many, by Holm's step-down method (Holm 1979), and names the
-/// winners that remain. What has no p-value does not count.
-pub fn adjust(differences: &mut [Difference]) {
-    let known = differences.iter().enumerate().filter_map(|(i, d)| Some((d.p?, i)));
-    let mut order: Vec<(f64, usize)> = known.collect();
+/// Adjusts the p-values of the differences for being that many, by Holm's step-down method (Holm 1979), and names the winners
+/// that remain. The family is what could name a winner: scores without a direction are descriptions and do not count. Pairs of
+/// models that were compared and are no longer among the results still do: they are taken to have larger p-values, which makes the
+/// others no smaller.
+pub fn adjust(results: &mut Results) {
+    let roots = roots(&results.differences);
+    let is_tested = |i: usize, d: &Difference| d.better != Better::Neither && roots[i].is_none();
+    let tested = results.differences.iter().enumerate().filter(|(i, d)| is_tested(*i, d));
+    let mut order: Vec<(f64, usize)> = tested.filter_map(|(i, d)| Some((d.p?, i))).collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let count = order.len();
+    let mut differences = std::mem::take(&mut results.differences);
+    for d in &mut differences {
+        (d.p_adjusted, d.winner) = (None, None);
+    }
+    let count = order.len() + dropped(results, &differences);
     let mut largest = 0.0f64;
     for (rank, (p, i)) in order.into_iter().enumerate() {
         largest = largest.max((p * (count - rank) as f64).min(1.0));
-        differences[i].p_adjusted = Some(largest);
+        let d = &mut differences[i];
+        d.p_adjusted = Some(largest);
+        if d.value != 0.0 && largest <= 1.0 - d.level {
+            let is_a_better = (d.value > 0.0) == (d.better == Better::Higher);
+            let better = if is_a_better { &d.a } else { &d.b };
+            if results.has_collapsed(better) {
+                d.say(&format!("{better} has collapsed, so it wins nothing"));
+            } else {
+                d.winner = Some(better.clone());
+            }
+        }
     }
-    for d in differences {
-        let is_apart = d.value != 0.0 && d.p_adjusted.is_some_and(|p| p <= 1.0 - d.level);
-        let is_a_better = match d.better {
-            Better::Higher => d.value > 0.0,
-            Better::Lower => d.value < 0.0,
-            Better::Neither => continue,
+    for (i, root) in roots.into_iter().enumerate().filter_map(|(i, root)| Some((i, root?))) {
+        let (p, p_adjusted, winner) = (
+            differences[root].p,
+            differences[root].p_adjusted,
+            differences[root].winner.clone(),
+        );
+        let d = &mut differences[i];
+        (d.p, d.p_adjusted, d.winner) = (p, p_adjusted, winner);
+    }
+    results.differences = differences;
+}
+
+/// For each difference the one in the score that its own is a function of, where there is one: both share one comparison.
+fn roots(differences: &[Difference]) -> Vec<Option<usize>> {
+    let places: BTreeMap<(&str, &str, &str), usize> = differences
+        .iter()
+        .enumerate()
+        .map(|(i, d)| ((d.metric.as_str(), d.a.as_str(), d.b.as_str()), i))
+        .collect();
+    let root = |d: &Difference| {
+        let root = d.metric.output()?.function_of?;
+        places.get(&(root, d.a.as_str(), d.b.as_str())).copied()
+    };
+    differences.iter().map(root).collect()
+}
+
+/// How many pairs of models with a directed score have no difference in that score.
+fn dropped(results: &Results, differences: &[Difference]) -> usize {
+    let mut pairs: BTreeMap<&MetricId, (usize, usize)> = BTreeMap::new();
+    let is_own =
+        |d: &&Difference| d.better != Better::Neither && d.metric.output().is_none_or(|o| o.function_of.is_none());
+    for d in differences.iter().filter(is_own) {
+        pairs.entry(&d.metric).or_default().0 += 1;
+    }
+    for score in results.scores.iter().filter(|score| score.value.is_some()) {
+        if let Some((_, models)) = pairs.get_mut(&score.metric) {
+            *models += 1;
+        }
+    }
+    let missing = |(stored, models): &(usize, usize)| (models * models.saturating_sub(1) / 2).saturating_sub(*stored);
+    pairs.values().map(missing).sum()
+}
+
+/// Keeps, of the differences in each metric, those of the best model and of one other against all: the ones that tables of many
+/// models show.
+pub fn keep_best(results: &mut Results, other: Option<&str>) {
+    let mut best: BTreeMap<&MetricId, &Score> = BTreeMap::new();
+    for score in results.scores.iter().filter(|score| score.value.is_some()) {
+        let is_ahead = |held: &Score| match score.better {
+            Better::Lower => score.value < held.value,
+            _ => score.value > held.value,
         };
-        d.winner = is_apart.then(|| if is_a_better { d.a.clone() } else { d.b.clone() });
+        let is_fit = !results.has_collapsed(&score.model);
+        let held = best.get(&score.metric);
+        if is_fit && held.is_none_or(|held| is_ahead(held)) {
+            best.insert(&score.metric, score);
+        }
     }
+    let is_of = |d: &Difference, model: &str| d.a == model || d.b == model;
+    let kept = |d: &&Difference| {
+        best.get(&d.metric).is_some_and(|score| is_of(d, &score.model)) || other.is_some_and(|model| is_of(d, model))
+    };
+    results.differences = results.differences.iter().filter(kept).cloned().collect();
 }
 
 #[cfg(test)]
@@ -294,25 +276,6 @@ mod tests {
     }
 
     #[test]
-    fn tabulated_sums_decide_as_sums_of_single_effects_do() {
-        let effects: Vec<f64> = (0..150).map(|i| 0.1 + (f64::from(i) * 0.7).sin()).collect();
-        let mut rng = random::stream(7, "test", 0);
-        let mut expected = 0;
-        for _ in 0..DRAWS {
-            let mut sum = 0.0;
-            for chunk in effects.chunks(64) {
-                let signs = rng.next_u64();
-                for (i, e) in chunk.iter().enumerate() {
-                    sum += if signs >> i & 1 == 1 { -e } else { *e };
-                }
-            }
-            expected += usize::from(f64::abs(sum) >= 9.5);
-        }
-        let found = count_as_far(9.5, &effects, &mut random::stream(7, "test", 0));
-        assert!(found == expected && (100..9000).contains(&found), "{found} {expected}");
-    }
-
-    #[test]
     fn comparisons_are_the_same_in_any_order_of_work() {
         let models = ["a", "b", "c", "d", "e"];
         let effects = |m: usize| {
@@ -332,29 +295,74 @@ mod tests {
         };
         let serial = in_order(Order::Serial);
         assert_eq!(serial.len(), 10);
-        assert!(
-            serial
-                .iter()
-                .any(|d| d.method.as_deref() == Some("paired over units, random signs"))
-        );
         assert_eq!(serial, in_order(Order::Parallel));
         assert_eq!(serial, in_order(Order::Shuffled(3)));
     }
 
     #[test]
-    fn only_what_is_asked_for_is_compared() {
-        let scores = ["a", "b", "c"].map(|model| score(model, 1.0, &[0.1, 0.2]));
-        let mut results = Results::from(scores.to_vec());
-        let driver = Driver::silent(Order::Serial);
-        compare_only(&mut results, &Spec::default(), &driver, |a, b| {
-            a.model == "b" || b.model == "b"
+    fn pairs_that_are_no_longer_kept_still_count() {
+        let models = ["a", "b", "c", "d"];
+        let effects = |m: usize| [0.01, -0.02, 0.01, 0.005 * m as f64, -0.003];
+        let scores = (0..4).map(|m| score(models[m], 0.02 * m as f64, &effects(m)));
+        let mut results = Results::from(scores.collect::<Vec<_>>());
+        compare(&mut results, &Spec::default(), &Driver::silent(Order::Serial));
+        let all = results.differences.clone();
+        keep_best(&mut results, Some("b"));
+        let names = |d: &Difference| (d.a.clone(), d.b.clone());
+        let pairs: Vec<String> = results.differences.iter().map(|d| format!("{}{}", d.a, d.b)).collect();
+        assert_eq!(pairs, ["ab", "ad", "bc", "bd", "cd"]);
+        adjust(&mut results);
+        for d in &results.differences {
+            let before = all
+                .iter()
+                .find(|other| names(other) == names(d))
+                .expect("the same pair");
+            assert!(d.p_adjusted >= before.p_adjusted, "{d:?} {before:?}");
+        }
+    }
+
+    #[test]
+    fn a_function_of_a_score_shares_its_comparison_and_a_trivial_score_has_no_winner() {
+        let of = |metric: &str, model: &str, value: f64, effects: &[f64]| Score {
+            metric: metric.into(),
+            ..score(model, value, effects)
+        };
+        let (a, b) = ([0.01, -0.02, 0.01, 0.005, -0.005], [0.02, 0.01, -0.01, -0.01, -0.01]);
+        let mut scores = Vec::new();
+        for (model, value, effects) in [("a", 0.9, &a), ("b", 0.7, &b)] {
+            scores.push(of("smoothness.r", model, value, effects));
+            scores.push(of("smoothness.r2", model, value * value, &effects.map(|e| 1.9 * e)));
+            scores.push(of("smoothness.unit.slope", model, value, effects));
+        }
+        let found = compared(scores);
+        let [r, r2, slope] = &found[..] else {
+            panic!("{found:?}")
+        };
+        assert!(r.p_adjusted == r.p && r.winner.as_deref() == Some("a"), "{r:?}");
+        assert_eq!((r.p, r.p_adjusted, &r.winner), (r2.p, r2.p_adjusted, &r2.winner));
+        assert!(
+            slope.winner.is_none() && slope.p.is_some() && slope.p_adjusted.is_none(),
+            "{slope:?}"
+        );
+        assert_eq!(slope.note.as_deref(), Some("a constant encoder has the best value"));
+    }
+
+    #[test]
+    fn a_collapsed_model_wins_nothing() {
+        let effects = [0.01, -0.02, 0.01, 0.005, -0.003];
+        let mut results = Results::from(vec![score("a", 5.0, &effects), score("b", 0.0, &[0.0; 5])]);
+        results.findings.push(crate::Finding {
+            trouble: crate::Trouble::Collapsed,
+            model: Some("a".to_string()),
+            text: "has collapsed".to_string(),
         });
-        let pairs: Vec<(&str, &str)> = results
-            .differences
-            .iter()
-            .map(|d| (d.a.as_str(), d.b.as_str()))
-            .collect();
-        assert_eq!(pairs, [("a", "b"), ("b", "c")]);
+        compare(&mut results, &Spec::default(), &Driver::silent(Order::Serial));
+        let d = &results.differences[0];
+        assert!(d.p_adjusted.is_some_and(|p| p < 0.001) && d.winner.is_none(), "{d:?}");
+        assert!(
+            d.note.as_deref().is_some_and(|note| note.contains("a has collapsed")),
+            "{d:?}"
+        );
     }
 
     #[test]
@@ -371,28 +379,37 @@ mod tests {
     }
 
     #[test]
-    fn with_few_units_all_signs_are_counted() {
-        // ±1 ±2 ±3 is 6 or −6 for two of eight signs.
-        assert_eq!(all_signs(6.0, &[1.0, 2.0, 3.0]), 0.25);
-        // ±6 and ±4 (1 turned) are at least 4 from 0: four of eight.
-        assert_eq!(all_signs(-4.0, &[1.0, 2.0, 3.0]), 0.5);
+    fn p_value_and_interval_are_those_of_students_paired_t() {
+        // By hand: mean 0.6, standard error 0.250998, t = 2.390457; p from the closed form of t with 4 degrees of freedom,
+        // the interval from its quantile 2.776445.
+        let (x, y) = ([1.2, 0.4, 1.9, 0.8, 1.1], [0.1, 0.5, 0.7, 0.2, 0.9]);
+        let mean = |v: &[f64; 5]| v.iter().sum::<f64>() / 5.0;
+        let effects = |v: &[f64; 5]| v.map(|e| (e - mean(v)) / 20f64.sqrt());
+        let scores = vec![score("a", mean(&x), &effects(&x)), score("b", mean(&y), &effects(&y))];
+        let d = &compared(scores)[0];
+        let [low, high] = d.interval.unwrap();
+        assert!((d.p.unwrap() - 0.075_130_5).abs() < 1e-5, "{:?}", d.p);
+        assert!(
+            (low + 0.096_882).abs() < 1e-5 && (high - 1.296_882).abs() < 1e-5,
+            "{low} {high}"
+        );
+        assert_eq!(d.method.as_deref(), Some("paired over units, Student t"));
     }
 
     #[test]
-    fn where_no_other_sign_is_as_far_students_t_tells_how_small_p_is() {
-        // t = 10 with 4 degrees of freedom: 0.000562 (scipy 1.17.1, `2 * t.sf(10, 4)`), where the signs can tell 1/16 only.
-        let effects = [0.044, -0.044, 0.0, 0.022, -0.022];
+    fn p_is_below_the_level_exactly_where_the_interval_leaves_zero_out() {
+        let effects: Vec<f64> = (0..7).map(|i| f64::from(i * 3 % 7) - 3.0).collect();
         let error = effects.iter().map(|e| e * e).sum::<f64>().sqrt();
-        let d = &compared(vec![score("a", 10.0 * error, &effects), score("b", 0.0, &[0.0; 5])])[0];
-        assert!((d.p.unwrap() - 0.000_562).abs() < 1e-6, "{:?}", d.p);
-    }
-
-    #[test]
-    fn random_signs_agree_with_the_normal_law() {
-        let effects = vec![0.1; 400];
-        let d = &compared(vec![score("a", 4.0, &effects), score("b", 0.0, &vec![0.0; 400])])[0];
-        // Two standard deviations: 0.0455.
-        assert!((d.p.unwrap() - 0.0455).abs() < 0.01, "{:?}", d.p);
+        let mut seen = [0, 0];
+        for step in 0..60 {
+            let value = 0.1 * f64::from(step) * error + 1e-9;
+            let d = &compared(vec![score("a", value, &effects), score("b", 0.0, &[0.0; 7])])[0];
+            let is_apart = d.interval.unwrap()[0] > 0.0;
+            assert_eq!(is_apart, d.p.unwrap() <= 0.05, "{d:?}");
+            assert_eq!(is_apart, d.winner.is_some(), "{d:?}");
+            seen[usize::from(is_apart)] += 1;
+        }
+        assert!(seen[0] > 10 && seen[1] > 10, "{seen:?}");
     }
 
     fn apart(value: f64, p: f64) -> Difference {
@@ -417,8 +434,13 @@ mod tests {
 
     #[test]
     fn p_values_of_all_analyses_are_adjusted_together() {
-        let mut three = [apart(1.0, 0.03), apart(-1.0, 0.01), apart(1.0, 0.02)];
-        adjust(&mut three);
+        let three = [apart(1.0, 0.03), apart(-1.0, 0.01), apart(1.0, 0.02)];
+        let mut results = Results {
+            differences: three.to_vec(),
+            ..Results::default()
+        };
+        adjust(&mut results);
+        let three = results.differences;
         // By hand: 0.01·3, then 0.02·2, then the larger of 0.03·1 and 0.04.
         let adjusted: Vec<f64> = three.iter().map(|d| d.p_adjusted.expect("a p-value")).collect();
         assert_eq!(adjusted, [0.04, 0.03, 0.04]);
@@ -428,8 +450,12 @@ mod tests {
 
     #[test]
     fn a_winner_of_one_analysis_need_not_be_one_of_the_run() {
-        let mut two = [apart(1.0, 0.04), apart(1.0, 0.5)];
-        adjust(&mut two);
+        let mut results = Results {
+            differences: vec![apart(1.0, 0.04), apart(1.0, 0.5)],
+            ..Results::default()
+        };
+        adjust(&mut results);
+        let two = results.differences;
         assert_eq!((two[0].p_adjusted, two[0].winner.as_deref()), (Some(0.08), None));
     }
 

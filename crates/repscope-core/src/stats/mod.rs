@@ -5,4 +5,4 @@ pub(crate) mod compare;
 pub(crate) mod interval;
 pub(crate) mod rank_correlation;
 
-pub use compare::{adjust, compare, compare_only};
+pub use compare::{adjust, compare, keep_best};

@@ -19,7 +19,7 @@ from . import _functions, _others, retrieval
 from . import etes as _etes
 from ._evaluate import compare, encode, evaluate, robustness
 from ._repscope import DataError, InputError, InternalError, __version__
-from ._results import Figure, Results, load
+from ._results import Figure, Results, Verdict, load
 from ._scores import Score, Scores, Undefined
 from .monitor import Monitor
 
@@ -33,6 +33,7 @@ __all__ = [
     "Score",
     "Scores",
     "Undefined",
+    "Verdict",
     "__version__",
     "compare",
     "encode",

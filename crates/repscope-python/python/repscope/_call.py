@@ -90,6 +90,14 @@ def models_of(models: Any) -> dict[str, Any]:
         if not models:
             raise ValueError("there is no model; give {name: embeddings}")
         return {name_of_model(name): model for name, model in models.items()}
+    if isinstance(models, (list, tuple)):
+        shapes = [tuple(shape) for shape in (getattr(model, "shape", None) for model in models) if shape is not None]
+        if any(len(shape) >= 2 for shape in shapes):
+            listed = ", ".join(str(shape) for shape in shapes[:5])
+            raise TypeError(
+                f"models is a {type(models).__name__} of {len(models)} arrays with shapes {listed}; name the models: "
+                '{"a": first, "b": second}'
+            )
     return {"model": models}
 
 

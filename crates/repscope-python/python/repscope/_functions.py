@@ -74,7 +74,8 @@ def shared(metric: Mapping[str, Any], *names: str) -> list[Parameter]:
 def variants_of(metric: Mapping[str, Any]) -> dict[str, list[str | None]]:
     """The parameter that distinguishes the outputs of a metric, and its values; None stands for the plain name."""
     values: dict[str, list[str | None]] = {}
-    for output in metric["outputs"]:
+    # The variant that the bare name stands for comes first: it is the default.
+    for output in sorted(metric["outputs"], key=lambda output: not output["bare"]):
         name, _, rest = output["id"].partition("(")
         if name == metric["id"] and rest:
             parameter, _, value = rest.rstrip(")").partition("=")

@@ -52,6 +52,15 @@ class Results:
         """Differences between models, with intervals and p-values; empty for a single model."""
         return list(self._document.get("differences", []))
 
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        """What is wrong with the data or a model: ``trouble``, ``model`` and ``text``."""
+        return list(self._document.get("findings", []))
+
+    def verdict(self) -> Verdict:
+        """What is wrong, and the answer to each question that was asked."""
+        return Verdict(*self._run.verdict())
+
     def breakdown(self, metric: str, model: str = "") -> dict[str, list[Any]]:
         """The breakdown of a metric as columns: by label, by cluster, or correlations with performance."""
         tables = self._document.get("breakdowns", [])
@@ -113,9 +122,12 @@ class Results:
             frame["value"] = frame["value"].astype("f8")
         return frame
 
-    def table(self, format: str = "table") -> str:
-        """The scores as text: ``table``, ``markdown``, ``latex`` or ``csv``."""
-        return self._run.table(format)
+    def table(self, format: str = "table", *, all: bool = False) -> str:
+        """The verdict and the scores as text: ``table``, ``markdown``, ``latex`` or ``csv``.
+
+        Only scores that answer a question are shown, unless ``all`` is set; ``csv`` has every score.
+        """
+        return self._run.table(format, all)
 
     def save(self, folder: PathLike, *, figures: bool = True) -> None:
         """Write all files of the command into a folder: results.json, samples, CSV files, figures, report.html."""
@@ -158,7 +170,7 @@ class Results:
         return self.table().rstrip("\n")
 
     def _repr_html_(self) -> str:
-        """The scores as an HTML table: one row per metric, one column per model."""
+        """The verdict, and the scores as an HTML table: one row per metric, one column per model."""
         from html import escape
 
         models = self.models
@@ -174,7 +186,47 @@ class Results:
             chance = "" if first.chance is None else f"{first.chance:.3g}"
             rows.append(f"<tr><th style='text-align:left'>{escape(metric)} {arrow}</th>{cells}<td>{chance}</td></tr>")
         notes = "".join(f"<div>⚠ {escape(warning)}</div>" for warning in self.warnings)
-        return f"<table><thead><tr><th></th>{head}<th>chance</th></tr></thead><tbody>{''.join(rows)}</tbody></table>{notes}"
+        return f"{self.verdict()._repr_html_()}<table><thead><tr><th></th>{head}<th>chance</th></tr></thead><tbody>{''.join(rows)}</tbody></table>{notes}"
+
+
+class Verdict:
+    """What a run says: the problems, then one answer for each question.
+
+    It prints as the first lines of the table.
+
+    Attributes
+    ----------
+    problems : list[str]
+        What is wrong with the data or a model.
+    answers : list[dict]
+        One for each question: ``analysis``, ``title``, ``question``, ``sentence``, ``metric``, ``values``, ``best``,
+        ``p_adjusted`` and ``n``. ``best`` is None where no model is better than every other.
+    """
+
+    problems: list[str]
+    answers: list[dict[str, Any]]
+
+    def __init__(self, document: str, text: str) -> None:
+        parsed = json.loads(document)
+        self.problems, self.answers, self._text = parsed["problems"], parsed["answers"], text
+
+    def __getitem__(self, analysis: str) -> dict[str, Any]:
+        for answer in self.answers:
+            if answer["analysis"] == analysis:
+                return answer
+        known = ", ".join(answer["analysis"] for answer in self.answers) or "none"
+        raise KeyError(f"there is no answer of {analysis!r}; there are {known}")
+
+    def __repr__(self) -> str:
+        return self._text.rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        lines = [("⚠", problem) for problem in self.problems]
+        lines += [(answer["title"], answer["sentence"]) for answer in self.answers]
+        items = "".join(f"<li><b>{escape(head)}</b> {escape(text)}</li>" for head, text in lines)
+        return f"<ul>{items}</ul>" if items else ""
 
 
 class Figure:

@@ -71,6 +71,8 @@ class Score(float):
         text = f"{self.metric} = {float(self):.6g}"
         if self.interval is not None:
             text += f" [{self.interval[0]:.4g}, {self.interval[1]:.4g}]"
+        if self.note is not None and "circular" in self.note:
+            text += f" ({self.note})"
         return text
 
     def __str__(self) -> str:
@@ -134,16 +136,21 @@ class Scores(Mapping[str | int, Score | Undefined]):
 
     def __getitem__(self, name: str | int) -> Score | Undefined:
         try:
-            return self._scores[name]
+            return self._scores[self._full(name)]
         except KeyError:
             known = ", ".join(str(known) for known in self._scores)
             raise KeyError(f"there is no score {name!r}; there are {known}") from None
+
+    def _full(self, name: str | int) -> str | int:
+        """The name itself, or the only variant of it."""
+        variants = [own for own in self._scores if isinstance(own, str) and own.startswith(f"{name}(")]
+        return variants[0] if name not in self._scores and len(variants) == 1 else name
 
     def __getattr__(self, name: str) -> Score | Undefined:
         if name.startswith("_"):
             raise AttributeError(name)
         try:
-            return self._scores[name]
+            return self._scores[self._full(name)]
         except KeyError:
             known = ", ".join(str(known) for known in self._scores)
             raise AttributeError(f"there is no score {name!r}; there are {known}") from None

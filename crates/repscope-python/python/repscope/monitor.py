@@ -326,7 +326,8 @@ def _sign() -> None:
 def _picked(name: str, metric: Mapping[str, Any], answer: Score | Undefined | Scores) -> dict[str, Score | Undefined]:
     """The scores that a name selects from the return value of its function."""
     if name == metric["id"] and not isinstance(answer, Scores):
-        return {name: answer}
+        # A variant is logged under its full name.
+        return {answer.metric if "(" in answer.metric else name: answer}
     every = answer if isinstance(answer, Scores) else answer.all
     printed = {score.metric: score for score in every.values()}
     return printed if name == metric["id"] else {name: printed[name]}

@@ -31,7 +31,7 @@ class Monitor:
         t: float | None = None,
         clusters: int | None | str = None,
         restarts: int | None = None,
-        variant: Literal['spec', 'paper'] | None = None,
+        variant: Literal['paper', 'spec'] | None = None,
         preset: Literal['spec', 'paper'] | None = None,
         standardize: bool | None = None,
         unit_length: Literal['none', 'vote', 'all'] | None = None,

@@ -3,12 +3,12 @@
 
 use crate::breakdowns::{cell, find, first_key};
 use crate::numbers::{exact, interval_head, number, rough};
-use crate::scores::scores;
+use crate::scores::tables;
 use crate::table::csv::write;
 use crate::table::{Cell, Column, Document, Table};
 use crate::text::{join, printable};
-use crate::{Color, Format, csv_files};
-use repscope_core::{Breakdown, ClidSpec, ClusterCount, IdNorm, Results, Spec, UnitLength};
+use crate::{Color, Format, csv_files, headlines};
+use repscope_core::{Analysis, Breakdown, ClidSpec, ClusterCount, IdNorm, Results, Spec, UnitLength};
 
 /// What the results of `repscope clid` were asked with.
 pub struct ClidRun<'a> {
@@ -20,9 +20,11 @@ pub struct ClidRun<'a> {
     pub preset_steps: &'a ClidSpec,
     /// What the scores were to predict: `accuracy`.
     pub performance: Option<&'a str>,
+    /// Whether every score is shown, not only those that answer.
+    pub all: bool,
 }
 
-/// Writes the scores, the steps of CLID in words, and which score predicts the performance. `width` (terminal columns)
+/// Writes which score predicts the performance, where that was asked, the scores, and the steps of CLID in words. `width` (terminal columns)
 /// and `color` matter to [`Format::Table`] only. [`Format::Csv`] is the long form, so that it stays one table.
 pub fn clid_table(results: &Results, run: &ClidRun<'_>, format: Format, width: usize, color: Color) -> String {
     let steps = sentence(run.preset, run.preset_steps, &run.spec.clid);
@@ -34,12 +36,14 @@ pub fn clid_table(results: &Results, run: &ClidRun<'_>, format: Format, width: u
     if results.scores.is_empty() {
         return crate::render(results, format, width, color);
     }
-    let mut tables = vec![scores(results)];
-    tables[0].remarks.push(steps);
-    if let Some(name) = run.performance {
-        tables.extend(predictions(results, name, run.spec.level));
-    }
-    Document::from(tables).render(format, width, color)
+    let answer = run.performance.map(|name| predictions(results, name, run.spec.level));
+    let mut own = match run.all {
+        true => tables(results),
+        false => tables(&headlines(results, Some(Analysis::Clid))),
+    };
+    own[0].remarks.push(steps);
+    let all: Vec<Table> = answer.into_iter().flatten().chain(own).collect();
+    Document::from(all).render(format, width, color)
 }
 
 /// How CLID was computed.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! Models against each other: who is better in what, by how much, and how sure that is.
 //!
-//! Two models have a table of all metrics, with both values. More models have a ranking, and a table of their differences
-//! to one of them, the best unless another is requested. All pairs of models are in the CSV file.
+//! Two models have a table of metrics, with both values. Of more, each has a row with its differences to one of them, the first
+//! unless another is requested. All pairs of models are in the CSV file.
 
 mod comparison;
 pub(crate) mod probability;
@@ -11,7 +11,6 @@ use crate::numbers::percent;
 use crate::table::{Cell, Column, Document, Emphasis, NONE, Row, Table};
 use crate::text::printable;
 use crate::{Color, Format};
-pub(crate) use comparison::ranking;
 use comparison::{Comparison, Verdict};
 use probability::{LEGEND, limit, probability};
 use repscope_core::Results;
@@ -20,7 +19,7 @@ use repscope_core::Results;
 mod tests;
 
 /// Writes the differences between models. They are taken to `reference`: where it is `None`, to the second of two models,
-/// or to the best of more. `width` (terminal columns) and `color` matter to [`Format::Table`] only.
+/// or to the first of more. `width` (terminal columns) and `color` matter to [`Format::Table`] only.
 pub fn comparison(results: &Results, reference: Option<&str>, format: Format, width: usize, color: Color) -> String {
     if format == Format::Csv {
         return crate::csv_files::differences(results);
@@ -31,7 +30,7 @@ pub fn comparison(results: &Results, reference: Option<&str>, format: Format, wi
     };
     let mut tables = match comparison.only_other() {
         Some(other) => vec![two(&comparison, other)],
-        None => vec![ranked(&comparison), many(&comparison)],
+        None => vec![many(&comparison)],
     };
     if let Some(last) = tables.last_mut() {
         let words = &comparison.words;
@@ -52,7 +51,6 @@ fn two(comparison: &Comparison, other: usize) -> Table {
     let mut table = Table {
         title: comparison.title(),
         emphasis: format!("the better model, {decides}"),
-        legend: vec![comparison.words.outcome.clone()],
         ..Table::default()
     };
     table.columns = vec![
@@ -89,28 +87,6 @@ fn two(comparison: &Comparison, other: usize) -> Table {
     table
 }
 
-/// All models, best first.
-fn ranked(comparison: &Comparison) -> Table {
-    let title = format!("{} models on the same rows, best first", comparison.models.len());
-    let mut table = Table::new(title, "ranking");
-    table.columns = vec![Column::number("#"), Column::text("model")];
-    table
-        .columns
-        .extend(["wins", "losses", "ties", "mean rank"].map(Column::number));
-    for (i, standing) in comparison.standings.iter().enumerate() {
-        table.push(vec![
-            Cell::count(i + 1),
-            Cell::text(&comparison.models[standing.model]),
-            Cell::count(standing.wins),
-            Cell::count(standing.losses),
-            Cell::count(standing.ties),
-            Cell::optional(standing.mean_rank, |rank| format!("{rank:.2}")),
-        ]);
-    }
-    table.remarks = vec![comparison.words.outcome.clone()];
-    table
-}
-
 /// The values of the reference, and the differences of the others from it.
 fn many(comparison: &Comparison) -> Table {
     let reference = comparison.reference;
@@ -124,19 +100,22 @@ fn many(comparison: &Comparison) -> Table {
         legend: vec!["The CSV form has the interval and the p-value of every pair".to_string()],
         ..Table::default()
     };
-    table.columns = vec![
-        Column::text("metric"),
-        Column::direction(),
-        of_model(&comparison.heading(reference)),
-    ];
-    table.columns.extend(comparison.others.iter().map(|&other| Column {
+    table.columns = vec![Column::text("model")];
+    table.columns.extend(comparison.rows.iter().map(|row| Column {
         is_split: true,
-        ..Column::number(comparison.heading(other)).spare_interval(0)
+        ..Column::metric(&row.metric, row.better)
     }));
-    table.rows = rows(comparison, |row| {
+    let values = comparison.rows.iter().map(|row| {
         let is_best = row.lines.iter().flatten().all(|line| line.verdict == Verdict::Worse);
-        let mut cells = vec![row.values[reference].clone().emphasized(Emphasis::Winner, is_best)];
-        cells.extend(row.lines.iter().map(|line| match line {
+        row.values[reference].clone().emphasized(Emphasis::Winner, is_best)
+    });
+    table.push(
+        std::iter::once(Cell::model(&comparison.models[reference]))
+            .chain(values)
+            .collect(),
+    );
+    for (place, &other) in comparison.others.iter().enumerate() {
+        let differences = comparison.rows.iter().map(|row| match &row.lines[place] {
             None => Cell::text(NONE),
             Some(line) => Cell {
                 emphasis: match line.verdict {
@@ -146,9 +125,13 @@ fn many(comparison: &Comparison) -> Table {
                 },
                 ..line.cell.clone()
             },
-        }));
-        cells
-    });
+        });
+        table.push(
+            std::iter::once(Cell::model(&comparison.models[other]))
+                .chain(differences)
+                .collect(),
+        );
+    }
     table
 }
 

@@ -6,7 +6,7 @@ use super::readings::{heading, lines};
 use super::{System, four, grids, is_of_etes, reading};
 use crate::compare::probability::probability;
 use crate::numbers::number;
-use crate::scores::{Best, distinct, grouped, is_between, less, name_metrics, scores, scores_with};
+use crate::scores::{distinct, grouped, is_between, less, name_metrics, scores, scores_with};
 use crate::table::{Block, Cell, Column, Document, Item, NONE, Table};
 use crate::text::printable;
 use crate::{Color, Format, csv_files};
@@ -115,7 +115,7 @@ fn summary(systems: &[System]) -> Table {
         caption: "Energies of generated texts (minus the cosine of signal and text) with confidence intervals"
             .to_string(),
         label: "etes".to_string(),
-        ..scores_with(&shown, Best::Unmarked, [false; 2])
+        ..scores_with(&shown, None, [false; 2])
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::models::{Models, titled};
 use crate::numbers::written;
-use crate::scores::{Best, by_model, grouped, scores, scores_with};
+use crate::scores::{by_model, grouped, scores, scores_with};
 use crate::table::{Column, Emphasis, Kind, Row, Table as Scores, direction, in_words, reason};
 use crate::text::join;
 use repscope_core::{Better, MetricId, Results, Score};
@@ -164,23 +164,16 @@ pub(super) fn of_score(score: &Score) -> Option<String> {
 }
 
 /// The scores as a table: a row per metric and a column per model, or the other way round for many models. Where models
-/// were compared, bold is what the differences call best, as on the page; else what has an interval apart from all others.
+/// were compared, bold is what the differences call best, as on the page.
 pub(super) fn table(results: &Results, is_wanted: impl Fn(&MetricId) -> bool) -> Option<Panel> {
     let results = &only(results, is_wanted);
-    let is_compared = !results.differences.is_empty();
-    let best = if is_compared {
-        Best::Tested(results)
-    } else {
-        Best::Apart
-    };
-    let table = scores_with(results, best, [false; 2]);
+    let table = scores_with(results, Some(results), [false; 2]);
     if table.rows.is_empty() {
         return None;
     }
-    let note = match is_compared {
-        _ if !table.has(Emphasis::Best) => "",
+    let note = match table.has(Emphasis::Best) {
         true => "Bold: better than every other model by the paired difference, p adjusted over all comparisons.",
-        false => "Bold: the best, with an interval apart from all others.",
+        false => "",
     };
     let is_long = table.columns.iter().filter(|column| column.is_split).count() > MOST_COLUMNS;
     let table = if is_long { by_model(table) } else { table };
@@ -255,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_decide_what_is_bold_and_intervals_only_without_them() {
+    fn differences_decide_what_is_bold() {
         // The intervals overlap, yet unit by unit b is better.
         let about = |x: f64| Some((x - 0.05, x + 0.05, "rows", "jackknife"));
         let mut results = Results {
@@ -267,7 +260,7 @@ mod tests {
             ],
             ..Results::default()
         };
-        assert_eq!(bold(&results), ["0.900 [0.850, 0.950]"]);
+        assert_eq!(bold(&results), [""; 0]);
         results.differences = vec![Difference {
             metric: "nmi".into(),
             a: "a".to_string(),

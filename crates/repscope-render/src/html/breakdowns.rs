@@ -11,8 +11,10 @@ use repscope_core::{Breakdown, Results};
 
 /// Lines of a table; all of them are in the results document.
 const MOST_LINES: usize = 1000;
+/// More tables than this are not even listed before they are asked for.
+const MOST_LISTED: usize = 6;
 /// More tables than this are folded away.
-const MOST_OPEN: usize = 2;
+const MOST_OPEN: usize = 1;
 
 pub(super) fn section(results: &Results, models: &Models) -> String {
     let tables = by_keys(results);
@@ -34,7 +36,11 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
             numbers(&table(metric, of_metric), models)
         )
     };
-    tables.iter().map(details).collect()
+    let all: String = tables.iter().map(details).collect();
+    match tables.len() {
+        ..=MOST_LISTED => all,
+        count => format!("<details>\n<summary>{count} tables</summary>\n{all}</details>\n"),
+    }
 }
 
 /// A metric, what its lines speak of, and the breakdowns of all models.

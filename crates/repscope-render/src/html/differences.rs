@@ -4,13 +4,13 @@
 use super::Models;
 use crate::compare::probability::probability;
 use crate::numbers::percent;
-use crate::scores::{distinct, grouped, is_between};
+use crate::scores::grouped;
 use crate::table::html::render;
 use crate::table::{Cell, Column, Emphasis, NONE, Row, Table};
 use repscope_core::{Better, Difference, Results};
 
 /// More lines than this are folded away.
-const MOST_OPEN: usize = 40;
+const MOST_OPEN: usize = 12;
 /// Where there are more lines than this, only scores with a direction are shown.
 const MOST_LINES: usize = 1000;
 
@@ -51,52 +51,9 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
     };
     format!(
         "<p>Two models on the same samples, with {} intervals of the difference. The p-values are adjusted for all {} \
-         comparisons by Holm’s method; a model is called better only by its adjusted p-value.</p>\n{}{all}",
+         comparisons in scores with a direction by Holm’s method; a model is called better only by its adjusted p-value.</p>\n{all}",
         percent(first.level),
-        differences.len(),
-        wins(differences, models),
-    )
-}
-
-/// In how many scores each model is better than each other. Of two models the lead of the page says it.
-fn wins(differences: &[Difference], models: &Models) -> String {
-    let compared = distinct(differences.iter().flat_map(|d| [d.a.as_str(), d.b.as_str()]));
-    let graded = differences.iter().filter(|d| d.better != Better::Neither);
-    let graded = distinct(graded.map(|d| &d.metric));
-    if compared.len() < 3 || graded.is_empty() {
-        return String::new();
-    }
-    let count = |winner: &str, other: &str| {
-        let won = differences.iter().filter(|d| d.winner.as_deref() == Some(winner));
-        won.filter(|d| is_between(d, winner, other)).count()
-    };
-    let mut table = Table::captioned("Scores in which one model is better than another", "wins");
-    table.columns = vec![Column::text("better")];
-    table.columns.extend(compared.iter().map(|model| Column {
-        head: Cell {
-            about: "than this model".to_string(),
-            ..Cell::model(*model)
-        },
-        is_split: true,
-        ..Column::default()
-    }));
-    for model in &compared {
-        let mut cells = vec![Cell::model(*model)];
-        cells.extend(compared.iter().map(|other| match count(model, other) {
-            _ if model == other => Cell::default(),
-            count => Cell::count(count),
-        }));
-        let models = vec![model.to_string()];
-        table.rows.push(Row {
-            cells,
-            models,
-            ..Row::default()
-        });
-    }
-    format!(
-        "<p>In how many of the {} scores with a direction the model of the row is better than that of the column:</p>\n{}",
-        graded.len(),
-        render(&table, models)
+        differences.iter().filter(|d| d.p_adjusted.is_some()).count(),
     )
 }
 

@@ -3,7 +3,9 @@
 
 use super::Models;
 use super::safe::escape;
-use super::{Page, map};
+use super::{Page, counted, map};
+use crate::NamedFigure;
+use crate::scores::grouped;
 use crate::text::capitalized;
 use repscope_figures::{
     Background, CLASS_COLORS, Figure, FontIn, Style, Theme, class_color, series_color, to_svg, value_color,
@@ -17,28 +19,42 @@ pub(super) fn section(page: &Page) -> (String, Ink) {
     // Maps have a section of their own, where they can be moved and recolored.
     let has_maps = map::has_maps(page.results);
     let is_shown = |path: &str| !(has_maps && path.starts_with("map/"));
-    for (i, named) in page.figures.iter().filter(|named| is_shown(&named.path)).enumerate() {
-        let name = named.path.rsplit('/').next().unwrap_or(&named.path);
-        let title = escape(&match named.figure.title.as_str() {
-            "" => readable(name),
-            title => title.to_string(),
-        });
-        let name = escape(name);
-        let words = match escape(&named.figure.description).as_str() {
-            "" => String::new(),
-            words => format!(
-                "<details class=\"words\"><summary>In words</summary><p id=\"figure{i}-words\">{words}</p></details>\n"
-            ),
-        };
+    let shown = page.figures.iter().filter(|named| is_shown(&named.path));
+    let folder = |named: &NamedFigure| named.path.split('/').next().unwrap_or("").to_string();
+    let groups = grouped(shown.enumerate().map(|(i, named)| (folder(named), (i, named))));
+    for (place, (folder, figures)) in groups.iter().enumerate() {
+        let drawn: String = figures.iter().map(|(i, named)| figure(*i, named, &mut ink)).collect();
+        let (open, count) = (if place == 0 { " open" } else { "" }, counted(figures.len(), "figure"));
         html += &format!(
-            "<figure class=\"drawing\" data-name=\"{name}\">\n<div class=\"bar\"><h3 id=\"figure{i}\">{title}</h3>\
-             <button type=\"button\" class=\"save\" hidden>Save as SVG</button></div>\n\
-             <div class=\"scroll\" role=\"region\" aria-label=\"{title}\" tabindex=\"0\">\n{}</div>\n\
-             <figcaption>{words}</figcaption>\n</figure>\n",
-            drawing(&named.figure, i, &mut ink),
+            "<details class=\"figures\"{open}>\n<summary><h3>{}</h3> <span class=\"question\">{count}</span></summary>\n\
+             {drawn}</details>\n",
+            escape(&readable(folder))
         );
     }
     (html, ink)
+}
+
+/// A figure with its heading, its description and a way to save it.
+fn figure(i: usize, named: &NamedFigure, ink: &mut Ink) -> String {
+    let name = named.path.rsplit('/').next().unwrap_or(&named.path);
+    let title = escape(&match named.figure.title.as_str() {
+        "" => readable(name),
+        title => title.to_string(),
+    });
+    let name = escape(name);
+    let words = match escape(&named.figure.description).as_str() {
+        "" => String::new(),
+        words => format!(
+            "<details class=\"words\"><summary>In words</summary><p id=\"figure{i}-words\">{words}</p></details>\n"
+        ),
+    };
+    format!(
+        "<figure class=\"drawing\" data-name=\"{name}\">\n<div class=\"bar\"><h4 id=\"figure{i}\">{title}</h4>\
+         <button type=\"button\" class=\"save\" hidden>Save as SVG</button></div>\n\
+         <div class=\"scroll\" role=\"region\" aria-label=\"{title}\" tabindex=\"0\">\n{}</div>\n\
+         <figcaption>{words}</figcaption>\n</figure>\n",
+        drawing(&named.figure, i, ink),
+    )
 }
 
 /// `smoothness_comparison` as a heading: `Smoothness comparison`.

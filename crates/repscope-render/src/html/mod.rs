@@ -35,6 +35,8 @@ const LETTERS_OF_THE_SCRIPT: &str =
 pub struct Page<'a> {
     /// The heading.
     pub title: &'a str,
+    /// The analysis, where its own command was run.
+    pub analysis: Option<repscope_core::Analysis>,
     /// The command that was run.
     pub command: &'a str,
     /// The version of repscope that ran it.
@@ -73,15 +75,17 @@ pub fn report_html(page: &Page) -> String {
     let (figures, ink) = figures::section(page);
     let (embeddings, energies) = samples::apart(page.results);
     let worst = worst::section(&embeddings, &models) + &worst::section(&energies, &models);
+    let differences = differences::section(page.results, &models);
     let mut sections: Vec<Section> = vec![
-        ("summary", "Summary", summary::section(page.results, &models)),
         (
-            "differences",
-            "Differences between models",
-            differences::section(page.results, &models),
+            "verdict",
+            "Verdict",
+            summary::verdict(page.results, page.analysis) + &warnings(page.results),
         ),
         ("figures", "Figures", figures),
         ("maps", "Maps", map::section(&embeddings, &models)),
+        ("scores", "Scores", summary::section(page.results, &models)),
+        ("differences", "Differences between models", differences),
         ("worst", "Worst samples", worst),
         ("breakdowns", "Breakdowns", breakdowns::section(page.results, &models)),
         ("definitions", "Definitions", cards::section(page.results)),
@@ -117,14 +121,13 @@ fn body(page: &Page, models: &Models, sections: &[Section]) -> String {
     format!(
         "<a class=\"skip\" href=\"#main\">Skip to the results</a>\n<div class=\"page\">\n<header>\n<h1>{}</h1>\n{}</header>\n\
          <aside class=\"side\" aria-label=\"Contents and controls\">\n<nav aria-label=\"Contents\">\n<h2 class=\"quiet\">Contents</h2>\n<ul>\n{links}</ul>\n</nav>\n{}{}</aside>\n\
-         <main id=\"main\" tabindex=\"-1\">\n{}{contents}</main>\n</div>\n\
+         <main id=\"main\" tabindex=\"-1\">\n{contents}</main>\n</div>\n\
          <footer><p>Made by repscope {}. This page loads nothing from the network.</p></footer>\n\
          <div id=\"tip\" role=\"status\" hidden></div>\n<p id=\"said\" class=\"unseen\" role=\"status\" aria-live=\"polite\"></p>\n",
         escape(page.title),
         head(page, models),
         models.checkboxes(),
         THEMES,
-        warnings(page.results),
         escape(page.version),
     )
 }
@@ -203,6 +206,8 @@ pub(super) fn shown(name: &str) -> String {
     }
 }
 
+/// More files than this are folded away.
+const MOST_FILES: usize = 6;
 /// More warnings than this are folded away.
 const MOST_WARNINGS: usize = 4;
 
@@ -228,7 +233,11 @@ fn counted(count: usize, what: &str) -> String {
 pub(super) fn inputs(page: &Page, models: &Models) -> String {
     let mut html = String::new();
     if !page.inputs.is_empty() {
-        html += &format!("<h3>Files</h3>\n{}", numbers(&input_files(page), models));
+        let (count, files) = (counted(page.inputs.len(), "file"), numbers(&input_files(page), models));
+        let open = if page.inputs.len() <= MOST_FILES { " open" } else { "" };
+        html += &format!(
+            "<details{open}>\n<summary><h3>Files</h3> <span class=\"question\">{count}</span></summary>\n{files}</details>\n"
+        );
     }
     let mut options = Vec::new();
     flatten("", page.spec, &mut options);
@@ -239,7 +248,7 @@ pub(super) fn inputs(page: &Page, models: &Models) -> String {
             table.push(vec![Cell::code(name), Cell::code(value)]);
         }
         html += &format!(
-            "<h3>Options</h3>\n<p>As they were resolved; the same options, inputs and version give the same numbers.</p>\n{}",
+            "<details>\n<summary><h3>Options</h3></summary>\n<p>As they were resolved; the same options, inputs and version give the same numbers.</p>\n{}</details>\n",
             numbers(&table, models)
         );
     }

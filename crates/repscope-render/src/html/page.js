@@ -93,6 +93,45 @@
     });
     region.before(filter);
   });
+  // Scores: those that answer, or all; a search looks at all.
+  const scores = document.getElementById('scores');
+  const findScore = document.getElementById('find-score');
+  const allScores = document.getElementById('all-scores');
+  if (scores && findScore) {
+    const folds = all('details.analysis', scores);
+    const wereOpen = folds.map((fold) => fold.open);
+    const search = () => {
+      const wanted = findScore.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const fits = (name) => wanted.every((word) => name.toLowerCase().includes(word));
+      scores.classList.toggle('headlines', !allScores.checked && wanted.length === 0);
+      all('table.scores', scores).forEach((table) => {
+        const heads = [...table.tHead.rows[0].cells];
+        const isByModel = table.classList.contains('by-model');
+        const shown = heads.map((head, i) => !isByModel || i === 0 || fits(head.dataset.name || head.textContent));
+        heads.forEach((head, i) => { head.hidden = !shown[i]; });
+        [...table.tBodies[0].rows].forEach((row) => {
+          [...row.cells].forEach((cell, i) => { cell.hidden = !shown[i]; });
+          row.hidden = !isByModel && !fits(row.cells[0].querySelector('code')?.textContent ?? row.cells[0].textContent);
+        });
+        const hits = isByModel ? shown.length > 1 && shown.slice(1).some(Boolean) : [...table.tBodies[0].rows].some((row) => !row.hidden);
+        const fold = table.closest('details.analysis');
+        fold.hidden = wanted.length > 0 && !hits;
+        fold.open = wanted.length > 0 ? hits : wereOpen[folds.indexOf(fold)];
+      });
+      fit();
+    };
+    findScore.addEventListener('input', search);
+    allScores.addEventListener('change', search);
+    scores.classList.add('headlines');
+  }
+  // A link to a folded table unfolds it.
+  const unfold = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (target && target.tagName === 'DETAILS') target.open = true;
+  };
+  addEventListener('hashchange', unfold);
+  all('.verdict a').forEach((link) => link.addEventListener('click', () => setTimeout(unfold)));
+  unfold();
   // A header can only stay in sight of the whole page where its table needs no scrolling of its own.
   const fit = () => all('.scroll:not(.tall)').forEach((region) => {
     region.classList.remove('fits');
@@ -148,7 +187,7 @@
     style.textContent = document.getElementById('font').textContent;
     svg.prepend(style);
     ['aria-labelledby', 'aria-describedby'].forEach((name) => svg.removeAttribute(name));
-    svg.setAttribute('aria-label', figure.querySelector('h3').textContent);
+    svg.setAttribute('aria-label', figure.querySelector('h3, h4').textContent);
     const colors = getComputedStyle(paper);
     const text = new XMLSerializer().serializeToString(svg);
     return text.replace(/var\((--k\d+)\)/g, (_, name) => colors.getPropertyValue(name).trim());
@@ -156,7 +195,7 @@
   all('.drawing').forEach((figure) => {
     const button = figure.querySelector('.save');
     button.hidden = false;
-    button.setAttribute('aria-label', `Save as SVG: ${figure.querySelector('h3').textContent}`);
+    button.setAttribute('aria-label', `Save as SVG: ${figure.querySelector('h3, h4').textContent}`);
     button.addEventListener('click', () => {
       const url = URL.createObjectURL(new Blob([asFile(figure)], { type: 'image/svg+xml' }));
       const link = make('a', { href: url, download: `${figure.dataset.name}.svg` });

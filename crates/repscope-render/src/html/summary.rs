@@ -2,29 +2,59 @@
 //! The scores: a table for each analysis. With a few models a row is a metric; with many a row is a model, so that the
 //! table stays readable and can be sorted into a ranking.
 
+use super::Models;
 use super::safe::escape;
-use super::{Models, shown};
 use crate::compare::probability::limit;
 use crate::etes::{System, order_remarks, reading};
 use crate::numbers::percent;
-use crate::scores::{Best, by_model, distinct, scores_with, winner};
+use crate::scores::{by_model, distinct, grouped, scores_with};
 use crate::table::html::{described, render};
 use crate::table::{DIRECTIONS, Table};
-use repscope_core::{Analysis, Better, Results, metrics};
+use crate::verdict::{Answer, Verdict};
+use repscope_core::{Analysis, Better, Results, Score};
 
 /// With more models than this, a row is a model.
-const MOST_COLUMNS: usize = 4;
+const MOST_COLUMNS: usize = 2;
 
+/// What is wrong, and the answer to each question.
+pub(super) fn verdict(results: &Results, only: Option<Analysis>) -> String {
+    let Verdict { problems, answers } = crate::verdict(results, only);
+    let problem = |text: &String| format!("<li class=\"problem\"><b>Problem</b> {}</li>\n", escape(text));
+    let answer = |own: &Answer| {
+        let (title, question, sentence) = (escape(own.title), escape(own.question), escape(&own.sentence));
+        format!(
+            "<li><h3><a href=\"#scores-{}\">{title}</a> <span class=\"question\">{question}</span></h3>\n<p>{sentence}.</p></li>\n",
+            own.analysis
+        )
+    };
+    let items: String = problems.iter().map(problem).chain(answers.iter().map(answer)).collect();
+    match items.as_str() {
+        "" => items,
+        _ => format!("<ul class=\"verdict\">\n{items}</ul>\n"),
+    }
+}
+
+const CONTROLS: &str = "<p class=\"control score-controls\"><label>Search <input type=\"search\" id=\"find-score\" \
+placeholder=\"metric\"></label> <label><input type=\"checkbox\" id=\"all-scores\"> All scores, not only those that \
+answer</label></p>\n";
+
+/// The scores, folded by analysis.
 pub(super) fn section(results: &Results, models: &Models) -> String {
     if results.scores.is_empty() {
         return String::new();
     }
-    let mut html = lead(results, models);
-    html += &legend(results);
-    for (title, question, part) in by_analysis(results) {
-        html += &format!("<h3>{title}</h3>\n<p class=\"question\">{question}</p>\n");
-        html += &readings(&part, models);
-        html += &analysis(title, &part, results, models);
+    let mut html = CONTROLS.to_string() + &legend(results);
+    let parts = by_analysis(results);
+    let open = if parts.len() == 1 { " open" } else { "" };
+    for (analysis, part) in parts {
+        let (name, title, asks) = analysis.map_or(("other", "Other scores", ""), |analysis| {
+            (analysis.name(), analysis.question().title, analysis.question().asks)
+        });
+        html += &format!(
+            "<details class=\"analysis\" id=\"scores-{name}\"{open}>\n<summary><h3>{title}</h3> <span class=\"question\">{asks}</span></summary>\n{}{}</details>\n",
+            readings(&part, models),
+            table(title, &part, results, models)
+        );
     }
     html
 }
@@ -45,60 +75,22 @@ fn readings(part: &Results, models: &Models) -> String {
     }
 }
 
-/// The metric's analysis, as a heading and a question.
-fn heading(metric: &str) -> (&'static str, &'static str) {
-    match metrics::find(metric).map(|(metric, _)| metric.analysis) {
-        Some(Analysis::Smoothness) => (
-            "Smoothness",
-            "Do small steps of the input make small steps of the embedding?",
-        ),
-        Some(Analysis::Robustness) => ("Robustness", "How far does noise in the input move the embedding?"),
-        Some(Analysis::Neighborhood) => (
-            "Neighborhood",
-            "Are neighbors of the input neighbors of the embedding, and the other way round?",
-        ),
-        Some(Analysis::Manifold) => ("Manifold", "How many dimensions do the embeddings use?"),
-        Some(Analysis::Geometry) => (
-            "Geometry",
-            "How are the embeddings spread, and do they fall into classes?",
-        ),
-        Some(Analysis::Rankme) => ("RankMe", "How many directions do the embeddings really fill?"),
-        Some(Analysis::Clid) => (
-            "CLID",
-            "Are clusters of the embeddings easy to learn, and how many dimensions do the embeddings have?",
-        ),
-        Some(Analysis::Retrieval) => ("Retrieval", "Do the targets nearest to a query have its label?"),
-        Some(Analysis::Etes) => ("ETES", "Do texts that were generated from signals fit the signals?"),
-        Some(Analysis::Perturb) => (
-            "Perturbation",
-            "How much worse does a classifier do where parts of its images are masked?",
-        ),
-        Some(other) => (other.name(), ""),
-        None => ("Other scores", ""),
-    }
-}
-
 /// The scores of each analysis, in the order in which they appear.
-fn by_analysis(results: &Results) -> Vec<(&'static str, &'static str, Results)> {
-    let mut parts: Vec<(&str, &str, Results)> = Vec::new();
-    for score in &results.scores {
-        let (title, question) = heading(&score.metric);
-        match parts.iter_mut().find(|(known, ..)| *known == title) {
-            Some((.., part)) => part.scores.push(score.clone()),
-            None => parts.push((title, question, score.clone().into())),
-        }
-    }
-    parts
+fn by_analysis(results: &Results) -> Vec<(Option<Analysis>, Results)> {
+    let owner = |score: &Score| score.metric.metric().map(|metric| metric.analysis);
+    let parts = grouped(results.scores.iter().map(|score| (owner(score), score)));
+    let results = |scores: Vec<&Score>| scores.into_iter().cloned().collect();
+    parts.into_iter().map(|(own, scores)| (own, results(scores))).collect()
 }
 
 /// The scores of an analysis: a row for each metric, or for each of many models.
-fn analysis(title: &str, part: &Results, results: &Results, models: &Models) -> String {
+fn table(title: &str, part: &Results, results: &Results, models: &Models) -> String {
     // Of all analyses, so that the columns of their tables stand below each other.
     let facts = [
         results.scores.iter().any(|score| score.chance.is_some()),
         results.scores.iter().any(|score| score.n > 0),
     ];
-    let table = scores_with(part, Best::Tested(results), facts);
+    let table = scores_with(part, Some(results), facts);
     let is_long = table.columns.iter().filter(|column| column.is_split).count() > MOST_COLUMNS;
     let (by, table) = if is_long {
         ("model", by_model(table))
@@ -134,46 +126,6 @@ fn legend(results: &Results) -> String {
     }
     let parts = parts.join(" <span aria-hidden=\"true\">|</span> ");
     format!("<p class=\"legend\">{parts}</p>\n")
-}
-
-/// How often each model is the best, in sentences. Empty where models were not compared.
-pub(super) fn lead(results: &Results, models: &Models) -> String {
-    let graded = results.differences.iter().filter(|d| d.better != Better::Neither);
-    let graded = distinct(graded.map(|d| d.metric.as_str()));
-    if graded.is_empty() {
-        return String::new();
-    }
-    let best: Vec<&str> = graded.iter().filter_map(|metric| winner(results, metric)).collect();
-    let count = |model: &str| best.iter().filter(|name| **name == model).count();
-    let mut ranked: Vec<(&str, usize)> = models.names.iter().map(|name| (*name, count(name))).collect();
-    ranked.retain(|(_, wins)| *wins > 0);
-    ranked.sort_by_key(|(_, wins)| std::cmp::Reverse(*wins));
-    let others = if models.names.len() > 2 {
-        "every other model"
-    } else {
-        "the other"
-    };
-    let scores = match graded.len() {
-        1 => "1 score with a direction".to_string(),
-        count => format!("{count} scores with a direction"),
-    };
-    let named = |(i, (name, wins)): (usize, &(&str, usize))| match i {
-        0 => format!("<b>{}</b> is better than {others} in {wins}", shown(name)),
-        _ => format!("<b>{}</b> in {wins}", shown(name)),
-    };
-    let list: Vec<String> = ranked.iter().enumerate().map(named).collect();
-    let undecided = match graded.len() - best.len() {
-        0 => String::new(),
-        count => format!(" In {count} no model is."),
-    };
-    let sentence = match list.as_slice() {
-        [] => format!("In none of {scores} is a model better than {others}."),
-        list => format!("Of {scores}, {}.{undecided}", list.join(", ")),
-    };
-    format!(
-        "<p class=\"lead\">{sentence}</p>\n<p class=\"quiet\">Scores of one analysis measure related things: \
-         the counts are no ranking of models.</p>\n"
-    )
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// Samples of each measure.
 const WORST: usize = 8;
 /// More models than this are folded away.
-const MOST_OPEN: usize = 3;
+const MOST_OPEN: usize = 1;
 
 /// The samples of one model.
 struct Worst<'a> {

@@ -84,7 +84,7 @@ pub(super) fn of_head(run: &Run, head: &str) -> Table {
         table.rows.push(Row {
             cells,
             opens_block: i > 0 && run.sets[i - 1].family != set.family,
-            models: Vec::new(),
+            ..Row::default()
         });
     }
     table

@@ -4,7 +4,7 @@
 
 use super::{Part, names, parts};
 use crate::numbers::{number_with_margin, percent, rough};
-use crate::scores::{Best, grouped, scores_with};
+use crate::scores::{grouped, scores_with};
 use crate::table::{Block, Cell, Document, NONE, Table, reason};
 use crate::text::{join, printable};
 use crate::{Color, Format, csv_files};
@@ -80,7 +80,7 @@ fn table(part: &Part<'_>, all: &[Part<'_>]) -> (Table, Results) {
     let label: Vec<&str> = [Some(part.direction), labels, model].into_iter().flatten().collect();
     let label = label.join("-").replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let results = by_k(part);
-    let mut table = scores_with(&results, Best::Unmarked, [false; 2]);
+    let mut table = scores_with(&results, None, [false; 2]);
     table.title = printable(&format!("{title}: {}", counts(part)));
     table.label = format!("repscope-{label}");
     let rows = meanings(&results).map(|rows| format!("Rows: {rows}"));

@@ -73,6 +73,7 @@ fn head(column: &Column, models: &Models) -> String {
         Align::Left => "",
         Align::Center => "plain",
         Align::Right if column.is_quiet => "num fact",
+        Align::Right if column.is_minor => "num minor",
         Align::Right => "num",
     };
     let html = match column.head.kind {
@@ -96,6 +97,7 @@ fn line(table: &Table, row: &Row, models: &Models) -> String {
         let classes = [
             if column.align == Align::Right { "num" } else { "" },
             if column.is_quiet { "quiet" } else { "" },
+            if column.is_minor { "minor" } else { "" },
             match (cell.kind, cell.emphasis) {
                 (Kind::Direction(_), _) => "direction",
                 (_, Emphasis::Best | Emphasis::Winner) => "best",
@@ -122,7 +124,8 @@ fn line(table: &Table, row: &Row, models: &Models) -> String {
         // A row of two models goes with either.
         [one, other, ..] => of_model(one) + &of_model(other).replace("data-model", "data-other"),
     };
-    format!("<tr{model}>{}</tr>\n", cells.collect::<String>())
+    let minor = if row.is_minor { " class=\"minor\"" } else { "" };
+    format!("<tr{model}{minor}>{}</tr>\n", cells.collect::<String>())
 }
 
 fn content(cell: &Cell, column: &Column, models: &Models) -> String {

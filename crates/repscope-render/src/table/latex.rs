@@ -164,7 +164,11 @@ fn head(shown: &Shown) -> String {
             _ => escape(name),
         };
     }
-    two_lines(name)
+    let better = shown
+        .column
+        .better
+        .map_or(String::new(), |better| format!(" {}", arrow(better)));
+    two_lines(name) + &better
 }
 
 pub(super) fn two_lines(name: &str) -> String {

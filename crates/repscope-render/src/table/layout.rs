@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Which columns of a table stand beside each other in a given width.
 
+use super::terminal::superscript;
 use super::{Align, Cell, Column, Emphasis, Table};
 use crate::scores::sorted;
 use crate::text::{break_name, columns};
@@ -143,7 +144,12 @@ fn measure<'a>(table: &'a Table, at: usize, mark: &impl Fn(&Cell, &Column) -> St
     Shown {
         at,
         column,
-        head: vec![column.head.text.clone()],
+        head: vec![format!(
+            "{}{}{}",
+            column.head.text,
+            column.arrow(),
+            column.head.note.map(superscript).unwrap_or_default()
+        )],
         value,
         mark,
         interval: widest(&|cell| columns(&cell.interval)),

@@ -15,7 +15,8 @@ pub(super) fn numbers(table: &Table) -> String {
     let mut heads = Vec::new();
     let mut rules = Vec::new();
     for column in &table.columns {
-        heads.push(value(&column.head));
+        let note = column.head.note.map(superscript).unwrap_or_default();
+        heads.push(format!("{}{}{note}", value(&column.head), column.arrow()));
         rules.push(match column.align {
             Align::Left => ":--",
             Align::Right => "--:",

@@ -72,6 +72,8 @@ pub struct Column {
     pub better: Option<Better>,
     /// Further facts on it: its chance level, how many units it comes from.
     pub facts: Vec<String>,
+    /// Whether the page shows it only where all scores are asked for.
+    pub is_minor: bool,
 }
 
 /// How the cells of a column are aligned.
@@ -95,6 +97,8 @@ pub struct Row {
     pub opens_block: bool,
     /// The models it belongs to; the page hides it with them.
     pub models: Vec<String>,
+    /// Whether the page shows it only where all scores are asked for.
+    pub is_minor: bool,
 }
 
 /// A cell of a table.
@@ -212,7 +216,10 @@ impl Table {
     }
 
     pub(crate) fn directions(&self) -> Vec<Better> {
-        let has = |better: &Better| self.cells().any(|cell| cell.kind == Kind::Direction(*better));
+        let has = |better: &Better| {
+            let is_column = self.columns.iter().any(|column| column.better == Some(*better));
+            is_column || self.cells().any(|cell| cell.kind == Kind::Direction(*better))
+        };
         DIRECTIONS.into_iter().filter(has).collect()
     }
 }
@@ -252,6 +259,15 @@ impl Column {
         }
     }
 
+    /// A column of the values of a metric, one row per model.
+    pub fn metric(id: &str, better: Better) -> Self {
+        Column {
+            head: Cell::metric(id),
+            better: Some(better),
+            ..Column::default()
+        }
+    }
+
     /// With its intervals in a column of their own.
     pub fn with_interval(mut self, head: impl Into<String>) -> Self {
         self.interval = Some(head.into());
@@ -274,6 +290,12 @@ impl Column {
     pub fn wrapping(mut self) -> Self {
         self.wraps = true;
         self
+    }
+
+    /// The arrow of a column that stands for a metric, behind its name.
+    pub(crate) fn arrow(&self) -> String {
+        self.better
+            .map_or(String::new(), |better| format!(" {}", direction(better).0))
     }
 
     /// Describing the other columns.

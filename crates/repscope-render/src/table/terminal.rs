@@ -167,7 +167,7 @@ fn mark(cell: &Cell, column: &Column, color: Color) -> String {
     format!("{star}{}{before}{note}", cell.marks)
 }
 
-fn superscript(number: usize) -> String {
+pub(super) fn superscript(number: usize) -> String {
     const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     number
         .to_string()

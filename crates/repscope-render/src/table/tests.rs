@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: MIT
 use super::{Cell, Column, Document, Table};
-use crate::testdata::{missing, score, two_models};
+use crate::testdata::{compared, difference, missing, score, two_models};
 use crate::{Color, Format, render};
 use repscope_core::{Better, Results, Score};
+
+/// Two models, and which of them is better in what.
+fn two_compared() -> Results {
+    let winners = [
+        ("trustworthiness@5", "encoder-decoder"),
+        ("continuity@5", "encoder-decoder"),
+        ("uniformity", "jepa"),
+        ("silhouette", "encoder-decoder"),
+    ];
+    compared(two_models(), ["jepa", "encoder-decoder"], &winners)
+}
 
 mod terminal {
     use super::*;
@@ -20,28 +31,31 @@ mod terminal {
     #[test]
     fn two_models_stand_side_by_side() {
         let expected = "\
-metric                                          jepa                 encoder-decoder  chance      n
-───────────────────────────────────────────────────────────────────────────────────────────────────
-smoothness.slope   ↓  1.153e-4  [1.131e-4, 1.175e-4]  1.178e-4  [1.155e-4, 1.202e-4]          36000
-smoothness.p       ·         0                        3.21e-12                                36000
-trustworthiness@5  ↑    0.7821  [0.7790, 0.7852]        0.9581* [0.9570, 0.9592]               1797
-continuity@5       ↑    0.7350  [0.7321, 0.7379]        0.9570* [0.9558, 0.9582]               1797
-two_nn             ·     11.37  [10.98, 11.77]               —                                 1797
-uniformity         ↓    -2.889* [-2.901, -2.877]       -1.4771  [-1.4857, -1.4685]             1797
-silhouette ¹       ↑    0.0381  [0.0347, 0.0415]        0.1671* [0.1637, 0.1705]               1797
-nmi                ↑         —                               —                                 1797
-ami                ↑         —                               —                                 1797
-knn_accuracy@5     ↑     0.861  [0.849, 0.873]           0.864  [0.852, 0.876]           0.1   1797
+metric                                           jepa                 encoder-decoder  chance      n
+────────────────────────────────────────────────────────────────────────────────────────────────────
+smoothness.slope ¹  ↓  1.153e-4  [1.131e-4, 1.175e-4]  1.178e-4  [1.155e-4, 1.202e-4]          36000
+smoothness.p        ·         0                        3.21e-12                                36000
+trustworthiness@5   ↑    0.7821  [0.7790, 0.7852]        0.9581* [0.9570, 0.9592]               1797
+continuity@5        ↑    0.7350  [0.7321, 0.7379]        0.9570* [0.9558, 0.9582]               1797
+two_nn              ·     11.37  [10.98, 11.77]               —                                 1797
+uniformity          ↓    -2.889* [-2.901, -2.877]       -1.4771  [-1.4857, -1.4685]             1797
+silhouette ²        ↑    0.0381  [0.0347, 0.0415]        0.1671* [0.1637, 0.1705]               1797
+nmi                 ↑         —                               —                                 1797
+ami                 ↑         —                               —                                 1797
+knn_accuracy@5      ↑     0.861  [0.849, 0.873]           0.864  [0.852, 0.876]           0.1   1797
 
-↑ higher is better; ↓ lower is better; · neither; * best, its interval apart from all others
-¹ on k-means' own labels: circular
+↑ higher is better; ↓ lower is better; · neither; * better than every other model in the paired
+comparison, adjusted for all of them
+¹ an encoder that gives the same embedding for everything has the best value: no model is called
+  best by it
+² on k-means' own labels: circular
 — two_nn for encoder-decoder: all rows are the same
 — nmi, ami: needs labels; give --labels
 95 % intervals: jackknife over episodes (smoothness.slope); jackknife over rows (trustworthiness@5,
 continuity@5, uniformity, silhouette); chi-squared over rows (two_nn); Student t over splits
 (knn_accuracy@5)
 ";
-        assert_eq!(table(&two_models(), 100), expected);
+        assert_eq!(table(&two_compared(), 100), expected);
     }
 
     #[test]
@@ -73,7 +87,7 @@ silhouette          ↑   0.1235   1797
     }
 
     #[test]
-    fn twelve_models_with_long_names_are_stacked_within_the_width() {
+    fn twelve_models_with_long_names_have_a_row_each_within_the_width() {
         let names: Vec<String> = (0..12)
             .map(|i| format!("vit_large_patch14_dinov2.lvd142m-seed-{i}/模型"))
             .collect();
@@ -90,18 +104,12 @@ silhouette          ↑   0.1235   1797
             80,
         );
         assert!(text.lines().all(|line| columns(line) <= 80), "{text}");
-        assert_eq!(text.lines().filter(|line| line.starts_with("metric")).count(), 6);
+        let rows = text.lines().filter(|line| line.starts_with("vit_large_patch14"));
+        assert_eq!(rows.count(), 12, "{text}");
         assert!(
-            text.contains("0.9000 [0.8969, 0.9031]  0.9200* [0.9169, 0.9231]"),
+            text.contains("trustworthiness@5 ↑") && text.contains("0.9200 [0.9169, 0.9231]"),
             "{text}"
         );
-        let first = "                           vit_large_patch14_       vit_large_patch14_
-                       dinov2.lvd142m-seed-0/   dinov2.lvd142m-seed-1/
-metric                                   模型                     模型     n
-────────────────────────────────────────────────────────────────────────────
-trustworthiness@5  ↑  0.7000 [0.6969, 0.7031]  0.7200 [0.7169, 0.7231]  1797
-";
-        assert!(text.starts_with(first), "{text}");
     }
 
     #[test]
@@ -122,13 +130,15 @@ trustworthiness@5  ↑  0.7000 [0.6969, 0.7031]  0.7200 [0.7169, 0.7231]  1797
             ..Results::default()
         };
         let expected = "\
-metric                jepa      n
-─────────────────────────────────
-smoothness.slope  ↑      —   1797
-smoothness.r      ↑      —   1797
-silhouette        ↑      —   1797
+metric                  jepa      n
+───────────────────────────────────
+smoothness.slope ¹  ↑      —   1797
+smoothness.r        ↑      —   1797
+silhouette          ↑      —   1797
 
 ↑ higher is better
+¹ an encoder that gives the same embedding for everything has the best value: no
+  model is called best by it
 — smoothness, silhouette: needs the input space; give --states
 ";
         assert_eq!(table(&results, 80), expected);
@@ -162,20 +172,14 @@ two_nn ²           ·       11                                                 
     }
 
     #[test]
-    fn the_best_value_is_marked_only_when_its_interval_is_apart() {
-        let marked = |a, b| {
-            let scores = vec![trustworthiness("a", a), trustworthiness("b", b)];
-            table(
-                &Results {
-                    scores,
-                    ..Results::default()
-                },
-                100,
-            )
-            .contains('*')
+    fn the_best_value_is_marked_only_where_the_comparison_says_so() {
+        let marked = |winner| {
+            let mut results = Results::from(vec![trustworthiness("a", 0.8), trustworthiness("b", 0.9)]);
+            results.differences = vec![difference("trustworthiness@5", ["a", "b"], Better::Higher, winner)];
+            table(&results, 100).contains('*')
         };
-        assert!(marked(0.90, 0.91));
-        assert!(!marked(0.90, 0.905));
+        assert!(marked(Some("b")));
+        assert!(!marked(None));
     }
 
     #[test]
@@ -197,12 +201,15 @@ two_nn ²           ·       11                                                 
 
     #[test]
     fn color_marks_the_best_value_in_bold() {
-        let text = render(&two_models(), Format::Table, 100, Color::Yes);
+        let text = render(&two_compared(), Format::Table, 100, Color::Yes);
         assert!(
             text.contains("\x1b[1m0.9581\x1b[0m \x1b[2m[0.9570, 0.9592]\x1b[0m"),
             "{text}"
         );
-        assert!(text.contains("bold best") && !text.contains('*'), "{text}");
+        assert!(
+            text.contains("bold better than every other") && !text.contains('*'),
+            "{text}"
+        );
     }
 
     #[test]
@@ -218,24 +225,25 @@ mod markdown {
     fn the_table_says_what_the_terminal_says() {
         let expected = r"| metric |  | jepa | encoder-decoder | chance | n |
 |:--|:-:|--:|--:|--:|--:|
-| `smoothness.slope` | ↓ | 1.153e-4 [1.131e-4, 1.175e-4] | 1.178e-4 [1.155e-4, 1.202e-4] |  | 36000 |
+| `smoothness.slope`<sup>1</sup> | ↓ | 1.153e-4 [1.131e-4, 1.175e-4] | 1.178e-4 [1.155e-4, 1.202e-4] |  | 36000 |
 | `smoothness.p` | · | 0 | 3.21e-12 |  | 36000 |
 | `trustworthiness@5` | ↑ | 0.7821 [0.7790, 0.7852] | **0.9581** [0.9570, 0.9592] |  | 1797 |
 | `continuity@5` | ↑ | 0.7350 [0.7321, 0.7379] | **0.9570** [0.9558, 0.9582] |  | 1797 |
 | `two_nn` | · | 11.37 [10.98, 11.77] | — |  | 1797 |
 | `uniformity` | ↓ | **-2.889** [-2.901, -2.877] | -1.4771 [-1.4857, -1.4685] |  | 1797 |
-| `silhouette`<sup>1</sup> | ↑ | 0.0381 [0.0347, 0.0415] | **0.1671** [0.1637, 0.1705] |  | 1797 |
+| `silhouette`<sup>2</sup> | ↑ | 0.0381 [0.0347, 0.0415] | **0.1671** [0.1637, 0.1705] |  | 1797 |
 | `nmi` | ↑ | — | — |  | 1797 |
 | `ami` | ↑ | — | — |  | 1797 |
 | `knn_accuracy@5` | ↑ | 0.861 [0.849, 0.873] | 0.864 [0.852, 0.876] | 0.1 | 1797 |
 
-- ↑ higher is better; ↓ lower is better; · neither; **bold** best, its interval apart from all others
-- <sup>1</sup> on k-means' own labels: circular
+- ↑ higher is better; ↓ lower is better; · neither; **bold** better than every other model in the paired comparison, adjusted for all of them
+- <sup>1</sup> an encoder that gives the same embedding for everything has the best value: no model is called best by it
+- <sup>2</sup> on k-means' own labels: circular
 - — two\_nn for encoder-decoder: all rows are the same
 - — nmi, ami: needs labels; give --labels
 - 95 % intervals: jackknife over episodes (smoothness.slope); jackknife over rows (trustworthiness@5, continuity@5, uniformity, silhouette); chi-squared over rows (two\_nn); Student t over splits (knn\_accuracy@5)
 ";
-        assert_eq!(render(&two_models(), Format::Markdown, 80, Color::No), expected);
+        assert_eq!(render(&two_compared(), Format::Markdown, 80, Color::No), expected);
     }
 
     #[test]
@@ -278,24 +286,26 @@ mod latex {
             ],
             ..Results::default()
         };
+        let results = compared(results, ["auto_encoder", "jepa"], &[("uniformity", "jepa")]);
         let expected = r"% needs \usepackage{booktabs}
 \begin{table}
   \centering
   \footnotesize\setlength{\tabcolsep}{3pt}
-  \caption{Scores with confidence intervals. $\uparrow$ higher is better. $\downarrow$ lower is better. \textbf{Bold}: best, its interval apart from all others. 95 \% intervals: jackknife over rows.}
+  \caption{Scores with confidence intervals. $\uparrow$ higher is better. $\downarrow$ lower is better. \textbf{Bold}: better than every other model in the paired comparison, adjusted for all of them. 95 \% intervals: jackknife over rows.}
   \label{tab:repscope}
   \begin{tabular}{@{}lcrrr@{}}
     \toprule
     Metric &  & jepa & auto\_encoder & $n$ \\
     \midrule
-    smoothness.slope & $\downarrow$ & $1.153$ {\scriptsize $[1.131, 1.175]$} ${\times}10^{-4}$ & $1.18{\times}10^{-4}$ {\scriptsize $[9.6{\times}10^{-5}, 1.40{\times}10^{-4}]$} & $1797$ \\
+    smoothness.slope$^{1}$ & $\downarrow$ & $1.153$ {\scriptsize $[1.131, 1.175]$} ${\times}10^{-4}$ & $1.18{\times}10^{-4}$ {\scriptsize $[9.6{\times}10^{-5}, 1.40{\times}10^{-4}]$} & $1797$ \\
     uniformity & $\downarrow$ & \textbf{\boldmath$-2.889$} {\scriptsize $[-2.901, -2.877]$} & $-1.477$ {\scriptsize $[-1.489, -1.465]$} & $1797$ \\
-    nmi$^{1}$ & $\uparrow$ & --- &  & $1797$ \\
+    nmi$^{2}$ & $\uparrow$ & --- &  & $1797$ \\
     \bottomrule
   \end{tabular}
   \par\smallskip
   {\raggedright\footnotesize
-    $^{1}$ 100 \% of rows\\
+    $^{1}$ an encoder that gives the same embedding for everything has the best value: no model is called best by it\\
+    $^{2}$ 100 \% of rows\\
     --- nmi for jepa: needs labels; give -{}-labels\par}
 \end{table}
 ";
@@ -313,42 +323,26 @@ mod latex {
     }
 
     #[test]
-    fn many_models_go_into_tables_below_each_other() {
+    fn many_models_have_a_row_each() {
         let interval = Some((0.4, 0.6, "rows", "jackknife"));
-        let scores = (0..7)
-            .map(|i| score(&format!("model{i}"), "r", 0.5, interval, Better::Higher))
-            .collect();
-        let text = latex(&Results {
-            scores,
-            ..Results::default()
-        });
+        let of = |i| score(&format!("model{i}"), "nmi", 0.5, interval, Better::Higher);
+        let text = latex(&(0..7).map(of).collect());
+        assert!(text.contains("Model & nmi $\\uparrow$ \\\\"), "{text}");
         assert!(
-            text.contains("Metric &  & model0 & model1 & model2 & model3 & $n$"),
+            text.contains("model6 & $0.500$ {\\scriptsize $[0.400, 0.600]$} \\\\"),
             "{text}"
         );
-        assert!(text.contains("Metric &  & model4 & model5 & model6 & $n$"), "{text}");
         assert_eq!(text.matches("\\begin{table}").count(), 1);
     }
 
     #[test]
-    fn a_long_name_stands_in_two_lines_and_many_models_fill_the_page() {
+    fn a_long_name_stands_in_two_lines() {
         assert_eq!(head("resnet50"), "resnet50");
         assert_eq!(
             head("vit_base_patch16_dino_v2"),
             r"\shortstack[r]{vit\_base\_\\patch16\_dino\_v2}"
         );
         assert_eq!(head("nobreakinthisverylongname"), "nobreakinthisverylongname");
-        let of = |model: &str| score(model, "nmi", 0.5, None, Better::Higher);
-        let four = Results {
-            scores: ["a", "b", "c", "d"].map(of).to_vec(),
-            ..Results::default()
-        };
-        let text = latex(&four);
-        assert!(
-            text.contains(r"\begin{tabular*}{\linewidth}{@{\extracolsep{0pt plus 1fil minus 4pt}}lcrrrr"),
-            "{text}"
-        );
-        assert!(text.contains(r"\end{tabular*}"));
     }
 }
 

@@ -118,8 +118,10 @@ fn the_page_opens_without_errors_and_asks_the_network_for_nothing() {
 #[test]
 fn tables_are_sorted_by_click_and_by_button() {
     let script = "
-        const table = document.querySelector('#summary table');
-        const header = all('th', table.tHead).find((th) => th.textContent.includes('plain'));
+        const table = document.querySelector('#scores table');
+        const own = (column) => [...table.tBodies[0].rows].map((row) => Number(row.cells[column].dataset.v));
+        const isFalling = (values) => values.every((v, i) => i === 0 || values[i - 1] >= v);
+        const header = all('th', table.tHead).slice(1).find((th) => !isFalling(own(th.cellIndex)));
         const column = header.cellIndex;
         const values = () => [...table.tBodies[0].rows].map((row) => row.cells[column].dataset.v).filter((v) => v !== undefined).map(Number);
         const before = values();
@@ -131,7 +133,7 @@ fn tables_are_sorted_by_click_and_by_button() {
         const second = header.getAttribute('aria-sort');
         const name = table.tHead.rows[0].cells[0];
         name.querySelector('button').click();
-        const names = [...table.tBodies[0].rows].map((row) => row.cells[0].querySelector('code').textContent);
+        const names = [...table.tBodies[0].rows].map((row) => row.cells[0].textContent.trim());
         const numerically = (a, b) => a - b;
         const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
         return {
@@ -144,7 +146,7 @@ fn tables_are_sorted_by_click_and_by_button() {
     let Some(seen) = ask("sorts", &[], script) else { return };
     let expected = json!({
         "changed": true, "first": "descending", "second": "ascending", "falling": true, "rising": true, "names": true,
-        "others": false, "said": "Sorted by metric, ascending", "errors": [],
+        "others": false, "said": "Sorted by model, ascending", "errors": [],
     });
     assert_eq!(seen, expected);
 }
@@ -154,7 +156,8 @@ fn a_hidden_model_leaves_tables_figures_and_maps_and_comes_back() {
     let script = "
         const name = NAME;
         const shown = (selector) => all(selector).filter((e) => (e.dataset.model === name || e.dataset.other === name) && getComputedStyle(e).display !== 'none').length;
-        const places = ['#summary [data-model]', '#differences tr[data-model]', '.drawing .series', '.map', '#worst details'];
+        all('details').forEach((fold) => { fold.open = true; });
+        const places = ['#scores [data-model]', '#differences tr[data-model]', '.drawing .series', '.map', '#worst details'];
         const count = () => places.map(shown);
         const others = () => all('.drawing .series').filter((e) => e.dataset.model === 'plain' && getComputedStyle(e).display !== 'none').length;
         const before = count();
@@ -349,7 +352,7 @@ fn figures_show_values_and_are_saved_as_whole_drawings() {
 #[test]
 fn definitions_open_by_their_links_and_for_paper() {
     let script = "
-        const link = document.querySelector('#summary a[href=\"#about-trustworthiness\"]');
+        const link = document.querySelector('#scores a[href=\"#about-trustworthiness\"]');
         const card = document.getElementById('about-trustworthiness').closest('details');
         const before = card.open;
         link.click();

@@ -60,6 +60,7 @@ pub fn results() -> Results {
 pub fn page_of(results: &Results) -> String {
     let spec = serde_json::to_value(Spec::default()).expect("a plain struct");
     report_html(&Page {
+        analysis: None,
         title: "Test of <pages>",
         command: "repscope evaluate --name '<x>'",
         version: "1.2.3",

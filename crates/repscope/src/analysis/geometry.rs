@@ -33,7 +33,7 @@ pub struct Geometry {
     #[command(flatten)]
     #[serde(flatten)]
     pub groups: Groups,
-    /// Number of k-means clusters [default: 5]
+    /// Number of k-means clusters [default: the number of classes; 5 without labels]
     #[arg(long)]
     pub clusters: Option<usize>,
     /// Restarts of k-means
@@ -117,6 +117,16 @@ impl Analysis for Geometry {
             sample: check_sample(self.sample)?,
             ..defaults
         })
+    }
+
+    /// As many clusters as there are classes: with fewer, even perfect embeddings would not agree with the labels.
+    fn settle(&self, spec: &mut Spec, inputs: &Inputs) {
+        let labels = inputs.studies.first().and_then(|study| study.labels.as_deref());
+        let classes = labels.map(|labels| labels.counts().iter().filter(|count| **count > 0).count());
+        if let Some(classes) = classes.filter(|classes| self.clusters.is_none() && (2..inputs.rows()).contains(classes))
+        {
+            spec.clusters = classes;
+        }
     }
 
     /// A default that does not fit the data leaves a score undefined; an explicit wish is refused.

@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use repscope_core::{Analysis as Kind, Results, Spec};
+use repscope_core::{Analysis as Kind, Results, Spec, examine_order};
 use serde::{Deserialize, Serialize};
 
 use super::{Analysis, Origin, declare, study_metrics};
@@ -33,6 +33,9 @@ pub struct Smoothness {
     /// The episode of each row; pairs never cross episodes (booleans are read as stop flags)
     #[arg(long, value_name = "PATH")]
     pub episodes: Option<Source>,
+    /// Rows follow each other in time: each row and the next are a pair
+    #[arg(long)]
+    pub ordered: bool,
     /// The models.
     #[command(flatten)]
     #[serde(flatten)]
@@ -71,6 +74,7 @@ impl Analysis for Smoothness {
             states: self.states.clone(),
             next_states: self.next_states.clone(),
             episodes: self.episodes.clone(),
+            ordered: self.ordered,
             ..self.models.data()
         }
     }
@@ -80,10 +84,26 @@ impl Analysis for Smoothness {
     }
 
     fn prepare(&self, _data: &Data, inputs: &Inputs, sources: &mut Sources, _session: &Session) -> Result<Extra> {
-        if inputs.steps.is_none() && inputs.studies.iter().all(|study| study.episodes.is_none()) {
+        if !inputs.have_order() {
             sources.warnings.push(ONE_SEQUENCE.to_string());
         }
+        let first = inputs.steps.as_deref().unwrap_or(&inputs.studies).first();
+        let pairs = first.and_then(|study| Some((study.input.as_deref()?, study.pairs.as_deref()?)));
+        sources.findings.extend(
+            pairs
+                .into_iter()
+                .flat_map(|(states, pairs)| examine_order(states, pairs)),
+        );
         Ok(Extra::Nothing)
+    }
+
+    /// Steps between rows in any order say nothing.
+    fn misfit(&self, _spec: &Spec, inputs: &Inputs) -> Option<String> {
+        (!inputs.have_order()).then(|| {
+            "it needs rows that follow each other: give `episodes` PATH or `next_states` PATH, or say that all rows are one \
+             sequence (`ordered`)"
+                .to_string()
+        })
     }
 
     fn compute(&self, planned: &Planned, inputs: &Inputs, session: &Session) -> Result<Results> {

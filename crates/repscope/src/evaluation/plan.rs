@@ -80,7 +80,8 @@ impl Planned {
         roles: &[Role],
         session: &Session,
     ) -> Result<Self> {
-        let (spec, metrics) = (request.spec(data)?, request.metrics(data));
+        let (mut spec, metrics) = (request.spec(data)?, request.metrics(data));
+        request.settle(&mut spec, inputs);
         let mut sources = match request.declared().data {
             Origin::Study => inputs.sources(data, roles),
             Origin::Own | Origin::Alone => Sources::default(),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::builder::TypedValueParser;
 use clap::{Args, builder::PossibleValuesParser};
-use repscope_core::Analysis as Kind;
+use repscope_core::{Analysis as Kind, MetricId, Results, rank};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ pub struct Evaluate {
     /// Reuse analyses in the output folder that an earlier run finished with the same inputs, options and version
     #[arg(long, help_heading = "Analyses")]
     pub resume: bool,
-    /// Number of k-means clusters of `geometry` [default: 5]
+    /// Number of k-means clusters of `geometry` [default: the number of classes; 5 without labels]
     #[arg(long, value_name = "N", help_heading = "Analyses")]
     pub clusters: Option<usize>,
     /// Preset of `clid` [default: spec]
@@ -91,9 +91,37 @@ pub struct Choice {
     /// Use M random query rows in `neighborhood`, `manifold` and `geometry`: an unbiased estimate for millions of rows
     #[arg(long, value_name = "M", help_heading = "Analyses")]
     pub sample: Option<usize>,
+    /// Rank the models by these scores: METRIC, or METRIC=WEIGHT for several
+    #[arg(long, num_args = 1.., value_name = "METRIC", help_heading = "Analyses")]
+    pub rank_by: Vec<String>,
 }
 
 default_options!(Evaluate, Choice);
+
+impl Choice {
+    /// The scores that models are ranked by, each with its weight.
+    pub fn ranked_by(&self) -> Result<Vec<(MetricId, f64)>> {
+        let one = |text: &String| {
+            // `rankme(variant=paper)` has no weight.
+            let weighted = text.rsplit_once('=').filter(|(_, weight)| !weight.contains(')'));
+            let (id, weight) = weighted.unwrap_or((text, "1"));
+            match weight.parse::<f64>() {
+                Ok(number) if number > 0.0 && number.is_finite() => Ok((MetricId::from(id), number)),
+                _ => bail!("`rank_by` = {text}: the weight {weight} must be a number above 0"),
+            }
+        };
+        self.rank_by.iter().map(one).collect()
+    }
+
+    /// Adds the ranking that was asked for.
+    pub(crate) fn rank(&self, results: &mut Results) -> Result<()> {
+        let by = self.ranked_by()?;
+        match by.is_empty() {
+            true => Ok(()),
+            false => Ok(rank(results, &by)?),
+        }
+    }
+}
 
 impl Bind for Evaluate {
     fn sources(&mut self, visit: &mut dyn FnMut(&mut Source)) {

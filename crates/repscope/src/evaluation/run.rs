@@ -4,13 +4,13 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use repscope_core::{Analysis as Kind, Results, Study, compare, draw_maps};
+use repscope_core::{Analysis as Kind, Results, Study, compare, draw_maps, keep_best};
 use repscope_io::{ResultsDocument, write_whole};
 
 use super::folder::{self, Found};
 use super::plan::{Plan, Planned};
 use super::problems::Problems;
-use super::request::Evaluate;
+use super::request::{Choice, Evaluate};
 use super::stages::{Stage, alone, stages};
 use super::{document, parts};
 use crate::analysis::{self, Analysis, declared};
@@ -20,9 +20,8 @@ use crate::options::Outputs;
 use crate::report::{Report, counted, resolved};
 use crate::session::Session;
 
-/// Up to this many models all pairs are compared along with an analysis, and shown on its page. More pairs take longer than the
-/// metrics and fit no page; `compare` takes any number.
-const MOST_COMPARED: usize = 10;
+/// Up to this many models the differences of all pairs are kept; of more, those with the best model in each score.
+const MOST_PAIRED: usize = 10;
 
 /// What became of an evaluation.
 pub struct Evaluation {
@@ -47,13 +46,10 @@ pub fn analyze(request: Box<dyn Analysis>, session: &Session) -> Result<Report> 
 fn finish(planned: Planned, mut results: Results, session: &Session) -> Result<Report> {
     let name = planned.kind().name();
     results.warnings.splice(0..0, planned.sources.warnings.iter().cloned());
-    let models = results.models().len();
-    if models <= MOST_COMPARED {
-        compare(&mut results, &planned.spec, &session.driver());
-    } else {
-        session.say(&format!(
-            "{name}: {models} models are not compared pair by pair; `repscope compare` does that"
-        ));
+    results.findings.clone_from(&planned.sources.findings);
+    compare(&mut results, &planned.spec, &session.driver());
+    if results.models().len() > MOST_PAIRED {
+        keep_best(&mut results, None);
     }
     let options = resolved(&planned.spec, planned.sources.options.clone());
     Ok(Report {
@@ -110,7 +106,7 @@ pub fn evaluate(
     }
     let left_out = plan.left_out.iter().map(|(kind, _)| *kind).collect();
     let summary = run.summary(left_out, plan.unwanted);
-    let report = run.together(&plan.inputs.studies, document)?;
+    let report = run.together(&plan.inputs.studies, document, &options.choice)?;
     Ok(Evaluation {
         gates: gates.map(|gates| gates.check(&report)),
         report,
@@ -192,7 +188,7 @@ impl Run<'_> {
     }
 
     /// All analyses in one report, with maps of the embeddings.
-    fn together(&mut self, studies: &[Study], plan: ResultsDocument) -> Result<Report> {
+    fn together(&mut self, studies: &[Study], plan: ResultsDocument, choice: &Choice) -> Result<Report> {
         if self.done.is_empty() {
             let reasons = self.failed.iter().map(|(kind, why)| format!("{}: {why}", kind.name()));
             bail!(
@@ -206,6 +202,7 @@ impl Run<'_> {
         let mut results = Results::join(&all);
         draw_maps(&mut results, studies, &self.session.driver());
         parts::add_classes(&mut results, studies);
+        choice.rank(&mut results)?;
         let mut spec = plan.spec;
         for (kind, why) in &self.failed {
             // Results that could not be written are there.

@@ -27,6 +27,9 @@ pub struct Data {
     /// The episode of each row: pairs never cross episodes, and intervals are over episodes
     #[arg(long, value_name = "PATH", help_heading = "Data")]
     pub episodes: Option<Source>,
+    /// Rows follow each other in time: smoothness takes each row and the next as a pair
+    #[arg(long, help_heading = "Data")]
+    pub ordered: bool,
     /// A class per row: strings, integers or booleans; or a folder of images with one subfolder per class
     #[arg(long, value_name = "PATH", help_heading = "Data")]
     pub labels: Option<Source>,

@@ -25,6 +25,9 @@ pub struct Outputs {
     /// Format of the table
     #[arg(long, value_parser = words::<FormatChoice>(FORMATS), default_value = "table")]
     pub format: FormatChoice,
+    /// Show every score, not only those that answer
+    #[arg(long)]
+    pub all: bool,
     /// Which figures are drawn.
     #[command(flatten)]
     #[serde(flatten)]

@@ -289,6 +289,7 @@ fn read(options: &Retrieval, session: &Session) -> Result<(Asked, Sources)> {
     matching::compare(&mut retrieval, &mut reader.warnings)?;
     retrieval.check()?;
     let sources = Sources {
+        findings: Vec::new(),
         options: roles(options, &retrieval),
         records: reader.records,
         warnings: reader.warnings,

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use anyhow::{Result, anyhow, bail};
 use repscope_core::run::Driver;
-use repscope_core::{Corrupting, Moves, Noise, NoiseLevel, Space};
+use repscope_core::{Corrupting, Corruption, Moves, Noise, NoiseLevel, Space};
 use repscope_io::Pool;
 use repscope_models::{Encoder, Made, Rows};
 
@@ -38,6 +38,17 @@ impl<'a> Meeting<'a> {
             levels: levels(options, range_of(rows)?)?,
             draws: options.draws,
             pool,
+        })
+    }
+
+    /// What a reader must know of levels that were chosen by the data.
+    pub fn said(&self, options: &Robustness) -> Option<String> {
+        let (first, last) = (self.levels.first()?, self.levels.last()?);
+        unit(options, first.range).map(|unit| {
+            format!(
+                "the inputs reach from {} to {}, so σ goes from {} to {}: 0.01 to 0.2 of {unit}; `noise` sets other levels",
+                first.range[0], first.range[1], first.name, last.name
+            )
         })
     }
 
@@ -147,7 +158,13 @@ pub(super) fn levels(options: &Robustness, range: [f64; 2]) -> Result<Vec<Corrup
         _ => bail!("`clamp` = {}: write LO HI, or `data`", words.join(" ")),
     };
     let given: Vec<String> = if options.noise.is_empty() {
-        kind.levels().map(str::to_string).to_vec()
+        let unit = unit(options, range).unwrap_or(1.0);
+        let in_units = |level: &str| {
+            level
+                .parse()
+                .map_or(level.to_string(), |share: f64| number(share * unit))
+        };
+        kind.levels().map(in_units).to_vec()
     } else {
         options.noise.iter().map(|own| own.0.clone()).collect()
     };
@@ -172,6 +189,19 @@ pub(super) fn levels(options: &Robustness, range: [f64; 2]) -> Result<Vec<Corrup
     Ok(levels)
 }
 
+/// What default levels of σ are multiplied by: the span of inputs from 0 to more than 1, such as bytes. None for inputs between 0
+/// and 1 or of both signs, and where levels are given or have no unit.
+pub(super) fn unit(options: &Robustness, [low, high]: [f64; 2]) -> Option<f64> {
+    let has_unit = matches!(options.kind, Corruption::Gaussian | Corruption::Uniform) && options.noise.is_empty();
+    let span = if (128.0..=255.0).contains(&high) { 255.0 } else { high };
+    (has_unit && low >= 0.0 && high > 1.0).then_some(span)
+}
+
+/// A level with the digits it needs: 12.75.
+fn number(level: f64) -> String {
+    format!("{}", (level * 1e6).round() / 1e6)
+}
+
 /// The least and the largest value of the states.
 fn range_of(rows: &dyn Rows) -> Result<[f64; 2]> {
     let mut range = [f64::INFINITY, f64::NEG_INFINITY];
@@ -187,4 +217,30 @@ fn range_of(rows: &dyn Rows) -> Result<[f64; 2]> {
         }
     }
     Ok(range)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Word;
+
+    fn names(options: &Robustness, range: [f64; 2]) -> Vec<String> {
+        let levels = levels(options, range).expect("levels that fit");
+        levels.into_iter().map(|level| level.name).collect()
+    }
+
+    #[test]
+    fn default_levels_are_in_units_of_the_range_of_the_inputs() {
+        let default = Robustness::default();
+        assert_eq!(names(&default, [0.0, 1.0]), ["0.01", "0.05", "0.1", "0.15", "0.2"]);
+        assert_eq!(names(&default, [-3.0, 3.0])[0], "0.01");
+        assert_eq!(names(&default, [0.0, 255.0]), ["2.55", "12.75", "25.5", "38.25", "51"]);
+        assert_eq!(names(&default, [0.0, 250.0])[4], "51");
+        assert_eq!(names(&default, [0.0, 16.0]), ["0.16", "0.8", "1.6", "2.4", "3.2"]);
+        let given = Robustness {
+            noise: vec![Word("0.1".to_string())],
+            ..Robustness::default()
+        };
+        assert_eq!(names(&given, [0.0, 255.0]), ["0.1"]);
+    }
 }

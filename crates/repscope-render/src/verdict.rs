@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: MIT
+//! The answer for somebody who reads nothing else: what is wrong, then one line for each question that was asked.
+//!
+//! A question has one headline score. Its variants are not counted again, and unlike questions are not added up. A model is best
+//! where the adjusted comparison with every other one says so; one that has collapsed never is.
+
+use repscope_core::{Analysis, Better, Difference, MetricId, Results, Score};
+use serde::Serialize;
+
+use crate::compare::probability::probability;
+use crate::numbers::{number, number_with_interval, rough};
+use crate::text::{Style, columns, padding, wrap};
+use crate::{Color, Format};
+
+/// More models than this are not all named in a sentence.
+const MOST_NAMED: usize = 6;
+/// From this share of the columns on, an intrinsic dimension is that of noise, where there are at least so many columns.
+const LIKE_NOISE: f64 = 0.75;
+const FEW_COLUMNS: f64 = 8.0;
+/// What stands before something that is wrong.
+const PROBLEM: &str = "Problem";
+
+/// What a run says, in sentences.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Verdict {
+    /// What is wrong with the data or a model.
+    pub problems: Vec<String>,
+    /// One for each question that was asked, in the order of the analyses.
+    pub answers: Vec<Answer>,
+}
+
+/// What a run says to one question.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Answer {
+    /// The analysis that asks: `geometry`.
+    pub analysis: &'static str,
+    /// Its heading: `Geometry`.
+    pub title: &'static str,
+    /// The question.
+    pub question: &'static str,
+    /// The answer in a sentence.
+    pub sentence: String,
+    /// The score that the answer rests on.
+    pub metric: String,
+    /// The models with their values, best first where the score has a direction.
+    pub values: Vec<(String, f64)>,
+    /// The best model, where there is one.
+    pub best: Option<String>,
+    /// The adjusted p-value of its difference to the next one.
+    pub p_adjusted: Option<f64>,
+    /// How many units the score was computed from.
+    pub n: usize,
+}
+
+/// What the results say, question by question; of one analysis alone where its own command was run.
+pub fn verdict(results: &Results, only: Option<Analysis>) -> Verdict {
+    Verdict {
+        problems: results.findings.iter().map(ToString::to_string).collect(),
+        answers: analyses(results, only)
+            .into_iter()
+            .filter_map(|own| answer(results, own))
+            .collect(),
+    }
+}
+
+fn answer(results: &Results, analysis: Analysis) -> Option<Answer> {
+    let question = analysis.question();
+    let metric = question.headlines.iter().find_map(|id| headline(results, id))?;
+    let has_value = |score: &&Score| score.metric == metric && score.value.is_some();
+    let mut scores: Vec<&Score> = results.scores.iter().filter(has_value).collect();
+    let first = *scores.first()?;
+    let better = if first.comparable {
+        first.better
+    } else {
+        Better::Neither
+    };
+    match better {
+        Better::Higher => scores.sort_by(|a, b| b.value.partial_cmp(&a.value).expect("finite values")),
+        Better::Lower => scores.sort_by(|a, b| a.value.partial_cmp(&b.value).expect("finite values")),
+        Better::Neither => {}
+    }
+    let mut found = Answer {
+        analysis: analysis.name(),
+        title: question.title,
+        question: question.asks,
+        sentence: String::new(),
+        metric: metric.to_string(),
+        values: scores
+            .iter()
+            .map(|s| (s.model.clone(), s.value.unwrap_or(f64::NAN)))
+            .collect(),
+        best: None,
+        p_adjusted: None,
+        n: first.n,
+    };
+    found.sentence = match analysis {
+        Analysis::Retrieval => of_retrieval(results, &metric),
+        Analysis::Perturb => of_masks(results, first),
+        _ if better == Better::Neither || scores.len() == 1 => described(&scores),
+        _ => compared(results, analysis, &scores, &mut found) + &contradicted(results, analysis, &scores),
+    };
+    Some(found)
+}
+
+/// The scores that are shown where not all are asked for: of one analysis those of its table, of several their headlines.
+pub fn headlines(results: &Results, only: Option<Analysis>) -> Results {
+    let analyses = analyses(results, only);
+    let mut ids: Vec<MetricId> = Vec::new();
+    for analysis in &analyses {
+        let question = analysis.question();
+        match analyses.len() {
+            1 => ids.extend(question.table.iter().filter_map(|id| stands_for(results, id, |_| true))),
+            _ => ids.extend(question.headlines.iter().find_map(|id| headline(results, id))),
+        }
+    }
+    let is_shown = |score: &&Score| ids.contains(&score.metric);
+    Results {
+        scores: results.scores.iter().filter(is_shown).cloned().collect(),
+        differences: results
+            .differences
+            .iter()
+            .filter(|d| ids.contains(&d.metric))
+            .cloned()
+            .collect(),
+        findings: results.findings.clone(),
+        ..Results::default()
+    }
+}
+
+/// Whether the table of its analysis shows a score where not all are asked for.
+pub(crate) fn is_shown(metric: &MetricId) -> bool {
+    let shown = metric.metric().zip(metric.output());
+    shown.is_none_or(|(metric, output)| metric.analysis.question().table.contains(&output.id))
+}
+
+/// The analyses that the scores belong to, in the order of the scores.
+fn analyses(results: &Results, only: Option<Analysis>) -> Vec<Analysis> {
+    if let Some(only) = only {
+        return vec![only];
+    }
+    let mut analyses: Vec<Analysis> = Vec::new();
+    for score in &results.scores {
+        let owner = score.metric.metric().map(|metric| metric.analysis);
+        analyses.extend(owner.filter(|owner| !analyses.contains(owner)));
+    }
+    analyses
+}
+
+/// The score with a value that stands for a declared one.
+fn headline(results: &Results, id: &str) -> Option<MetricId> {
+    stands_for(results, id, |score| score.value.is_some())
+}
+
+/// The score that stands for a declared one: the middle one of several K.
+fn stands_for(results: &Results, id: &str, is_fit: impl Fn(&Score) -> bool) -> Option<MetricId> {
+    let is_it = |score: &&Score| is_fit(score) && score.metric.output().is_some_and(|output| output.id == id);
+    let mut ids: Vec<&MetricId> = Vec::new();
+    for score in results.scores.iter().filter(is_it) {
+        if !ids.contains(&&score.metric) {
+            ids.push(&score.metric);
+        }
+    }
+    // Without a K, the first one.
+    let with_k = ids.iter().filter(|id| id.k().is_some()).count();
+    let at = if with_k == ids.len() {
+        ids.len().saturating_sub(1) / 2
+    } else {
+        0
+    };
+    ids.sort_by_key(|id| id.k());
+    ids.get(at).map(|id| (*id).clone())
+}
+
+/// Values without a winner: `two_nn: pca 6.93 [6.54, 7.33], tanh 8.12 [7.63, 8.62]`.
+fn described(scores: &[&Score]) -> String {
+    let named = |score: &&Score| format!("{} {}", score.model, with_interval(score));
+    let mut values: Vec<String> = scores.iter().take(MOST_NAMED).map(named).collect();
+    if let [only] = scores {
+        values = vec![with_interval(only) + &against_chance(only)];
+    }
+    if scores.len() > MOST_NAMED {
+        let all = || scores.iter().filter_map(|score| score.value);
+        let (low, high) = (
+            all().fold(f64::INFINITY, f64::min),
+            all().fold(f64::NEG_INFINITY, f64::max),
+        );
+        values = vec![format!(
+            "{} to {} over {} models",
+            number(low),
+            number(high),
+            scores.len()
+        )];
+    }
+    let first = scores[0];
+    format!("{} {} (n = {})", first.metric, values.join(", "), first.n)
+}
+
+fn with_interval(score: &Score) -> String {
+    let value = score.value.unwrap_or(f64::NAN);
+    match score.interval {
+        Some(interval) => {
+            let (value, interval) = number_with_interval(value, interval);
+            format!("{value} {interval}")
+        }
+        None => number(value),
+    }
+}
+
+fn is_at_chance(score: &Score) -> bool {
+    let holds = |[low, high]: [f64; 2], chance: f64| match score.better {
+        Better::Higher => low <= chance,
+        Better::Lower => high >= chance,
+        Better::Neither => false,
+    };
+    score
+        .interval
+        .zip(score.chance)
+        .is_some_and(|(interval, chance)| holds(interval, chance))
+}
+
+fn against_chance(score: &Score) -> String {
+    match score.chance {
+        Some(chance) if is_at_chance(score) => format!(", not told apart from chance, {}", rough(chance)),
+        Some(chance) => format!(", chance {}", rough(chance)),
+        None => String::new(),
+    }
+}
+
+/// Which model is best, by how much and how surely.
+fn compared(results: &Results, analysis: Analysis, scores: &[&Score], found: &mut Answer) -> String {
+    let excuse = |score: &Score| unfit(results, analysis, score);
+    let fit: Vec<&Score> = scores.iter().copied().filter(|score| excuse(score).is_none()).collect();
+    let out: Vec<String> = scores
+        .iter()
+        .filter_map(|score| Some(format!("{} {}", score.model, excuse(score)?)))
+        .collect();
+    let aside = if out.is_empty() {
+        String::new()
+    } else {
+        format!("; {}", out.join(", "))
+    };
+    let Some((top, others)) = fit.split_first() else {
+        return format!("no model can be best{aside}");
+    };
+    let value = |score: &Score| number(score.value.unwrap_or(f64::NAN));
+    let n = top.n;
+    if others.is_empty() {
+        return format!(
+            "{} alone is left: {} {}{} (n = {n}){aside}",
+            top.model,
+            top.metric,
+            with_interval(top),
+            against_chance(top)
+        );
+    }
+    let between = |other: &Score| difference(results, top, other);
+    let is_beaten = |other: &&&Score| between(other).is_some_and(|d| d.winner.as_deref() == Some(&top.model));
+    let (beaten, tied): (Vec<&Score>, Vec<&Score>) = others.iter().copied().partition(|other| is_beaten(&other));
+    if tied.is_empty() && !is_at_chance(top) {
+        let next = others[0];
+        found.best = Some(top.model.clone());
+        let mut sentence = format!(
+            "{} {}: {} {} against {} ({})",
+            top.model,
+            analysis.question().best,
+            top.metric,
+            value(top),
+            value(next),
+            next.model
+        );
+        if others.len() > 1 && others.len() < MOST_NAMED {
+            let rest: Vec<String> = others[1..]
+                .iter()
+                .map(|s| format!("{} ({})", value(s), s.model))
+                .collect();
+            sentence += &format!(", {}", rest.join(", "));
+        } else if others.len() > 1 {
+            sentence += &format!(" and {} others below", others.len() - 1);
+        }
+        if let Some(d) = between(next) {
+            found.p_adjusted = d.p_adjusted;
+            // Taken from the best model.
+            let sign = if d.a == top.model { 1.0 } else { -1.0 };
+            let mut interval = d.interval.map(|ends| ends.map(|end| sign * end));
+            if let Some([low, high]) = &mut interval
+                && low > high
+            {
+                std::mem::swap(low, high);
+            }
+            let size = interval.map_or_else(
+                || number(sign * d.value),
+                |interval| {
+                    let (value, interval) = number_with_interval(sign * d.value, interval);
+                    format!("{value} {interval}")
+                },
+            );
+            sentence += &format!("; difference {size}, adjusted p {}, n = {n}", spaced(d.p_adjusted));
+        }
+        return sentence + &aside;
+    }
+    let named = |score: &&Score| format!("{} {}", score.model, value(score));
+    let mut level: Vec<&Score> = vec![top];
+    level.extend(&tied);
+    let list: Vec<String> = level.iter().take(MOST_NAMED).map(named).collect();
+    let more = level.len().saturating_sub(MOST_NAMED);
+    let mut sentence = format!("not told apart: {} {}", top.metric, list.join(", "));
+    if more > 0 {
+        sentence += &format!(" and {more} more");
+    }
+    let closest = tied
+        .iter()
+        .filter_map(|other| between(other)?.p_adjusted)
+        .reduce(f64::min);
+    if let Some(p) = closest {
+        found.p_adjusted = Some(p);
+        sentence += &format!(" (adjusted p {}, n = {n})", spaced(Some(p)));
+    } else {
+        sentence += &format!(" (n = {n})");
+    }
+    if !beaten.is_empty() {
+        let list: Vec<String> = beaten.iter().take(MOST_NAMED).map(named).collect();
+        sentence += &format!("; {} better than {}", top.model, list.join(", "));
+    }
+    if is_at_chance(top) {
+        sentence += &format!("; {}{}", top.model, against_chance(top).trim_start_matches(','));
+    }
+    sentence + &aside
+}
+
+fn spaced(p: Option<f64>) -> String {
+    match probability(p).strip_prefix('<') {
+        Some(small) => format!("< {small}"),
+        None => format!("= {}", probability(p)),
+    }
+}
+
+/// Why a model cannot be best, whatever its score.
+fn unfit(results: &Results, analysis: Analysis, score: &Score) -> Option<String> {
+    let value = score.value.unwrap_or(f64::NAN);
+    if results.has_collapsed(&score.model) {
+        return Some(format!("({}) has collapsed", number(value)));
+    }
+    if analysis == Analysis::Clid
+        && let Some(share) = noise_like(results, &score.model)
+    {
+        let (value, share) = (number(value), 100.0 * share);
+        return Some(format!(
+            "({value}) is no candidate: it fills {share:.0} % of its dimensions, as noise does"
+        ));
+    }
+    // A score that is meant to predict accuracy loses to the accuracy itself.
+    let labels = results
+        .scores
+        .iter()
+        .find(|s| s.model == score.model && s.metric.family() == "knn_accuracy");
+    labels
+        .filter(|labels| analysis == Analysis::Clid && is_at_chance(labels))
+        .map(|labels| {
+            format!(
+                "({}) is no candidate: its {} is at chance",
+                number(value),
+                labels.metric
+            )
+        })
+}
+
+/// The share of its columns that the intrinsic dimension of a model is, where that is what noise has. In a few columns it says
+/// nothing.
+fn noise_like(results: &Results, model: &str) -> Option<f64> {
+    let dimension = results.score(model, "clid.id")?.value?;
+    let share = results.score(model, "clid.id_normalized")?.value?;
+    (share >= LIKE_NOISE && dimension / share >= FEW_COLUMNS).then_some(share)
+}
+
+/// Where labels are there, what they say of the order that a score without labels predicts.
+fn contradicted(results: &Results, analysis: Analysis, scores: &[&Score]) -> String {
+    let known = |score: &&Score| {
+        let is_own = |other: &&Score| other.model == score.model && other.metric.family() == "knn_accuracy";
+        results.scores.iter().find(is_own)
+    };
+    let measured: Option<Vec<&Score>> = scores.iter().map(known).collect();
+    let by_value = |a: &&&Score, b: &&&Score| a.value.partial_cmp(&b.value).expect("finite values");
+    match measured.as_deref().filter(|_| analysis == Analysis::Clid) {
+        Some(measured) => match measured.iter().max_by(by_value) {
+            Some(best) if Some(best.model.as_str()) != scores.first().map(|top| top.model.as_str()) => {
+                format!("; by the labels themselves, {} is best for {}", best.metric, best.model)
+            }
+            _ => String::new(),
+        },
+        None => String::new(),
+    }
+}
+
+fn difference<'a>(results: &'a Results, a: &Score, b: &Score) -> Option<&'a Difference> {
+    let is_pair = |d: &&Difference| {
+        d.metric == a.metric && ((d.a == a.model && d.b == b.model) || (d.a == b.model && d.b == a.model))
+    };
+    results.differences.iter().find(is_pair)
+}
+
+/// Every direction at the K of the headline, for the first set of labels.
+fn of_retrieval(results: &Results, metric: &MetricId) -> String {
+    let is_it = |score: &&Score| {
+        let id = &score.metric;
+        score.value.is_some()
+            && id.output().map(|o| o.id) == metric.output().map(|o| o.id)
+            && id.k() == metric.k()
+            && id.labels() == metric.labels()
+    };
+    let sides = |id: &MetricId| id.sides().map_or(String::new(), |(from, to)| format!("{from} → {to} "));
+    let named = |score: &Score| {
+        format!(
+            "{}{}{}",
+            sides(&score.metric),
+            with_interval(score),
+            against_chance(score)
+        )
+    };
+    let of: Vec<&Score> = results.scores.iter().filter(is_it).collect();
+    let values: Vec<String> = of.iter().copied().map(named).collect();
+    let k = metric.k().map_or(String::new(), |k| format!("@{k}"));
+    let labels = metric.labels().map_or(String::new(), |labels| format!(" of {labels}"));
+    let n = of.first().map_or(0, |score| score.n);
+    format!("label_precision{k}{labels}: {} (n = {n})", values.join("; "))
+}
+
+/// The largest loss of accuracy among all sets.
+fn of_masks(results: &Results, first: &Score) -> String {
+    let part = first.metric.part().to_string();
+    let is_it = |score: &&Score| score.metric.family() == "pis" && score.metric.part() == part;
+    let drops: Vec<&Score> = results
+        .scores
+        .iter()
+        .filter(is_it)
+        .filter(|s| s.value.is_some())
+        .collect();
+    let by_value = |a: &&&Score, b: &&&Score| a.value.partial_cmp(&b.value).expect("finite values");
+    let (Some(most), Some(least)) = (drops.iter().max_by(by_value), drops.iter().min_by(by_value)) else {
+        return described(&[first]);
+    };
+    let named = |score: &Score| {
+        let head = score.metric.head().map_or(String::new(), |head| format!("{head} "));
+        format!(
+            "{head}loses {} of its accuracy at {}",
+            with_interval(score),
+            score.metric.at().unwrap_or("?")
+        )
+    };
+    if drops.len() == 1 {
+        return format!("{} (n = {})", named(most), most.n);
+    }
+    format!("at worst, {}; at best, {} (n = {})", named(most), named(least), most.n)
+}
+
+impl Verdict {
+    /// Whether there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        self.problems.is_empty() && self.answers.is_empty()
+    }
+
+    /// The verdict as lines: what is wrong first, then each question with its answer.
+    pub fn lines(&self) -> Vec<(String, String)> {
+        let problems = self.problems.iter().map(|text| (PROBLEM.to_string(), text.clone()));
+        let answers = self
+            .answers
+            .iter()
+            .map(|own| (own.title.to_string(), own.sentence.clone()));
+        problems.chain(answers).collect()
+    }
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.render(Format::Table, usize::MAX, Color::No))
+    }
+}
+
+impl Verdict {
+    /// The verdict as text: a line for each problem and question, broken under its own text. Nothing in formats for tables alone.
+    pub fn render(&self, format: Format, width: usize, color: Color) -> String {
+        let lines = self.lines();
+        let head = lines.iter().map(|(head, _)| columns(head)).max().unwrap_or(0);
+        let mut text = String::new();
+        for (title, sentence) in lines {
+            let is_problem = title == PROBLEM;
+            match format {
+                Format::Table => {
+                    let first = format!("{title}{}", padding(&title, head + 2));
+                    let style = if is_problem { Style::Alarm } else { Style::Bold };
+                    let block = wrap(&sentence, width, &first);
+                    text += &format!("{}{}", style.paint(&first, color), &block[first.len()..]);
+                }
+                Format::Markdown if is_problem => text += &format!("- **Problem**: {sentence}\n"),
+                Format::Markdown => text += &format!("- **{title}**: {sentence}\n"),
+                Format::Latex | Format::Csv => {}
+            }
+        }
+        text
+    }
+}
