@@ -129,8 +129,36 @@ impl Score {
             self.unit = Some(i.unit.to_string());
             self.method = Some(i.method.to_string());
             self.effects = i.effects.filter(|effects| effects.iter().all(|e| e.is_finite()));
+            self.widen_at_bound(i.level);
         }
         self
+    }
+
+    /// Finite data do not prove a value at the end of its range. Where no unit varies there, the interval reaches to the largest
+    /// departure that this many units would miss with the probability 1 − level: of values in a range of width w whose mean is δw
+    /// from its end, all of n are at the end with a probability of at most (1 − δ)ⁿ.
+    fn widen_at_bound(&mut self, level: f64) {
+        let (Some(value), Some([low, high])) = (self.value, self.interval) else {
+            return;
+        };
+        let Some([least, most]) = self.metric.output().map(Output::bounds) else {
+            return;
+        };
+        let is_known = least.is_finite() && most.is_finite() && (value == least || value == most);
+        if low < high || !is_known {
+            return;
+        }
+        let units = self.effects.as_ref().map_or(self.n, |effects| effects.len()).max(1);
+        let departure = (most - least) * (1.0 - (1.0 - level).powf(1.0 / units as f64));
+        self.interval = Some(if value == most {
+            [value - departure, value]
+        } else {
+            [value, value + departure]
+        });
+        self.method = self
+            .method
+            .take()
+            .map(|method| format!("{method}, one-sided at the bound"));
     }
 
     /// Adds the chance level.
@@ -298,4 +326,34 @@ pub struct Difference {
     pub note: Option<String>,
     /// The better model, where the adjusted p-value says that there is one.
     pub winner: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_at_the_end_of_the_range_has_a_width() {
+        let at = |value: f64, units: usize| {
+            let interval = Interval {
+                low: value,
+                high: value,
+                level: 0.95,
+                standard_error: Some(0.0),
+                unit: "rows",
+                method: "influence",
+                effects: Some(vec![0.0; units].into()),
+            };
+            Score::number("trustworthiness@5", value, 9).with_interval(Some(interval))
+        };
+        // 1 − 0.05^(1/10) = 0.25887, 1 − 0.05^(1/1000) = 0.0029912.
+        let [low, high] = at(1.0, 10).interval.expect("an interval");
+        assert!((low - 0.741_13).abs() < 1e-5 && high == 1.0, "{low} {high}");
+        let [low, _] = at(1.0, 1000).interval.expect("an interval");
+        assert!((low - 0.997_008_8).abs() < 1e-6, "{low}");
+        assert_eq!(at(1.0, 10).method.as_deref(), Some("influence, one-sided at the bound"));
+        assert_eq!(at(0.0, 10).interval.expect("an interval")[0], 0.0);
+        // Between the ends nothing is known.
+        assert_eq!(at(0.5, 10).interval, Some([0.5, 0.5]));
+    }
 }

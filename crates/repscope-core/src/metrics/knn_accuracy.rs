@@ -36,9 +36,15 @@ pub(super) static METRIC: Metric = Metric {
 /// Fewer rows than this are not split (the representation analysis's rule).
 const FEWEST_ROWS: usize = 10;
 
-/// How many neighbors to look up.
-fn looked_up(spec: &Spec, rows: usize) -> usize {
-    lookup(spec.knn_k, spec.train_share, rows)
+/// Rows of the own group that are looked up at most before those that train.
+const MOST_OWN: usize = 1000;
+
+/// How many neighbors to look up. Those of the own group never train for a row, and may be the nearest ones.
+fn looked_up(spec: &Spec, study: &Study) -> usize {
+    let rows = study.embeddings.rows();
+    let groups = study.episodes.as_deref().map(Labels::counts).unwrap_or_default();
+    let own = groups.into_iter().max().unwrap_or(0).min(MOST_OWN);
+    (lookup(spec.knn_k, spec.train_share, rows) + own).min(rows - 1)
 }
 
 fn missing(spec: &Spec, study: &Study) -> Option<String> {
@@ -57,10 +63,18 @@ fn missing(spec: &Spec, study: &Study) -> Option<String> {
             "{rows} rows are too few to split; at least {FEWEST_ROWS} are needed"
         ));
     }
+    if let Some(groups) = &study.episodes
+        && groups.counts().iter().filter(|count| **count > 0).count() < 2
+    {
+        return Some("all rows are of one episode, so none can be tested on the others".to_string());
+    }
     if labels.classes() == rows {
         return Some("every row has a label of its own: none can be told from the others".to_string());
     }
-    let training = split_sizes(labels, spec.train_share).iter().sum::<usize>();
+    let training = match &study.episodes {
+        Some(_) => (spec.train_share * rows as f64) as usize,
+        None => split_sizes(labels, spec.train_share).iter().sum::<usize>(),
+    };
     (spec.knn_k == 0 || training < spec.knn_k).then(|| {
         format!(
             "k = {} needs that many training rows (and k of at least 1); there are {training}",
@@ -80,7 +94,7 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
         Some(_) => Vec::new(),
         None => vec![Need::Neighbors {
             of: Key::RAW,
-            k: looked_up(spec, study.embeddings.rows()),
+            k: looked_up(spec, study),
         }],
     })
 }
@@ -95,11 +109,14 @@ fn compute(shared: &Shared) -> Result<Results> {
     };
     // Neither splits nor tied votes depend on what the classes are called.
     let labels = &labels.by_appearance();
-    let neighbors = shared.neighbors(Key::RAW, looked_up(spec, rows))?;
+    let neighbors = shared.neighbors(Key::RAW, looked_up(spec, study))?;
     let mut accuracies = Vec::with_capacity(spec.splits);
     let mut tested = 0;
     for split in 0..spec.splits {
-        let roles = draw_split(labels, spec, split as u64);
+        let roles = match &study.episodes {
+            Some(groups) => draw_groups(groups, spec, split as u64),
+            None => draw_split(labels, spec, split as u64),
+        };
         let vote = Vote {
             space: &study.embeddings,
             labels,
@@ -141,7 +158,12 @@ fn interval_over_splits(accuracies: &[f64], value: f64, tested: usize, rows: usi
     }
     let training = spec.train_share * rows as f64;
     let weight = ((1.0 / m + (rows as f64 - training) / training) / (m - 1.0)).sqrt();
-    let effects = accuracies.iter().map(|a| weight * (a - value)).collect();
+    let effects: Vec<f64> = accuracies.iter().map(|a| weight * (a - value)).collect();
+    if accuracies.iter().all(|accuracy| *accuracy == accuracies[0]) {
+        // Splits that agree do not make the tested rows more than they are.
+        let share = interval::of_share(value, tested, "splits", level);
+        return share.map(|share| share.with_effects(effects));
+    }
     interval::from_effects(value, effects, "splits", "corrected Student t", level)
 }
 
@@ -169,6 +191,35 @@ fn draw_split(labels: &Labels, spec: &Spec, split: u64) -> Vec<Role> {
         }
     }
     roles
+}
+
+/// Which rows train where rows come in groups: whole groups, in random order, until the share is reached. No group is on both
+/// sides, so that a row cannot be recognized by its neighbors in time.
+fn draw_groups(groups: &Labels, spec: &Spec, split: u64) -> Vec<Role> {
+    let groups = groups.by_appearance();
+    let counts = groups.counts();
+    let mut order: Vec<usize> = (0..counts.len()).collect();
+    order.shuffle(&mut random::stream(spec.seed, "split of groups", split));
+    let wanted = spec.train_share * groups.rows() as f64;
+    let mut trains = vec![false; counts.len()];
+    let mut rows = 0;
+    // At least one group trains, and one is tested.
+    for (i, &group) in order.iter().enumerate().take(counts.len() - 1) {
+        let is_nearer = (rows + counts[group]) as f64 - wanted <= wanted - rows as f64;
+        if i > 0 && !is_nearer {
+            break;
+        }
+        trains[group] = true;
+        rows += counts[group];
+    }
+    let role = |&group: &u32| {
+        if trains[group as usize] {
+            Role::Trains
+        } else {
+            Role::Tested
+        }
+    };
+    groups.codes().iter().map(role).collect()
 }
 
 /// The accuracy on one given split: `trains[row]` says which rows train, all others are tested.
@@ -216,5 +267,70 @@ mod tests {
         assert_eq!(training(&roles[..90]), 63);
         assert_eq!(training(&roles[90..]), 7);
         assert_ne!(roles, draw_split(&labels, &Spec::default(), 1));
+    }
+
+    #[test]
+    fn no_group_is_on_both_sides_and_the_share_is_kept() {
+        let groups = Labels::from_codes((0..300).map(|row| row / 10).collect(), 30);
+        let roles = draw_groups(&groups, &Spec::default(), 0);
+        for group in roles.chunks(10) {
+            assert!(group.iter().all(|role| *role == group[0]), "{group:?}");
+        }
+        assert_eq!(roles.iter().filter(|role| **role == Role::Trains).count(), 210);
+        assert_ne!(roles, draw_groups(&groups, &Spec::default(), 1));
+        // Two groups of very different size: one trains, the other is tested.
+        let two = Labels::from_codes((0..100).map(|row| u32::from(row < 5)).collect(), 2);
+        let roles = draw_groups(&two, &Spec::default(), 0);
+        assert!(roles.contains(&Role::Trains) && roles.contains(&Role::Tested));
+    }
+
+    #[test]
+    fn labels_that_are_drawn_for_each_episode_cannot_be_told() {
+        // Rows of one episode lie together, and its label is random: what is learned is the episode, not the label.
+        let (episodes, length, columns) = (60, 8, 4);
+        let mut rng = random::stream(3, "test", 0);
+        let mut draw = || rand::Rng::next_u64(&mut rng) as f64 / u64::MAX as f64;
+        let (mut values, mut labels, mut of) = (Vec::new(), Vec::new(), Vec::new());
+        for episode in 0..episodes {
+            let center: Vec<f64> = (0..columns).map(|_| draw()).collect();
+            let label = (4.0 * draw()) as u32;
+            for _ in 0..length {
+                values.extend(center.iter().map(|x| x + 0.001 * draw()));
+                labels.push(label.min(3));
+                of.push(episode);
+            }
+        }
+        let space = Space::from_f64("z", labels.len(), columns, values).expect("finite numbers");
+        let mut study = Study::new("m", space);
+        study.labels = Some(std::sync::Arc::new(Labels::from_codes(labels, 4)));
+        let accuracy = |study: &Study| {
+            let driver = Driver::silent(Order::Serial);
+            let results = crate::evaluate(&[study.clone()], &[&METRIC], &Spec::default(), &driver).expect("scores");
+            results.scores[0].clone()
+        };
+        let leaking = accuracy(&study);
+        assert!(leaking.value.is_some_and(|value| value > 0.95), "{leaking:?}");
+        study.episodes = Some(std::sync::Arc::new(Labels::from_codes(of, episodes as usize)));
+        let honest = accuracy(&study);
+        let [low, _] = honest.interval.expect("an interval");
+        assert!(honest.value.is_some_and(|value| value < 0.5), "{honest:?}");
+        assert!(low <= honest.chance.expect("a chance level"), "{honest:?}");
+    }
+
+    #[test]
+    fn classes_that_are_all_told_apart_still_leave_room_for_doubt() {
+        let values = (0..60)
+            .map(|row| f64::from(row % 2) * 10.0 + f64::from(row) * 0.01)
+            .collect();
+        let mut study = Study::new("m", Space::from_f64("z", 60, 1, values).expect("finite numbers"));
+        study.labels = Some(std::sync::Arc::new(Labels::from_codes(
+            (0..60).map(|row| row % 2).collect(),
+            2,
+        )));
+        let driver = Driver::silent(Order::Serial);
+        let results = crate::evaluate(&[study], &[&METRIC], &Spec::default(), &driver).expect("scores");
+        let [low, high] = results.scores[0].interval.expect("an interval");
+        // Wilson's interval for 18 of 18 tested rows.
+        assert!((low - 0.824_1).abs() < 1e-3 && high == 1.0, "{low} {high}");
     }
 }

@@ -309,7 +309,7 @@ impl Output {
     }
 
     /// The ends of the range; infinite where an end is open or depends on options or data.
-    fn bounds(&self) -> [f64; 2] {
+    pub(crate) fn bounds(&self) -> [f64; 2] {
         let words = self.range.replace('−', "-");
         let number = |text: &str| text.trim().parse::<f64>().ok();
         let low = |text: &str| number(text).unwrap_or(f64::NEG_INFINITY);

@@ -31,7 +31,7 @@ pub struct Smoothness {
     #[arg(long, alias = "next-inputs", value_name = "PATH")]
     pub next_states: Option<Source>,
     /// The episode of each row; pairs never cross episodes (booleans are read as stop flags)
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, visible_alias = "groups", value_name = "PATH")]
     pub episodes: Option<Source>,
     /// Rows follow each other in time: each row and the next are a pair
     #[arg(long)]

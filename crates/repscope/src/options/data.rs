@@ -25,7 +25,7 @@ pub struct Data {
     #[arg(long, alias = "next-inputs", value_name = "PATH", help_heading = "Data")]
     pub next_states: Option<Source>,
     /// The episode of each row: pairs never cross episodes, and intervals are over episodes
-    #[arg(long, value_name = "PATH", help_heading = "Data")]
+    #[arg(long, visible_alias = "groups", value_name = "PATH", help_heading = "Data")]
     pub episodes: Option<Source>,
     /// Rows follow each other in time: smoothness takes each row and the next as a pair
     #[arg(long, help_heading = "Data")]
@@ -81,7 +81,7 @@ pub struct Models {
 #[serde(default)]
 pub struct Groups {
     /// The episode of each row: intervals are then over episodes
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, visible_alias = "groups", value_name = "PATH")]
     pub episodes: Option<Source>,
 }
 
