@@ -2,14 +2,14 @@
 //! k-means clusters of the embeddings: how well they agree with labels (NMI, AMI), how tight and how unequal in size they are.
 
 use super::{Analysis, Compute, Invariance, Metric, Needs, Output, Results, Takes, Work};
-use crate::data::{Labels, Study};
+use crate::data::{Labels, Space, Study};
 use crate::error::Result;
 use crate::kernels::contingency::Contingency;
 use crate::kernels::influence::Nearness;
 use crate::plan::{Need, Shared};
 use crate::score::{Interval, SampleTable, Score};
 use crate::spec::Spec;
-use crate::stats::interval::{self, Units};
+use crate::stats::interval;
 
 /// What the metrics of clusters share.
 const fn of_clusters(needs: Needs, compute: Compute) -> Metric {
@@ -146,33 +146,43 @@ fn inertia(shared: &Shared) -> Result<Results> {
         return Ok(INERTIA.undefined(reason, n));
     }
     let clusters = shared.clusters()?;
-    let of_mean = interval::of_mean(&clusters.costs, Units::Single("rows"), shared.spec.level);
-    let of_all = |i, divisor| rescaled(i, n as f64, divisor);
-    let of_sum = of_mean.clone().map(|i| of_all(i, 1.0).within(0.0, f64::MAX));
+    let of_mean = interval::of_mean(&clusters.costs, shared.row_units(), shared.spec.level);
+    let of_sum = of_mean.map(|i| i.times(n as f64).within(0.0, f64::MAX));
     let inertia = Score::number(&SUM, clusters.inertia, n).with_interval(of_sum).with_note(
         "in the squared units of the embeddings, so not comparable between models of different scale: use inertia.share",
     );
     let share = if clusters.total > 0.0 {
-        // The total is known far better than the part inside clusters: its error is left out.
-        let interval = of_mean.filter(|_| clusters.inertia / n as f64 > 0.0);
-        let interval = interval.map(|i| of_all(i, clusters.total).within(0.0, 1.0));
-        Score::number(&SHARE, clusters.inertia / clusters.total, n).with_interval(interval)
+        let share = clusters.inertia / clusters.total;
+        // Of a quotient of two sums: what a row adds to the one, less its share of what it adds to the other.
+        let (totals, weight) = (
+            squared_deviations(&shared.study.embeddings),
+            (n as f64 / (n as f64 - 1.0)).sqrt(),
+        );
+        let total: f64 = totals.iter().sum();
+        let rows = clusters.costs.iter().zip(&totals);
+        let effects: Vec<f64> = rows.map(|(cost, own)| weight * (cost - share * own) / total).collect();
+        let interval = interval::from_rows(share, &effects, shared.row_units(), "influence", shared.spec.level);
+        let interval = interval.filter(|_| clusters.inertia / n as f64 > 0.0);
+        Score::number(&SHARE, share, n).with_interval(interval.map(|i| i.within(0.0, 1.0)))
     } else {
         Score::undefined(&SHARE, "the embeddings have no variance: all rows are the same", n)
     };
     Ok(Results::from(vec![inertia, share]))
 }
 
-/// Multiplied, then divided: the quotient of the two could overflow for a tiny divisor.
-fn rescaled(interval: Interval, factor: f64, divisor: f64) -> Interval {
-    let effects = interval.effects.as_ref();
-    Interval {
-        low: interval.low * factor / divisor,
-        high: interval.high * factor / divisor,
-        standard_error: interval.standard_error.map(|s| s * factor / divisor),
-        effects: effects.map(|effects| effects.iter().map(|e| e * factor / divisor).collect()),
-        ..interval
+/// The squared distance of each row from the mean row.
+fn squared_deviations(space: &Space) -> Vec<f64> {
+    let (n, d) = (space.rows(), space.columns());
+    let (mut row, mut mean) = (vec![0.0; d], vec![0.0; d]);
+    for i in 0..n {
+        space.read_row(i, &mut row);
+        mean.iter_mut().zip(&row).for_each(|(m, x)| *m += x / n as f64);
     }
+    let squared = |i| {
+        space.read_row(i, &mut row);
+        row.iter().zip(&mean).map(|(x, m)| (x - m) * (x - m)).sum()
+    };
+    (0..n).map(squared).collect()
 }
 
 pub(super) static CLUSTER_BALANCE: Metric = Metric {
