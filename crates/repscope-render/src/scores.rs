@@ -69,13 +69,15 @@ pub(crate) fn scores_with(results: &Results, tested: Option<&Results>, facts: [b
         ..Table::default()
     };
     table.columns = vec![Column::text("metric"), Column::direction()];
-    table.columns.extend(models.iter().map(|model| Column::model(*model)));
+    table
+        .columns
+        .extend(models.iter().map(|model| Column::model(*model).mixed()));
     let facts = [("chance", has_chance), ("n", has_n)]
         .into_iter()
         .filter(|(_, is_shown)| *is_shown);
     table
         .columns
-        .extend(facts.map(|(name, _)| Column::number(name).quiet()));
+        .extend(facts.map(|(name, _)| Column::number(name).quiet().mixed()));
     let in_block = |id: &MetricId| metrics.iter().filter(|m| m.family() == id.family()).count() >= ROWS_OF_A_BLOCK;
     for (i, metric) in metrics.iter().enumerate() {
         let of_metric: Vec<Option<&Score>> = models.iter().map(|model| results.score(model, metric)).collect();
@@ -143,6 +145,7 @@ pub(crate) fn models_as_rows(table: Table) -> Table {
             cells: std::iter::once(table.columns[i].head.clone())
                 .chain(table.rows.iter().map(|row| row.cells[i].clone()))
                 .collect(),
+            is_fact: true,
             ..Row::default()
         })
         .collect();

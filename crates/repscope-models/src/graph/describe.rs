@@ -30,6 +30,8 @@ pub struct GraphInfo {
     pub weights: usize,
     /// Files beside the model that hold its large tensors, sorted; empty where the model is complete.
     pub external_files: Vec<String>,
+    /// Keys and values that were written beside the graph, in the order of the file.
+    pub metadata: Vec<(String, String)>,
 }
 
 /// Describes a model file of any origin. Nothing is run, and damaged bytes give an error.
@@ -52,6 +54,7 @@ pub fn describe(bytes: &[u8]) -> Result<GraphInfo> {
                     info.opset = Some(version);
                 }
             }
+            14 => info.metadata.push(read_entry(content.bytes()?)?),
             25 => read_function(content.bytes()?, &mut found)?,
             _ => {}
         }

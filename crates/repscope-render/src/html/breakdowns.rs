@@ -5,8 +5,8 @@ use super::Models;
 use super::safe::escape;
 use crate::breakdowns::{below_each_other, lines};
 use crate::scores::{distinct, grouped};
-use crate::table::Table;
 use crate::table::html::numbers;
+use crate::table::{Kind, Table};
 use repscope_core::{Breakdown, Results};
 
 /// Lines of a table; all of them are in the results document.
@@ -30,10 +30,12 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
         } else {
             String::new()
         };
+        let mut own = table(metric, of_metric);
+        let same = without_repeats(metric, &mut own);
         format!(
             "<details{open}>\n<summary><h3><code>{}</code>{by}</h3></summary>\n{}{cut}</details>\n",
             escape(metric),
-            numbers(&table(metric, of_metric), models)
+            numbers(&own, models) + &same
         )
     };
     let all: String = tables.iter().map(details).collect();
@@ -71,10 +73,98 @@ fn table(metric: &str, breakdowns: &[&Breakdown]) -> Table {
     }
 }
 
+/// Drops columns that say nothing new: names that the heading says already, and what repeats another column exactly. Says which
+/// numbers were the same.
+fn without_repeats(metric: &str, table: &mut Table) -> String {
+    let count = table.columns.len();
+    if table.rows.len() < 2 {
+        return String::new();
+    }
+    let rows = &table.rows;
+    let is_number = |at: usize| rows.iter().any(|row| row.cells[at].value.is_some());
+    let is_model = |at: usize| rows.iter().all(|row| row.cells[at].kind == Kind::Model);
+    let is_same = |a: usize, b: usize| {
+        let same = |row: &crate::table::Row| {
+            let (a, b) = (&row.cells[a], &row.cells[b]);
+            match (a.value, b.value) {
+                (None, None) => a.text == b.text,
+                (a, b) => a == b,
+            }
+        };
+        rows.iter().all(same)
+    };
+    // The models stay as such, with their colors: a name of a line that repeats them goes.
+    let first_of =
+        |at: usize| (0..count).find(|&other| other != at && is_same(other, at) && (other < at || is_model(other)));
+    let is_said = |at: usize| {
+        let text = &rows[0].cells[at].text;
+        let is_constant = rows.iter().all(|row| row.cells[at].text == *text);
+        let mut parts = metric.split(['.', '@', '(', ')', ',', '=']);
+        is_constant && !is_number(at) && !is_model(at) && (metric == text || parts.any(|part| part == text))
+    };
+    let (mut kept, mut same) = (Vec::new(), Vec::new());
+    for at in 0..count {
+        match first_of(at) {
+            _ if is_said(at) => {}
+            Some(_) if is_model(at) => kept.push(at),
+            Some(first) if is_number(at) => {
+                let names = [at, first].map(|at| escape(&table.columns[at].head.text));
+                same.push(format!("{} is the same as {}", names[0], names[1]));
+            }
+            Some(_) => {}
+            None => kept.push(at),
+        }
+    }
+    if kept.first().is_none_or(|&at| is_number(at)) {
+        // Lines need a name.
+        kept.insert(0, 0);
+    }
+    table.columns = kept.iter().map(|&at| table.columns[at].clone()).collect();
+    for row in &mut table.rows {
+        row.cells = kept.iter().map(|&at| row.cells[at].clone()).collect();
+    }
+    match same.join("; ").as_str() {
+        "" => String::new(),
+        same => format!("<p class=\"quiet\">{same}.</p>\n"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::etes::testdata::two_systems;
+
+    #[test]
+    fn columns_that_say_nothing_new_are_dropped() {
+        let column = |values: [f64; 3]| crate::table::html::alike(&values.map(Some));
+        let mut table = Table::default();
+        for name in ["head", "class", "label"] {
+            table.columns.push(crate::table::Column::text(name));
+        }
+        for name in ["right", "hits", "share"] {
+            table.columns.push(crate::table::Column::number(name));
+        }
+        let numbers = [
+            column([3.0, 4.0, 5.0]),
+            column([3.0, 4.0, 5.0]),
+            column([3.0, 4.0, 5.5]),
+        ];
+        for (line, class) in ["a", "b", "c"].into_iter().enumerate() {
+            let names = ["snr", class, class].map(crate::table::Cell::text);
+            let numbers = numbers.iter().map(|column| column[line].clone());
+            table.push(names.into_iter().chain(numbers).collect());
+        }
+        let heads =
+            |table: &Table| -> Vec<String> { table.columns.iter().map(|column| column.head.text.clone()).collect() };
+        let mut own = table.clone();
+        let same = without_repeats("accuracy.snr@top1", &mut own);
+        assert_eq!(heads(&own), ["class", "right", "share"]);
+        assert!(own.rows.iter().all(|row| row.cells.len() == 3));
+        assert_eq!(same, "<p class=\"quiet\">hits is the same as right.</p>\n");
+        // A heading that does not say it leaves the name where it is.
+        without_repeats("accuracy.other", &mut table);
+        assert_eq!(heads(&table), ["head", "class", "right", "share"]);
+    }
 
     #[test]
     fn ways_to_break_a_metric_down_have_tables_of_their_own() {

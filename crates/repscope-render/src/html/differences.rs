@@ -26,7 +26,7 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
         Column::text("metric"),
         Column::text("model A"),
         Column::text("model B"),
-        Column::number("A − B"),
+        Column::number("A − B").mixed(),
         Column::number("p"),
         Column::number("adjusted p"),
         Column::text("better"),

@@ -39,7 +39,7 @@
     boxes[0].focus();
   });
 
-  // Tables: numbers from the largest, text from A; a second click turns the order; rows without a value stay last.
+  // Tables: columns of different units below each other are not sorted; numbers from the largest, text from A; a second click turns the order; rows without a value stay last.
   const words = new Intl.Collator('en', { numeric: true });
   const sort = (table, column, header) => {
     const isNumber = header.classList.contains('num');
@@ -70,7 +70,7 @@
   all('table.data').forEach((table) => {
     if (table.tBodies[0].rows.length < 2) return;
     [...table.tHead.rows[0].cells].forEach((header, column) => {
-      if (header.classList.contains('plain')) return;
+      if (header.classList.contains('plain') || header.classList.contains('mixed')) return;
       const first = header.querySelector('code') || header;
       header.dataset.name = first.textContent.trim();
       header.classList.add('sortable');

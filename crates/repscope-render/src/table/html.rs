@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Tables of the report page: the first column names the row, every column can be sorted by the script, wide ones scroll.
+//! Tables of the report page: the first column names the row, the script sorts by every column whose values are alike, wide ones
+//! scroll.
 
 use super::{Align, Cell, Column, Emphasis, Kind, NONE, Row, Table, direction, in_words};
 use crate::html::Models;
@@ -72,6 +73,8 @@ fn head(column: &Column, models: &Models) -> String {
     let class = match column.align {
         Align::Left => "",
         Align::Center => "plain",
+        Align::Right if column.is_mixed && column.is_quiet => "num fact mixed",
+        Align::Right if column.is_mixed => "num mixed",
         Align::Right if column.is_quiet => "num fact",
         Align::Right if column.is_minor => "num minor",
         Align::Right => "num",
@@ -219,6 +222,27 @@ mod tests {
         assert_eq!(write(&[1e-5, 2.5e-3]), "1e-5 0.0025");
         assert_eq!(write(&[1e7, 0.5]), "1e7 0.5");
         assert_eq!(write(&[0.0, 0.0]), "0 0");
+    }
+
+    #[test]
+    fn only_columns_whose_values_are_alike_can_be_sorted() {
+        let results = crate::testdata::two_models();
+        let models = Models::of(&results);
+        let by_metric = crate::scores::scores(&results);
+        let html = numbers(&by_metric, &models);
+        // Both models, the chance level and n: a slope and an accuracy do not belong into one order.
+        assert_eq!(
+            html.matches("<th scope=\"col\" class=\"num mixed\"").count(),
+            2,
+            "{html}"
+        );
+        assert_eq!(
+            html.matches("<th scope=\"col\" class=\"num fact mixed\"").count(),
+            2,
+            "{html}"
+        );
+        let html = numbers(&crate::scores::by_model(by_metric), &models);
+        assert!(!html.contains("mixed"), "{html}");
     }
 
     #[test]

@@ -74,6 +74,8 @@ pub struct Column {
     pub facts: Vec<String>,
     /// Whether the page shows it only where all scores are asked for.
     pub is_minor: bool,
+    /// Whether values of different units stand below each other, so that sorting by them says nothing.
+    pub is_mixed: bool,
 }
 
 /// How the cells of a column are aligned.
@@ -99,6 +101,8 @@ pub struct Row {
     pub models: Vec<String>,
     /// Whether the page shows it only where all scores are asked for.
     pub is_minor: bool,
+    /// Whether it only describes the columns; a part of a wide table in which it is empty goes without it.
+    pub is_fact: bool,
 }
 
 /// A cell of a table.
@@ -296,6 +300,12 @@ impl Column {
     pub(crate) fn arrow(&self) -> String {
         self.better
             .map_or(String::new(), |better| format!(" {}", direction(better).0))
+    }
+
+    /// With values of different units below each other.
+    pub fn mixed(mut self) -> Self {
+        self.is_mixed = true;
+        self
     }
 
     /// Describing the other columns.

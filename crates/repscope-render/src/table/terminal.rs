@@ -27,10 +27,17 @@ pub(super) fn numbers(table: &Table, most: usize, color: Color) -> String {
             cells: row.cells.iter().map(|cell| cell.within(&columns)).collect(),
             ..row.clone()
         };
-        text.extend(table.rows.iter().map(|row| line(&within(row), part, plan.gap, color)));
+        let rows = table.rows.iter().filter(|row| is_said(row, part));
+        text.extend(rows.map(|row| line(&within(row), part, plan.gap, color)));
         text
     });
     text + &parts.collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a part of a table has anything to say in a row: facts on other columns are not among its own.
+fn is_said(row: &Row, part: &[Shown]) -> bool {
+    let mut own = part.iter().filter(|shown| shown.column.is_split);
+    !row.is_fact || own.any(|shown| !row.cells[shown.at].text.is_empty())
 }
 
 /// What the marks of these tables mean.

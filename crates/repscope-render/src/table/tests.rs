@@ -213,6 +213,29 @@ two_nn ²           ·       11                                                 
     }
 
     #[test]
+    fn facts_stand_only_in_the_parts_that_have_them() {
+        let mut scores = Vec::new();
+        for model in ["one", "two", "three"] {
+            for metric in ["uniformity", "two_nn", "rankme"] {
+                scores.push(score(model, metric, 1.0, None, Better::Higher));
+            }
+            let mut last = score(model, "knn_accuracy@5", 0.5, None, Better::Higher);
+            last.chance = Some(0.1);
+            scores.push(last);
+        }
+        let results = Results {
+            scores,
+            ..Results::default()
+        };
+        let wide = table(&results, 200);
+        assert_eq!(wide.matches("\nchance").count(), 1, "{wide}");
+        let narrow = table(&results, 24);
+        // A table in parts: n in each of them, the chance level where there is one.
+        assert!(narrow.matches("\nn ").count() > 1, "{narrow}");
+        assert_eq!(narrow.matches("\nchance").count(), 1, "{narrow}");
+    }
+
+    #[test]
     fn no_scores_are_said_to_be_none() {
         assert_eq!(table(&Results::default(), 80), "No scores.\n");
     }

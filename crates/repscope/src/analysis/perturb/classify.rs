@@ -5,6 +5,7 @@ use anyhow::{Result, bail};
 use repscope_core::run::Driver;
 use repscope_models::{Encoder, Output, Rows};
 
+use super::classes::{Named, Sources};
 use super::pictures::Picked;
 use super::tree::Tree;
 use crate::encoding;
@@ -14,14 +15,16 @@ pub struct Classifier {
     encoder: Encoder,
     /// The outputs that are heads, by their places, and what the heads are called.
     heads: Vec<(usize, String)>,
+    /// For each head, the names of its outputs and where they come from; none where the order of folders stands in.
+    pub named: Vec<Option<Named>>,
     /// How images are fed.
     pub notes: Vec<String>,
 }
 
 impl Classifier {
     /// Takes a model, whose outputs must fit the folders of the images. Outputs that tell no classes apart (features) are
-    /// passed over where there are more outputs than levels.
-    pub fn new(mut encoder: Encoder, tree: &Tree, names: &[String]) -> Result<Self> {
+    /// passed over where there are more outputs than levels. The classes of the tree are put into the order of the outputs.
+    pub fn new(mut encoder: Encoder, tree: &mut Tree, names: &[String], classes: &Sources) -> Result<Self> {
         let first = Picked::new(&tree.images, &tree.rows[..1]);
         let seen = encoder.encode_all(&first)?;
         let outputs = seen.outputs;
@@ -58,12 +61,22 @@ impl Classifier {
         let name = |(i, &place): (usize, &usize)| names.get(i).cloned().unwrap_or_else(|| outputs[place].name.clone());
         let named: Vec<String> = places.iter().enumerate().map(name).collect();
         let heads: Vec<(String, usize)> = named.iter().cloned().zip(places.iter().map(|&p| widths[p])).collect();
+        let found = match heads.len() == tree.levels.len() {
+            true => classes.find(&named)?,
+            false => Vec::new(),
+        };
+        for ((level, (head, width)), found) in tree.levels.iter_mut().zip(&heads).zip(&found) {
+            if let Some(found) = found {
+                level.order(head, *width, found)?;
+            }
+        }
         tree.check(&heads)?;
         let about = encoder.about().to_vec();
         Ok(Classifier {
             encoder,
             notes: seen.notes.into_iter().filter(|note| !about.contains(note)).collect(),
             heads: places.into_iter().zip(named).collect(),
+            named: found,
         })
     }
 

@@ -42,6 +42,7 @@ impl Kept {
         let about = serde_json::to_string_pretty(&serde_json::json!({
             "classifier": classifier.digest(), "images": images, "asked": options.masks.asked(options.settings.seed),
             "split": options.split, "exclude": options.exclude, "heads": classifier.heads(),
+            "classes": tree.levels.iter().map(|level| &level.classes).collect::<Vec<_>>(),
             "perturbation_dir": options.perturbation_dir, "samples": tree.rows.len(),
         }))? + "\n";
         let file = folder.join("about.json");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-//! What does masking parts of its images cost a classifier? `tree` reads labels off folders and says which images are looked at,
+//! What does masking parts of its images cost a classifier? `classes` says which output is which class, `tree` reads labels off folders and says which images are looked at,
 //! `pictures` masks them, `generate` writes them, `classify` runs a model on them, `stored` reads predictions, `kept` keeps them, and
 //! `files` writes the summaries.
 
+mod classes;
 mod classify;
 mod files;
 mod generate;
@@ -110,6 +111,10 @@ pub struct Perturb {
     /// Names of the heads, in the order of the folders [default: the outputs of the model]
     #[arg(long = "head-names", num_args = 1.., value_delimiter = ',', value_name = "NAME")]
     pub head_names: Vec<String>,
+    /// Names of the classes in the order of the outputs: a b c, or HEAD=a,b,c for each of several heads [default: classes.txt
+    /// or classes/HEAD.txt beside the model or the images, or else the metadata of an .onnx file]
+    #[arg(long, num_args = 1.., value_name = "NAME")]
+    pub classes: Vec<String>,
     /// Skip the folders of these classes
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "CLASS")]
     pub exclude: Vec<String>,
@@ -190,6 +195,7 @@ const EXAMPLES: &str = "\
 Examples:
   repscope perturb evaluate --checkpoint best_model_resnet50_epoch_14.pth --images constellation_diagrams
   repscope perturb evaluate --checkpoint model.onnx --images photos --split all --kinds top random patch --fill blur
+  repscope perturb evaluate --checkpoint model.onnx --images photos --classes cat dog bird
   repscope perturb evaluate --predictions predictions --expect-baseline combined=0.5126
   repscope perturb generate --source constellation_diagrams --output perturbed_constellations";
 
@@ -286,7 +292,7 @@ fn from_predictions(folder: &Path, options: &Perturb) -> Result<Scored> {
         bail!("{}: there is no such folder of predictions", folder.display());
     }
     let mut reader = Reader::new(&[]);
-    let (data, suffix) = stored::read(folder, &mut reader)?;
+    let (data, suffix) = stored::read(folder, &options.classes, &mut reader)?;
     if data.sets.is_empty() {
         reader.warnings.push(format!(
             "{} holds no perturbation, so there are accuracies only; add folders such as top1",
@@ -337,11 +343,24 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
         ..options.model.clone()
     };
     let encoder = open_numbers(&path, &model, &options.settings.machine)?;
-    let mut classifier = Classifier::new(encoder, &tree, &options.head_names)?;
+    let mut classifier = Classifier::new(
+        encoder,
+        &mut tree,
+        &options.head_names,
+        &classes::Sources {
+            said: &options.classes,
+            model: &path.path,
+            images: folder,
+        },
+    )?;
     warnings.extend(classifier.notes.iter().cloned());
     let images = tree.images.digest()?;
     let kept = Kept::open(&classifier, &images, &tree, options)?;
     let heads = classifier.heads();
+    let orders = std::mem::take(&mut classifier.named);
+    let from =
+        |order: &Option<classes::Named>| order.as_ref().map_or("folders".to_string(), |order| order.from.clone());
+    let class_order: Vec<String> = orders.iter().map(from).collect();
 
     let mut predict =
         |set: &str, of: &mut dyn FnMut(&mut Classifier, &Driver) -> Result<Predicted>| -> Result<Predicted> {
@@ -357,6 +376,12 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
         let said = classifier.predict(&plain, "images as they are", driver)?;
         Ok(Predicted { said, shares: None })
     })?;
+    let named = orders.iter().zip(heads.iter().zip(&tree.levels)).zip(&baseline.said);
+    for ((order, (head, level)), said) in named {
+        if order.is_none() {
+            warnings.push(classes::guessed(head, &level.classes, &level.labels, said));
+        }
+    }
     let mut sets = Vec::new();
     for masking in &maskings {
         let set = format!("{}_{suffix}", masking.name());
@@ -402,7 +427,7 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
     let mut asked = options.masks.asked(seed);
     asked.extend(object(serde_json::json!({
         "images": folder.display().to_string(), "checkpoint": path.to_string(), "split": options.split,
-        "exclude": options.exclude, "perturbation_dir": options.perturbation_dir, "scale": model.scale,
+        "exclude": options.exclude, "perturbation_dir": options.perturbation_dir, "class_order": class_order, "scale": model.scale,
     })));
     let shape = [&[tree.images.count()], tree.images.shape()].concat();
     Ok(Scored {
@@ -441,6 +466,119 @@ fn dark(tree: &Tree) -> Result<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use repscope_io::{write_gray_png, write_whole};
+    use repscope_models::graph::{Dim, Element, GraphBuilder};
+
+    const CLASSES: [&str; 3] = ["ant", "mole", "zebra"];
+
+    /// Images whose lit column is their class, and a model that sees it. Its outputs are zebra, ant, mole.
+    fn animals(metadata: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (column, class) in CLASSES.iter().enumerate() {
+            for sample in 0..4 {
+                let lit = |pixel: usize| u8::from(pixel % 4 == column) * (100 + sample);
+                let pixels: Vec<u8> = (0..16).map(lit).collect();
+                let file = folder.path().join(format!("images/{class}/{sample}.png"));
+                write_gray_png(&file, (4, 4), &pixels).unwrap();
+            }
+        }
+        let mut graph = GraphBuilder::new("animals");
+        let dims = [Dim::named("batch"), Dim::Fixed(1), Dim::Fixed(4), Dim::Fixed(4)];
+        let x = graph.input("x", Element::Float, &dims);
+        let flat = graph.node("Flatten", &[&x], &[]);
+        let weight = |i: usize| f32::from(u8::from((i / 3) % 4 == [2, 0, 1][i % 3]));
+        let weights: Vec<f32> = (0..48).map(weight).collect();
+        let weights = graph.weight("w", &[16, 3], &weights).unwrap();
+        let logits = graph.node("MatMul", &[&flat, &weights], &[]);
+        graph.output(&logits, "out", Element::Float, &[Dim::named("batch"), Dim::Fixed(3)]);
+        let mut bytes = graph.finish().unwrap();
+        // Entries of the metadata: field 14 of a model, with key and value as fields 1 and 2.
+        for (key, value) in metadata {
+            let text = |field: u8, text: &str| [&[field << 3 | 2, text.len() as u8], text.as_bytes()].concat();
+            let entry = [text(1, key), text(2, value)].concat();
+            bytes.extend([14 << 3 | 2, entry.len() as u8]);
+            bytes.extend(entry);
+        }
+        write_whole(&folder.path().join("model/animals.onnx"), &bytes).unwrap();
+        folder
+    }
+
+    /// The accuracy without masks, and what was warned of.
+    fn measured(folder: &Path, classes: &[&str]) -> Result<(f64, String)> {
+        let options = Perturb {
+            checkpoint: Some(Source::from(&*folder.join("model/animals.onnx").to_string_lossy())),
+            images: Some(folder.join("images")),
+            split: "all".to_string(),
+            classes: classes.iter().map(ToString::to_string).collect(),
+            masks: MaskOptions {
+                percents: vec![50.0],
+                kinds: vec![Shape::Top],
+                ..MaskOptions::default()
+            },
+            ..Perturb::default()
+        };
+        let scored = from_model(&options, &Session::silent())?;
+        let head = &scored.data.heads[0];
+        let right = head
+            .labels
+            .iter()
+            .zip(&head.baseline)
+            .filter(|(label, said)| label == said);
+        Ok((right.count() as f64 / 12.0, scored.sources.warnings.join("\n")))
+    }
+
+    #[test]
+    fn the_order_of_classes_is_told_found_or_guessed_aloud() {
+        let folder = animals(&[]);
+        let (accuracy, warnings) = measured(folder.path(), &[]).unwrap();
+        assert!(accuracy.abs() < 1e-12);
+        for words in [
+            "accuracy of 0.0000",
+            "probably wrong",
+            "as zebra, ant, mole the accuracy would be 1.0000",
+        ] {
+            assert!(warnings.contains(words), "{words}: {warnings}");
+        }
+        let is_right = |folder: &Path, classes: &[&str]| {
+            let (accuracy, warnings) = measured(folder, classes).unwrap();
+            assert!((accuracy - 1.0).abs() < 1e-12, "{accuracy}");
+            assert!(!warnings.contains("order of the folders"), "{warnings}");
+        };
+        is_right(folder.path(), &["zebra", "ant", "mole"]);
+        is_right(folder.path(), &["out=zebra,ant,mole"]);
+        for place in ["model", "images", "."] {
+            let file = folder.path().join(place).join("classes.txt");
+            write_whole(&file, b"zebra\r\nant\r\nmole\r\n").unwrap();
+            is_right(folder.path(), &[]);
+            // What was said goes before a file.
+            assert!(measured(folder.path(), &CLASSES).unwrap().0.abs() < 1e-12);
+            std::fs::remove_file(file).unwrap();
+        }
+        let error = measured(folder.path(), &["zebra", "ant", "moles"])
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(error.contains("folder mole") && error.contains("moles"), "{error}");
+        let error = measured(folder.path(), &["zebra", "ant"]).err().unwrap().to_string();
+        assert!(error.contains("2 names") && error.contains("3 classes"), "{error}");
+    }
+
+    #[test]
+    fn the_metadata_of_a_model_says_the_order_of_its_classes() {
+        for (key, value) in [
+            ("names", "{0: 'zebra', 1: 'ant', 2: 'mole'}"),
+            ("classes", "[\"zebra\", \"ant\", \"mole\"]"),
+            ("Labels", "zebra,ant,mole"),
+            ("out_classes", "('zebra', 'ant', 'mole')"),
+        ] {
+            let folder = animals(&[("stride", "32"), (key, value)]);
+            let (accuracy, warnings) = measured(folder.path(), &[]).unwrap();
+            assert!((accuracy - 1.0).abs() < 1e-12, "{key}: {accuracy} {warnings}");
+        }
+        let folder = animals(&[("names", "[__import__('os')]")]);
+        let error = measured(folder.path(), &[]).err().unwrap().to_string();
+        assert!(error.contains("`names`") && error.contains("`classes`"), "{error}");
+    }
 
     #[test]
     fn expected_accuracies_are_read_as_shares_and_percentages() {

@@ -32,7 +32,7 @@ enum Said {
 }
 
 /// Reads a folder of predictions, and the suffix that its perturbations have.
-pub fn read(folder: &Path, reader: &mut Reader) -> Result<(Perturbation, String)> {
+pub fn read(folder: &Path, told: &[String], reader: &mut Reader) -> Result<(Perturbation, String)> {
     for part in [LABELS, BASELINE] {
         if !folder.join(part).is_dir() {
             let there = match &folders(folder)?[..] {
@@ -47,6 +47,7 @@ pub fn read(folder: &Path, reader: &mut Reader) -> Result<(Perturbation, String)
     if names.is_empty() {
         bail!("{} holds no HEAD.npy", folder.join(LABELS).display());
     }
+    let told = super::classes::said(told, &names)?;
     let mut sets = Vec::new();
     let mut suffix = None;
     for part in folders(folder)? {
@@ -85,7 +86,7 @@ pub fn read(folder: &Path, reader: &mut Reader) -> Result<(Perturbation, String)
     };
     let mut all_heads = Vec::new();
     let mut of_sets: Vec<Vec<Vec<u32>>> = vec![Vec::new(); sets.len()];
-    for name in &names {
+    for (name, told) in names.iter().zip(told) {
         let said = |part: &str, reader: &mut Reader| said(&folder.join(part).join(format!("{name}.npy")), reader);
         let labels = said(LABELS, reader)?;
         let baseline = said(BASELINE, reader)?;
@@ -94,7 +95,10 @@ pub fn read(folder: &Path, reader: &mut Reader) -> Result<(Perturbation, String)
             perturbed.push(said(part, reader)?);
         }
         let everything = || [&labels, &baseline].into_iter().chain(&perturbed);
-        let classes = classes(folder, name, &mut everything())?;
+        let classes = match told {
+            Some(classes) => classes,
+            None => classes(folder, name, &mut everything())?,
+        };
         let code = |part: &str, said: &Said| -> Result<Vec<u32>> {
             let codes = codes(said, &classes).with_context(|| format!("{part}/{name}.npy"))?;
             let rows = orders.get(part).map_or(codes.len(), Vec::len);
@@ -256,7 +260,7 @@ fn classes(folder: &Path, head: &str, said: &mut dyn Iterator<Item = &Said>) -> 
     if !names.is_empty() && count > 0 {
         bail!(
             "head `{head}` has names of classes in some folders and numbers in others; say which number is which name in \
-             {CLASSES}/{head}.txt, a name per line"
+             `classes`, or in {CLASSES}/{head}.txt, a name per line"
         );
     }
     Ok(if names.is_empty() {

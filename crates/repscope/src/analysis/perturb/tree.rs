@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use repscope_core::random;
 use repscope_io::{BadImages, Data, Images, InputPath, read_array, read_texts};
 
+use super::classes::Named;
 use crate::search::list;
 
 /// Images with a class from each level of folders.
@@ -108,6 +109,34 @@ impl Tree {
 }
 
 impl Level {
+    /// Puts the classes into the order of the outputs of a head. Outputs may know classes that have no folder here.
+    pub fn order(&mut self, head: &str, width: usize, named: &Named) -> Result<()> {
+        let Named { names, from } = named;
+        if names.len() != width {
+            let count = names.len();
+            bail!(
+                "{from} has {count} names, but the head {head} tells {width} classes apart; give a name for each output in `classes`"
+            );
+        }
+        if let Some(twice) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+            bail!("{from} names the class {} twice; the names of a head differ", twice.1);
+        }
+        let place = |class: &String| match names.iter().position(|name| name == class) {
+            Some(place) => Ok(place as u32),
+            None => bail!(
+                "{from} does not name the class of the folder {class}, only {}; folders and classes need the same names, so rename the \
+                 folders, leave some out with `exclude`, or give other names in `classes`",
+                list(names.iter().map(String::as_str))
+            ),
+        };
+        let places = self.classes.iter().map(place).collect::<Result<Vec<u32>>>()?;
+        for label in &mut self.labels {
+            *label = places[*label as usize];
+        }
+        self.classes = names.clone();
+        Ok(())
+    }
+
     fn of(names: &[&str]) -> Self {
         let mut classes: Vec<&str> = names.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
         if let Some(mut numbered) = numbered(&classes) {
@@ -242,5 +271,25 @@ mod tests {
         let level = Level::of(&["8PSK", "16QAM", "BPSK"]);
         assert_eq!(level.classes, ["16QAM", "8PSK", "BPSK"]);
         assert_eq!(Level::of(&["a1", "b2"]).classes, ["a1", "b2"]);
+    }
+
+    #[test]
+    fn classes_are_put_into_the_order_of_the_outputs() {
+        let mut level = Level::of(&["cat", "dog", "cat"]);
+        let named = |names: &[&str]| Named {
+            names: names.iter().map(ToString::to_string).collect(),
+            from: "classes.txt".to_string(),
+        };
+        for (names, words) in [
+            (&["dog", "cat"][..], "2 names"),
+            (&["dog", "emu", "fox"], "folder cat"),
+            (&["cat", "dog", "dog"], "twice"),
+        ] {
+            let error = level.order("out", 3, &named(names)).unwrap_err().to_string();
+            assert!(error.contains(words) && error.contains("classes.txt"), "{error}");
+        }
+        level.order("out", 3, &named(&["dog", "emu", "cat"])).unwrap();
+        assert_eq!(level.labels, [2, 0, 2]);
+        assert_eq!(level.classes, ["dog", "emu", "cat"]);
     }
 }
