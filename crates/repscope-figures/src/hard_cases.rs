@@ -621,12 +621,12 @@ fn a_figure_of_many_large_maps_stays_small_and_says_so_once() {
 
 #[test]
 fn a_figure_fits_its_page_in_height_and_keeps_letters_of_five_points() {
-    for (models, width, kinds) in [
-        (5, Width::OneColumn, 0..KINDS),
-        (12, Width::OneColumn, 0..4),
-        (12, Width::TwoColumns, 0..KINDS),
-    ] {
-        let figure = figure(models, 9, 1.0, 3, kinds);
+    let scatter = |panel: &Panel| matches!(panel.content, Content::Scatter(_));
+    let kind = (0..KINDS)
+        .find(|kind| scatter(&panel(*kind, 3, 9, 1.0)))
+        .expect("a scatter plot");
+    for (count, width) in [(4, Width::OneColumn), (6, Width::OneColumn), (18, Width::TwoColumns)] {
+        let figure = figure(3, 9, 1.0, 3, std::iter::repeat_n(kind, count));
         let free = Style {
             width,
             ..Style::default()
@@ -638,9 +638,9 @@ fn a_figure_fits_its_page_in_height_and_keeps_letters_of_five_points() {
         let (before, after) = (draw(&figure, &free), draw(&figure, &bound));
         let mm = |drawing: &Drawing| drawing.size.1 / 72.0 * 25.4;
         assert!(mm(&before) > 230.0, "{width:?} is no case: {} mm", mm(&before));
-        assert!(mm(&after) <= 230.0, "{models} models, {width:?}: {} mm", mm(&after));
+        assert!(mm(&after) <= 230.0, "{count} panels, {width:?}: {} mm", mm(&after));
         assert_eq!(before.size.0, after.size.0);
-        assert_texts_are_apart(&figure, &bound, &format!("{models} models on a page of {width:?}"));
+        assert_texts_are_apart(&figure, &bound, &format!("{count} panels on a page of {width:?}"));
         let sizes = after.svg.split("font-size=\"").skip(1);
         let sizes = sizes.filter_map(|rest| rest.split('"').next()?.parse::<f64>().ok());
         // Notes are a tenth smaller than the other letters.
