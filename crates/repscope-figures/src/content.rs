@@ -228,6 +228,18 @@ pub struct Bars {
     pub references: Vec<Reference>,
     /// The mark of a value.
     pub look: BarsLook,
+    /// What a group is.
+    pub grouping: Grouping,
+}
+
+/// What a group of bars is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Grouping {
+    /// A category, with a mark for each series.
+    #[default]
+    Category,
+    /// A series, with a mark for each category, told apart by shape and shade: for many series. The axis names the series.
+    Series,
 }
 
 /// The mark of a value.
@@ -236,7 +248,7 @@ pub enum BarsLook {
     /// A bar from zero.
     #[default]
     Bars,
-    /// A point on its interval: for estimates whose intervals are wide, such as correlations.
+    /// A point on its interval: for estimates whose intervals are wide, such as correlations, and for many series.
     Points,
 }
 

@@ -13,6 +13,9 @@ use crate::subsample::{MOST_IN_FIGURE, share_out};
 use crate::text::{LINE, clean, wrap};
 use std::collections::BTreeSet;
 
+/// Distance of columns, in units of the letters' size.
+pub(crate) const GAP: f64 = 2.2;
+
 /// A panel with everything measured but its vertical place.
 pub(crate) struct Laid<'a> {
     pub plan: Plan<'a>,
@@ -54,11 +57,12 @@ impl Laid<'_> {
 /// Cells of the grid, row by row.
 pub(crate) fn place<'a>(scene: &'a Scene<'a>, inner: f64, outer: f64) -> Vec<Laid<'a>> {
     let em = scene.em;
-    let gap = 2.2 * em;
+    let gap = GAP * em;
     // Below 17 letters' sizes (42 mm at 7 points) a plot is more margin than data.
     let fitting = ((inner + gap) / (15.0 * em + gap)) as usize;
     let most = fitting.max(1).min(scene.figure.panels.len().max(1));
-    let columns = scene.figure.columns.clamp(1, most);
+    let wished = scene.figure.columns.clamp(1, most);
+    let columns = scene.columns.unwrap_or(wished);
     let column_width = (inner - gap * (columns - 1) as f64) / columns as f64;
     let (mut row, mut column) = (0, 0);
     let mut panels = Vec::new();
@@ -84,7 +88,7 @@ pub(crate) fn place<'a>(scene: &'a Scene<'a>, inner: f64, outer: f64) -> Vec<Lai
         let mut notes = plan.notes.clone();
         notes.extend((!panel.note.is_empty()).then(|| panel.note.clone()));
         panels.push(Laid {
-            letter: if lettered { letter(index) } else { String::new() },
+            letter: if lettered { panel_letter(index) } else { String::new() },
             title: vec![clean(&panel.title)],
             key: arrange(&[], 0.0, em),
             notes,
@@ -143,11 +147,19 @@ fn share_labels(scene: &Scene, panels: &mut [Laid]) {
 fn spans(scene: &Scene, columns: usize, column_width: f64) -> Vec<usize> {
     let spans = scene.figure.panels.iter().map(|panel| panel.span.clamp(1, columns));
     let mut spans: Vec<usize> = spans.collect();
+    if scene.columns.is_some() {
+        let tables = spans.iter_mut().zip(&scene.figure.panels);
+        let tables = tables.filter(|(_, panel)| matches!(panel.content, Content::Table(_)));
+        tables.for_each(|(span, _)| *span = columns);
+    }
     if column_width >= 24.0 * scene.em {
         return spans;
     }
     for (span, panel) in spans.iter_mut().zip(&scene.figure.panels) {
         let wished = match &panel.content {
+            // Where height is scarce, plots are as narrow as their column, and tables as wide as the figure.
+            Content::Heatmap(_) if scene.columns.is_some() => 18.0,
+            _ if scene.columns.is_some() => 0.0,
             Content::Scatter(_) | Content::Map(_) | Content::Shares(_) => 18.0,
             Content::Heatmap(_) | Content::Table(_) => 22.0,
             _ => 0.0,
@@ -171,13 +183,13 @@ fn spans(scene: &Scene, columns: usize, column_width: f64) -> Vec<usize> {
     spans
 }
 
-/// a, b, … z, aa, ab, …
-fn letter(index: usize) -> String {
+/// The letter of a panel: a, b, … z, aa, ab, …
+pub fn panel_letter(index: usize) -> String {
     let last = char::from(b'a' + (index % 26) as u8);
     let before = if index < 26 {
         String::new()
     } else {
-        letter(index / 26 - 1)
+        panel_letter(index / 26 - 1)
     };
     format!("{before}{last}")
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Figures that break layouts: no text may touch another or leave the figure, whatever the names, numbers and widths.
 
-use crate::layout::draw;
+use crate::layout::{Drawing, draw};
 use crate::svg::Rect;
 use crate::*;
 
@@ -617,4 +617,95 @@ fn a_figure_of_many_large_maps_stays_small_and_says_so_once() {
         assert!(svg.contains("a–l: 1000 of 3000 points are drawn"));
         assert_eq!(svg.matches("points are drawn").count(), 1);
     }
+}
+
+#[test]
+fn a_figure_fits_its_page_in_height_and_keeps_letters_of_five_points() {
+    let scatter = |panel: &Panel| matches!(panel.content, Content::Scatter(_));
+    let kind = (0..KINDS)
+        .find(|kind| scatter(&panel(*kind, 3, 9, 1.0)))
+        .expect("a scatter plot");
+    for (count, width) in [(4, Width::OneColumn), (6, Width::OneColumn), (18, Width::TwoColumns)] {
+        let figure = figure(3, 9, 1.0, 3, std::iter::repeat_n(kind, count));
+        let free = Style {
+            width,
+            ..Style::default()
+        };
+        let bound = Style {
+            most_height: Some(230.0),
+            ..free.clone()
+        };
+        let (before, after) = (draw(&figure, &free), draw(&figure, &bound));
+        let mm = |drawing: &Drawing| drawing.size.1 / 72.0 * 25.4;
+        assert!(mm(&before) > 230.0, "{width:?} is no case: {} mm", mm(&before));
+        assert!(mm(&after) <= 230.0, "{count} panels, {width:?}: {} mm", mm(&after));
+        assert_eq!(before.size.0, after.size.0);
+        assert_texts_are_apart(&figure, &bound, &format!("{count} panels on a page of {width:?}"));
+        let sizes = after.svg.split("font-size=\"").skip(1);
+        let sizes = sizes.filter_map(|rest| rest.split('"').next()?.parse::<f64>().ok());
+        // Notes are a tenth smaller than the other letters.
+        assert!(sizes.fold(f64::MAX, f64::min) >= 4.5);
+    }
+    // What fits is drawn as ever.
+    let small = figure(2, 9, 1.0, 2, 0..2);
+    let bound = Style {
+        most_height: Some(230.0),
+        ..Style::default()
+    };
+    assert_eq!(to_svg(&small, &bound), to_svg(&small, &Style::default()));
+}
+
+#[test]
+fn notes_below_a_figure_are_left_to_the_caption() {
+    let mut figure = figure(2, 9, 1.0, 2, 0..1);
+    figure.notes = vec!["N = 1797.".into()];
+    figure.panels[0].note = "One value is missing.".into();
+    let style = Style {
+        notes: Notes::LeftOut,
+        ..Style::default()
+    };
+    let (with, without) = (draw(&figure, &Style::default()), draw(&figure, &style));
+    assert!(with.svg.contains("N = 1797.") && !without.svg.contains("N = 1797."));
+    assert!(without.svg.contains("One value is missing."));
+    assert!(without.size.1 < with.size.1);
+}
+
+#[test]
+fn groups_of_many_series_have_a_row_each_and_a_key_of_categories() {
+    let rows = (0..30).map(|series| BarRow {
+        series,
+        bars: [0.9, 0.8]
+            .map(|top| Measured {
+                value: Some(top - 0.01 * series as f64),
+                interval: None,
+            })
+            .to_vec(),
+    });
+    let bars = Bars {
+        axis: Axis::linear("agreement").covering(&[0.0, 1.0]),
+        orientation: Orientation::Horizontal,
+        categories: vec!["NMI".into(), "AMI".into()],
+        rows: rows.collect(),
+        chance: vec![Some(0.1), None],
+        look: BarsLook::Points,
+        grouping: Grouping::Series,
+        ..Bars::default()
+    };
+    let figure = Figure {
+        series: (0..30).map(|model| format!("model-{model:02}")).collect(),
+        panels: vec![Panel::new("Agreement", bars)],
+        columns: 1,
+        ..Figure::default()
+    };
+    let style = Style {
+        width: Width::OneColumn,
+        ..Style::default()
+    };
+    assert_texts_are_apart(&figure, &style, "30 rows of two points");
+    let drawing = draw(&figure, &style);
+    let words: Vec<&str> = drawing.texts.iter().map(|(text, _)| text.as_str()).collect();
+    for word in ["model-00", "model-29", "NMI", "AMI", "chance", "Sorted by NMI."] {
+        assert_eq!(words.iter().filter(|text| **text == word).count(), 1, "{word}");
+    }
+    assert_eq!(drawing.svg.matches("<use ").count(), 62, "60 points and two in the key");
 }

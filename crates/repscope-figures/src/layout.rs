@@ -4,13 +4,13 @@
 //! Plots of a row share their lower edge, and their upper one unless a long key stands above one of them.
 
 use crate::axes::{draw_axes, draw_color_bar, draw_grid};
-use crate::content::Weight;
-use crate::figure::{Figure, Legend};
-use crate::grid::{Laid, measure, place};
+use crate::content::{Content, Weight};
+use crate::figure::{Figure, Legend, Panel};
+use crate::grid::{GAP, Laid, measure, place};
 use crate::legend::{KeyEntry, Sample, arrange};
 use crate::palette::{Ink, hex};
 use crate::plan::{AxisPlan, Frame, Scene, Shown};
-use crate::style::{Background, FontIn, Style};
+use crate::style::{Background, FontIn, Notes, Style};
 use crate::subset::font_faces;
 use crate::svg::{Anchor, Rect, Short, Svg, escape};
 use crate::text::{CAPITAL, FAMILY, LINE, clean, width, wrap};
@@ -25,18 +25,63 @@ pub(crate) struct Drawing {
     pub size: (f64, f64),
 }
 
+/// Sizes of letters of a figure that would be too high for its page. Journals print none below 5 points.
+const SMALLER: [f64; 3] = [7.0, 6.0, 5.0];
+
+/// Draws a figure. One that is too high gets more columns, then smaller letters: the first that fits, or else the lowest.
 pub(crate) fn draw(figure: &Figure, style: &Style) -> Drawing {
-    let em = style.letters();
+    let mut lowest = draw_at(figure, style, style.letters(), None);
+    let Some(most) = style.most_height.map(|mm| mm / 25.4 * 72.0) else {
+        return lowest;
+    };
+    for size in SMALLER {
+        let em = style.letters().min(size);
+        for columns in 1..=most_columns(figure, style, em) {
+            if lowest.size.1 <= most {
+                return lowest;
+            }
+            let next = draw_at(figure, style, em, Some(columns));
+            if next.size.1 < lowest.size.1 {
+                lowest = next;
+            }
+        }
+    }
+    lowest
+}
+
+/// Columns in which plots can still be read. Clouds of points need less width than names and bars.
+fn most_columns(figure: &Figure, style: &Style, em: f64) -> usize {
+    let plots = || {
+        figure
+            .panels
+            .iter()
+            .filter(|panel| !matches!(panel.content, Content::Table(_)))
+    };
+    let is_cloud = |panel: &Panel| {
+        matches!(
+            panel.content,
+            Content::Map(_) | Content::Scatter(_) | Content::Images(_)
+        )
+    };
+    let least = if plots().all(is_cloud) { 9.0 } else { 14.0 } * em;
+    let inner = style.width_points() - 1.6 * em;
+    let fitting = ((inner + GAP * em) / (least + GAP * em)) as usize;
+    fitting.min(plots().count()).max(1)
+}
+
+fn draw_at(figure: &Figure, style: &Style, em: f64, columns: Option<usize>) -> Drawing {
     let scene = Scene {
         figure,
         style,
         ink: Ink::of(style.theme),
         em,
+        columns,
     };
     let outer = 0.8 * em;
     let total = style.width_points();
     let inner = total - 2.0 * outer;
     let mut panels = place(&scene, inner, outer);
+    let shared = shared_key(&scene, &mut panels);
     measure(&scene, &mut panels);
 
     let mut svg = Svg::default();
@@ -50,7 +95,8 @@ pub(crate) fn draw(figure: &Figure, style: &Style) -> Drawing {
     if !title.is_empty() {
         y += 0.5 * em;
     }
-    let legend = arrange(&legend_entries(&scene, &panels), inner, em);
+    let entries = legend_entries(&scene, &panels).into_iter().chain(shared);
+    let legend = arrange(&entries.collect::<Vec<_>>(), inner, em);
     let centered = outer + (inner - legend.width) / 2.0;
     if figure.legend == Legend::Above && legend.height() > 0.0 {
         legend.draw(centered, y, "series legend", &scene, &mut svg);
@@ -62,7 +108,11 @@ pub(crate) fn draw(figure: &Figure, style: &Style) -> Drawing {
         legend.draw(centered, y, "series legend", &scene, &mut svg);
         y += legend.height();
     }
-    for note in foot(&scene, &panels) {
+    let notes = match style.notes {
+        Notes::Drawn => foot(&scene, &panels),
+        Notes::LeftOut => Vec::new(),
+    };
+    for note in notes {
         y += 0.45 * em;
         for line in wrap(&clean(&note), inner, 0.9 * em, Weight::Regular) {
             y += 0.9 * LINE * em;
@@ -71,6 +121,21 @@ pub(crate) fn draw(figure: &Figure, style: &Style) -> Drawing {
         }
     }
     finish(&scene, svg, (total, y + outer))
+}
+
+/// Where height is scarce, maps of the same classes have one key, which goes to the legend.
+fn shared_key(scene: &Scene, panels: &mut [Laid]) -> Vec<KeyEntry> {
+    let is_map = |index: usize| matches!(scene.figure.panels[index].content, Content::Map(_));
+    let maps: Vec<usize> = (0..panels.len()).filter(|index| is_map(*index)).collect();
+    let [first, _, ..] = maps[..] else { return Vec::new() };
+    let key = |index: usize| format!("{:?}", panels[index].plan.key);
+    let is_same = maps.iter().all(|index| key(*index) == key(first));
+    if scene.columns.is_none() || scene.figure.legend == Legend::Hidden || !is_same {
+        return Vec::new();
+    }
+    let shared = panels[first].plan.key.clone();
+    maps.iter().for_each(|index| panels[*index].plan.key.clear());
+    shared
 }
 
 /// Series that a reader could not name without a legend.

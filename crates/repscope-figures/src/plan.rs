@@ -17,6 +17,8 @@ pub(crate) struct Scene<'a> {
     pub ink: Ink,
     /// Size of letters, the unit of all distances.
     pub em: f64,
+    /// Columns of panels, where the figure would be too high for its page otherwise.
+    pub columns: Option<usize>,
 }
 
 impl Scene<'_> {

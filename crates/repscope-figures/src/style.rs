@@ -8,6 +8,11 @@ pub struct Style {
     pub theme: Theme,
     /// Width of the whole figure; the height follows from the content.
     pub width: Width,
+    /// The figure is at most this high, in millimeters, where that is possible: panels move closer together first, then letters
+    /// become smaller, down to 5 points. `None`: as high as its content.
+    pub most_height: Option<f64>,
+    /// Whether the sentences below the figure are drawn.
+    pub notes: Notes,
     /// Size of most letters in points; 7 is what journals require. Kept within 4 and 24.
     pub font_size: f64,
     /// Whether an SVG carries its font. A page with many figures embeds it once: [`font_css`](crate::font_css).
@@ -24,6 +29,8 @@ impl Default for Style {
         Self {
             theme: Theme::Light,
             width: Width::TwoColumns,
+            most_height: None,
+            notes: Notes::Drawn,
             font_size: 7.0,
             font: FontIn::Svg,
             background: Background::Painted,
@@ -101,4 +108,14 @@ pub enum Background {
     Painted,
     /// Left to the page.
     Transparent,
+}
+
+/// Whether the sentences below a figure are drawn. Those below a single panel, such as why a value is missing, always are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Notes {
+    /// Below the figure.
+    #[default]
+    Drawn,
+    /// Left to the caption of a paper.
+    LeftOut,
 }

@@ -38,7 +38,8 @@ pub struct Compare {
         required_unless_present = "models",
         conflicts_with_all = [
             "models", "states", "next_states", "episodes", "labels", "views", "pool", "ids", "only", "skip", "k", "knn_k",
-            "sample", "rank_by", "clusters", "output_dir", "seed", "level", "no_figures", "figure_format", "figure_width"
+            "sample", "rank_by", "clusters", "output_dir", "seed", "level", "no_figures", "figure_format", "figure_width",
+            "no_caption", "panel"
         ]
     )]
     pub results: Option<PathBuf>,

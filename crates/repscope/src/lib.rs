@@ -24,6 +24,7 @@ mod encode;
 pub mod encoding;
 mod error;
 mod evaluation;
+mod figure_files;
 mod functions;
 pub mod gate;
 #[doc(hidden)] // for benchmarks

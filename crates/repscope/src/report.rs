@@ -18,6 +18,7 @@ use crate::analysis::{Declared, Preset, named};
 use crate::compare::{self, COMPARE};
 use crate::evaluation::plan::Extra;
 use crate::evaluation::{folder, parts};
+use crate::figure_files::{self, chosen};
 use crate::options::{FigureFormat, FigureOptions};
 use crate::report_page::{self, describe};
 use crate::search::list;
@@ -280,6 +281,14 @@ impl Report {
 
     /// Writes the files of one analysis into its folder below `root`. The document comes last: where it is, the rest is.
     pub fn write(&self, root: &Path, figures: &FigureOptions) -> Result<Written> {
+        let written = self.write_own(root, figures)?;
+        // Behind the files: a wrong name of a panel does not cost the results.
+        self.check_panels(figures)?;
+        Ok(written)
+    }
+
+    /// The same, where other analyses may have the panels that are requested.
+    pub(crate) fn write_own(&self, root: &Path, figures: &FigureOptions) -> Result<Written> {
         let folder = self.analysis().map_or(root.to_path_buf(), |own| root.join(own.folder));
         self.extra.write(self, &folder)?;
         let written = self.write_files(root, figures)?;
@@ -289,6 +298,21 @@ impl Report {
 
     /// Writes CSV files and figures of all analyses, and the maps.
     pub fn write_all(&self, root: &Path, figures: &FigureOptions) -> Result<Written> {
+        let written = self.write_all_files(root, figures)?;
+        self.check_panels(figures)?;
+        Ok(written)
+    }
+
+    /// Refuses names that are no panels of the figures of these results.
+    pub fn check_panels(&self, figures: &FigureOptions) -> Result<()> {
+        if figures.panel.is_empty() || figures.no_figures {
+            return Ok(());
+        }
+        let all = self.all_figures();
+        figure_files::check(all.iter().map(|(_, named)| named), figures)
+    }
+
+    fn write_all_files(&self, root: &Path, figures: &FigureOptions) -> Result<Written> {
         let mut written = Written::default();
         if self.document.command == COMPARE {
             written.add(self.write_tables(root)?);
@@ -331,7 +355,8 @@ impl Report {
         let figures = if options.no_figures {
             Vec::new()
         } else {
-            describe(&self.results, &self.document.command, self.seed())
+            let all = describe(&self.results, &self.document.command, self.seed());
+            chosen(all, options)
         };
         for (name, bytes) in report_page::draw_files(&figures, options, is_wanted)? {
             write_whole(&root.join(name), &bytes)?;

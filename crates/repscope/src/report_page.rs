@@ -6,13 +6,14 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use rayon::prelude::*;
 use repscope_core::{Analysis, Results};
-use repscope_figures::{Style, to_pdf, to_png, to_svg};
+use repscope_figures::{Notes, Style, to_pdf, to_png, to_svg};
 use repscope_io::{ResultsDocument, write_whole};
 use repscope_render::{InputLine, NamedFigure, Page, figures, report_html};
 
 use crate::analysis::{ANALYSES, Origin, declared};
 use crate::compare::COMPARE;
 use crate::evaluation::parts;
+use crate::figure_files::chosen;
 use crate::gate::models;
 use crate::options::{FigureFormat, FigureOptions};
 use crate::report::{Report, Written, counted};
@@ -56,7 +57,7 @@ pub fn draw_maps(report: &Report, root: &Path, options: &FigureOptions) -> Resul
     if options.no_figures {
         return Ok(Written::default());
     }
-    let maps = maps(report);
+    let maps = chosen(maps(report), options);
     for (name, bytes) in draw_files(&maps, options, |_| true)? {
         write_whole(&root.join(name), &bytes)?;
     }
@@ -159,6 +160,9 @@ pub fn figure_path(named: &NamedFigure, format: FigureFormat) -> String {
     format!("{}.{}", named.path, format.name())
 }
 
+/// Height in millimeters that a page of a journal leaves to a figure and a short caption.
+const PAGE_HEIGHT: f64 = 230.0;
+
 /// Draws the figures that are `wanted`, on all threads. A path below the output folder and the bytes of each file.
 pub fn draw_files(
     figures: &[NamedFigure],
@@ -167,6 +171,12 @@ pub fn draw_files(
 ) -> Result<Vec<(String, Vec<u8>)>> {
     let style = Style {
         width: options.figure_width,
+        most_height: Some(PAGE_HEIGHT),
+        notes: if options.no_caption {
+            Notes::LeftOut
+        } else {
+            Notes::Drawn
+        },
         ..Style::default()
     };
     let mut tasks = Vec::new();

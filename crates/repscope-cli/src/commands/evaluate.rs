@@ -39,6 +39,7 @@ pub fn run(request: Evaluate, matches: &ArgMatches) -> Result<ExitCode> {
     warn(report, to.quiet);
     show(report, to)?;
     let mut code = conclude(done.gates.as_ref(), to)?;
+    report.check_panels(&to.figures)?;
     let samples = if report.has_samples() { ", samples.npz" } else { "" };
     let files = format!("results.json{samples} and report.html are in {}", root.display());
     say(to.quiet, &files);

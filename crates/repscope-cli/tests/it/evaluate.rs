@@ -785,6 +785,49 @@ fn figures_have_the_formats_and_the_width_that_were_asked_for() {
 }
 
 #[test]
+fn a_panel_without_a_caption_is_a_figure_of_its_own() {
+    let folder = Folder::with_arrays();
+    let command = "manifold --model z=z.npy --figure-format svg";
+    folder.good(command);
+    let figures = "evaluation_plots/manifold_dimension/manifold_dimension_analysis";
+    let whole = folder.read(&format!("{figures}.svg"));
+    assert!(whole.contains(">N = ") && whole.contains(">Summary<"), "{whole}");
+    let run = folder.good(&format!("{command} --panel summary --panel A --no-caption"));
+    assert!(run.stderr.contains("1 figure (svg)"), "{}", run.stderr);
+    let names = std::fs::read_dir(folder.path().join("evaluation_plots/manifold_dimension")).expect("a folder");
+    let mut names = names.map(|entry| entry.expect("a file").file_name().to_string_lossy().into_owned());
+    let own = names.find(|name| name.starts_with("manifold_dimension_analysis_a_"));
+    let own = folder.read(&format!(
+        "evaluation_plots/manifold_dimension/{}",
+        own.expect("a figure")
+    ));
+    assert_eq!(own.matches("class=\"panel\"").count(), 2);
+    assert!(own.contains(">Summary<") && !own.contains(">N = "), "{own}");
+    assert_eq!(folder.read(&format!("{figures}.svg")), whole, "the whole figure stays");
+
+    // Results are kept where the name of a panel is wrong.
+    let run = folder.run(&format!("{command} --panel nothing --output-dir other"));
+    assert!(
+        run.code == 2 && run.stderr.contains("no panel `nothing`"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("`Participation ratio`"), "{}", run.stderr);
+    assert!(folder.path().join("other/manifold_dimension/results.json").exists());
+    let run = folder.good(
+        "evaluate --model z=z.npy --labels labels.npy --only manifold,geometry --panel summary --figure-format svg",
+    );
+    assert!(!run.stderr.contains("no panel"), "{}", run.stderr);
+    let run = folder
+        .run("evaluate --model z=z.npy --labels labels.npy --only manifold,geometry --panel x --figure-format svg");
+    assert!(
+        run.code == 2 && run.stderr.contains("geometry_analysis: a `"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
 fn samples_of_an_earlier_command_are_not_left_beside_another_document() {
     let folder = Folder::with_arrays();
     folder.good("geometry --model z=z.npy --labels labels.npy --no-figures");

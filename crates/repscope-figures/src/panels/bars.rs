@@ -5,12 +5,12 @@ use super::bar_labels::{Bar, Run, draw_labels, label_width, make_room};
 use super::scatter::{left_out, nothing};
 use super::slots::{Groups, Slots};
 use super::{Room, words};
-use crate::content::{Bars, BarsLook, Measured, Orientation, Weight};
+use crate::content::{Bars, BarsLook, Grouping, Measured, Orientation, Weight};
 use crate::figure::Scale;
 use crate::legend::{KeyEntry, Sample};
 use crate::names::NAMES;
 use crate::number::{Alike, number};
-use crate::palette::mix;
+use crate::palette::{Rgb, mix};
 use crate::plan::{AxisPlan, Frame, Plan, Scene, reference_key, reference_values};
 use crate::svg::{Anchor, Short, Stroke, Svg};
 use crate::text::widest;
@@ -26,7 +26,14 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
         return words::plan(scene, nothing(given, scale == Scale::Log));
     }
     let series = bars.rows.iter().map(|row| row.series).collect();
-    let layout = Groups::new(scene, &bars.categories, series, bars.orientation);
+    let is_by_series = bars.grouping == Grouping::Series && !bars.categories.is_empty();
+    let mut layout = match is_by_series {
+        true => Groups::new(scene, &[], series, bars.orientation),
+        false => Groups::new(scene, &bars.categories, series, bars.orientation),
+    };
+    if is_by_series {
+        layout.members = bars.categories.len();
+    }
     let (groups, members, by_series) = (layout.names.len(), layout.members, layout.by_series);
     let vertical = layout.vertical;
     let filled: f64 = match (groups * members, members) {
@@ -36,6 +43,10 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
     };
     let per_bar = if members == 1 { 1.9 } else { 1.25 };
     let height = layout.height(per_bar * em / filled.max(0.6), room.width, em);
+    // Many points lie close together, as long as each name still has a line of its own.
+    let is_dense = bars.look == BarsLook::Points;
+    let dense = is_dense.then(|| layout.close_height(room.width, em)).flatten();
+    let height = move |wide: f64| dense.unwrap_or_else(|| height(wide));
 
     let plot = (room.width - margin(bars, &layout.names, room.width, em)).max(4.0 * em);
     let high = height(plot - room.beyond);
@@ -49,7 +60,11 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
     let values = all().filter_map(|bar| value(bar, scale));
     let longest = values.map(|v| label_width(&written.text(v), em)).fold(0.0, f64::max);
     let free = if members == 1 { slot } else { thickness };
-    let run = if !vertical {
+    let run = if is_by_series {
+        None
+    } else if dense.is_some() {
+        (slot >= 1.3 * em).then_some(Run::Flat)
+    } else if !vertical {
         (thickness >= em).then_some(Run::Flat)
     } else if longest + 0.3 * em <= free {
         Some(Run::Flat)
@@ -111,8 +126,20 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
         }
     };
     let numbers = AxisPlan::numbers(range, &bars.axis);
-    let mut plan = layout.plan(numbers, &bars.category_label, Box::new(draw));
+    let label = if is_by_series { "" } else { &bars.category_label };
+    let mut plan = layout.plan(numbers, label, Box::new(draw));
     plan.height = Box::new(height);
+    if is_by_series {
+        for (position, name) in bars.categories.iter().enumerate() {
+            let color = category_color(scene, bars, position);
+            let label = match position {
+                0 if !bars.category_label.is_empty() => format!("{}: {name}", bars.category_label),
+                _ => name.clone(),
+            };
+            plan.key.push(KeyEntry::new(Sample::Dot(position, color), &label, None));
+        }
+        plan.notes.extend(order(bars));
+    }
     if bars.chance.iter().any(Option::is_some) {
         let sample = Sample::Line(chance_stroke(scene));
         plan.key.push(KeyEntry::new(sample, "chance", None));
@@ -120,6 +147,24 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
     plan.key.extend(reference_key(scene, &bars.references));
     plan.notes.extend(left_out(given - drawn, scale == Scale::Log));
     plan
+}
+
+/// By which category the series are sorted, if they are.
+fn order(bars: &Bars) -> Option<String> {
+    let values = bars.rows.iter().filter_map(|row| row.bars.first()?.value);
+    let values: Vec<f64> = values.collect();
+    let is_sorted = values.is_sorted() || values.is_sorted_by(|a, b| a >= b);
+    let name = bars.categories.first().filter(|_| is_sorted && values.len() > 2)?;
+    Some(match bars.category_label.as_str() {
+        "" => format!("Sorted by {name}."),
+        label => format!("Sorted by {label} = {name}."),
+    })
+}
+
+/// The shade of a category where the series are groups.
+fn category_color(scene: &Scene, bars: &Bars, position: usize) -> Rgb {
+    let last = bars.categories.len().max(2) - 1;
+    scene.ink.point(0.8 * position as f64 / last as f64)
 }
 
 /// Height of upright bars and boxes. Wide plots are flatter: long bars say no more than short ones.
@@ -145,7 +190,9 @@ fn margin(bars: &Bars, names: &[String], cell: f64, em: f64) -> f64 {
     let widest = widest(names.iter().map(String::as_str), em, Weight::Regular);
     match bars.orientation {
         Orientation::Vertical => 7.0 * em,
-        Orientation::Horizontal if bars.category_label.is_empty() => widest.min(NAMES * cell) + 1.5 * em,
+        Orientation::Horizontal if bars.category_label.is_empty() || bars.grouping == Grouping::Series => {
+            widest.min(NAMES * cell) + 1.5 * em
+        }
         Orientation::Horizontal => widest.min(NAMES * cell) + 3.2 * em,
     }
 }
@@ -204,10 +251,15 @@ impl Marks<'_> {
     /// A point for each value, over its interval.
     fn points(&self, svg: &mut Svg) {
         let (scene, frame) = (self.scene, self.slots.frame);
-        let r = (0.3 * self.slots.thickness()).min(0.36 * scene.em);
+        let by_category = self.is_by_series();
+        let least = if by_category { 0.24 * scene.em } else { 0.0 };
+        let r = (0.3 * self.slots.thickness()).min(0.36 * scene.em).max(least);
         self.each(svg, |series, position, middle, bar, svg| {
-            let color = scene.ink.series(series);
-            let id = scene.marker(&format!("{}b", frame.id), series, r, color, 1.0, svg);
+            let (shape, color) = match by_category {
+                true => (position, category_color(scene, self.bars, position)),
+                false => (series, scene.ink.series(series)),
+            };
+            let id = scene.marker(&format!("{}b", frame.id), shape, r, color, 1.0, svg);
             if let Some(value) = self.value(bar) {
                 let (x, y) = self.slots.point(middle, value);
                 svg.mark(&id, x, y, &self.title(series, position, value, bar.interval));
@@ -241,7 +293,15 @@ impl Marks<'_> {
         svg.close_group();
     }
 
+    /// Whether each series is a group with a mark for each category.
+    fn is_by_series(&self) -> bool {
+        self.bars.grouping == Grouping::Series && !self.bars.categories.is_empty()
+    }
+
     fn chance(&self, svg: &mut Svg) {
+        if self.is_by_series() {
+            return self.chance_of_categories(svg);
+        }
         for group in 0..self.slots.groups {
             let level = match self.bars.chance.as_slice() {
                 [one] => *one,
@@ -259,6 +319,28 @@ impl Marks<'_> {
                     svg.line(from, to, &self.rim());
                 }
                 svg.line(from, to, &chance_stroke(self.scene));
+            }
+        }
+    }
+
+    /// A short line in the place of each category.
+    fn chance_of_categories(&self, svg: &mut Svg) {
+        let half = 0.5 * self.slots.thickness();
+        for row in 0..self.slots.groups {
+            for position in 0..self.slots.members {
+                let level = match self.bars.chance.as_slice() {
+                    [one] => *one,
+                    levels => levels.get(position).copied().flatten(),
+                };
+                let level = level.filter(|level| drawable(*level, self.bars.axis.scale));
+                if let Some((middle, level)) = self.slots.middle(row, position).zip(level) {
+                    let (from, to) = (middle - half, middle + half);
+                    svg.line(
+                        self.slots.point(from, level),
+                        self.slots.point(to, level),
+                        &chance_stroke(self.scene),
+                    );
+                }
             }
         }
     }

@@ -106,6 +106,9 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, boxes: &'a Boxes, room: Room) -> Pl
         }
     };
     let height = layout.height(1.9 * em, room.width, em);
+    let is_scarce = scene.columns.is_some();
+    let close = is_scarce.then(|| layout.close_height(room.width, em)).flatten();
+    let height = move |wide: f64| close.unwrap_or_else(|| height(wide));
     let numbers = AxisPlan::numbers(range, &boxes.axis);
     let mut plan = layout.plan(numbers, &boxes.category_label, Box::new(draw));
     plan.height = Box::new(height);

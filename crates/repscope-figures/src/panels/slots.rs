@@ -3,9 +3,12 @@
 
 use super::bars::upright_height;
 use crate::content::Orientation;
-use crate::names::{NAMES, slot_beside};
+use crate::names::{NAMES, names_beside, slot_beside};
 use crate::plan::{AxisPlan, Draw, Frame, Plan, Scene, Shown};
 use crate::svg::Rect;
+
+/// More groups than this may lie close together.
+const MOST_APART: usize = 8;
 
 /// Groups of bars or boxes: a group for each category, or for each series where there are no categories.
 pub(crate) struct Groups {
@@ -40,6 +43,16 @@ impl Groups {
         let natural = (self.names.len() as f64 * slot + 1.5 * em).max(7.0 * em);
         let vertical = self.vertical;
         move |wide| if vertical { upright_height(wide, em) } else { natural }
+    }
+
+    /// Height of many flat groups with as little room between them as their names allow; `None` where names need more.
+    pub fn close_height(&self, cell: f64, em: f64) -> Option<f64> {
+        let groups = self.names.len();
+        let line = if groups > 2 * MOST_APART { 1.3 } else { 1.45 };
+        let slot = (0.5 * self.members as f64).max(line) * em;
+        let is_many = self.by_series && !self.vertical && groups > MOST_APART;
+        let fits = is_many && names_beside(&self.names, slot, NAMES * cell, em, true).is_some();
+        fits.then_some(groups as f64 * slot + 0.8 * em)
     }
 
     /// A plot of these groups along one axis and numbers along the other.
@@ -100,7 +113,11 @@ impl Slots<'_> {
 
     /// Middle of the place that a position of a row has; `None` beyond the last group.
     pub fn middle(&self, row: usize, position: usize) -> Option<f64> {
-        let (group, member) = if self.by_series { (row, 0) } else { (position, row) };
+        let (group, member) = match self.by_series {
+            // A row is a group; it may have a place for each category.
+            true => (row, position.min(self.members - 1)),
+            false => (position, row),
+        };
         (group < self.groups).then(|| self.group(group).0 + (member as f64 + 0.5) * self.thickness())
     }
 

@@ -2,10 +2,10 @@
 //! Manifold dimension: how many dimensions there are, are used and are needed, and how the variance falls off.
 
 use super::NamedFigure;
-use super::models::{Models, measured};
+use super::models::{Models, dots, measured};
 use super::words::{description, notes, of_score, values};
 use crate::samples::spectrum;
-use repscope_core::{MetricId, Results, Score};
+use repscope_core::{Better, MetricId, Results, Score};
 use repscope_figures::{
     Axis, BarRow, Bars, Cell, Curve, CurvePoint, Lines, Measured, Panel, Reference, ReferenceAt, Table, number,
 };
@@ -94,7 +94,7 @@ fn dimensions(models: &Models) -> Option<Panel> {
         ..Bars::default()
     };
     let note = "D: columns of the embeddings. PR: participation ratio.";
-    Some(Panel::new("Number of dimensions", bars).note(note))
+    Some(Panel::new("Number of dimensions", dots(bars, Better::Neither)).note(note))
 }
 
 /// The spectra on a log axis, without what is mere rounding.

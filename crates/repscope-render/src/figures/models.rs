@@ -7,7 +7,9 @@ use crate::samples;
 use crate::table::direction;
 use crate::text::printable;
 use repscope_core::{Better, MetricId, Results, SampleTable, Score};
-use repscope_figures::{Axis, BarRow, Bars, Content, Curve, CurvePoint, Figure, Measured, Orientation, Panel};
+use repscope_figures::{
+    Axis, BarRow, Bars, BarsLook, Content, Curve, CurvePoint, Figure, Grouping, Measured, Orientation, Panel,
+};
 
 /// The models of a run. Every figure of the run lists them all, so that a model has the same color everywhere.
 pub(super) struct Models<'a> {
@@ -150,7 +152,8 @@ impl<'a> Models<'a> {
         };
         let first = all().next()?;
         let is_one_way = all().all(|score| score.better == first.better);
-        let title = titled(title, if is_one_way { first.better } else { Better::Neither });
+        let better = if is_one_way { first.better } else { Better::Neither };
+        let title = titled(title, better);
         let why = reasons(self, &found);
         if all().all(|score| score.value.is_none()) {
             return Some(Panel::new(title, Content::Text(why)));
@@ -184,7 +187,43 @@ impl<'a> Models<'a> {
             rows,
             ..Bars::default()
         };
-        Some(Panel::new(title, bars).note(why))
+        Some(Panel::new(title, dots(bars, better)).note(why))
+    }
+}
+
+/// More models than this are points in the order of their values, because nobody finds one of twelve bars again.
+pub(super) const MOST_BARS: usize = 8;
+
+/// Bars of many models as points on their intervals: a row for each model, the best at the top, or the largest where neither is
+/// better; of several categories the first decides. Bars of few models stay.
+pub(super) fn dots(bars: Bars, better: Better) -> Bars {
+    if bars.rows.len() <= MOST_BARS {
+        return bars;
+    }
+    // A chance level for each bar goes where its bar goes.
+    let by_row = bars.categories.is_empty() && bars.chance.len() == bars.rows.len();
+    let mut rows: Vec<(usize, BarRow)> = bars.rows.into_iter().enumerate().collect();
+    let sign = if better == Better::Lower { 1.0 } else { -1.0 };
+    let key = |row: &BarRow| {
+        let value = row
+            .bars
+            .first()
+            .and_then(|bar| bar.value)
+            .filter(|value| value.is_finite());
+        value.map_or(f64::INFINITY, |value| sign * value)
+    };
+    rows.sort_by(|a, b| key(&a.1).total_cmp(&key(&b.1)));
+    let chance = match by_row {
+        true => rows.iter().map(|(from, _)| bars.chance[*from]).collect(),
+        false => bars.chance,
+    };
+    Bars {
+        rows: rows.into_iter().map(|(_, row)| row).collect(),
+        chance,
+        orientation: Orientation::Horizontal,
+        look: BarsLook::Points,
+        grouping: Grouping::Series,
+        ..bars
     }
 }
 

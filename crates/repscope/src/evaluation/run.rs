@@ -168,7 +168,7 @@ impl Run<'_> {
             Err(error) => return self.fail(kind, &error),
         };
         if let Some(outputs) = self.save {
-            match report.write(&outputs.output_dir, &outputs.figures) {
+            match report.write_own(&outputs.output_dir, &outputs.figures) {
                 Ok(written) => self.session.say(&format!(
                     "{}: {} are in {}",
                     kind.name(),

@@ -92,6 +92,12 @@ pub struct FigureOptions {
     #[arg(long, value_parser = figure_width, default_value = "two", value_name = "one|two|MM")]
     #[serde(with = "width")]
     pub figure_width: Width,
+    /// Leave out the notes below the figures (N, arrows, intervals), for papers with captions of their own
+    #[arg(long)]
+    pub no_caption: bool,
+    /// Draw only this panel, by its letter or title, as a figure of its own (repeat for several)
+    #[arg(long, value_name = "NAME")]
+    pub panel: Vec<String>,
 }
 
 default_options!(FigureOptions);

@@ -11,7 +11,9 @@ mod which;
 use super::{NamedFigure, figures};
 use crate::testdata::{direction, missing, score, two_models};
 use repscope_core::{Better, Breakdown, ClassColumn, Curve, NameColumn, NumberColumn, Results, SampleTable, Score};
-use repscope_figures::{BarRow, Bars, Boxes, ColoredBy, Content, Lines, Map, Panel, Style, to_svg};
+use repscope_figures::{
+    BarRow, Bars, BarsLook, Boxes, ColoredBy, Content, Grouping, Lines, Map, Orientation, Panel, Style, to_svg,
+};
 
 fn paths(figures: &[NamedFigure]) -> Vec<&str> {
     figures.iter().map(|figure| figure.path.as_str()).collect()

@@ -364,3 +364,42 @@ fn error_bars_and_the_whiskers_of_boxes_are_told_apart() {
         "{notes:?}"
     );
 }
+
+#[test]
+fn many_models_are_points_with_the_best_at_the_top() {
+    let names: Vec<String> = (0..12).map(|model| format!("model-{model:02}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut results = complete(&names);
+    let accuracies = results
+        .scores
+        .iter_mut()
+        .filter(|score| score.metric == "knn_accuracy@5");
+    for (index, score) in accuracies.enumerate() {
+        score.chance = Some(index as f64);
+    }
+    let geometry = figure(&results, "geometry_analysis");
+    let order = |bars: &Bars| bars.rows.iter().map(|row| row.series).collect::<Vec<_>>();
+    let accuracy = bars(&geometry, "k-NN accuracy, k = 5 ↑");
+    assert_eq!(
+        (accuracy.look, accuracy.orientation),
+        (BarsLook::Points, Orientation::Horizontal)
+    );
+    let best_first: Vec<usize> = (0..12).rev().collect();
+    assert_eq!(order(accuracy), best_first);
+    // Chance levels go with their models.
+    let chance: Vec<Option<f64>> = best_first.iter().map(|model| Some(*model as f64)).collect();
+    assert_eq!(accuracy.chance, chance);
+    for title in ["Uniformity ↓", "Clusters and labels"] {
+        let bars = bars(&geometry, title);
+        let firsts: Vec<Option<f64>> = bars.rows.iter().map(|row| row.bars[0].value).collect();
+        let is_lower = title.contains('↓');
+        assert!(
+            firsts.is_sorted_by(|a, b| if is_lower { a <= b } else { a >= b }),
+            "{title}: {firsts:?}"
+        );
+    }
+    assert_eq!(bars(&geometry, "Clusters and labels").grouping, Grouping::Series);
+    let few = figure(&complete(&names[..8]), "geometry_analysis");
+    let accuracy = bars(&few, "k-NN accuracy, k = 5 ↑");
+    assert_eq!((accuracy.look, order(accuracy)), (BarsLook::Bars, (0..8).collect()));
+}
