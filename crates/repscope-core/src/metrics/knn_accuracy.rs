@@ -305,7 +305,8 @@ mod tests {
         study.labels = Some(std::sync::Arc::new(Labels::from_codes(labels, 4)));
         let accuracy = |study: &Study| {
             let driver = Driver::silent(Order::Serial);
-            let results = crate::evaluate(&[study.clone()], &[&METRIC], &Spec::default(), &driver).expect("scores");
+            let results =
+                crate::evaluate(std::slice::from_ref(study), &[&METRIC], &Spec::default(), &driver).expect("scores");
             results.scores[0].clone()
         };
         let leaking = accuracy(&study);
