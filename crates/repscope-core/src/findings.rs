@@ -60,6 +60,8 @@ const NEARLY_A_LINE: f64 = 0.95;
 const COPIES: [f64; 2] = [0.1, 0.9];
 /// Fewer rows than this support no conclusion.
 const FEW_ROWS: usize = 50;
+/// Of fewer rows than this it cannot be told whether an encoder has collapsed.
+const FEWEST_ROWS: usize = 10;
 /// Embeddings whose lengths differ by more than this factor.
 const SCALES: f64 = 10.0;
 /// Consecutive inputs at more than this share of the distance between random ones have no order.
@@ -82,7 +84,8 @@ pub fn examine(studies: &[Study]) -> Vec<Finding> {
     for (study, look) in studies.iter().zip(&looks) {
         let copies = copies(&study.embeddings);
         let share = copies as f64 / study.embeddings.rows().min(SEARCHED) as f64;
-        let collapse = look.collapse().or_else(|| {
+        let look = Some(look).filter(|_| study.embeddings.rows() >= FEWEST_ROWS);
+        let collapse = look.and_then(Look::collapse).or_else(|| {
             let most = format!("gives the same embedding again for {:.0} % of the rows", 100.0 * share);
             (share > COPIES[1]).then_some(most)
         });
@@ -99,8 +102,12 @@ pub fn examine(studies: &[Study]) -> Vec<Finding> {
         }
     }
     let by_length = |a: &usize, b: &usize| looks[*a].length.total_cmp(&looks[*b].length);
-    let shortest = (0..studies.len()).min_by(by_length).unwrap_or(0);
-    let longest = (0..studies.len()).max_by(by_length).unwrap_or(0);
+    // Embeddings of length 0 have no scale.
+    let scaled = || (0..studies.len()).filter(|&i| looks[i].length > 0.0);
+    let (shortest, longest) = (
+        scaled().min_by(by_length).unwrap_or(0),
+        scaled().max_by(by_length).unwrap_or(0),
+    );
     if looks[longest].length > SCALES * looks[shortest].length {
         let text = format!(
             "embeddings have different scales, from a typical length of {:.3} ({}) to {:.3} ({}): scores in their units are not \
@@ -111,8 +118,8 @@ pub fn examine(studies: &[Study]) -> Vec<Finding> {
     }
     let rows = first.embeddings.rows();
     if rows < FEW_ROWS {
-        let text =
-            format!("there are {rows} rows only; with fewer than {FEW_ROWS} hardly any difference can be established");
+        let what = if rows == 1 { "row" } else { "rows" };
+        let text = format!("only {rows} {what}: with fewer than {FEW_ROWS} hardly any difference can be established");
         say(Trouble::Rows, None, text);
     }
     if let Some(text) = first.labels.as_deref().and_then(uninformative) {
@@ -336,6 +343,16 @@ mod tests {
                 "{found:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_few_rows_do_not_tell_whether_an_encoder_has_collapsed() {
+        for rows in [1, 2, 5] {
+            let found = examine(&[study("a", rows, 4, noise)]);
+            assert!(found.len() == 1 && found[0].trouble == Trouble::Rows, "{found:?}");
+        }
+        let nothing = study("a", 60, 4, |_, _| 0.0);
+        assert_eq!(troubles(&[nothing, study("b", 60, 4, noise)]), [Trouble::Collapsed]);
     }
 
     #[test]

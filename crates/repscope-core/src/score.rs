@@ -144,13 +144,18 @@ impl Score {
         let Some([least, most]) = self.metric.output().map(Output::bounds) else {
             return;
         };
-        let is_known = least.is_finite() && most.is_finite() && (value == least || value == most);
-        if low < high || !is_known {
+        if !(least.is_finite() && most.is_finite()) {
+            return;
+        }
+        // But for rounding.
+        let is_same = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (most - least);
+        let is_at_most = is_same(value, most);
+        if !is_same(low, high) || !(is_at_most || is_same(value, least)) {
             return;
         }
         let units = self.effects.as_ref().map_or(self.n, |effects| effects.len()).max(1);
         let departure = (most - least) * (1.0 - (1.0 - level).powf(1.0 / units as f64));
-        self.interval = Some(if value == most {
+        self.interval = Some(if is_at_most {
             [value - departure, value]
         } else {
             [value, value + departure]

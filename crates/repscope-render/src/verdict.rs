@@ -96,7 +96,7 @@ fn answer(results: &Results, analysis: Analysis) -> Option<Answer> {
     found.sentence = match analysis {
         Analysis::Retrieval => of_retrieval(results, &metric),
         Analysis::Perturb => of_masks(results, first),
-        _ if better == Better::Neither || scores.len() == 1 => described(&scores),
+        _ if better == Better::Neither || scores.len() == 1 => described(&scores, results.models().len() > 1),
         _ => compared(results, analysis, &scores, &mut found) + &contradicted(results, analysis, &scores),
     };
     Some(found)
@@ -172,10 +172,12 @@ fn stands_for(results: &Results, id: &str, is_fit: impl Fn(&Score) -> bool) -> O
 }
 
 /// Values without a winner: `two_nn: pca 6.93 [6.54, 7.33], tanh 8.12 [7.63, 8.62]`.
-fn described(scores: &[&Score]) -> String {
+fn described(scores: &[&Score], is_named: bool) -> String {
     let named = |score: &&Score| format!("{} {}", score.model, with_interval(score));
     let mut values: Vec<String> = scores.iter().take(MOST_NAMED).map(named).collect();
-    if let [only] = scores {
+    if let [only] = scores
+        && !is_named
+    {
         values = vec![with_interval(only) + &against_chance(only)];
     }
     if scores.len() > MOST_NAMED {
@@ -436,7 +438,7 @@ fn of_masks(results: &Results, first: &Score) -> String {
         .collect();
     let by_value = |a: &&&Score, b: &&&Score| a.value.partial_cmp(&b.value).expect("finite values");
     let (Some(most), Some(least)) = (drops.iter().max_by(by_value), drops.iter().min_by(by_value)) else {
-        return described(&[first]);
+        return described(&[first], false);
     };
     let named = |score: &Score| {
         let head = score.metric.head().map_or(String::new(), |head| format!("{head} "));

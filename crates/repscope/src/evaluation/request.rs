@@ -105,6 +105,9 @@ impl Choice {
             // `rankme(variant=paper)` has no weight.
             let weighted = text.rsplit_once('=').filter(|(_, weight)| !weight.contains(')'));
             let (id, weight) = weighted.unwrap_or((text, "1"));
+            if MetricId::from(id).output().is_none() {
+                bail!("`rank_by` = {text}: there is no score `{id}`; `repscope metrics` lists all");
+            }
             match weight.parse::<f64>() {
                 Ok(number) if number > 0.0 && number.is_finite() => Ok((MetricId::from(id), number)),
                 _ => bail!("`rank_by` = {text}: the weight {weight} must be a number above 0"),
