@@ -5,8 +5,6 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use image::codecs::png::PngEncoder;
-use image::{ExtendedColorType, ImageEncoder};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 use tempfile::NamedTempFile;
@@ -105,9 +103,14 @@ pub fn write_gray_png(path: &Path, size: (usize, usize), pixels: &[u8]) -> Resul
         return Err(wrong(format!("{height} x {width} pixels, but {} values", pixels.len())));
     }
     let mut bytes = Vec::new();
-    PngEncoder::new(&mut bytes)
-        .write_image(pixels, width, height, ExtendedColorType::L8)
-        .map_err(|e| wrong(e.to_string()))?;
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Grayscale);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_compression(png::Compression::Fast);
+    encoder.set_filter(png::Filter::Adaptive);
+    let mut writer = encoder.write_header().map_err(|e| wrong(e.to_string()))?;
+    writer.write_image_data(pixels).map_err(|e| wrong(e.to_string()))?;
+    writer.finish().map_err(|e| wrong(e.to_string()))?;
     write_whole(path, &bytes)
 }
 

@@ -4,16 +4,17 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use image::codecs::jpeg::JpegDecoder;
-use image::codecs::png::PngDecoder;
-use image::{ColorType, DynamicImage, ImageDecoder, ImageError, Limits};
+use png::{BitDepth, ColorType};
+use zune_core::bytestream::ZCursor;
+use zune_core::colorspace::ColorSpace;
+use zune_core::options::DecoderOptions;
 
 use crate::catch_panic::catch_panic;
 use crate::error::{Parsed, Problem, Result, bail};
 use crate::mapped::MappedFile;
 
 /// Images with a longer side are not believed.
-const SIDE_LIMIT: u32 = 65_535;
+const SIDE_LIMIT: usize = 65_535;
 
 /// Images that take more bytes when decoded are not believed.
 const BYTE_LIMIT: u64 = 512 << 20;
@@ -123,11 +124,7 @@ fn codec(bytes: &[u8]) -> Parsed<Codec> {
 
 fn header(bytes: &[u8]) -> Parsed<Header> {
     let header = match codec(bytes)? {
-        Codec::Png => {
-            let png = contained(|| PngDecoder::with_limits(Cursor::new(bytes), limits()))?;
-            let (width, height) = png.dimensions();
-            of_color(width as usize, height as usize, png.color_type())?
-        }
+        Codec::Png => header_of(&contained(|| open_png(bytes))?),
         Codec::Jpeg => {
             let frame = frame(bytes)?;
             let colors = match frame.components {
@@ -160,7 +157,7 @@ fn check_size(header: &Header, bytes: usize) -> Parsed<()> {
     }
     let channels = header.colors + usize::from(header.has_alpha);
     let needed = (pixels as u64).saturating_mul((channels * header.bits / 8) as u64);
-    if width.max(height) > SIDE_LIMIT as usize || needed > BYTE_LIMIT {
+    if width.max(height) > SIDE_LIMIT || needed > BYTE_LIMIT {
         bail!(
             "claims {width} × {height} pixels, {needed} bytes when decoded; at most {BYTE_LIMIT} bytes and sides of \
              {SIDE_LIMIT} are read"
@@ -173,21 +170,41 @@ fn check_size(header: &Header, bytes: usize) -> Parsed<()> {
 }
 
 fn picture(bytes: &[u8], header: Header) -> Parsed<Picture> {
-    let decoded = match codec(bytes)? {
-        Codec::Png => {
-            contained(|| PngDecoder::with_limits(Cursor::new(bytes), limits()).and_then(DynamicImage::from_decoder))?
-        }
+    let (found, values) = match codec(bytes)? {
+        Codec::Png => contained(|| {
+            let mut png = open_png(bytes)?;
+            let found = header_of(&png);
+            let mut values = vec![0; png.output_buffer_size().unwrap_or(0)];
+            png.next_frame(&mut values)?;
+            Ok::<_, png::DecodingError>((found, values))
+        })?,
         Codec::Jpeg if !is_whole(bytes) => bail!(
             "ends before its image does, after {} bytes; it may have been cut off while copying",
             bytes.len()
         ),
         Codec::Jpeg => contained(|| {
-            let mut jpeg = JpegDecoder::new(Cursor::new(bytes))?;
-            jpeg.set_limits(limits())?;
-            DynamicImage::from_decoder(jpeg)
+            let options = DecoderOptions::default()
+                .set_strict_mode(false)
+                .set_max_width(SIDE_LIMIT)
+                .set_max_height(SIDE_LIMIT)
+                .jpeg_set_out_colorspace(if header.colors == 1 {
+                    ColorSpace::Luma
+                } else {
+                    ColorSpace::RGB
+                });
+            let mut jpeg = zune_jpeg::JpegDecoder::new_with_options(ZCursor::new(bytes), options);
+            let values = jpeg.decode()?;
+            let (width, height) = jpeg.dimensions().unwrap_or_default();
+            Ok::<_, zune_jpeg::errors::DecodeErrors>((
+                Header {
+                    width,
+                    height,
+                    ..header
+                },
+                values,
+            ))
         })?,
     };
-    let found = of_color(decoded.width() as usize, decoded.height() as usize, decoded.color())?;
     if found != header {
         bail!(
             "is damaged: its header states {} but {} come out",
@@ -195,32 +212,42 @@ fn picture(bytes: &[u8], header: Header) -> Parsed<Picture> {
             describe(&found)
         );
     }
-    let values = match decoded {
-        DynamicImage::ImageLuma8(v) => Samples::Bytes(v.into_raw()),
-        DynamicImage::ImageLumaA8(v) => Samples::Bytes(v.into_raw()),
-        DynamicImage::ImageRgb8(v) => Samples::Bytes(v.into_raw()),
-        DynamicImage::ImageRgba8(v) => Samples::Bytes(v.into_raw()),
-        DynamicImage::ImageLuma16(v) => Samples::Words(v.into_raw()),
-        DynamicImage::ImageLumaA16(v) => Samples::Words(v.into_raw()),
-        DynamicImage::ImageRgb16(v) => Samples::Words(v.into_raw()),
-        DynamicImage::ImageRgba16(v) => Samples::Words(v.into_raw()),
-        other => bail!("holds values of kind {:?}, which are not read", other.color()),
+    let word = |pair: &[u8]| u16::from_be_bytes([pair[0], pair[1]]);
+    let values = if header.bits == 8 {
+        Samples::Bytes(values)
+    } else {
+        Samples::Words(values.chunks_exact(2).map(word).collect())
     };
     Ok(Picture { header, values })
 }
 
-fn of_color(width: usize, height: usize, color: ColorType) -> Parsed<Header> {
-    let bits = usize::from(color.bytes_per_pixel() / color.channel_count()) * 8;
-    if bits > 16 {
-        bail!("holds {bits} bits per value; 8 and 16 are read");
+/// A PNG file with its header read. Palettes and values of fewer than 8 bits are expanded; texts and color profiles, which may
+/// inflate to any size, are passed over.
+fn open_png(bytes: &[u8]) -> std::result::Result<png::Reader<Cursor<&[u8]>>, png::DecodingError> {
+    // A decoder needs some room beside the image itself.
+    let limits = png::Limits {
+        bytes: 2 * BYTE_LIMIT as usize,
+    };
+    let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), limits);
+    decoder.set_transformations(png::Transformations::EXPAND);
+    decoder.set_ignore_text_chunk(true);
+    decoder.set_ignore_iccp_chunk(true);
+    decoder.read_info()
+}
+
+fn header_of(png: &png::Reader<Cursor<&[u8]>>) -> Header {
+    let (color, depth) = png.output_color_type();
+    Header {
+        width: png.info().width as usize,
+        height: png.info().height as usize,
+        colors: if matches!(color, ColorType::Rgb | ColorType::Rgba) {
+            3
+        } else {
+            1
+        },
+        has_alpha: matches!(color, ColorType::GrayscaleAlpha | ColorType::Rgba),
+        bits: if depth == BitDepth::Sixteen { 16 } else { 8 },
     }
-    Ok(Header {
-        width,
-        height,
-        colors: if color.has_color() { 3 } else { 1 },
-        has_alpha: color.has_alpha(),
-        bits,
-    })
 }
 
 fn describe(header: &Header) -> String {
@@ -231,16 +258,7 @@ fn describe(header: &Header) -> String {
     format!("{width} × {height} {kind} pixels of {bits} bits")
 }
 
-fn limits() -> Limits {
-    let mut limits = Limits::default();
-    limits.max_image_width = Some(SIDE_LIMIT);
-    limits.max_image_height = Some(SIDE_LIMIT);
-    // A decoder needs some room beside the image itself.
-    limits.max_alloc = Some(2 * BYTE_LIMIT);
-    limits
-}
-
-fn contained<T>(decode: impl FnOnce() -> std::result::Result<T, ImageError>) -> Parsed<T> {
+fn contained<T, E: std::fmt::Display>(decode: impl FnOnce() -> std::result::Result<T, E>) -> Parsed<T> {
     match catch_panic(decode) {
         Some(Ok(decoded)) => Ok(decoded),
         Some(Err(error)) => bail!("cannot be decoded: {error}"),
