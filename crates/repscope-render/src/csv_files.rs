@@ -430,7 +430,7 @@ fn retrieval(results: &Results) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Every head and set, what each set does to each class, and how well each class is told.
+/// Every head and set, what each set does to each class, and how well each class is recognized.
 fn perturb(results: &Results) -> Vec<(&'static str, String)> {
     let runs = Run::all(results);
     let model = |table: &Breakdown| {

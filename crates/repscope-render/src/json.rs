@@ -21,7 +21,7 @@ impl Json {
         value.filter(|x| x.is_finite()).map_or(Json::Null, Json::Number)
     }
 
-    /// A whole number without a point, where it is one.
+    /// An integer without a point, where it is one.
     pub(crate) fn count(value: Option<f64>) -> Self {
         match value {
             Some(x) if (0.0..1e15).contains(&x) && x.fract() == 0.0 => Json::Count(x as u64),

@@ -13,7 +13,7 @@ use crate::stats::interval;
 const fn of_spectrum(compute: Compute) -> Metric {
     Metric {
         invariances: Invariance::SIMILARITY,
-        ..Metric::of(Analysis::Manifold, &[Takes::Codes], Work::Study { needs, compute })
+        ..Metric::of(Analysis::Manifold, &[Takes::Embeddings], Work::Study { needs, compute })
     }
 }
 

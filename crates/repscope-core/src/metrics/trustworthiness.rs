@@ -17,7 +17,7 @@ const fn of_neighborhoods(needs: Needs, compute: Compute) -> Metric {
         options: &["k", "distance", "sample"],
         ..Metric::of(
             Analysis::Neighborhood,
-            &[Takes::States, Takes::Codes],
+            &[Takes::States, Takes::Embeddings],
             Work::Study { needs, compute },
         )
     }

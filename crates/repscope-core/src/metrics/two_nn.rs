@@ -23,7 +23,7 @@ pub(super) static METRIC: Metric = Metric {
     page: include_str!("two_nn.md"),
     invariances: Invariance::SIMILARITY,
     options: &["sample", "discard"],
-    ..Metric::of(Analysis::Manifold, &[Takes::Codes], Work::Study { needs, compute })
+    ..Metric::of(Analysis::Manifold, &[Takes::Embeddings], Work::Study { needs, compute })
 };
 
 fn needs(_: &Spec, study: &Study) -> Result<Vec<Need>> {

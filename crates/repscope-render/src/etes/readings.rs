@@ -18,7 +18,7 @@ const MOSTLY: f64 = 0.5;
 
 /// One or two sentences with a full stop each.
 pub(crate) fn reading(system: &System) -> String {
-    let sentences = [level(system), reference(system), centred(system)];
+    let sentences = [level(system), reference(system), centered(system)];
     printable(&join(
         sentences.into_iter().flatten().map(|sentence| sentence + "."),
         " ",
@@ -101,7 +101,7 @@ fn reference(system: &System) -> Option<String> {
 }
 
 /// What centering shows where the energies as they are do not.
-fn centred(system: &System) -> Option<String> {
+fn centered(system: &System) -> Option<String> {
     let (z, auc) = (system.value("centred.z")?, system.value("centred.auc")?);
     let is_found = is_nearer(system) == Some(false) && z <= 2.0 * Z;
     is_found.then(|| {
@@ -115,7 +115,7 @@ fn centred(system: &System) -> Option<String> {
 
 /// Columns of a name and its dots.
 const NAME: usize = 50;
-/// The lines: what the document calls them, the score, and how it reads.
+/// The lines: what the log calls them, the score, and how it reads.
 const LINES: [(&str, &str, &str); 4] = [
     ("ETES Alignment", "alignment", "lower is better"),
     ("ETES Total", "total", "lower is better"),
