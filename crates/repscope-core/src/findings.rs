@@ -60,7 +60,7 @@ const NEARLY_A_LINE: f64 = 0.95;
 const COPIES: [f64; 2] = [0.1, 0.9];
 /// Fewer rows than this support no conclusion.
 const FEW_ROWS: usize = 50;
-/// Of fewer rows than this it cannot be told whether an encoder has collapsed.
+/// Fewer rows than this do not show whether an encoder has collapsed.
 const FEWEST_ROWS: usize = 10;
 /// Embeddings whose lengths differ by more than this factor.
 const SCALES: f64 = 10.0;

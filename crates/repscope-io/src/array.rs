@@ -31,7 +31,7 @@ pub enum Data {
     I64(Vec<i64>),
     /// Unsigned 64-bit integers.
     U64(Vec<u64>),
-    /// Truth values.
+    /// Booleans.
     Bool(Vec<bool>),
     /// Strings.
     Text(Vec<String>),

@@ -3,6 +3,7 @@
 
 use crate::array::{ArrayInfo, Shape};
 use crate::error::{Parsed, bail};
+use crate::names::{closest, likeness};
 
 /// More names than this are not listed in a message.
 const LISTED: usize = 30;
@@ -25,7 +26,7 @@ pub(crate) fn choose(infos: &[ArrayInfo], key: Option<&str>, kind: &str) -> Pars
     if infos.is_empty() {
         bail!("holds no {kind}");
     }
-    let guess = match closest(infos, key) {
+    let guess = match closest(key, infos.iter().filter_map(|info| info.key.as_deref())) {
         Some(name) => format!("; did you mean `{name}`?"),
         None => ";".to_string(),
     };
@@ -48,8 +49,7 @@ pub(crate) fn choose(infos: &[ArrayInfo], key: Option<&str>, kind: &str) -> Pars
 }
 
 fn similarity(info: &ArrayInfo, key: &str) -> f64 {
-    let name = info.key.as_deref().unwrap_or_default();
-    strsim::jaro_winkler(&name.to_lowercase(), &key.to_lowercase())
+    likeness(info.key.as_deref().unwrap_or_default(), key)
 }
 
 fn list(infos: &[ArrayInfo]) -> String {
@@ -62,17 +62,6 @@ fn list(infos: &[ArrayInfo]) -> String {
         names.push(format!("and {} more", infos.len() - LISTED));
     }
     names.join(", ")
-}
-
-fn closest<'a>(infos: &'a [ArrayInfo], key: &str) -> Option<&'a str> {
-    infos
-        .iter()
-        .filter_map(|info| Some((similarity(info, key), info.key.as_deref()?)))
-        .filter(|(similarity, _)| *similarity > 0.7)
-        // Of equals the first, as in the list.
-        .rev()
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ impl Array {
         Ok(Labels::new(&self.into_names(name, "labels")?))
     }
 
-    /// One episode per row. Truth values are stop flags, true on the last row of each episode, so the
+    /// One episode per row. Booleans are stop flags, true on the last row of each episode, so the
     /// episode of a row is the number of stops before it; anything else is read like labels.
     pub fn into_episodes(self, name: &str) -> Result<Labels> {
         self.check_one_value_per_row(name, "episodes")?;

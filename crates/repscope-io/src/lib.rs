@@ -25,6 +25,7 @@ mod json_lines;
 mod labels;
 mod mapped;
 mod metadata;
+pub mod names;
 mod npy;
 mod npz;
 mod parquet_file;

@@ -47,25 +47,6 @@ pub enum Kind {
     Vit,
 }
 
-impl Kind {
-    /// All networks with their names on the command line.
-    pub const NAMES: [(&'static str, Kind); 4] = [
-        ("conv-encoder", Kind::ConvEncoder),
-        ("resnet", Kind::ResNet),
-        ("two-head", Kind::TwoHead),
-        ("vit", Kind::Vit),
-    ];
-
-    /// The network of this name.
-    pub fn parse(name: &str) -> Result<Kind> {
-        let found = Kind::NAMES.iter().find(|(known, _)| *known == name);
-        found.map(|(_, kind)| *kind).ok_or_else(|| {
-            let known: Vec<&str> = Kind::NAMES.iter().map(|(known, _)| *known).collect();
-            wrong!("unknown network `{name}`; use {}", known.join(", "))
-        })
-    }
-}
-
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

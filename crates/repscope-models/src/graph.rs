@@ -9,5 +9,5 @@ mod builder;
 mod describe;
 mod wire;
 
-pub use builder::{Attribute, Dim, Element, GraphBuilder, PortInfo};
+pub use builder::{Attribute, Dim, Element, GraphBuilder};
 pub use describe::{GraphInfo, describe};

@@ -27,7 +27,7 @@ def arguments(metric, digits):
     view = digits.pca + np.random.default_rng(3).normal(size=digits.pca.shape).astype("f4")
     known = {
         "states": digits.states,
-        "codes": digits.pca,
+        "embeddings": digits.pca,
         "labels": digits.labels,
         "labels_if_any": digits.labels,
         "view": view,

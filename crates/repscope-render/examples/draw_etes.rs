@@ -9,7 +9,7 @@ use repscope_core::{Analysis, Decoding, Labels, Space, Spec, System, compare, et
 use repscope_figures::{Style, Width, to_png, to_svg};
 use repscope_io::write_whole;
 use repscope_render::{
-    Color, Format, NamedFigure, Page, document_files, etes_log, etes_samples, etes_table, figures, report_html,
+    Color, Format, NamedFigure, Page, document_files, etes_samples, etes_table, figures, report_html,
 };
 use std::error::Error;
 use std::path::PathBuf;
@@ -54,7 +54,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     compare(&mut results, &spec, &Driver::silent(Order::Parallel));
 
     let write = |name: &str, text: &str| write_whole(&out.join(name), text.as_bytes());
-    write("log.txt", &etes_log(&results, spec.level))?;
     for (name, format) in [
         ("table.txt", Format::Table),
         ("table.md", Format::Markdown),

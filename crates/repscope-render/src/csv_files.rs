@@ -50,16 +50,34 @@ pub fn document_files(command: &str, results: &Results) -> Vec<File> {
 }
 
 /// The long form: one line per model and metric, with every digit, for spreadsheets and data frames.
-pub(crate) const LONG: [&str; 12] = [
+const LONG: [&str; 12] = [
     "model", "metric", "value", "low", "high", "level", "n", "better", "chance", "reason", "unit", "method",
 ];
 
-pub(crate) fn long(results: &Results) -> String {
-    write(&LONG, results.scores.iter().map(long_row))
+/// All scores, and what else is known of all models together.
+pub(crate) fn long(results: &Results, others: Vec<Vec<String>>) -> String {
+    write(&LONG, results.scores.iter().map(long_row).chain(others))
+}
+
+/// The line of a number that no single model has.
+pub(crate) fn long_row_of_all(
+    identity: String,
+    value: Option<f64>,
+    interval: Option<[f64; 2]>,
+    level: f64,
+    n: Option<f64>,
+) -> Vec<String> {
+    let [low, high] = ends(interval);
+    let level = number(interval.map(|_| level));
+    let n = n.map(|n| n.to_string()).unwrap_or_default();
+    let better = word(Better::Neither).to_string();
+    let mut row = vec![String::new(), identity, number(value), low, high, level, n, better];
+    row.resize(LONG.len(), String::new());
+    row
 }
 
 /// The line of a score.
-pub(crate) fn long_row(score: &Score) -> Vec<String> {
+fn long_row(score: &Score) -> Vec<String> {
     let [low, high] = ends(score.interval);
     let [reason, unit, method] =
         [&score.reason, &score.unit, &score.method].map(|text| text.clone().unwrap_or_default());
@@ -166,31 +184,34 @@ fn tables<'a>(results: &'a Results, metric: &'static str) -> impl Iterator<Item 
 
 /// Distances of the embeddings as they are; those of unit-length and scaled embeddings in further columns.
 fn robustness(results: &Results) -> Vec<(&'static str, String)> {
-    const COLUMNS: [&str; 6] = ["mean", "standard_error", "std", "min", "max", "median"];
-    const HEADER: [&str; 11] = [
-        "Model",
-        "Noise_Level",
-        "Mean_Distance",
-        "Std_Error",
-        "Std_Dev",
-        "Min_Distance",
-        "Max_Distance",
-        "Median_Distance",
-        "Sample_Count",
-        "Unit_Mean_Distance",
-        "Scaled_Mean_Distance",
+    /// What the file says of the distances at a level, and the columns of the breakdown that hold it.
+    const STATISTICS: [(&str, &str); 6] = [
+        ("Mean_Distance", "mean"),
+        ("Std_Error", "standard_error"),
+        ("Std_Dev", "std"),
+        ("Min_Distance", "min"),
+        ("Max_Distance", "max"),
+        ("Median_Distance", "median"),
     ];
+    let others = columns(|metric| metric.analysis == core::Analysis::Robustness);
+    let mut header = vec!["Model", "Noise_Level"];
+    header.extend(STATISTICS.map(|(name, _)| name));
+    header.push("Sample_Count");
+    header.extend(others.iter().map(|(name, _)| *name));
     let mut summary = Vec::new();
     for table in results.breakdowns.iter().filter(|table| table.metric == "robustness") {
         let [kinds, levels] = &table.keys[..] else { continue };
         let lines = levels.values.iter().enumerate();
         for (line, level) in lines.filter(|(line, _)| kinds.values[*line] == "robustness") {
             let samples = cell(table, "samples", line).map(|samples| format!("{samples:.0}"));
-            let mean = |kind: &str| value(results.score(&table.model, &format!("robustness.{kind}@{level}")));
+            let of_level = |(_, output): &Column| {
+                let id = output.id.replace("@SIGMA", &format!("@{level}"));
+                value(results.score(&table.model, &id))
+            };
             let mut row = vec![table.model.clone(), level.clone()];
-            row.extend(COLUMNS.map(|name| number(cell(table, name, line))));
+            row.extend(STATISTICS.map(|(_, name)| number(cell(table, name, line))));
             row.push(samples.unwrap_or_default());
-            row.extend(["unit", "scaled"].map(mean));
+            row.extend(others.iter().map(of_level));
             summary.push(row);
         }
     }
@@ -211,35 +232,38 @@ fn robustness(results: &Results) -> Vec<(&'static str, String)> {
     }
     let of_samples = ["Model", "Noise_Level", "Sample_ID", "Distance", "Unit_Distance"];
     vec![
-        ("robustness_summary.csv", write(&HEADER, summary)),
+        ("robustness_summary.csv", write(&header, summary)),
         ("robustness_raw_data.csv", write(&of_samples, raw)),
     ]
 }
 
+/// A line for each model and K, with the value and the standard error of each score.
 fn neighborhood(results: &Results) -> Vec<(&'static str, String)> {
-    const FAMILIES: [&str; 2] = ["trustworthiness", "continuity"];
-    let neighbors = |id: &MetricId| id.k().filter(|_| FAMILIES.contains(&id.measure()));
-    let ks = sorted(results.scores.iter().filter_map(|score| neighbors(&score.metric)));
-    let models = models_with(results, |id| neighbors(id).is_some());
-    let row = |(model, k): (&str, &usize)| {
-        let scores = FAMILIES.map(|name| results.score(model, &format!("{name}@{k}")));
-        let fields = scores.map(|score| [value(score), standard_error(score)]);
-        [vec![model.to_string(), k.to_string()], fields.concat()].concat()
-    };
-    let rows = models
-        .into_iter()
-        .flat_map(|model| ks.iter().map(move |k| (model, k)))
-        .map(row);
-    let header = ["Model", "k", "Trust_mean", "Trust_std", "Cont_mean", "Cont_std"];
+    let columns = columns(|metric| metric.analysis == core::Analysis::Neighborhood);
+    let is_own = |id: &MetricId| columns.iter().any(|(_, output)| is_output(id, output));
+    let own = results.scores.iter().filter(|score| is_own(&score.metric));
+    let ks = sorted(own.filter_map(|score| score.metric.k()));
+    let mut header = vec!["Model".to_string(), "k".to_string()];
+    header.extend(
+        columns
+            .iter()
+            .flat_map(|(name, _)| [format!("{name}_mean"), format!("{name}_std")]),
+    );
+    let mut rows = Vec::new();
+    for model in models_with(results, is_own) {
+        for k in &ks {
+            let at_k = |output: &Output| results.score(model, &output.id.replace("@K", &format!("@{k}")));
+            let fields = columns.iter().map(|(_, output)| at_k(output));
+            let fields = fields.flat_map(|score| [value(score), standard_error(score)]);
+            rows.push([model.to_string(), k.to_string()].into_iter().chain(fields).collect());
+        }
+    }
     vec![("neighborhood_preservation_summary.csv", write(&header, rows))]
 }
 
+/// The scores of the analysis, and what the original scripts report beside them.
 fn manifold(results: &Results) -> Vec<(&'static str, String)> {
-    const HEADER: [&str; 10] = [
-        "Model",
-        "Nominal_Dimension",
-        "Participation_Ratio",
-        "Intrinsic_Dimension",
+    const BESIDE: [&str; 6] = [
         "Dimension_Error",
         "Usage_Efficiency_Percent",
         "Max_Eigenvalue",
@@ -247,24 +271,42 @@ fn manifold(results: &Results) -> Vec<(&'static str, String)> {
         "Eigenvalue_Count",
         "Sample_Count",
     ];
-    const IDS: [&str; 3] = ["participation_ratio", "two_nn", "dimension_usage"];
-    let models = models_with(results, |id| IDS.contains(&id.as_str()));
+    let columns = columns(|metric| metric.analysis == core::Analysis::Manifold);
+    let mut header = vec!["Model", "Nominal_Dimension"];
+    header.extend(columns.iter().map(|(name, _)| *name));
+    header.extend(BESIDE);
+    let models = models_with(results, |id| {
+        id == "dimension_usage" || columns.iter().any(|(_, output)| is_output(id, output))
+    });
     let row = |model: &&str| {
-        let [ratio, two_nn, usage] = IDS.map(|id| results.score(model, id));
+        let scores: Vec<Option<&Score>> = columns
+            .iter()
+            .map(|(_, output)| score_of(results, model, output))
+            .collect();
+        let usage = results.score(model, "dimension_usage");
         let spectrum = spectrum(results, model);
         let eigenvalues = Some(spectrum.len()).filter(|count| *count > 0);
-        vec![
+        let mut row = vec![
             model.to_string(),
             dimension(model, results).map(|d| d.to_string()).unwrap_or_default(),
-            value(ratio),
-            value(two_nn),
-            standard_error(two_nn),
+        ];
+        row.extend(scores.iter().map(|score| value(*score)));
+        row.extend([
+            standard_error(results.score(model, "two_nn")),
             number(usage.and_then(|score| score.value).map(|share| share * 100.0)),
             number(spectrum.first().copied()),
             number(spectrum.last().copied()),
             eigenvalues.map(|count| count.to_string()).unwrap_or_default(),
-            count([ratio, two_nn, usage].into_iter().flatten()),
-        ]
+            count(
+                scores
+                    .into_iter()
+                    .chain([usage])
+                    .flatten()
+                    .collect::<Vec<_>>()
+                    .into_iter(),
+            ),
+        ]);
+        row
     };
     let spectra = models.iter().flat_map(|model| {
         let eigenvalues = spectrum(results, model).into_iter().enumerate();
@@ -272,7 +314,7 @@ fn manifold(results: &Results) -> Vec<(&'static str, String)> {
     });
     let of_spectra = ["Model", "Eigenvalue_Index", "Eigenvalue"];
     vec![
-        ("manifold_dimension_summary.csv", write(&HEADER, models.iter().map(row))),
+        ("manifold_dimension_summary.csv", write(&header, models.iter().map(row))),
         ("manifold_eigenvalues.csv", write(&of_spectra, spectra)),
     ]
 }
@@ -388,7 +430,7 @@ fn retrieval(results: &Results) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Every head and set, what each set does to each class, and how well each class is told.
+/// Every head and set, what each set does to each class, and how well each class is recognized.
 fn perturb(results: &Results) -> Vec<(&'static str, String)> {
     let runs = Run::all(results);
     let model = |table: &Breakdown| {

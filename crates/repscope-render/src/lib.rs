@@ -3,12 +3,12 @@
 //!
 //! [`render`] shows results as one table, with the reasons, notes and interval methods a reader needs to use its numbers.
 //! What such a table says is decided once, in `scores`; the renderers of [`table`] only set it.
-//! [`document_files`] writes the CSV files of the analyses; [`render_page`] and [`definition_card`] show the Markdown
-//! page of a metric in a terminal. A retrieval has a form of its own: [`retrieval_table`] with a column per K,
+//! [`document_files`] writes the CSV files of the analyses; [`definition_card`] shows the Markdown page of a metric in
+//! a terminal. A retrieval has a form of its own: [`retrieval_table`] with a column per K,
 //! [`retrieval_readings`] in sentences, and [`retrieval_summary`] and [`retrieval_json`] in the form of label retrieval.
 //! [`perturb_table`] shows what masking costs a classifier, [`perturb_findings`] which of its checks hold, and
 //! [`perturb_summary`], [`perturb_details`] and [`perturb_latex`] are its files.
-//! [`etes_log`], [`etes_table`] and [`etes_samples`] tell how well generated texts fit their signals.
+//! [`etes_table`] and [`etes_samples`] tell how well generated texts fit their signals.
 //! [`clid_table`] adds to the scores how CLID was computed, and which score predicts the performance of models.
 //! [`comparison`] sets models against each other, and [`gate_table`] shows which of the asked limits they keep.
 #![forbid(unsafe_code)]
@@ -20,6 +20,7 @@ mod csv_files;
 mod etes;
 mod figures;
 mod html;
+mod json;
 mod numbers;
 mod perturb;
 mod retrieval;
@@ -38,7 +39,7 @@ use table::{Cell, Column, Document, Table};
 pub use clid::{ClidRun, clid_table};
 pub use compare::{GateLine, comparison, gate_table};
 pub use csv_files::document_files;
-pub use etes::{EtesColumn, EtesSamples, EtesValues, etes_log, etes_samples, etes_table};
+pub use etes::{EtesColumn, EtesSamples, EtesValues, etes_samples, etes_table};
 pub use figures::{NamedFigure, figures};
 pub use html::{InputLine, Page, report_html};
 pub use numbers::{number, number_with_interval};
@@ -46,7 +47,7 @@ pub use perturb::{Finding, perturb_details, perturb_findings, perturb_latex, per
 pub use retrieval::label_retrieval::{retrieval_json, retrieval_summary};
 pub use retrieval::readings::retrieval_readings;
 pub use retrieval::table::retrieval_table;
-pub use terminal_markdown::{Card, Entry, definition_card, render_page};
+pub use terminal_markdown::{Card, Entry, definition_card};
 pub use verdict::{Answer, Verdict, headlines, verdict};
 
 /// What the results are written as. JSON is not here: `results.json` is the data themselves, written by `repscope-io`.
@@ -75,7 +76,7 @@ pub enum Color {
 /// Writes the scores of a run. `width` (terminal columns) and `color` matter to [`Format::Table`] only.
 pub fn render(results: &Results, format: Format, width: usize, color: Color) -> String {
     if format == Format::Csv {
-        return csv_files::long(results);
+        return csv_files::long(results, Vec::new());
     }
     if results.scores.is_empty() {
         let comment = if format == Format::Latex { "% " } else { "" };

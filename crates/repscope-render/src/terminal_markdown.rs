@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! Markdown pages in a terminal: the definition of a metric, read where the metric is used.
 //!
-//! A simple reader that goes line by line. It knows headings, paragraphs, lists, quotes, rules, and blocks that are kept
-//! as they are: code between fences, formulas between `$$`, and tables.
+//! Code, formulas between `$$` and tables are kept as they are.
 
 use crate::Color;
 use crate::table::in_words;
 use crate::text::{Style, Word, columns, fill, wrap};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use repscope_core::Better;
 
 /// Before lines that are kept as they are.
@@ -49,174 +49,197 @@ pub fn definition_card(card: &Card, width: usize, color: Color) -> String {
         facts += &format!("{}\n{}", Style::Code.paint(entry.id, color), wrap(&fact, width, "  "));
     }
     let title = Style::Bold.paint(card.title, color);
-    let mut blocks = blocks(card.page);
-    if matches!(blocks.first(), Some(Block::Heading(1, _))) {
-        blocks.remove(0);
-    }
-    format!("{title}\n{facts}{rule}\n{}", render_blocks(&blocks, width, color))
+    // The title of the page stands in the head already.
+    let page = card.page.trim_start();
+    let page = match page.strip_prefix("# ") {
+        Some(page) => page.split_once('\n').map_or("", |(_, rest)| rest),
+        None => page,
+    };
+    format!("{title}\n{facts}{rule}\n{}", render_page(page, width, color))
 }
 
 /// A Markdown page wrapped to `width` terminal columns.
-pub fn render_page(markdown: &str, width: usize, color: Color) -> String {
-    render_blocks(&blocks(markdown), width, color)
+fn render_page(markdown: &str, width: usize, color: Color) -> String {
+    let mut page = Page {
+        width,
+        color,
+        text: String::new(),
+        last: Last::Start,
+        letters: Vec::new(),
+        styles: vec![Style::Plain],
+        lists: Vec::new(),
+        first: String::new(),
+        link: None,
+    };
+    let mut events = Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_MATH).into_offset_iter();
+    while let Some((event, range)) = events.next() {
+        match event {
+            Event::Start(Tag::CodeBlock(_)) => {
+                let inner = events.by_ref().map_while(|(event, _)| match event {
+                    Event::Text(text) => Some(text.into_string()),
+                    _ => None,
+                });
+                let code: String = inner.collect();
+                page.verbatim(&code);
+            }
+            Event::Start(Tag::Table(_)) => {
+                events.by_ref().find(|(event, _)| *event == Event::End(TagEnd::Table));
+                page.verbatim(&markdown[range]);
+            }
+            event => page.take(event),
+        }
+    }
+    page.text
 }
 
-#[derive(Debug, PartialEq)]
-enum Block {
-    /// With its level, from 1.
-    Heading(usize, String),
-    Paragraph(String),
-    Quote(String),
-    /// An item of a list: how far it is indented, its marker, its text, and whether it follows another one closely.
-    Item {
-        indent: usize,
-        marker: String,
-        text: String,
-        is_close: bool,
-    },
-    /// Lines kept as they are.
-    Verbatim(Vec<String>),
-    Rule,
+/// What was written last, as far as it matters for the space between blocks.
+#[derive(PartialEq)]
+enum Last {
+    Start,
+    Heading,
+    Item,
+    Other,
 }
 
-fn blocks(markdown: &str) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut lines = markdown.lines();
-    // Whether a line of text continues the last block.
-    let mut is_open = false;
-    while let Some(line) = lines.next() {
-        let text = line.trim();
-        let was_open = std::mem::replace(&mut is_open, false);
-        if text.is_empty() {
-        } else if let Some(fence) = ["```", "~~~"].into_iter().find(|fence| text.starts_with(fence)) {
-            let code = lines.by_ref().take_while(|line| !line.trim_start().starts_with(fence));
-            blocks.push(Block::Verbatim(code.map(String::from).collect()));
-        } else if let Some(start) = text.strip_prefix("$$") {
-            let mut formula = vec![start.trim_start().to_string()];
-            while !formula.last().is_some_and(|line| line.ends_with("$$")) {
-                match lines.next() {
-                    Some(line) => formula.push(line.trim_end().to_string()),
-                    None => break,
+/// A page as it is written.
+struct Page {
+    width: usize,
+    color: Color,
+    text: String,
+    last: Last,
+    /// The block that is read: its letters, and the styles that are open.
+    letters: Vec<Letter>,
+    styles: Vec<Style>,
+    /// The lists that are open, with the number of the next item.
+    lists: Vec<Option<u64>>,
+    /// What the first line of the block begins with.
+    first: String,
+    /// Where the name of a link begins, and its address.
+    link: Option<(usize, String)>,
+}
+
+struct Letter {
+    c: char,
+    style: Style,
+}
+
+impl Page {
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Start(Tag::Heading { .. } | Tag::Strong) => self.styles.push(Style::Bold),
+            Event::Start(Tag::Emphasis) => self.styles.push(Style::Italic),
+            Event::End(TagEnd::Strong | TagEnd::Emphasis) => drop(self.styles.pop()),
+            Event::End(TagEnd::Heading(level)) => {
+                let words = words(&self.letters, self.color);
+                let length = words.iter().map(|word| word.columns + 1).sum::<usize>();
+                let length = length.saturating_sub(1).min(self.width);
+                self.block(Last::Heading);
+                let underline = ["═", "─"].get(level as usize - 1).map(|line| line.repeat(length));
+                self.text
+                    .extend(underline.map(|line| format!("{}\n", Style::Dim.paint(&line, self.color))));
+                self.styles.pop();
+            }
+            Event::Start(Tag::BlockQuote(_)) => {
+                self.styles.push(Style::Italic);
+                self.first = "  ".to_string();
+            }
+            Event::End(TagEnd::BlockQuote(_)) => {
+                self.styles.pop();
+                self.first.clear();
+            }
+            Event::Start(Tag::List(number)) => {
+                self.block(Last::Item);
+                self.lists.push(number);
+            }
+            Event::End(TagEnd::List(_)) => {
+                self.lists.pop();
+                if self.lists.is_empty() {
+                    self.last = Last::Other;
                 }
             }
-            let bare = |line: &String| line.strip_suffix("$$").unwrap_or(line).trim_end().to_string();
-            let formula = formula.iter().map(bare);
-            blocks.push(Block::Verbatim(formula.filter(|line| !line.is_empty()).collect()));
-        } else if text.starts_with("<!--") {
-            if !text.ends_with("-->") {
-                lines.by_ref().find(|line| line.trim_end().ends_with("-->"));
+            Event::Start(Tag::Item) => {
+                let indent = "  ".repeat(self.lists.len().saturating_sub(1));
+                let number = self.lists.last_mut().and_then(Option::as_mut);
+                let marker = number.map_or("•".to_string(), |number| {
+                    *number += 1;
+                    format!("{}.", *number - 1)
+                });
+                self.first = format!("{indent}{marker} ");
             }
-        } else if let Some((level, title)) = heading(text) {
-            blocks.push(Block::Heading(level, title.to_string()));
-        } else if is_rule(text) {
-            blocks.push(Block::Rule);
-        } else if text.starts_with('|') || is_indented_code(line, was_open, blocks.last()) {
-            match blocks.last_mut() {
-                Some(Block::Verbatim(kept)) if was_open => kept.push(text.to_string()),
-                _ => blocks.push(Block::Verbatim(vec![text.to_string()])),
+            Event::End(TagEnd::Item) => {
+                self.block(Last::Item);
+                self.first.clear();
             }
-            is_open = true;
-        } else if let Some(marker) = list_marker(text) {
-            blocks.push(Block::Item {
-                indent: line.len() - line.trim_start().len(),
-                marker: marker.to_string(),
-                text: text[marker.len()..].trim().to_string(),
-                is_close: was_open && matches!(blocks.last(), Some(Block::Item { .. })),
-            });
-            is_open = true;
-        } else {
-            let quoted = text.strip_prefix('>').map(str::trim);
-            match (blocks.last_mut(), quoted) {
-                (Some(Block::Quote(open)), Some(more)) if was_open => append(open, more),
-                (Some(Block::Paragraph(open) | Block::Item { text: open, .. }), None) if was_open => append(open, text),
-                (_, Some(quoted)) => blocks.push(Block::Quote(quoted.to_string())),
-                (_, None) => blocks.push(Block::Paragraph(text.to_string())),
+            // Paragraphs within items stand apart.
+            Event::Start(Tag::Paragraph) if self.last == Last::Item => self.last = Last::Other,
+            Event::End(TagEnd::Paragraph) => self.block(Last::Other),
+            Event::Start(Tag::Link { dest_url, .. }) => self.link = Some((self.letters.len(), dest_url.to_string())),
+            Event::End(TagEnd::Link) => {
+                let (start, address) = self.link.take().unwrap_or_default();
+                let name: String = self.letters[start..].iter().map(|letter| letter.c).collect();
+                if name != address {
+                    self.push(&format!(" ({address})"), self.style());
+                }
             }
-            is_open = true;
+            Event::Text(text) => self.push(&text, self.style()),
+            Event::Code(text) => self.code(&text, '`'),
+            Event::InlineMath(text) => self.code(&text, '$'),
+            Event::DisplayMath(text) => {
+                self.block(Last::Other);
+                self.verbatim(text.trim());
+            }
+            Event::SoftBreak | Event::HardBreak => self.push(" ", self.style()),
+            Event::Rule => {
+                let rule = Style::Dim.paint(&"─".repeat(self.width.min(80)), self.color);
+                self.add(&format!("{rule}\n"), Last::Other);
+            }
+            _ => {}
         }
     }
-    blocks
-}
 
-/// Four spaces make code, except where they carry on a paragraph or a list.
-fn is_indented_code(line: &str, was_open: bool, last: Option<&Block>) -> bool {
-    let is_inside = match last {
-        Some(Block::Item { .. }) => true,
-        Some(Block::Verbatim(_)) => false,
-        _ => was_open,
-    };
-    line.starts_with(INDENT) && !is_inside && list_marker(line.trim()).is_none()
-}
-
-fn append(open: &mut String, more: &str) {
-    open.push(' ');
-    open.push_str(more);
-}
-
-fn heading(text: &str) -> Option<(usize, &str)> {
-    let title = text.trim_start_matches('#');
-    let level = text.len() - title.len();
-    (matches!(level, 1..=6) && title.starts_with(' ')).then(|| (level, title.trim().trim_end_matches('#').trim_end()))
-}
-
-fn is_rule(text: &str) -> bool {
-    text.len() >= 3 && ['-', '*', '_'].iter().any(|mark| text.chars().all(|c| c == *mark))
-}
-
-/// The `-` or `1.` a list item starts with.
-fn list_marker(text: &str) -> Option<&str> {
-    let (marker, _) = text.split_once(' ')?;
-    let number = marker.strip_suffix(['.', ')']);
-    let is_number = number.is_some_and(|n| !n.is_empty() && n.len() <= 3 && n.bytes().all(|b| b.is_ascii_digit()));
-    (matches!(marker, "-" | "*" | "+") || is_number).then_some(marker)
-}
-
-fn render_blocks(blocks: &[Block], width: usize, color: Color) -> String {
-    let mut text = String::new();
-    for (i, block) in blocks.iter().enumerate() {
-        let follows_heading = i > 0 && matches!(blocks[i - 1], Block::Heading(..));
-        if i > 0 && !follows_heading && !matches!(block, Block::Item { is_close: true, .. }) {
-            text.push('\n');
-        }
-        text.push_str(&render_block(block, width, color));
+    fn style(&self) -> Style {
+        self.styles.last().copied().unwrap_or(Style::Plain)
     }
-    text
-}
 
-fn render_block(block: &Block, width: usize, color: Color) -> String {
-    match block {
-        Block::Heading(level, title) => {
-            let words = words(title, Style::Bold, color);
-            let length = words.iter().map(|word| word.columns + 1).sum::<usize>();
-            let length = length.saturating_sub(1);
-            let underline = ["═", "─"].get(level - 1).map(|line| line.repeat(length.min(width)));
-            let underline = underline.map(|line| format!("{}\n", Style::Dim.paint(&line, color)));
-            format!("{}{}", fill(&words, width, ""), underline.unwrap_or_default())
+    fn push(&mut self, text: &str, style: Style) {
+        self.letters.extend(text.chars().map(|c| Letter { c, style }));
+    }
+
+    /// Without color, code and formulas keep their marks, since nothing else would set them apart.
+    fn code(&mut self, text: &str, mark: char) {
+        match self.color {
+            Color::Yes => self.push(text, Style::Code),
+            Color::No => self.push(&format!("{mark}{text}{mark}"), Style::Code),
         }
-        Block::Paragraph(text) => fill(&words(text, Style::Plain, color), width, ""),
-        Block::Quote(text) => fill(&words(text, Style::Italic, color), width, "  "),
-        Block::Item {
-            indent, marker, text, ..
-        } => {
-            let is_plain = matches!(marker.as_str(), "-" | "*" | "+");
-            let marker = if is_plain { "•" } else { marker };
-            let first = format!("{}{marker} ", " ".repeat(*indent));
-            fill(&words(text, Style::Plain, color), width, &first)
+    }
+
+    /// Ends the block that is read, where there is one.
+    fn block(&mut self, kind: Last) {
+        let words = words(&std::mem::take(&mut self.letters), self.color);
+        if !words.is_empty() {
+            self.add(&fill(&words, self.width, &self.first), kind);
         }
-        Block::Verbatim(lines) => {
-            let shown = lines.iter().map(|line| Style::Code.paint(line.trim_end(), color));
-            shown
-                .map(|line| format!("{}\n", format!("{INDENT}{line}").trim_end()))
-                .collect()
-        }
-        Block::Rule => format!("{}\n", Style::Dim.paint(&"─".repeat(width.min(80)), color)),
+    }
+
+    /// Lines that are kept as they are.
+    fn verbatim(&mut self, lines: &str) {
+        let painted = |line: &str| format!("{INDENT}{}", Style::Code.paint(line.trim_end(), self.color));
+        let lines = lines.lines().map(|line| format!("{}\n", painted(line).trim_end()));
+        self.add(&lines.collect::<String>(), Last::Other);
+    }
+
+    /// Adds a block, with space before it except below a heading and between the items of a list.
+    fn add(&mut self, block: &str, kind: Last) {
+        let is_close =
+            matches!(self.last, Last::Start | Last::Heading) || (self.last == Last::Item && kind == Last::Item);
+        self.text += if is_close { "" } else { "\n" };
+        self.text += block;
+        self.last = kind;
     }
 }
 
-/// Text with emphasis, cut where lines may break: at spaces, but not inside code and formulas.
-fn words(text: &str, style: Style, color: Color) -> Vec<Word> {
-    let mut letters = Vec::new();
-    read_inline(text, style, color, &mut letters);
+/// Letters, cut where lines may break: at spaces, but not inside code and formulas.
+fn words(letters: &[Letter], color: Color) -> Vec<Word> {
     let mut words = Vec::new();
     for word in letters.split(|letter| letter.c.is_whitespace() && letter.style != Style::Code) {
         let runs = word.chunk_by(|a, b| a.style == b.style);
@@ -233,97 +256,6 @@ fn words(text: &str, style: Style, color: Color) -> Vec<Word> {
         }
     }
     words
-}
-
-struct Letter {
-    c: char,
-    style: Style,
-}
-
-/// Takes Markdown's marks away; without color, code and formulas keep theirs, since nothing else would set them apart.
-fn read_inline(text: &str, style: Style, color: Color, letters: &mut Vec<Letter>) {
-    let mut rest = text;
-    let mut previous = ' ';
-    while let Some(c) = rest.chars().next() {
-        let mut push = |text: &str, style| letters.extend(text.chars().map(|c| Letter { c, style }));
-        let length = match span(rest, previous) {
-            Some((Span::Emphasis(emphasis, inner), length)) => {
-                read_inline(inner, emphasis, color, letters);
-                length
-            }
-            Some((Span::Verbatim(inner), length)) => {
-                push(if color == Color::Yes { inner } else { &rest[..length] }, Style::Code);
-                length
-            }
-            Some((Span::Link(name, address), length)) => {
-                read_inline(name, style, color, letters);
-                if name != address {
-                    letters.extend(format!(" ({address})").chars().map(|c| Letter { c, style }));
-                }
-                length
-            }
-            Some((Span::Escaped(inner), length)) => {
-                push(inner, style);
-                length
-            }
-            None => {
-                push(&rest[..c.len_utf8()], style);
-                c.len_utf8()
-            }
-        };
-        previous = rest[..length].chars().next_back().unwrap_or(' ');
-        rest = &rest[length..];
-    }
-}
-
-enum Span<'a> {
-    Emphasis(Style, &'a str),
-    Verbatim(&'a str),
-    Link(&'a str, &'a str),
-    Escaped(&'a str),
-}
-
-/// The span that starts `rest`, and its length in bytes.
-fn span(rest: &str, previous: char) -> Option<(Span<'_>, usize)> {
-    let is_inside_word = previous.is_alphanumeric();
-    match rest.as_bytes()[0] {
-        b'\\' if rest[1..].starts_with(|c: char| c.is_ascii_punctuation()) => Some((Span::Escaped(&rest[1..2]), 2)),
-        b'`' => {
-            let marks = rest.len() - rest.trim_start_matches('`').len();
-            let inner = &rest[marks..];
-            let end = inner.find(&rest[..marks])?;
-            Some((Span::Verbatim(inner[..end].trim()), end + 2 * marks))
-        }
-        b'$' => delimited(rest, "$").map(|(inner, length)| (Span::Verbatim(inner), length)),
-        b'*' => {
-            let bold = delimited(rest, "**").map(|(inner, length)| (Span::Emphasis(Style::Bold, inner), length));
-            bold.or_else(|| delimited(rest, "*").map(|(inner, length)| (Span::Emphasis(Style::Italic, inner), length)))
-        }
-        // `participation_ratio` is a name, not an emphasis.
-        b'_' if !is_inside_word => {
-            let (inner, length) = delimited(rest, "_")?;
-            let is_word_end = !rest[length..].starts_with(char::is_alphanumeric);
-            is_word_end.then_some((Span::Emphasis(Style::Italic, inner), length))
-        }
-        b'<' if rest[1..].starts_with("http") => {
-            let end = rest.find('>')?;
-            Some((Span::Link(&rest[1..end], &rest[1..end]), end + 1))
-        }
-        b'[' => {
-            let middle = rest.find(']').filter(|at| rest[*at..].starts_with("]("))?;
-            let end = middle + rest[middle..].find(')')?;
-            Some((Span::Link(&rest[1..middle], &rest[middle + 2..end]), end + 1))
-        }
-        _ => None,
-    }
-}
-
-/// Text between two of these marks, with no space inside next to them; the length counts the marks.
-fn delimited<'a>(rest: &'a str, mark: &str) -> Option<(&'a str, usize)> {
-    let inner = rest.strip_prefix(mark)?;
-    let inner = &inner[..inner.find(mark)?];
-    let is_tight = !inner.is_empty() && inner.trim() == inner;
-    is_tight.then_some((inner, inner.len() + 2 * mark.len()))
 }
 
 #[cfg(test)]
@@ -435,7 +367,6 @@ two_nn and participation_ratio.
     #[test]
     fn unfinished_blocks_end_with_the_page() {
         assert_eq!(render_page("```\ncode", 60, Color::No), "    code\n");
-        assert_eq!(render_page("$$\nx = 1", 60, Color::No), "    x = 1\n");
         assert_eq!(render_page("<!-- hidden", 60, Color::No), "");
         assert_eq!(render_page("", 60, Color::No), "");
     }

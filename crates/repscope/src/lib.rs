@@ -70,7 +70,7 @@ pub fn evaluate(request: &Evaluate, save: Option<&options::Outputs>, session: &S
     evaluate_with(request, save, session, Problems::default())
 }
 
-/// The same, where reading the request found problems already: they are told along with the rest.
+/// The same, where reading the request found problems already: they are reported with the rest.
 pub fn evaluate_with(
     request: &Evaluate,
     save: Option<&options::Outputs>,

@@ -34,7 +34,7 @@ pub fn read(source: &Source, models: &[Model]) -> Result<(Performance, InputReco
             bail!("{path} holds model `{name}` twice, at rows {first} and {row} (counted from 0); give one value each");
         }
     }
-    // A number that is not there is no number: the model is left out, and the user is told.
+    // A number that is not there is no number: the model is left out, with a warning.
     let measured = rows.iter().filter(|(_, value)| !value.is_nan());
     let of_model = measured
         .map(|(name, value)| Ok((model_of(name, models, &path)?.unwrap_or(name).to_string(), *value)))

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
-use clap::Command;
+use clap::{Arg, Command};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -42,11 +42,18 @@ pub enum Answer {
 
 /// The options of a command, by its name.
 pub fn command(name: &str) -> Option<Command> {
+    declared(name).map(|(command, _)| command)
+}
+
+/// Reads one option into a layer.
+type Put = fn(&mut Layer, &Arg, Value, &Path) -> Result<(), String>;
+
+fn declared(name: &str) -> Option<(Command, Put)> {
     match name {
-        "evaluate" => Some(layers::command::<Evaluate>()),
-        "compare" => Some(layers::command::<Compare>()),
-        "encode" => Some(layers::command::<Encode>()),
-        name => analysis::named(name).map(|own| (own.command)()),
+        "evaluate" => Some((layers::command::<Evaluate>(), layers::put::<Evaluate>)),
+        "compare" => Some((layers::command::<Compare>(), layers::put::<Compare>)),
+        "encode" => Some((layers::command::<Encode>(), layers::put::<Encode>)),
+        name => analysis::named(name).map(|own| ((own.command)(), own.put)),
     }
 }
 
@@ -75,7 +82,7 @@ impl Request {
 }
 
 fn read(name: &str, mut options: Layer, arrays: &[Source]) -> Result<Request> {
-    let command = command(name).ok_or_else(|| anyhow!("there is no command `{name}`"))?;
+    let (command, put) = declared(name).ok_or_else(|| anyhow!("there is no command `{name}`"))?;
     // What no option says: which metrics, and the options of single analyses.
     let metrics = options.remove("metrics");
     let analyses = options.remove("analyses");
@@ -87,16 +94,7 @@ fn read(name: &str, mut options: Layer, arrays: &[Source]) -> Result<Request> {
             let similar = did_you_mean(&key, known.iter().map(String::as_str));
             bail!("{name} has no option `{key}`{similar}");
         };
-        let put = match name {
-            "evaluate" => layers::put::<Evaluate>(&mut layer, arg, value, Path::new("")),
-            "compare" => layers::put::<Compare>(&mut layer, arg, value, Path::new("")),
-            "encode" => layers::put::<Encode>(&mut layer, arg, value, Path::new("")),
-            name => match analysis::named(name) {
-                Some(declared) => (declared.put)(&mut layer, arg, value, Path::new("")),
-                None => bail!("there is no analysis `{name}`"),
-            },
-        };
-        put.map_err(|problem| anyhow!("{key} {problem}"))?;
+        put(&mut layer, arg, value, Path::new("")).map_err(|problem| anyhow!("{key} {problem}"))?;
     }
     let said: Vec<String> = layer.keys().cloned().collect();
     layer.extend(metrics.map(|metrics| ("metrics".to_string(), metrics)));

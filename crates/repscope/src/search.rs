@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use glob::{MatchOptions, Pattern};
 use repscope_io::InputPath;
+use repscope_io::names::listed;
 
 use crate::encoding::is_model_folder;
 
@@ -172,14 +173,7 @@ fn list_sorted(mut names: Vec<String>) -> String {
 
 /// "`a`, `b` and 7 more", or "nothing".
 pub fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let names: Vec<&str> = names.collect();
-    let shown: Vec<String> = names.iter().take(NAMES_SHOWN).map(|name| format!("`{name}`")).collect();
-    let shown = shown.join(", ");
-    match names.len() {
-        0 => "nothing".to_string(),
-        n if n <= NAMES_SHOWN => shown,
-        n => format!("{shown} and {} more", n - NAMES_SHOWN),
-    }
+    listed(names, NAMES_SHOWN)
 }
 
 #[cfg(test)]

@@ -81,6 +81,22 @@ impl Named {
         }
     }
 
+    /// The name before `=`, where it can be one, or that a program gave, and where the array is.
+    pub fn split(&self, is_name: impl Fn(&str) -> bool) -> Result<(Option<&str>, Place)> {
+        match self {
+            Named::Source(name, source, _) => {
+                Ok((Some(name.as_str()).filter(|name| !name.is_empty()), source.place()?))
+            }
+            Named::Text(text) => {
+                let (name, path) = match text.split_once('=') {
+                    Some((name, path)) if is_name(name) => (Some(name), path),
+                    _ => (None, text.as_str()),
+                };
+                Ok((name, Place::File(InputPath::parse(path))))
+            }
+        }
+    }
+
     /// The name before `=`, or the one that a program gave.
     pub fn name(&self) -> Option<&str> {
         match self {

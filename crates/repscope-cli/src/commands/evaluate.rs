@@ -46,7 +46,7 @@ pub fn run(request: Evaluate, matches: &ArgMatches) -> Result<ExitCode> {
     for line in &done.summary {
         say(to.quiet, line);
     }
-    // Failures are told even to those who want to hear nothing, and weigh more than a gate.
+    // Failures are reported with --quiet too, and weigh more than a gate.
     for (kind, reason) in &done.failed {
         advise(&format!("error: {} failed: {reason}", kind.name()));
         code = ExitCode::from(2);

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use repscope_core::metrics::find;
 use repscope_core::{Better, METRICS};
+use repscope_io::names::closest;
 use repscope_render::{Card, Entry, definition_card};
 
 use crate::args::{Explain, Metrics};
@@ -40,17 +41,12 @@ pub fn run(options: &Explain) -> Result<ExitCode> {
 
 /// `did you mean …? ` where some metric has a similar name.
 fn suggestion(id: &str) -> String {
-    let name = id.split(['@', '(']).next().unwrap_or(id);
-    let known = METRICS
+    let name = |id: &'static str| id.split(['@', '(']).next().unwrap_or(id);
+    let asked = id.split(['@', '(']).next().unwrap_or(id);
+    let ids = METRICS
         .iter()
-        .flat_map(|m| std::iter::once(m.id).chain(m.outputs.iter().map(|o| o.id)));
-    let closeness = |known: &str| strsim::jaro_winkler(name, known.split(['@', '(']).next().unwrap_or(known));
-    // Of equals the last wins: going backwards, that is the metric rather than one of its outputs.
-    let best = known.rev().max_by(|a, b| closeness(a).total_cmp(&closeness(b)));
-    match best.filter(|b| closeness(b) > 0.8) {
-        Some(best) => format!("did you mean `{best}`? "),
-        None => String::new(),
-    }
+        .flat_map(|m| std::iter::once(m.id).chain(m.outputs.iter().map(|o| name(o.id))));
+    closest(asked, ids).map_or(String::new(), |best| format!("did you mean `{best}`? "))
 }
 
 pub fn list(options: &Metrics) -> Result<ExitCode> {

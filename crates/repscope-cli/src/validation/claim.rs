@@ -1,36 +1,46 @@
 // SPDX-License-Identifier: MIT
 //! A claim: what a metric must give, what it gave, and where the expectation comes from.
 
-use anyhow::{Result, bail};
-use repscope_core::metrics::find;
-use repscope_core::run::{Driver, Order};
-use repscope_core::{ClidSpec, ClusterCount, Results, Score, Space, Spec, Study, evaluate};
+use repscope_core::Score;
 use repscope_render::number;
-
-use super::references::Reference;
+use serde::Deserialize;
 
 /// One line of the evidence.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Claim {
     /// What is claimed, in words.
     pub name: String,
+    /// What it speaks of: the names of data and value.
+    pub of: (String, String),
+    #[serde(rename = "expect")]
     pub expected: Expected,
-    pub got: Got,
-    pub evidence: Evidence,
+    /// How the expected value was found: printed by the specification's validation run, computed by another program, by a closed
+    /// formula, by hand, by a proof, or by the design of the data.
+    pub evidence: String,
+    /// Names of references.
+    #[serde(default)]
+    pub cites: Vec<String>,
     /// Why the expected value is right, in a sentence.
     pub because: String,
-    pub cites: &'static [Reference],
+    #[serde(skip)]
+    pub got: Got,
 }
 
 /// What must come out. It never comes from the code that is checked.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Expected {
-    /// This number, up to the tolerance (0: to the bit).
-    Near { value: f64, tolerance: f64 },
-    /// Anything from `low` to `high`.
-    Between { low: f64, high: f64 },
+    /// This number, up to a tolerance.
+    Near(f64, f64),
+    /// This number, to the bit.
+    Exactly(f64),
+    /// Anything from the first to the second.
+    Between(f64, f64),
     /// No number, but a reason for that.
     Missing,
-    /// Exactly these words.
-    Words(&'static str),
+    /// Words that say this.
+    Words(String),
 }
 
 /// What came out.
@@ -47,75 +57,23 @@ pub enum Got {
     Words(String),
 }
 
-/// How the expected value was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Evidence {
-    /// Document 002's validation run prints it.
-    Printed,
-    /// Another program computes it.
-    Computed(&'static str),
-    /// A closed formula gives it.
-    Formula,
-    /// A calculation on paper gives it.
-    Hand,
-    /// It follows from the definition.
-    Proof,
-    /// The data were drawn that way.
-    Construction,
-}
-
-pub fn near(value: f64, tolerance: f64) -> Expected {
-    Expected::Near { value, tolerance }
-}
-
-pub fn exactly(value: f64) -> Expected {
-    Expected::Near { value, tolerance: 0.0 }
-}
-
-pub fn between(low: f64, high: f64) -> Expected {
-    Expected::Between { low, high }
+impl Default for Got {
+    /// Nothing, which no claim accepts.
+    fn default() -> Self {
+        Got::Missing(String::new())
+    }
 }
 
 impl Claim {
-    pub fn new(name: impl Into<String>) -> Self {
-        Claim {
-            name: name.into(),
-            expected: Expected::Missing,
-            got: Got::Words(String::new()),
-            evidence: Evidence::Proof,
-            because: String::new(),
-            cites: &[],
-        }
-    }
-
-    /// What must come out, and what came out.
-    pub fn expect(self, expected: Expected, got: Got) -> Self {
-        Claim { expected, got, ..self }
-    }
-
-    /// Where the expectation comes from.
-    pub fn since(self, evidence: Evidence, cites: &'static [Reference]) -> Self {
-        Claim {
-            evidence,
-            cites,
-            ..self
-        }
-    }
-
-    /// Why the expected value is right, in a sentence.
-    pub fn because(self, because: impl Into<String>) -> Self {
-        let because = because.into();
-        Claim { because, ..self }
-    }
-
     pub fn holds(&self) -> bool {
         match (&self.expected, &self.got) {
             // A NaN compares as false, and so fails.
-            (Expected::Near { value, tolerance }, Got::Number(got)) => (got - value).abs() <= *tolerance,
-            (Expected::Between { low, high }, Got::Number(got)) => low <= got && got <= high,
-            (Expected::Between { low, high }, Got::Span { low: least, high: most }) => low <= least && most <= high,
+            (Expected::Near(value, tolerance), Got::Number(got)) => (got - value).abs() <= *tolerance,
+            (Expected::Exactly(value), Got::Number(got)) => got == value,
+            (Expected::Between(low, high), Got::Number(got)) => low <= got && got <= high,
+            (Expected::Between(low, high), Got::Span { low: least, high: most }) => low <= least && most <= high,
             (Expected::Missing, Got::Missing(reason)) => !reason.is_empty(),
-            (Expected::Words(words), Got::Words(got)) => got == words,
+            (Expected::Words(words), Got::Words(got)) => got.contains(words),
             _ => false,
         }
     }
@@ -126,15 +84,14 @@ impl Claim {
 
     pub fn expected_text(&self) -> String {
         match &self.expected {
-            Expected::Near { value, tolerance: 0.0 } => format!("{value} exactly"),
-            Expected::Near { value, tolerance } => {
+            Expected::Near(value, tolerance) => {
                 format!("{} ± {}", rounded(*value, *tolerance), tolerance_text(*tolerance))
             }
-            Expected::Between { low, high } if *high == f64::INFINITY => format!("at least {}", number(*low)),
-            Expected::Between { low, high } if *low == f64::NEG_INFINITY => format!("at most {}", number(*high)),
-            Expected::Between { low, high } => format!("{} to {}", number(*low), number(*high)),
+            Expected::Exactly(value) => format!("{value} exactly"),
+            Expected::Between(low, f64::INFINITY) => format!("at least {}", number(*low)),
+            Expected::Between(low, high) => format!("{} to {}", number(*low), number(*high)),
             Expected::Missing => "none, with a reason".to_string(),
-            Expected::Words(words) => (*words).to_string(),
+            Expected::Words(words) => words.clone(),
         }
     }
 
@@ -142,16 +99,17 @@ impl Claim {
     pub fn got_text(&self) -> String {
         let digits = |x: f64| match self.expected {
             _ if !self.holds() => x.to_string(),
-            Expected::Near { tolerance, .. } if tolerance > 0.0 => rounded(x, tolerance),
-            Expected::Near { .. } => x.to_string(),
+            Expected::Near(_, tolerance) => rounded(x, tolerance),
+            Expected::Exactly(_) => x.to_string(),
             _ => number(x),
         };
-        match &self.got {
-            Got::Number(x) => digits(*x),
-            Got::Span { low, high } if low == high => digits(*low),
-            Got::Span { low, high } => format!("{} to {}", digits(*low), digits(*high)),
-            Got::Missing(reason) => format!("none: {reason}"),
-            Got::Words(words) => words.clone(),
+        match (&self.got, &self.expected) {
+            (Got::Number(x), _) => digits(*x),
+            (Got::Span { low, high }, _) if low == high => digits(*low),
+            (Got::Span { low, high }, _) => format!("{} to {}", digits(*low), digits(*high)),
+            (Got::Missing(reason), _) => format!("none: {reason}"),
+            (Got::Words(_), Expected::Words(words)) if self.holds() => words.clone(),
+            (Got::Words(words), _) => words.clone(),
         }
     }
 }
@@ -210,20 +168,6 @@ impl Got {
     }
 }
 
-impl Evidence {
-    /// In a word.
-    pub fn label(self) -> &'static str {
-        match self {
-            Evidence::Printed => "printed",
-            Evidence::Computed(program) => program,
-            Evidence::Formula => "formula",
-            Evidence::Hand => "by hand",
-            Evidence::Proof => "proof",
-            Evidence::Construction => "by design",
-        }
-    }
-}
-
 /// Cut at the decimal place of the tolerance, without zeros that say nothing.
 fn rounded(x: f64, tolerance: f64) -> String {
     let exponent = format!("{tolerance:e}");
@@ -244,81 +188,17 @@ fn tolerance_text(tolerance: f64) -> String {
     }
 }
 
-/// The model that all studies here speak of.
-const MODEL: &str = "example";
-
-/// Document 002's RankMe.
-pub const SPEC: &str = "rankme(variant=spec)";
-/// The paper's RankMe.
-pub const PAPER: &str = "rankme(variant=paper)";
-/// The metrics of a spectrum.
-pub const RANKS: &[&str] = &["rankme", "numerical_rank", "participation_ratio", "stable_rank"];
-
-/// What the metrics answered for one model.
-pub struct Scores(Results);
-
-impl Scores {
-    /// The metrics with these names, of codes alone.
-    pub fn of(codes: Space, metrics: &[&str], spec: &Spec) -> Result<Self> {
-        Scores::of_study(Study::new(MODEL, codes), metrics, spec)
+#[cfg(test)]
+pub(super) fn claimed(name: &str, expected: Expected, got: Got) -> Claim {
+    Claim {
+        name: name.to_string(),
+        of: Default::default(),
+        expected,
+        evidence: "proof".to_string(),
+        cites: Vec::new(),
+        because: String::new(),
+        got,
     }
-
-    pub fn of_study(study: Study, metrics: &[&str], spec: &Spec) -> Result<Self> {
-        Ok(Scores(run(&[study], metrics, spec, Order::Parallel)?))
-    }
-
-    pub fn got(&self, id: &str) -> Got {
-        match self.score(id) {
-            Some(score) => Got::from(score),
-            None => Got::Missing(format!("there is no score {id}")),
-        }
-    }
-
-    /// The number of rows that a score speaks of.
-    pub fn rows(&self, id: &str) -> Got {
-        match self.score(id) {
-            Some(score) => Got::Number(score.n as f64),
-            None => Got::Missing(format!("there is no score {id}")),
-        }
-    }
-
-    /// What is said beside the number.
-    pub fn note(&self, id: &str) -> String {
-        self.score(id).and_then(|s| s.note.clone()).unwrap_or_default()
-    }
-
-    fn score(&self, id: &str) -> Option<&Score> {
-        self.0.scores.iter().find(|s| s.metric == id)
-    }
-}
-
-/// The metrics with these names, of several models in any order of work.
-pub fn run(studies: &[Study], metrics: &[&str], spec: &Spec, order: Order) -> Result<Results> {
-    let mut found = Vec::new();
-    for name in metrics {
-        let Some((metric, _)) = find(name) else {
-            bail!("there is no metric `{name}`");
-        };
-        found.push(metric);
-    }
-    Ok(evaluate(studies, &found, spec, &Driver::silent(order))?)
-}
-
-/// Document 002's CLID with this many clusters and voters.
-pub fn clid(clusters: usize, k: usize) -> Spec {
-    Spec {
-        clid: ClidSpec {
-            clusters: ClusterCount::Of(clusters),
-            k,
-            ..ClidSpec::SPEC
-        },
-        ..Spec::default()
-    }
-}
-
-/// The metrics with these names, of each of several data sets.
-pub fn of_each(sets: &[Space], metrics: &[&str], spec: &Spec) -> Result<Vec<Scores>> {
-    sets.iter().map(|set| Scores::of(set.clone(), metrics, spec)).collect()
 }
 
 #[cfg(test)]
@@ -326,7 +206,23 @@ mod tests {
     use super::*;
 
     fn claim(expected: Expected, got: Got) -> Claim {
-        Claim::new("a claim").expect(expected, got)
+        claimed("a claim", expected, got)
+    }
+
+    fn near(value: f64, tolerance: f64) -> Expected {
+        Expected::Near(value, tolerance)
+    }
+
+    fn exactly(value: f64) -> Expected {
+        Expected::Exactly(value)
+    }
+
+    fn between(low: f64, high: f64) -> Expected {
+        Expected::Between(low, high)
+    }
+
+    fn words(text: &str) -> Expected {
+        Expected::Words(text.to_string())
     }
 
     #[test]
@@ -376,8 +272,8 @@ mod tests {
 
     #[test]
     fn other_words_fail() {
-        assert!(claim(Expected::Words("same bits"), Got::Words("same bits".to_string())).holds());
-        assert!(!claim(Expected::Words("same bits"), Got::Words("clid differs".to_string())).holds());
+        assert!(claim(words("same bits"), Got::Words("same bits".to_string())).holds());
+        assert!(!claim(words("same bits"), Got::Words("clid differs".to_string())).holds());
     }
 
     #[test]

@@ -114,7 +114,7 @@ pub fn product(left: &[f64], inner: usize, right: &[f64]) -> Vec<f64> {
     left.chunks_exact(inner).flat_map(row).collect()
 }
 
-/// Rows ±√λ_i in direction i: their mean is 0, so centring changes nothing, and the eigenvalues of their second
+/// Rows ±√λ_i in direction i: their mean is 0, so centering changes nothing, and the eigenvalues of their second
 /// moments are proportional to the λ_i.
 pub fn with_eigenvalues(eigenvalues: &[f64]) -> Vec<f64> {
     let d = eigenvalues.len();
@@ -132,8 +132,8 @@ pub fn random_sets() -> Result<Vec<Space>> {
     let normal = draw.normals(150 * 12);
     let uniform = (0..150 * 6).map(|_| draw.uniform()).collect();
     let tails = draw.normals(120 * 10).iter().map(|x| x.powi(3)).collect();
-    let centres = draw.normals(4 * 8);
-    let clustered = (0..160 * 8).map(|i| 5.0 * centres[i % 32] + draw.normal()).collect();
+    let centers = draw.normals(4 * 8);
+    let clustered = (0..160 * 8).map(|i| 5.0 * centers[i % 32] + draw.normal()).collect();
     let (left, right) = (draw.normals(120 * 3), draw.normals(3 * 30));
     let low_rank = product(&left, 3, &right)
         .iter()
@@ -155,7 +155,7 @@ pub fn random_sets() -> Result<Vec<Space>> {
 
 /// Row by row.
 pub fn space(columns: usize, values: Vec<f64>) -> Result<Space> {
-    Ok(Space::from_f64("codes", values.len() / columns, columns, values)?)
+    Ok(Space::from_f64("embeddings", values.len() / columns, columns, values)?)
 }
 
 /// All numbers of a space, row by row.

@@ -1,44 +1,50 @@
 // SPDX-License-Identifier: MIT
-//! The evidence that the metrics of the CLID / RankMe specification are right: claims with known answers, computed anew on every run.
+//! The evidence that CLID, RankMe and their companions are right: claims with known answers, computed anew on every run.
 //!
 //! A [`Claim`] is checked against a printed value, another program, a formula, a calculation by hand or a proof, never
-//! against the code that it checks. `data` holds what the claims speak of, one file per group holds the claims, and
-//! `table` shows them.
+//! against the code that it checks. The claims are data (`validation/claims.toml`), `values` computes what they look up, `data`
+//! holds what that is computed of, and `table` shows them.
 
-mod by_hand;
 mod claim;
-mod constraints;
 mod data;
-mod dimension;
-mod document;
-mod edge_cases;
-mod invariance;
-mod literature;
-mod rank;
-mod references;
 mod table;
+mod values;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use serde::Deserialize;
 
 use claim::Claim;
 use data::Examples;
-use references::Reference;
 
 pub use table::{markdown, table};
 
+const CLAIMS: &str = include_str!("../../validation/claims.toml");
+
 /// All claims, by what they rest on.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Report {
+    #[serde(rename = "group")]
     pub groups: Vec<Group>,
-    /// Where the two files of the CLID / RankMe specification come from.
+    /// What claims cite, by the names that they use.
+    references: BTreeMap<String, String>,
+    /// What differs between the specification and the literature, a paragraph each.
+    differences: Vec<String>,
+    /// Where the two files of the specification come from.
+    #[serde(skip)]
     pub examples: String,
 }
 
 /// Claims of one kind.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Group {
-    pub title: &'static str,
-    pub about: &'static str,
+    pub title: String,
+    pub about: String,
+    #[serde(rename = "claim")]
     pub claims: Vec<Claim>,
 }
 
@@ -48,22 +54,16 @@ pub fn validate(folder: Option<&Path>) -> Result<Report> {
         Some(folder) => Examples::in_folder(folder)?,
         None => Examples::shipped()?,
     };
-    Ok(Report {
-        groups: vec![
-            document::group(&examples)?,
-            literature::group(&examples)?,
-            rank::group()?,
-            dimension::group(&examples)?,
-            by_hand::group()?,
-            constraints::group()?,
-            invariance::group()?,
-            edge_cases::group()?,
-        ],
-        examples: match folder {
-            Some(folder) => format!("blobs.npy and matrix.npy of {}", folder.display()),
-            None => "the files built into repscope".to_string(),
-        },
-    })
+    let values = values::compute(&examples)?;
+    let mut report: Report = toml::from_str(CLAIMS).context("reading the claims")?;
+    for claim in report.groups.iter_mut().flat_map(|group| &mut group.claims) {
+        claim.got = values.get(&claim.of)?;
+    }
+    report.examples = match folder {
+        Some(folder) => format!("blobs.npy and matrix.npy of {}", folder.display()),
+        None => "the files built into repscope".to_string(),
+    };
+    Ok(report)
 }
 
 impl Report {
@@ -85,22 +85,35 @@ impl Report {
         }
     }
 
-    /// What the claims cite, in the order in which they do.
-    fn references(&self) -> Vec<Reference> {
-        let mut cited: Vec<Reference> = Vec::new();
-        for reference in self.claims().flat_map(|claim| claim.cites) {
-            if !cited.contains(reference) {
-                cited.push(*reference);
+    /// The names of what the claims cite, in the order in which they do.
+    fn cited(&self) -> Vec<&String> {
+        let mut cited: Vec<&String> = Vec::new();
+        for name in self.claims().flat_map(|claim| &claim.cites) {
+            if !cited.contains(&name) {
+                cited.push(name);
             }
         }
         cited
     }
 
+    /// What the claims cite, in the order in which they do.
+    fn references(&self) -> Vec<&str> {
+        self.cited().into_iter().map(|name| self.reference(name)).collect()
+    }
+
+    fn reference<'a>(&'a self, name: &'a str) -> &'a str {
+        self.references.get(name).map_or(name, String::as_str)
+    }
+
     /// How the expectation of a claim is known: `by hand [3]`.
     fn source(&self, claim: &Claim) -> String {
-        let cited = self.references();
-        let mut source = claim.evidence.label().to_string();
-        for (i, _) in cited.iter().enumerate().filter(|(_, r)| claim.cites.contains(r)) {
+        let mut source = claim.evidence.clone();
+        for (i, _) in self
+            .cited()
+            .iter()
+            .enumerate()
+            .filter(|(_, name)| claim.cites.contains(name))
+        {
             source += &format!(" [{}]", i + 1);
         }
         source
@@ -117,9 +130,9 @@ impl Report {
                 "value": claim.got.number(),
                 "verdict": claim.verdict(),
                 "holds": claim.holds(),
-                "evidence": claim.evidence.label(),
+                "evidence": claim.evidence,
                 "because": claim.because,
-                "references": claim.cites.iter().map(|r| r.0).collect::<Vec<_>>(),
+                "references": claim.cites.iter().map(|name| self.reference(name)).collect::<Vec<_>>(),
             })
         };
         let claims = self
@@ -132,26 +145,28 @@ impl Report {
             "summary": self.summary(),
             "failing": self.failing().len(),
             "claims": claims.collect::<Vec<_>>(),
-            "differences": references::DIFFERENCES,
+            "differences": self.differences,
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::claim::{Got, near};
+    use super::claim::{Expected, Got, claimed};
     use super::*;
 
     pub(super) fn with_a_failing_claim() -> Report {
         Report {
             groups: vec![Group {
-                title: "Two claims",
-                about: "One of them fails.",
+                title: "Two claims".to_string(),
+                about: "One of them fails.".to_string(),
                 claims: vec![
-                    Claim::new("one is one").expect(near(1.0, 1e-9), Got::Number(1.0)),
-                    Claim::new("two is a|b").expect(near(2.0, 0.0005), Got::Number(2.25)),
+                    claimed("one is one", Expected::Near(1.0, 1e-9), Got::Number(1.0)),
+                    claimed("two is a|b", Expected::Near(2.0, 0.0005), Got::Number(2.25)),
                 ],
             }],
+            references: BTreeMap::new(),
+            differences: Vec::new(),
             examples: "nothing".to_string(),
         }
     }
@@ -167,9 +182,18 @@ mod tests {
     }
 
     #[test]
-    fn every_claim_says_why_it_is_expected() {
-        for claim in validate(None).unwrap().claims() {
+    fn every_claim_says_why_it_is_expected_and_cites_what_is_listed() {
+        let report = validate(None).unwrap();
+        for claim in report.claims() {
             assert!(!claim.because.is_empty(), "{}", claim.name);
+            for cited in &claim.cites {
+                assert!(report.references.contains_key(cited), "{}: {cited}", claim.name);
+            }
         }
+        assert_eq!(
+            report.references.len(),
+            report.cited().len(),
+            "what nobody cites is not listed"
+        );
     }
 }

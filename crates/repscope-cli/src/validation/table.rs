@@ -4,23 +4,25 @@
 use repscope_render::table::{Block, Cell, Column, Document, Emphasis, Item, Table};
 use repscope_render::{Color, Format};
 
-use super::references::DIFFERENCES;
 use super::{Claim, Group, Report};
 
-/// One table per group, the references, and what differs from the document.
+/// The heading above the differences to the literature.
+const DIFFERENCES: &str = "What differs from the specification";
+
+/// One table per group, the references, and what differs from the specification.
 pub fn table(report: &Report, width: usize, color: Color) -> String {
     let mut blocks = Vec::new();
     for group in &report.groups {
-        blocks.push(Block::Heading(group.title.to_string()));
-        blocks.push(Block::Text(group.about.to_string()));
+        blocks.push(Block::Heading(group.title.clone()));
+        blocks.push(Block::Text(group.about.clone()));
         blocks.push(Block::Table(of_group(group, "source", |claim| report.source(claim))));
     }
-    blocks.push(Block::Heading("What differs from the document".to_string()));
-    blocks.extend(DIFFERENCES.iter().map(|text| Block::Text(text.to_string())));
+    blocks.push(Block::Heading(DIFFERENCES.to_string()));
+    blocks.extend(report.differences.iter().cloned().map(Block::Text));
     blocks.push(Block::Heading("References".to_string()));
-    let reference = |(i, reference): (usize, &super::Reference)| Item {
+    let reference = |(i, text): (usize, &&str)| Item {
         name: format!("[{}]", i + 1),
-        text: reference.0.to_string(),
+        text: text.to_string(),
         check: None,
     };
     blocks.push(Block::List(
@@ -71,15 +73,15 @@ pub fn markdown(report: &Report) -> String {
         text += &format!(
             "## {}\n\n{}\n\n{}\n",
             group.title,
-            escape(group.about),
+            escape(&group.about),
             markdown_table(report, group)
         );
     }
-    text += "## What differs from the document\n\n";
-    text.extend(DIFFERENCES.iter().map(|item| format!("- {}\n", escape(item))));
+    text += &format!("## {DIFFERENCES}\n\n");
+    text.extend(report.differences.iter().map(|item| format!("- {}\n", escape(item))));
     text += "\n## References\n\n";
     for (i, reference) in report.references().iter().enumerate() {
-        text += &format!("{}. {}\n", i + 1, escape(reference.0));
+        text += &format!("{}. {}\n", i + 1, escape(reference));
     }
     text
 }

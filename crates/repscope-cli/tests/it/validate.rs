@@ -47,7 +47,7 @@ fn every_claim_holds_on_the_shipped_examples() {
 }
 
 #[test]
-fn the_documents_worked_values_are_among_the_claims() {
+fn the_worked_values_of_the_specification_are_among_the_claims() {
     let claims = claims(&Folder::new().good("validate --json").stdout);
     assert!(claims.len() >= 60, "{} claims", claims.len());
     assert!(claims.iter().all(|c| c["holds"] == true && c["verdict"] == "holds"));
@@ -154,7 +154,7 @@ fn the_markdown_has_a_table_per_group_what_differs_and_the_right_titles() {
     assert!(text.contains(env!("CARGO_PKG_VERSION")), "{text}");
     assert_eq!(text.matches("| claim | expected | got | verdict | why |").count(), 8);
     assert!(text.contains("| 1.907 ± 0.0005 | 1.9072 | holds |"), "{text}");
-    assert!(text.contains("## What differs from the document"), "{text}");
+    assert!(text.contains("## What differs from the specification"), "{text}");
     for title in [
         "RankMe: Assessing the Downstream Performance of Pretrained Self-Supervised Representations by Their Rank",
         "Using Representation Expressiveness and Learnability to Evaluate Self-Supervised Learning Methods",

@@ -31,7 +31,7 @@ pub(super) static METRIC: Metric = Metric {
     options: &["alpha", "t"],
     ..Metric::of(
         Analysis::Clid,
-        &[Takes::Codes, Takes::View],
+        &[Takes::Embeddings, Takes::View],
         Work::Study { needs, compute },
     )
 };
@@ -47,7 +47,7 @@ pub(super) static UNIFORMITY: Metric = Metric {
     options: &["t", "sample"],
     ..Metric::of(
         Analysis::Geometry,
-        &[Takes::Codes],
+        &[Takes::Embeddings],
         Work::Study {
             needs: needs_of_uniformity,
             compute: uniformity,

@@ -48,7 +48,7 @@ pub(super) static METRIC: Metric = Metric {
     page: include_str!("clid.md"),
     // The CLID / RankMe analysis standardizes single columns, so turning the space changes it; halves go by row number.
     invariances: &[Invariance::Shift, Invariance::Scale],
-    takes: &[Takes::Codes],
+    takes: &[Takes::Embeddings],
     options: STEPS,
     work: Work::Pool { needs, compute, across },
 };

@@ -16,7 +16,7 @@ const fn of_clusters(needs: Needs, compute: Compute) -> Metric {
     Metric {
         invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
         options: &["clusters", "restarts"],
-        ..Metric::of(Analysis::Geometry, &[Takes::Codes], Work::Study { needs, compute })
+        ..Metric::of(Analysis::Geometry, &[Takes::Embeddings], Work::Study { needs, compute })
     }
 }
 
@@ -27,7 +27,7 @@ pub(super) static NMI: Metric = Metric {
         .about("agreement of k-means clusters with the labels")
         .column("NMI")],
     page: include_str!("nmi.md"),
-    takes: &[Takes::Codes, Takes::Labels],
+    takes: &[Takes::Embeddings, Takes::Labels],
     ..of_clusters(labels_and_clusters, |shared| {
         agreement_score(&NMI, shared, [0.0, 1.0], |table| {
             let chance = || table.expected_mutual_information() / table.mean_entropy();
@@ -43,7 +43,7 @@ pub(super) static AMI: Metric = Metric {
         .about("agreement of k-means clusters with the labels, adjusted for chance")
         .column("AMI")],
     page: include_str!("ami.md"),
-    takes: &[Takes::Codes, Takes::Labels],
+    takes: &[Takes::Embeddings, Takes::Labels],
     ..of_clusters(labels_and_clusters, |shared| {
         agreement_score(&AMI, shared, [-1.0, 1.0], |table| {
             Some((table.ami()?, table.ami_without(), 0.0))
@@ -234,7 +234,7 @@ pub(super) static SILHOUETTE: Metric = Metric {
     options: &["clusters", "restarts", "sample"],
     ..Metric::of(
         Analysis::Geometry,
-        &[Takes::Codes, Takes::LabelsIfAny],
+        &[Takes::Embeddings, Takes::LabelsIfAny],
         Work::Study {
             needs: needs_of_silhouette,
             compute: silhouette,

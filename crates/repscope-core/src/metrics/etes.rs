@@ -18,7 +18,7 @@ pub(super) static METRIC: Metric = Metric {
     options: &["fluency-weight", "bands", "k", "permutations"],
     ..Metric::of(
         Analysis::Etes,
-        &[Takes::Signals, Takes::TextCodes],
+        &[Takes::Signals, Takes::TextEmbeddings],
         Work::Decoding { compute },
     )
 };

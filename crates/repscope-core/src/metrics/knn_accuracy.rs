@@ -28,7 +28,7 @@ pub(super) static METRIC: Metric = Metric {
     .column("KNN_Accuracy")],
     page: include_str!("knn_accuracy.md"),
     invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
-    takes: &[Takes::Codes, Takes::Labels],
+    takes: &[Takes::Embeddings, Takes::Labels],
     options: &["k", "splits", "sample"],
     work: Work::Study { needs, compute },
 };

@@ -31,7 +31,7 @@ pub(super) static METRIC: Metric = Metric {
     options: &["clusters", "restarts", "gam1", "gam2", "eps"],
     ..Metric::of(
         Analysis::Clid,
-        &[Takes::Codes, Takes::LabelsIfAny],
+        &[Takes::Embeddings, Takes::LabelsIfAny],
         Work::Study { needs, compute },
     )
 };

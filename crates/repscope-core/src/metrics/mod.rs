@@ -176,7 +176,7 @@ pub enum Takes {
     /// What the model saw, one sample per row.
     States,
     /// The embeddings of the model.
-    Codes,
+    Embeddings,
     /// The model itself, which is shown states with noise.
     Encoder,
     /// A class per row.
@@ -196,7 +196,7 @@ pub enum Takes {
     /// Embeddings of signals.
     Signals,
     /// Embeddings of texts that were generated from the signals, and of the true texts where there are some.
-    TextCodes,
+    TextEmbeddings,
     /// Texts that were generated, and the true texts.
     Texts,
 }
@@ -476,7 +476,7 @@ mod tests {
             assert!(!metric.takes.is_empty(), "{}", metric.id);
             assert_eq!(metric.is_of_studies(), {
                 let has = |what: Takes| metric.takes.contains(&what);
-                (has(Takes::Codes) || has(Takes::Encoder)) && !has(Takes::Performance)
+                (has(Takes::Embeddings) || has(Takes::Encoder)) && !has(Takes::Performance)
             });
         }
     }

@@ -13,7 +13,7 @@ use crate::stats::interval;
 const fn of_spectrum(compute: Compute) -> Metric {
     Metric {
         invariances: Invariance::SIMILARITY,
-        ..Metric::of(Analysis::Manifold, &[Takes::Codes], Work::Study { needs, compute })
+        ..Metric::of(Analysis::Manifold, &[Takes::Embeddings], Work::Study { needs, compute })
     }
 }
 
@@ -24,9 +24,9 @@ fn needs(_: &Spec, _: &Study) -> Result<Vec<Need>> {
 pub(super) static PARTICIPATION_RATIO: Metric = Metric {
     id: "participation_ratio",
     title: "Participation ratio",
-    outputs: &[
-        Output::neither("participation_ratio", "1 to D").about("number of directions the variance is spread over")
-    ],
+    outputs: &[Output::neither("participation_ratio", "1 to D")
+        .about("number of directions the variance is spread over")
+        .column("Participation_Ratio")],
     page: include_str!("participation_ratio.md"),
     ..of_spectrum(|shared| ratio_score(&PARTICIPATION_RATIO, shared, 1.0))
 };

@@ -26,7 +26,7 @@ pub(super) static METRIC: Metric = Metric {
     options: super::clid::STEPS,
     ..Metric::of(
         Analysis::Clid,
-        &[Takes::Codes, Takes::Performance],
+        &[Takes::Embeddings, Takes::Performance],
         Work::Performance { compute },
     )
 };
@@ -146,7 +146,7 @@ pub(super) static WEIGHTED_CLID: Metric = Metric {
     options: super::clid::STEPS,
     ..Metric::of(
         Analysis::Clid,
-        &[Takes::Codes, Takes::Performance],
+        &[Takes::Embeddings, Takes::Performance],
         Work::Performance { compute: weighted_clid },
     )
 };

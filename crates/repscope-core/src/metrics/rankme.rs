@@ -17,7 +17,7 @@ use crate::stats::interval;
 const fn of_singular_values(compute: Compute) -> Metric {
     Metric {
         invariances: Invariance::SIMILARITY,
-        ..Metric::of(Analysis::Rankme, &[Takes::Codes], Work::Study { needs, compute })
+        ..Metric::of(Analysis::Rankme, &[Takes::Embeddings], Work::Study { needs, compute })
     }
 }
 

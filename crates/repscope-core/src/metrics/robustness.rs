@@ -22,12 +22,14 @@ pub(super) static METRIC: Metric = Metric {
             .best_when_constant(),
         Output::lower("robustness.unit@SIGMA", "0 to 2")
             .about("the same on unit-length embeddings")
-            .best_when_constant(),
+            .best_when_constant()
+            .column("Unit_Mean_Distance"),
         Output::lower("robustness.unit.auc", "0 to 2")
             .about("area under that distance from no noise to the strongest level, divided by that level")
             .best_when_constant(),
         Output::lower("robustness.scaled@SIGMA", "0 and above")
-            .about("distance divided by the typical distance between two clean embeddings"),
+            .about("distance divided by the typical distance between two clean embeddings")
+            .column("Scaled_Mean_Distance"),
         Output::lower("robustness.scaled.auc", "0 and above")
             .about("area under that distance from no noise to the strongest level, divided by that level"),
     ],

@@ -64,7 +64,7 @@ pub(super) static METRIC: Metric = Metric {
     page: include_str!("smoothness.md"),
     // Not a shift: it changes the directions of the embeddings, and with them the unit scores.
     invariances: &[Invariance::Rotation],
-    takes: &[Takes::States, Takes::Codes],
+    takes: &[Takes::States, Takes::Embeddings],
     options: &[],
     work: Work::Study { needs, compute },
 };

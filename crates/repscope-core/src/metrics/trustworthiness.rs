@@ -17,7 +17,7 @@ const fn of_neighborhoods(needs: Needs, compute: Compute) -> Metric {
         options: &["k", "distance", "sample"],
         ..Metric::of(
             Analysis::Neighborhood,
-            &[Takes::States, Takes::Codes],
+            &[Takes::States, Takes::Embeddings],
             Work::Study { needs, compute },
         )
     }
@@ -26,9 +26,9 @@ const fn of_neighborhoods(needs: Needs, compute: Compute) -> Metric {
 pub(super) static TRUSTWORTHINESS: Metric = Metric {
     id: "trustworthiness",
     title: "Trustworthiness",
-    outputs: &[
-        Output::higher("trustworthiness@K", "0 to 1").about("the K nearest embeddings are near among the inputs too")
-    ],
+    outputs: &[Output::higher("trustworthiness@K", "0 to 1")
+        .about("the K nearest embeddings are near among the inputs too")
+        .column("Trust")],
     page: include_str!("trustworthiness.md"),
     ..of_neighborhoods(
         |spec, study| {
@@ -48,7 +48,9 @@ pub(super) static TRUSTWORTHINESS: Metric = Metric {
 pub(super) static CONTINUITY: Metric = Metric {
     id: "continuity",
     title: "Continuity",
-    outputs: &[Output::higher("continuity@K", "0 to 1").about("the K nearest inputs are near among the embeddings too")],
+    outputs: &[Output::higher("continuity@K", "0 to 1")
+        .about("the K nearest inputs are near among the embeddings too")
+        .column("Cont")],
     page: include_str!("continuity.md"),
     ..of_neighborhoods(
         |spec, study| {

@@ -11,7 +11,9 @@ use crate::score::{Interval, Score};
 use crate::spec::Spec;
 use crate::stats::interval::{self, Units};
 
-const FIT: Output = Output::neither("two_nn", "above 0").about("intrinsic dimension, linear fit of the literature");
+const FIT: Output = Output::neither("two_nn", "above 0")
+    .about("intrinsic dimension, linear fit of the literature")
+    .column("Intrinsic_Dimension");
 const MLE: Output = Output::neither("two_nn(fit=mle)", "above 0").about("intrinsic dimension, maximum likelihood");
 
 pub(super) static METRIC: Metric = Metric {
@@ -21,7 +23,7 @@ pub(super) static METRIC: Metric = Metric {
     page: include_str!("two_nn.md"),
     invariances: Invariance::SIMILARITY,
     options: &["sample", "discard"],
-    ..Metric::of(Analysis::Manifold, &[Takes::Codes], Work::Study { needs, compute })
+    ..Metric::of(Analysis::Manifold, &[Takes::Embeddings], Work::Study { needs, compute })
 };
 
 fn needs(_: &Spec, study: &Study) -> Result<Vec<Need>> {

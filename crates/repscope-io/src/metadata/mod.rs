@@ -9,10 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::Value;
 
 use crate::error::{Parsed, Result, bail, problem};
 use crate::mapped::MappedFile;
+use crate::names::{closest, listed};
 
 /// A larger file is no list of label texts.
 const LARGEST_FILE: usize = 256 << 20;
@@ -182,36 +185,27 @@ fn describe(value: &Json, field: Option<&str>, take: &mut impl FnMut(&str)) -> s
                     found => describe(found, None, take),
                 })
         }
-        (Json::Other("null"), _) => Ok(()),
+        (Json::Other(Value::Null), _) => Ok(()),
         (other, _) => Err(other.kind()),
     }
 }
 
+fn did_you_mean<'a>(requested: &str, names: impl DoubleEndedIterator<Item = &'a str>) -> String {
+    closest(requested, names).map_or(String::new(), |best| format!(" (did you mean `{best}`?)"))
+}
+
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let names: Vec<String> = names.map(|n| format!("`{n}`")).collect();
-    match names.len() {
-        0 => "nothing".to_string(),
-        n if n > LISTED => format!("{} and {} more", names[..LISTED].join(", "), n - LISTED),
-        _ => names.join(", "),
-    }
+    listed(names, LISTED)
 }
 
-fn did_you_mean<'a>(requested: &str, names: impl Iterator<Item = &'a str>) -> String {
-    let closeness = |name: &str| strsim::jaro_winkler(&name.to_lowercase(), &requested.to_lowercase());
-    let best = names.max_by(|a, b| closeness(a).total_cmp(&closeness(b)));
-    match best.filter(|b| closeness(b) > 0.8) {
-        Some(best) => format!(" (did you mean `{best}`?)"),
-        None => String::new(),
-    }
-}
-
-/// A JSON value. Only text matters here; numbers and the like are known by their kind.
-#[derive(Debug, PartialEq)]
+/// A JSON value with its members in the order of the file. Only text matters here; numbers and the like are known by their kind.
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
 enum Json {
-    Object(Vec<(String, Json)>),
-    List(Vec<Json>),
     Text(String),
-    Other(&'static str),
+    List(Vec<Json>),
+    Object(#[serde(deserialize_with = "members")] Vec<(String, Json)>),
+    Other(Value),
 }
 
 impl Json {
@@ -221,7 +215,9 @@ impl Json {
             Json::Object(_) => "an object",
             Json::List(_) => "a list",
             Json::Text(_) => "a text",
-            Json::Other(kind) => kind,
+            Json::Other(Value::Null) => "null",
+            Json::Other(Value::Bool(_)) => "a boolean",
+            Json::Other(_) => "a number",
         }
     }
 
@@ -240,64 +236,23 @@ impl Json {
     }
 }
 
-impl<'de> Deserialize<'de> for Json {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyJson)
-    }
-}
+/// The members of an object, repeated ones included.
+fn members<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<(String, Json)>, D::Error> {
+    struct Members;
 
-struct AnyJson;
+    impl<'de> Visitor<'de> for Members {
+        type Value = Vec<(String, Json)>;
 
-impl<'de> Visitor<'de> for AnyJson {
-    type Value = Json;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_bool<E>(self, _: bool) -> std::result::Result<Json, E> {
-        Ok(Json::Other("a boolean"))
-    }
-
-    fn visit_i64<E>(self, _: i64) -> std::result::Result<Json, E> {
-        Ok(Json::Other("a number"))
-    }
-
-    fn visit_u64<E>(self, _: u64) -> std::result::Result<Json, E> {
-        Ok(Json::Other("a number"))
-    }
-
-    fn visit_f64<E>(self, _: f64) -> std::result::Result<Json, E> {
-        Ok(Json::Other("a number"))
-    }
-
-    fn visit_unit<E>(self) -> std::result::Result<Json, E> {
-        Ok(Json::Other("null"))
-    }
-
-    fn visit_str<E>(self, text: &str) -> std::result::Result<Json, E> {
-        Ok(Json::Text(text.to_string()))
-    }
-
-    fn visit_string<E>(self, text: String) -> std::result::Result<Json, E> {
-        Ok(Json::Text(text))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> std::result::Result<Json, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element()? {
-            list.push(item);
+        fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+            f.write_str("an object")
         }
-        Ok(Json::List(list))
+
+        fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> std::result::Result<Self::Value, A::Error> {
+            std::iter::from_fn(|| entries.next_entry().transpose()).collect()
+        }
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> std::result::Result<Json, A::Error> {
-        let mut members = Vec::new();
-        while let Some(member) = entries.next_entry()? {
-            members.push(member);
-        }
-        Ok(Json::Object(members))
-    }
+    deserializer.deserialize_map(Members)
 }
 
 #[cfg(test)]
@@ -454,7 +409,7 @@ mod ordered_tests {
         let json: Json = serde_json::from_str(r#"{"z": [1, null], "a": {"y": "t"}, "z": true}"#).unwrap();
         let names: Vec<&str> = json.members().iter().map(|(n, _)| n.as_str()).collect();
         assert_eq!(names, ["z", "a", "z"]);
-        assert_eq!(json.get("z"), Some(&Json::Other("a boolean")));
+        assert_eq!(json.get("z"), Some(&Json::Other(Value::Bool(true))));
         assert_eq!(json.get("a").and_then(|a| a.get("y")), Some(&Json::Text("t".into())));
         assert_eq!(json.get("none"), None);
     }

@@ -105,7 +105,7 @@ impl Rows for Images {
     }
 }
 
-/// Clips seen as one row per frame: (N, T, …) as N·T rows of (…). Document 000 has the one channel of its clips before
+/// Clips seen as one row per frame: (N, T, …) as N·T rows of (…). The representation analysis has the one channel of its clips before
 /// the time, (N, 1, T, H, W), which in memory is the same.
 pub(super) struct Frames<'a> {
     clips: &'a dyn Rows,

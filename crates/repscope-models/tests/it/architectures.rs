@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use crate::fixtures::{floats, golden, golden_weights as weights};
 use repscope_io::{InputPath, read_array};
 use repscope_models::architectures::{Activation, Architecture, BuildOptions, Built, Kind, build, recognize};
-use repscope_models::graph::describe;
 use repscope_models::runtime::{Data, ModelBytes, Runtime, Value, load};
 
 type Memory = BTreeMap<String, (Vec<usize>, Vec<f32>)>;
@@ -62,8 +61,8 @@ fn assert_like_torch(case: &str, kind: Kind, options: &BuildOptions, outputs: &[
     assert_eq!(architecture.kind, kind);
     let built = build(&architecture, &weights, options).unwrap();
     assert!(built.ignored.is_empty(), "{:?}", built.ignored);
-    let info = describe(&built.onnx).unwrap();
-    let names: Vec<&str> = info.outputs.iter().map(|port| port.name.as_str()).collect();
+    let session = load(ModelBytes::Memory(built.onnx.clone()), &Runtime::Rten, 1).unwrap();
+    let names: Vec<&str> = session.outputs().iter().map(|port| port.name.as_str()).collect();
     assert_eq!(names, outputs);
     let (shape, rows) = array(case, "input");
     for name in outputs {

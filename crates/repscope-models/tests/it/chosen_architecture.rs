@@ -13,18 +13,6 @@ fn with(kind: Kind) -> Options {
 }
 
 #[test]
-fn every_name_is_that_of_one_network() {
-    for (name, kind) in Kind::NAMES {
-        assert_eq!(Kind::parse(name).unwrap(), kind);
-    }
-    let error = Kind::parse("restnet").unwrap_err().to_string();
-    assert!(
-        error.contains("unknown network `restnet`") && error.contains("conv-encoder, resnet"),
-        "{error}"
-    );
-}
-
-#[test]
 fn the_named_network_is_found_where_it_is_the_one_that_is_recognized() {
     for (case, kind) in [
         ("conv_encoder_silu", Kind::ConvEncoder),

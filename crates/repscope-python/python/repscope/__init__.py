@@ -56,7 +56,7 @@ def _make_functions() -> None:
         function: Callable[..., Any]
         if name == "robustness":
             continue  # defined above, because it takes an encoder
-        if _functions.is_of_codes(metric):
+        if _functions.is_of_embeddings(metric):
             function = _functions.make(metric)
         else:
             function = _others.make(metric)

@@ -19,7 +19,7 @@ ARGUMENTS = {
     "states": Parameter(
         "X", "ArrayLike", REQUIRED, "The inputs of the model, one sample per row; trailing dimensions are flattened."
     ),
-    "codes": Parameter("Z", "ArrayLike", REQUIRED, "The embeddings of the model, one row per sample."),
+    "embeddings": Parameter("Z", "ArrayLike", REQUIRED, "The embeddings of the model, one row per sample."),
     "labels": Parameter("labels", "ArrayLike", REQUIRED, "A class per row: strings, integers or booleans."),
     "labels_if_any": Parameter(
         "labels", "ArrayLike | None", None, "A class per row; without it, the clusters of k-means."
@@ -45,7 +45,7 @@ def declared() -> list[dict[str, Any]]:
     return json.loads(_repscope.declared_metrics())
 
 
-def is_of_codes(metric: Mapping[str, Any]) -> bool:
+def is_of_embeddings(metric: Mapping[str, Any]) -> bool:
     """Whether a metric is computed from the arrays of a single model."""
     return all(what in ARGUMENTS for what in metric["takes"])
 

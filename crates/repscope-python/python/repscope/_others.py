@@ -213,7 +213,7 @@ def _pools(metric: Mapping[str, Any]) -> Callable[..., Any]:
 _FAMILIES = {
     "queries": _ranked,
     "texts": _texts,
-    "text_codes": _energies,
+    "text_embeddings": _energies,
     "predictions": _predictions,
     "performance": _pools,
 }

@@ -276,7 +276,7 @@ def _watchable() -> dict[str, Mapping[str, Any]]:
 
 
 def _needs_embeddings_alone(metric: Mapping[str, Any]) -> bool:
-    if not _functions.is_of_codes(metric):
+    if not _functions.is_of_embeddings(metric):
         return False
     return [own.name for own in _functions.parameters(metric)[0] if own.default is REQUIRED] == ["Z"]
 

@@ -2,9 +2,8 @@
 //! What `repscope clid` shows: the scores, how CLID was computed in words, and which score predicts performance.
 
 use crate::breakdowns::{cell, find, first_key};
-use crate::numbers::{exact, interval_head, number, rough};
+use crate::numbers::{interval_head, number, rough};
 use crate::scores::tables;
-use crate::table::csv::write;
 use crate::table::{Cell, Column, Document, Table};
 use crate::text::{join, printable};
 use crate::{Color, Format, csv_files, headlines};
@@ -29,9 +28,7 @@ pub struct ClidRun<'a> {
 pub fn clid_table(results: &Results, run: &ClidRun<'_>, format: Format, width: usize, color: Color) -> String {
     let steps = sentence(run.preset, run.preset_steps, &run.spec.clid);
     if format == Format::Csv {
-        let rows = results.scores.iter().map(csv_files::long_row);
-        let correlations = long_rows(results, run.spec.level);
-        return write(&csv_files::LONG, rows.chain(correlations));
+        return csv_files::long(results, long_rows(results, run.spec.level));
     }
     if results.scores.is_empty() {
         return crate::render(results, format, width, color);
@@ -146,21 +143,8 @@ pub(crate) fn predictions(results: &Results, performance: &str, level: f64) -> V
 fn long_rows(results: &Results, level: f64) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     let mut add = |identity: String, value: Option<f64>, ends: [Option<f64>; 2], models: Option<f64>| {
-        let [low, high] = ends.map(csv_files::number);
-        let level = if low.is_empty() { String::new() } else { exact(level) };
-        let models = models.map(|n| n.to_string()).unwrap_or_default();
-        let mut row = vec![
-            String::new(),
-            identity,
-            csv_files::number(value),
-            low,
-            high,
-            level,
-            models,
-        ];
-        row.push("neither".to_string());
-        row.resize(csv_files::LONG.len(), String::new());
-        rows.push(row);
+        let interval = ends[0].zip(ends[1]).map(<[f64; 2]>::from);
+        rows.push(csv_files::long_row_of_all(identity, value, interval, level, models));
     };
     if let Some(lines) = find(results, "", "performance") {
         for (i, score) in first_key(lines).iter().enumerate() {
@@ -372,6 +356,5 @@ weighted_clid  0.50                              0.25       6
         let rows = long_rows(&lines(0.05), 0.95);
         assert_eq!(rows[0][1], "performance.spearman(score=clid.cl)");
         assert_eq!(rows[0][2..7], ["-0.001", "-0.2", "0.999", "0.95", "6"]);
-        assert!(rows.iter().all(|row| row.len() == crate::csv_files::LONG.len()));
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! How well texts that were generated from signals fit them: [`etes_log`] in the
-//! lines of its log, [`etes_table`] with what the numbers mean, and [`etes_samples`] text by text.
+//! How well texts that were generated from signals fit them: [`etes_table`] with what the numbers mean, and [`etes_samples`] text by
+//! text.
 //!
 //! An energy is lower where the fit is better, and its level depends on the space: so the direction stands beside every
 //! number, and the mean of shuffled pairs beside every level. What the results hold is sorted in `system`; `grids`, `table`
@@ -14,7 +14,6 @@ mod table;
 #[cfg(test)]
 pub(crate) mod testdata;
 
-pub use readings::etes_log;
 pub(crate) use readings::reading;
 pub use samples::{EtesColumn, EtesSamples, EtesValues, etes_samples};
 pub(crate) use system::{Band, Groups, System, is_of_etes};

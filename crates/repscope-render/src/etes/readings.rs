@@ -8,7 +8,7 @@ use super::{System, four, reason, written};
 use crate::compare::probability::probability;
 use crate::numbers::{number, percent};
 use crate::text::{columns, join, printable};
-use repscope_core::{Results, Score};
+use repscope_core::Score;
 
 /// Matched pairs are called nearer up to this p-value, or from this many standard deviations where none was drawn.
 const P: f64 = 0.05;
@@ -18,7 +18,7 @@ const MOSTLY: f64 = 0.5;
 
 /// One or two sentences with a full stop each.
 pub(crate) fn reading(system: &System) -> String {
-    let sentences = [level(system), reference(system), centred(system)];
+    let sentences = [level(system), reference(system), centered(system)];
     printable(&join(
         sentences.into_iter().flatten().map(|sentence| sentence + "."),
         " ",
@@ -101,7 +101,7 @@ fn reference(system: &System) -> Option<String> {
 }
 
 /// What centering shows where the energies as they are do not.
-fn centred(system: &System) -> Option<String> {
+fn centered(system: &System) -> Option<String> {
     let (z, auc) = (system.value("centred.z")?, system.value("centred.auc")?);
     let is_found = is_nearer(system) == Some(false) && z <= 2.0 * Z;
     is_found.then(|| {
@@ -115,22 +115,13 @@ fn centred(system: &System) -> Option<String> {
 
 /// Columns of a name and its dots.
 const NAME: usize = 50;
-/// The lines: what the document calls them, the score, and how it reads.
+/// The lines: what the log calls them, the score, and how it reads.
 const LINES: [(&str, &str, &str); 4] = [
     ("ETES Alignment", "alignment", "lower is better"),
     ("ETES Total", "total", "lower is better"),
     ("ETES Reference", "reference", "lower is better"),
     ("ETES Gap", "gap", "> 0: worse than the reference"),
 ];
-
-/// The log of each system, in the specified lines. `level` is the confidence level of intervals that do not say theirs.
-pub fn etes_log(results: &Results, level: f64) -> String {
-    let block = |system: &System| format!("{}\n{}", heading(system, level), lines(system));
-    match join(System::all(results).iter().map(block), "\n").as_str() {
-        "" => "No energies.\n".to_string(),
-        blocks => blocks.to_string(),
-    }
-}
 
 /// `glim: 1662 samples, 95 % intervals`.
 pub(super) fn heading(system: &System, level: f64) -> String {
@@ -272,6 +263,13 @@ mod tests_of_readings {
 mod tests_of_log {
     use super::super::testdata::{change, two_systems, without_reference};
     use super::*;
+    use repscope_core::Results;
+
+    /// The lines of each system.
+    fn log(results: &Results) -> String {
+        let block = |system: &System| format!("{}\n{}", heading(system, 0.95), lines(system));
+        join(System::all(results).iter().map(block), "\n")
+    }
 
     #[test]
     fn the_log_has_the_lines_of_the_document_with_interval_and_direction() {
@@ -284,7 +282,7 @@ ETES Gap..........................................  0.0207  [0.0107, 0.0307]    
 
 nucleus 0.95: 300 samples, 95 % intervals
 ";
-        let text = etes_log(&two_systems(), 0.95);
+        let text = log(&two_systems());
         assert!(text.starts_with(expected), "{text}");
         // The numbers of the log start right behind column 50.
         for line in text.lines().filter(|line| line.starts_with("ETES")) {
@@ -299,13 +297,13 @@ ETES Reference.................................... not available (no reference w
 ETES Gap.......................................... not available (no reference was given)
 ";
         let mut results = without_reference();
-        assert!(etes_log(&results, 0.95).ends_with(expected));
+        assert!(log(&results).ends_with(expected));
         results
             .scores
             .retain(|score| !["etes.reference", "etes.gap"].contains(&score.metric.as_str()));
-        assert!(etes_log(&results, 0.95).ends_with(expected));
+        assert!(log(&results).ends_with(expected));
         results.scores.retain(|score| score.metric != "etes.total");
-        assert!(etes_log(&results, 0.95).contains(". not available (it was not computed)\n"));
+        assert!(log(&results).contains(". not available (it was not computed)\n"));
     }
 
     #[test]
@@ -319,8 +317,8 @@ glim: 1 sample
 ETES Alignment.................................... 0.0000  lower is better
 ETES Total........................................ 1.0000  lower is better
 ";
-        let text = etes_log(&results, 0.95);
+        let text = log(&results);
         assert!(text.starts_with(expected), "{text}");
-        assert_eq!(etes_log(&Results::default(), 0.95), "No energies.\n");
+        assert_eq!(log(&Results::default()), "");
     }
 }

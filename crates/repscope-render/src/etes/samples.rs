@@ -8,7 +8,7 @@ use crate::text::join;
 use repscope_core::Results;
 use serde_json::Value;
 
-/// Columns of the results that have another name in the document, or are placed by hand.
+/// Columns of the results that have another name in the file, or are placed by hand.
 const PLACED: [&str; 3] = ["sample", "energy", "band"];
 
 /// The samples of one system, column by column (all of one length).
@@ -16,7 +16,7 @@ const PLACED: [&str; 3] = ["sample", "energy", "band"];
 pub struct EtesSamples {
     /// The system.
     pub system: String,
-    /// `index`, `text`, `etes` and `quality` as in the document, then `reference` and everything else that is known.
+    /// `index`, `text`, `etes` and `quality` as the specification has them, then `reference` and everything else that is known.
     pub columns: Vec<EtesColumn>,
 }
 

@@ -25,7 +25,7 @@ const LEVEL: f64 = 0.95;
 /// [`Format::Csv`] is the long form of all scores.
 pub fn etes_table(results: &Results, format: Format, width: usize, color: Color) -> String {
     if format == Format::Csv {
-        return csv_files::long(results);
+        return csv_files::long(results, Vec::new());
     }
     let systems = System::all(results);
     if systems.is_empty() {

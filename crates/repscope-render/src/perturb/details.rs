@@ -2,10 +2,10 @@
 //! `detailed_results.json` of perturbation impact: every score, precision, recall and F1 of every class, confusion matrices, and what
 //! each set does to each class. There is no clock in it: the same results are the same bytes.
 
-use super::json::Json;
 use super::summary::key;
 use super::{BASELINE, Run, cell, names};
 use crate::csv_files::word;
+use crate::json::Json;
 use repscope_core::{Breakdown, Results, Score};
 use serde_json::Value;
 use std::collections::HashMap;

@@ -127,13 +127,13 @@ pub(super) fn monotonicity(run: &Run, family: &str) -> Finding {
     let value = |set: &&Set| run.pis(leading, "", &set.name).and_then(|score| score.value);
     let values = join(sets.iter().map(|set| value(set).map_or(NONE.to_string(), number)), ", ");
     let strengths: Vec<f64> = sets.iter().map(|set| set.percent).collect();
-    let told = format!("{leading} {values} at {}", percents(&strengths));
+    let values = format!("{leading} {values} at {}", percents(&strengths));
     let (holds, why) = match (rises.is_empty(), is_open) {
         (false, _) => (Some(false), format!("rises beyond the intervals: {}", and(&rises))),
         (true, true) => (None, "not every score has an interval".to_string()),
         (true, false) => (Some(true), "no head rises beyond the intervals".to_string()),
     };
-    Finding::new(check, holds, format!("{told}; {why}"))
+    Finding::new(check, holds, format!("{values}; {why}"))
 }
 
 /// The two strengths of which the stronger scores most above the weaker, where intervals lie apart.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! For a paper: a table that fits one column, and the numbers as commands. Document 003 wants to paste them; commands follow the
-//! results by themselves.
+//! For a paper: a table that fits one column, and the numbers as commands. Numbers that are pasted go stale; commands follow
+//! the results by themselves.
 
 use super::summary::ratio;
 use super::{Run, Set};

@@ -7,7 +7,6 @@
 
 mod details;
 mod findings;
-mod json;
 mod latex;
 mod run;
 mod summary;

@@ -145,7 +145,7 @@ fn is_of_perturbation(id: &MetricId) -> bool {
     id.head().is_some() && id.at().is_some()
 }
 
-/// Strength and family are told by the table of all heads and sets, or by the name. A set of which neither tells them has no
+/// Strength and family come from the table of all heads and sets, or from the name. A set of which neither has them has no
 /// place among the others and is left out.
 fn sets(results: &Results, model: &str, wanted: &[&str]) -> Vec<Set> {
     let table = breakdowns::find(results, model, "pis");
@@ -154,11 +154,11 @@ fn sets(results: &Results, model: &str, wanted: &[&str]) -> Vec<Set> {
             let line = names(table, "set").iter().position(|set| set == name)?;
             Some((table, line))
         });
-        let told = line.and_then(|(table, line)| {
+        let known = line.and_then(|(table, line)| {
             let family = names(table, "family").get(line)?.clone();
             Some((family, cell(table, "percent", line)?))
         });
-        let (family, percent) = told.or_else(|| from_name(name))?;
+        let (family, percent) = known.or_else(|| from_name(name))?;
         let share = |column: &str| line.and_then(|(table, line)| cell(table, column, line));
         Some(Set {
             name: name.to_string(),

@@ -3,8 +3,8 @@
 //! lost divided by the share that was masked, 0.0326 / 0.01 = 3.26; the example of the specification prints ten times that.
 
 use super::findings::Finding;
-use super::json::Json;
 use super::{Run, Set, written};
+use crate::json::Json;
 use crate::table::reason;
 use repscope_core::{Results, Score};
 

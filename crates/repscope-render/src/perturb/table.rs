@@ -16,7 +16,7 @@ use repscope_core::{Results, Score};
 /// [`Format::Table`] only. [`Format::Csv`] is the long form of all scores.
 pub fn perturb_table(results: &Results, findings: &[Finding], format: Format, width: usize, color: Color) -> String {
     if format == Format::Csv {
-        return csv_files::long(results);
+        return csv_files::long(results, Vec::new());
     }
     let Some(run) = Run::first(results) else {
         return crate::render(&Results::default(), format, width, color);

@@ -2,7 +2,7 @@
 //! The console summary and the flat JSON of label retrieval, to the letter. What its specification calls
 //! Label-Recall@K is `label_precision`, the plain mean over queries.
 
-use crate::numbers::exact;
+use crate::json::Json;
 use crate::retrieval::{Part, by_labels, names, parts, title};
 use crate::text::printable;
 use repscope_core::Results;
@@ -65,9 +65,7 @@ pub fn retrieval_json(results: &Results) -> String {
                 .collect(),
         ),
     };
-    let mut text = String::new();
-    json.write(0, &mut text);
-    text + "\n"
+    json.document()
 }
 
 fn of_model(parts: &[Part<'_>]) -> Json {
@@ -76,7 +74,7 @@ fn of_model(parts: &[Part<'_>]) -> Json {
             let ks = part.ks(|measure| measure == MEASURE).into_iter();
             let values = ks.map(|k| {
                 let value = part.at(MEASURE, k).and_then(|score| score.value);
-                (k.to_string(), Json::Number(value))
+                (k.to_string(), Json::number(value))
             });
             (part.direction.to_string(), Json::Object(values.collect()))
         });
@@ -96,49 +94,6 @@ fn with_the_measure(results: &Results) -> Vec<Part<'_>> {
     let mut parts = parts(results);
     parts.retain(|part| !part.ks(|measure| measure == MEASURE).is_empty());
     parts
-}
-
-/// As much JSON as the document needs, with its keys in order.
-enum Json {
-    Number(Option<f64>),
-    Object(Vec<(String, Json)>),
-}
-
-impl Json {
-    fn write(&self, depth: usize, text: &mut String) {
-        match self {
-            Json::Number(value) => text.push_str(&number(*value)),
-            Json::Object(members) if members.is_empty() => text.push_str("{}"),
-            Json::Object(members) => {
-                let indent = "  ".repeat(depth);
-                for (i, (key, value)) in members.iter().enumerate() {
-                    let opening = if i == 0 { "{" } else { "," };
-                    text.push_str(&format!("{opening}\n{indent}  \"{}\": ", escape(key)));
-                    value.write(depth + 1, text);
-                }
-                text.push_str(&format!("\n{indent}}}"));
-            }
-        }
-    }
-}
-
-fn number(value: Option<f64>) -> String {
-    value.filter(|x| x.is_finite()).map_or("null".to_string(), exact)
-}
-
-fn escape(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => {
-                escaped.push('\\');
-                escaped.push(c);
-            }
-            _ if (c as u32) < 0x20 => escaped.push_str(&format!("\\u{:04x}", c as u32)),
-            _ => escaped.push(c),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

@@ -115,7 +115,7 @@ fn telling_ks(part: &Part<'_>) -> Vec<usize> {
     ks
 }
 
-/// Document 001 calls more than this high, and less than that low. The same numbers serve for what is left after chance
+/// The label retrieval scripts call more than this high, and less than that low. The same numbers serve for what is left after chance
 /// and ceiling are taken into account: on a scale from chance (0) to ceiling (1).
 const HIGH: f64 = 0.6;
 const LOW: f64 = 0.3;
@@ -364,7 +364,7 @@ fn labels(part: &Part<'_>, k: usize, results: &Results) -> Option<usize> {
     Some(normalized.values.iter().flatten().count())
 }
 
-/// Hubs are worth a sentence where the counts are skewed by this much more than those of lists drawn by lot: an
+/// Hubs are worth a sentence where the counts are skewed by this much more than those of random lists: an
 /// exponential distribution has a skewness of 2, a symmetric one 0. No grade hangs on it.
 const HUBS: f64 = 1.0;
 
@@ -376,21 +376,21 @@ fn hubs(parts: &[Part<'_>]) -> Option<String> {
         let ks = sorted(part.ks(|measure| measure == "hubness"));
         let Some(&k) = ks.first() else { continue };
         let skewness = part.at("hubness", k).and_then(|score| score.value);
-        let (Some(skewness), Some(by_lot)) = (skewness, skewness_by_lot(part, k)) else {
+        let (Some(skewness), Some(random)) = (skewness, random_skewness(part, k)) else {
             continue;
         };
-        if skewness - by_lot > HUBS {
+        if skewness - random > HUBS {
             let never = part.at("hubness.never", k).and_then(|score| score.value);
             let never = never.map(|never| percent((never * 100.0).round() / 100.0));
             let never = never
                 .map(|never| format!("; {never} of the targets are never found"))
                 .unwrap_or_default();
-            let (title, skewness, by_lot) = (part.title(), rough(skewness), rough(by_lot));
+            let (title, skewness, random) = (part.title(), rough(skewness), rough(random));
             strong.push(format!(
-                "{title} (skewness {skewness} at K = {k}, by lot {by_lot}{never})"
+                "{title} (skewness {skewness} at K = {k}, random lists {random}{never})"
             ));
         } else {
-            others.push((skewness, by_lot, k));
+            others.push((skewness, random, k));
         }
     }
     if !strong.is_empty() {
@@ -399,16 +399,16 @@ fn hubs(parts: &[Part<'_>]) -> Option<String> {
             "Some targets are found far more often than others in {strong}."
         ));
     }
-    let (skewness, by_lot, k) = others.into_iter().max_by(|a, b| (a.0 - a.1).total_cmp(&(b.0 - b.1)))?;
+    let (skewness, random, k) = others.into_iter().max_by(|a, b| (a.0 - a.1).total_cmp(&(b.0 - b.1)))?;
     Some(format!(
-        "No strong hubs: how often targets are found has a skewness of {} at K = {k}, where lists drawn by lot have {}.",
+        "No strong hubs: how often targets are found has a skewness of {} at K = {k}, where random lists have {}.",
         rough(skewness),
-        rough(by_lot)
+        rough(random)
     ))
 }
 
-/// The skewness of the counts if every list were drawn by lot: that of a binomial distribution.
-fn skewness_by_lot(part: &Part<'_>, k: usize) -> Option<f64> {
+/// The skewness of the counts of random lists: that of a binomial distribution.
+fn random_skewness(part: &Part<'_>, k: usize) -> Option<f64> {
     // Every query counts here, as in the recall of pairs; those of lone labels are few.
     let queries = part.at("pair_recall", k).map_or(part.queries(), |score| score.n);
     let k = part.at("hubness", k)?.effective_k.unwrap_or(k);
@@ -463,7 +463,7 @@ mod tests_of_readings {
             "Sensor → Text falls from 0.723 at K = 10 to 0.612 at K = 100, and normalized by the ceiling too, 0.723 and \
              0.680 (chance 0.1 and 0.11): hits get rarer down the list.",
             "Text → Sensor and Sensor → Text are balanced at K = 10: 0.723 and 0.723, with intervals that overlap.",
-            "No strong hubs: how often targets are found has a skewness of 0.4 at K = 10, where lists drawn by lot have \
+            "No strong hubs: how often targets are found has a skewness of 0.4 at K = 10, where random lists have \
              0.31.",
             "Modality gap 0.82 between text and sensor (0: one mean direction, 2: opposite points); it need not change \
              any order.",
@@ -664,7 +664,7 @@ mod tests_of_spaces {
             let hubness = plain("hubness.prototype2sensor@10", skewness);
             readings(vec![precision, recall, hubness, never])[1].clone()
         };
-        // Ten lists by lot: (1 − 2/90) / √(10 · 1/90 · 89/90) = 2.95.
+        // Ten random lists: (1 − 2/90) / √(10 · 1/90 · 89/90) = 2.95.
         assert!(with_skewness(10, 2.9).starts_with("No strong hubs"));
         assert_eq!(
             with_skewness(900, 2.9),

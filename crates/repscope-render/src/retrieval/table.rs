@@ -55,7 +55,7 @@ const MEANINGS: [(&str, &str); 9] = [
 pub fn retrieval_table(results: &Results, format: Format, width: usize, color: Color) -> String {
     let parts = parts(results);
     if format == Format::Csv {
-        return csv_files::long(results);
+        return csv_files::long(results, Vec::new());
     }
     if parts.is_empty() {
         return crate::render(&Results::default(), format, width, color);

@@ -3,9 +3,10 @@
 
 use anyhow::{Result, bail};
 use clap::Args;
+use repscope_core::metrics::Output;
 use repscope_core::{
     Analysis as Kind, Breakdown, ClidSpec, ClusterCount, IdNorm, METRICS, Mcr2Spec, Metric, NameColumn, NumberColumn,
-    Results, Spec, Study, UnitLength, relate,
+    Results, Spec, Study, Takes, UnitLength, relate,
 };
 use serde::{Deserialize, Serialize};
 
@@ -22,8 +23,6 @@ use crate::source::{Named, Source, bind};
 pub(crate) const CLUSTERS: usize = 10;
 /// Rank correlations, and the fit of weighted CLID, need this many models.
 const FEWEST_MODELS: usize = 4;
-/// Scores of other analyses that need no labels: whatever may predict performance is compared with it.
-const LABEL_FREE: [&str; 4] = ["participation_ratio", "dimension_usage", "two_nn", "cluster_balance"];
 /// Metrics that read the sweeps of other analyses. The companions share nothing with them, and some mean another number of
 /// clusters.
 const SHARED: [&str; 2] = ["clid", "uniformity"];
@@ -377,15 +376,19 @@ pub(crate) fn metrics(has_views: bool, has_performance: bool) -> (Vec<&'static M
     let (mut of_studies, of_performance): (Vec<&Metric>, Vec<&Metric>) =
         Kind::Clid.metrics().into_iter().partition(|m| m.is_of_studies());
     of_studies.retain(|m| m.id != "alignment" || has_views);
-    let is_companion = |m: &&&Metric| {
-        let is_label_free = m.analysis == Kind::Rankme || LABEL_FREE.contains(&m.id);
-        m.id == "uniformity" || (has_performance && is_label_free)
-    };
+    let is_companion = |m: &&&Metric| m.id == "uniformity" || (has_performance && is_label_free(m));
     of_studies.extend(METRICS.iter().filter(is_companion));
     (of_studies, of_performance)
 }
 
-/// The size of a model's embeddings, which scores alone do not tell.
+/// Whether a metric of another analysis needs nothing but embeddings, of any scale: whatever may predict performance is compared with
+/// it.
+fn is_label_free(metric: &Metric) -> bool {
+    let is_of_any_scale = metric.outputs.iter().all(Output::is_comparable);
+    metric.analysis != Kind::Clid && metric.takes == [Takes::Embeddings] && is_of_any_scale
+}
+
+/// The size of a model's embeddings, which scores alone do not say.
 pub(crate) fn shape(study: &Study) -> Breakdown {
     let column = |name: &str, size: usize| NumberColumn {
         name: name.to_string(),
@@ -402,5 +405,29 @@ pub(crate) fn shape(study: &Study) -> Breakdown {
             column("rows", study.embeddings.rows()),
             column("columns", study.embeddings.columns()),
         ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn performance_is_compared_with_every_score_of_embeddings_alone() {
+        let (own, _) = metrics(true, false);
+        let (all, _) = metrics(true, true);
+        let added: Vec<&str> = all
+            .iter()
+            .map(|m| m.id)
+            .filter(|id| own.iter().all(|m| m.id != *id))
+            .collect();
+        let of_ranks = Kind::Rankme.metrics();
+        let (ranks, others): (Vec<&str>, Vec<&str>) =
+            added.iter().partition(|id| of_ranks.iter().any(|m| m.id == **id));
+        assert_eq!(ranks.len(), of_ranks.len());
+        assert_eq!(
+            others,
+            ["participation_ratio", "dimension_usage", "two_nn", "cluster_balance"]
+        );
     }
 }

@@ -187,7 +187,7 @@ pub fn named(name: &str) -> Option<&'static Declared> {
 }
 
 /// The analyses that can be part of an evaluation.
-pub fn evaluated() -> impl Iterator<Item = &'static Declared> {
+pub fn evaluated() -> impl DoubleEndedIterator<Item = &'static Declared> {
     ANALYSES.iter().copied().filter(|own| own.data != Origin::Alone)
 }
 

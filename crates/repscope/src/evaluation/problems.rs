@@ -2,6 +2,7 @@
 //! Everything that is wrong, gathered so that it can be put right in one go.
 
 use anyhow::{Error, Result, anyhow};
+use repscope_io::names::closest;
 
 use crate::error::message;
 
@@ -48,15 +49,8 @@ impl Problems {
 }
 
 /// ``, did you mean `x`?`` where a known name is similar.
-pub fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    let closeness = |known: &str| strsim::jaro_winkler(&name.to_lowercase(), &known.to_lowercase());
-    let best = known
-        .map(|known| (closeness(known), known))
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    match best.filter(|(closeness, _)| *closeness > 0.8) {
-        Some((_, known)) => format!("; did you mean `{known}`?"),
-        None => String::new(),
-    }
+pub fn did_you_mean<'a>(name: &str, known: impl DoubleEndedIterator<Item = &'a str>) -> String {
+    closest(name, known).map_or(String::new(), |known| format!("; did you mean `{known}`?"))
 }
 
 #[cfg(test)]

@@ -236,10 +236,12 @@ impl Compared {
             (&self.not_computed, "this run did not compute them".to_string()),
             (&self.not_in_baseline, format!("{baseline} does not have them")),
         ];
-        let told = reasons.into_iter().filter(|(what, _)| !what.is_empty());
-        let told = told.map(|(what, why)| (distinct(what.iter().map(String::as_str)).join(", "), why));
-        told.map(|(what, why)| format!("not compared: {what}, because {why}"))
-            .collect()
+        let reasons = reasons.into_iter().filter(|(what, _)| !what.is_empty());
+        let sentence = |(what, why): (&Vec<String>, String)| {
+            let what = distinct(what.iter().map(String::as_str)).join(", ");
+            format!("not compared: {what}, because {why}")
+        };
+        reasons.map(sentence).collect()
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use repscope_core::{Analysis as Kind, Decoding, EtesSpec, Labels, Results, Space, Spec, System, etes};
-use repscope_io::{InputPath, Pool};
+use repscope_io::Pool;
 use serde::{Deserialize, Serialize};
 
 use super::{Analysis, Origin, declare};
@@ -264,19 +264,7 @@ fn read(options: &Etes, session: &Session) -> Result<(Decoding, Sources)> {
 
 /// `NAME=PATH` or `PATH`. What looks like a path before `=` is no name.
 fn split(given: &Named) -> Result<(Option<&str>, Place)> {
-    match given {
-        Named::Source(name, source, _) => Ok((
-            Some(name).filter(|name| !name.is_empty()).map(String::as_str),
-            source.place()?,
-        )),
-        Named::Text(text) => {
-            let (name, path) = match text.split_once('=') {
-                Some((name, path)) if !name.is_empty() && !name.contains(['/', '\\', '#', '.']) => (Some(name), path),
-                _ => (None, text.as_str()),
-            };
-            Ok((name, Place::File(InputPath::parse(path))))
-        }
-    }
+    given.split(|name| !name.is_empty() && !name.contains(['/', '\\', '#', '.']))
 }
 
 fn name_of(given: &Named) -> Result<String> {
@@ -477,7 +465,7 @@ fn groups(options: &Etes, reader: &mut Reader) -> Result<(Groups, Option<Arc<Lab
 /// Empty texts are scored as any other, so somebody must say how many there are.
 fn empty_texts(decoding: &Decoding) -> Vec<String> {
     let count = |texts: &[String]| texts.iter().filter(|text| text.trim().is_empty()).count();
-    let told = |whose: String, texts: &Arc<[String]>| {
+    let said = |whose: String, texts: &Arc<[String]>| {
         let empty = count(texts);
         (empty > 0).then(|| {
             let count = texts.len();
@@ -487,9 +475,9 @@ fn empty_texts(decoding: &Decoding) -> Vec<String> {
     let own = decoding
         .systems
         .iter()
-        .filter_map(|system| told(format!("texts of `{}`", system.name), system.texts.as_ref()?));
+        .filter_map(|system| said(format!("texts of `{}`", system.name), system.texts.as_ref()?));
     let references = decoding.references.as_ref();
-    own.chain(references.and_then(|texts| told("reference texts".to_string(), texts)))
+    own.chain(references.and_then(|texts| said("reference texts".to_string(), texts)))
         .collect()
 }
 

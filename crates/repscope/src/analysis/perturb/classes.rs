@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Which class each output of a classifier stands for: told, in a file, in the model, or else guessed from the order of folders,
+//! Which class each output of a classifier stands for: given, in a file, in the model, or else guessed from the order of folders,
 //! which is then said and held against the predictions.
 
 use std::collections::BTreeMap;
@@ -16,8 +16,6 @@ use crate::search::list;
 const KEYS: [&str; 6] = ["classes", "class_names", "labels", "names", "id2label", "class_to_idx"];
 /// Another order is worth a word where it is right for so many more of the images.
 const MUCH_HIGHER: f64 = 0.2;
-/// More classes than this are assigned greedily.
-const MOST_EXACT: usize = 50;
 
 /// The names of a head's classes in the order of its outputs, and where they come from.
 pub struct Named {
@@ -294,26 +292,7 @@ fn assignment(classes: usize, labels: &[u32], said: &[u32], counts: &dyn Fn(usiz
     for (row, (&label, &said)) in labels.iter().zip(said).enumerate() {
         together[said as usize][label as usize] += i64::from(counts(row));
     }
-    if classes <= MOST_EXACT {
-        hungarian(&together)
-    } else {
-        greedy(&together)
-    }
-}
-
-/// The largest entry that is left, again and again.
-fn greedy(gains: &[Vec<i64>]) -> Vec<usize> {
-    let count = gains.len();
-    let mut entries: Vec<(usize, usize)> = (0..count).flat_map(|i| (0..count).map(move |j| (i, j))).collect();
-    entries.sort_by_key(|&(i, j)| (std::cmp::Reverse(gains[i][j]), i != j));
-    let (mut chosen, mut taken) = (vec![None; count], vec![false; count]);
-    for (i, j) in entries {
-        if chosen[i].is_none() && !taken[j] {
-            chosen[i] = Some(j);
-            taken[j] = true;
-        }
-    }
-    chosen.into_iter().flatten().collect()
+    hungarian(&together)
 }
 
 /// The one-to-one assignment with the largest sum: the Hungarian method, by shortest augmenting paths with potentials.
@@ -416,7 +395,6 @@ mod tests {
         // Taking the largest entry first gives 10 + 0 + 2.
         let gains = [vec![10, 9, 0], vec![9, 0, 0], vec![0, 0, 2]];
         assert_eq!(hungarian(&gains), [1, 0, 2]);
-        assert_eq!(greedy(&gains), [0, 1, 2]);
     }
 
     #[test]

@@ -32,7 +32,7 @@ enum Said {
 }
 
 /// Reads a folder of predictions, and the suffix that its perturbations have.
-pub fn read(folder: &Path, told: &[String], reader: &mut Reader) -> Result<(Perturbation, String)> {
+pub fn read(folder: &Path, given: &[String], reader: &mut Reader) -> Result<(Perturbation, String)> {
     for part in [LABELS, BASELINE] {
         if !folder.join(part).is_dir() {
             let there = match &folders(folder)?[..] {
@@ -47,7 +47,7 @@ pub fn read(folder: &Path, told: &[String], reader: &mut Reader) -> Result<(Pert
     if names.is_empty() {
         bail!("{} holds no HEAD.npy", folder.join(LABELS).display());
     }
-    let told = super::classes::said(told, &names)?;
+    let given = super::classes::said(given, &names)?;
     let mut sets = Vec::new();
     let mut suffix = None;
     for part in folders(folder)? {
@@ -86,7 +86,7 @@ pub fn read(folder: &Path, told: &[String], reader: &mut Reader) -> Result<(Pert
     };
     let mut all_heads = Vec::new();
     let mut of_sets: Vec<Vec<Vec<u32>>> = vec![Vec::new(); sets.len()];
-    for (name, told) in names.iter().zip(told) {
+    for (name, given) in names.iter().zip(given) {
         let said = |part: &str, reader: &mut Reader| said(&folder.join(part).join(format!("{name}.npy")), reader);
         let labels = said(LABELS, reader)?;
         let baseline = said(BASELINE, reader)?;
@@ -95,7 +95,7 @@ pub fn read(folder: &Path, told: &[String], reader: &mut Reader) -> Result<(Pert
             perturbed.push(said(part, reader)?);
         }
         let everything = || [&labels, &baseline].into_iter().chain(&perturbed);
-        let classes = match told {
+        let classes = match given {
             Some(classes) => classes,
             None => classes(folder, name, &mut everything())?,
         };
@@ -157,7 +157,7 @@ pub fn parse(name: &str) -> Option<(&str, f64, &str)> {
         .then(|| (family.trim_end_matches('_'), percent, suffix.trim_start_matches('_')))
 }
 
-/// Top, bottom and random first, as the document has them; others by name.
+/// Top, bottom and random first, as the original scripts have them; others by name.
 fn family_place(family: &str) -> usize {
     let known = ["top", "bottom", "random"];
     known.iter().position(|name| *name == family).unwrap_or(known.len())
@@ -229,10 +229,7 @@ fn one_per_sample(array: &Array) -> Result<Said> {
                 .collect::<Result<_>>()?,
         ),
         Data::U8(values) => Said::Codes((**values).as_ref().iter().map(|&v| u32::from(v)).collect()),
-        _ => bail!(
-            "holds {}; a class per sample is a whole number or a name",
-            array.dtype()
-        ),
+        _ => bail!("holds {}; a class per sample is an integer or a name", array.dtype()),
     })
 }
 

@@ -151,7 +151,7 @@ impl Level {
     }
 }
 
-/// The whole numbers that all names end with behind one and the same beginning: SNR_-2, SNR_0, SNR_10.
+/// The integers that all names end with behind one and the same beginning: SNR_-2, SNR_0, SNR_10.
 fn numbered<'a>(names: &[&'a str]) -> Option<Vec<(i64, &'a str)>> {
     let split = |name: &'a str| {
         let digits = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -197,7 +197,7 @@ pub fn apply(tree: &mut Tree, split: &str, seed: u64) -> Result<String> {
     Ok(format!("{} of {total} images: {what}", places.len()))
 }
 
-/// A tenth of every combination of classes, rounded, drawn by lot; in the order of the images.
+/// A tenth of every combination of classes, rounded, drawn at random; in the order of the images.
 fn stratified(tree: &Tree, seed: u64) -> Vec<usize> {
     let mut strata: BTreeMap<Vec<u32>, Vec<usize>> = BTreeMap::new();
     for place in 0..tree.rows.len() {
@@ -236,7 +236,7 @@ fn listed(tree: &Tree, file: &str) -> Result<Vec<usize>> {
             Data::I64(values) => values.clone(),
             Data::U64(values) => values.iter().map(|&v| i64::try_from(v).unwrap_or(i64::MAX)).collect(),
             _ => bail!(
-                "holds {}, and whole numbers are needed: positions in the sorted list",
+                "holds {}, and integers are needed: positions in the sorted list",
                 array.dtype()
             ),
         };

@@ -103,7 +103,7 @@ impl Known<'_> {
         format!("{}2{}", self.name(direction.query), self.name(direction.target))
     }
 
-    /// Both directions of the documents: between text and sensor, or from the prototypes to either.
+    /// Both directions of the label retrieval scripts: between text and sensor, or from the prototypes to either.
     fn both(&self) -> Result<Vec<Direction>> {
         if self.has_prototypes {
             let documented = ["sensor", "text"].into_iter();

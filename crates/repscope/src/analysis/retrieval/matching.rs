@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use repscope_core::{LabelSet, Labels, Retrieval};
+use repscope_io::names::closest;
 
 use super::PROTOTYPE;
 use super::names::list;
@@ -282,12 +283,8 @@ fn find(asked: &[String], known: &BTreeSet<String>, ignores_case: bool) -> Resul
 }
 
 fn suggestion(name: &str, known: &BTreeSet<String>) -> String {
-    let closeness = |k: &str| strsim::jaro_winkler(&folded(k), &folded(name));
-    let best = known.iter().max_by(|a, b| closeness(a).total_cmp(&closeness(b)));
-    let guess = match best.filter(|b| closeness(b) > 0.8) {
-        Some(best) => format!("did you mean `{best}`? "),
-        None => String::new(),
-    };
+    let best = closest(name, known.iter().map(String::as_str));
+    let guess = best.map_or(String::new(), |best| format!("did you mean `{best}`? "));
     let names: Vec<&str> = known.iter().map(String::as_str).collect();
     format!("{guess}The labels are {}", list(&names))
 }

@@ -2,11 +2,12 @@
 //! Which spaces and which sets of labels were named.
 
 use anyhow::{Result, bail};
+use repscope_io::names::listed;
 use repscope_io::{Format, InputPath};
 
 use super::{PROTOTYPE, Retrieval};
 use crate::reader::Chosen;
-use crate::source::{Named, Place, Source};
+use crate::source::{Named, Place};
 
 /// More names than this are not listed in a message.
 const LISTED: usize = 10;
@@ -54,15 +55,12 @@ pub fn spaces(options: &Retrieval) -> Result<Vec<NamedSpace>> {
         }
     }
     for given in &options.spaces {
-        let (name, place) = match given {
-            Named::Source(name, source, _) => (name.as_str(), source.place()?),
-            Named::Text(text) => match text.split_once('=') {
-                Some((name, path)) if !name.trim().is_empty() && !path.is_empty() => {
-                    (name, Place::File(InputPath::parse(path)))
-                }
-                _ => bail!("`space` = {text} needs a name and a path: `space` NAME=PATH"),
-            },
+        let (Some(name), place) = given.split(|name| !name.trim().is_empty())? else {
+            bail!("`space` = {given} needs a name and a path: `space` NAME=PATH");
         };
+        if place.to_string().is_empty() {
+            bail!("`space` = {given} needs a path behind the name: `space` NAME=PATH");
+        }
         spaces.push(NamedSpace {
             name: name.trim().to_string(),
             place,
@@ -103,7 +101,6 @@ pub fn labels(options: &Retrieval, spaces: &[NamedSpace]) -> Result<Vec<LabelFil
     let mut files: Vec<LabelFile> = Vec::new();
     for given in &options.labels {
         let (name, place) = split(given)?;
-        let name = name.as_deref();
         let (space, set) = match name {
             None => (None, None),
             Some(name) if is_space(name) => (Some(name), None),
@@ -127,22 +124,14 @@ pub fn labels(options: &Retrieval, spaces: &[NamedSpace]) -> Result<Vec<LabelFil
 }
 
 /// `PATH` or `NAME=PATH`. A file that exists under the whole text wins.
-fn split(given: &Named) -> Result<(Option<String>, Place)> {
-    let text = match given {
-        Named::Source(name, source, _) => {
-            return Ok(((!name.is_empty()).then(|| name.clone()), source.place()?));
-        }
-        Named::Text(text) => text,
-    };
-    let whole = InputPath::parse(text);
-    let (name, path) = match text.split_once('=') {
-        Some((name, path)) if !whole.path.exists() => (Some(name.trim()), path),
-        _ => (None, text.as_str()),
-    };
-    if name == Some("") || path.is_empty() {
-        bail!("labels {text} need a path: PATH or NAME=PATH");
+fn split(given: &Named) -> Result<(Option<&str>, Place)> {
+    let is_path = given.text().is_some_and(|text| InputPath::parse(text).path.exists());
+    let (name, place) = given.split(|_| !is_path)?;
+    let name = name.map(str::trim);
+    if name == Some("") || place.to_string().is_empty() {
+        bail!("labels {given} need a path: PATH or NAME=PATH");
     }
-    Ok((name.map(str::to_string), Source::from(path).place()?))
+    Ok((name, place))
 }
 
 /// A set's name stands in the identity of scores, between brackets.
@@ -186,12 +175,7 @@ pub fn missing_labels(space: &str, set: Option<&str>, has_own: bool) -> String {
 
 /// `a`, `b` and 3 more.
 pub fn list(names: &[&str]) -> String {
-    let shown: Vec<String> = names.iter().take(LISTED).map(|n| format!("`{n}`")).collect();
-    match names.len() {
-        0 => "none".to_string(),
-        n if n > LISTED => format!("{} and {} more", shown.join(", "), n - LISTED),
-        _ => shown.join(", "),
-    }
+    listed(names.iter().copied(), LISTED)
 }
 
 /// The name to look for in a file with several arrays.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use repscope_core::{Analysis as Kind, Corruption, Moves, Noise, NoiseLevel, Results, Space, Spec, Study};
-use repscope_io::{InputPath, Pool};
+use repscope_io::Pool;
 use serde::{Deserialize, Serialize};
 
 use super::{Analysis, Origin, declare, study_metrics};
@@ -241,13 +241,8 @@ struct Noisy {
 impl Noisy {
     fn parse(given: &Named, inputs: &Inputs) -> Result<Self> {
         let wrong = || anyhow!("noisy embeddings {given}: write NAME@LEVEL=PATH, such as jepa@0.1=z_noise.npy");
-        let (whose, place) = match given {
-            Named::Source(name, source, _) => (name.as_str(), source.place()?),
-            Named::Text(text) => {
-                let (whose, path) = text.split_once('=').ok_or_else(wrong)?;
-                (whose, Place::File(InputPath::parse(path)))
-            }
-        };
+        let (whose, place) = given.split(|_| true)?;
+        let whose = whose.ok_or_else(wrong)?;
         let names = || inputs.studies.iter().map(|study| study.model.as_str());
         let (model, level) = match (whose.rsplit_once('@'), inputs.studies.len()) {
             (Some((name, level)), _) => {

@@ -5,7 +5,7 @@ use crate::numbers::exact;
 use serde_json::Value;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Json {
+pub(crate) enum Json {
     Null,
     Truth(bool),
     /// A number that is not finite is `null`.
@@ -17,35 +17,35 @@ pub(super) enum Json {
 }
 
 impl Json {
-    pub(super) fn number(value: Option<f64>) -> Self {
+    pub(crate) fn number(value: Option<f64>) -> Self {
         value.filter(|x| x.is_finite()).map_or(Json::Null, Json::Number)
     }
 
-    /// A whole number without a point, where it is one.
-    pub(super) fn count(value: Option<f64>) -> Self {
+    /// An integer without a point, where it is one.
+    pub(crate) fn count(value: Option<f64>) -> Self {
         match value {
             Some(x) if (0.0..1e15).contains(&x) && x.fract() == 0.0 => Json::Count(x as u64),
             _ => Json::number(value),
         }
     }
 
-    pub(super) fn text(text: impl Into<String>) -> Self {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
         Json::Text(text.into())
     }
 
-    pub(super) fn pair(ends: Option<[f64; 2]>) -> Self {
+    pub(crate) fn pair(ends: Option<[f64; 2]>) -> Self {
         match ends {
             Some(ends) => Json::List(ends.map(|end| Json::number(Some(end))).to_vec()),
             None => Json::Null,
         }
     }
 
-    pub(super) fn object<K: Into<String>>(members: impl IntoIterator<Item = (K, Json)>) -> Self {
+    pub(crate) fn object<K: Into<String>>(members: impl IntoIterator<Item = (K, Json)>) -> Self {
         Json::Object(members.into_iter().map(|(key, value)| (key.into(), value)).collect())
     }
 
     /// The whole document.
-    pub(super) fn document(&self) -> String {
+    pub(crate) fn document(&self) -> String {
         let mut text = String::new();
         self.write(0, &mut text);
         text + "\n"

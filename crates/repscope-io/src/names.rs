@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+//! Names in messages: which one was meant, and which there are.
+
+/// Names that are less alike than this are not meant.
+const ALIKE: f64 = 0.8;
+
+/// How alike two names are, in capitals or not: 1 where they are the same.
+pub fn likeness(a: &str, b: &str) -> f64 {
+    strsim::jaro_winkler(&a.to_lowercase(), &b.to_lowercase())
+}
+
+/// The known name that was probably meant; of equals the first.
+pub fn closest<'a>(name: &str, known: impl DoubleEndedIterator<Item = &'a str>) -> Option<&'a str> {
+    let alike = known.map(|known| (likeness(name, known), known));
+    let best = alike.rev().max_by(|a, b| a.0.total_cmp(&b.0));
+    best.filter(|(likeness, _)| *likeness > ALIKE).map(|(_, known)| known)
+}
+
+/// "`a`, `b` and 7 more", or "nothing"; so many names are listed at most.
+pub fn listed<'a>(names: impl Iterator<Item = &'a str>, most: usize) -> String {
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    match names.len() {
+        0 => "nothing".to_string(),
+        n if n > most => format!("{} and {} more", names[..most].join(", "), n - most),
+        _ => names.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_name_is_found_and_another_is_not() {
+        assert_eq!(closest("Clustres", ["k", "clusters"].into_iter()), Some("clusters"));
+        assert_eq!(closest("weights", ["k", "clusters"].into_iter()), None);
+        assert_eq!(closest("ab", ["abc", "abd"].into_iter()), Some("abc"));
+    }
+
+    #[test]
+    fn long_lists_are_cut() {
+        let names = ["a", "b", "c"];
+        assert_eq!(listed(names.into_iter(), 2), "`a`, `b` and 1 more");
+        assert_eq!(listed(names.into_iter(), 3), "`a`, `b`, `c`");
+        assert_eq!(listed(std::iter::empty(), 3), "nothing");
+    }
+}
