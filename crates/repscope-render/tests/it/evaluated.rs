@@ -3,12 +3,15 @@
 
 use repscope_core::run::{Driver, Order};
 use repscope_core::{Labels, METRICS, Pairs, Results, Space, Spec, Study, compare, draw_maps, evaluate};
-use repscope_render::{InputLine, Page, figures, report_html};
+use repscope_render::{InputLine, Page, figures, report_html, worst_samples};
 use std::sync::Arc;
 
 const ROWS: usize = 100;
 /// Names of the models.
 pub const MODELS: [&str; 3] = ["plain", "<script>window.broken = 1</script>", "a & \"b\" 'c'"];
+
+/// One gray pixel as a PNG file in base64.
+pub const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==";
 
 /// Numbers between 0 and 1 that look random and are always the same.
 pub fn number(i: usize) -> f64 {
@@ -74,5 +77,6 @@ pub fn page_of(results: &Results) -> String {
         }],
         results,
         figures: &figures(results, "evaluate"),
+        pictures: &worst_samples(results).into_iter().map(|row| (row, PIXEL.to_string())).collect(),
     })
 }
