@@ -279,7 +279,7 @@ fn panel(kind: usize, models: usize, length: usize, size: f64) -> Panel {
                             band: None,
                         })
                         .collect(),
-                    look: [CurveLook::Full, CurveLook::Faint][usize::from(series % 4 == 3)],
+                    look: [CurveLook::Full, CurveLook::Faint][usize::from(series >= 4)],
                 })
                 .collect(),
             ..Lines::default()

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use repscope_core::Results;
 use repscope_figures::{Channels, Image, base64, image_png};
-use repscope_models::Rows;
 use repscope_render::worst_samples;
 
 use crate::inputs::Inputs;

@@ -28,7 +28,6 @@ pub(super) enum Numbers {
 
 /// A bar and its number.
 pub(super) struct Bar {
-    pub row: usize,
     pub series: usize,
     /// Middle of its place along the groups.
     pub middle: f64,

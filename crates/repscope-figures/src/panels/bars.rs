@@ -178,7 +178,7 @@ pub(super) fn is_near(bars: &Bars) -> bool {
     let references = reference_values(&bars.references, bars.orientation);
     let (low, high) = of_bars.chain(references).filter(|x| drawable(*x, scale)).fold(EMPTY, around);
     let share = match bars.look {
-        BarsLook::Points => 0.5,
+        BarsLook::Points => 0.35,
         BarsLook::Bars => 0.2,
     };
     let is_one_sided = low > 0.0 || high < 0.0;
@@ -477,7 +477,6 @@ impl Marks<'_> {
             for (position, bar) in row.bars.iter().enumerate() {
                 if let Some((middle, value)) = self.slots.middle(index, position).zip(self.value(bar)) {
                     labeled.push(Bar {
-                        row: index,
                         series: row.series,
                         middle,
                         value,

@@ -156,7 +156,7 @@ fn draw_names(
     for i in 1..places.len() {
         places[i] = places[i].max(places[i - 1] + line);
     }
-    let mut most = plot.bottom();
+    let mut most = plot.bottom() - 0.5 * size;
     for place in places.iter_mut().rev() {
         *place = place.min(most);
         most = *place - line;
