@@ -33,7 +33,8 @@ pub(crate) fn aligned(figure: &Figure) -> Figure {
             _ => {}
         }
     }
-    if moved > 0 {
+    // Boxes come in the order that they are given in.
+    if moved > 0 && matches!(figure.panels[first].content, Content::Bars(_)) {
         let title = figure.panels[first].title.trim_end_matches(['↑', '↓', ' ']);
         figure.notes.push(format!("Rows are sorted by {title} in all panels that name them once."));
     }
@@ -88,7 +89,12 @@ impl Shared {
     pub fn of(scene: &Scene, inner: f64, gap: f64) -> Option<Shared> {
         let panels = &scene.figure.panels;
         let order = scene.columns.and_then(|_| panels.iter().find_map(rows))?;
-        let is_shared: Vec<bool> = panels.iter().map(|panel| has_rows_of(panel, &order)).collect();
+        let has_rows = |panel: &Panel| has_rows_of(panel, &order);
+        let first = panels.iter().position(has_rows)?;
+        let last = panels.iter().rposition(has_rows)?;
+        // A panel that says why it is empty stays between its neighbors.
+        let is_between = |at: usize| (first..last).contains(&at) && matches!(panels[at].content, Content::Text(_));
+        let is_shared: Vec<bool> = (0..panels.len()).map(|at| has_rows(&panels[at]) || is_between(at)).collect();
         let count = is_shared.iter().filter(|shared| **shared).count();
         let names: Vec<String> = order.iter().map(|series| clean(scene.name(*series))).collect();
         let widest = widest(names.iter().map(String::as_str), scene.em, Weight::Regular);

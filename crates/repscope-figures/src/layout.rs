@@ -5,7 +5,7 @@
 
 use crate::aligned::aligned;
 use crate::axes::{draw_axes, draw_color_bar, draw_grid};
-use crate::content::{Content, Weight};
+use crate::content::{Content, CurveLook, Weight};
 use crate::figure::{Figure, Legend, Panel};
 use crate::grid::{GAP, Laid, measure, place};
 use crate::legend::{KeyEntry, Sample, arrange};
@@ -82,7 +82,19 @@ fn most_columns(figure: &Figure, style: &Style, em: f64) -> usize {
             Content::Map(_) | Content::Scatter(_) | Content::Images(_)
         )
     };
-    let least = if plots().all(is_cloud) { 9.0 } else { 14.0 } * em;
+    // Names at the ends of curves take a good part of their plots.
+    let is_named = |panel: &Panel| match &panel.content {
+        Content::Lines(lines) => lines.curves.iter().any(|curve| curve.look == CurveLook::Faint),
+        _ => false,
+    };
+    let least = if plots().any(is_named) {
+        22.0
+    } else if plots().all(is_cloud) {
+        9.0
+    } else {
+        14.0
+    };
+    let least = least * em;
     let inner = style.width_points() - 1.6 * em;
     let fitting = ((inner + GAP * em) / (least + GAP * em)) as usize;
     fitting.min(plots().count()).max(1)

@@ -218,7 +218,7 @@ pub(super) fn chance_key(scene: &Scene, bars: &Bars, range: Range) -> Option<Key
     let sample = Sample::Line(chance_stroke(scene));
     if levels().any(is_inside) {
         Some(KeyEntry::new(sample, "chance", None))
-    } else if low <= high {
+    } else if low < high || (low == high && low != 0.0) {
         let beyond = if low < high { format!("{} to {}", number(low), number(high)) } else { number(low) };
         Some(KeyEntry::new(Sample::Blank(0.0), &format!("chance: {beyond}, not on the axis"), None))
     } else {
