@@ -228,10 +228,12 @@ pub(super) fn chance_key(scene: &Scene, bars: &Bars, range: Range) -> Option<Key
 
 /// By which category the series are sorted, if they are.
 fn order(bars: &Bars) -> Option<String> {
-    let values = bars.rows.iter().filter_map(|row| row.bars.first()?.value);
-    let values: Vec<f64> = values.collect();
-    let is_sorted = values.is_sorted() || values.is_sorted_by(|a, b| a >= b);
-    let name = bars.categories.first().filter(|_| is_sorted && values.len() > 2)?;
+    let is_sorted = |category: &usize| {
+        let values: Vec<f64> = bars.rows.iter().filter_map(|row| row.bars.get(*category)?.value).collect();
+        let is_sorted = values.is_sorted() || values.is_sorted_by(|a, b| a >= b);
+        values.len() > 2 && is_sorted && values.iter().any(|value| *value != values[0])
+    };
+    let name = &bars.categories[(0..bars.categories.len()).find(is_sorted)?];
     Some(match bars.category_label.as_str() {
         "" => format!("Sorted by {name}."),
         label => format!("Sorted by {label} = {name}."),

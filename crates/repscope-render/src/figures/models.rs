@@ -202,7 +202,7 @@ impl<'a> Models<'a> {
     }
 
     /// Bars as they are read best: lines over the number of models that are a series; a row with points for each of many other models,
-    /// the best at the top, or the largest where neither is better. Of several categories the first decides. Bars of few models stay.
+    /// the best at the top, or the largest where neither is better. Of several categories the first that differs decides. Bars of few models stay.
     pub(super) fn arranged(&self, bars: Bars, better: Better) -> Bars {
         match &self.series {
             Some(series) => {
@@ -264,14 +264,11 @@ pub(super) fn dots(bars: Bars, better: Better) -> Bars {
     let by_row = bars.categories.is_empty() && bars.chance.len() == bars.rows.len();
     let mut rows: Vec<(usize, BarRow)> = bars.rows.into_iter().enumerate().collect();
     let sign = if better == Better::Lower { 1.0 } else { -1.0 };
-    let key = |row: &BarRow| {
-        let value = row
-            .bars
-            .first()
-            .and_then(|bar| bar.value)
-            .filter(|value| value.is_finite());
-        value.map_or(f64::INFINITY, |value| sign * value)
-    };
+    let value = |row: &BarRow, category: usize| row.bars.get(category).and_then(|bar| bar.value).filter(|x| x.is_finite());
+    // A category that is the same for all, such as the number of columns, orders nothing.
+    let differs = |category: &usize| rows.iter().any(|(_, row)| value(row, *category) != value(&rows[0].1, *category));
+    let decides = (0..bars.categories.len()).find(differs).unwrap_or(0);
+    let key = |row: &BarRow| value(row, decides).map_or(f64::INFINITY, |value| sign * value);
     rows.sort_by(|a, b| key(&a.1).total_cmp(&key(&b.1)));
     let chance = match by_row {
         true => rows.iter().map(|(from, _)| bars.chance[*from]).collect(),
