@@ -16,13 +16,16 @@ const MOST_NAMES: f64 = 0.4;
 /// The figure with the rows of all such plots in the order of the first, which is said below it.
 pub(crate) fn aligned(figure: &Figure) -> Figure {
     let mut figure = figure.clone();
-    let Some(first) = figure.panels.iter().position(|panel| rows(panel).is_some()) else {
+    // Points are sorted by their values; boxes come in the order that they are given in.
+    let is_sorted = |panel: &Panel| rows(panel).is_some() && matches!(panel.content, Content::Bars(_));
+    let sorted = figure.panels.iter().position(is_sorted);
+    let Some(first) = sorted.or_else(|| figure.panels.iter().position(|panel| rows(panel).is_some())) else {
         return figure;
     };
     let order = rows(&figure.panels[first]).unwrap_or_default();
     let mut moved = 0;
-    for panel in &mut figure.panels[first + 1..] {
-        if !has_rows_of(panel, &order) {
+    for (index, panel) in figure.panels.iter_mut().enumerate() {
+        if index == first || !has_rows_of(panel, &order) {
             continue;
         }
         moved += 1;
@@ -33,8 +36,7 @@ pub(crate) fn aligned(figure: &Figure) -> Figure {
             _ => {}
         }
     }
-    // Boxes come in the order that they are given in.
-    if moved > 0 && matches!(figure.panels[first].content, Content::Bars(_)) {
+    if moved > 0 && sorted.is_some() {
         let title = figure.panels[first].title.trim_end_matches(['↑', '↓', ' ']);
         figure.notes.push(format!("Rows are sorted by {title} in all panels that name them once."));
     }
