@@ -7,7 +7,7 @@ use crate::palette::hex;
 use crate::plan::{AxisPlan, ColorBar, Frame, Plan, Scene};
 use crate::svg::{Anchor, Rect, Short, Stroke, Svg};
 use crate::text::{CAPITAL, LINE, clean, widest, width, wrap};
-use crate::ticks::{Range, Tick};
+use crate::ticks::{End, Range, Tick};
 use std::fmt::Write;
 
 /// Length of a tick and its distance from its label, in units of the letters' size.
@@ -35,12 +35,15 @@ pub(crate) fn lay_beside(plan: &Plan, scene: &Scene, height: f64, cell: f64) -> 
     match axis {
         AxisPlan::Numbers { range, .. } => {
             beside.ticks = range.ticks(((height / (2.0 * em)) as usize).clamp(2, 7));
+            beside.ticks.retain(|tick| is_clear(axis, range.share(tick.at), height, em));
             beside.widest = widest_of(&beside.ticks, em);
             beside.room += (TICK + GAP) * em + beside.widest;
         }
+        AxisPlan::Names { elsewhere: true, .. } => beside.names_series = true,
         AxisPlan::Names { names, of_series, .. } => {
             let slot = height / names.len().max(1) as f64;
-            beside.names = names_beside(names, slot, NAMES * cell, em, *of_series);
+            let most = plan.names_room.unwrap_or(NAMES * cell);
+            beside.names = names_beside(names, slot, most, em, *of_series);
             if let Some((names, every)) = &beside.names {
                 beside.widest = widest(
                     names.iter().step_by(*every).flatten().map(String::as_str),
@@ -83,6 +86,7 @@ pub(crate) fn lay_below(plan: &Plan, scene: &Scene, wide: f64, left: f64, right:
             let round = (2..=7).rev().map(|most| (most, range.ticks(most)));
             for (most, ticks) in wished.into_iter().chain(round) {
                 below.ticks = ticks;
+                below.ticks.retain(|tick| is_clear(axis, range.share(tick.at), wide, em));
                 let place = |tick: &Tick| {
                     let half = width(&tick.label, em, Weight::Regular) / 2.0;
                     (range.share(tick.at) * wide - half, range.share(tick.at) * wide + half)
@@ -167,8 +171,45 @@ pub(crate) fn draw_axes(plan: &Plan, beside: &Beside, below: &Below, frame: &Fra
     if !d.is_empty() {
         svg.path(&d, "none", 1.0, Some(&stroke), "");
     }
+    for (axis, is_lower) in [(&plan.x, true), (&plan.y, false)] {
+        if let Some(end) = axis.as_ref().and_then(AxisPlan::cut) {
+            draw_cut(end, is_lower, frame, svg);
+        }
+    }
     draw_beside(beside, frame, svg);
     draw_below(below, frame, svg);
+}
+
+/// Length of the piece of an axis that shows that it is cut, from its end on.
+const CUT: f64 = 1.3;
+
+/// Whether a tick at this share of an axis does not stand where the axis is cut.
+fn is_clear(axis: &AxisPlan, share: f64, length: f64, em: f64) -> bool {
+    match axis.cut() {
+        None => true,
+        Some(End::Low) => share * length >= CUT * em,
+        Some(End::High) => (1.0 - share) * length >= CUT * em,
+    }
+}
+
+/// Two strokes across a gap in an axis, where it does not reach zero.
+fn draw_cut(end: End, is_lower: bool, frame: &Frame, svg: &mut Svg) {
+    let Frame { plot, scene, .. } = frame;
+    let em = scene.em;
+    // Distances along the axis and across it, as a point of the page.
+    let at = |along: f64, across: f64| match (is_lower, end) {
+        (true, End::Low) => (plot.x + along * em, plot.bottom() + across * em),
+        (true, End::High) => (plot.right() - along * em, plot.bottom() + across * em),
+        (false, End::Low) => (plot.x + across * em, plot.bottom() - along * em),
+        (false, End::High) => (plot.x + across * em, plot.y + along * em),
+    };
+    svg.open("class=\"cut\"");
+    svg.line(at(0.55, 0.0), at(0.85, 0.0), &Stroke::solid(scene.ink.paper, 0.3 * em));
+    for along in [0.5, 0.9] {
+        let stroke = Stroke::solid(scene.ink.axis, 0.09 * em);
+        svg.line(at(along - 0.14, 0.38), at(along + 0.14, -0.38), &stroke);
+    }
+    svg.close_group();
 }
 
 /// Adds a line along an axis to a path: up to (`H`, `V`) or as long as (`h`, `v`) this.

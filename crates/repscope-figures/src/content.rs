@@ -153,6 +153,18 @@ pub struct Curve {
     pub series: usize,
     /// From left to right. A missing y breaks the curve.
     pub points: Vec<CurvePoint>,
+    /// How it is drawn.
+    pub look: CurveLook,
+}
+
+/// Whether a curve is one of the few that can be told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CurveLook {
+    /// In the color of its series. Where others are faint, its name stands at its end.
+    #[default]
+    Full,
+    /// Thin and gray, without band and name: one of many.
+    Faint,
 }
 
 /// One point of a curve.
@@ -209,10 +221,11 @@ pub struct BoxSummary {
     pub outliers: Vec<f64>,
 }
 
-/// Grouped bars: one group per category, one bar per series in it.
+/// Grouped bars: one group per category, one bar per series in it. Bars start at zero; where that would hide the differences, and on a
+/// log axis, which has no zero, they are points on an axis that is marked as cut.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Bars {
-    /// Axis of the values. Bars grow from zero (on a log axis: from its lower end).
+    /// Axis of the values.
     pub axis: Axis,
     /// Upwards or to the right.
     pub orientation: Orientation,
@@ -230,6 +243,25 @@ pub struct Bars {
     pub look: BarsLook,
     /// What a group is.
     pub grouping: Grouping,
+    /// Where the rows come in an order, such as epochs: each category is then a line over these numbers.
+    pub along: Option<Along>,
+}
+
+/// Numbers that the rows of bars stand for.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Along {
+    /// What they are, such as `epoch`.
+    pub label: String,
+    /// One for each row.
+    pub at: Vec<f64>,
+}
+
+impl Bars {
+    /// Whether the axis of the groups names the series, one below the other.
+    pub(crate) fn has_row_for_each_series(&self) -> bool {
+        let is_by_series = self.categories.is_empty() || self.grouping == Grouping::Series;
+        self.orientation == Orientation::Horizontal && is_by_series && self.along.is_none()
+    }
 }
 
 /// What a group of bars is.

@@ -3,12 +3,12 @@
 
 use crate::figure::Figure;
 use crate::layout::draw;
+use crate::letters::{all_fonts, escaped, other_font, own_fonts};
 use crate::style::{FontIn, Style};
-use crate::text::{BOLD, REGULAR, has_foreign_letters};
+use crate::text::has_foreign_letters;
 use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::fontdb::{self, Database, FaceInfo, ID};
+use resvg::usvg::fontdb::{Database, ID};
 use resvg::usvg::{FontResolver, Options, Tree};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Pixels per inch of a PNG.
@@ -88,16 +88,10 @@ fn parse(figure: &Figure, style: &Style, dpi: f64) -> Result<Tree, String> {
         font: FontIn::Page,
         ..style.clone()
     };
-    let mut svg = draw(figure, &style).svg;
-    let mut fonts = Database::new();
-    fonts.load_font_data(REGULAR.to_vec());
-    fonts.load_font_data(BOLD.to_vec());
-    fonts.set_sans_serif_family("Inter");
-    if has_foreign_letters(&svg) {
-        // Only then: the picture depends on the fonts of the machine for these letters alone.
-        fonts.load_system_fonts();
-        svg = with_boxes_for_unknown_letters(&svg, &fonts);
-    }
+    // Escaped before it is laid out, because an escape is wider than its letter.
+    let svg = draw(&escaped(figure), &style).svg;
+    // Only for letters that ours lack: the picture depends on the fonts of the machine for these alone.
+    let fonts = if has_foreign_letters(&svg) { all_fonts() } else { own_fonts() };
     let select_fallback = |c: char, used: &[ID], fonts: &mut Arc<Database>| other_font(c, used, fonts);
     let font_resolver = FontResolver {
         select_fallback: Box::new(select_fallback),
@@ -111,34 +105,6 @@ fn parse(figure: &Figure, style: &Style, dpi: f64) -> Result<Tree, String> {
         ..Options::default()
     };
     Tree::from_str(&svg, &options).map_err(|error| error.to_string())
-}
-
-/// A letter that no font has would leave nothing at all; a box shows that there is one.
-fn with_boxes_for_unknown_letters(svg: &str, fonts: &Database) -> String {
-    let foreign: BTreeSet<char> = svg.chars().filter(|c| has_foreign_letters(&c.to_string())).collect();
-    let unknown = foreign.into_iter().filter(|c| other_font(*c, &[], fonts).is_none());
-    let unknown: Vec<char> = unknown.collect();
-    svg.replace(&unknown[..], "□")
-}
-
-/// The font for a letter that ours lacks: upright and without serifs where there is one, then by name, so that the
-/// order in which the machine lists its fonts does not matter.
-fn other_font(letter: char, used: &[ID], fonts: &Database) -> Option<ID> {
-    let has_letter =
-        |data: &[u8], index| ttf_parser::Face::parse(data, index).is_ok_and(|face| face.glyph_index(letter).is_some());
-    let rank = |face: &FaceInfo| {
-        let sans = face.families.iter().any(|(family, _)| family.contains("Sans")) && !face.monospaced;
-        (
-            !sans,
-            face.style != fontdb::Style::Normal,
-            face.weight.0.abs_diff(400),
-            face.post_script_name.clone(),
-        )
-    };
-    let mut candidates: Vec<&FaceInfo> = fonts.faces().filter(|face| !used.contains(&face.id)).collect();
-    candidates.sort_by_key(|face| rank(face));
-    let mut known = candidates.into_iter().map(|face| face.id);
-    known.find(|id| fonts.with_face_data(*id, has_letter).unwrap_or(false))
 }
 
 /// The PNG with a pHYs chunk behind its header, which is 8 + 25 bytes long.
@@ -174,15 +140,5 @@ mod tests {
     fn checksum_of_the_standard_example() {
         // The check value of CRC-32 as given in its catalogues.
         assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
-    }
-
-    #[test]
-    fn a_letter_that_no_font_has_is_a_box() {
-        let mut fonts = Database::new();
-        fonts.load_font_data(REGULAR.to_vec());
-        assert_eq!(
-            with_boxes_for_unknown_letters("<text>模 α</text>", &fonts),
-            "<text>□ α</text>"
-        );
     }
 }

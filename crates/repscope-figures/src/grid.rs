@@ -3,11 +3,13 @@
 //!
 //! Plots of a column whose left axes have numbers share their left edge.
 
+use crate::aligned::Shared;
 use crate::axes::{BarBeside, Below, Beside, lay_below, lay_beside, lay_color_bar, overhang};
 use crate::content::{Content, Weight};
 use crate::figure::Letters as PanelLetters;
 use crate::legend::{KeyTable, arrange, wrapped};
-use crate::panels::{Room, plan_panel, points_wished};
+use crate::names::NAMES;
+use crate::panels::{Names, Room, plan_panel, points_wished};
 use crate::plan::{AxisPlan, Plan, Scene};
 use crate::subsample::{MOST_IN_FIGURE, share_out};
 use crate::text::{LINE, clean, wrap};
@@ -34,6 +36,8 @@ pub(crate) struct Laid<'a> {
     pub left: f64,
     pub right: f64,
     pub height: f64,
+    /// Whether its rows are those of its neighbors, which stand at the same height.
+    pub is_shared: bool,
 }
 
 impl Laid<'_> {
@@ -72,16 +76,35 @@ pub(crate) fn place<'a>(scene: &'a Scene<'a>, inner: f64, outer: f64) -> Vec<Lai
     // Panels over several columns are as high as their neighbors; in a narrow figure they would be flat.
     let is_narrow = column_width < 20.0 * em;
     let high_as = if is_narrow { 24.0 * em } else { column_width };
+    let shared = Shared::of(scene, inner, gap);
+    let mut was_shared = false;
     for (index, panel) in scene.figure.panels.iter().enumerate() {
-        let span = spans[index];
-        if column + span > columns {
+        let shared = shared.as_ref().filter(|shared| shared.is_shared[index]);
+        let (span, columns) = match shared {
+            Some(shared) => (1, shared.columns),
+            None => (spans[index], columns),
+        };
+        // Plots that share their names have rows of their own.
+        if column > 0 && (column + span > columns || was_shared != shared.is_some()) {
             (row, column) = (row + 1, 0);
         }
-        let cell_width = column_width * span as f64 + gap * (span - 1) as f64;
+        was_shared = shared.is_some();
+        let (left, cell_width, names) = match shared {
+            Some(own) if column == 0 => (0.0, own.names + own.width, Names::Within(own.names)),
+            Some(own) => {
+                let left = own.names + column as f64 * (own.width + gap);
+                (left, own.width, Names::Elsewhere)
+            }
+            None => {
+                let wide = column_width * span as f64 + gap * (span - 1) as f64;
+                (column as f64 * (column_width + gap), wide, Names::Within(NAMES * wide))
+            }
+        };
         let room = Room {
             width: cell_width,
             beyond: if span > 1 { (cell_width - high_as).max(0.0) } else { 0.0 },
             points: points[index],
+            names,
         };
         let plan = plan_panel(scene, &panel.content, room);
         let lettered = scene.figure.letters == PanelLetters::Shown && scene.figure.panels.len() > 1;
@@ -98,7 +121,8 @@ pub(crate) fn place<'a>(scene: &'a Scene<'a>, inner: f64, outer: f64) -> Vec<Lai
             row,
             column,
             span,
-            cell: (outer + column as f64 * (column_width + gap), cell_width),
+            cell: (outer + left, cell_width),
+            is_shared: shared.is_some(),
             left: 0.0,
             right: 0.0,
             height: 0.0,
@@ -205,7 +229,7 @@ pub(crate) fn measure(scene: &Scene, panels: &mut [Laid]) {
         laid.color_bar = bar.map(|bar| lay_color_bar(bar, scene, height));
         laid.left = laid.beside.room;
         let bar = laid.color_bar.as_ref().map_or(0.0, |bar| bar.room);
-        laid.right = bar.max(overhang(&laid.plan, scene, guess));
+        laid.right = bar.max(overhang(&laid.plan, scene, guess)).max(laid.plan.right);
         laid.height = height;
     }
     let has_numbers = |laid: &Laid| matches!(laid.plan.y, Some(AxisPlan::Numbers { .. }));

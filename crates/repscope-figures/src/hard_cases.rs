@@ -5,7 +5,7 @@ use crate::layout::{Drawing, draw};
 use crate::svg::Rect;
 use crate::*;
 
-const KINDS: usize = 15;
+const KINDS: usize = 17;
 
 fn name(index: usize, length: usize) -> String {
     let stem = "vit_large_patch14_dinov2.lvd142m-seed-and-a-name-that-goes-on-and-on-and-on";
@@ -147,6 +147,7 @@ fn panel(kind: usize, models: usize, length: usize, size: f64) -> Panel {
                             band: Some((0.0, 2.0 * value(i))),
                         })
                         .collect(),
+                    ..Curve::default()
                 })
                 .collect(),
             ..Lines::default()
@@ -245,6 +246,43 @@ fn panel(kind: usize, models: usize, length: usize, size: f64) -> Panel {
                 .collect(),
             chance: vec![Some(0.5)],
             ..Bars::default()
+        }
+        .into(),
+        14 => Bars {
+            axis: Axis::linear("score").covering(&[0.0, 1.0]),
+            categories: names(2),
+            rows: (0..models)
+                .map(|series| BarRow {
+                    series,
+                    bars: (0..2).map(|k| signed(series + k)).collect(),
+                })
+                .collect(),
+            chance: vec![Some(0.1)],
+            along: Some(Along {
+                label: "epoch".into(),
+                at: (0..models).map(|m| 3.0 * m as f64).collect(),
+            }),
+            ..Bars::default()
+        }
+        .into(),
+        15 => Lines {
+            x: Axis::linear("neighbors"),
+            y: Axis::linear("share"),
+            curves: (0..models)
+                .map(|series| Curve {
+                    series,
+                    // All end at nearly the same place, where their names must not.
+                    points: (0..3)
+                        .map(|i| CurvePoint {
+                            x: i as f64,
+                            y: Some(size * (0.97 + 0.001 * wave(series + i))),
+                            band: None,
+                        })
+                        .collect(),
+                    look: [CurveLook::Full, CurveLook::Faint][usize::from(series >= 4)],
+                })
+                .collect(),
+            ..Lines::default()
         }
         .into(),
         _ => Images {
@@ -708,4 +746,159 @@ fn groups_of_many_series_have_a_row_each_and_a_key_of_categories() {
         assert_eq!(words.iter().filter(|text| **text == word).count(), 1, "{word}");
     }
     assert_eq!(drawing.svg.matches("<use ").count(), 62, "60 points and two in the key");
+}
+
+/// Panels with a row for each of 30 models: two with single values near 1, one of two categories, boxes, and curves beside a table.
+fn thirty() -> Figure {
+    let measured = |value: f64| Measured {
+        value: Some(value),
+        interval: Some((value - 0.004, value + 0.004)),
+    };
+    let dots = |categories: &[&str], value: &dyn Fn(usize, usize) -> f64| Bars {
+        axis: Axis::linear("score").covering(&[0.0, 1.0]),
+        orientation: Orientation::Horizontal,
+        categories: categories.iter().map(|name| name.to_string()).collect(),
+        rows: (0..30)
+            .map(|series| BarRow {
+                series,
+                bars: (0..categories.len().max(1)).map(|k| measured(value(series, k))).collect(),
+            })
+            .collect(),
+        look: BarsLook::Points,
+        grouping: Grouping::Series,
+        ..Bars::default()
+    };
+    let falling = |m: usize, _: usize| 0.99 - 0.001 * m as f64;
+    let rising = |m: usize, k: usize| 0.6 + 0.01 * m as f64 - 0.1 * k as f64;
+    let boxes = Boxes {
+        axis: Axis::linear("distance"),
+        orientation: Orientation::Horizontal,
+        rows: (0..30)
+            .rev()
+            .map(|series| BoxRow {
+                series,
+                boxes: vec![BoxSummary::of(&(0..9).map(wave).collect::<Vec<_>>())],
+            })
+            .collect(),
+        ..Boxes::default()
+    };
+    Figure {
+        series: (0..30).map(|m| format!("resnet50-pretrained-variant-{m:02}")).collect(),
+        columns: 3,
+        panels: vec![
+            Panel::new("Silhouette ↑", dots(&[], &falling)),
+            Panel::new("Agreement ↑", dots(&["NMI", "AMI"], &rising)),
+            Panel::new("Accuracy ↑", dots(&[], &rising)),
+            Panel::new("Distances", boxes),
+            panel(15, 30, 9, 1.0),
+            panel(10, 30, 9, 1.0).span(3),
+        ],
+        notes: vec!["N = 1797.".into()],
+        ..Figure::default()
+    }
+}
+
+#[test]
+fn thirty_models_fit_a_column_and_a_page_with_names_that_can_be_read() {
+    for width in [Width::OneColumn, Width::TwoColumns] {
+        let style = Style {
+            width,
+            most_height: Some(230.0),
+            ..Style::default()
+        };
+        let figure = thirty();
+        let drawing = draw(&figure, &style);
+        let height = drawing.size.1 / 72.0 * 25.4;
+        assert!(height <= 230.0, "{width:?}: {height} mm");
+        assert_texts_are_apart(&figure, &style, &format!("30 models, {width:?}"));
+        // Every name is there in full, once for each row of panels that shares it.
+        for name in &figure.series[1..29] {
+            let times = drawing.texts.iter().filter(|(text, _)| text == name).count();
+            assert!((1..=3).contains(&times), "{width:?}: {name} {times} times");
+        }
+    }
+}
+
+#[test]
+fn plots_that_share_their_names_have_their_rows_in_one_order() {
+    let aligned = crate::aligned::aligned(&thirty());
+    let Content::Boxes(boxes) = &aligned.panels[3].content else { panic!("boxes") };
+    assert!(boxes.rows.iter().map(|row| row.series).eq(0..30));
+    assert!(aligned.notes.iter().any(|note| note.contains("sorted by Silhouette")));
+}
+
+#[test]
+fn values_near_each_other_are_points_on_an_axis_that_is_marked_as_cut() {
+    let bars = |values: &[f64], axis: Axis| {
+        let row = |(series, value): (usize, &f64)| BarRow {
+            series,
+            bars: vec![Measured {
+                value: Some(*value),
+                interval: None,
+            }],
+        };
+        let bars = Bars {
+            axis,
+            rows: values.iter().enumerate().map(row).collect(),
+            chance: vec![Some(0.1)],
+            ..Bars::default()
+        };
+        let figure = Figure {
+            series: (0..9).map(|m| m.to_string()).collect(),
+            panels: vec![Panel::new("", bars)],
+            ..Figure::default()
+        };
+        let drawing = draw(&figure, &Style::default());
+        let has = |text: &str| drawing.texts.iter().any(|(own, _)| own.contains(text));
+        (
+            drawing.svg.contains("class=\"cut\""),
+            drawing.svg.contains("<use "),
+            has("The axis is cut") && has("not on the axis"),
+        )
+    };
+    let share = || Axis::linear("share").covering(&[0.0, 1.0]);
+    assert_eq!(bars(&[0.981, 0.985, 0.979], share()), (true, true, true));
+    assert_eq!(bars(&[-3.1, -3.2], Axis::linear("log")), (true, true, true));
+    // Bars that start at zero show these differences, and one value differs from none.
+    for values in [&[0.5, 0.9][..], &[0.98], &[0.98, 0.98], &[-0.1, 0.1]] {
+        assert_eq!(bars(values, share()), (false, false, false), "{values:?}");
+    }
+    // A log axis has no zero that bars could start at.
+    assert_eq!(bars(&[1.0, 1000.0], Axis::log("ratio")), (false, true, false));
+}
+
+#[test]
+fn rows_with_numbers_are_a_line_in_their_order() {
+    let row = |series: usize| BarRow {
+        series,
+        bars: vec![Measured {
+            value: Some(0.1 + 0.1 * series as f64),
+            interval: None,
+        }],
+    };
+    let bars = Bars {
+        axis: Axis::linear("score").covering(&[0.0]),
+        rows: (0..3).map(row).collect(),
+        along: Some(Along {
+            label: "epoch".into(),
+            at: vec![10.0, 1.0, 5.0],
+        }),
+        ..Bars::default()
+    };
+    let figure = Figure {
+        series: ["epoch-10", "epoch-1", "epoch-5"].map(String::from).to_vec(),
+        panels: vec![Panel::new("", bars)],
+        ..Figure::default()
+    };
+    let drawing = draw(&figure, &Style::default());
+    let mut ticks = drawing.texts.iter().filter(|(text, _)| ["1", "5", "10"].contains(&text.as_str()));
+    assert!(ticks.clone().count() == 3 && ticks.is_sorted_by(|a, b| a.1.x < b.1.x), "{:?}", drawing.texts);
+    // Markers from left to right are those of epochs 1, 5 and 10.
+    let mut marks: Vec<(f64, &str)> = Vec::new();
+    for group in drawing.svg.split("data-model=\"").skip(1) {
+        let x = group.split("<use ").nth(1).and_then(|rest| rest.split("x=\"").nth(1)?.split('"').next()?.parse().ok());
+        marks.extend(x.map(|x: f64| (x, group.split('"').next().unwrap_or_default())));
+    }
+    marks.sort_by(|a, b| a.0.total_cmp(&b.0));
+    assert_eq!(marks.iter().map(|(_, name)| *name).collect::<Vec<_>>(), ["epoch-1", "epoch-5", "epoch-10"]);
 }

@@ -3,8 +3,9 @@
 //!
 //! Plots of a row share their lower edge, and their upper one unless a long key stands above one of them.
 
+use crate::aligned::aligned;
 use crate::axes::{draw_axes, draw_color_bar, draw_grid};
-use crate::content::{Content, Weight};
+use crate::content::{Content, CurveLook, Weight};
 use crate::figure::{Figure, Legend, Panel};
 use crate::grid::{GAP, Laid, measure, place};
 use crate::legend::{KeyEntry, Sample, arrange};
@@ -28,25 +29,43 @@ pub(crate) struct Drawing {
 /// Sizes of letters of a figure that would be too high for its page. Journals print none below 5 points.
 const SMALLER: [f64; 3] = [7.0, 6.0, 5.0];
 
-/// Draws a figure. One that is too high gets more columns, then smaller letters: the first that fits, or else the lowest.
+/// Draws a figure. One that is too high gets more columns and names its rows once, then smaller letters, then loses its table: the first
+/// that fits, or else the lowest.
 pub(crate) fn draw(figure: &Figure, style: &Style) -> Drawing {
     let mut lowest = draw_at(figure, style, style.letters(), None);
     let Some(most) = style.most_height.map(|mm| mm / 25.4 * 72.0) else {
         return lowest;
     };
-    for size in SMALLER {
-        let em = style.letters().min(size);
-        for columns in 1..=most_columns(figure, style, em) {
-            if lowest.size.1 <= most {
-                return lowest;
-            }
-            let next = draw_at(figure, style, em, Some(columns));
-            if next.size.1 < lowest.size.1 {
-                lowest = next;
+    if lowest.size.1 <= most {
+        return lowest;
+    }
+    let whole = aligned(figure);
+    for figure in [Some(&whole), without_tables(&whole).as_ref()].into_iter().flatten() {
+        for size in SMALLER {
+            let em = style.letters().min(size);
+            for columns in 1..=most_columns(figure, style, em) {
+                let next = draw_at(figure, style, em, Some(columns));
+                if next.size.1 < lowest.size.1 {
+                    lowest = next;
+                }
+                if lowest.size.1 <= most {
+                    return lowest;
+                }
             }
         }
     }
     lowest
+}
+
+/// The figure without its tables, whose numbers the others draw; `None` where nothing else would be left.
+fn without_tables(figure: &Figure) -> Option<Figure> {
+    let is_table = |panel: &Panel| matches!(panel.content, Content::Table(_));
+    let tables = figure.panels.iter().filter(|panel| is_table(panel)).count();
+    let mut rest = figure.clone();
+    rest.panels.retain(|panel| !is_table(panel));
+    let note = "The table of the numbers does not fit this page and is left out.";
+    rest.notes.push(note.to_string());
+    (tables > 0 && !rest.panels.is_empty()).then_some(rest)
 }
 
 /// Columns in which plots can still be read. Clouds of points need less width than names and bars.
@@ -63,7 +82,19 @@ fn most_columns(figure: &Figure, style: &Style, em: f64) -> usize {
             Content::Map(_) | Content::Scatter(_) | Content::Images(_)
         )
     };
-    let least = if plots().all(is_cloud) { 9.0 } else { 14.0 } * em;
+    // Names at the ends of curves take a good part of their plots.
+    let is_named = |panel: &Panel| match &panel.content {
+        Content::Lines(lines) => lines.curves.iter().any(|curve| curve.look == CurveLook::Faint),
+        _ => false,
+    };
+    let least = if plots().any(is_named) {
+        22.0
+    } else if plots().all(is_cloud) {
+        9.0
+    } else {
+        14.0
+    };
+    let least = least * em;
     let inner = style.width_points() - 1.6 * em;
     let fitting = ((inner + GAP * em) / (least + GAP * em)) as usize;
     fitting.min(plots().count()).max(1)
@@ -190,7 +221,7 @@ fn draw_rows(scene: &Scene, panels: &[Laid], top: f64, svg: &mut Svg) -> f64 {
         for (index, laid) in in_row() {
             // A plot without a key does not leave the height of its neighbor's key empty.
             let own = laid.above(em);
-            let is_short = above - own > 2.6 * em;
+            let is_short = above - own > 2.6 * em && !laid.is_shared;
             let own = if is_short { own.max(above - 0.5 * height) } else { above };
             let plot = Rect::new(
                 laid.cell.0 + laid.left,

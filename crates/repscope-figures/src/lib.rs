@@ -29,6 +29,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod aligned;
 mod axes;
 mod content;
 mod export;
@@ -36,6 +37,7 @@ mod figure;
 mod grid;
 mod layout;
 mod legend;
+mod letters;
 mod names;
 mod number;
 mod palette;
@@ -56,9 +58,10 @@ pub use content::*;
 pub use export::{Error, to_pdf, to_png, to_svg};
 pub use figure::{Axis, Figure, Legend, Letters, Panel, Scale};
 pub use grid::panel_letter;
+pub use letters::missing_letters;
 pub use number::number;
 pub use palette::{CLASS_COLORS, class_color, series_color, value_color};
-pub use panels::{bin_edges, bin_shares};
+pub use panels::{bin_edges, bin_shares, image_png};
 pub use style::{Background, FontIn, Notes, Style, Theme, Width};
 pub use subsample::scramble;
 pub use subset::{base64, font_css};

@@ -8,7 +8,7 @@ use crate::palette::{Ink, Rgb, hex};
 use crate::series_style;
 use crate::style::Style;
 use crate::svg::{Anchor, Letters, Rect, Short, Stroke, Svg, Turn, polyline};
-use crate::ticks::{Range, Tick};
+use crate::ticks::{End, Range, Tick};
 
 /// What all panels of a figure share.
 pub(crate) struct Scene<'a> {
@@ -73,13 +73,20 @@ impl Scene<'_> {
 #[derive(Debug, Clone)]
 pub(crate) enum AxisPlan {
     /// Numbers with ticks.
-    Numbers { range: Range, label: String },
+    Numbers {
+        range: Range,
+        label: String,
+        /// The end where zero is left out, which is marked.
+        cut: Option<End>,
+    },
     /// One name per slot.
     Names {
         names: Vec<String>,
         label: String,
         /// The legend says the same, so they may go where they do not fit.
         of_series: bool,
+        /// Said by the panel at the left, whose rows are the same.
+        elsewhere: bool,
     },
     /// Only a label.
     Bare { label: String },
@@ -87,8 +94,24 @@ pub(crate) enum AxisPlan {
 
 impl AxisPlan {
     pub fn numbers(range: Range, axis: &Axis) -> Self {
-        let label = axis.label.clone();
-        Self::Numbers { range, label }
+        let (label, cut) = (axis.label.clone(), None);
+        Self::Numbers { range, label, cut }
+    }
+
+    /// The same axis, marked as cut where it leaves zero out.
+    pub fn marked_if_cut(mut self) -> Self {
+        if let Self::Numbers { range, cut, .. } = &mut self {
+            *cut = range.leaves_out_zero();
+        }
+        self
+    }
+
+    /// The end of the axis that is marked.
+    pub fn cut(&self) -> Option<End> {
+        match self {
+            Self::Numbers { cut, .. } => *cut,
+            _ => None,
+        }
     }
 
     pub fn label(&self) -> &str {
@@ -141,6 +164,10 @@ pub(crate) type Draw<'a> = Box<dyn Fn(&Frame, &mut Svg) + 'a>;
 pub(crate) struct Plan<'a> {
     pub x: Option<AxisPlan>,
     pub y: Option<AxisPlan>,
+    /// Room right of the plot, for what is drawn there.
+    pub right: f64,
+    /// Room for names left of the plot; a share of the cell where it is not said.
+    pub names_room: Option<f64>,
     /// Marks of the lower axis, where the data have a few places only; else they are round numbers.
     pub x_ticks: Vec<Tick>,
     /// Lines across the plot at the ticks of these axes.
@@ -168,6 +195,8 @@ impl<'a> Plan<'a> {
         Self {
             x: Some(x),
             y: Some(y),
+            right: 0.0,
+            names_room: None,
             x_ticks: Vec::new(),
             grid_x: true,
             grid_y: true,

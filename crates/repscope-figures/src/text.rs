@@ -125,8 +125,8 @@ pub(crate) fn pieces(text: &str) -> Vec<String> {
         let in_name = matches!(c, '_' | '-' | '/' | '.') && next.is_some_and(|n| n.is_alphabetic()) && at > 0;
         // `trustworthiness@5` may break before the `@`.
         let before_at = next == Some(&'@') && at > 2;
-        // An arrow behind a name belongs to it.
-        let blank = c == ' ' && !matches!(next, Some('↑' | '↓'));
+        // An arrow behind a name belongs to it, and an equation is one piece.
+        let blank = c == ' ' && !matches!(next, Some('↑' | '↓' | '=')) && (at == 0 || letters[at - 1] != '=');
         if blank || in_name || before_at {
             pieces.push(String::new());
         }

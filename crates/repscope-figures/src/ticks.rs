@@ -24,6 +24,13 @@ pub(crate) struct Range {
     pub scale: Scale,
 }
 
+/// An end of an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Low,
+    High,
+}
+
 /// A mark of an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
@@ -70,6 +77,16 @@ impl Range {
                 high: 10f64.powf(high),
                 scale,
             },
+        }
+    }
+
+    /// The end beyond which zero lies, if the axis does not reach it.
+    pub fn leaves_out_zero(&self) -> Option<End> {
+        match self.scale {
+            Scale::Log => None,
+            Scale::Linear if self.low > 0.0 => Some(End::Low),
+            Scale::Linear if self.high < 0.0 => Some(End::High),
+            Scale::Linear => None,
         }
     }
 

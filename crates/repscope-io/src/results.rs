@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! The results document: everything a run found out, as `results.json`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use repscope_core::{Breakdown, Curve, Difference, Finding, Results, Score};
@@ -37,6 +38,13 @@ pub struct ResultsDocument {
     pub findings: Vec<Finding>,
     /// What the user should know.
     pub warnings: Vec<String>,
+    /// The command line that asks for the same again; empty where an older version wrote the document.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub command_line: String,
+    /// Thumbnails of the inputs that are shown as the worst samples, by row: PNG files in base64. Empty where inputs are no
+    /// pictures.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pictures: BTreeMap<usize, String>,
 }
 
 impl ResultsDocument {
@@ -57,6 +65,8 @@ impl ResultsDocument {
             differences: results.differences.clone(),
             findings: results.findings.clone(),
             warnings: results.warnings.clone(),
+            command_line: String::new(),
+            pictures: BTreeMap::new(),
         }
     }
 

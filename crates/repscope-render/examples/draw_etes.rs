@@ -91,6 +91,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         inputs: &[],
         results: &results,
         figures: &figures,
+        pictures: &Default::default(),
     };
     write("report.html", &report_html(&page))?;
     Ok(())

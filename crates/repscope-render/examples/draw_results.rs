@@ -73,6 +73,7 @@ fn deliver(out: &Path, mut results: Results, files: &Files, spec: &Spec) -> Outc
         inputs: &files.read,
         results: &results,
         figures: &figures,
+        pictures: &Default::default(),
     });
     write_whole(&out.join("report.html"), html.as_bytes())?;
     Ok(())

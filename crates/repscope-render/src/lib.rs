@@ -41,7 +41,7 @@ pub use compare::{GateLine, comparison, gate_table};
 pub use csv_files::document_files;
 pub use etes::{EtesColumn, EtesSamples, EtesValues, etes_samples, etes_table};
 pub use figures::{NamedFigure, figures};
-pub use html::{InputLine, Page, report_html};
+pub use html::{InputLine, Page, report_html, worst_samples};
 pub use numbers::{number, number_with_interval};
 pub use perturb::{Finding, perturb_details, perturb_findings, perturb_latex, perturb_summary, perturb_table};
 pub use retrieval::label_retrieval::{retrieval_json, retrieval_summary};

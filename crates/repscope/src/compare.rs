@@ -10,6 +10,7 @@ use repscope_io::ResultsDocument;
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::{self, Analysis, MCR2_CLUSTERS, Origin, check_k, check_sample};
+use crate::command_line;
 use crate::evaluation::parts;
 use crate::evaluation::plan::Planned;
 use crate::evaluation::problems::Problems;
@@ -18,6 +19,7 @@ use crate::evaluation::stages::stages;
 use crate::gate::{GateOptions, Gates, models};
 use crate::inputs::{Distances, Inputs, Needs, Role};
 use crate::options::{Data, Outputs, Settings, default_options};
+use crate::pictures;
 use crate::report::{Report, resolved};
 use crate::search::list;
 use crate::session::Session;
@@ -174,11 +176,12 @@ pub fn run(options: &Compare, session: &Session) -> Result<Report> {
     results.findings = sources.findings;
     compare(&mut results, &spec, &session.driver());
     choice.rank(&mut results)?;
-    let options = resolved(&spec, sources.options);
-    Ok(Report::new(
-        ResultsDocument::new(COMPARE, options, sources.records, &results),
-        results,
-    ))
+    let document = ResultsDocument {
+        command_line: command_line::of(COMPARE, options),
+        pictures: pictures::of_worst(&results, &inputs),
+        ..ResultsDocument::new(COMPARE, resolved(&spec, sources.options), sources.records, &results)
+    };
+    Ok(Report::new(document, results))
 }
 
 /// The analyses that were asked for and have their inputs.

@@ -51,8 +51,10 @@ pub struct Inputs {
     pub steps: Option<Vec<Study>>,
     /// The models of the studies, in the same order.
     pub models: Vec<Model>,
-    /// What encoders see.
+    /// What encoders see, in the order of its file.
     pub seen: Option<Seen>,
+    /// The row in it of each row of the studies, where these were joined by id.
+    state_rows: Option<Vec<usize>>,
     /// The groups that rows come in.
     pub episodes: Option<Arc<Labels>>,
     /// Whether the user says that rows follow each other.
@@ -165,7 +167,7 @@ impl Inputs {
         };
         let states = points(&mut all, seen.clone(), "states");
         let next = points(&mut all, next, "next states");
-        let All { reader, roles, .. } = all;
+        let All { reader, roles, orders, .. } = all;
         if !problems.is_empty() {
             return None;
         }
@@ -189,6 +191,7 @@ impl Inputs {
             studies,
             steps,
             models: named,
+            state_rows: seen.as_ref().and_then(|seen| orders.chosen("states", seen.rows())),
             seen,
             episodes,
             records: roles.into_iter().zip(reader.records).collect(),
@@ -218,6 +221,14 @@ impl Inputs {
     /// Whether it is known which rows follow each other.
     pub fn have_order(&self) -> bool {
         self.ordered || self.episodes.is_some() || self.steps.is_some()
+    }
+
+    /// Where a row of the studies stands among the inputs as they were read.
+    pub fn state_row(&self, row: usize) -> usize {
+        match &self.state_rows {
+            Some(rows) => rows.get(row).copied().unwrap_or(usize::MAX),
+            None => row,
+        }
     }
 
     /// How many rows the first model has.

@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+mod command_line;
 pub mod compare;
 pub mod declared;
 mod encode;
@@ -35,6 +36,7 @@ mod performance_file;
 #[doc(hidden)] // for benchmarks
 pub mod reader;
 mod report;
+mod pictures;
 mod report_page;
 mod request;
 mod search;

@@ -72,6 +72,11 @@ impl Orders {
         Ok(rows.map_or(labels.clone(), |rows| labels.select(rows)))
     }
 
+    /// Which rows of a part were chosen, in their order; `None` where all were, as they are.
+    pub fn chosen(&self, part: &str, count: usize) -> Option<Vec<usize>> {
+        self.rows(part, count).ok().flatten().map(<[usize]>::to_vec)
+    }
+
     fn rows(&self, part: &str, count: usize) -> Result<Option<&[usize]>> {
         let Some((_, chosen)) = self.0.iter().find(|(name, _)| name == part) else {
             return Ok(None);

@@ -2,11 +2,12 @@
 //! What comes out: results, the document that keeps them, and everything that is made of them without computing: tables, figures,
 //! the page, and files.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use repscope_core::{Analysis as Kind, Results, Spec};
-use repscope_figures::Width;
+use repscope_figures::{Width, missing_letters};
 use repscope_io::{ResultsDocument, samples_to_npz, write_whole};
 use repscope_render::{
     ClidRun, Color, Format, NamedFigure, Verdict, clid_table, comparison, document_files, etes_table, headlines,
@@ -72,6 +73,8 @@ pub struct Written {
     figures: usize,
     /// `png, svg, pdf`
     formats: String,
+    /// Letters of names that no font of this machine can draw.
+    missing: BTreeSet<char>,
 }
 
 impl Report {
@@ -449,6 +452,7 @@ impl Written {
             csv: 0,
             figures: figures.len(),
             formats: formats.join(", "),
+            missing: figures.iter().flat_map(|named| missing_letters(&named.figure)).collect(),
         }
     }
 
@@ -457,6 +461,7 @@ impl Written {
         self.csv += other.csv;
         self.figures += other.figures;
         self.formats = other.formats;
+        self.missing.extend(other.missing);
     }
 
     /// `3 CSV files, 2 figures (png, svg, pdf) and results.json`.
@@ -471,7 +476,12 @@ impl Written {
             parts.push(counted(self.csv, "CSV file"));
         }
         if self.figures > 0 {
-            parts.push(format!("{} ({})", counted(self.figures, "figure"), self.formats));
+            let missing: Vec<String> = self.missing.iter().map(|c| c.escape_unicode().to_string()).collect();
+            let missing = match missing.is_empty() {
+                true => String::new(),
+                false => format!("; no font here has {}, written so in png and pdf", missing.join(" ")),
+            };
+            parts.push(format!("{} ({}{missing})", counted(self.figures, "figure"), self.formats));
         }
         parts.join(", ")
     }

@@ -87,30 +87,14 @@ pub fn html(report: &Report) -> String {
     report_html(&Page {
         title: &title(report),
         analysis: report.analysis().map(|own| own.kind),
-        command: &command(&document.command, &document.spec),
+        command: &document.command_line,
         version: &document.repscope,
         spec: &document.spec,
         inputs: &inputs,
         results: &report.results,
         figures: &figures,
+        pictures: &document.pictures,
     })
-}
-
-/// The command with its inputs; the options that were resolved stand at the end of the page.
-fn command(name: &str, spec: &serde_json::Value) -> String {
-    let quoted = |text: &str| match text.chars().all(|c| c.is_alphanumeric() || "=._-/@:,+%".contains(c)) {
-        true => text.to_string(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
-    };
-    let mut words = vec!["repscope".to_string(), name.to_string()];
-    for model in spec["models"].as_array().into_iter().flatten() {
-        words.extend(model.as_str().map(|model| format!("--model {}", quoted(model))));
-    }
-    for key in ["states", "next_states", "episodes", "labels"] {
-        let option = key.replace('_', "-");
-        words.extend(spec[key].as_str().map(|path| format!("--{option} {}", quoted(path))));
-    }
-    words.join(" ")
 }
 
 /// The results without those of analyses that have data of their own, whose models are no embeddings.
@@ -127,7 +111,13 @@ pub fn of_embeddings(results: &Results) -> Results {
 
 /// `Evaluation of jepa and ae`.
 fn title(report: &Report) -> String {
-    let models = match models(&report.results)[..] {
+    // Retrievals and generated texts are no models of the same inputs.
+    let embeddings = of_embeddings(&report.results);
+    let systems = match embeddings.scores.is_empty() {
+        true => &report.results,
+        false => &embeddings,
+    };
+    let models = match models(systems)[..] {
         [] => "nothing".to_string(),
         [one] => one.to_string(),
         [one, other] => format!("{one} and {other}"),

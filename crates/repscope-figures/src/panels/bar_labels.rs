@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-//! The numbers at bars: beyond the end of a bar, within it or, for a short one, on the other side of zero. All bars of
-//! a panel have their number, or none has.
+//! The numbers at bars: above upright ones (below those that point down), and in a column at the right of flat ones. All bars of a panel
+//! have their number, or none has.
 
 use super::slots::Slots;
-use crate::content::{BarsLook, Measured, Orientation, Weight};
+use crate::content::{Measured, Weight};
 use crate::figure::{Axis, Scale};
-use crate::number::Alike;
-use crate::palette::{hex, text_on};
+use crate::palette::hex;
 use crate::plan::Scene;
-use crate::svg::{Anchor, Letters, Rect, Svg};
+use crate::svg::{Anchor, Rect, Svg};
 use crate::text::{CAPITAL, width};
 use crate::ticks::{Range, drawable};
 
@@ -17,16 +16,18 @@ const GAP: f64 = 0.35;
 /// Size of the numbers, in the same units.
 const SIZE: f64 = 0.9;
 
-/// Which way the numbers run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Run {
-    Flat,
-    Up,
+/// Where the numbers of a panel stand.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Numbers {
+    None,
+    /// Above upright bars.
+    Above,
+    /// Right of the plot, in a column of this width.
+    Beside(f64),
 }
 
 /// A bar and its number.
 pub(super) struct Bar {
-    pub row: usize,
     pub series: usize,
     /// Middle of its place along the groups.
     pub middle: f64,
@@ -37,52 +38,22 @@ pub(super) struct Bar {
     pub ends: (f64, f64),
 }
 
-/// Position of a number.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Spot {
-    /// Beyond the bar and its interval, away from zero.
-    Beyond,
-    /// In the bar, below its interval.
-    Within,
-    /// On the other side of zero, which looks right for short bars.
-    Across,
-}
-
-/// A number with its place: where it starts, along the values, and whether it grows up (1) or down (−1) from there.
-struct Label<'a> {
-    bar: &'a Bar,
-    text: String,
-    spot: Spot,
-    run: Run,
-    at: f64,
-    grows: f64,
-}
-
 /// The end of a bar and its interval that is farther from zero.
 fn far_end(value: f64, (low, high): (f64, f64)) -> f64 {
     if value < 0.0 { value.min(low) } else { value.max(high) }
-}
-
-/// Length of a number along the values.
-fn extent(text: &str, run: Run, orientation: Orientation, em: f64) -> f64 {
-    match (orientation, run) {
-        (Orientation::Vertical, Run::Flat) => CAPITAL * SIZE * em,
-        _ => label_width(text, em),
-    }
 }
 
 pub(super) fn label_width(text: &str, em: f64) -> f64 {
     width(text, SIZE * em, Weight::Regular)
 }
 
-/// Moves the ends of an axis of this length on the page until numbers fit beyond their bars. Where that takes too much
-/// of the plot the end stays, and numbers have to go elsewhere. A requested scale, such as 0 to 1, hardly grows.
+/// Moves the ends of an upright axis of this length on the page until numbers fit above their bars. Where that takes too much of the
+/// plot the end stays, and there are no numbers. A requested scale, such as 0 to 1, hardly grows.
 pub(super) fn make_room<'a>(
     range: Range,
     axis: &Axis,
     bars: impl Iterator<Item = &'a Measured>,
-    (run, orientation, length): (Run, Orientation, f64),
-    written: Alike,
+    length: f64,
     em: f64,
 ) -> Range {
     let log = range.scale == Scale::Log;
@@ -91,185 +62,83 @@ pub(super) fn make_room<'a>(
     let (low, high) = (to(range.low), to(range.high));
     let is_scale = axis.covers.iter().any(|x| *x != axis.covers[0]);
     let most = if is_scale { 0.125 } else { 0.4 } * (high - low);
-    // The end of each bar, the share of the axis its number takes, and whether it points down.
-    let far: Vec<(f64, f64, bool)> = bars
+    let need = (CAPITAL * SIZE + GAP + 0.25) * em / length;
+    // The end of each bar, and whether it points down.
+    let far: Vec<(f64, bool)> = bars
         .filter_map(|bar| {
             let value = bar.value.filter(|value| drawable(*value, range.scale))?;
             let at = far_end(value, bar.interval.unwrap_or((value, value)));
-            let need = (extent(&written.text(value), run, orientation, em) + (GAP + 0.25) * em) / length;
-            (drawable(at, range.scale) && need < 0.9).then(|| (to(at), need, !log && value < 0.0))
+            (drawable(at, range.scale) && need < 0.9).then(|| (to(at), !log && value < 0.0))
         })
         .collect();
-    let grown = |with_down: bool, with_up: bool| {
-        let (mut new_low, mut new_high) = (low, high);
-        // Both ends pull at each other when bars point both ways; a few rounds settle it.
-        for _ in 0..4 {
-            for (at, need, down) in &far {
-                if *down && with_down {
-                    new_low = new_low.min(new_high - (new_high - at) / (1.0 - need));
-                } else if !*down && with_up {
-                    new_high = new_high.max(new_low + (at - new_low) / (1.0 - need));
-                }
+    let (mut new_low, mut new_high) = (low, high);
+    // Both ends pull at each other when bars point both ways; a few rounds settle it.
+    for _ in 0..4 {
+        for (at, down) in &far {
+            if *down {
+                new_low = new_low.min(new_high - (new_high - at) / (1.0 - need));
+            } else {
+                new_high = new_high.max(new_low + (at - new_low) / (1.0 - need));
             }
         }
-        let good = low - new_low <= most && new_high - high <= most;
-        good.then_some((new_low, new_high))
-    };
-    let ends = [(true, true), (false, true), (true, false)]
-        .into_iter()
-        .find_map(|(down, up)| grown(down, up));
-    let (low, high) = ends.unwrap_or((low, high));
+    }
+    if low - new_low > most || new_high - high > most {
+        return range;
+    }
     Range {
-        low: from(low),
-        high: from(high),
+        low: from(new_low),
+        high: from(new_high),
         ..range
     }
 }
 
 /// Draws the numbers of all bars, or none.
-pub(super) fn draw_labels(
-    scene: &Scene,
-    bars: &[Bar],
-    slots: &Slots,
-    (range, run, look): (Range, Run, BarsLook),
-    svg: &mut Svg,
-) {
-    let labels = place(bars, slots, (range, run, look), scene.em).unwrap_or_default();
-    for row in labels.chunk_by(|a, b| a.bar.row == b.bar.row) {
-        svg.open_series("series", scene.name(row[0].bar.series));
-        for label in row {
-            draw_label(scene, label, slots, svg);
+pub(super) fn draw_numbers(scene: &Scene, bars: &[Bar], slots: &Slots, numbers: Numbers, svg: &mut Svg) {
+    let above: Vec<Option<f64>> = bars.iter().map(|bar| baseline(bar, slots, scene.em)).collect();
+    if numbers == Numbers::None || (numbers == Numbers::Above && above.iter().any(Option::is_none)) {
+        return;
+    }
+    let size = SIZE * scene.em;
+    for (bar, above) in bars.iter().zip(above) {
+        svg.open_series("series", scene.name(bar.series));
+        match (numbers, above) {
+            (Numbers::Beside(wide), _) => {
+                let (_, y) = slots.point(bar.middle, bar.value);
+                let letters = scene.letters().sized(size).anchored(Anchor::End);
+                let right = slots.frame.plot.right() + 0.6 * scene.em + wide;
+                svg.text(right, y + CAPITAL * size / 2.0, &bar.text, letters);
+            }
+            (_, Some(baseline)) => {
+                let (x, _) = slots.point(bar.middle, bar.value);
+                // Grid and lines of comparison end around the number.
+                let (wide, rim) = (label_width(&bar.text, scene.em), 0.25 * scene.em);
+                let top = baseline - CAPITAL * size - rim;
+                let halo = Rect::new(x - wide / 2.0 - rim / 2.0, top, wide + rim, CAPITAL * size + 2.0 * rim);
+                svg.rect(halo, &hex(scene.ink.paper), None, "");
+                let letters = scene.letters().sized(size).anchored(Anchor::Middle);
+                svg.text(x, baseline, &bar.text, letters);
+            }
+            _ => {}
         }
         svg.close_group();
     }
 }
 
-fn place<'a>(
-    bars: &'a [Bar],
-    slots: &Slots,
-    (range, run, look): (Range, Run, BarsLook),
-    em: f64,
-) -> Option<Vec<Label<'a>>> {
-    let runs: &[Run] = match (slots.orientation, run) {
-        (Orientation::Vertical, Run::Flat) => &[Run::Flat, Run::Up],
-        _ => &[run],
-    };
-    // Numbers of a panel stand alike if they can.
-    let all: [&[Spot]; 3] = [
-        &[Spot::Beyond],
-        &[Spot::Within],
-        &[Spot::Beyond, Spot::Within, Spot::Across],
-    ];
-    // There is no bar to write in behind a point.
-    let kinds = match look {
-        BarsLook::Bars => &all[..],
-        BarsLook::Points => &all[..1],
-    };
-    let mut choices = runs
-        .iter()
-        .flat_map(|run| kinds.iter().map(move |spots| (*run, *spots)));
-    choices.find_map(|(run, spots)| {
-        let one = |bar| spots.iter().find_map(|spot| fit(bar, *spot, slots, range, run, em));
-        bars.iter().map(one).collect()
-    })
-}
-
-/// The number at this spot, if there is room for it.
-fn fit<'a>(bar: &'a Bar, spot: Spot, slots: &Slots, range: Range, run: Run, em: f64) -> Option<Label<'a>> {
-    let text = bar.text.clone();
-    let long = extent(&text, run, slots.orientation, em);
-    let along = |value: f64| {
-        let (x, y) = slots.point(bar.middle, value);
-        match slots.orientation {
-            Orientation::Vertical => -y,
-            Orientation::Horizontal => x,
-        }
-    };
+/// The baseline of a number beyond its upright bar and interval, away from zero; `None` where there is no room.
+fn baseline(bar: &Bar, slots: &Slots, em: f64) -> Option<f64> {
     let plot = slots.frame.plot;
-    // Half a letter is free above a plot, and a little at its right.
-    let (first, last) = match slots.orientation {
-        Orientation::Vertical => (-plot.bottom(), -plot.y + 0.3 * em),
-        Orientation::Horizontal => (plot.x, plot.right() + 0.2 * em),
+    let range = slots.frame.y?;
+    let free = if slots.members == 1 { slots.slot() } else { slots.thickness() };
+    let is_narrow = label_width(&bar.text, em) + 0.3 * em <= free;
+    let end = far_end(bar.value, bar.ends);
+    let tip = slots.frame.py(if drawable(end, range.scale) { end } else { bar.value });
+    let baseline = match bar.value < 0.0 {
+        true => tip + (GAP + CAPITAL * SIZE) * em,
+        false => tip - GAP * em,
     };
-    let points_down = bar.value < 0.0 && range.scale == Scale::Linear;
-    let sign = if points_down { -1.0 } else { 1.0 };
-    let foot = along(super::bars::base(range));
-    let seen = |value: f64| drawable(value, range.scale).then(|| along(value));
-    let tips = [Some(along(bar.value)), seen(bar.ends.0), seen(bar.ends.1)];
-    // The bar and its interval, measured away from zero.
-    let tips = || tips.iter().flatten().map(|tip| sign * tip);
-    let nearest = sign * tips().fold(f64::INFINITY, f64::min);
-    let farthest = sign * tips().fold(f64::NEG_INFINITY, f64::max);
-    let (start, grows) = match spot {
-        Spot::Beyond => (farthest, sign),
-        Spot::Within => (nearest, -sign),
-        Spot::Across => (sign * (sign * nearest).min(sign * foot), -sign),
-    };
-    let at = start + grows * GAP * em;
-    let end = at + grows * long;
-    let thickness = slots.thickness();
-    // The bar itself is 0.92 of its place.
-    let (across, free) = match (slots.orientation, run, spot) {
-        (Orientation::Vertical, Run::Flat, Spot::Within) => (label_width(&text, em) + 0.2 * em, 0.92 * thickness),
-        (Orientation::Vertical, Run::Flat, _) if slots.members == 1 => {
-            (label_width(&text, em) + 0.3 * em, slots.slot())
-        }
-        (Orientation::Vertical, Run::Flat, _) => (label_width(&text, em) + 0.3 * em, thickness),
-        _ => (SIZE * em, thickness),
-    };
-    let fits = across <= free
-        && match spot {
-            Spot::Within => sign * (end - foot) >= 0.2 * em,
-            Spot::Beyond | Spot::Across => at.min(end) >= first && at.max(end) <= last,
-        };
-    fits.then_some(Label {
-        bar,
-        text,
-        spot,
-        run,
-        at,
-        grows,
-    })
-}
-
-fn draw_label(scene: &Scene, label: &Label, slots: &Slots, svg: &mut Svg) {
-    let em = scene.em;
-    let size = SIZE * em;
-    let upright = slots.orientation == Orientation::Vertical;
-    let turned = upright && label.run == Run::Up;
-    let long = extent(&label.text, label.run, slots.orientation, em);
-    let wide = label_width(&label.text, em);
-    let (x, y) = slots.point(label.bar.middle, label.bar.value);
-    // Grid, lines of comparison and hatches end around the number.
-    let ground = match label.spot {
-        Spot::Within => scene.ink.series(label.bar.series),
-        Spot::Beyond | Spot::Across => scene.ink.paper,
-    };
-    let (start, rim) = (label.at.min(label.at + label.grows * long), 0.25 * em);
-    let across = match (upright, turned) {
-        (true, false) => wide + rim,
-        _ => (CAPITAL * size + 2.0 * rim).min(0.92 * slots.thickness()),
-    };
-    let halo = if upright {
-        Rect::new(x - across / 2.0, -start - long - rim, across, long + 2.0 * rim)
-    } else {
-        Rect::new(start - rim, y - across / 2.0, long + 2.0 * rim, across)
-    };
-    svg.rect(halo, &hex(ground), None, "");
-    let letters = Letters {
-        size,
-        color: match label.spot {
-            Spot::Within => text_on(ground),
-            Spot::Beyond | Spot::Across => scene.ink.text,
-        },
-        anchor: if label.grows > 0.0 { Anchor::Start } else { Anchor::End },
-        ..scene.letters()
-    };
-    match (upright, turned) {
-        (false, _) => svg.text(label.at, y + CAPITAL * size / 2.0, &label.text, letters),
-        (true, true) => svg.text(x + CAPITAL * size / 2.0, -label.at, &label.text, letters.upright()),
-        (true, false) => svg.text(x, -start, &label.text, letters.anchored(Anchor::Middle)),
-    }
+    // Half a letter is free above a plot.
+    let is_inside = baseline <= plot.bottom() && baseline - CAPITAL * SIZE * em >= plot.y - 0.3 * em;
+    (is_narrow && is_inside).then_some(baseline)
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-//! Grouped bars with intervals and chance levels. Bars start at zero; a missing value is a dash.
+//! Grouped bars with intervals and chance levels. Bars start at zero; where that hides the differences, and on a log axis, they are
+//! points. A missing value is a dash.
 
-use super::bar_labels::{Bar, Run, draw_labels, label_width, make_room};
+use super::bar_labels::{Bar, Numbers, draw_numbers, label_width, make_room};
 use super::scatter::{left_out, nothing};
 use super::slots::{Groups, Slots};
-use super::{Room, words};
+use super::{Names, Room, trend, words};
 use crate::content::{Bars, BarsLook, Grouping, Measured, Orientation, Weight};
-use crate::figure::Scale;
+use crate::figure::{Axis, Scale};
 use crate::legend::{KeyEntry, Sample};
-use crate::names::NAMES;
 use crate::number::{Alike, number};
 use crate::palette::{Rgb, mix};
 use crate::plan::{AxisPlan, Frame, Plan, Scene, reference_key, reference_values};
@@ -25,6 +25,11 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
     if drawn == 0 {
         return words::plan(scene, nothing(given, scale == Scale::Log));
     }
+    if let Some(along) = &bars.along {
+        return trend::plan(scene, bars, along);
+    }
+    let is_near = is_near(bars);
+    let look = if is_near || scale == Scale::Log { BarsLook::Points } else { bars.look };
     let series = bars.rows.iter().map(|row| row.series).collect();
     let is_by_series = bars.grouping == Grouping::Series && !bars.categories.is_empty();
     let mut layout = match is_by_series {
@@ -42,56 +47,63 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
         _ => 0.8,
     };
     let per_bar = if members == 1 { 1.9 } else { 1.25 };
-    let height = layout.height(per_bar * em / filled.max(0.6), room.width, em);
+    let height = layout.height(per_bar * em / filled.max(0.6), room.names(), em);
     // Many points lie close together, as long as each name still has a line of its own.
-    let is_dense = bars.look == BarsLook::Points;
-    let dense = is_dense.then(|| layout.close_height(room.width, em)).flatten();
+    let is_dense = look == BarsLook::Points;
+    let dense = is_dense.then(|| layout.close_height(room.names(), em)).flatten();
     let height = move |wide: f64| dense.unwrap_or_else(|| height(wide));
 
-    let plot = (room.width - margin(bars, &layout.names, room.width, em)).max(4.0 * em);
-    let high = height(plot - room.beyond);
-    let thickest = if vertical { 4.6 } else { 2.4 } * em;
-    let slot = if vertical { plot } else { high } / groups as f64;
-    let thickness = (filled * slot / members as f64).min(thickest);
     let written = match scale {
         Scale::Linear => Alike::of(all().filter_map(|bar| value(bar, scale))),
         Scale::Log => Alike::Significant,
     };
     let values = all().filter_map(|bar| value(bar, scale));
     let longest = values.map(|v| label_width(&written.text(v), em)).fold(0.0, f64::max);
+    let plot = (room.width - margin(bars, &layout.names, room, em)).max(4.0 * em);
+    let high = height(plot - room.beyond);
+    let thickest = if vertical { 4.6 } else { 2.4 } * em;
+    let slot = if vertical { plot } else { high } / groups as f64;
+    let thickness = (filled * slot / members as f64).min(thickest);
     let free = if members == 1 { slot } else { thickness };
-    let run = if is_by_series {
-        None
-    } else if dense.is_some() {
-        (slot >= 1.3 * em).then_some(Run::Flat)
-    } else if !vertical {
-        (thickness >= em).then_some(Run::Flat)
-    } else if longest + 0.3 * em <= free {
-        Some(Run::Flat)
+    let fits = if is_by_series {
+        false
+    } else if vertical {
+        longest + 0.3 * em <= free
     } else {
-        (thickness >= 0.95 * em && groups * members <= 40).then_some(Run::Up)
+        let is_high = if dense.is_some() { slot >= 1.3 * em } else { thickness >= em };
+        is_high && plot >= longest + 8.0 * em
+    };
+    let numbers = match (fits, vertical) {
+        (false, _) => Numbers::None,
+        (true, true) => Numbers::Above,
+        (true, false) => Numbers::Beside(longest),
     };
 
-    let zero = (scale == Scale::Linear).then_some(0.0);
+    let zero = (scale == Scale::Linear && !is_near).then_some(0.0);
     let reached = all().filter(|bar| value(bar, scale).is_some()).flat_map(|bar| {
         let (low, high) = bar.interval.unzip();
         [bar.value, low, high].into_iter().flatten()
     });
-    let chance = bars.chance.iter().flatten().copied();
+    let chance = bars.chance.iter().flatten().copied().filter(|_| !is_near);
     let references = reference_values(&bars.references, bars.orientation);
     let reached = reached.chain(zero).chain(chance).chain(references);
-    let mut range = Range::new(&bars.axis, reached, [0.05, 0.05]);
+    let mut range = if is_near {
+        near_range(&bars.axis, reached)
+    } else {
+        Range::new(&bars.axis, reached, [0.05, 0.05])
+    };
     let covers = &bars.axis.covers;
     let all_positive = all().filter_map(ends).all(|(low, _)| low >= 0.0) && covers.iter().all(|x| *x >= 0.0);
     let all_negative = all().filter_map(ends).all(|(_, high)| high <= 0.0) && covers.iter().all(|x| *x <= 0.0);
-    if scale == Scale::Linear && all_positive {
+    if scale == Scale::Linear && !is_near && all_positive {
         range.low = 0.0;
-    } else if scale == Scale::Linear && all_negative {
+    } else if scale == Scale::Linear && !is_near && all_negative {
         range.high = 0.0;
     }
-    if let Some(run) = run {
-        let length = if vertical { high } else { plot };
-        range = make_room(range, &bars.axis, all(), (run, bars.orientation, length), written, em);
+    if numbers == Numbers::Above {
+        let free = Axis::linear("");
+        let axis = if is_near { &free } else { &bars.axis };
+        range = make_room(range, axis, all(), high, em);
     }
 
     let draw = move |frame: &Frame, svg: &mut Svg| {
@@ -110,25 +122,31 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
             slots: &slots,
             range,
         };
-        if bars.look == BarsLook::Bars {
+        if look == BarsLook::Bars {
             marks.bars(svg);
         }
         marks.chance(svg);
         marks.references(svg);
         marks.zero(svg);
         marks.intervals(svg);
-        if let Some(run) = run {
-            draw_labels(scene, &marks.labeled(written), &slots, (range, run, bars.look), svg);
-        }
+        draw_numbers(scene, &marks.labeled(written), &slots, numbers, svg);
         // Over the numbers, whose ground would cut into points.
-        if bars.look == BarsLook::Points {
+        if look == BarsLook::Points {
             marks.points(svg);
         }
     };
-    let numbers = AxisPlan::numbers(range, &bars.axis);
+    let axis = AxisPlan::numbers(range, &bars.axis).marked_if_cut();
+    let is_cut = axis.cut().is_some();
     let label = if is_by_series { "" } else { &bars.category_label };
-    let mut plan = layout.plan(numbers, label, Box::new(draw));
+    let mut plan = layout.plan(axis, label, Box::new(draw));
     plan.height = Box::new(height);
+    plan.right = match numbers {
+        Numbers::Beside(wide) => wide + 0.6 * em,
+        _ => 0.0,
+    };
+    if is_cut {
+        plan.footnotes.push(CUT.to_string());
+    }
     if is_by_series {
         for (position, name) in bars.categories.iter().enumerate() {
             let color = category_color(scene, bars, position);
@@ -140,21 +158,82 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
         }
         plan.notes.extend(order(bars));
     }
-    if bars.chance.iter().any(Option::is_some) {
-        let sample = Sample::Line(chance_stroke(scene));
-        plan.key.push(KeyEntry::new(sample, "chance", None));
-    }
+    plan.key.extend(chance_key(scene, bars, range));
     plan.key.extend(reference_key(scene, &bars.references));
     plan.notes.extend(left_out(given - drawn, scale == Scale::Log));
     plan
 }
 
+/// What stands below a figure with a cut axis.
+pub(super) const CUT: &str = "The axis is cut: it does not start at 0.";
+
+/// Whether all values lie so near each other, and so far from zero, that bars from zero would look alike. Points need not start at zero,
+/// so their axis is cut earlier.
+pub(super) fn is_near(bars: &Bars) -> bool {
+    let scale = bars.axis.scale;
+    let drawn = bars.rows.iter().flat_map(|row| &row.bars);
+    let drawn = drawn.filter(|bar| value(bar, scale).is_some());
+    let (least, most) = drawn.clone().filter_map(|bar| bar.value).fold(EMPTY, around);
+    let of_bars = drawn.filter_map(ends).flat_map(|(low, high)| [low, high]);
+    let references = reference_values(&bars.references, bars.orientation);
+    let (low, high) = of_bars.chain(references).filter(|x| drawable(*x, scale)).fold(EMPTY, around);
+    let share = match bars.look {
+        BarsLook::Points => 0.35,
+        BarsLook::Bars => 0.2,
+    };
+    let is_one_sided = low > 0.0 || high < 0.0;
+    scale == Scale::Linear && is_one_sided && least < most && high - low <= share * low.abs().max(high.abs())
+}
+
+const EMPTY: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
+
+fn around((low, high): (f64, f64), x: f64) -> (f64, f64) {
+    (low.min(x), high.max(x))
+}
+
+/// From where to where a cut axis runs. The end that is cut has room for its mark, and a wished end such as 1 is not passed.
+pub(super) fn near_range(axis: &Axis, values: impl Iterator<Item = f64>) -> Range {
+    let (low, high) = values.fold(EMPTY, around);
+    let (near, far) = (0.06 * (high - low), 0.16 * (high - low));
+    let (mut low, mut high) = match low > 0.0 {
+        true => ((low - far).max(0.5 * low), high + near),
+        false => (low - near, (high + far).min(0.5 * high)),
+    };
+    let wished = axis.covers.iter().copied().fold(EMPTY, around);
+    if wished.0 < wished.1 {
+        (low, high) = (low.max(wished.0), high.min(wished.1));
+    }
+    Range {
+        low,
+        high,
+        scale: Scale::Linear,
+    }
+}
+
+/// The key of the chance levels. Those that a cut axis does not reach are said in words.
+pub(super) fn chance_key(scene: &Scene, bars: &Bars, range: Range) -> Option<KeyEntry> {
+    let levels = || bars.chance.iter().flatten().copied();
+    let (low, high) = levels().fold(EMPTY, around);
+    let is_inside = |level: f64| (range.low..=range.high).contains(&level);
+    let sample = Sample::Line(chance_stroke(scene));
+    if levels().any(is_inside) {
+        Some(KeyEntry::new(sample, "chance", None))
+    } else if low < high || (low == high && low != 0.0) {
+        let beyond = if low < high { format!("{} to {}", number(low), number(high)) } else { number(low) };
+        Some(KeyEntry::new(Sample::Blank(0.0), &format!("chance: {beyond}, not on the axis"), None))
+    } else {
+        None
+    }
+}
+
 /// By which category the series are sorted, if they are.
 fn order(bars: &Bars) -> Option<String> {
-    let values = bars.rows.iter().filter_map(|row| row.bars.first()?.value);
-    let values: Vec<f64> = values.collect();
-    let is_sorted = values.is_sorted() || values.is_sorted_by(|a, b| a >= b);
-    let name = bars.categories.first().filter(|_| is_sorted && values.len() > 2)?;
+    let is_sorted = |category: &usize| {
+        let values: Vec<f64> = bars.rows.iter().filter_map(|row| row.bars.get(*category)?.value).collect();
+        let is_sorted = values.is_sorted() || values.is_sorted_by(|a, b| a >= b);
+        values.len() > 2 && is_sorted && values.iter().any(|value| *value != values[0])
+    };
+    let name = &bars.categories[(0..bars.categories.len()).find(is_sorted)?];
     Some(match bars.category_label.as_str() {
         "" => format!("Sorted by {name}."),
         label => format!("Sorted by {label} = {name}."),
@@ -186,14 +265,15 @@ fn ends(bar: &Measured) -> Option<(f64, f64)> {
 }
 
 /// About the room the axes take beside the plot.
-fn margin(bars: &Bars, names: &[String], cell: f64, em: f64) -> f64 {
+fn margin(bars: &Bars, names: &[String], room: Room, em: f64) -> f64 {
     let widest = widest(names.iter().map(String::as_str), em, Weight::Regular);
-    match bars.orientation {
-        Orientation::Vertical => 7.0 * em,
-        Orientation::Horizontal if bars.category_label.is_empty() || bars.grouping == Grouping::Series => {
-            widest.min(NAMES * cell) + 1.5 * em
+    match (bars.orientation, room.names) {
+        (Orientation::Vertical, _) => 7.0 * em,
+        (_, Names::Elsewhere) => em,
+        (_, Names::Within(most)) if bars.category_label.is_empty() || bars.grouping == Grouping::Series => {
+            widest.min(most) + 1.5 * em
         }
-        Orientation::Horizontal => widest.min(NAMES * cell) + 3.2 * em,
+        (_, Names::Within(most)) => widest.min(most) + 3.2 * em,
     }
 }
 
@@ -206,7 +286,7 @@ pub(super) fn base(range: Range) -> f64 {
     }
 }
 
-fn chance_stroke(scene: &Scene) -> Stroke {
+pub(super) fn chance_stroke(scene: &Scene) -> Stroke {
     let unit = scene.em / 7.0;
     let dash = format!("{} {}", Short(1.6 * unit), Short(1.0 * unit));
     Stroke::dashed(scene.ink.text, 0.14 * scene.em, &dash)
@@ -332,7 +412,7 @@ impl Marks<'_> {
                     [one] => *one,
                     levels => levels.get(position).copied().flatten(),
                 };
-                let level = level.filter(|level| drawable(*level, self.bars.axis.scale));
+                let level = level.filter(|level| (self.range.low..=self.range.high).contains(level));
                 if let Some((middle, level)) = self.slots.middle(row, position).zip(level) {
                     let (from, to) = (middle - half, middle + half);
                     svg.line(
@@ -399,7 +479,6 @@ impl Marks<'_> {
             for (position, bar) in row.bars.iter().enumerate() {
                 if let Some((middle, value)) = self.slots.middle(index, position).zip(self.value(bar)) {
                     labeled.push(Bar {
-                        row: index,
                         series: row.series,
                         middle,
                         value,

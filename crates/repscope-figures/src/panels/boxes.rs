@@ -105,9 +105,9 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, boxes: &'a Boxes, room: Room) -> Pl
             svg.close_group();
         }
     };
-    let height = layout.height(1.9 * em, room.width, em);
+    let height = layout.height(1.9 * em, room.names(), em);
     let is_scarce = scene.columns.is_some();
-    let close = is_scarce.then(|| layout.close_height(room.width, em)).flatten();
+    let close = is_scarce.then(|| layout.close_height(room.names(), em)).flatten();
     let height = move |wide: f64| close.unwrap_or_else(|| height(wide));
     let numbers = AxisPlan::numbers(range, &boxes.axis);
     let mut plan = layout.plan(numbers, &boxes.category_label, Box::new(draw));

@@ -25,11 +25,13 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, heatmap: &'a Heatmap, cell: f64) ->
             names: heatmap.columns.clone(),
             label: heatmap.column_label.clone(),
             of_series: false,
+            elsewhere: false,
         },
         AxisPlan::Names {
             names: heatmap.rows.clone(),
             label: heatmap.row_label.clone(),
             of_series: false,
+            elsewhere: false,
         },
         Box::new(move |frame, svg| draw_cells(scene, heatmap, range, frame.plot, svg)),
     );

@@ -86,7 +86,7 @@ fn draw_image(scene: &Scene, image: &Image, place: Rect, svg: &mut Svg) {
         wide,
         high,
     );
-    match png(image) {
+    match png(image, (400 / image.width.max(image.height).max(1)).clamp(1, 64)) {
         Some(png) => {
             let _ = writeln!(
                 svg.body,
@@ -112,8 +112,13 @@ fn draw_image(scene: &Scene, image: &Image, place: Rect, svg: &mut Svg) {
     }
 }
 
-/// The picture as PNG; `None` if its numbers do not fit together.
-fn png(image: &Image) -> Option<Vec<u8>> {
+/// A picture as a PNG file, pixel by pixel; `None` if its numbers do not fit together.
+pub fn image_png(image: &Image) -> Option<Vec<u8>> {
+    png(image, 1)
+}
+
+/// The picture with each pixel enlarged so many times.
+fn png(image: &Image, times: usize) -> Option<Vec<u8>> {
     let per_pixel = match image.channels {
         Channels::Gray => 1,
         Channels::Rgb => 3,
@@ -123,7 +128,6 @@ fn png(image: &Image) -> Option<Vec<u8>> {
     if pixels == 0 || pixels.checked_mul(per_pixel)? != image.pixels.len() {
         return None;
     }
-    let times = (400 / width.max(height)).clamp(1, 64);
     let mut map = Pixmap::new(u32::try_from(width * times).ok()?, u32::try_from(height * times).ok()?)?;
     let stride = width * times;
     for (at, pixel) in map.pixels_mut().iter_mut().enumerate() {

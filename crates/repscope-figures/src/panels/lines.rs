@@ -2,13 +2,15 @@
 //! Curves with bands and markers. Curves of many points, such as spectra, get a few markers only.
 
 use super::scatter::{left_out, nothing};
-use super::words;
-use crate::content::{Curve, CurvePoint, Lines, Orientation};
+use super::{Room, words};
+use crate::content::{Curve, CurveLook, CurvePoint, Lines, Orientation, Weight};
 use crate::figure::Scale;
 use crate::number::{fixed, number};
+use crate::legend::{KeyEntry, Sample};
 use crate::palette::hex;
 use crate::plan::{AxisPlan, Frame, Plan, Scene, Shown, counted, reference_key, reference_values};
-use crate::svg::{Svg, polyline};
+use crate::svg::{Stroke, Svg, polyline};
+use crate::text::{CAPITAL, clean, shorten, widest};
 use crate::ticks::{Range, Tick, drawable};
 
 /// Up to so many points, each has a marker and says its value when pointed at.
@@ -16,7 +18,10 @@ const FEW: usize = 24;
 /// Curves with more places than this have round numbers at their axis.
 const MOST_MARKS: usize = 8;
 
-pub(crate) fn plan<'a>(scene: &'a Scene<'a>, lines: &'a Lines) -> Plan<'a> {
+/// Share of a cell that names at the ends of curves may take.
+const MOST_NAMED: f64 = 0.4;
+
+pub(crate) fn plan<'a>(scene: &'a Scene<'a>, lines: &'a Lines, room: Room) -> Plan<'a> {
     let (x_scale, y_scale) = (lines.x.scale, lines.y.scale);
     let good = move |point: &CurvePoint| {
         point
@@ -48,34 +53,66 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, lines: &'a Lines) -> Plan<'a> {
         ys.chain(reference_values(&lines.references, Orientation::Vertical)),
         padding,
     );
+    let faint = lines.curves.iter().filter(|curve| curve.look == CurveLook::Faint).count();
+    let full = || lines.curves.iter().filter(|curve| curve.look == CurveLook::Full);
+    let names: Vec<(usize, String)> = match faint {
+        0 => Vec::new(),
+        _ => full()
+            .map(|curve| {
+                let name = clean(scene.name(curve.series));
+                (curve.series, shorten(&name, MOST_NAMED * room.width, SIZE * scene.em, Weight::Regular))
+            })
+            .collect(),
+    };
+    let right = match names.is_empty() {
+        true => 0.0,
+        false => 1.0 * scene.em + widest(names.iter().map(|(_, name)| name.as_str()), SIZE * scene.em, Weight::Regular),
+    };
+    let y_axis = AxisPlan::numbers(y, &lines.y).marked_if_cut();
+    let is_cut = y_axis.cut().is_some();
     let mut plan = Plan::new(
         AxisPlan::numbers(x, &lines.x),
-        AxisPlan::numbers(y, &lines.y),
+        y_axis,
         Box::new(move |frame, svg| {
             frame.open_clip(svg);
             frame.references(&lines.references, svg);
-            for curve in &lines.curves {
+            for curve in full() {
                 svg.open_series("series", scene.name(curve.series));
                 draw_band(curve, &good, frame, svg);
                 svg.close_group();
             }
-            for curve in &lines.curves {
+            let mut curves: Vec<&Curve> = lines.curves.iter().collect();
+            // Those that have a name lie over the others.
+            curves.sort_by_key(|curve| curve.look == CurveLook::Full);
+            for curve in curves {
                 svg.open_series("series", scene.name(curve.series));
                 let place = |point| good(point).map(|(x, y)| (frame.px(x), frame.py(y)));
                 let places = curve.points.iter().map(place);
-                let stroke = crate::series_style::stroke(&scene.ink, curve.series, scene.line());
-                svg.path(&polyline(places), "none", 1.0, Some(&stroke), "");
+                let (stroke, title) = match curve.look {
+                    CurveLook::Full => (crate::series_style::stroke(&scene.ink, curve.series, scene.line()), ""),
+                    CurveLook::Faint => (faint_stroke(scene), scene.name(curve.series)),
+                };
+                svg.path(&polyline(places), "none", 1.0, Some(&stroke), title);
                 svg.close_group();
             }
             svg.close_group();
-            for curve in &lines.curves {
+            for curve in full() {
                 draw_markers(curve, &good, frame, svg);
             }
+            draw_names(lines, &names, &good, frame, svg);
         }),
-    )
-    .with_series(lines.curves.iter().map(|curve| curve.series), Shown::LINE);
+    );
+    if faint == 0 {
+        plan = plan.with_series(lines.curves.iter().map(|curve| curve.series), Shown::LINE);
+    }
+    plan.right = right;
     plan.x_ticks = at_data(points().filter_map(good).map(|(x, _)| x));
-    plan.key = reference_key(scene, &lines.references);
+    if faint > 0 {
+        let others = format!("{faint} others");
+        plan.key.push(KeyEntry::new(Sample::Line(faint_stroke(scene)), &others, None));
+    }
+    plan.key.extend(reference_key(scene, &lines.references));
+    plan.footnotes.extend(is_cut.then(|| super::bars::CUT.to_string()));
     plan.notes.extend(left_out(given - drawn, log));
     plan.notes.extend(counted(
         missing,
@@ -85,8 +122,58 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, lines: &'a Lines) -> Plan<'a> {
     plan
 }
 
+/// Size of names at the ends of curves, in units of the letters' size.
+const SIZE: f64 = 0.9;
+
+fn faint_stroke(scene: &Scene) -> Stroke {
+    Stroke {
+        opacity: 0.45,
+        ..Stroke::solid(scene.ink.muted, 0.5 * scene.line())
+    }
+}
+
+/// Names right of the last points of their curves. Where these lie close together names move apart, and thin lines lead to them.
+fn draw_names(
+    lines: &Lines,
+    names: &[(usize, String)],
+    good: &dyn Fn(&CurvePoint) -> Option<(f64, f64)>,
+    frame: &Frame,
+    svg: &mut Svg,
+) {
+    let (scene, plot) = (frame.scene, frame.plot);
+    let (em, size) = (scene.em, SIZE * scene.em);
+    let end = |series: usize| {
+        let curve = lines.curves.iter().find(|curve| curve.series == series)?;
+        let (x, y) = curve.points.iter().rev().find_map(good)?;
+        Some((frame.px(x), frame.py(y)))
+    };
+    let mut ends: Vec<((f64, f64), &(usize, String))> =
+        names.iter().filter_map(|name| Some((end(name.0)?, name))).collect();
+    ends.sort_by(|a, b| a.0.1.total_cmp(&b.0.1));
+    // From the top down each name is at least a line below the one before; then from the bottom up, within the plot.
+    let line = 1.15 * size;
+    let mut places: Vec<f64> = ends.iter().map(|((_, y), _)| *y).collect();
+    for i in 1..places.len() {
+        places[i] = places[i].max(places[i - 1] + line);
+    }
+    let mut most = plot.bottom() - 0.5 * size;
+    for place in places.iter_mut().rev() {
+        *place = place.min(most);
+        most = *place - line;
+    }
+    for (((x, y), (series, name)), place) in ends.into_iter().zip(places) {
+        svg.open_series("series", scene.name(*series));
+        let left = plot.right() + 0.8 * em;
+        let leader = Stroke::solid(scene.ink.series(*series), 0.07 * em);
+        svg.line((x, y), (left - 0.2 * em, place), &leader);
+        let letters = scene.letters().sized(size);
+        svg.text(left, place + CAPITAL * size / 2.0, name, letters);
+        svg.close_group();
+    }
+}
+
 /// Marks at the places of the data, where these are few and short to write: levels of noise, numbers of neighbors.
-fn at_data(places: impl Iterator<Item = f64>) -> Vec<Tick> {
+pub(super) fn at_data(places: impl Iterator<Item = f64>) -> Vec<Tick> {
     let mut places: Vec<f64> = places.collect();
     places.sort_by(f64::total_cmp);
     places.dedup();

@@ -13,13 +13,15 @@ mod scatter;
 mod shares;
 mod slots;
 mod table;
+mod trend;
 mod words;
 
 use crate::content::Content;
-use crate::plan::{Plan, Scene};
+use crate::plan::{AxisPlan, Plan, Scene};
 use crate::subsample::MOST_POINTS;
 
 pub use histogram::{bin_edges, bin_shares};
+pub use images::image_png;
 
 /// What a panel may take of its figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,13 +32,34 @@ pub(crate) struct Room {
     pub beyond: f64,
     /// Points it may draw.
     pub points: usize,
+    /// Names left of its plot.
+    pub names: Names,
+}
+
+/// Names left of a plot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Names {
+    /// At most so wide.
+    Within(f64),
+    /// At the panel left of it.
+    Elsewhere,
+}
+
+impl Room {
+    /// How wide names may be.
+    pub fn names(&self) -> f64 {
+        match self.names {
+            Names::Within(most) => most,
+            Names::Elsewhere => f64::INFINITY,
+        }
+    }
 }
 
 /// What a panel needs in this room.
 pub(crate) fn plan_panel<'a>(scene: &'a Scene<'a>, content: &'a Content, room: Room) -> Plan<'a> {
     let mut plan = match content {
         Content::Scatter(scatter) => scatter::plan(scene, scatter, room.points),
-        Content::Lines(lines) => lines::plan(scene, lines),
+        Content::Lines(lines) => lines::plan(scene, lines, room),
         Content::Boxes(boxes) => boxes::plan(scene, boxes, room),
         Content::Bars(bars) => bars::plan(scene, bars, room),
         Content::Histogram(histogram) => histogram::plan(scene, histogram),
@@ -51,6 +74,11 @@ pub(crate) fn plan_panel<'a>(scene: &'a Scene<'a>, content: &'a Content, room: R
         content,
         Content::Lines(_) | Content::Boxes(_) | Content::Bars(_) | Content::Histogram(_)
     );
+    match (room.names, &mut plan.y) {
+        (Names::Within(most), _) => plan.names_room = Some(most),
+        (Names::Elsewhere, Some(AxisPlan::Names { elsewhere, .. })) => *elsewhere = true,
+        _ => {}
+    }
     // A panel without axes says why it is empty, in lines as wide as the cell.
     if grows_wide && plan.x.is_some() {
         let height = plan.height;

@@ -96,10 +96,10 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, scatter: &'a Scatter, most: usize) 
     plan
 }
 
-/// Deeper than its points, and dashed only where there is a second one.
+/// Much deeper than its points, so that it is seen without a rim that would hide them; dashed only where there is a second one.
 fn fit_stroke(scene: &Scene, scatter: &Scatter, series: usize) -> Stroke {
     let width = 1.2 * scene.line();
-    let color = mix(scene.ink.series(series), scene.ink.text, 0.35);
+    let color = mix(scene.ink.series(series), scene.ink.text, 0.65);
     match scatter.fits.len() {
         1 => Stroke::solid(color, width),
         _ => Stroke::dashed(color, width, &crate::series_style::dash(series, width)),
@@ -135,12 +135,6 @@ fn draw_fit(fit: &Fit, stroke: Stroke, clouds: &[(usize, Vec<[f64; 2]>)], frame:
     });
     let d = polyline(points);
     svg.open_series("series", scene.name(fit.series));
-    // A rim in the color of the paper lifts the line off its points.
-    let rim = Stroke {
-        opacity: 0.8,
-        ..Stroke::solid(scene.ink.paper, 2.2 * scene.line())
-    };
-    svg.path(&d, "none", 1.0, Some(&rim), "");
     svg.path(&d, "none", 1.0, Some(&stroke), &fit.label);
     svg.close_group();
 }

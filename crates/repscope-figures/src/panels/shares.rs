@@ -23,11 +23,13 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, shares: &'a Shares) -> Plan<'a> {
         AxisPlan::Numbers {
             range,
             label: "share (%)".to_string(),
+            cut: None,
         },
         AxisPlan::Names {
             names: shares.names.clone(),
             label: String::new(),
             of_series: false,
+            elsewhere: false,
         },
         Box::new(move |frame, svg| {
             for (index, name) in shares.names.iter().enumerate() {

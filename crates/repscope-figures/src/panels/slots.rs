@@ -3,7 +3,7 @@
 
 use super::bars::upright_height;
 use crate::content::Orientation;
-use crate::names::{NAMES, names_beside, slot_beside};
+use crate::names::{names_beside, slot_beside};
 use crate::plan::{AxisPlan, Draw, Frame, Plan, Scene, Shown};
 use crate::svg::Rect;
 
@@ -38,20 +38,20 @@ impl Groups {
     }
 
     /// Height of the plot for its width, where each member needs `thick`.
-    pub fn height(&self, thick: f64, cell: f64, em: f64) -> impl Fn(f64) -> f64 + use<> {
-        let slot = (self.members as f64 * thick).max(slot_beside(&self.names, NAMES * cell, em));
+    pub fn height(&self, thick: f64, names: f64, em: f64) -> impl Fn(f64) -> f64 + use<> {
+        let slot = (self.members as f64 * thick).max(slot_beside(&self.names, names, em));
         let natural = (self.names.len() as f64 * slot + 1.5 * em).max(7.0 * em);
         let vertical = self.vertical;
         move |wide| if vertical { upright_height(wide, em) } else { natural }
     }
 
     /// Height of many flat groups with as little room between them as their names allow; `None` where names need more.
-    pub fn close_height(&self, cell: f64, em: f64) -> Option<f64> {
+    pub fn close_height(&self, names: f64, em: f64) -> Option<f64> {
         let groups = self.names.len();
         let line = if groups > 2 * MOST_APART { 1.3 } else { 1.45 };
         let slot = (0.5 * self.members as f64).max(line) * em;
         let is_many = self.by_series && !self.vertical && groups > MOST_APART;
-        let fits = is_many && names_beside(&self.names, slot, NAMES * cell, em, true).is_some();
+        let fits = is_many && names_beside(&self.names, slot, names, em, true).is_some();
         fits.then_some(groups as f64 * slot + 0.8 * em)
     }
 
@@ -61,6 +61,7 @@ impl Groups {
             names: self.names,
             label: label.to_string(),
             of_series: self.by_series,
+            elsewhere: false,
         };
         let (x, y) = if self.vertical {
             (named, numbers)

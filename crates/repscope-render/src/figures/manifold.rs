@@ -2,7 +2,7 @@
 //! Manifold dimension: how many dimensions there are, are used and are needed, and how the variance falls off.
 
 use super::NamedFigure;
-use super::models::{Models, dots, measured};
+use super::models::{Models, highlighted, measured};
 use super::words::{description, notes, of_score, values};
 use crate::samples::spectrum;
 use repscope_core::{Better, MetricId, Results, Score};
@@ -94,7 +94,7 @@ fn dimensions(models: &Models) -> Option<Panel> {
         ..Bars::default()
     };
     let note = "D: columns of the embeddings. PR: participation ratio.";
-    Some(Panel::new("Number of dimensions", dots(bars, Better::Neither)).note(note))
+    Some(Panel::new("Number of dimensions", models.arranged(bars, Better::Neither)).note(note))
 }
 
 /// The spectra on a log axis, without what is mere rounding.
@@ -111,9 +111,10 @@ fn eigenvalues(spectra: &[(usize, Vec<f64>)]) -> Option<Panel> {
     let lines = Lines {
         x: Axis::linear("eigenvalue number"),
         y: Axis::log("eigenvalue"),
-        curves: drawn
-            .map(|(series, values)| curve_of(*series, &values[..kept(values)]))
-            .collect(),
+        curves: highlighted(
+            drawn.map(|(series, values)| curve_of(*series, &values[..kept(values)])).collect(),
+            Better::Neither,
+        ),
         ..Lines::default()
     };
     let note = match left_out {
@@ -132,7 +133,7 @@ fn cumulative(spectra: &[(usize, Vec<f64>)]) -> Option<Panel> {
     let lines = Lines {
         x: Axis::linear("number of dimensions"),
         y: Axis::linear("share of the variance").covering(&[0.0, 1.0]),
-        curves: curves.collect(),
+        curves: highlighted(curves.collect(), Better::Neither),
         references: vec![Reference::new(ReferenceAt::Horizontal(MOST_OF_VARIANCE), "95 %")],
     };
     (!lines.curves.is_empty()).then(|| Panel::new("Cumulative variance", lines))
@@ -157,8 +158,11 @@ fn curve_of(series: usize, values: &[f64]) -> Curve {
         y: Some(*y),
         band: None,
     };
-    let points = values.iter().enumerate().map(point).collect();
-    Curve { series, points }
+    Curve {
+        series,
+        points: values.iter().enumerate().map(point).collect(),
+        ..Curve::default()
+    }
 }
 
 /// A row per model, because there are few numbers and may be many models.

@@ -17,6 +17,7 @@ mod perturb;
 mod rankme;
 mod retrieval;
 mod robustness;
+mod series;
 mod smoothness;
 mod spread;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! The models of a run as the series of its figures, and what the results hold of each.
 
+use super::series::Series;
 use super::words::reasons;
 use super::{NamedFigure, named};
 use crate::samples;
@@ -8,13 +9,16 @@ use crate::table::direction;
 use crate::text::printable;
 use repscope_core::{Better, MetricId, Results, SampleTable, Score};
 use repscope_figures::{
-    Axis, BarRow, Bars, BarsLook, Content, Curve, CurvePoint, Figure, Grouping, Measured, Orientation, Panel,
+    Along, Axis, BarRow, Bars, BarsLook, Content, Curve, CurveLook, CurvePoint, Figure, Grouping, Measured, Orientation,
+    Panel,
 };
 
 /// The models of a run. Every figure of the run lists them all, so that a model has the same color everywhere.
 pub(super) struct Models<'a> {
     pub(super) results: &'a Results,
     pub(super) names: Vec<&'a str>,
+    /// What the names count, where they are a series such as epochs.
+    pub(super) series: Option<Series>,
 }
 
 /// More bars than this, one for each model, lie down: their names then stand beside them.
@@ -25,7 +29,8 @@ const LONGEST_BELOW: usize = 9;
 impl<'a> Models<'a> {
     pub(super) fn of(results: &'a Results) -> Self {
         let names = samples::models(results);
-        Models { results, names }
+        let series = Series::of(&names);
+        Models { results, names, series }
     }
 
     pub(super) fn name(&self, series: usize) -> String {
@@ -111,8 +116,14 @@ impl<'a> Models<'a> {
             let score = |level: &String| self.score(series, &format!("{family}@{level}"));
             let at = |level: &String| Some(point(level.parse().ok()?, score(level)?));
             let points: Vec<CurvePoint> = levels.iter().filter_map(at).collect();
-            (!points.is_empty()).then_some(Curve { series, points })
+            let look = CurveLook::Full;
+            (!points.is_empty()).then_some(Curve { series, points, look })
         })
+    }
+
+    /// Whether many models are a series, so that lines over their numbers say more than a curve for each.
+    pub(super) fn are_a_long_series(&self) -> bool {
+        self.series.is_some() && self.names.len() > MOST_BARS
     }
 
     /// A bar of one metric for each model.
@@ -187,15 +198,64 @@ impl<'a> Models<'a> {
             rows,
             ..Bars::default()
         };
-        Some(Panel::new(title, dots(bars, better)).note(why))
+        Some(Panel::new(title, self.arranged(bars, better)).note(why))
     }
+
+    /// Bars as they are read best: lines over the number of models that are a series; a row with points for each of many other models,
+    /// the best at the top, or the largest where neither is better. Of several categories the first that differs decides. Bars of few models stay.
+    pub(super) fn arranged(&self, bars: Bars, better: Better) -> Bars {
+        match &self.series {
+            Some(series) => {
+                let number = |row: &BarRow| series.at.get(row.series).copied().unwrap_or(f64::NAN);
+                let along = Along {
+                    label: series.label.clone(),
+                    at: bars.rows.iter().map(number).collect(),
+                };
+                Bars {
+                    along: Some(along),
+                    ..bars
+                }
+            }
+            None => dots(bars, better),
+        }
+    }
+}
+
+/// The curves of many models: the three best and the last keep their colors and names, the others are gray. Where neither way is better,
+/// the highest, the middle and the lowest do.
+pub(super) fn highlighted(mut curves: Vec<Curve>, better: Better) -> Vec<Curve> {
+    if curves.len() <= MOST_BARS {
+        return curves;
+    }
+    let mean = |curve: &Curve| {
+        let known: Vec<f64> = curve.points.iter().filter_map(|point| point.y).filter(|y| y.is_finite()).collect();
+        let sign = if better == Better::Lower { 1.0 } else { -1.0 };
+        (!known.is_empty()).then(|| sign * known.iter().sum::<f64>() / known.len() as f64)
+    };
+    let mut order: Vec<(f64, usize)> = curves
+        .iter()
+        .enumerate()
+        .filter_map(|(i, curve)| Some((mean(curve)?, i)))
+        .collect();
+    order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let last = order.len().saturating_sub(1);
+    let ranks = match better {
+        Better::Neither => vec![0, last / 2, last],
+        _ => vec![0, 1, 2, last],
+    };
+    let full: Vec<usize> = ranks.iter().filter_map(|rank| Some(order.get(*rank)?.1)).collect();
+    for (i, curve) in curves.iter_mut().enumerate() {
+        if !full.contains(&i) {
+            curve.look = CurveLook::Faint;
+        }
+    }
+    curves
 }
 
 /// More models than this are points in the order of their values, because nobody finds one of twelve bars again.
 pub(super) const MOST_BARS: usize = 8;
 
-/// Bars of many models as points on their intervals: a row for each model, the best at the top, or the largest where neither is
-/// better; of several categories the first decides. Bars of few models stay.
+/// Bars of many models as points on their intervals.
 pub(super) fn dots(bars: Bars, better: Better) -> Bars {
     if bars.rows.len() <= MOST_BARS {
         return bars;
@@ -204,14 +264,11 @@ pub(super) fn dots(bars: Bars, better: Better) -> Bars {
     let by_row = bars.categories.is_empty() && bars.chance.len() == bars.rows.len();
     let mut rows: Vec<(usize, BarRow)> = bars.rows.into_iter().enumerate().collect();
     let sign = if better == Better::Lower { 1.0 } else { -1.0 };
-    let key = |row: &BarRow| {
-        let value = row
-            .bars
-            .first()
-            .and_then(|bar| bar.value)
-            .filter(|value| value.is_finite());
-        value.map_or(f64::INFINITY, |value| sign * value)
-    };
+    let value = |row: &BarRow, category: usize| row.bars.get(category).and_then(|bar| bar.value).filter(|x| x.is_finite());
+    // A category that is the same for all, such as the number of columns, orders nothing.
+    let differs = |category: &usize| rows.iter().any(|(_, row)| value(row, *category) != value(&rows[0].1, *category));
+    let decides = (0..bars.categories.len()).find(differs).unwrap_or(0);
+    let key = |row: &BarRow| value(row, decides).map_or(f64::INFINITY, |value| sign * value);
     rows.sort_by(|a, b| key(&a.1).total_cmp(&key(&b.1)));
     let chance = match by_row {
         true => rows.iter().map(|(from, _)| bars.chance[*from]).collect(),

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! Neighborhood preservation: trustworthiness and continuity over the number of neighbors.
 
-use super::models::{Models, titled};
+use super::models::{Models, highlighted};
 use super::words::{description, notes, table, values};
 use super::{NamedFigure, middle, spread};
 use repscope_core::{Better, MetricId, Results};
 use repscope_figures::{Axis, Curve, Lines, Panel};
 
 const FAMILIES: [(&str, &str); 2] = [("trustworthiness", "Trustworthiness"), ("continuity", "Continuity")];
-
-/// More models than this are drawn as curves.
-const MOST_GROUPED: usize = 6;
-
-/// Bars that differ by less than this, from 0 to 1, look alike.
-const LEAST_APART: f64 = 0.1;
 
 pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let models = Models::of(results);
@@ -30,22 +24,16 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
             [k] => format!("{title}, k = {k}"),
             _ => title.to_string(),
         };
-        // Groups of many bars of nearly the same height say nothing; curves do.
         let mut panel = models.bars_at(&title_of_all, axis, "neighbors k", family, &levels);
-        let curves = curves(&models, family, &levels).filter(|_| models.names.len() > MOST_GROUPED);
-        if let (Some(panel), Some(lines)) = (&mut panel, curves) {
+        // Over several k curves show both the level and the trend; those of many epochs are lines over the epochs.
+        if let (Some(panel), Some(lines), false) =
+            (&mut panel, curves(&models, family, &levels), models.are_a_long_series())
+        {
             panel.content = lines.into();
         }
         panels.extend(panel);
         let sentence = |k: &String| values(&models, &format!("{title}, k = {k}"), &format!("{family}@{k}"));
         sentences.extend(levels.iter().map(sentence));
-    }
-    if models.names.len() <= MOST_GROUPED {
-        panels.extend(
-            FAMILIES
-                .iter()
-                .filter_map(|(family, title)| enlarged(&models, family, title, &levels)),
-        );
     }
     // One number of neighbors says enough about single samples.
     for ((family, title), k) in FAMILIES.iter().zip(middle(&levels).into_iter().cycle()) {
@@ -68,20 +56,7 @@ fn curves(models: &Models, family: &str, levels: &[String]) -> Option<Lines> {
     (levels.len() > 1 && curves.iter().any(is_known)).then(|| Lines {
         x: Axis::linear("neighbors k"),
         y: Axis::linear(family),
-        curves,
+        curves: highlighted(curves, Better::Higher),
         ..Lines::default()
     })
-}
-
-/// The same scores as curves, where the bars of the models look alike.
-fn enlarged(models: &Models, family: &str, title: &str, levels: &[String]) -> Option<Panel> {
-    let lines = curves(models, family, levels)?;
-    let points = lines.curves.iter().flat_map(|curve| &curve.points);
-    let known: Vec<f64> = points.filter_map(|point| point.y).collect();
-    let (low, high) = (
-        known.iter().fold(f64::MAX, |l, x| l.min(*x)),
-        known.iter().fold(f64::MIN, |h, x| h.max(*x)),
-    );
-    let is_alike = known.len() > 1 && high - low < LEAST_APART;
-    is_alike.then(|| Panel::new(titled(&format!("{title}, enlarged"), Better::Higher), lines))
 }

@@ -91,6 +91,7 @@ impl Drawn<'_> {
             Curve {
                 series,
                 points: start.map(|score| point(0.0, score)).into_iter().chain(points).collect(),
+                ..Curve::default()
             }
         };
         self.run.families().into_iter().enumerate().map(curve).collect()

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! Robustness: how far noise in the inputs moves the embeddings, level by level.
 
-use super::NamedFigure;
-use super::models::{Models, titled};
+use super::{NamedFigure, middle};
+use super::models::{MOST_BARS, Models, highlighted, titled};
 use super::spread::plain_box;
 use super::words::{description, notes, values};
 use repscope_core::{Better, MetricId, Results};
-use repscope_figures::{Axis, BoxRow, Boxes, Content, Lines, Panel};
+use repscope_figures::{Axis, BoxRow, Boxes, Content, Lines, Orientation, Panel};
 
 /// Unit-length embeddings first: they can be compared between models.
 const FAMILIES: [(&str, &str); 2] = [
@@ -46,13 +46,13 @@ fn curve(models: &Models, family: &str, title: &str, levels: &[String]) -> Optio
     let axis = Axis::linear("mean distance from the clean embedding").covering(&[0.0]);
     let bars = models.bars_at(title, axis.clone(), NOISE, family, levels)?;
     // Without any value the bars are a sentence that says why.
-    if levels.len() < 2 || matches!(bars.content, Content::Text(_)) {
+    if levels.len() < 2 || models.are_a_long_series() || matches!(bars.content, Content::Text(_)) {
         return Some(bars);
     }
     let lines = Lines {
         x: Axis::linear(NOISE).covering(&[0.0]),
         y: axis,
-        curves: models.curves(family, levels),
+        curves: highlighted(models.curves(family, levels), Better::Lower),
         ..Lines::default()
     };
     Some(Panel::new(titled(title, Better::Lower), lines).note(bars.note))
@@ -60,6 +60,12 @@ fn curve(models: &Models, family: &str, title: &str, levels: &[String]) -> Optio
 
 /// The distances of single samples, where they were kept.
 fn boxes(models: &Models, family: &str, title: &str, levels: &[String]) -> Option<Panel> {
+    // Boxes of many models at every level are a hedge: one level, a row for each.
+    let is_many = models.names.len() > MOST_BARS;
+    let levels = match middle(levels) {
+        Some(level) if is_many => std::slice::from_ref(level),
+        _ => levels,
+    };
     let rows = models.known(|series| {
         let of = |level: &String| plain_box(&models.sampled(series, &format!("{family}@{level}")));
         let boxes: Vec<_> = levels.iter().map(of).collect();
@@ -67,10 +73,12 @@ fn boxes(models: &Models, family: &str, title: &str, levels: &[String]) -> Optio
     });
     let boxes = Boxes {
         axis: Axis::linear("distance from the clean embedding").covering(&[0.0]),
-        categories: levels.to_vec(),
-        category_label: NOISE.to_string(),
+        categories: if is_many { Vec::new() } else { levels.to_vec() },
+        category_label: if is_many { String::new() } else { NOISE.to_string() },
+        orientation: if is_many { Orientation::Horizontal } else { Orientation::Vertical },
         rows,
         ..Boxes::default()
     };
-    (!boxes.rows.is_empty()).then(|| Panel::new(format!("{title}, by sample"), boxes))
+    let at = if is_many { format!(", σ = {}", levels.concat()) } else { String::new() };
+    (!boxes.rows.is_empty()).then(|| Panel::new(format!("{title}, by sample{at}"), boxes))
 }

@@ -2,7 +2,7 @@
 //! Smoothness: steps of the inputs against steps of the embeddings, and how steep they are.
 
 use super::NamedFigure;
-use super::models::{Models, orientation, titled};
+use super::models::{MOST_BARS, Models, orientation, titled};
 use super::spread::log_box;
 use super::words::{description, notes, values};
 use repscope_core::{Better, MetricId, Results};
@@ -91,7 +91,20 @@ fn scatters(models: &Models, clouds: &[Cloud]) -> Vec<Panel> {
         return vec![draw(title.to_string(), clouds)];
     }
     let alone = |cloud: &Cloud| draw(models.name(cloud.series), std::slice::from_ref(cloud));
-    clouds.iter().map(alone).collect()
+    if clouds.len() <= MOST_BARS {
+        return clouds.iter().map(alone).collect();
+    }
+    // Of many models the smoothest, the middle and the least smooth show what the slopes mean.
+    let slope = |cloud: &Cloud| models.value(cloud.series, UNIT_SLOPE).unwrap_or(f64::INFINITY);
+    let mut order: Vec<&Cloud> = clouds.iter().collect();
+    order.sort_by(|a, b| slope(a).total_cmp(&slope(b)));
+    let last = order.len() - 1;
+    let shown = [("lowest", 0), ("middle", last / 2), ("highest", last)];
+    let panel = |(rank, at): (&str, usize)| {
+        let note = format!("The {rank} slope on unit-length embeddings of {} models.", clouds.len());
+        alone(order[at]).note(note)
+    };
+    shown.map(panel).to_vec()
 }
 
 fn fit(models: &Models, series: usize) -> Option<Fit> {

@@ -15,13 +15,16 @@ mod samples;
 mod summary;
 mod worst;
 
+pub use worst::worst_samples;
+
 use crate::NamedFigure;
-use crate::scores::sorted;
+use crate::scores::{grouped, sorted};
 use crate::table::html::numbers;
 use crate::table::{Cell, Column, Table};
-use repscope_core::Results;
-use safe::{escape, of_model};
+use repscope_core::{Analysis, Results};
+use safe::{escape, of_model, prose};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -36,7 +39,7 @@ pub struct Page<'a> {
     /// The heading.
     pub title: &'a str,
     /// The analysis, where its own command was run.
-    pub analysis: Option<repscope_core::Analysis>,
+    pub analysis: Option<Analysis>,
     /// The command that was run.
     pub command: &'a str,
     /// The version of repscope that ran it.
@@ -49,6 +52,8 @@ pub struct Page<'a> {
     pub results: &'a Results,
     /// The figures of the results, in the order they are shown.
     pub figures: &'a [NamedFigure],
+    /// Thumbnails of inputs by row, PNG files in base64; empty where inputs are no pictures.
+    pub pictures: &'a BTreeMap<usize, String>,
 }
 
 /// A file that was read.
@@ -74,7 +79,8 @@ pub fn report_html(page: &Page) -> String {
     let models = Models::of(page.results);
     let (figures, ink) = figures::section(page);
     let (embeddings, energies) = samples::apart(page.results);
-    let worst = worst::section(&embeddings, &models) + &worst::section(&energies, &models);
+    let worst = worst::section(&embeddings, &models, page.pictures)
+        + &worst::section(&energies, &models, &BTreeMap::new());
     let differences = differences::section(page.results, &models);
     let mut sections: Vec<Section> = vec![
         (
@@ -125,7 +131,7 @@ fn body(page: &Page, models: &Models, sections: &[Section]) -> String {
          <footer><p>Made by repscope {}. This page loads nothing from the network.</p></footer>\n\
          <div id=\"tip\" role=\"status\" hidden></div>\n<p id=\"said\" class=\"unseen\" role=\"status\" aria-live=\"polite\"></p>\n",
         escape(page.title),
-        head(page, models),
+        head(page),
         models.checkboxes(),
         THEMES,
         escape(page.version),
@@ -138,8 +144,8 @@ const THEMES: &str = "<fieldset class=\"control themes\">\n<legend>Colors</legen
 <label><input type=\"radio\" name=\"theme\" value=\"dark\"> dark</label>\n</fieldset>\n";
 
 /// What was run, in a line.
-fn head(page: &Page, models: &Models) -> String {
-    let mut facts = vec![counted(models.names.len(), "model")];
+fn head(page: &Page) -> String {
+    let mut facts = systems(page.results);
     let (embeddings, energies) = samples::apart(page.results);
     if let Some(rows) = samples::rows(&embeddings).or(samples::rows(&energies)) {
         facts.push(format!("{rows} samples"));
@@ -150,6 +156,22 @@ fn head(page: &Page, models: &Models) -> String {
         command => format!("<p class=\"command\"><code>{}</code></p>\n", escape(command)),
     };
     format!("<p class=\"facts\">{}</p>\n{command}", facts.join(" · "))
+}
+
+/// How many there are of each kind of system: retrievals and generated texts are no models of the same inputs.
+fn systems(results: &Results) -> Vec<String> {
+    let kind = |analysis: Analysis| match analysis {
+        Analysis::Retrieval => "retrieval",
+        Analysis::Etes => "text generator",
+        Analysis::Perturb => "classifier",
+        _ => "model",
+    };
+    let named = results.scores.iter().filter(|score| !score.model.is_empty());
+    let of_kind = named.filter_map(|score| Some((kind(score.metric.metric()?.analysis), score.model.as_str())));
+    let systems = grouped(of_kind).into_iter();
+    systems
+        .map(|(kind, names)| counted(names.len(), kind))
+        .collect()
 }
 
 /// Each letter of the page once, in order.
@@ -218,7 +240,7 @@ pub(super) fn warnings(results: &Results) -> String {
     }
     let items: String = all
         .iter()
-        .map(|warning| format!("<li>{}</li>\n", escape(warning)))
+        .map(|warning| format!("<li>{}</li>\n", prose(warning)))
         .collect();
     let title = counted(all.len(), "warning");
     let open = if all.len() <= MOST_WARNINGS { " open" } else { "" };

@@ -3,7 +3,7 @@
 //! table stays readable and can be sorted into a ranking.
 
 use super::Models;
-use super::safe::escape;
+use super::safe::{escape, prose};
 use crate::compare::probability::limit;
 use crate::etes::{System, order_remarks, reading};
 use crate::numbers::percent;
@@ -19,9 +19,9 @@ const MOST_COLUMNS: usize = 2;
 /// What is wrong, and the answer to each question.
 pub(super) fn verdict(results: &Results, only: Option<Analysis>) -> String {
     let Verdict { problems, answers } = crate::verdict(results, only);
-    let problem = |text: &String| format!("<li class=\"problem\"><b>Problem</b> {}</li>\n", escape(text));
+    let problem = |text: &String| format!("<li class=\"problem\"><b>Problem</b> {}</li>\n", prose(text));
     let answer = |own: &Answer| {
-        let (title, question, sentence) = (escape(own.title), escape(own.question), escape(&own.sentence));
+        let (title, question, sentence) = (escape(own.title), escape(own.question), prose(&own.sentence));
         format!(
             "<li><h3><a href=\"#scores-{}\">{title}</a> <span class=\"question\">{question}</span></h3>\n<p>{sentence}.</p></li>\n",
             own.analysis
@@ -63,9 +63,9 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
 fn readings(part: &Results, models: &Models) -> String {
     let systems = System::all(part);
     let remarks = order_remarks(&systems);
-    let remarks = remarks.iter().map(|remark| format!("<li>{}.</li>\n", escape(remark)));
+    let remarks = remarks.iter().map(|remark| format!("<li>{}.</li>\n", prose(remark)));
     let item = |system: &System| {
-        let (name, reading) = (models.swatch(system.name), escape(&reading(system)));
+        let (name, reading) = (models.swatch(system.name), prose(&reading(system)));
         format!("<li><b>{name}</b>: {reading}</li>\n")
     };
     let items: String = systems.iter().map(item).chain(remarks).collect();

@@ -7,7 +7,7 @@ use crate::scores::sorted;
 use crate::table::html::{alike, numbers};
 use crate::table::{Cell, Column, Emphasis, Kind, NONE, Table};
 use repscope_core::{ClassColumn, Results};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Samples of each measure.
 const WORST: usize = 8;
@@ -24,7 +24,7 @@ struct Worst<'a> {
     rows: Vec<usize>,
 }
 
-pub(super) fn section(results: &Results, models: &Models) -> String {
+pub(super) fn section(results: &Results, models: &Models, pictures: &BTreeMap<usize, String>) -> String {
     let Some(count) = rows(results) else {
         return String::new();
     };
@@ -52,7 +52,7 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
     }
     html += "Rows are counted from 0.</p>\n";
     for worst in &found {
-        let table = numbers(&table(worst, &found, &classes), models);
+        let table = numbers(&table(worst, &found, &classes, pictures), models);
         let open = if found.len() <= MOST_OPEN { " open" } else { "" };
         html += &format!(
             "<details{}{open}>\n<summary><h3>{}</h3></summary>\n{table}</details>\n",
@@ -61,6 +61,19 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
         );
     }
     html
+}
+
+/// Rows of the embeddings that the page lists, those first that are worst for some model.
+pub fn worst_samples(results: &Results) -> Vec<usize> {
+    let (embeddings, _) = super::samples::apart(results);
+    let Some(count) = rows(&embeddings) else {
+        return Vec::new();
+    };
+    let found = all(&embeddings, &Models::of(&embeddings), count);
+    let longest = found.iter().map(|worst| worst.rows.len()).max().unwrap_or(0);
+    let by_rank = (0..longest).flat_map(|rank| found.iter().filter_map(move |worst| worst.rows.get(rank).copied()));
+    let mut seen = BTreeSet::new();
+    by_rank.filter(|row| seen.insert(*row)).collect()
 }
 
 /// Rows that the tables list, for any model.
@@ -97,7 +110,7 @@ fn worst_rows(measure: &Measure) -> Vec<usize> {
     known.iter().take(WORST).map(|(_, row)| *row).collect()
 }
 
-fn table(worst: &Worst, found: &[Worst], classes: &[&ClassColumn]) -> Table {
+fn table(worst: &Worst, found: &[Worst], classes: &[&ClassColumn], pictures: &BTreeMap<usize, String>) -> Table {
     let has_others = found.len() > 1;
     let mut table = Table::captioned(format!("Worst samples of {}", worst.model), "worst");
     table.columns = vec![Column::number("row")];
@@ -119,6 +132,7 @@ fn table(worst: &Worst, found: &[Worst], classes: &[&ClassColumn]) -> Table {
     for (i, row) in worst.rows.iter().enumerate() {
         let mut cells = vec![Cell {
             kind: Kind::Row,
+            picture: pictures.get(row).cloned().unwrap_or_default(),
             ..Cell::count(*row)
         }];
         cells.extend(classes.iter().map(|class| {

@@ -4,7 +4,7 @@
 
 use super::{Align, Cell, Column, Emphasis, Kind, NONE, Row, Table, direction, in_words};
 use crate::html::Models;
-use crate::html::safe::{breakable, escape, of_model};
+use crate::html::safe::{breakable, escape, of_model, prose};
 use crate::numbers::number;
 use repscope_core::{Better, metrics};
 
@@ -31,14 +31,14 @@ pub(crate) fn numbers(table: &Table, models: &Models) -> String {
 /// The numbers, and below them footnotes, why values are missing, how to read the numbers, and remarks.
 pub(crate) fn render(table: &Table, models: &Models) -> String {
     let notes = table.notes.iter().enumerate();
-    let notes = notes.map(|(i, note)| format!("<li><sup>{}</sup> {}</li>\n", i + 1, escape(note)));
+    let notes = notes.map(|(i, note)| format!("<li><sup>{}</sup> {}</li>\n", i + 1, prose(note)));
     let missing = table.undefined.iter();
-    let missing = missing.map(|(who, reason)| format!("<li>— {}: {}</li>\n", escape(who), escape(reason)));
+    let missing = missing.map(|(who, reason)| format!("<li>— {}: {}</li>\n", escape(who), prose(reason)));
     let said = table
         .legend
         .iter()
         .chain(&table.remarks)
-        .map(|text| match escape(text) {
+        .map(|text| match prose(text) {
             text if text.len() > LONG && text.contains("intervals: ") => {
                 format!("<li><details><summary>How the intervals were computed</summary>{text}</details></li>\n")
             }
@@ -140,7 +140,7 @@ fn content(cell: &Cell, column: &Column, models: &Models) -> String {
         Kind::Code => format!("<code>{text}</code>"),
         Kind::Metric => metric(&cell.text),
         Kind::Model => models.swatch(&cell.text),
-        Kind::Row => format!("<span class=\"row\" data-row=\"{text}\">{text}</span>"),
+        Kind::Row => format!("{}<span class=\"row\" data-row=\"{text}\">{text}</span>", picture(cell)),
         Kind::Direction(better) => arrow(better),
         Kind::Number | Kind::Count => match &cell.reason {
             Some(reason) if cell.text == NONE => {
@@ -160,6 +160,16 @@ fn content(cell: &Cell, column: &Column, models: &Models) -> String {
         text => format!("<small>{}</small>", escape(text)),
     });
     format!("{best}{html}{note}{}", small.concat())
+}
+
+/// The picture of a cell. What is not base64, as in a document that somebody else wrote, is left out.
+fn picture(cell: &Cell) -> String {
+    let is_base64 = |c: u8| c.is_ascii_alphanumeric() || b"+/=".contains(&c);
+    if cell.picture.is_empty() || !cell.picture.bytes().all(is_base64) {
+        return String::new();
+    }
+    let row = escape(&cell.text);
+    format!("<img class=\"thumb\" alt=\"input of row {row}\" src=\"data:image/png;base64,{}\">", cell.picture)
 }
 
 /// The id of a metric, as a link to its definition where there is one.

@@ -379,3 +379,34 @@ fn a_narrow_window_scrolls_tables_and_not_the_page() {
     };
     assert_eq!(seen, json!({"narrow": true, "overflow": 0, "errors": []}));
 }
+
+#[test]
+fn every_text_has_the_contrast_of_level_aa_in_both_themes() {
+    let script = "
+        all('details').forEach((fold) => { fold.open = true; });
+        const channels = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number);
+        const light = ([r, g, b]) => [r, g, b]
+          .map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+          .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+        const ground = (e) => {
+          for (let own = e; own; own = own.parentElement) {
+            const color = channels(getComputedStyle(own).backgroundColor);
+            if (color.length === 3 || color[3] === 1) return color;
+          }
+          return [255, 255, 255];
+        };
+        const low = (theme) => {
+          document.documentElement.dataset.theme = theme;
+          const texts = all('body *').filter((e) => !e.closest('svg, script, style, #outcome')
+            && [...e.childNodes].some((node) => node.nodeType === 3 && node.data.trim()) && e.getClientRects().length);
+          const bad = texts.map((e) => {
+            const [a, b] = [light(channels(getComputedStyle(e).color)), light(ground(e))];
+            return [(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), `${e.tagName}.${e.className}`];
+          }).filter(([ratio]) => ratio < 4.5);
+          return { texts: texts.length > 200, bad: [...new Set(bad.map(([ratio, name]) => `${name} ${ratio.toFixed(2)}`))] };
+        };
+        return { sorts: all('button.sort').length > 5, light: low('light'), dark: low('dark') };";
+    let Some(seen) = ask("contrast", &[], script) else { return };
+    let fine = json!({"texts": true, "bad": []});
+    assert_eq!(seen, json!({"sorts": true, "light": fine, "dark": fine}));
+}

@@ -3,12 +3,16 @@
 
 use repscope_core::run::{Driver, Order};
 use repscope_core::{Labels, METRICS, Pairs, Results, Space, Spec, Study, compare, draw_maps, evaluate};
-use repscope_render::{InputLine, Page, figures, report_html};
+use repscope_render::{InputLine, Page, figures, report_html, worst_samples};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const ROWS: usize = 100;
 /// Names of the models.
 pub const MODELS: [&str; 3] = ["plain", "<script>window.broken = 1</script>", "a & \"b\" 'c'"];
+
+/// One gray pixel as a PNG file in base64.
+pub const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==";
 
 /// Numbers between 0 and 1 that look random and are always the same.
 pub fn number(i: usize) -> f64 {
@@ -56,8 +60,13 @@ pub fn results() -> Results {
     results
 }
 
-/// The page of these results.
+/// The page of these results, with a picture of each sample that it lists.
 pub fn page_of(results: &Results) -> String {
+    page_with(results, &worst_samples(results).into_iter().map(|row| (row, PIXEL.to_string())).collect())
+}
+
+/// The page of these results with these pictures.
+pub fn page_with(results: &Results, pictures: &BTreeMap<usize, String>) -> String {
     let spec = serde_json::to_value(Spec::default()).expect("a plain struct");
     report_html(&Page {
         analysis: None,
@@ -74,5 +83,6 @@ pub fn page_of(results: &Results) -> String {
         }],
         results,
         figures: &figures(results, "evaluate"),
+        pictures,
     })
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! The report page as text: its structure, what it escapes, how large it is.
 
-use crate::evaluated::{MODELS, number, page_of, results};
+use crate::evaluated::{MODELS, PIXEL, number, page_of, page_with, results};
 use repscope_core::{Better, ClassColumn, Difference, Results, SampleTable, Score};
-use std::collections::BTreeSet;
+use repscope_render::worst_samples;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A tag of the page with its attributes.
 struct Tag {
@@ -99,7 +100,8 @@ fn nothing_is_loaded_from_anywhere() {
     for tag in tags(&html) {
         for name in ["src", "href", "data", "action", "poster", "srcset"] {
             let address = tag.attribute(name).unwrap_or("#");
-            assert!(address.starts_with('#'), "{} {name}={address}", tag.name);
+            let is_inline = tag.name == "img" && address.starts_with("data:image/png;base64,");
+            assert!(address.starts_with('#') || is_inline, "{} {name}={address}", tag.name);
         }
         assert!(!["link", "iframe", "object", "embed", "base"].contains(&tag.name.as_str()));
     }
@@ -363,4 +365,72 @@ fn ten_thousand_samples_of_four_models_fit_in_five_megabytes() {
     let html = page_of(&results);
     assert!(html.contains("data-map=\"3\"") && html.contains("smoothness_comparison"));
     assert!(html.len() < 5_000_000, "{} bytes", html.len());
+}
+
+#[test]
+fn worst_samples_are_seen_where_inputs_are_pictures() {
+    let html = page_of(&results());
+    let pictures = tags(&html).into_iter().filter(|tag| tag.name == "img");
+    let alt: BTreeSet<String> = pictures.filter_map(|tag| tag.attribute("alt").map(str::to_string)).collect();
+    let listed: BTreeSet<String> = worst_samples(&results()).iter().map(|row| format!("input of row {row}")).collect();
+    assert!(!listed.is_empty());
+    assert_eq!(alt, listed);
+    assert!(html.contains(&format!("src=\"data:image/png;base64,{PIXEL}\"")));
+    // What is not base64 becomes no address.
+    let broken = worst_samples(&results()).into_iter().map(|row| (row, "\" onerror=\"x".to_string())).collect();
+    let html = page_with(&results(), &broken);
+    assert!(!html.contains("onerror") && !html.contains("<img"));
+}
+
+#[test]
+fn retrievals_are_not_counted_as_models() {
+    let mut all = results();
+    assert!(page_of(&all).contains("<p class=\"facts\">3 models · 100 samples"));
+    let mut score = score("texts to pictures", 0.5);
+    score.metric = "label_precision@5".into();
+    all.scores.push(score);
+    assert!(page_of(&all).contains("<p class=\"facts\">3 models · 1 retrieval · 100 samples"));
+}
+
+/// The colors of a theme by their names.
+fn palette(css: &str, theme: &str) -> BTreeMap<String, [f64; 3]> {
+    let block = css.split(theme).nth(1).and_then(|rest| rest.split('}').next()).expect("a theme");
+    let color = |text: &str| {
+        let (name, value) = text.trim().strip_prefix("--")?.split_once(": #")?;
+        let channel = |at: usize| u8::from_str_radix(value.get(at..at + 2)?, 16).ok().map(f64::from);
+        Some((name.to_string(), [channel(0)?, channel(2)?, channel(4)?]))
+    };
+    block.split(';').filter_map(color).collect()
+}
+
+/// The contrast ratio of WCAG 2.
+fn contrast(a: [f64; 3], b: [f64; 3]) -> f64 {
+    let linear = |c: f64| match c / 255.0 {
+        c if c <= 0.04045 => c / 12.92,
+        c => ((c + 0.055) / 1.055).powf(2.4),
+    };
+    let luminance = |[r, g, b]: [f64; 3]| 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+#[test]
+fn colors_of_text_and_controls_have_the_contrast_of_level_aa() {
+    assert!((contrast([0.0; 3], [255.0; 3]) - 21.0).abs() < 1e-9);
+    let html = page_of(&results());
+    // Text, and the arrows of sorting, which are quiet until they are used; on paper, sheets, marks and alarms.
+    let pairs = [
+        ("ink", "paper"), ("muted", "paper"), ("link", "paper"), ("ink", "sheet"), ("muted", "sheet"), ("mark-ink", "mark"),
+        ("ink", "warn"), ("ink", "low"), ("link", "warn"), ("paper", "ink"),
+    ];
+    for theme in [":root {", ":root:not([data-theme=light]) {", ":root[data-theme=dark] {"] {
+        let colors = palette(&html, theme);
+        for (text, ground) in pairs {
+            let ratio = contrast(colors[text], colors[ground]);
+            assert!(ratio >= 4.5, "{theme} {text} on {ground}: {ratio:.2}");
+        }
+    }
+    for rule in ["button.sort { border: 0; background: none; padding: 0 .1rem; margin-left: .2rem; color: var(--muted)", "border: 1px solid var(--muted)"] {
+        assert!(html.contains(rule), "{rule}");
+    }
 }

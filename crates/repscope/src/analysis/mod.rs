@@ -114,6 +114,9 @@ pub trait Basics {
     /// What all analyses share.
     fn settings(&self) -> &Settings;
 
+    /// All its options as plain data.
+    fn said(&self) -> Layer;
+
     /// The same, to be changed by an evaluation of several.
     fn settings_mut(&mut self) -> &mut Settings;
 }
@@ -211,6 +214,10 @@ macro_rules! declare {
 
             fn settings(&self) -> &$crate::options::Settings {
                 &self.settings
+            }
+
+            fn said(&self) -> $crate::options::layers::Layer {
+                $crate::options::layers::said(self, |_| true)
             }
 
             fn settings_mut(&mut self) -> &mut $crate::options::Settings {

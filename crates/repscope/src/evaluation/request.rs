@@ -200,7 +200,7 @@ impl Evaluate {
     }
 
     /// Options of single analyses that `evaluate` has too, and those of `--set`.
-    fn add_typed(&mut self, problems: &mut Problems) {
+    pub(crate) fn add_typed(&mut self, problems: &mut Problems) {
         let mut typed: Vec<(Kind, &str, Value)> = Vec::new();
         if !self.choice.k.is_empty() {
             typed.push((Kind::Neighborhood, "k", self.choice.k.clone().into()));

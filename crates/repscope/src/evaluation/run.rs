@@ -14,9 +14,11 @@ use super::request::{Choice, Evaluate};
 use super::stages::{Stage, alone, stages};
 use super::{document, parts};
 use crate::analysis::{self, Analysis, declared};
+use crate::command_line;
 use crate::error::message;
 use crate::gate::{Gates, Verdict};
 use crate::options::Outputs;
+use crate::pictures;
 use crate::report::{Report, counted, resolved};
 use crate::session::Session;
 
@@ -39,7 +41,11 @@ pub struct Evaluation {
 pub fn analyze(request: Box<dyn Analysis>, session: &Session) -> Result<Report> {
     let (inputs, planned) = Plan::alone(request, session)?;
     let results = alone(&planned, &inputs, session)?;
-    finish(planned, results, session)
+    let command_line = command_line::of_analysis(planned.request.as_ref());
+    let mut report = finish(planned, results, session)?;
+    report.document.command_line = command_line;
+    report.document.pictures = pictures::of_worst(&report.results, &inputs);
+    Ok(report)
 }
 
 /// The report of an analysis: models are compared, and the document says what the results hold.
@@ -106,7 +112,9 @@ pub fn evaluate(
     }
     let left_out = plan.left_out.iter().map(|(kind, _)| *kind).collect();
     let summary = run.summary(left_out, plan.unwanted);
-    let report = run.together(&plan.inputs.studies, document, &options.choice)?;
+    let mut report = run.together(&plan.inputs.studies, document, &options.choice)?;
+    report.document.command_line = command_line::of_evaluation(options);
+    report.document.pictures = pictures::of_worst(&report.results, &plan.inputs);
     Ok(Evaluation {
         gates: gates.map(|gates| gates.check(&report)),
         report,

@@ -2,10 +2,10 @@
 //! Numbers at bars: where they go, and that all are there.
 
 use super::*;
-use crate::content::{BarRow, Bars, Reference, ReferenceAt};
+use crate::content::{BarRow, Bars, Orientation, Reference, ReferenceAt};
 use crate::figure::{Figure, Panel};
 use crate::layout::draw;
-use crate::number::number;
+use crate::number::{Alike, number};
 use crate::style::{Style, Width};
 
 fn measured(value: f64) -> Measured {
@@ -58,53 +58,31 @@ fn a_free_axis_grows_for_its_numbers_and_a_scale_hardly_does() {
         high: 1.0,
         scale: Scale::Linear,
     };
-    // On 20 letters the number and its margins, 0.6 letters, are a small share of the axis.
-    let room = (Run::Up, Orientation::Vertical, 20.0 * 7.0);
-    let free = make_room(
-        range,
-        &Axis::linear(""),
-        [measured(0.95)].iter(),
-        room,
-        Alike::Significant,
-        7.0,
-    );
-    let need = (label_width("0.950", 7.0) + 0.6 * 7.0) / 140.0;
-    assert!((free.high - 0.95 / (1.0 - need)).abs() < 1e-12, "{free:?}");
-    // On half the length they are 0.28 or more of it, and 0.95 / (1 − 0.28) = 1.3: too much for a scale from 0 to 1.
-    let room = (Run::Up, Orientation::Vertical, 10.0 * 7.0);
-    let scale = Axis::linear("").covering(&[0.0, 1.0]);
-    assert!(
-        make_room(
-            range,
-            &Axis::linear(""),
-            [measured(0.95)].iter(),
-            room,
-            Alike::Significant,
-            7.0
-        )
-        .high
-            > 1.2
-    );
-    assert_eq!(
-        make_room(range, &scale, [measured(0.95)].iter(), room, Alike::Significant, 7.0),
-        range
-    );
+    let free = Axis::linear("");
+    let grown = |axis: &Axis, length: f64| make_room(range, axis, [measured(0.95)].iter(), length, 7.0);
+    // A number and its margins take this share of 20 letters.
+    let need = (CAPITAL * SIZE + GAP + 0.25) / 20.0;
+    assert!((grown(&free, 20.0 * 7.0).high - 0.95 / (1.0 - need)).abs() < 1e-12);
+    // On 5 letters they take a quarter, and 0.95 / (1 − 0.25) = 1.27: too much for a scale from 0 to 1.
+    assert!(grown(&free, 5.0 * 7.0).high > 1.2);
+    assert_eq!(grown(&Axis::linear("").covering(&[0.0, 1.0]), 5.0 * 7.0), range);
 }
 
 #[test]
-fn high_bars_on_a_scale_have_their_numbers_and_the_scale_its_end() {
-    let rows: Vec<Vec<f64>> = (0..4)
-        .map(|m| (0..3).map(|k| 0.991 - 0.0117 * f64::from(3 * m + k)).collect())
-        .collect();
+fn numbers_of_flat_bars_stand_in_a_column_and_those_of_upright_bars_above_them() {
+    let rows: Vec<Vec<f64>> = (0..4).map(|m| vec![0.991 - 0.2 * f64::from(m)]).collect();
     let axis = Axis::linear("share").covering(&[0.0, 1.0]);
     for orientation in [Orientation::Vertical, Orientation::Horizontal] {
-        let figure = figure(bars(axis.clone(), orientation, &rows), 3);
-        assert_eq!(written(&figure, &Style::default(), &rows), 12);
-        let texts = draw(&figure, &Style::default()).texts;
-        assert!(
-            texts.iter().all(|(text, _)| text != "1.2" && text != "1.5"),
-            "{texts:?}"
-        );
+        let mut bars = bars(axis.clone(), orientation, &rows);
+        bars.categories.clear();
+        let texts = draw(&figure(bars, 2), &Style::default()).texts;
+        let place = |value: &f64| texts.iter().find(|(text, _)| *text == number(*value)).map(|(_, place)| *place);
+        let places: Vec<Rect> = rows.iter().flatten().map(|value| place(value).expect("a number")).collect();
+        let is_column = places.windows(2).all(|pair| (pair[0].right() - pair[1].right()).abs() < 1e-6);
+        assert_eq!(is_column, orientation == Orientation::Horizontal);
+        // Upright bars fall, and so do their numbers; nothing is turned.
+        assert!(places.windows(2).all(|pair| pair[0].y < pair[1].y));
+        assert!(places.iter().all(|place| place.width > place.height));
     }
 }
 
@@ -154,9 +132,9 @@ fn all_bars_of_a_panel_have_their_number_or_none_has() {
 #[test]
 fn nothing_shines_through_a_number() {
     let rows = [vec![0.941, 0.302], vec![0.598, 0.614]];
-    for orientation in [Orientation::Vertical, Orientation::Horizontal] {
+    {
         let axis = Axis::linear("precision").covering(&[0.0, 1.0]);
-        let mut bars = bars(axis, orientation, &rows);
+        let mut bars = bars(axis, Orientation::Vertical, &rows);
         bars.references = [ReferenceAt::Horizontal(0.62), ReferenceAt::Vertical(0.62)]
             .map(|at| Reference {
                 at,
@@ -164,7 +142,7 @@ fn nothing_shines_through_a_number() {
                 series: None,
             })
             .to_vec();
-        let drawing = draw(&figure(bars, 3), &Style::default());
+        let drawing = draw(&figure(bars, 2), &Style::default());
         let document = roxmltree::Document::parse(&drawing.svg).expect("well-formed XML");
         for value in rows.iter().flatten() {
             let text = document
@@ -184,12 +162,7 @@ fn nothing_shines_through_a_number() {
                 .iter()
                 .find(|(text, _)| *text == number(*value))
                 .expect("the number");
-            // Along the number; across it capitals are lower than the box of the tallest letters.
-            let (from, to, at, long) = if place.width > place.height {
-                (side("x"), side("x") + side("width"), place.x, place.width)
-            } else {
-                (side("y"), side("y") + side("height"), place.y, place.height)
-            };
+            let (from, to, at, long) = (side("x"), side("x") + side("width"), place.x, place.width);
             assert!(from < at && to > at + long, "{from} {to} {place:?}");
         }
     }

@@ -2,7 +2,7 @@
 //! The scores of a retrieval against K.
 
 use super::Run;
-use crate::figures::models::{measured, point, titled};
+use crate::figures::models::{dots, highlighted, measured, point, titled};
 use crate::figures::words::description;
 use crate::figures::{NamedFigure, named};
 use crate::numbers::{percent, rough, written};
@@ -108,20 +108,21 @@ fn against_k(measure: &str, title: &str, label: &str, lines: &[(usize, &Part)]) 
             chance: known.iter().map(chance).collect(),
             ..Bars::default()
         };
-        return Some(Panel::new(titled(&format!("{title}, K = {k}"), better), bars).note(cut));
+        return Some(Panel::new(titled(&format!("{title}, K = {k}"), better), dots(bars, better)).note(cut));
     }
     let curve = |(series, part): &&(usize, &Part)| {
         let at = |k: &usize| Some(point(*k as f64, part.at(measure, *k)?));
         Curve {
             series: *series,
             points: ks.iter().filter_map(at).collect(),
+            ..Curve::default()
         }
     };
     let is_wide = ks[0] > 0 && ks[ks.len() - 1] >= 20 * ks[0];
     let lines = Lines {
         x: if is_wide { Axis::log("K") } else { Axis::linear("K") },
         y,
-        curves: known.iter().map(curve).collect(),
+        curves: highlighted(known.iter().map(curve).collect(), better),
         references: chances(measure, &ks, &known),
     };
     Some(Panel::new(titled(title, better), lines).note(cut))
@@ -191,7 +192,7 @@ fn whole(lines: &[(usize, &Part)]) -> Option<Panel> {
         rows: lines.iter().map(row).collect(),
         ..Bars::default()
     };
-    (!known.is_empty()).then(|| Panel::new(titled("Whole ranking", Better::Higher), bars))
+    (!known.is_empty()).then(|| Panel::new(titled("Whole ranking", Better::Higher), dots(bars, Better::Higher)))
 }
 
 /// The precision of each direction at its smallest and its largest K, in words.

@@ -7,8 +7,11 @@ use super::*;
 fn neighbors_and_noise_are_sorted_as_numbers() {
     let results = complete(&["jepa", "mae"]);
     let neighborhood = figure(&results, "/neighborhood_preservation");
-    let trust = bars(&neighborhood, "Trustworthiness");
-    assert_eq!(trust.categories, ["5", "10", "15"]);
+    let Content::Lines(Lines { curves, .. }) = &panel(&neighborhood, "Trustworthiness ↑").content else {
+        panic!("a curve against the neighbors")
+    };
+    let ks: Vec<f64> = curves[0].points.iter().map(|point| point.x).collect();
+    assert_eq!(ks, [5.0, 10.0, 15.0]);
     let robustness = figure(&results, "robustness_comparison");
     let Content::Lines(Lines { curves, .. }) = &panel(&robustness, "Distance on unit-length embeddings").content else {
         panic!("a curve against the noise")
@@ -267,21 +270,72 @@ fn predictions_are_correlations_in_the_order_of_their_strength() {
 }
 
 #[test]
-fn models_whose_bars_look_alike_are_drawn_again_enlarged() {
-    let apart = figure(&complete(&["a", "b", "c", "d", "e"]), "/neighborhood_preservation");
-    assert!(
-        apart
-            .figure
-            .panels
-            .iter()
-            .all(|panel| !panel.title.contains("enlarged"))
-    );
-    let alike = figure(&complete(&["a", "b"]), "/neighborhood_preservation");
-    let Content::Lines(lines) = &panel(&alike, "Continuity, enlarged ↑").content else {
-        panic!("scores that differ by 0.04")
+fn curves_of_many_models_name_the_best_and_the_last() {
+    let names: Vec<String> = (0..30).map(|i| format!("model {i}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let all = figure(&complete(&names), "/neighborhood_preservation");
+    let Content::Lines(lines) = &panel(&all, "Continuity ↑").content else {
+        panic!("curves over k")
     };
-    assert!(lines.y.covers.is_empty());
-    assert_eq!(lines.curves[1].points[2].y, Some(0.53 - 0.015));
+    let full = lines.curves.iter().filter(|curve| curve.look == CurveLook::Full);
+    // Values rise with the number of the model.
+    assert_eq!(full.map(|curve| curve.series).collect::<Vec<_>>(), [0, 27, 28, 29]);
+    let few = figure(&complete(&names[..8]), "/neighborhood_preservation");
+    let Content::Lines(lines) = &panel(&few, "Continuity ↑").content else {
+        panic!("curves over k")
+    };
+    assert!(lines.curves.iter().all(|curve| curve.look == CurveLook::Full));
+    // Boxes of single samples at one level of noise, a row for each model, and three scatter plots.
+    let robustness = figure(&complete(&names), "robustness_comparison");
+    let boxes = robustness.figure.panels.iter().filter_map(|panel| match &panel.content {
+        Content::Boxes(boxes) => Some(boxes),
+        _ => None,
+    });
+    assert!(boxes.clone().all(|boxes| boxes.categories.is_empty() && boxes.rows.len() == 30));
+    let smoothness = figure(&complete(&names), "smoothness_comparison");
+    let is_scatter = |panel: &&Panel| matches!(panel.content, Content::Scatter(_));
+    let scatters: Vec<&Panel> = smoothness.figure.panels.iter().filter(is_scatter).collect();
+    let titles: Vec<&str> = scatters.iter().map(|panel| panel.title.as_str()).collect();
+    assert_eq!(titles, ["model 0", "model 14", "model 29"]);
+}
+
+#[test]
+fn names_that_are_a_series_are_lines_over_their_numbers() {
+    let names: Vec<String> = (1..=12).map(|i| format!("epoch-{}", 5 * i)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let results = complete(&names);
+    let expected = Some(Along {
+        label: "epoch".to_string(),
+        at: (1..=12).map(|i| f64::from(5 * i)).collect(),
+    });
+    let geometry = figure(&results, "geometry_analysis");
+    for title in ["Uniformity ↓", "Clusters and labels", "k-NN accuracy, k = 5 ↑"] {
+        assert_eq!(bars(&geometry, title).along, expected, "{title}");
+    }
+    // A line for each k instead of a curve for each epoch.
+    let neighborhood = figure(&results, "/neighborhood_preservation");
+    let trust = bars(&neighborhood, "Trustworthiness ↑");
+    assert_eq!((trust.categories.len(), &trust.along), (3, &expected));
+}
+
+#[test]
+fn every_figure_of_thirty_models_fits_a_column_and_a_page() {
+    let names: Vec<String> = (0..30).map(|i| format!("vit-base-{}", char::from(b'A' + i as u8))).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let results = complete(&names);
+    for width in [Width::OneColumn, Width::TwoColumns] {
+        let style = Style {
+            width,
+            most_height: Some(230.0),
+            ..Style::default()
+        };
+        for named in figures(&results, "evaluate") {
+            let svg = to_svg(&named.figure, &style);
+            let height = svg.split(" height=\"").nth(1).and_then(|rest| rest.split("mm").next()?.parse::<f64>().ok());
+            let height = height.expect("a height in millimeters");
+            assert!(height <= 230.0, "{} at {width:?} is {height} mm high", named.path);
+        }
+    }
 }
 
 #[test]
