@@ -86,12 +86,45 @@ pub(crate) fn from_effects(
     level: f64,
 ) -> Option<Interval> {
     let standard_error = effects.iter().map(|e| e * e).sum::<f64>().sqrt();
-    let interval = from_standard_error(value, standard_error, effects.len() as f64 - 1.0, unit, method, level)?;
+    let interval = from_standard_error(value, standard_error, freedom(&effects), unit, method, level)?;
     Some(Interval {
         effects: Some(effects.into()),
         ..interval
     })
 }
+
+/// The degrees of freedom of the squared error Σ e² of n effects: those of the χ² law with its variance (Satterthwaite 1946), which
+/// follows from the kurtosis κ = n Σ e⁴ / (Σ e²)² as 2n / (κ − 1); at most n − 1. Effects of normal data have about n; where few
+/// units do nearly all, or are nearly all of a kind, the error is known no better than from those.
+pub(crate) fn freedom(effects: &[f64]) -> f64 {
+    let n = effects.len() as f64;
+    let largest = effects.iter().fold(0.0f64, |most, e| most.max(e.abs()));
+    if largest == 0.0 {
+        return n - 1.0;
+    }
+    // Divided by the largest, so that fourth powers stay in range.
+    let sum = |power: i32| effects.iter().map(|e| (e / largest).powi(power)).sum::<f64>();
+    let kurtosis = n * sum(4) / sum(2).powi(2);
+    let found = 2.0 * n / (kurtosis - 1.0);
+    if found > 0.0 { found.clamp(1.0, n - 1.0) } else { n - 1.0 }
+}
+
+/// Says so where one unit does most of what is known about the error: then the data have heavy tails, for which intervals are too short.
+/// Of a few units one always stands out.
+pub(crate) fn heavy_tails(effects: &[f64], unit: &str) -> Option<String> {
+    let squares = effects.iter().map(|e| e * e);
+    let (total, largest) = squares.fold((0.0, 0.0f64), |(sum, most), e| (sum + e, most.max(e)));
+    let (units, share) = (effects.len(), largest / total);
+    (units >= FEWEST_FOR_TAILS && share > DOMINANT).then(|| {
+        let percent = 100.0 * share;
+        format!("heavy tails: one of {units} {unit} makes up {percent:.0} % of the squared error, so the interval may be too short")
+    })
+}
+
+/// The fewest units that show the tails of their effects, and the share of one unit that is remarkable: of 240 normal rows the
+/// largest has less than that in 95 % of cases, even in regressions and eigenvalues.
+const FEWEST_FOR_TAILS: usize = 30;
+const DOMINANT: f64 = 0.4;
 
 /// The jackknife of leave-one-row-out replicates, over the units of the rows.
 pub(crate) fn jackknife_of_rows(value: f64, replicates: &[f64], units: Units, level: f64) -> Option<Interval> {
@@ -182,45 +215,91 @@ pub(crate) fn of_share(share: f64, n: usize, unit: &'static str, level: f64) -> 
     if n == 0 {
         return None;
     }
-    let (n, z) = (n as f64, normal_quantile(0.5 + level / 2.0));
-    let centre = (share + z * z / (2.0 * n)) / (1.0 + z * z / n);
-    let reach = z / (1.0 + z * z / n) * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
+    let [low, high] = wilson(share, n as f64, normal_quantile(0.5 + level / 2.0));
     Some(Interval {
-        low: (centre - reach).max(0.0),
-        high: (centre + reach).min(1.0),
+        low,
+        high,
         level,
-        standard_error: Some((share * (1.0 - share) / n).sqrt()),
+        standard_error: Some((share * (1.0 - share) / n as f64).sqrt()),
         unit,
         method: "Wilson",
         effects: None,
     })
 }
 
-/// Interval for the difference of two shares of the same `n` units, of which `lost` have a property only before and `gained`
-/// only after (Bonett and Price 2012: a normal interval with one more unit of either kind). It has a width even where
-/// nothing changes.
-pub(crate) fn of_paired_shares(
-    lost: usize,
-    gained: usize,
-    n: usize,
-    unit: &'static str,
-    level: f64,
-) -> Option<Interval> {
-    if n == 0 {
-        return None;
+fn wilson(share: f64, n: f64, z: f64) -> [f64; 2] {
+    let centre = (share + z * z / (2.0 * n)) / (1.0 + z * z / n);
+    let reach = z / (1.0 + z * z / n) * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
+    [(centre - reach).max(0.0), (centre + reach).min(1.0)]
+}
+
+/// Wilson's interval for a share with a known error: that of as many independent units as would have this error (Franco et al.
+/// 2019), with Student's quantile for that of the normal law. Where all units agree there is no error, and each counts once: `units`.
+pub(crate) fn of_share_with(share: f64, error: Interval, units: usize) -> Option<Interval> {
+    let squared = error.standard_error?.powi(2);
+    let known = error.effects.as_ref().map_or(units, |effects| effects.len().min(units)) as f64;
+    let alike = share * (1.0 - share) / squared;
+    let n = if alike.is_finite() && alike > 0.0 { alike } else { known };
+    let [low, high] = wilson(share, n, t_quantile(0.5 + error.level / 2.0, known - 1.0)?);
+    Some(Interval {
+        low,
+        high,
+        method: "Wilson, effective sample size",
+        ..error
+    })
+}
+
+/// The share of values that are 1 (others are 0, ties between), over their units.
+pub(crate) fn of_share_over(values: &[f64], units: Units, level: f64) -> Option<Interval> {
+    let (share, error) = (mean(values), of_mean(values, units, level));
+    match units {
+        Units::Single(unit) => {
+            let wilson = of_share(share, values.len(), unit, level)?;
+            Some(Interval {
+                standard_error: error.as_ref().and_then(|i| i.standard_error).or(wilson.standard_error),
+                effects: error.and_then(|i| i.effects),
+                ..wilson
+            })
+        }
+        Units::Groups(..) => of_share_with(share, error?, values.len()),
     }
+}
+
+/// Interval for the difference of two shares of the same samples, those that have a property `before` less those that have it
+/// `after` (Bonett and Price 2012: a normal interval with one more sample lost and one more gained). It has a width even where
+/// nothing changes. Samples of groups count as the independent samples that would have the error over groups, and where all
+/// groups agree each counts once.
+pub(crate) fn of_paired_shares(before: &[bool], after: &[bool], units: Units, level: f64) -> Option<Interval> {
+    let number = |is_so: bool| f64::from(u8::from(is_so));
+    let changes: Vec<f64> = before.iter().zip(after).map(|(&b, &a)| number(b) - number(a)).collect();
+    let samples = changes.len() as f64;
+    let share = |change: f64| changes.iter().filter(|c| **c == change).count() as f64 / samples;
+    let (lost, gained) = (share(1.0), share(-1.0));
     let variance = |lost: f64, gained: f64, n: f64| ((lost + gained) / n - ((lost - gained) / n).powi(2)).max(0.0) / n;
-    let (lost, gained, n) = (lost as f64, gained as f64, n as f64);
+    let of_mean = of_mean(&changes, units, level);
+    let known = |i: &Interval| i.effects.as_ref().map_or(0, |effects| effects.len());
+    let (n, quantile, method) = match units {
+        Units::Single(_) if samples > 0.0 => (samples, normal_quantile(0.5 + level / 2.0), "Bonett-Price"),
+        Units::Single(_) => return None,
+        Units::Groups(..) => {
+            let groups = known(of_mean.as_ref()?) as f64;
+            let alike = variance(lost, gained, 1.0) / of_mean.as_ref()?.standard_error?.powi(2);
+            let n = if alike.is_finite() && alike > 0.0 { alike } else { groups };
+            let quantile = t_quantile(0.5 + level / 2.0, groups - 1.0)?;
+            (n, quantile, "Bonett-Price, effective sample size")
+        }
+    };
+    let (lost, gained) = (lost * n, gained * n);
     let centre = (lost - gained) / (n + 2.0);
-    let reach = normal_quantile(0.5 + level / 2.0) * variance(lost + 1.0, gained + 1.0, n + 2.0).sqrt();
+    let reach = quantile * variance(lost + 1.0, gained + 1.0, n + 2.0).sqrt();
     Some(Interval {
         low: (centre - reach).max(-1.0),
         high: (centre + reach).min(1.0),
         level,
         standard_error: Some(variance(lost, gained, n).sqrt()),
-        unit,
-        method: "Bonett-Price",
-        effects: None,
+        unit: units.name(),
+        method,
+        effects: of_mean.and_then(|i| i.effects),
     })
 }
 
@@ -352,15 +431,24 @@ mod tests {
     #[test]
     fn the_interval_of_a_paired_difference_is_that_of_bonett_and_price() {
         // 10 units, 3 lost, 1 gained: (4 − 2)/12 ± 1.959964·√((6/12 − (2/12)²)/12); the error is √((0.4 − 0.04)/10).
-        let interval = of_paired_shares(3, 1, 10, "samples", 0.95).unwrap();
+        let changed = |lost: usize, gained: usize, units: Units| {
+            let before: Vec<bool> = (0..10).map(|i| i < lost).collect();
+            let after: Vec<bool> = (0..10).map(|i| i >= 10 - gained).collect();
+            of_paired_shares(&before, &after, units, 0.95).unwrap()
+        };
+        let single = Units::Single("samples");
+        let interval = changed(3, 1, single);
         let reach = 1.959_963_984_540_054 * ((0.5 - 1.0 / 36.0) / 12.0f64).sqrt();
         assert!(
             (interval.low - (1.0 / 6.0 - reach)).abs() < 1e-9 && (interval.high - (1.0 / 6.0 + reach)).abs() < 1e-9
         );
         assert!((interval.standard_error.unwrap() - 0.036f64.sqrt()).abs() < 1e-12);
-        let none = of_paired_shares(0, 0, 10, "samples", 0.95).unwrap();
+        let none = changed(0, 0, single);
         assert!(none.low < -0.1 && none.high > 0.1);
-        assert_eq!(of_paired_shares(10, 0, 10, "samples", 0.95).unwrap().high, 1.0);
+        assert_eq!(changed(10, 0, single).high, 1.0);
+        // Two groups that agree in nothing but chance know less than ten samples, and where nothing changes as much as two.
+        let groups = Units::Groups(&[0, 0, 0, 0, 0, 1, 1, 1, 1, 1], "groups");
+        assert!(changed(3, 1, groups).low < interval.low && changed(0, 0, groups).low < none.low);
     }
 
     #[test]

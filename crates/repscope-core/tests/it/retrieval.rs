@@ -38,6 +38,7 @@ fn of<S: AsRef<str>>(spaces: Vec<Arc<Space>>, labels: &[S], directions: &[(usize
     Retrieval {
         model: MODEL.to_string(),
         is_aligned: vec![true; spaces.len()],
+        groups: Vec::new(),
         label_sets: vec![LabelSet {
             name: None,
             of_space: vec![labels; spaces.len()],

@@ -60,6 +60,7 @@ fn retrieval(case: &Case, directions: &[String]) -> Retrieval {
         label_sets: label_sets.collect(),
         spaces: names.iter().map(|name| Arc::new(case.space(name))).collect(),
         is_aligned: names.iter().map(|name| own_labels(name).is_none()).collect(),
+        groups: Vec::new(),
         directions,
     }
 }
