@@ -5,6 +5,8 @@
 //! rows of one episode are not independent). Statistics that are not means get a jackknife. Neighbor
 //! graphs are never resampled with replacement: a row drawn twice would be its own nearest neighbor.
 
+use std::ops::Range;
+
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::beta::beta_reg;
 
@@ -93,6 +95,57 @@ pub(crate) fn from_effects(
     })
 }
 
+/// Student's t interval of a statistic of a sequence, from its value without windows of neighbors. `without` is given the window.
+///
+/// Neighbors that share a row go together, and so do steps of a slow process. Where values more than m apart do not, the squared error is
+/// that of leaving out all windows of m + 1 values, less that of all windows of m: to first order γ₀ + 2 γ₁ + … + 2 γ_m, as in a
+/// truncated kernel, and with the full effect of a row that a window takes out entirely. m is the last lag whose autocorrelation
+/// stands out from those of the next five (Politis 2003), at least 1; it is 0 where the values have no order.
+pub(crate) fn of_sequence(
+    value: f64,
+    n: usize,
+    is_ordered: bool,
+    without: impl Fn(Range<usize>) -> Option<f64>,
+    unit: &'static str,
+    level: f64,
+) -> Option<Interval> {
+    if n < 3 {
+        return None;
+    }
+    let single: Option<Vec<f64>> = (0..n).map(|i| without(i..i + 1)).collect();
+    let single = single?;
+    if !is_ordered {
+        return jackknife(value, &single, unit, level);
+    }
+    let centre = mean(&single);
+    let effects: Vec<f64> = single.iter().map(|r| centre - r).collect();
+    let alone: f64 = effects.iter().map(|e| e * e).sum();
+    let last = last_lag(&effects, alone).max(1);
+    // Windows that stick out at the ends are left out as far as they are there.
+    let squares = |length: usize| {
+        let windows = 1..n + length;
+        let effects = windows.map(|end| Some(value - without(end.saturating_sub(length)..end.min(n))?));
+        effects.map(|e| e.map(|e: f64| e * e)).sum::<Option<f64>>()
+    };
+    let squared = (squares(last + 1)? - squares(last)?).max(alone);
+    let scale = if alone > 0.0 { (squared / alone).sqrt() } else { 0.0 };
+    let scaled = effects.iter().map(|e| scale * e).collect();
+    from_effects(value, scaled, unit, "lag-robust jackknife", level)
+}
+
+/// The last lag whose autocorrelation stands out, up to a quarter of the values and at most 50.
+fn last_lag(effects: &[f64], squares: f64) -> usize {
+    const QUIET: usize = 5;
+    let n = effects.len();
+    let threshold = 2.0 * ((n as f64).log10() / n as f64).sqrt();
+    let correlation = |lag: usize| effects[lag..].iter().zip(effects).map(|(a, b)| a * b).sum::<f64>() / squares;
+    let most = (n / 4).min(50);
+    let stands_out: Vec<bool> = (1..=most + QUIET)
+        .map(|lag| lag < n && correlation(lag).abs() > threshold)
+        .collect();
+    (0..most).find(|&m| !stands_out[m..m + QUIET].contains(&true)).unwrap_or(most)
+}
+
 /// The degrees of freedom of the squared error Σ e² of n effects: those of the χ² law with its variance (Satterthwaite 1946), which
 /// follows from the kurtosis κ = n Σ e⁴ / (Σ e²)² as 2n / (κ − 1); at most n − 1. Effects of normal data have about n; where few
 /// units do nearly all, or are nearly all of a kind, the error is known no better than from those.
@@ -158,6 +211,18 @@ pub(crate) fn from_rows(
         return None;
     }
     from_effects(value, effects, units.name(), method, level)
+}
+
+/// Student's t interval from the derivatives of the value by the weights of the rows.
+pub(crate) fn of_influence(value: f64, derivatives: &[f64], units: Units, level: f64) -> Option<Interval> {
+    match units {
+        Units::Single(_) => {
+            let n = derivatives.len() as f64;
+            let effects: Vec<f64> = derivatives.iter().map(|e| e * (n / (n - 1.0)).sqrt()).collect();
+            from_rows(value, &effects, units, "influence", level)
+        }
+        Units::Groups(..) => from_rows(value, derivatives, units, "influence", level),
+    }
 }
 
 /// value ± t · standard error with this many degrees of freedom.
@@ -303,6 +368,21 @@ pub(crate) fn of_paired_shares(before: &[bool], after: &[bool], units: Units, le
     })
 }
 
+impl Interval {
+    /// The interval of a correlation, from that of Fisher's z = artanh r.
+    pub(crate) fn of_tanh(mut self, r: f64) -> Self {
+        (self.low, self.high) = (self.low.tanh(), self.high.tanh());
+        let slope = (1.0 - r) * (1.0 + r);
+        self.standard_error = self.standard_error.map(|error| error * slope);
+        self.with_effects_times(slope)
+    }
+}
+
+/// Fisher's z of a correlation; one of ±1 is taken to be as near to it as numbers get.
+pub(crate) fn fisher_z(r: f64) -> f64 {
+    r.clamp(-1.0 + f64::EPSILON, 1.0 - f64::EPSILON).atanh()
+}
+
 /// Interval for Pearson's r by Fisher's z; none with fewer than four pairs.
 pub(crate) fn of_correlation(r: f64, pairs: usize, unit: &'static str, level: f64) -> Option<Interval> {
     if pairs < 4 {
@@ -328,13 +408,18 @@ pub(crate) fn of_correlation(r: f64, pairs: usize, unit: &'static str, level: f6
     })
 }
 
-/// Distribution-free interval for the `q` quantile of values: Student's interval for the share of values up to
-/// the quantile, over the units, taken back to order statistics (Woodruff 1952). None where it leaves the data.
-pub(crate) fn of_quantile(values: &[f64], sorted: &[f64], q: f64, units: Units, level: f64) -> Option<Interval> {
+/// Distribution-free interval for the `q` quantile of values: that of the share of values up to the quantile, which
+/// `of_share` makes, taken back to order statistics (Woodruff 1952). None where it leaves the data.
+pub(crate) fn of_quantile(
+    values: &[f64],
+    sorted: &[f64],
+    q: f64,
+    of_share: impl Fn(&[f64]) -> Option<Interval>,
+) -> Option<Interval> {
     let n = sorted.len() as f64;
     let at = *sorted.get((n * q).ceil() as usize - 1)?;
     let is_below: Vec<f64> = values.iter().map(|&v| f64::from(u8::from(v <= at))).collect();
-    let share = of_mean(&is_below, units, level)?;
+    let share = of_share(&is_below)?;
     let reach = n * (share.high - share.low) / 2.0;
     let (low, high) = ((n * q - reach).floor(), (n * q + reach).ceil());
     if low < 1.0 || high >= n {
@@ -346,11 +431,11 @@ pub(crate) fn of_quantile(values: &[f64], sorted: &[f64], q: f64, units: Units, 
     Some(Interval {
         low: low_end,
         high: high_end,
-        effects: share.with_effects_times(-apart).effects,
-        level,
+        level: share.level,
         standard_error: None,
-        unit: units.name(),
+        unit: share.unit,
         method: "order statistics",
+        effects: share.with_effects_times(-apart).effects,
     })
 }
 
@@ -479,9 +564,10 @@ mod tests {
     fn the_median_of_a_hundred_lies_between_order_statistics() {
         // 50 ± t(0.975, 99)·√(100·0.25·100/99) = 50 ± 9.97, so ranks 40 and 61.
         let sorted: Vec<f64> = (1..=100).map(f64::from).collect();
-        let interval = of_quantile(&sorted, &sorted, 0.5, Units::Single("pairs"), 0.95).unwrap();
+        let of_share = |shares: &[f64]| of_mean(shares, Units::Single("pairs"), 0.95);
+        let interval = of_quantile(&sorted, &sorted, 0.5, of_share).unwrap();
         assert_eq!((interval.low, interval.high), (40.0, 61.0));
-        assert!(of_quantile(&sorted, &sorted, 0.999, Units::Single("pairs"), 0.95).is_none());
+        assert!(of_quantile(&sorted, &sorted, 0.999, of_share).is_none());
     }
 
     #[test]
