@@ -83,7 +83,15 @@ impl<'a> Perturbed<'a> {
     /// The interval of a share of all samples.
     pub(crate) fn of_share(&self, right: &[bool]) -> Option<Interval> {
         let values: Vec<f64> = right.iter().map(|&is_right| f64::from(u8::from(is_right))).collect();
-        interval::of_share_over(&values, self.units(), self.spec.level)
+        let interval = interval::of_share_over(&values, self.units(), self.spec.level)?;
+        Some(match self.units() {
+            // The usual error of a proportion divides by n.
+            Units::Single(_) => {
+                let n = right.len() as f64;
+                interval.with_error_times(((n - 1.0) / n).sqrt())
+            }
+            Units::Groups(..) => interval,
+        })
     }
 }
 

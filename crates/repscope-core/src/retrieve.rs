@@ -59,7 +59,11 @@ impl SearchUnits {
             }
             [None, Some(groups)] => {
                 let of_groups = groups.codes().iter().map(|code| code + rows[0] as u32);
-                ([one_by_one(0, rows[0]), of_groups.collect()], "queries and groups", "queries")
+                (
+                    [one_by_one(0, rows[0]), of_groups.collect()],
+                    "queries and groups",
+                    "queries",
+                )
             }
             [None, None] if direction.query == direction.target || retrieval.is_paired(direction) => {
                 ([0, 1].map(|side| one_by_one(0, rows[side])), "rows", "queries")
@@ -303,7 +307,10 @@ fn joint_codes(queries: &Labels, targets: &Labels) -> (Vec<String>, [Vec<u32>; 2
     let joint = Labels::new(&[queries.names(), targets.names()].concat());
     let (of_queries, of_targets) = joint.codes().split_at(queries.classes());
     let codes = |labels: &Labels, joint: &[u32]| labels.codes().iter().map(|&c| joint[c as usize]).collect();
-    (joint.names().to_vec(), [codes(queries, of_queries), codes(targets, of_targets)])
+    (
+        joint.names().to_vec(),
+        [codes(queries, of_queries), codes(targets, of_targets)],
+    )
 }
 
 fn count_hits(ranked: &Ranked, set: &mut RankedSet) {

@@ -132,7 +132,9 @@ impl Score {
             self.method = Some(i.method.to_string());
             self.effects = i.effects.filter(|effects| effects.iter().all(|e| e.is_finite()));
             let [least, most] = self.bounds();
-            self.interval = self.interval.map(|ends| ends.map(|end| end.clamp(least, most)));
+            // Rounding may bring the value itself a last digit beyond its range.
+            let value = self.value.unwrap_or(least);
+            self.interval = Some([i.low, i.high].map(|end| end.clamp(least.min(value), most.max(value))));
             let tails = self.effects.as_ref().and_then(|e| heavy_tails(e, i.unit));
             self.widen_at_bound(i.level);
             if let Some(tails) = tails.filter(|_| !(least.is_finite() && most.is_finite())) {
@@ -166,7 +168,11 @@ impl Score {
             return;
         }
         // Where queries and targets both vary, the value is a mean over queries.
-        let units = self.effects.as_ref().map_or(self.n, |effects| effects.len().min(self.n)).max(1);
+        let units = self
+            .effects
+            .as_ref()
+            .map_or(self.n, |effects| effects.len().min(self.n))
+            .max(1);
         let departure = (most - least) * (1.0 - (1.0 - level).powf(1.0 / units as f64));
         self.interval = Some(if is_at_most {
             [value - departure, value]

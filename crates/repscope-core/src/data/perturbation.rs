@@ -79,7 +79,9 @@ impl Perturbation {
         if let Some(groups) = &self.groups {
             let (given, samples) = (groups.rows(), self.samples());
             refuse_if(given != samples, || {
-                format!("the groups are {given} but there are {samples} samples; give one per sample, in the same order")
+                format!(
+                    "the groups are {given} but there are {samples} samples; give one per sample, in the same order"
+                )
             })?;
         }
         for (place, set) in self.sets.iter().enumerate() {

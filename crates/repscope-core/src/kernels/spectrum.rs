@@ -310,14 +310,17 @@ mod tests {
         for (n, d) in [(20, 30), (30, 20), (40, 3)] {
             let values = correlated(n, d, 5.0);
             let spectrum = spectrum(n, d, values.clone());
-            let found = spectrum.effects_on_participation_ratio(spectrum.by_row().unwrap()).unwrap();
+            let found = spectrum
+                .effects_on_participation_ratio(spectrum.by_row().unwrap())
+                .unwrap();
             let ratio_with = |row: usize, weight: f64| {
                 let weight_of = |i: usize| if i == row { weight } else { 1.0 };
                 let total: f64 = (0..n).map(weight_of).sum();
                 let mean = |a: usize| (0..n).map(|i| weight_of(i) * values[i * d + a]).sum::<f64>() / total;
                 let means: Vec<f64> = (0..d).map(mean).collect();
                 let entry = |a: usize, b: usize| {
-                    let term = |i: usize| weight_of(i) * (values[i * d + a] - means[a]) * (values[i * d + b] - means[b]);
+                    let term =
+                        |i: usize| weight_of(i) * (values[i * d + a] - means[a]) * (values[i * d + b] - means[b]);
                     (0..n).map(term).sum::<f64>()
                 };
                 let trace: f64 = (0..d).map(|a| entry(a, a)).sum();
@@ -328,7 +331,11 @@ mod tests {
                 let step = 1e-4;
                 let expected = (ratio_with(row, 1.0 + step) - ratio_with(row, 1.0 - step)) / (2.0 * step);
                 // Central differences err by about the square of the step.
-                assert!((found[row] - expected).abs() < 1e-7, "{row}: {}, not {expected}", found[row]);
+                assert!(
+                    (found[row] - expected).abs() < 1e-7,
+                    "{row}: {}, not {expected}",
+                    found[row]
+                );
             }
             assert!(found.iter().sum::<f64>().abs() < 1e-10);
         }

@@ -69,7 +69,13 @@ fn scores(queries: &OverQueries, hits: &[u32]) -> Vec<Score> {
     // The labels alone decide the ceiling: nothing was sampled.
     let highest = queries.without_interval(&CEILING, &ceiling.values, chance);
     let highest = highest.unwrap_or_else(|| queries.nobody(&CEILING));
-    scores.extend([Score { chance: None, ..highest }, lift]);
+    scores.extend([
+        Score {
+            chance: None,
+            ..highest
+        },
+        lift,
+    ]);
     scores
 }
 
@@ -84,7 +90,10 @@ fn lift(plain: &Score, id: String) -> Score {
         standard_error: plain.standard_error.map(|e| e / chance),
         unit: plain.unit.clone(),
         method: plain.method.clone(),
-        effects: plain.effects.as_ref().map(|effects| effects.iter().map(|e| e / chance).collect()),
+        effects: plain
+            .effects
+            .as_ref()
+            .map(|effects| effects.iter().map(|e| e / chance).collect()),
         ..lift
     }
 }

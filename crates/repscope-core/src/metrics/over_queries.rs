@@ -59,6 +59,8 @@ struct Weighted {
     weights: Vec<f64>,
     /// What each query does to the mean.
     effects: Vec<f64>,
+    /// Whether labels are fixed and queries are drawn within them: effects then allow for the mean of each label.
+    is_stratified: bool,
 }
 
 /// The values of the queries of one label.
@@ -103,7 +105,13 @@ impl<'a> OverQueries<'a> {
             let (hits, relevant) = (f64::from(hits), self.set.relevant(q) as f64);
             let next = f64::from(u8::from(self.comes_next(q)));
             let of_query = value(hits, relevant);
-            let of_fewer = |hits: f64| if relevant > 1.0 { of_query - value(hits, relevant - 1.0) } else { 0.0 };
+            let of_fewer = |hits: f64| {
+                if relevant > 1.0 {
+                    of_query - value(hits, relevant - 1.0)
+                } else {
+                    0.0
+                }
+            };
             values.push(of_query);
             pulls.push([
                 of_fewer(hits - 1.0 + next),
@@ -120,13 +128,21 @@ impl<'a> OverQueries<'a> {
         let used = self.used();
         let discounts: Vec<f64> = (0..=used).map(discount).collect();
         let mut best: BTreeMap<usize, f64> = BTreeMap::new();
-        let mut ideal = |relevant: usize| *best.entry(relevant.min(used)).or_insert_with(|| ideal_gain(relevant, used));
+        let mut ideal = |relevant: usize| {
+            *best
+                .entry(relevant.min(used))
+                .or_insert_with(|| ideal_gain(relevant, used))
+        };
         let (mut values, mut places, mut behind) = (Vec::new(), Vec::new(), Vec::new());
         for (&q, &gain) in self.set.counted.iter().zip(gains) {
             let relevant = self.set.relevant(q);
             let value = gain / ideal(relevant);
             values.push(value);
-            behind.push(if relevant > 1 { value - gain / ideal(relevant - 1) } else { 0.0 });
+            behind.push(if relevant > 1 {
+                value - gain / ideal(relevant - 1)
+            } else {
+                0.0
+            });
             let list = &self.ranked.rankings.of(q)[..used];
             // What those behind the place at hand are worth, there and one place further up.
             let (mut here, mut up) = (0.0, 0.0);
@@ -138,7 +154,11 @@ impl<'a> OverQueries<'a> {
                 let is_hit = self.is_relevant(q, j);
                 let own = if is_hit { discounts[place] } else { 0.0 };
                 let left = relevant - usize::from(is_hit);
-                places.push(if left > 0 { value - (gain - here - own + up) / ideal(left) } else { 0.0 });
+                places.push(if left > 0 {
+                    value - (gain - here - own + up) / ideal(left)
+                } else {
+                    0.0
+                });
                 here += own;
                 if is_hit && place > 0 {
                     up += discounts[place - 1];
@@ -237,6 +257,7 @@ impl<'a> OverQueries<'a> {
         Weighted {
             weights: vec![1.0 / n; values.len()],
             effects: values.iter().map(|v| (v - centre) / n).collect(),
+            is_stratified: false,
         }
     }
 
@@ -261,7 +282,12 @@ impl<'a> OverQueries<'a> {
                 n => weight * (value - stratum.mean) * (n / (n - 1.0)).sqrt(),
             });
         }
-        Some(Weighted { weights, effects })
+        let is_stratified = true;
+        Some(Weighted {
+            weights,
+            effects,
+            is_stratified,
+        })
     }
 
     /// The labels that have queries, in the order of their codes.
@@ -301,7 +327,8 @@ impl<'a> OverQueries<'a> {
             }
             pulled
         };
-        self.ranked.over_units(value, &self.set.counted, &weighted.effects, pulled)
+        let of_queries = (&weighted.effects[..], weighted.is_stratified);
+        self.ranked.over_units(value, &self.set.counted, of_queries, pulled)
     }
 
     /// What each target does to a mean with these weights.
@@ -427,16 +454,17 @@ impl Ranked<'_> {
             }
             pulled
         };
-        let interval = self.over_units(value, &counted, &effects, pulled)?;
+        let interval = self.over_units(value, &counted, (&effects, false), pulled)?;
         interval::of_share_with(value, interval, found.len())
     }
 
-    /// Student's t interval over units, from what each query that counts and each target does to the value.
+    /// Student's t interval over units, from what each query that counts (and whether that is within labels) and each target does to
+    /// the value.
     fn over_units(
         &self,
         value: f64,
         counted: &[usize],
-        of_queries: &[f64],
+        (of_queries, is_stratified): (&[f64], bool),
         pulled: impl FnOnce() -> Pulled,
     ) -> Option<Interval> {
         let [codes_of_queries, codes_of_targets] = &self.units.codes;
@@ -450,14 +478,24 @@ impl Ranked<'_> {
         if asking < 2.0 {
             return None;
         }
-        let weight = (asking / (asking - 1.0)).sqrt();
+        let is_corrected = is_stratified && self.units.of_queries == "queries";
+        let weight = if is_corrected {
+            1.0
+        } else {
+            (asking / (asking - 1.0)).sqrt()
+        };
         effects.iter_mut().for_each(|effect| *effect *= weight);
         let squares = |effects: &[f64]| effects.iter().map(|e| e * e).sum::<f64>();
         let (unit, level) = (self.interval_unit(), self.spec.level);
         let fixed = squares(&effects);
         if self.spec.search_interval == SearchInterval::Gallery {
             let asked = effects.into_iter().zip(has_query).filter(|(_, has)| *has);
-            return interval::from_effects(value, asked.map(|(effect, _)| effect).collect(), unit, "Student t", level);
+            let method = if is_stratified {
+                "stratified Student t"
+            } else {
+                "Student t"
+            };
+            return interval::from_effects(value, asked.map(|(effect, _)| effect).collect(), unit, method, level);
         }
         let pulled = pulled();
         let centre = pulled.sums.iter().sum::<f64>() / pulled.sums.len() as f64;

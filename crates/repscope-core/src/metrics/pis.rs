@@ -82,7 +82,11 @@ impl Impact<'_> {
             Score::number(self.id(part), value, self.tally.n).with_interval(interval)
         };
         let nominal = self.set.percent / 100.0;
-        let mut scores = vec![number("", drop / nominal, interval.clone().map(|i| i.times(1.0 / nominal)))];
+        let mut scores = vec![number(
+            "",
+            drop / nominal,
+            interval.clone().map(|i| i.times(1.0 / nominal)),
+        )];
         for (part, share) in [("(f=lit)", self.set.masked_lit), ("(f=all)", self.set.masked_all)] {
             scores.push(match share {
                 Some(share) if share > 0.0 => {
@@ -102,7 +106,9 @@ impl Impact<'_> {
         });
         let p = number(".p", self.p, None);
         scores.push(match (self.units, p.value) {
-            (Units::Groups(..), _) => p.with_note("Student's t over groups: McNemar's test supposes independent samples"),
+            (Units::Groups(..), _) => {
+                p.with_note("Student's t over groups: McNemar's test supposes independent samples")
+            }
             (_, Some(0.0)) => p.with_note("below 1e-300"),
             _ => p,
         });
@@ -134,8 +140,7 @@ impl Impact<'_> {
         }
         let (value, error) = ratio(0.0);
         let number = |is_right: bool| f64::from(u8::from(is_right));
-        let of_sample =
-            |(&before, &after): (&bool, &bool)| number(before) * (1.0 - value) - number(after);
+        let of_sample = |(&before, &after): (&bool, &bool)| number(before) * (1.0 - value) - number(after);
         let effects = self.judged.baseline.iter().zip(right).map(of_sample);
         let effects: Vec<f64> = effects.map(|e| e / (both + lost) as f64).collect();
         if let Units::Groups(..) = self.units {
@@ -281,7 +286,9 @@ fn warnings(perturbed: &Perturbed) -> Vec<String> {
 /// Accuracy that is at chance has nothing left to lose.
 fn saturation(judged: &Judged, perturbed: &Perturbed) -> Option<String> {
     let is_at_chance = |right: &[bool]| {
-        perturbed.of_share(right).is_some_and(|interval| interval.low <= judged.chance)
+        perturbed
+            .of_share(right)
+            .is_some_and(|interval| interval.low <= judged.chance)
     };
     let (name, chance) = (judged.name, 100.0 * judged.chance);
     if is_at_chance(&judged.baseline) {
@@ -390,7 +397,9 @@ fn by_class(perturbed: &Perturbed, impact: &Impact, right: &[bool]) -> Breakdown
         .column("drop", |(_, _, t, ..)| Some(t.drop()))
         .column("pis", |(_, _, t, ..)| Some(t.drop() / share))
         .column("pis_low", |(_, _, _, interval, _)| Some(interval.as_ref()?.low / share))
-        .column("pis_high", |(_, _, _, interval, _)| Some(interval.as_ref()?.high / share))
+        .column("pis_high", |(_, _, _, interval, _)| {
+            Some(interval.as_ref()?.high / share)
+        })
         .column("p", |(_, _, t, _, p)| (t.n > 0).then_some(*p))
         .table
 }

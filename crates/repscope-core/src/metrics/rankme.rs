@@ -64,7 +64,13 @@ pub(super) const PAPER: Function = ("rankme(variant=paper)", |singular| {
 fn rankme(shared: &Shared) -> Result<Results> {
     let singular = shared.singular()?;
     let spec = score(SPEC, &singular.centered, ranks(shared, 1), NO_VARIANCE, shared);
-    let paper = score(PAPER, &singular.raw, ranks(shared, 0), "all embeddings are zero", shared);
+    let paper = score(
+        PAPER,
+        &singular.raw,
+        ranks(shared, 0),
+        "all embeddings are zero",
+        shared,
+    );
     let of_spec =
         "the CLID / RankMe analysis's RankMe: squared singular values, centered; the effective rank of the covariance";
     let of_paper = "the published RankMe: singular values, not centered, eps = 1e-7";
@@ -259,7 +265,9 @@ fn condition_number(shared: &Shared) -> Result<Results> {
     };
     let score = score(RATIO, singular, [1.0, f64::MAX], reason, shared);
     let rounding = storage_rounding(shared, singular.d.min(singular.n.saturating_sub(1)))?;
-    Ok(rounding.map_or(score.clone(), |rounding| with_note(score, &rounding)).into())
+    Ok(rounding
+        .map_or(score.clone(), |rounding| with_note(score, &rounding))
+        .into())
 }
 
 /// A remark where the singular value of this number, counted from 1, is what the rounding of 32-bit numbers leaves of none at all.

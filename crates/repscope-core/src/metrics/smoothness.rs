@@ -151,7 +151,14 @@ fn describe(name: &str, s: &[f64], z: &[f64], steps: Steps, level: f64, answer: 
             let sums = Sums::of(values.iter().map(|&v| [1.0, v]));
             let mean = |[n, sum]: [f64; 2]| (n > 0.0).then(|| sum / n);
             let without = |window: Range<usize>| mean(sums.without(window));
-            interval::of_sequence(interval::mean(values), values.len(), are_ordered, without, "pairs", level)
+            interval::of_sequence(
+                interval::mean(values),
+                values.len(),
+                are_ordered,
+                without,
+                "pairs",
+                level,
+            )
         }
     };
     let of_spread = || match steps {
@@ -266,7 +273,11 @@ fn regression(name: &str, s: &[f64], z: &[f64], steps: Steps, level: f64, answer
     };
     add("p", p, None);
     add("stderr", error.ok_or(few), None);
-    for score in answer.scores.iter_mut().filter(|s| s.metric.ends_with(".r") || s.metric.ends_with(".r2")) {
+    for score in answer
+        .scores
+        .iter_mut()
+        .filter(|s| s.metric.ends_with(".r") || s.metric.ends_with(".r2"))
+    {
         // A correlation is bounded, but a few pairs far from the others decide it.
         let tails = score.effects.as_ref().zip(score.unit.as_ref());
         score.note = tails.and_then(|(effects, unit)| interval::heavy_tails(effects, unit));

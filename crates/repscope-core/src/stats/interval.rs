@@ -143,7 +143,9 @@ fn last_lag(effects: &[f64], squares: f64) -> usize {
     let stands_out: Vec<bool> = (1..=most + QUIET)
         .map(|lag| lag < n && correlation(lag).abs() > threshold)
         .collect();
-    (0..most).find(|&m| !stands_out[m..m + QUIET].contains(&true)).unwrap_or(most)
+    (0..most)
+        .find(|&m| !stands_out[m..m + QUIET].contains(&true))
+        .unwrap_or(most)
 }
 
 /// The degrees of freedom of the squared error Σ e² of n effects: those of the χ² law with its variance (Satterthwaite 1946), which
@@ -159,7 +161,11 @@ pub(crate) fn freedom(effects: &[f64]) -> f64 {
     let sum = |power: i32| effects.iter().map(|e| (e / largest).powi(power)).sum::<f64>();
     let kurtosis = n * sum(4) / sum(2).powi(2);
     let found = 2.0 * n / (kurtosis - 1.0);
-    if found > 0.0 { found.clamp(1.0, n - 1.0) } else { n - 1.0 }
+    if found > 0.0 {
+        found.clamp(1.0, n - 1.0)
+    } else {
+        n - 1.0
+    }
 }
 
 /// Says so where one unit does most of what is known about the error: then the data have heavy tails, for which intervals are too short.
@@ -256,14 +262,13 @@ impl Interval {
     /// The interval of the value multiplied by a positive factor.
     pub(crate) fn times(mut self, factor: f64) -> Self {
         (self.low, self.high) = (self.low * factor, self.high * factor);
-        self.standard_error = self.standard_error.map(|error| error * factor);
-        self.with_effects_times(factor)
+        self.with_error_times(factor)
     }
 
-    /// With what each unit does to the value.
-    pub(crate) fn with_effects(mut self, effects: Vec<f64>) -> Self {
-        self.effects = Some(effects.into());
-        self
+    /// With another standard error, to which the effects add up.
+    pub(crate) fn with_error_times(mut self, factor: f64) -> Self {
+        self.standard_error = self.standard_error.map(|error| error * factor);
+        self.with_effects_times(factor)
     }
 
     /// The interval cut to the range that the value can have.
@@ -320,10 +325,14 @@ pub(crate) fn of_share_over(values: &[f64], units: Units, level: f64) -> Option<
     match units {
         Units::Single(unit) => {
             let wilson = of_share(share, values.len(), unit, level)?;
-            Some(Interval {
-                standard_error: error.as_ref().and_then(|i| i.standard_error).or(wilson.standard_error),
-                effects: error.and_then(|i| i.effects),
-                ..wilson
+            Some(match error {
+                Some(error) => Interval {
+                    low: wilson.low,
+                    high: wilson.high,
+                    method: wilson.method,
+                    ..error
+                },
+                None => wilson,
             })
         }
         Units::Groups(..) => of_share_with(share, error?, values.len()),
@@ -349,7 +358,11 @@ pub(crate) fn of_paired_shares(before: &[bool], after: &[bool], units: Units, le
         Units::Groups(..) => {
             let groups = known(of_mean.as_ref()?) as f64;
             let alike = variance(lost, gained, 1.0) / of_mean.as_ref()?.standard_error?.powi(2);
-            let n = if alike.is_finite() && alike > 0.0 { alike } else { groups };
+            let n = if alike.is_finite() && alike > 0.0 {
+                alike
+            } else {
+                groups
+            };
             let quantile = t_quantile(0.5 + level / 2.0, groups - 1.0)?;
             (n, quantile, "Bonett-Price, effective sample size")
         }
@@ -357,14 +370,18 @@ pub(crate) fn of_paired_shares(before: &[bool], after: &[bool], units: Units, le
     let (lost, gained) = (lost * n, gained * n);
     let centre = (lost - gained) / (n + 2.0);
     let reach = quantile * variance(lost + 1.0, gained + 1.0, n + 2.0).sqrt();
+    let error = variance(lost, gained, n).sqrt();
+    // Student's error divides by n − 1.
+    let scale = |i: &Interval| i.standard_error.filter(|e| *e > 0.0).map_or(0.0, |e| error / e);
+    let effects = of_mean.and_then(|i| Some((scale(&i), i.effects?)));
     Some(Interval {
         low: (centre - reach).max(-1.0),
         high: (centre + reach).min(1.0),
         level,
-        standard_error: Some(variance(lost, gained, n).sqrt()),
+        standard_error: Some(error),
         unit: units.name(),
         method,
-        effects: of_mean.and_then(|i| i.effects),
+        effects: effects.map(|(scale, effects)| effects.iter().map(|e| scale * e).collect()),
     })
 }
 

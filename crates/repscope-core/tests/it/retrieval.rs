@@ -8,7 +8,8 @@ use crate::common::{Draw, numbers, product, space};
 use repscope_core::metrics::Invariance;
 use repscope_core::run::{Driver, Order};
 use repscope_core::{
-    Analysis, Direction, LabelSet, Labels, MetricId, Results, Retrieval, Score, SearchInterval, Similarity, Space, Spec, retrieve,
+    Analysis, Direction, LabelSet, Labels, MetricId, Results, Retrieval, Score, SearchInterval, Similarity, Space,
+    Spec, retrieve,
 };
 
 const MODEL: &str = "model";
@@ -454,8 +455,12 @@ fn beyond_f64_throughout_the_answer_has_the_same_bits_in_every_order_of_work() {
 }
 
 #[test]
-fn intervals_over_queries_are_students() {
-    let results = run(&two_views(50, 4, 13), &spec(&[4]));
+fn intervals_over_queries_in_a_gallery_are_students() {
+    let gallery = Spec {
+        search_interval: SearchInterval::Gallery,
+        ..spec(&[4])
+    };
+    let results = run(&two_views(50, 4, 13), &gallery);
     let score: &Score = results.score(MODEL, "label_precision.text2sensor@4").expect("a score");
     assert_eq!(
         (score.unit.as_deref(), score.method.as_deref()),
@@ -541,7 +546,10 @@ fn what_a_target_does_is_what_leaving_it_out_does() {
             continue;
         }
         let effects = score.effects.as_ref().expect("effects of queries and targets");
-        assert_eq!((effects.len(), score.unit.as_deref()), (75, Some("queries and targets")));
+        assert_eq!(
+            (effects.len(), score.unit.as_deref()),
+            (75, Some("queries and targets"))
+        );
         let replicates: Vec<f64> = without.iter().map(|results| value(results, &score.metric)).collect();
         let centre = replicates.iter().sum::<f64>() / 45.0;
         let expected: Vec<f64> = replicates.iter().map(|r| centre - r).collect();
@@ -551,14 +559,19 @@ fn what_a_target_does_is_what_leaving_it_out_does() {
         let scale = product(targets, &expected) / product(&expected, &expected);
         assert!(scale > 0.0 && scale <= 1.0 + 1e-9, "{}: {scale}", score.metric);
         for (found, expected) in targets.iter().zip(&expected) {
-            assert!((found - scale * expected).abs() < 1e-9, "{}: {found} and {expected}", score.metric);
+            assert!(
+                (found - scale * expected).abs() < 1e-9,
+                "{}: {found} and {expected}",
+                score.metric
+            );
         }
         let squares = product(effects, effects);
         let error = score.standard_error.expect("an error");
         assert!((squares.sqrt() / error - 1.0).abs() < 1e-9, "{}", score.metric);
         checked += 1;
     }
-    assert_eq!(checked, 2 * 7 + 3);
+    // Precision, its macro and both normalized, recall and its macro, hit rate and nDCG at two K; and three of the whole ranking.
+    assert_eq!(checked, 2 * 8 + 3);
 }
 
 #[test]
@@ -568,12 +581,19 @@ fn the_interval_of_a_gallery_is_students_over_queries() {
         ..spec(&[4])
     };
     let (of_gallery, of_population) = (run(&two_samples(), &gallery), run(&two_samples(), &spec(&[4])));
-    for id in ["label_precision.text2sensor@4", "map_at_r.text2sensor", "mrr.text2sensor"] {
-        let [narrow, wide] = [&of_gallery, &of_population].map(|results| results.score(MODEL, id).expect("a score").clone());
+    for id in [
+        "label_precision.text2sensor@4",
+        "map_at_r.text2sensor",
+        "mrr.text2sensor",
+    ] {
+        let [narrow, wide] =
+            [&of_gallery, &of_population].map(|results| results.score(MODEL, id).expect("a score").clone());
         assert_eq!(narrow.value, wide.value);
-        assert_eq!((narrow.unit.as_deref(), narrow.effects.as_ref().map(|e| e.len())), (Some("queries"), Some(30)));
-        let reach = |score: &Score| score.interval.map_or(0.0, |[low, high]| high - low);
-        assert!(reach(&narrow) < reach(&wide), "{id}");
+        assert_eq!(
+            (narrow.unit.as_deref(), narrow.effects.as_ref().map(|e| e.len())),
+            (Some("queries"), Some(30))
+        );
+        assert!(narrow.standard_error <= wide.standard_error, "{id}");
     }
 }
 
@@ -583,29 +603,45 @@ fn classes(rows: usize, seed: u64) -> (Arc<Space>, Vec<String>) {
     let labels: Vec<usize> = (0..rows).map(|_| draw.below(3)).collect();
     let value = |at: usize| centres[labels[at / 4] * 4 + at % 4];
     let values = (0..rows * 4).map(|at| value(at) + draw.normal()).collect();
-    (Arc::new(space("sensor", 4, values)), labels.iter().map(usize::to_string).collect())
+    (
+        Arc::new(space("sensor", 4, values)),
+        labels.iter().map(usize::to_string).collect(),
+    )
 }
 
 #[test]
 fn intervals_cover_the_population_of_queries_and_targets() {
     // A space that searches itself, and one that searches another of other rows.
     for is_self in [true, false] {
-        let ids = ["label_precision", "r_precision", "map_at_r", "mrr", "label_hit", "label_recall", "label_ndcg"];
+        let ids = [
+            "label_precision",
+            "r_precision",
+            "map_at_r",
+            "mrr",
+            "label_hit",
+            "label_recall",
+            "label_ndcg",
+        ];
         let mut found: Vec<Vec<Score>> = vec![Vec::new(); ids.len()];
         for seed in 0..250 {
             let (targets, names) = classes(90, 1000 + seed);
             let mut retrieval = of(vec![targets], &names, &[(0, 0)]);
             if !is_self {
                 let (queries, others) = classes(90, 5000 + seed);
-                retrieval.spaces.insert(0, Arc::new(space("text", 4, numbers(&queries))));
-                retrieval.label_sets[0].of_space.insert(0, Arc::new(Labels::new(&others)));
+                retrieval
+                    .spaces
+                    .insert(0, Arc::new(space("text", 4, numbers(&queries))));
+                retrieval.label_sets[0]
+                    .of_space
+                    .insert(0, Arc::new(Labels::new(&others)));
                 retrieval.is_aligned = vec![false; 2];
                 retrieval.directions = vec![Direction { query: 0, target: 1 }];
             }
             let results = run(&retrieval, &spec(&[5]));
             let direction = if is_self { "sensor2sensor" } else { "text2sensor" };
             for (id, found) in ids.iter().zip(&mut found) {
-                let is_it = |s: &&Score| s.metric == format!("{id}.{direction}") || s.metric == format!("{id}.{direction}@5");
+                let is_it =
+                    |s: &&Score| s.metric == format!("{id}.{direction}") || s.metric == format!("{id}.{direction}@5");
                 found.push(results.scores.iter().find(is_it).expect("a score").clone());
             }
         }

@@ -113,7 +113,11 @@ impl Job<'_> {
         }
 
         // Ranks of relevant targets farther behind change little, and are not followed.
-        let mut ranks = order.iter().enumerate().filter(|(_, j)| is_relevant(j)).map(|(place, _)| place);
+        let mut ranks = order
+            .iter()
+            .enumerate()
+            .filter(|(_, j)| is_relevant(j))
+            .map(|(place, _)| place);
         if let Some(first) = ranks.next() {
             let reciprocal = 1.0 / (first + 1) as f64;
             for &j in order[..first].iter().filter(|j| is_other(**j)) {

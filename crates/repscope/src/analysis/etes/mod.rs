@@ -467,7 +467,9 @@ fn groups(options: &Etes, reader: &mut Reader) -> Result<(Groups, Option<Arc<Lab
     let units = match (&options.units, &options.groups) {
         (None, None) => None,
         (None, Some(source)) => Some(Arc::new(reader.labels(&source.place()?)?)),
-        (Some(_), Some(source)) => bail!("`units` and `groups` = {source} both say what intervals are over; give one of them"),
+        (Some(_), Some(source)) => {
+            bail!("`units` and `groups` = {source} both say what intervals are over; give one of them")
+        }
         (Some(name), None) => match groups.iter().find(|(other, _)| other == name) {
             Some((_, labels)) => Some(labels.clone()),
             None => bail!(

@@ -18,7 +18,9 @@ fn is_names(source: &Source) -> bool {
 /// The groups of stored predictions.
 pub fn stored(source: &Source, reader: &mut Reader) -> Result<Labels> {
     if is_names(source) {
-        bail!("`groups` = {NAMES} looks at the file names of images, and stored predictions have none; give a file with one group per sample");
+        bail!(
+            "`groups` = {NAMES} looks at the file names of images, and stored predictions have none; give a file with one group per sample"
+        );
     }
     reader.labels(&source.place()?)
 }
@@ -30,7 +32,9 @@ pub fn of_images(source: &Source, tree: &Tree, reader: &mut Reader) -> Result<La
         let groups = Labels::new(&names);
         if groups.classes() < 2 {
             let (images, group) = (names.len(), names.first().unwrap_or(&""));
-            bail!("`groups` = {NAMES}: all {images} images are of one group, `{group}`; give a file with one group per image");
+            bail!(
+                "`groups` = {NAMES}: all {images} images are of one group, `{group}`; give a file with one group per image"
+            );
         }
         return Ok(groups);
     }

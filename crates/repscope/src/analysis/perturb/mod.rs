@@ -298,7 +298,11 @@ fn from_predictions(folder: &Path, options: &Perturb) -> Result<Scored> {
         bail!("{}: there is no such folder of predictions", folder.display());
     }
     let mut reader = Reader::new(&[]);
-    let groups = options.groups.as_ref().map(|source| groups::stored(source, &mut reader)).transpose()?;
+    let groups = options
+        .groups
+        .as_ref()
+        .map(|source| groups::stored(source, &mut reader))
+        .transpose()?;
     let (data, suffix) = stored::read(folder, &options.classes, groups, &mut reader)?;
     if data.sets.is_empty() {
         reader.warnings.push(format!(
@@ -338,7 +342,9 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
     // Everything that will be needed is looked for before anything is computed.
     let mut reader = Reader::new(&[]);
     let groups = options.groups.as_ref();
-    let groups = groups.map(|source| groups::of_images(source, &tree, &mut reader)).transpose()?;
+    let groups = groups
+        .map(|source| groups::of_images(source, &tree, &mut reader))
+        .transpose()?;
     let files = match &options.perturbation_dir {
         None => None,
         Some(folder) => Some(InFiles::open(folder, suffix, &tree, &maskings)?),

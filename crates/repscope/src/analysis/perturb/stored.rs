@@ -154,7 +154,9 @@ fn in_order(groups: Labels, order: Option<&Vec<usize>>) -> Result<Labels> {
     match order {
         Some(order) if order.len() != groups.rows() => {
             let (given, samples) = (groups.rows(), order.len());
-            bail!("`groups` has {given} groups but there are {samples} samples; give one per sample, in the order of {LABELS}")
+            bail!(
+                "`groups` has {given} groups but there are {samples} samples; give one per sample, in the order of {LABELS}"
+            )
         }
         Some(order) => Ok(groups.select(order)),
         None => Ok(groups),

@@ -16,7 +16,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use repscope_core::{
-    Analysis as Kind, LabelSet, Labels, Metric, Results, Retrieval as Asked, SearchInterval, Similarity, Space, Spec, retrieve,
+    Analysis as Kind, LabelSet, Labels, Metric, Results, Retrieval as Asked, SearchInterval, Similarity, Space, Spec,
+    retrieve,
 };
 use repscope_io::{Array, Pool};
 use serde::{Deserialize, Serialize};
@@ -426,11 +427,15 @@ fn read_groups(
         return Ok(Vec::new());
     }
     let shared = files.iter().find(|file| file.space.is_none());
-    let shared = shared.map(|file| orders.labels(GROUPS, reader.labels(&file.place)?)).transpose()?;
+    let shared = shared
+        .map(|file| orders.labels(GROUPS, reader.labels(&file.place)?))
+        .transpose()?;
     let shared = shared.map(Arc::new);
     let mut groups = Vec::new();
     for space in spaces {
-        let own = files.iter().find(|file| file.space.as_deref() == Some(space.name.as_str()));
+        let own = files
+            .iter()
+            .find(|file| file.space.as_deref() == Some(space.name.as_str()));
         groups.push(match own {
             Some(file) => Some(Arc::new(orders.labels(&space.name, reader.labels(&file.place)?)?)),
             None if has_own_labels(labels, &space.name) => None,

@@ -137,7 +137,10 @@ pub fn groups(options: &Retrieval, spaces: &[NamedSpace]) -> Result<Vec<GroupFil
     let mut files: Vec<GroupFile> = Vec::new();
     for given in &options.groups {
         let (space, place) = split(given)?;
-        if let Some(name) = space.as_deref().filter(|name| *name != PROTOTYPE && !spaces.iter().any(|s| s.name == *name)) {
+        if let Some(name) = space
+            .as_deref()
+            .filter(|name| *name != PROTOTYPE && !spaces.iter().any(|s| s.name == *name))
+        {
             let known: Vec<&str> = spaces.iter().map(|s| s.name.as_str()).collect();
             bail!("`groups` names the space `{name}`, but the spaces are {}", list(&known));
         }
