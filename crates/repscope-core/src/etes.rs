@@ -62,7 +62,7 @@ impl<'a> Decoded<'a> {
     /// The units that all samples are resampled over.
     pub(crate) fn units(&self) -> Units<'a> {
         match &self.data.units {
-            Some(units) => Units::Groups(units.codes(), "units"),
+            Some(units) => Units::Groups(units.codes(), "groups"),
             None => Units::Single("samples"),
         }
     }

@@ -87,5 +87,7 @@ pub use retrieve::retrieve;
 pub use score::{
     Better, Breakdown, ClassColumn, Curve, Difference, Interval, NameColumn, NumberColumn, SampleTable, Score,
 };
-pub use spec::{ClidSpec, ClusterCount, Distance, EtesSpec, IdNorm, Mcr2Spec, Similarity, Spec, UnitLength};
+pub use spec::{
+    ClidSpec, ClusterCount, Distance, EtesSpec, IdNorm, Mcr2Spec, SearchInterval, Similarity, Spec, UnitLength,
+};
 pub use stats::{adjust, compare, keep_best};

@@ -8,7 +8,7 @@ use crate::results::Results;
 use crate::run::Driver;
 use crate::score::Interval;
 use crate::spec::Spec;
-use crate::stats::interval;
+use crate::stats::interval::{self, Units};
 
 /// Which samples are right, without and with perturbation.
 pub(crate) struct Perturbed<'a> {
@@ -59,13 +59,39 @@ impl Tally {
         (self.both + self.gained) as f64 / self.n as f64
     }
 
+    /// The share of the accuracy that is lost; none where there is none to lose.
+    pub(crate) fn relative(&self) -> Option<f64> {
+        let before = self.both + self.lost;
+        (before > 0).then(|| (self.lost as f64 - self.gained as f64) / before as f64)
+    }
+
     /// By how much the accuracy falls.
     pub(crate) fn drop(&self) -> f64 {
         (self.lost as f64 - self.gained as f64) / self.n as f64
     }
+}
 
-    pub(crate) fn interval(&self, level: f64) -> Option<Interval> {
-        interval::of_paired_shares(self.lost, self.gained, self.n, "samples", level)
+impl<'a> Perturbed<'a> {
+    /// What samples are resampled over.
+    pub(crate) fn units(&self) -> Units<'a> {
+        match &self.data.groups {
+            Some(groups) => Units::Groups(groups.codes(), "groups"),
+            None => Units::Single("samples"),
+        }
+    }
+
+    /// The interval of a share of all samples.
+    pub(crate) fn of_share(&self, right: &[bool]) -> Option<Interval> {
+        let values: Vec<f64> = right.iter().map(|&is_right| f64::from(u8::from(is_right))).collect();
+        let interval = interval::of_share_over(&values, self.units(), self.spec.level)?;
+        Some(match self.units() {
+            // The usual error of a proportion divides by n.
+            Units::Single(_) => {
+                let n = right.len() as f64;
+                interval.with_error_times(((n - 1.0) / n).sqrt())
+            }
+            Units::Groups(..) => interval,
+        })
     }
 }
 
@@ -169,6 +195,7 @@ mod tests {
                 baseline: vec![0, 1],
             }],
             sets: Vec::new(),
+            groups: None,
         };
         let driver = Driver::silent(Order::Serial);
         let results = perturb("m", &data, &[&metric], &Spec::default(), &driver).expect("valid");

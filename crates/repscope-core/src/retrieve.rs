@@ -3,13 +3,13 @@
 
 use crate::data::{Direction, LabelSet, Labels, Retrieval};
 use crate::error::{Result, refuse_if};
-use crate::kernels::rankings::{self, Job, Rankings, Relevance, Standing, rank, rank_both};
+use crate::kernels::rankings::{self, Influence, Job, Rankings, Relevance, Standing, rank, rank_both};
 use crate::kernels::similarity::{Products, Side, Way};
-use crate::metrics::{Metric, Part, Work};
+use crate::metrics::{Metric, Part, Work, discount};
 use crate::plan::memory;
 use crate::results::Results;
 use crate::run::Driver;
-use crate::spec::{Similarity, Spec};
+use crate::spec::{SearchInterval, Similarity, Spec};
 
 /// A direction of a retrieval with what its queries found.
 pub(crate) struct Ranked<'a> {
@@ -27,8 +27,60 @@ pub(crate) struct Ranked<'a> {
     pub(crate) is_paired: bool,
     /// The distance between the means of the unit-length rows of both sides.
     pub(crate) gap: f64,
+    pub(crate) units: SearchUnits,
     pub(crate) rankings: Rankings,
     pub(crate) sets: Vec<RankedSet>,
+}
+
+/// What queries and targets are resampled over: rows, or the groups that they come in.
+#[derive(Debug, Clone)]
+pub(crate) struct SearchUnits {
+    /// The unit of each query and of each target. Where both sides are the same samples, or of the same groups, a unit has both.
+    pub(crate) codes: [Vec<u32>; 2],
+    pub(crate) count: usize,
+    /// What they are called, and those of the queries alone.
+    pub(crate) name: &'static str,
+    pub(crate) of_queries: &'static str,
+}
+
+impl SearchUnits {
+    fn new(retrieval: &Retrieval, direction: Direction) -> Self {
+        let rows = [direction.query, direction.target].map(|space| retrieval.spaces[space].rows());
+        let groups = [direction.query, direction.target].map(|space| retrieval.groups_of(space));
+        let one_by_one = |from: usize, rows: usize| (from as u32..(from + rows) as u32).collect::<Vec<u32>>();
+        let (codes, name, of_queries) = match groups {
+            [Some(queries), Some(targets)] => {
+                let joint = joint_codes(queries, targets).1;
+                (joint, "groups", "groups")
+            }
+            [Some(groups), None] => {
+                let codes = [groups.codes().to_vec(), one_by_one(groups.classes(), rows[1])];
+                (codes, "groups and targets", "groups")
+            }
+            [None, Some(groups)] => {
+                let of_groups = groups.codes().iter().map(|code| code + rows[0] as u32);
+                (
+                    [one_by_one(0, rows[0]), of_groups.collect()],
+                    "queries and groups",
+                    "queries",
+                )
+            }
+            [None, None] if direction.query == direction.target || retrieval.is_paired(direction) => {
+                ([0, 1].map(|side| one_by_one(0, rows[side])), "rows", "queries")
+            }
+            [None, None] => {
+                let codes = [one_by_one(0, rows[0]), one_by_one(rows[0], rows[1])];
+                (codes, "queries and targets", "queries")
+            }
+        };
+        let largest = codes.iter().flatten().max();
+        SearchUnits {
+            count: largest.map_or(0, |&code| code as usize + 1),
+            codes,
+            name,
+            of_queries,
+        }
+    }
 }
 
 /// What the queries found, seen through one set of labels.
@@ -36,6 +88,8 @@ pub(crate) struct RankedSet {
     name: Option<String>,
     pub(crate) relevance: Relevance,
     pub(crate) standings: Vec<Standing>,
+    /// By target, what leaving it out does to R-precision, MAP@R and reciprocal ranks of all queries; empty where that is not asked.
+    pub(crate) pulls: Vec<[f64; 3]>,
     /// The queries that have a relevant target. The others have no score.
     pub(crate) counted: Vec<usize>,
     /// For each K: the relevant targets among the first K of each query that counts, and their discounted gain.
@@ -103,12 +157,13 @@ pub fn retrieve(retrievals: &[Retrieval], metrics: &[&Metric], spec: &Spec, driv
         };
         // What the opposite of an earlier direction found already.
         let mut found: Vec<(usize, Rankings)> = Vec::new();
+        let influences: Vec<Option<Influence>> = retrieval.directions.iter().map(|d| search.influence(*d)).collect();
         for number in 0..retrieval.directions.len() {
             let rankings = match found.iter().position(|(n, _)| *n == number) {
                 Some(place) => found.swap_remove(place).1,
-                None => search.rank(number, &mut found),
+                None => search.rank(number, &influences, &mut found),
             };
-            let ranked = search.ranked(retrieval.directions[number], rankings);
+            let ranked = search.ranked(retrieval.directions[number], rankings, influences[number].as_ref());
             answer.warnings.extend(advice(&ranked));
             for metric in metrics {
                 let Work::Ranking(_, compute) = metric.work else {
@@ -134,25 +189,37 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// Ranks the targets of a direction. Where its opposite comes later, that is found as well and put aside.
-    fn rank(&self, number: usize, found: &mut Vec<(usize, Rankings)>) -> Rankings {
+    fn rank(&self, number: usize, influences: &[Option<Influence>], found: &mut Vec<(usize, Rankings)>) -> Rankings {
         let directions = &self.retrieval.directions;
         let direction = directions[number];
         let is_opposite = |d: &Direction| d.query == direction.target && d.target == direction.query;
         let later = (number + 1..directions.len()).find(|&n| is_opposite(&directions[n]));
         let relevances = self.read(direction);
-        let job = self.job(direction, &relevances);
+        let job = self.job(direction, &relevances, influences[number].as_ref());
         let Some(later) = later.filter(|_| !job.is_self) else {
             return rank(&job, self.driver);
         };
         let of_opposite = self.read(directions[later]);
-        let opposite = self.job(directions[later], &of_opposite);
+        let opposite = self.job(directions[later], &of_opposite, influences[later].as_ref());
         let memory = self.spec.memory.unwrap_or(u64::MAX);
         let [rankings, others] = rank_both([&job, &opposite], memory, self.driver);
         found.push((later, others));
         rankings
     }
 
-    fn job<'b>(&'b self, direction: Direction, relevances: &'b [Relevance]) -> Job<'b> {
+    /// Where effects of targets on standings are added up, if anything asks for them.
+    fn influence(&self, direction: Direction) -> Option<Influence> {
+        let is_asked = self.part == Part::Whole && self.spec.search_interval == SearchInterval::Population;
+        let units = || SearchUnits::new(self.retrieval, direction).codes;
+        is_asked.then(|| Influence::new(units(), self.retrieval.label_sets.len()))
+    }
+
+    fn job<'b>(
+        &'b self,
+        direction: Direction,
+        relevances: &'b [Relevance],
+        influence: Option<&'b Influence>,
+    ) -> Job<'b> {
         let products = Products::new(&self.sides[direction.query], &self.sides[direction.target]);
         let is_self = direction.query == direction.target;
         let largest = self.spec.retrieval_k.iter().copied().max().unwrap_or(1);
@@ -165,7 +232,9 @@ impl<'a> Search<'a> {
             },
             relevances,
             is_self,
-            depth: largest.min(products.target.space.rows() - usize::from(is_self)),
+            // And the next one, which takes the place of a target that is left out.
+            depth: (largest + 1).min(products.target.space.rows() - usize::from(is_self)),
+            influence,
         }
     }
 
@@ -184,7 +253,7 @@ impl<'a> Search<'a> {
     }
 
     /// A direction with what its queries found.
-    fn ranked(&self, direction: Direction, mut rankings: Rankings) -> Ranked<'a> {
+    fn ranked(&self, direction: Direction, mut rankings: Rankings, influence: Option<&Influence>) -> Ranked<'a> {
         let (query, target) = (&self.sides[direction.query], &self.sides[direction.target]);
         let is_self = direction.query == direction.target;
         let relevances = self.relevances(direction);
@@ -203,16 +272,19 @@ impl<'a> Search<'a> {
             } else {
                 gap(query, target, self.spec, self.driver)
             },
+            units: SearchUnits::new(self.retrieval, direction),
             rankings,
             sets: Vec::new(),
         };
-        for ((relevance, standings), set) in relevances.into_iter().zip(standings).zip(&self.retrieval.label_sets) {
+        let sets = relevances.into_iter().zip(standings).zip(&self.retrieval.label_sets);
+        for (number, ((relevance, standings), set)) in sets.enumerate() {
             let counted = (0..ranked.queries).filter(|&q| relevance.relevant(relevance.queries[q] as usize) > 0);
             let mut set = RankedSet {
                 name: set.name.clone(),
                 counted: counted.collect(),
                 relevance,
                 standings,
+                pulls: influence.map_or(Vec::new(), |influence| influence.sums(number)),
                 hits: Vec::new(),
                 gains: Vec::new(),
             };
@@ -226,19 +298,22 @@ impl<'a> Search<'a> {
 /// The labels of both sides under common codes: a label is the same where its name is.
 fn relevance(set: &LabelSet, direction: Direction, is_self: bool) -> Relevance {
     let (queries, targets) = (&set.of_space[direction.query], &set.of_space[direction.target]);
+    let (names, [queries, targets]) = joint_codes(queries, targets);
+    Relevance::new(names, queries, targets, is_self)
+}
+
+/// The classes of two sides under common codes, by name.
+fn joint_codes(queries: &Labels, targets: &Labels) -> (Vec<String>, [Vec<u32>; 2]) {
     let joint = Labels::new(&[queries.names(), targets.names()].concat());
     let (of_queries, of_targets) = joint.codes().split_at(queries.classes());
     let codes = |labels: &Labels, joint: &[u32]| labels.codes().iter().map(|&c| joint[c as usize]).collect();
-    Relevance::new(
+    (
         joint.names().to_vec(),
-        codes(queries, of_queries),
-        codes(targets, of_targets),
-        is_self,
+        [codes(queries, of_queries), codes(targets, of_targets)],
     )
 }
 
 fn count_hits(ranked: &Ranked, set: &mut RankedSet) {
-    let discount = |i: usize| 1.0 / ((i + 2) as f64).log2();
     let discounts: Vec<f64> = (0..ranked.rankings.depth).map(discount).collect();
     for &k in &ranked.spec.retrieval_k {
         let k = ranked.effective(k);
@@ -336,7 +411,7 @@ fn check_memory(retrieval: &Retrieval, spec: &Spec) -> Result<()> {
     let largest = spec.retrieval_k.iter().copied().max().unwrap_or(1);
     for &direction in &retrieval.directions {
         let (query, target) = (&retrieval.spaces[direction.query], &retrieval.spaces[direction.target]);
-        let depth = largest.min(target.rows());
+        let depth = (largest + 1).min(target.rows());
         let sets = retrieval.label_sets.iter();
         let counts = sets.flat_map(|set| set.of_space[direction.target].counts());
         let matter = counts.max().unwrap_or(0).max(depth);
@@ -376,6 +451,7 @@ mod tests {
             }],
             spaces: vec![space.into()],
             is_aligned: vec![true],
+            groups: Vec::new(),
             directions: vec![Direction { query: 0, target: 0 }],
         };
         let driver = Driver::silent(Order::Serial);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::{MetricId, Output};
+use crate::stats::interval::heavy_tails;
 
 /// Which way a score is better, where the literature agrees on one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,7 +121,8 @@ impl Score {
         }
     }
 
-    /// Adds an interval; one that is not finite is left out.
+    /// Adds an interval, cut to the declared range of the score; one that is not finite is left out. Heavy tails are noted, except for
+    /// scores that are bounded on both sides: what a row can do to them is bounded, too.
     pub fn with_interval(mut self, interval: Option<Interval>) -> Self {
         if let Some(i) = interval.filter(|i| i.low.is_finite() && i.high.is_finite() && self.value.is_some()) {
             self.interval = Some([i.low, i.high]);
@@ -129,9 +131,23 @@ impl Score {
             self.unit = Some(i.unit.to_string());
             self.method = Some(i.method.to_string());
             self.effects = i.effects.filter(|effects| effects.iter().all(|e| e.is_finite()));
+            let [least, most] = self.bounds();
+            // Rounding may bring the value itself a last digit beyond its range.
+            let value = self.value.unwrap_or(least);
+            self.interval = Some([i.low, i.high].map(|end| end.clamp(least.min(value), most.max(value))));
+            let tails = self.effects.as_ref().and_then(|e| heavy_tails(e, i.unit));
             self.widen_at_bound(i.level);
+            if let Some(tails) = tails.filter(|_| !(least.is_finite() && most.is_finite())) {
+                self = self.with_note(tails);
+            }
         }
         self
+    }
+
+    /// The ends of the declared range; infinite where it is open or depends on options or data.
+    fn bounds(&self) -> [f64; 2] {
+        let open = [f64::NEG_INFINITY, f64::INFINITY];
+        self.metric.output().map_or(open, Output::bounds)
     }
 
     /// Finite data do not prove a value at the end of its range. Where no unit varies there, the interval reaches to the largest
@@ -141,9 +157,7 @@ impl Score {
         let (Some(value), Some([low, high])) = (self.value, self.interval) else {
             return;
         };
-        let Some([least, most]) = self.metric.output().map(Output::bounds) else {
-            return;
-        };
+        let [least, most] = self.bounds();
         if !(least.is_finite() && most.is_finite()) {
             return;
         }
@@ -153,7 +167,12 @@ impl Score {
         if !is_same(low, high) || !(is_at_most || is_same(value, least)) {
             return;
         }
-        let units = self.effects.as_ref().map_or(self.n, |effects| effects.len()).max(1);
+        // Where queries and targets both vary, the value is a mean over queries.
+        let units = self
+            .effects
+            .as_ref()
+            .map_or(self.n, |effects| effects.len().min(self.n))
+            .max(1);
         let departure = (most - least) * (1.0 - (1.0 - level).powf(1.0 / units as f64));
         self.interval = Some(if is_at_most {
             [value - departure, value]
@@ -172,9 +191,10 @@ impl Score {
         self
     }
 
-    /// Adds a note.
+    /// Adds a note, behind those that are there.
     pub fn with_note(mut self, note: impl Into<String>) -> Self {
-        self.note = Some(note.into());
+        let note = note.into();
+        self.note = Some(self.note.map_or(note.clone(), |known| format!("{known}; {note}")));
         self
     }
 }
@@ -349,7 +369,7 @@ mod tests {
                 method: "influence",
                 effects: Some(vec![0.0; units].into()),
             };
-            Score::number("trustworthiness@5", value, 9).with_interval(Some(interval))
+            Score::number("trustworthiness@5", value, 9000).with_interval(Some(interval))
         };
         // 1 − 0.05^(1/10) = 0.25887, 1 − 0.05^(1/1000) = 0.0029912.
         let [low, high] = at(1.0, 10).interval.expect("an interval");

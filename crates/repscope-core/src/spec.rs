@@ -25,6 +25,16 @@ pub enum Similarity {
     Dot,
 }
 
+/// What the intervals of a retrieval speak about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SearchInterval {
+    /// Other queries and other targets of the same kind.
+    Population,
+    /// Other queries in the same gallery of targets.
+    Gallery,
+}
+
 /// How many clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -224,6 +234,8 @@ pub struct Spec {
     pub retrieval_k: Vec<usize>,
     /// How a retrieval compares rows.
     pub similarity: Similarity,
+    /// What the intervals of a retrieval speak about.
+    pub search_interval: SearchInterval,
     /// The exponent of alignment, mean ‖x − y‖^alpha.
     pub alpha: f64,
     /// The steps of CLID.
@@ -253,6 +265,7 @@ impl Default for Spec {
             discard: 0.1,
             retrieval_k: vec![10, 50, 100],
             similarity: Similarity::Cosine,
+            search_interval: SearchInterval::Population,
             alpha: 2.0,
             clid: ClidSpec::SPEC,
             mcr2: Mcr2Spec::default(),

@@ -84,7 +84,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             });
         }
     }
-    let data = Perturbation { heads, sets };
+    let data = Perturbation {
+        heads,
+        sets,
+        groups: None,
+    };
     let driver = Driver::silent(Order::Parallel);
     let results = perturb(
         "resnet50",

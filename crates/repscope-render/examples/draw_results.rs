@@ -161,6 +161,7 @@ fn of_halves(files: &mut Files, spec: &Spec) -> Outcome<Results> {
         model: "embeddings".to_string(),
         spaces: vec![left?, right?],
         is_aligned: vec![true, true],
+        groups: Vec::new(),
         label_sets: sets
             .iter()
             .map(|(name, path)| {

@@ -231,6 +231,7 @@ fn retrieval(options: &args::Retrieval) -> Result<Value> {
         model: "bench".to_string(),
         spaces,
         is_aligned: vec![true, true],
+        groups: Vec::new(),
         label_sets: vec![LabelSet {
             name: None,
             of_space: vec![labels.clone(), labels],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! What a classifier says about samples, as they are and perturbed.
 
+use super::Labels;
 use crate::error::{Error, Result, refuse_if};
 
 /// The predictions of one model for the same samples, without and with perturbation.
@@ -10,6 +11,8 @@ pub struct Perturbation {
     pub heads: Vec<Head>,
     /// The same samples perturbed in several ways.
     pub sets: Vec<PerturbedSet>,
+    /// The group of each sample, where samples come in groups (a recording, a patient): intervals are then over groups.
+    pub groups: Option<Labels>,
 }
 
 /// One question that the model answers for every sample.
@@ -72,6 +75,14 @@ impl Perturbation {
             })?;
             check_apart("heads", &head.name, self.heads[..place].iter().map(|other| &other.name))?;
             head.check(first)?;
+        }
+        if let Some(groups) = &self.groups {
+            let (given, samples) = (groups.rows(), self.samples());
+            refuse_if(given != samples, || {
+                format!(
+                    "the groups are {given} but there are {samples} samples; give one per sample, in the same order"
+                )
+            })?;
         }
         for (place, set) in self.sets.iter().enumerate() {
             set.check(&self.heads)?;

@@ -35,6 +35,9 @@ pub struct Retrieval {
     pub is_aligned: Vec<bool>,
     /// One or more sets of labels.
     pub label_sets: Vec<LabelSet>,
+    /// For each space the group of each row, where rows come in groups (subjects, episodes, documents): rows of one group are not
+    /// independent, so intervals are over groups. Groups of the same name are the same in all spaces. Empty without groups.
+    pub groups: Vec<Option<Arc<Labels>>>,
     /// What to search.
     pub directions: Vec<Direction>,
 }
@@ -49,6 +52,11 @@ impl Retrieval {
     /// Whether row i of both spaces is the same sample, seen in two ways.
     pub fn is_paired(&self, direction: Direction) -> bool {
         direction.query != direction.target && self.is_aligned[direction.query] && self.is_aligned[direction.target]
+    }
+
+    /// The groups of the rows of a space.
+    pub(crate) fn groups_of(&self, space: usize) -> Option<&Labels> {
+        self.groups.get(space)?.as_deref()
     }
 
     /// Checks that the parts fit together.
@@ -106,6 +114,19 @@ impl Retrieval {
                 right: format!("`{}`", other.name()),
                 right_rows: other.rows(),
             });
+        }
+        if !self.groups.is_empty() && self.groups.len() != self.spaces.len() {
+            return Err(internal("the groups do not cover every space"));
+        }
+        for (space, groups) in self.spaces.iter().zip(&self.groups) {
+            if let Some(groups) = groups.as_ref().filter(|groups| groups.rows() != space.rows()) {
+                return Err(Error::RowMismatch {
+                    left: "the group array".to_string(),
+                    left_rows: groups.rows(),
+                    right: format!("`{}`", space.name()),
+                    right_rows: space.rows(),
+                });
+            }
         }
         for set in &self.label_sets {
             if set.of_space.len() != self.spaces.len() {

@@ -15,7 +15,10 @@
 
 mod both_ways;
 mod candidates;
+mod influence;
 mod one_way;
+
+pub(crate) use influence::{Influence, Pull};
 
 use super::similarity::{Products, Way};
 use crate::data::Space;
@@ -85,6 +88,8 @@ pub(crate) struct Standing {
     pub(crate) hits: u32,
     /// Mean over 1..R of precision(i)·relevant(i).
     pub(crate) average_precision: f64,
+    /// What leaving out a target does to these, where it is asked for.
+    pub(crate) pull: Pull,
 }
 
 /// What every query found.
@@ -132,6 +137,8 @@ pub(crate) struct Job<'a> {
     pub(crate) is_self: bool,
     /// How many targets are listed. Must not exceed the number of targets that a query can find.
     pub(crate) depth: usize,
+    /// Where what single targets do to the standings is added up, where it is asked for.
+    pub(crate) influence: Option<&'a Influence>,
 }
 
 /// What some queries found: their first targets, and their standings by set of labels.
@@ -139,15 +146,27 @@ struct Found {
     rows: Vec<u32>,
     targets: Vec<u32>,
     standings: Vec<Vec<Standing>>,
+    /// For each set, what each target does to the standings of these queries; nothing where it is not asked for.
+    sums: Vec<influence::Sums>,
 }
 
 impl Found {
-    fn new(sets: usize) -> Self {
+    fn new(job: &Job) -> Self {
+        let sums = |_| job.influence.map_or(Vec::new(), |_| vec![[0; 3]; job.targets()]);
         Found {
             rows: Vec::new(),
             targets: Vec::new(),
-            standings: vec![Vec::new(); sets],
+            standings: vec![Vec::new(); job.relevances.len()],
+            sums: (0..job.relevances.len()).map(sums).collect(),
         }
+    }
+
+    /// All queries are ranked: what targets did to them is added to the sums of all.
+    fn finished(mut self, job: &Job) -> Self {
+        if let Some(influence) = job.influence {
+            influence.add(&std::mem::take(&mut self.sums));
+        }
+        self
     }
 }
 
@@ -156,7 +175,7 @@ pub(crate) fn memory(queries: usize, space: &Space, depth: usize, needed: usize,
     let (n, d) = (space.rows(), space.columns());
     let at_once = one_way::queries_at_once(needed);
     let of_thread = at_once * (needed * 16 + 512 + d * 4);
-    (n * (d * 4 + 28) + queries * (depth * 4 + 16) + threads * of_thread) as u64
+    (n * (d * 4 + 52) + queries * (depth * 4 + 88) + threads * (of_thread + n * 24)) as u64
 }
 
 /// Ranks the targets of every query.
@@ -193,7 +212,10 @@ impl Job<'_> {
     /// How much of the ranking query `q` needs.
     fn needed(&self, q: usize) -> usize {
         let relevant = self.relevances.iter().map(|r| r.relevant_to(q));
-        relevant.max().unwrap_or(0).max(self.depth)
+        // Where one of the first R is left out, the next one takes its place.
+        let next = usize::from(self.influence.is_some());
+        let findable = self.targets() - usize::from(self.is_self);
+        (relevant.max().unwrap_or(0) + next).min(findable).max(self.depth)
     }
 
     /// All similarities in f64.
@@ -202,10 +224,10 @@ impl Job<'_> {
             .progress()
             .begin("queries", self.queries().div_ceil(FEWEST) as u64);
         let found = driver.blocks(self.queries(), FEWEST, |queries| {
-            let mut found = Found::new(self.relevances.len());
+            let mut found = Found::new(self);
             queries.for_each(|q| self.rank_directly(q, &mut found));
             driver.progress().advance(1);
-            found
+            found.finished(self)
         });
         let mut all = Rankings::new(self);
         found.into_iter().for_each(|found| all.put(found));
@@ -224,8 +246,10 @@ impl Job<'_> {
         order.sort_unstable_by(before);
         found.rows.push(q as u32);
         found.targets.extend_from_slice(&order[..self.depth]);
-        for (relevance, standings) in self.relevances.iter().zip(&mut found.standings) {
-            standings.push(standing(relevance, q, &order));
+        for set in 0..self.relevances.len() {
+            let mut standing = standing(&self.relevances[set], q, &order);
+            standing.pull = self.pull(set, q, &standing, &order[..self.needed(q)], found);
+            found.standings[set].push(standing);
         }
     }
 

@@ -2,10 +2,9 @@
 //! The spectrum of a space: eigenvalues of its covariance matrix, and what each row adds to it.
 //!
 //! With δ_i = x_i − mean, C = Σ_i δ_i δ_iᵀ / (N − 1) has eigenvalues λ, and the participation ratio is
-//! (Σ λ)² / Σ λ² = (tr C)² / ‖C‖²_F. Leaving out row i changes the scatter matrix S = (N − 1) C by one
-//! rank, S₋ᵢ = S − N/(N−1) δ_i δ_iᵀ, so with ‖δ_i‖² and δ_iᵀ C δ_i at hand the ratio without row i costs
-//! a few operations: an exact delete-one jackknife. The eigenvalues do not need what rows add, nor the other way round,
-//! so each is found only where it is needed.
+//! (Σ λ)² / Σ λ² = (tr C)² / ‖C‖²_F. The weight of row i adds δ_i δ_iᵀ to the scatter matrix S = (N − 1) C, so what a row does
+//! to the ratio follows from ‖δ_i‖² and δ_iᵀ C δ_i. The eigenvalues do not need what rows add, nor the other way round, so each is
+//! found only where it is needed.
 
 use std::sync::LazyLock;
 
@@ -24,9 +23,6 @@ use crate::run::Driver;
 
 /// Rows per task.
 const ROWS: usize = 256;
-
-/// Below this share of the whole variance, what is left without a row is rounding.
-const ROUNDING_SHARE: f64 = 1e-12;
 
 /// From this many rows on, δ_iᵀ C δ_i is in single precision: six digits of a change that is about 1/N of the ratio.
 const MANY: usize = 4096;
@@ -106,30 +102,13 @@ impl Spectrum {
         self.by_row.as_ref()
     }
 
-    /// The participation ratio without row `row`; `None` if the other rows are equal or there are fewer than two.
-    ///
-    /// A row that holds nearly all of the variance leaves few digits for the others; the result is kept
-    /// within its possible range, 1 to min(N − 2, D).
-    pub fn participation_ratio_without(&self, by_row: &ByRow, row: usize) -> Option<f64> {
-        if self.n < 3 {
-            return None;
-        }
-        // In units of C = S / (N − 1): the common factor of S₋ᵢ cancels in the ratio.
-        let n = self.n as f64;
-        let weight = n / (n - 1.0).powi(2);
-        let trace = self.trace;
-        let length = by_row.squares[row];
-        let trace_left = trace - weight * length;
-        if trace_left <= ROUNDING_SHARE * trace {
-            return None;
-        }
-        let squares = self.concentration * trace.powi(2);
-        let squares_left = squares - 2.0 * weight * by_row.forms[row] + (weight * length).powi(2);
-        let most = (self.n - 2).min(self.d) as f64;
-        // Written so that squares lost to rounding (0 or less) give the lower end and not a wild ratio.
-        let least_squares = trace_left.powi(2) / most;
-        let squares_left = squares_left.clamp(least_squares, trace_left.powi(2));
-        Some(trace_left.powi(2) / squares_left)
+    /// What each row does to the participation ratio R, as the derivative by its weight: 2R (‖δ_i‖² / Σ ‖δ‖² − δ_iᵀCδ_i / Σ δᵀCδ). `None`
+    /// if all rows are equal.
+    pub fn effects_on_participation_ratio(&self, by_row: &ByRow) -> Option<Vec<f64>> {
+        let ratio = self.participation_ratio()?;
+        let [squares, forms] = [&by_row.squares, &by_row.forms].map(|values| values.iter().sum::<f64>());
+        let parts = by_row.squares.iter().zip(&by_row.forms);
+        Some(parts.map(|(s, f)| 2.0 * ratio * (s / squares - f / forms)).collect())
     }
 }
 
@@ -256,12 +235,6 @@ mod tests {
         Spectrum::new(&Space::from_f64("z", n, d, values).unwrap(), true, &serial())
     }
 
-    impl Spectrum {
-        fn without(&self, row: usize) -> Option<f64> {
-            self.participation_ratio_without(self.by_row().unwrap(), row)
-        }
-    }
-
     fn assert_close(a: f64, b: f64, tolerance: f64) {
         assert!(
             (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1e-300),
@@ -333,16 +306,38 @@ mod tests {
     }
 
     #[test]
-    fn the_ratio_without_a_row_is_that_of_the_data_without_it() {
-        for (n, d) in [(3, 5), (20, 30), (30, 20), (40, 40), (41, 40), (600, 3)] {
+    fn what_a_row_does_to_the_ratio_is_the_derivative_by_its_weight() {
+        for (n, d) in [(20, 30), (30, 20), (40, 3)] {
             let values = correlated(n, d, 5.0);
-            let whole = spectrum(n, d, values.clone());
-            for row in [0, 1, n / 2, n - 1] {
-                let mut rest = values.clone();
-                rest.drain(row * d..(row + 1) * d);
-                let expected = spectrum(n - 1, d, rest).participation_ratio().unwrap();
-                assert_close(whole.without(row).unwrap(), expected, 1e-11);
+            let spectrum = spectrum(n, d, values.clone());
+            let found = spectrum
+                .effects_on_participation_ratio(spectrum.by_row().unwrap())
+                .unwrap();
+            let ratio_with = |row: usize, weight: f64| {
+                let weight_of = |i: usize| if i == row { weight } else { 1.0 };
+                let total: f64 = (0..n).map(weight_of).sum();
+                let mean = |a: usize| (0..n).map(|i| weight_of(i) * values[i * d + a]).sum::<f64>() / total;
+                let means: Vec<f64> = (0..d).map(mean).collect();
+                let entry = |a: usize, b: usize| {
+                    let term =
+                        |i: usize| weight_of(i) * (values[i * d + a] - means[a]) * (values[i * d + b] - means[b]);
+                    (0..n).map(term).sum::<f64>()
+                };
+                let trace: f64 = (0..d).map(|a| entry(a, a)).sum();
+                let squares: f64 = (0..d * d).map(|ab| entry(ab / d, ab % d).powi(2)).sum();
+                trace * trace / squares
+            };
+            for row in [0, n / 2, n - 1] {
+                let step = 1e-4;
+                let expected = (ratio_with(row, 1.0 + step) - ratio_with(row, 1.0 - step)) / (2.0 * step);
+                // Central differences err by about the square of the step.
+                assert!(
+                    (found[row] - expected).abs() < 1e-7,
+                    "{row}: {}, not {expected}",
+                    found[row]
+                );
             }
+            assert!(found.iter().sum::<f64>().abs() < 1e-10);
         }
     }
 
@@ -392,7 +387,7 @@ mod tests {
         for value in [0.0, 0.1, 1e6 + 0.1, 1e-30] {
             let s = spectrum(5, 3, vec![value; 15]);
             assert_eq!(s.participation_ratio(), None);
-            assert_eq!(s.without(2), None);
+            assert_eq!(s.effects_on_participation_ratio(s.by_row().unwrap()), None);
         }
         // Equal up to the last digit.
         let s = spectrum(2, 1, vec![1e6, 1e6_f64.next_up()]);
@@ -403,30 +398,13 @@ mod tests {
     }
 
     #[test]
-    fn one_odd_row_leaves_nothing_when_it_is_left_out() {
-        let s = spectrum(4, 2, vec![1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 7.0, -3.0]);
-        assert_close(s.participation_ratio().unwrap(), 1.0, 1e-14);
-        assert_eq!(s.without(3), None);
-        assert_close(s.without(0).unwrap(), 1.0, 1e-12);
-    }
-
-    #[test]
-    fn an_overwhelming_row_keeps_the_ratio_without_it_in_range() {
-        let mut values = correlated(20, 3, 0.0);
-        values[0] = 1e5;
-        let ratio = spectrum(20, 3, values).without(0).unwrap();
-        assert!((1.0..=3.0).contains(&ratio), "{ratio}");
-    }
-
-    #[test]
     fn one_row_has_no_spectrum_and_two_rows_have_one_direction() {
         let one = spectrum(1, 3, vec![1.0, 2.0, 3.0]);
         assert!(one.eigenvalues.is_empty());
-        assert_eq!((one.participation_ratio(), one.without(0)), (None, None));
+        assert_eq!(one.participation_ratio(), None);
         let two = spectrum(2, 3, vec![1.0, 2.0, 3.0, 1.0, 2.0, 5.0]);
         assert_close(two.eigenvalues[0], 2.0, 1e-14);
         assert_eq!(two.participation_ratio(), Some(1.0));
-        assert_eq!(two.without(0), None);
     }
 
     #[test]

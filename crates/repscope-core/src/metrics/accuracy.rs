@@ -5,7 +5,6 @@ use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::{BASELINE, Head};
 use crate::perturb::{Judged, Perturbed};
 use crate::score::{Breakdown, Score};
-use crate::stats::interval;
 
 pub(super) static METRIC: Metric = Metric {
     id: "accuracy",
@@ -43,12 +42,8 @@ fn compute(perturbed: &Perturbed) -> Results {
 fn score(judged: &Judged, set: &str, right: &[bool], perturbed: &Perturbed) -> Score {
     let n = right.len();
     let value = share(right);
-    let interval = interval::of_share(value, n, "samples", perturbed.spec.level).map(|interval| {
-        let effect = |&is_right: &bool| (f64::from(u8::from(is_right)) - value) / n as f64;
-        interval.with_effects(right.iter().map(effect).collect())
-    });
     Score::number(format!("accuracy.{}@{set}", judged.name), value, n)
-        .with_interval(interval)
+        .with_interval(perturbed.of_share(right))
         .with_chance(judged.chance)
 }
 

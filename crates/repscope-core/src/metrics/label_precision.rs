@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! Label precision at K: how many of the first K targets have the query's label. Also called Label-Recall@K.
 
-use super::retrieval::{OverQueries, RANKING, at_every_k, ideal_gain};
+use super::over_queries::OverQueries;
+use super::retrieval::{RANKING, at_every_k, ideal_gain};
 use super::{Metric, Output, Part, Results, Work};
 use crate::retrieve::{Ranked, RankedSet};
 use crate::score::{Breakdown, Score};
@@ -48,12 +49,9 @@ fn compute(ranked: &Ranked) -> Results {
 fn scores(queries: &OverQueries, hits: &[u32]) -> Vec<Score> {
     let (ranked, set) = (queries.ranked, queries.set);
     let (n, most) = (ranked.findable as f64, queries.used() as f64);
-    let per_query = |value: &dyn Fn(f64, f64) -> f64| {
-        queries.values(hits, |&hits, relevant| value(f64::from(hits), relevant as f64))
-    };
-    let precision = per_query(&|hits, _| hits / most);
-    let normalized = per_query(&|hits, relevant| hits / relevant.min(most));
-    let ceiling = per_query(&|_, relevant| relevant.min(most) / most);
+    let precision = queries.of_hits(hits, |hits, _| hits / most);
+    let normalized = queries.of_hits(hits, |hits, relevant| hits / relevant.min(most));
+    let ceiling = queries.of_hits(hits, |_, relevant| relevant.min(most) / most);
     let chance = |relevant: usize| relevant as f64 / n;
     let chance_normalized = |relevant: usize| most * relevant as f64 / n / most.min(relevant as f64);
     let mut plain = queries.mean(&PLAIN, &precision, chance);
@@ -61,18 +59,23 @@ fn scores(queries: &OverQueries, hits: &[u32]) -> Vec<Score> {
     let hits: u64 = hits.iter().map(|&h| u64::from(h)).sum();
     plain.value = plain.value.map(|_| hits as f64 / (most * set.counted.len() as f64));
     let lift = lift(&plain, queries.id(LIFT.id));
-    let mut scores = vec![plain, queries.over_labels(&MACRO, &precision, |_| 1.0, chance)];
+    let mut scores = vec![plain, queries.over_labels(&MACRO, &precision, |_| 1.0, 0.0, chance)];
     if !ranked.is_self && !ranked.is_paired {
         let targets = |code: usize| set.relevance.counts[code] as f64;
-        scores.push(queries.over_labels(&WEIGHTED, &precision, targets, chance));
+        scores.push(queries.over_labels(&WEIGHTED, &precision, targets, 1.0, chance));
     }
     scores.push(queries.mean(&NORMALIZED, &normalized, chance_normalized));
-    scores.push(queries.over_labels(&NORMALIZED_MACRO, &normalized, |_| 1.0, chance_normalized));
-    let mut highest = queries.mean(&CEILING, &ceiling, chance);
-    // The labels alone decide it: nothing was sampled.
-    (highest.interval, highest.level, highest.standard_error) = (None, None, None);
-    (highest.unit, highest.method, highest.chance) = (None, None, None);
-    scores.extend([highest, lift]);
+    scores.push(queries.over_labels(&NORMALIZED_MACRO, &normalized, |_| 1.0, 0.0, chance_normalized));
+    // The labels alone decide the ceiling: nothing was sampled.
+    let highest = queries.without_interval(&CEILING, &ceiling.values, chance);
+    let highest = highest.unwrap_or_else(|| queries.nobody(&CEILING));
+    scores.extend([
+        Score {
+            chance: None,
+            ..highest
+        },
+        lift,
+    ]);
     scores
 }
 
@@ -87,6 +90,10 @@ fn lift(plain: &Score, id: String) -> Score {
         standard_error: plain.standard_error.map(|e| e / chance),
         unit: plain.unit.clone(),
         method: plain.method.clone(),
+        effects: plain
+            .effects
+            .as_ref()
+            .map(|effects| effects.iter().map(|e| e / chance).collect()),
         ..lift
     }
 }

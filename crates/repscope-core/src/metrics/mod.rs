@@ -10,6 +10,7 @@ mod id;
 mod knn_accuracy;
 mod label_precision;
 mod mcr2;
+mod over_queries;
 mod participation_ratio;
 mod performance;
 mod pis;
@@ -36,6 +37,7 @@ use serde::{Deserialize, Serialize};
 pub use clustering::agreement;
 pub use id::MetricId;
 pub use knn_accuracy::accuracy_of_split;
+pub(crate) use retrieval::discount;
 
 /// The functions of the singular values of centered embeddings, and of the embeddings as they are.
 pub(crate) static OF_CENTERED: [Function; 5] = [

@@ -5,7 +5,7 @@ use super::{Analysis, Compute, Invariance, Metric, Output, Results, Takes, Work}
 use crate::data::Study;
 use crate::error::Result;
 use crate::plan::{Need, Shared};
-use crate::score::{Curve, Interval, Score};
+use crate::score::{Curve, Score};
 use crate::spec::Spec;
 use crate::stats::interval;
 
@@ -45,25 +45,18 @@ pub(super) const FEWEST: usize = 5;
 /// Why there is no ratio.
 pub(super) const NO_VARIANCE: &str = "the embeddings have no variance: all rows are the same (or there is only one)";
 
-/// The ratio divided by a number, with its jackknife interval.
+/// The ratio divided by a number, with Student's t over what each row does to it.
 fn ratio_score(metric: &Metric, shared: &Shared, divisor: f64) -> Result<Results> {
     let (n, d) = (shared.study.embeddings.rows(), shared.study.embeddings.columns() as f64);
     let (spectrum, by_row) = (shared.spectrum()?, shared.spectrum_by_row()?);
     let Some(value) = spectrum.participation_ratio() else {
         return Ok(metric.undefined(NO_VARIANCE, n));
     };
-    let without = |row| spectrum.participation_ratio_without(by_row, row);
-    let without: Option<Vec<f64>> = (0..n).map(without).collect();
-    let interval = without
-        .filter(|replicates| replicates.len() >= FEWEST)
-        .and_then(|replicates| interval::jackknife_of_rows(value, &replicates, shared.row_units(), shared.spec.level))
-        .map(|i| i.within(1.0, d))
-        .map(|i| Interval {
-            low: i.low / divisor,
-            high: i.high / divisor,
-            standard_error: i.standard_error.map(|s| s / divisor),
-            ..i.with_effects_times(1.0 / divisor)
-        });
+    let most = d.min(n as f64 - 1.0);
+    let effects = spectrum.effects_on_participation_ratio(by_row).filter(|_| n >= FEWEST);
+    let interval = effects
+        .and_then(|effects| interval::of_influence(value, &effects, shared.row_units(), shared.spec.level))
+        .map(|i| i.within(1.0, most).times(1.0 / divisor));
     Ok(metric.number(value / divisor, n).with_interval(interval).into())
 }
 

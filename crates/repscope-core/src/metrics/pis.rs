@@ -6,7 +6,7 @@ use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::PerturbedSet;
 use crate::perturb::{Judged, Perturbed, Tally};
 use crate::score::{Breakdown, Interval, Score};
-use crate::stats::interval::{self, Units, normal_two_sided};
+use crate::stats::interval::{self, Units, normal_two_sided, t_two_sided};
 
 pub(super) static METRIC: Metric = Metric {
     id: "pis",
@@ -40,6 +40,10 @@ struct Impact<'a> {
     set: &'a PerturbedSet,
     tally: Tally,
     level: f64,
+    units: Units<'a>,
+    /// Of the accuracy that is lost.
+    interval: Option<Interval>,
+    p: f64,
 }
 
 fn compute(perturbed: &Perturbed) -> Results {
@@ -47,11 +51,17 @@ fn compute(perturbed: &Perturbed) -> Results {
     let mut impacts = Vec::new();
     for judged in &perturbed.judged {
         for (set, right) in perturbed.data.sets.iter().zip(&judged.sets) {
+            let (units, level) = (perturbed.units(), perturbed.spec.level);
+            let tally = Tally::of(&judged.baseline, right);
+            let interval = interval::of_paired_shares(&judged.baseline, right, units, level);
             let impact = Impact {
                 judged,
                 set,
-                tally: Tally::of(&judged.baseline, right),
-                level: perturbed.spec.level,
+                tally,
+                level,
+                units,
+                p: p_of(&tally, interval.as_ref(), units),
+                interval,
             };
             answer.scores.extend(impact.scores(right));
             answer.breakdowns.push(by_class(perturbed, &impact, right));
@@ -67,13 +77,16 @@ fn compute(perturbed: &Perturbed) -> Results {
 impl Impact<'_> {
     fn scores(&self, right: &[bool]) -> Vec<Score> {
         let drop = self.tally.drop();
-        let interval = self.tally.interval(self.level);
+        let interval = self.interval.clone();
         let number = |part: &str, value: f64, interval: Option<Interval>| {
             Score::number(self.id(part), value, self.tally.n).with_interval(interval)
         };
         let nominal = self.set.percent / 100.0;
-        let with_effects = interval.clone().map(|i| i.with_effects(self.effects(right)));
-        let mut scores = vec![number("", drop / nominal, with_effects.map(|i| i.times(1.0 / nominal)))];
+        let mut scores = vec![number(
+            "",
+            drop / nominal,
+            interval.clone().map(|i| i.times(1.0 / nominal)),
+        )];
         for (part, share) in [("(f=lit)", self.set.masked_lit), ("(f=all)", self.set.masked_all)] {
             scores.push(match share {
                 Some(share) if share > 0.0 => {
@@ -84,16 +97,19 @@ impl Impact<'_> {
             });
         }
         scores.push(number(".drop", drop, interval));
-        scores.push(match self.relative() {
+        scores.push(match self.relative(right) {
             Some((value, interval)) => number(".relative", value, interval),
             None => self.undefined(
                 ".relative",
                 "no sample is right without perturbation, so nothing can be lost",
             ),
         });
-        let p = number(".p", p_value(self.tally.lost, self.tally.gained), None);
-        scores.push(match p.value {
-            Some(0.0) => p.with_note("below 1e-300"),
+        let p = number(".p", self.p, None);
+        scores.push(match (self.units, p.value) {
+            (Units::Groups(..), _) => {
+                p.with_note("Student's t over groups: McNemar's test supposes independent samples")
+            }
+            (_, Some(0.0)) => p.with_note("below 1e-300"),
             _ => p,
         });
         scores
@@ -108,17 +124,9 @@ impl Impact<'_> {
         Score::undefined(self.id(part), reason, self.tally.n)
     }
 
-    /// What each sample does to the difference of the accuracies.
-    fn effects(&self, right: &[bool]) -> Vec<f64> {
-        let (n, drop) = (self.tally.n as f64, self.tally.drop());
-        let number = |is_right: bool| f64::from(u8::from(is_right));
-        let effect = |(&before, &after): (&bool, &bool)| (number(before) - number(after) - drop) / n;
-        self.judged.baseline.iter().zip(right).map(effect).collect()
-    }
-
     /// The share of the accuracy that is lost. The interval is that of a ratio of means (delta method), with one more
-    /// sample lost and one more gained, as in that of the difference.
-    fn relative(&self) -> Option<(f64, Option<Interval>)> {
+    /// sample lost and one more gained, as in that of the difference; over groups it is Student's t over what they do to the ratio.
+    fn relative(&self, right: &[bool]) -> Option<(f64, Option<Interval>)> {
         let Tally { n, both, lost, gained } = self.tally;
         let ratio = |extra: f64| {
             let (lost, gained) = (lost as f64 + extra, gained as f64 + extra);
@@ -131,6 +139,15 @@ impl Impact<'_> {
             return None;
         }
         let (value, error) = ratio(0.0);
+        let number = |is_right: bool| f64::from(u8::from(is_right));
+        let of_sample = |(&before, &after): (&bool, &bool)| number(before) * (1.0 - value) - number(after);
+        let effects = self.judged.baseline.iter().zip(right).map(of_sample);
+        let effects: Vec<f64> = effects.map(|e| e / (both + lost) as f64).collect();
+        if let Units::Groups(..) = self.units {
+            let over_groups = interval::from_rows(value, &effects, self.units, "delta", self.level);
+            // Where no group differs from the others nothing is known of their spread.
+            return Some((value, over_groups.filter(|i| i.high > i.low)));
+        }
         let (center, wider) = ratio(1.0);
         let reach = interval::normal_quantile(0.5 + self.level / 2.0) * wider;
         let interval = (n > 0).then(|| Interval {
@@ -140,9 +157,23 @@ impl Impact<'_> {
             standard_error: Some(error),
             unit: "samples",
             method: "delta",
-            effects: None,
+            effects: Some(effects.into()),
         });
         Some((value, interval))
+    }
+}
+
+/// McNemar's p-value, or that of Student's t over groups, whose samples are not independent.
+fn p_of(tally: &Tally, interval: Option<&Interval>, units: Units) -> f64 {
+    let over_groups = || {
+        let interval = interval?;
+        let groups = interval.effects.as_ref()?.len() as f64;
+        let error = interval.standard_error.filter(|error| *error > 0.0)?;
+        Some(t_two_sided(tally.drop() / error, groups - 1.0))
+    };
+    match units {
+        Units::Single(_) => p_value(tally.lost, tally.gained),
+        Units::Groups(..) => over_groups().unwrap_or(1.0),
     }
 }
 
@@ -168,7 +199,7 @@ fn of_families(perturbed: &Perturbed, judged: &Judged) -> Vec<Score> {
             ("deletion", of_deletion(&ordered)),
         ] {
             let values = weighted(&right, &weights);
-            let interval = interval::of_mean(&values, Units::Single("samples"), perturbed.spec.level);
+            let interval = interval::of_mean(&values, perturbed.units(), perturbed.spec.level);
             let id = format!("pis.{}.{part}@{family}", judged.name);
             let score = Score::number(id, interval::mean(&values), values.len());
             of_families.push(score.with_interval(interval));
@@ -255,8 +286,9 @@ fn warnings(perturbed: &Perturbed) -> Vec<String> {
 /// Accuracy that is at chance has nothing left to lose.
 fn saturation(judged: &Judged, perturbed: &Perturbed) -> Option<String> {
     let is_at_chance = |right: &[bool]| {
-        let interval = interval::of_share(share(right), right.len(), "samples", perturbed.spec.level);
-        interval.is_some_and(|interval| interval.low <= judged.chance)
+        perturbed
+            .of_share(right)
+            .is_some_and(|interval| interval.low <= judged.chance)
     };
     let (name, chance) = (judged.name, 100.0 * judged.chance);
     if is_at_chance(&judged.baseline) {
@@ -306,7 +338,7 @@ fn other_shares(perturbed: &Perturbed) -> Option<String> {
 fn summary(impacts: &[Impact]) -> Breakdown {
     let nominal = |i: &Impact| i.set.percent / 100.0;
     let end = |i: &Impact, which: usize| {
-        let interval = i.tally.interval(i.level)?;
+        let interval = i.interval.as_ref()?;
         Some([interval.low, interval.high][which] / nominal(i))
     };
     Breakdown::of("pis", impacts)
@@ -322,41 +354,53 @@ fn summary(impacts: &[Impact]) -> Breakdown {
         .column("lost", |i| Some(i.tally.lost as f64))
         .column("gained", |i| Some(i.tally.gained as f64))
         .column("drop", |i| Some(i.tally.drop()))
-        .column("relative", |i| Some(i.relative()?.0))
+        .column("relative", |i| i.tally.relative())
         .column("pis", |i| Some(i.tally.drop() / nominal(i)))
         .column("pis_low", |i| end(i, 0))
         .column("pis_high", |i| end(i, 1))
         .column("pis_lit", |i| Some(i.tally.drop() / i.set.masked_lit?))
         .column("pis_all", |i| Some(i.tally.drop() / i.set.masked_all?))
-        .column("p", |i| Some(p_value(i.tally.lost, i.tally.gained)))
+        .column("p", |i| Some(i.p))
         .table
 }
 
 /// The samples of each class of each head by themselves.
 fn by_class(perturbed: &Perturbed, impact: &Impact, right: &[bool]) -> Breakdown {
-    let mut lines: Vec<(&str, &str, Tally)> = Vec::new();
+    let mut lines: Vec<(&str, &str, Tally, Option<Interval>, f64)> = Vec::new();
     for head in &perturbed.data.heads {
-        let mut tallies = vec![Tally::default(); head.classes.len()];
-        let pairs = impact.judged.baseline.iter().zip(right);
-        for (&label, (&before, &after)) in head.labels.iter().zip(pairs) {
-            tallies[label as usize].add(before, after);
+        for (code, class) in (0u32..).zip(&head.classes) {
+            let members: Vec<usize> = (0..right.len()).filter(|&i| head.labels[i] == code).collect();
+            let [before, after] = [&impact.judged.baseline[..], right]
+                .map(|right| members.iter().map(|&i| right[i]).collect::<Vec<bool>>());
+            let codes: Vec<u32>;
+            let units = match impact.units {
+                Units::Groups(all, name) => {
+                    codes = members.iter().map(|&i| all[i]).collect();
+                    Units::Groups(&codes, name)
+                }
+                single => single,
+            };
+            let tally = Tally::of(&before, &after);
+            let interval = interval::of_paired_shares(&before, &after, units, impact.level);
+            let p = p_of(&tally, interval.as_ref(), units);
+            lines.push((head.name.as_str(), class.as_str(), tally, interval, p));
         }
-        let of_head = head.classes.iter().zip(tallies);
-        lines.extend(of_head.map(|(class, tally)| (head.name.as_str(), class.as_str(), tally)));
     }
     let share = impact.set.percent / 100.0;
     // Without samples the ratios are not finite, so there are none.
     Breakdown::of(impact.id(""), &lines)
         .key("head", |line| line.0.to_string())
         .key("class", |line| line.1.to_string())
-        .column("samples", |(.., t)| Some(t.n as f64))
-        .column("baseline", |(.., t)| Some(t.accuracy_before()))
-        .column("accuracy", |(.., t)| Some(t.accuracy_after()))
-        .column("drop", |(.., t)| Some(t.drop()))
-        .column("pis", |(.., t)| Some(t.drop() / share))
-        .column("pis_low", |(.., t)| Some(t.interval(impact.level)?.low / share))
-        .column("pis_high", |(.., t)| Some(t.interval(impact.level)?.high / share))
-        .column("p", |(.., t)| (t.n > 0).then(|| p_value(t.lost, t.gained)))
+        .column("samples", |(_, _, t, ..)| Some(t.n as f64))
+        .column("baseline", |(_, _, t, ..)| Some(t.accuracy_before()))
+        .column("accuracy", |(_, _, t, ..)| Some(t.accuracy_after()))
+        .column("drop", |(_, _, t, ..)| Some(t.drop()))
+        .column("pis", |(_, _, t, ..)| Some(t.drop() / share))
+        .column("pis_low", |(_, _, _, interval, _)| Some(interval.as_ref()?.low / share))
+        .column("pis_high", |(_, _, _, interval, _)| {
+            Some(interval.as_ref()?.high / share)
+        })
+        .column("p", |(_, _, t, _, p)| (t.n > 0).then_some(*p))
         .table
 }
 

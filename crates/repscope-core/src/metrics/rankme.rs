@@ -4,7 +4,7 @@
 
 use super::participation_ratio::{FEWEST, NO_VARIANCE};
 use super::{Analysis, Compute, Invariance, Metric, Output, Results, Takes, Work};
-use crate::data::{Space, Study};
+use crate::data::{Slice, Space, Study};
 use crate::error::Result;
 use crate::kernels::prepared::unit_factors;
 use crate::kernels::singular::{Function, Values};
@@ -63,8 +63,14 @@ pub(super) const PAPER: Function = ("rankme(variant=paper)", |singular| {
 
 fn rankme(shared: &Shared) -> Result<Results> {
     let singular = shared.singular()?;
-    let spec = score(SPEC, &singular.centered, [0.0, f64::MAX], NO_VARIANCE, shared);
-    let paper = score(PAPER, &singular.raw, [0.0, f64::MAX], "all embeddings are zero", shared);
+    let spec = score(SPEC, &singular.centered, ranks(shared, 1), NO_VARIANCE, shared);
+    let paper = score(
+        PAPER,
+        &singular.raw,
+        ranks(shared, 0),
+        "all embeddings are zero",
+        shared,
+    );
     let of_spec =
         "the CLID / RankMe analysis's RankMe: squared singular values, centered; the effective rank of the covariance";
     let of_paper = "the published RankMe: singular values, not centered, eps = 1e-7";
@@ -86,9 +92,16 @@ fn score((id, of): Function, singular: &Values, [least, most]: [f64; 2], reason:
         return Score::undefined(id, reason, singular.n);
     };
     let effects = singular.effects(id).filter(|effects| effects.len() >= FEWEST);
-    let interval =
-        effects.and_then(|e| interval::from_rows(value, e, shared.row_units(), "influence", shared.spec.level));
-    Score::number(id, value, singular.n).with_interval(interval.map(|i| i.within(least, most)))
+    let interval = effects.and_then(|e| interval::of_influence(value, e, shared.row_units(), shared.spec.level));
+    // Rounding may bring the value itself a last digit beyond its bound.
+    let interval = interval.map(|i| i.within(least.min(value), most.max(value)));
+    Score::number(id, value, singular.n).with_interval(interval)
+}
+
+/// The ranks that are possible; centering takes one direction away. The eps inside the logarithms adds a millionth at most.
+fn ranks(shared: &Shared, taken: usize) -> [f64; 2] {
+    let (n, d) = (shared.study.embeddings.rows(), shared.study.embeddings.columns());
+    [1.0, n.saturating_sub(taken).min(d).max(1) as f64]
 }
 
 /// How large a rank can be here, in words.
@@ -137,14 +150,8 @@ pub(super) static STABLE_RANK: Metric = Metric {
         .column("Stable_Rank")],
     page: include_str!("stable_rank.md"),
     ..of_singular_values(|shared| {
-        Ok(score(
-            STABLE,
-            &shared.singular()?.centered,
-            [0.0, f64::MAX],
-            NO_VARIANCE,
-            shared,
-        )
-        .into())
+        let singular = &shared.singular()?.centered;
+        Ok(score(STABLE, singular, ranks(shared, 1), NO_VARIANCE, shared).into())
     })
 };
 
@@ -185,6 +192,8 @@ fn alpha_req(shared: &Shared) -> Result<Results> {
     let reason = fit(singular).err().unwrap_or_else(equal);
     let note = format!("fit over eigenvalues {FIRST} to {}, weights 1/j", last(singular));
     let parts = [(EXPONENT, [f64::MIN, f64::MAX]), (R2, [0.0, 1.0])];
+    let rounding = storage_rounding(shared, last(singular))?;
+    let note = rounding.map_or(note.clone(), |rounding| format!("{note}; {rounding}"));
     let score = |(function, range)| with_note(score(function, singular, range, &reason, shared), &note);
     Ok(parts.into_iter().map(score).collect())
 }
@@ -254,7 +263,31 @@ fn condition_number(shared: &Shared) -> Result<Results> {
         }
         _ => NO_VARIANCE,
     };
-    Ok(score(RATIO, singular, [0.0, f64::MAX], reason, shared).into())
+    let score = score(RATIO, singular, [1.0, f64::MAX], reason, shared);
+    let rounding = storage_rounding(shared, singular.d.min(singular.n.saturating_sub(1)))?;
+    Ok(rounding
+        .map_or(score.clone(), |rounding| with_note(score, &rounding))
+        .into())
+}
+
+/// A remark where the singular value of this number, counted from 1, is what the rounding of 32-bit numbers leaves of none at all.
+///
+/// Entries that are rounded by 2⁻²⁴ of their size add a matrix of noise, whose largest singular value is at most about 2⁻²⁴ · (√N + √D)
+/// times the root mean square of the entries.
+fn storage_rounding(shared: &Shared, number: usize) -> Result<Option<String>> {
+    let (space, singular) = (&shared.study.embeddings, shared.singular()?);
+    let (n, d) = (space.rows() as f64, space.columns() as f64);
+    let squares: f64 = singular.raw.values.iter().map(|s| s * s).sum();
+    let noise = f64::from(f32::EPSILON) / 2.0 * (n.sqrt() + d.sqrt()) * (squares / (n * d)).sqrt();
+    let values = &singular.centered.values;
+    let at = number.checked_sub(1).and_then(|place| values.get(place).copied());
+    let is_lost = matches!(space.slice(), Slice::F32(_)) && at.is_some_and(|value| value <= noise);
+    Ok(is_lost.then(|| {
+        let above = values.iter().filter(|value| **value > noise).count();
+        format!(
+            "singular value {number} is what the rounding of 32-bit numbers makes of 0: only {above} dimensions stand out from it"
+        )
+    }))
 }
 
 pub(super) static STD_COLLAPSE: Metric = Metric {
@@ -286,8 +319,8 @@ fn std_collapse(shared: &Shared) -> Result<Results> {
     let expected = 1.0 / (d as f64).sqrt();
     let note = format!("embeddings spread evenly over the sphere have about 1/√D = {expected:.4}");
     let (value, effects) = mean_deviation(codes, &factors);
-    let interval = interval::from_rows(value, &effects, shared.row_units(), "influence", shared.spec.level);
-    let interval = interval.filter(|_| n >= FEWEST).map(|i| i.within(0.0, f64::MAX));
+    let interval = interval::of_influence(value, &effects, shared.row_units(), shared.spec.level);
+    let interval = interval.filter(|_| n >= FEWEST);
     let score = STD_COLLAPSE.number(value, n).with_interval(interval);
     Ok(score.with_note(note).into())
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //! The scores of a retrieval that need no table: by K, by the whole ranking, and of the two spaces. See their pages.
 
+use super::over_queries::{Found, OverQueries, Pulls, Whole};
 use super::{Analysis, Invariance, Metric, Output, Part, Results, Takes, Work};
 use crate::kernels::rankings::Standing;
-use crate::retrieve::{Ranked, RankedSet};
-use crate::score::{Interval, Score};
-use crate::stats::interval::{self, Units};
+use crate::retrieve::Ranked;
+use crate::score::Score;
 
 /// What the metrics of a retrieval share.
 pub(super) const RANKING: Metric = Metric {
     invariances: Invariance::OF_ANGLES,
-    options: &["k-values", "no-normalize"],
+    options: &["k-values", "no-normalize", "interval"],
     ..Metric::of(
         Analysis::Retrieval,
         &[Takes::Queries, Takes::Targets, Takes::Labels],
@@ -33,11 +33,11 @@ pub(super) static LABEL_RECALL: Metric = Metric {
 
 fn label_recall(ranked: &Ranked) -> Results {
     at_every_k(ranked, |queries, hits, _| {
-        let recall = queries.values(hits, |&hits, relevant| f64::from(hits) / relevant as f64);
+        let recall = queries.of_hits(hits, |hits, relevant| hits / relevant);
         let chance = |_| queries.used() as f64 / ranked.findable as f64;
         vec![
             queries.mean(&LABEL_RECALL.outputs[0], &recall, chance),
-            queries.over_labels(&LABEL_RECALL.outputs[1], &recall, |_| 1.0, chance),
+            queries.over_labels(&LABEL_RECALL.outputs[1], &recall, |_| 1.0, 0.0, chance),
         ]
     })
 }
@@ -54,11 +54,9 @@ pub(super) static LABEL_HIT: Metric = Metric {
 
 fn label_hit(ranked: &Ranked) -> Results {
     at_every_k(ranked, |queries, hits, _| {
-        let hit = queries.values(hits, |&hits, _| f64::from(u8::from(hits > 0)));
+        let hit = queries.of_hits(hits, |hits, _| f64::from(u8::from(hits > 0.0)));
         let chance = |relevant| 1.0 - miss(ranked.findable, relevant, queries.used());
-        let score = queries.mean(&LABEL_HIT.outputs[0], &hit, chance);
-        let interval = interval::of_share(score.value.unwrap_or(0.0), hit.len(), "queries", ranked.spec.level);
-        vec![score.with_interval(interval)]
+        vec![queries.share(&LABEL_HIT.outputs[0], &hit, chance)]
     })
 }
 
@@ -81,7 +79,7 @@ pub(super) static LABEL_NDCG: Metric = Metric {
 fn label_ndcg(ranked: &Ranked) -> Results {
     at_every_k(ranked, |queries, _, gains| {
         let used = queries.used();
-        let ndcg = queries.values(gains, |gain, relevant| gain / ideal_gain(relevant, used));
+        let ndcg = queries.of_gains(gains);
         let all = ideal_gain(used, used);
         let chance = |relevant| relevant as f64 / ranked.findable as f64 * all / ideal_gain(relevant, used);
         vec![queries.mean(&LABEL_NDCG.outputs[0], &ndcg, chance)]
@@ -90,7 +88,12 @@ fn label_ndcg(ranked: &Ranked) -> Results {
 
 /// The discounted gain of the best order: Σ 1 / log₂(i + 1) over the first min(relevant, k) ranks.
 pub(super) fn ideal_gain(relevant: usize, k: usize) -> f64 {
-    (0..relevant.min(k)).map(|i| 1.0 / ((i + 2) as f64).log2()).sum()
+    (0..relevant.min(k)).map(discount).sum()
+}
+
+/// What a hit at a place, counted from 0, is worth.
+pub(crate) fn discount(place: usize) -> f64 {
+    1.0 / ((place + 2) as f64).log2()
 }
 
 pub(super) static R_PRECISION: Metric = Metric {
@@ -99,10 +102,11 @@ pub(super) static R_PRECISION: Metric = Metric {
     outputs: &[Output::higher("r_precision.DIRECTION", "0 to 1")
         .about("share of the first R targets that have the query's label, R of which there are")],
     page: include_str!("r_precision.md"),
-    options: &["no-normalize"],
+    options: &["no-normalize", "interval"],
     work: Work::Ranking(Part::Whole, |ranked| {
         let value = |standing: &Standing, relevant| f64::from(standing.hits) / relevant as f64;
-        of_standings(ranked, &R_PRECISION, value, |n, relevant| relevant as f64 / n as f64)
+        let by_chance = |n, relevant| relevant as f64 / n as f64;
+        of_standings(ranked, &R_PRECISION, Whole::RPrecision, value, by_chance)
     }),
     ..RANKING
 };
@@ -114,11 +118,12 @@ pub(super) static MAP_AT_R: Metric = Metric {
         Output::higher("map_at_r.DIRECTION", "0 to 1").about("precision at each hit among the first R targets, over R")
     ],
     page: include_str!("map_at_r.md"),
-    options: &["no-normalize"],
+    options: &["no-normalize", "interval"],
     work: Work::Ranking(Part::Whole, |ranked| {
         of_standings(
             ranked,
             &MAP_AT_R,
+            Whole::MapAtR,
             |standing, _| standing.average_precision,
             precision_by_chance,
         )
@@ -139,11 +144,12 @@ pub(super) static MRR: Metric = Metric {
     title: "Mean reciprocal rank",
     outputs: &[Output::higher("mrr.DIRECTION", "0 to 1").about("1 / rank of the first target with the query's label")],
     page: include_str!("mrr.md"),
-    options: &["no-normalize"],
+    options: &["no-normalize", "interval"],
     work: Work::Ranking(Part::Whole, |ranked| {
         of_standings(
             ranked,
             &MRR,
+            Whole::ReciprocalRank,
             |standing, _| 1.0 / f64::from(standing.first),
             reciprocal_by_chance,
         )
@@ -178,10 +184,14 @@ pub(super) static PAIR_RECALL: Metric = Metric {
 fn pair_recall(ranked: &Ranked) -> Results {
     let at = |&k: &usize| {
         let used = ranked.effective(k);
-        let finds = |q: usize| ranked.rankings.of(q)[..used].contains(&(q as u32));
-        let found: Vec<f64> = (0..ranked.queries).map(|q| f64::from(u8::from(finds(q)))).collect();
-        let value = interval::mean(&found);
-        let interval = interval::of_share(value, ranked.queries, "queries", ranked.spec.level);
+        let finds = |q: usize, first: usize| ranked.rankings.of(q)[..first].contains(&(q as u32));
+        let found: Vec<bool> = (0..ranked.queries).map(|q| finds(q, used)).collect();
+        let depth = ranked.rankings.depth.min(used + 1);
+        // Without one of the others before it, a partner at rank K + 1 is found.
+        let comes_next = |q: usize| f64::from(u8::from(!found[q] && finds(q, depth)));
+        let pull = |q: usize| [0.0, -comes_next(q), 0.0];
+        let interval = ranked.of_partners(used, &found, (0..ranked.queries).map(pull).collect());
+        let value = found.iter().filter(|is_found| **is_found).count() as f64 / ranked.queries as f64;
         let score = Score::number(ranked.id(PAIR_RECALL.outputs[0].id, Some(k)), value, ranked.queries);
         let chance = used as f64 / ranked.findable as f64;
         with_effective_k(score.with_interval(interval).with_chance(chance), ranked, k)
@@ -249,32 +259,12 @@ pub(super) static MODALITY_GAP: Metric = Metric {
     ..RANKING
 };
 
-/// The queries of one direction that count under one set of labels, and how many targets they look at.
-pub(super) struct OverQueries<'a> {
-    pub(super) ranked: &'a Ranked<'a>,
-    pub(super) set: &'a RankedSet,
-    k: Option<usize>,
-}
-
-/// The values of the queries of one label.
-struct Stratum {
-    code: usize,
-    count: f64,
-    mean: f64,
-    /// Σ (value − mean)².
-    squares: f64,
-}
-
 /// Scores for every K and set of labels, from the hits and the gains of each query that counts.
 pub(super) fn at_every_k(ranked: &Ranked, scores: impl Fn(&OverQueries, &[u32], &[f64]) -> Vec<Score>) -> Results {
     let mut all = Vec::new();
     for set in &ranked.sets {
         for (place, &k) in ranked.spec.retrieval_k.iter().enumerate() {
-            let queries = OverQueries {
-                ranked,
-                set,
-                k: Some(k),
-            };
+            let queries = OverQueries::new(ranked, set, Some(k));
             let scores = scores(&queries, &set.hits[place], &set.gains[place]);
             all.extend(scores.into_iter().map(|s| with_effective_k(s, ranked, k)));
         }
@@ -287,16 +277,18 @@ pub(super) fn at_every_k(ranked: &Ranked, scores: impl Fn(&OverQueries, &[u32], 
 fn of_standings(
     ranked: &Ranked,
     metric: &Metric,
+    which: Whole,
     value: impl Fn(&Standing, usize) -> f64,
     chance: impl Fn(usize, usize) -> f64,
 ) -> Results {
     let score = |set| {
-        let queries = OverQueries { ranked, set, k: None };
+        let queries = OverQueries::new(ranked, set, None);
         let of_query = |&q: &usize| value(&set.standings[q], set.relevant(q));
-        let values: Vec<f64> = set.counted.iter().map(of_query).collect();
-        queries.mean(&metric.outputs[0], &values, |relevant| {
-            chance(ranked.findable, relevant)
-        })
+        let found = Found {
+            values: set.counted.iter().map(of_query).collect(),
+            pulls: Pulls::Whole(which),
+        };
+        queries.mean(&metric.outputs[0], &found, |relevant| chance(ranked.findable, relevant))
     };
     ranked.sets.iter().map(score).collect()
 }
@@ -307,134 +299,6 @@ fn with_effective_k(mut score: Score, ranked: &Ranked, k: usize) -> Score {
         score.effective_k = Some(ranked.findable);
     }
     score
-}
-
-impl OverQueries<'_> {
-    /// The identity of a score of these queries.
-    pub(super) fn id(&self, pattern: &str) -> String {
-        self.set.id(self.ranked, pattern, self.k)
-    }
-
-    /// The K that is used.
-    pub(super) fn used(&self) -> usize {
-        self.ranked.effective(self.k.unwrap_or(0))
-    }
-
-    /// A value for each query, from what it found and the number of its relevant targets.
-    pub(super) fn values<T>(&self, found: &[T], value: impl Fn(&T, usize) -> f64) -> Vec<f64> {
-        let each = self.set.counted.iter().zip(found);
-        each.map(|(&q, found)| value(found, self.set.relevant(q))).collect()
-    }
-
-    /// The mean over queries. `chance` gives the value expected of a random ranking for a number of relevant targets.
-    pub(super) fn mean(&self, output: &Output, values: &[f64], chance: impl Fn(usize) -> f64) -> Score {
-        if values.is_empty() {
-            return self.nobody(output);
-        }
-        // The chance level is a matter of the label alone: found once for each.
-        let relevance = &self.set.relevance;
-        let asked = (0..relevance.names.len()).filter(|&c| relevance.query_counts[c] > 0 && relevance.relevant(c) > 0);
-        let expected = asked.map(|c| relevance.query_counts[c] as f64 * chance(relevance.relevant(c)));
-        Score::number(self.id(output.id), mean(values), values.len())
-            .with_interval(self.of_mean(values))
-            .with_chance(expected.sum::<f64>() / values.len() as f64)
-    }
-
-    /// The mean over labels of the mean of their queries; labels count by their weight.
-    pub(super) fn over_labels(
-        &self,
-        output: &Output,
-        values: &[f64],
-        weight: impl Fn(usize) -> f64,
-        chance: impl Fn(usize) -> f64,
-    ) -> Score {
-        if values.is_empty() {
-            return self.nobody(output);
-        }
-        let strata = self.strata(values);
-        let total: f64 = strata.iter().map(|s| weight(s.code)).sum();
-        let over = |of: &dyn Fn(&Stratum) -> f64| strata.iter().map(|s| weight(s.code) * of(s)).sum::<f64>() / total;
-        let value = over(&|s| s.mean);
-        let first = weight(strata[0].code);
-        let is_even = strata.iter().all(|s| s.count == 1.0 && weight(s.code) == first);
-        let interval = if is_even {
-            self.of_mean(values)
-        } else {
-            let shares: Vec<f64> = strata.iter().map(|s| weight(s.code) / total).collect();
-            self.stratified(value, &strata, &shares)
-        };
-        Score::number(self.id(output.id), value, values.len())
-            .with_interval(interval)
-            .with_chance(over(&|s| chance(self.set.relevance.relevant(s.code))))
-    }
-
-    fn nobody(&self, output: &Output) -> Score {
-        let why = if self.ranked.is_self {
-            "every label has a single row, so no query has anything relevant to find"
-        } else {
-            "no label of the queries is a label of the targets"
-        };
-        Score::undefined(self.id(output.id), why, 0)
-    }
-
-    fn of_mean(&self, values: &[f64]) -> Option<Interval> {
-        let interval = interval::of_mean(values, Units::Single("queries"), self.ranked.spec.level);
-        interval.map(|i| i.within(0.0, 1.0))
-    }
-
-    /// Labels are fixed, queries within a label are drawn. A label with one query has the variance of the others.
-    fn stratified(&self, value: f64, strata: &[Stratum], shares: &[f64]) -> Option<Interval> {
-        let freedom: f64 = strata.iter().map(|s| s.count - 1.0).sum();
-        if freedom <= 0.0 {
-            return None;
-        }
-        let pooled = strata.iter().map(|s| s.squares).sum::<f64>() / freedom;
-        let variance_of_mean = |s: &Stratum| match s.count {
-            1.0 => pooled,
-            n => s.squares / (n - 1.0) / n,
-        };
-        let parts = strata.iter().zip(shares);
-        let variance: f64 = parts.map(|(s, share)| share * share * variance_of_mean(s)).sum();
-        let (error, level, method) = (variance.sqrt(), self.ranked.spec.level, "stratified Student t");
-        let interval = interval::from_standard_error(value, error, freedom, "queries", method, level);
-        interval.map(|i| i.within(0.0, 1.0))
-    }
-
-    /// The labels that have queries, in the order of their codes.
-    fn strata(&self, values: &[f64]) -> Vec<Stratum> {
-        let classes = self.set.relevance.names.len();
-        let (mut counts, mut sums, mut squares) = (vec![0.0; classes], vec![0.0; classes], vec![0.0; classes]);
-        let of_query = || self.set.counted.iter().map(|&q| self.set.code(q)).zip(values);
-        for (code, value) in of_query() {
-            counts[code] += 1.0;
-            sums[code] += value;
-        }
-        for (code, value) in of_query() {
-            squares[code] += (value - sums[code] / counts[code]).powi(2);
-        }
-        let strata = (0..classes).filter(|&c| counts[c] > 0.0).map(|code| Stratum {
-            code,
-            count: counts[code],
-            mean: sums[code] / counts[code],
-            squares: squares[code],
-        });
-        strata.collect()
-    }
-}
-
-/// The mean, with the rounding errors of the sum carried along (Neumaier 1974), so that it is the nearest number.
-fn mean(values: &[f64]) -> f64 {
-    let (mut sum, mut lost) = (0.0f64, 0.0);
-    for &value in values {
-        let next = sum + value;
-        lost += if sum.abs() >= value.abs() {
-            (sum - next) + value
-        } else {
-            (value - next) + sum
-        };
-        sum = next;
-    }
-    (sum + lost) / values.len() as f64
 }
 
 #[cfg(test)]

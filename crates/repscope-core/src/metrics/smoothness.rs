@@ -8,6 +8,7 @@ use crate::plan::{Need, PairDistances, Shared};
 use crate::score::{Better, SampleTable, Score};
 use crate::spec::Spec;
 use crate::stats::interval::{self, Units};
+use std::ops::Range;
 
 macro_rules! outputs {
     ($($part:literal $(=> $column:literal)?, $about:literal, $better:ident, $range:literal;)*) => {
@@ -69,8 +70,20 @@ pub(super) static METRIC: Metric = Metric {
     work: Work::Study { needs, compute },
 };
 
-/// Input distances up to this have no ratio (the representation analysis's rule).
+/// Input distances up to this have no ratio (the representation analysis's rule). Where all are small, up to this share of the largest:
+/// the unit of the inputs does not matter.
 const NO_STEP: f64 = 1e-6;
+
+fn no_step(s: &[f64]) -> f64 {
+    NO_STEP * s.iter().copied().fold(0.0, f64::max).min(1.0)
+}
+
+/// What pairs are resampled over: episodes, or the pairs themselves, which follow each other in time or have no order.
+#[derive(Clone, Copy)]
+enum Steps<'a> {
+    Episodes(&'a [u32]),
+    Pairs { are_ordered: bool },
+}
 
 fn needs(_: &Spec, study: &Study) -> Result<Vec<Need>> {
     let pairs = study.pairs.as_ref().ok_or_else(|| {
@@ -91,18 +104,26 @@ fn compute(shared: &Shared) -> Result<Results> {
         embeddings,
         unit,
     } = shared.pair_distances()?;
-    let episode = shared.study.pairs.as_ref().and_then(|p| p.episode.as_deref());
+    let pairs = shared.study.pairs.as_deref();
+    let is_chain = |rows: &[(u32, u32)]| rows.windows(2).any(|pair| pair[0].1 == pair[1].0);
+    let steps = match pairs.and_then(|p| p.episode.as_deref()) {
+        Some(codes) => Steps::Episodes(codes),
+        None => Steps::Pairs {
+            are_ordered: pairs.is_some_and(|pairs| is_chain(&pairs.rows)),
+        },
+    };
     let mut answer = Results::default();
-    describe("smoothness", input, embeddings, episode, shared.spec.level, &mut answer);
+    describe("smoothness", input, embeddings, steps, shared.spec.level, &mut answer);
     match unit {
-        Ok(unit) => describe("smoothness.unit", input, unit, episode, shared.spec.level, &mut answer),
+        Ok(unit) => describe("smoothness.unit", input, unit, steps, shared.spec.level, &mut answer),
         Err(reason) => {
             let outputs = METRIC.outputs.iter().filter(|o| o.id.starts_with("smoothness.unit."));
             let undefined = |output| Score::undefined(output, reason.clone(), input.len());
             answer.scores.extend(outputs.map(undefined));
         }
     }
-    let ratio = |(s, z): (&f64, &f64)| (*s > NO_STEP).then(|| z / s);
+    let still = no_step(input);
+    let ratio = |(s, z): (&f64, &f64)| (*s > still).then(|| z / s);
     let all = |values: &[f64]| values.iter().copied().map(Some).collect();
     let columns: [(&str, Vec<Option<f64>>); 3] = [
         ("input_distance", all(input)),
@@ -115,17 +136,40 @@ fn compute(shared: &Shared) -> Result<Results> {
 }
 
 /// All scores of one pairing of input distances `s` and embedding distances `z`.
-fn describe(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: f64, answer: &mut Results) {
-    regression(name, s, z, episode, level, answer);
-    let units: Vec<u32>;
-    let kept: Vec<usize> = (0..s.len()).filter(|&i| s[i] > NO_STEP).collect();
+fn describe(name: &str, s: &[f64], z: &[f64], steps: Steps, level: f64, answer: &mut Results) {
+    regression(name, s, z, steps, level, answer);
+    let still = no_step(s);
+    let kept: Vec<usize> = (0..s.len()).filter(|&i| s[i] > still).collect();
     let ratios: Vec<f64> = kept.iter().map(|&i| z[i] / s[i]).collect();
-    let unit = match episode {
-        Some(codes) => {
-            units = kept.iter().map(|&i| codes[i]).collect();
-            Units::Groups(&units, "episodes")
+    let codes: Vec<u32> = match steps {
+        Steps::Episodes(codes) => kept.iter().map(|&i| codes[i]).collect(),
+        Steps::Pairs { .. } => Vec::new(),
+    };
+    let of_mean = |values: &[f64]| match steps {
+        Steps::Episodes(_) => interval::of_mean(values, Units::Groups(&codes, "episodes"), level),
+        Steps::Pairs { are_ordered } => {
+            let sums = Sums::of(values.iter().map(|&v| [1.0, v]));
+            let mean = |[n, sum]: [f64; 2]| (n > 0.0).then(|| sum / n);
+            let without = |window: Range<usize>| mean(sums.without(window));
+            interval::of_sequence(
+                interval::mean(values),
+                values.len(),
+                are_ordered,
+                without,
+                "pairs",
+                level,
+            )
         }
-        None => Units::Single("pairs"),
+    };
+    let of_spread = || match steps {
+        Steps::Episodes(_) => interval::of_spread(&ratios, Units::Groups(&codes, "episodes"), level),
+        Steps::Pairs { are_ordered } => {
+            let centre = interval::mean(&ratios);
+            let sums = Sums::of(ratios.iter().map(|r| [1.0, r - centre, (r - centre).powi(2)]));
+            let spread = |[n, a, aa]: [f64; 3]| (n > 0.0).then(|| (aa / n - (a / n).powi(2)).max(0.0).sqrt());
+            let without = |window: Range<usize>| spread(sums.without(window));
+            interval::of_sequence(spread(sums.all())?, ratios.len(), are_ordered, without, "pairs", level)
+        }
     };
     let (pairs, still) = (s.len(), s.len() - ratios.len());
     let mut add = |score: Score| {
@@ -149,19 +193,17 @@ fn describe(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: f6
     let spread = (ratios.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
     let mut sorted = ratios.clone();
     sorted.sort_unstable_by(f64::total_cmp);
-    add(number("ratio_mean", mean)
-        .with_interval(interval::of_mean(&ratios, unit, level).map(|i| i.within(0.0, f64::MAX))));
-    let spread_interval = interval::of_spread(&ratios, unit, level).map(|i| i.within(0.0, f64::MAX));
-    add(number("ratio_std", spread).with_interval(spread_interval));
+    add(number("ratio_mean", mean).with_interval(of_mean(&ratios)));
+    add(number("ratio_std", spread).with_interval(of_spread()));
     for (part, q) in [("ratio_median", 0.5), ("lipschitz_p90", 0.9), ("lipschitz_p99", 0.99)] {
-        let interval = interval::of_quantile(&ratios, &sorted, q, unit, level);
+        let interval = interval::of_quantile(&ratios, &sorted, q, of_mean);
         add(number(part, quantile(&sorted, q)).with_interval(interval));
     }
     add(number("lipschitz_max", sorted[n - 1]));
 }
 
 /// Least squares of `z` on `s`.
-fn regression(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: f64, answer: &mut Results) {
+fn regression(name: &str, s: &[f64], z: &[f64], steps: Steps, level: f64, answer: &mut Results) {
     let n = s.len();
     let mut add = |part: &str, value: std::result::Result<f64, &str>, interval| {
         let id = format!("{name}.{part}");
@@ -182,33 +224,26 @@ fn regression(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: 
     let r = all.correlation();
     let freedom = n as f64 - 2.0;
     let error = (freedom > 0.0).then(|| (all.residual() / freedom / all.ss).sqrt());
-    let by_episode = episode.map(|codes| all.without_each(s, z, codes));
-    let by_episode = by_episode.filter(|lines| lines.len() > 1);
-    let by_pair = || all.effects_of_pairs(s, z);
-    let interval = |value: f64, closed: Option<f64>, of: &dyn Fn(&Line) -> Option<f64>, effect: fn(&Effect) -> f64| {
-        if let Some(lines) = &by_episode {
+    let sums = Sums::of(s.iter().zip(z).map(|(a, b)| all.moments(*a, *b)));
+    let interval = |value: f64, of: &dyn Fn(&Line) -> Option<f64>| match steps {
+        Steps::Episodes(codes) => {
+            let lines = all.without_each(s, z, codes);
             let replicates: Option<Vec<f64>> = lines.iter().map(of).collect();
-            return replicates.and_then(|r| interval::jackknife(value, &r, "episodes", level));
+            interval::jackknife(value, &replicates?, "episodes", level)
         }
-        let interval = interval::from_standard_error(value, closed?, freedom, "pairs", "Student t", level)?;
-        Some(interval.with_effects(by_pair().iter().map(effect).collect()))
+        Steps::Pairs { are_ordered } => {
+            let without = |window: Range<usize>| of(&all.about(sums.without(window)));
+            interval::of_sequence(value, n, are_ordered, without, "pairs", level)
+        }
     };
-    let intercept_error = error.map(|e| e * (all.ss / n as f64 + all.mean_s.powi(2)).sqrt());
     let few = "at least three pairs are needed";
     let still = "all embeddings move by the same distance, so there is no correlation";
-    let slope_interval = interval(slope, error, &|line| line.slope(), |e| e.slope);
+    let slope_interval = interval(slope, &|line| line.slope());
     let of_intercept = |line: &Line| Some(line.mean_z - line.slope()? * line.mean_s);
-    let intercept_interval = interval(intercept, intercept_error, &of_intercept, |e| e.intercept);
-    let r_interval = match (&by_episode, r) {
-        (_, None) => None,
-        (Some(_), Some(r)) => {
-            interval(r, None, &|line| line.correlation(), |e| e.correlation).map(|i| i.within(-1.0, 1.0))
-        }
-        (None, Some(r)) => {
-            let effects = || by_pair().iter().map(|e| e.correlation).collect();
-            interval::of_correlation(r, n, "pairs", level).map(|i| i.with_effects(effects()))
-        }
-    };
+    let intercept_interval = interval(intercept, &of_intercept);
+    // On Fisher's scale, where the error depends little on r and no interval leaves the range.
+    let of_z = |line: &Line| line.correlation().map(interval::fisher_z);
+    let r_interval = r.and_then(|r| Some(interval(interval::fisher_z(r), &of_z)?.of_tanh(r)));
     let r2_interval = r_interval.clone().map(|i| {
         let (low, high) = (i.low.powi(2).min(i.high.powi(2)), i.low.powi(2).max(i.high.powi(2)));
         let crosses = i.low <= 0.0 && i.high >= 0.0;
@@ -238,7 +273,20 @@ fn regression(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: 
     };
     add("p", p, None);
     add("stderr", error.ok_or(few), None);
-    if episode.is_some_and(|codes| codes.windows(2).any(|w| w[0] == w[1])) || episode.is_none() {
+    for score in answer
+        .scores
+        .iter_mut()
+        .filter(|s| s.metric.ends_with(".r") || s.metric.ends_with(".r2"))
+    {
+        // A correlation is bounded, but a few pairs far from the others decide it.
+        let tails = score.effects.as_ref().zip(score.unit.as_ref());
+        score.note = tails.and_then(|(effects, unit)| interval::heavy_tails(effects, unit));
+    }
+    let are_dependent = match steps {
+        Steps::Episodes(codes) => codes.windows(2).any(|w| w[0] == w[1]),
+        Steps::Pairs { .. } => true,
+    };
+    if are_dependent {
         let is_tested = |s: &&mut Score| s.metric.ends_with(".p") || s.metric.ends_with(".stderr");
         for score in answer.scores.iter_mut().filter(is_tested) {
             score.note = Some("supposes independent pairs; steps of one episode are not".to_string());
@@ -246,11 +294,27 @@ fn regression(name: &str, s: &[f64], z: &[f64], episode: Option<&[u32]>, level: 
     }
 }
 
-/// What a pair does to a line.
-struct Effect {
-    slope: f64,
-    intercept: f64,
-    correlation: f64,
+/// Sums over a sequence, and over all of it but a window.
+struct Sums<const K: usize>(Vec<[f64; K]>);
+
+impl<const K: usize> Sums<K> {
+    fn of(values: impl Iterator<Item = [f64; K]>) -> Self {
+        let mut sums = vec![[0.0; K]];
+        for value in values {
+            let last = sums[sums.len() - 1];
+            sums.push(std::array::from_fn(|k| last[k] + value[k]));
+        }
+        Sums(sums)
+    }
+
+    fn all(&self) -> [f64; K] {
+        self.0[self.0.len() - 1]
+    }
+
+    fn without(&self, window: Range<usize>) -> [f64; K] {
+        let (all, from, to) = (self.all(), self.0[window.start], self.0[window.end]);
+        std::array::from_fn(|k| all[k] - (to[k] - from[k]))
+    }
 }
 
 /// Sums of squares about the means: all that a line needs.
@@ -282,50 +346,39 @@ impl Line {
         line
     }
 
+    /// A pair about the means of this line: 1, a, b, a², ab, b².
+    fn moments(&self, s: f64, z: f64) -> [f64; 6] {
+        let (a, b) = (s - self.mean_s, z - self.mean_z);
+        [1.0, a, b, a * a, a * b, b * b]
+    }
+
+    /// The line of pairs whose moments about the means of this one add up to these.
+    fn about(&self, sums: [f64; 6]) -> Line {
+        let [n, a, b, aa, ab, bb] = sums;
+        let (a, b) = (a / n, b / n);
+        Line {
+            n,
+            mean_s: self.mean_s + a,
+            mean_z: self.mean_z + b,
+            ss: aa - n * a * a,
+            sz: ab - n * a * b,
+            zz: bb - n * b * b,
+        }
+    }
+
     /// The line with one episode left out, for each episode.
     fn without_each(&self, s: &[f64], z: &[f64], codes: &[u32]) -> Vec<Line> {
         let count = codes.iter().max().map_or(0, |&m| m as usize + 1);
-        // Per episode, about the overall means: count, Σa, Σb, Σa², Σab, Σb².
-        let mut sums = vec![[0.0f64; 6]; count];
+        let (mut sums, mut all) = (vec![[0.0f64; 6]; count], [0.0f64; 6]);
         for ((a, b), &c) in s.iter().zip(z).zip(codes) {
-            let (a, b) = (a - self.mean_s, b - self.mean_z);
-            for (sum, x) in sums[c as usize].iter_mut().zip([1.0, a, b, a * a, a * b, b * b]) {
-                *sum += x;
+            for (k, x) in self.moments(*a, *b).into_iter().enumerate() {
+                sums[c as usize][k] += x;
+                all[k] += x;
             }
         }
         sums.retain(|e| e[0] > 0.0 && e[0] < self.n);
-        let without = |e: &[f64; 6]| {
-            let n = self.n - e[0];
-            let (a, b) = (-e[1] / n, -e[2] / n);
-            Line {
-                n,
-                mean_s: self.mean_s + a,
-                mean_z: self.mean_z + b,
-                ss: self.ss - e[3] - n * a * a,
-                sz: self.sz - e[4] - n * a * b,
-                zz: self.zz - e[5] - n * b * b,
-            }
-        };
+        let without = |e: &[f64; 6]| self.about(std::array::from_fn(|k| all[k] - e[k]));
         sums.iter().map(without).collect()
-    }
-
-    /// What each pair does to the line, to first order.
-    fn effects_of_pairs(&self, s: &[f64], z: &[f64]) -> Vec<Effect> {
-        let (slope, r) = (self.slope().unwrap_or(0.0), self.correlation().unwrap_or(0.0));
-        let unit_s = (self.ss / self.n).sqrt();
-        let unit_z = (self.zz / self.n).sqrt().max(f64::MIN_POSITIVE);
-        let effect = |(a, b): (&f64, &f64)| {
-            let (a, b) = (a - self.mean_s, b - self.mean_z);
-            let residual = b - slope * a;
-            let of_slope = a * residual / self.ss;
-            let (s, z) = (a / unit_s, b / unit_z);
-            Effect {
-                slope: of_slope,
-                intercept: residual / self.n - self.mean_s * of_slope,
-                correlation: (s * z - r * (s * s + z * z) / 2.0) / self.n,
-            }
-        };
-        s.iter().zip(z).map(effect).collect()
     }
 
     /// None where the input distances do not differ by more than rounding.

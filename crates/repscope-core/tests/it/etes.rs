@@ -518,9 +518,9 @@ fn samples_of_one_unit_count_as_one() {
         let (a, b) = (score(&alone, id), score(&together, id));
         assert_near(a.value.unwrap(), b.value.unwrap(), 1e-12, id);
         assert_near(a.standard_error.unwrap(), b.standard_error.unwrap(), 1e-12, id);
-        assert_eq!(b.unit.as_deref(), Some("units"));
+        assert_eq!(b.unit.as_deref(), Some("groups"));
     }
-    assert_eq!(score(&together, "etes.auc").unit.as_deref(), Some("units"));
+    assert_eq!(score(&together, "etes.auc").unit.as_deref(), Some("groups"));
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod degenerate;
 mod etes;
 mod etes_golden;
 mod golden;
+mod groups;
 mod invariances;
 mod known_answers;
 mod mcr2;

@@ -55,13 +55,18 @@ fn two_heads(samples: usize, seed: u64) -> Perturbation {
             sets.push(set(family, f64::from(percent), predictions));
         }
     }
-    Perturbation { heads, sets }
+    Perturbation {
+        heads,
+        sets,
+        groups: None,
+    }
 }
 
 /// One head of two classes: what is right without and with perturbation.
 fn one_head(before: &[bool], after: &[bool], percent: f64) -> Perturbation {
     let said = |right: &[bool]| right.iter().map(|r| u32::from(!r)).collect::<Vec<u32>>();
     Perturbation {
+        groups: None,
         heads: vec![head("kind", 2, vec![0; before.len()], said(before))],
         sets: vec![set("top", percent, vec![said(after)])],
     }
@@ -193,6 +198,7 @@ fn the_order_of_the_samples_changes_no_score() {
     let order = Draw::new(5).permutation(500);
     let shuffled = |codes: &Vec<u32>| order.iter().map(|&i| codes[i]).collect::<Vec<u32>>();
     let other = Perturbation {
+        groups: None,
         heads: data
             .heads
             .iter()
@@ -290,6 +296,7 @@ fn accuracy_at_chance_and_other_shares_than_the_percentage_are_told() {
     let labels: Vec<u32> = (0..200).map(|i| i % 2).collect();
     let lost = vec![0; 200];
     let mut data = Perturbation {
+        groups: None,
         heads: vec![head("kind", 2, labels.clone(), labels.clone())],
         sets: vec![set("bottom", 1.0, vec![lost]), set("top", 1.0, vec![labels])],
     };

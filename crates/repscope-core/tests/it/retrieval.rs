@@ -8,7 +8,8 @@ use crate::common::{Draw, numbers, product, space};
 use repscope_core::metrics::Invariance;
 use repscope_core::run::{Driver, Order};
 use repscope_core::{
-    Analysis, Direction, LabelSet, Labels, MetricId, Results, Retrieval, Score, Similarity, Space, Spec, retrieve,
+    Analysis, Direction, LabelSet, Labels, MetricId, Results, Retrieval, Score, SearchInterval, Similarity, Space,
+    Spec, retrieve,
 };
 
 const MODEL: &str = "model";
@@ -38,6 +39,7 @@ fn of<S: AsRef<str>>(spaces: Vec<Arc<Space>>, labels: &[S], directions: &[(usize
     Retrieval {
         model: MODEL.to_string(),
         is_aligned: vec![true; spaces.len()],
+        groups: Vec::new(),
         label_sets: vec![LabelSet {
             name: None,
             of_space: vec![labels; spaces.len()],
@@ -453,8 +455,12 @@ fn beyond_f64_throughout_the_answer_has_the_same_bits_in_every_order_of_work() {
 }
 
 #[test]
-fn intervals_over_queries_are_students() {
-    let results = run(&two_views(50, 4, 13), &spec(&[4]));
+fn intervals_over_queries_in_a_gallery_are_students() {
+    let gallery = Spec {
+        search_interval: SearchInterval::Gallery,
+        ..spec(&[4])
+    };
+    let results = run(&two_views(50, 4, 13), &gallery);
     let score: &Score = results.score(MODEL, "label_precision.text2sensor@4").expect("a score");
     assert_eq!(
         (score.unit.as_deref(), score.method.as_deref()),
@@ -495,4 +501,169 @@ fn what_does_not_fit_together_is_refused_with_both_numbers() {
         ..spec(&[1])
     };
     fails(&good, &tight, &["working memory", "10.0 bytes"]);
+}
+
+/// Queries and targets that are no pairs: 30 and 45 rows of three classes.
+fn two_samples() -> Retrieval {
+    let mut draw = Draw::new(21);
+    let centres = draw.normals(3 * 5);
+    let mut rows = |name: &str, count: usize| {
+        let value = |at: usize| centres[at / 5 % 3 * 5 + at % 5];
+        let values = (0..count * 5).map(|at| value(at) + 1.2 * draw.normal()).collect();
+        Arc::new(space(name, 5, values))
+    };
+    let spaces = vec![rows("text", 30), rows("sensor", 45)];
+    let names = |count: usize| Arc::new(Labels::from_codes((0..count).map(|i| (i % 3) as u32).collect(), 3));
+    Retrieval {
+        model: MODEL.to_string(),
+        is_aligned: vec![false, false],
+        groups: Vec::new(),
+        label_sets: vec![LabelSet {
+            name: None,
+            of_space: vec![names(30), names(45)],
+        }],
+        directions: vec![Direction { query: 0, target: 1 }],
+        spaces,
+    }
+}
+
+#[test]
+fn what_a_target_does_is_what_leaving_it_out_does() {
+    let retrieval = two_samples();
+    let found = run(&retrieval, &spec(&[1, 4]));
+    let mut without: Vec<Results> = Vec::new();
+    for target in 0..45 {
+        let kept: Vec<usize> = (0..45).filter(|&j| j != target).collect();
+        let mut fewer = retrieval.clone();
+        fewer.spaces[1] = Arc::new(fewer.spaces[1].select(&kept).expect("rows that exist"));
+        fewer.label_sets[0].of_space[1] = Arc::new(fewer.label_sets[0].of_space[1].select(&kept));
+        without.push(run(&fewer, &spec(&[1, 4])));
+    }
+    let mut checked = 0;
+    for score in found.scores.iter().filter(|s| s.interval.is_some()) {
+        // Labels with more targets weigh more, and the chance level changes with a target: these are followed to first order.
+        if score.metric.contains("weighted") || score.metric.contains("lift") {
+            continue;
+        }
+        let effects = score.effects.as_ref().expect("effects of queries and targets");
+        assert_eq!(
+            (effects.len(), score.unit.as_deref()),
+            (75, Some("queries and targets"))
+        );
+        let replicates: Vec<f64> = without.iter().map(|results| value(results, &score.metric)).collect();
+        let centre = replicates.iter().sum::<f64>() / 45.0;
+        let expected: Vec<f64> = replicates.iter().map(|r| centre - r).collect();
+        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        // All effects are scaled by one number, so that their squares add up to the squared error.
+        let targets = &effects[30..];
+        let scale = product(targets, &expected) / product(&expected, &expected);
+        assert!(scale > 0.0 && scale <= 1.0 + 1e-9, "{}: {scale}", score.metric);
+        for (found, expected) in targets.iter().zip(&expected) {
+            assert!(
+                (found - scale * expected).abs() < 1e-9,
+                "{}: {found} and {expected}",
+                score.metric
+            );
+        }
+        let squares = product(effects, effects);
+        let error = score.standard_error.expect("an error");
+        assert!((squares.sqrt() / error - 1.0).abs() < 1e-9, "{}", score.metric);
+        checked += 1;
+    }
+    // Precision, its macro and both normalized, recall and its macro, hit rate and nDCG at two K; and three of the whole ranking.
+    assert_eq!(checked, 2 * 8 + 3);
+}
+
+#[test]
+fn the_interval_of_a_gallery_is_students_over_queries() {
+    let gallery = Spec {
+        search_interval: SearchInterval::Gallery,
+        ..spec(&[4])
+    };
+    let (of_gallery, of_population) = (run(&two_samples(), &gallery), run(&two_samples(), &spec(&[4])));
+    for id in [
+        "label_precision.text2sensor@4",
+        "map_at_r.text2sensor",
+        "mrr.text2sensor",
+    ] {
+        let [narrow, wide] =
+            [&of_gallery, &of_population].map(|results| results.score(MODEL, id).expect("a score").clone());
+        assert_eq!(narrow.value, wide.value);
+        assert_eq!(
+            (narrow.unit.as_deref(), narrow.effects.as_ref().map(|e| e.len())),
+            (Some("queries"), Some(30))
+        );
+        assert!(narrow.standard_error <= wide.standard_error, "{id}");
+    }
+}
+
+/// Rows of three overlapping classes.
+fn classes(rows: usize, seed: u64) -> (Arc<Space>, Vec<String>) {
+    let (centres, mut draw) = (Draw::new(31).normals(3 * 4), Draw::new(seed));
+    let labels: Vec<usize> = (0..rows).map(|_| draw.below(3)).collect();
+    let value = |at: usize| centres[labels[at / 4] * 4 + at % 4];
+    let values = (0..rows * 4).map(|at| value(at) + draw.normal()).collect();
+    (
+        Arc::new(space("sensor", 4, values)),
+        labels.iter().map(usize::to_string).collect(),
+    )
+}
+
+#[test]
+fn intervals_cover_the_population_of_queries_and_targets() {
+    // A space that searches itself, and one that searches another of other rows.
+    for is_self in [true, false] {
+        let ids = [
+            "label_precision",
+            "r_precision",
+            "map_at_r",
+            "mrr",
+            "label_hit",
+            "label_recall",
+            "label_ndcg",
+        ];
+        let mut found: Vec<Vec<Score>> = vec![Vec::new(); ids.len()];
+        for seed in 0..250 {
+            let (targets, names) = classes(90, 1000 + seed);
+            let mut retrieval = of(vec![targets], &names, &[(0, 0)]);
+            if !is_self {
+                let (queries, others) = classes(90, 5000 + seed);
+                retrieval
+                    .spaces
+                    .insert(0, Arc::new(space("text", 4, numbers(&queries))));
+                retrieval.label_sets[0]
+                    .of_space
+                    .insert(0, Arc::new(Labels::new(&others)));
+                retrieval.is_aligned = vec![false; 2];
+                retrieval.directions = vec![Direction { query: 0, target: 1 }];
+            }
+            let results = run(&retrieval, &spec(&[5]));
+            let direction = if is_self { "sensor2sensor" } else { "text2sensor" };
+            for (id, found) in ids.iter().zip(&mut found) {
+                let is_it =
+                    |s: &&Score| s.metric == format!("{id}.{direction}") || s.metric == format!("{id}.{direction}@5");
+                found.push(results.scores.iter().find(is_it).expect("a score").clone());
+            }
+        }
+        for (id, scores) in ids.iter().zip(&found) {
+            let truth = scores.iter().filter_map(|s| s.value).sum::<f64>() / 250.0;
+            let covers = |s: &&Score| s.interval.is_some_and(|[low, high]| low <= truth && truth <= high);
+            let covered = scores.iter().filter(covers).count();
+            // 95 % less three standard deviations of 250 draws; and the targets are not counted twice: at most 99 %.
+            assert!((227..=248).contains(&covered), "{id}, {is_self}: {covered} of 250");
+        }
+    }
+}
+
+#[test]
+fn a_row_and_its_double_tie_exactly() {
+    // Cosines are products of f64, each row times the rounded reciprocal of its length: a power of two changes no digit. Other
+    // multiples are equal up to the last digit, which decides before the row number does.
+    let targets = vec![1.0, 2.0, 3.0, 4.0, 2.0, 4.0, 6.0, 8.0, 0.5, 1.0, 1.5, 2.0];
+    let queries = Arc::new(space("text", 4, vec![0.3, 0.1, 0.7, 0.2]));
+    let mut retrieval = of(vec![queries, Arc::new(space("sensor", 4, targets))], &["a"], &[(0, 1)]);
+    retrieval.is_aligned = vec![false; 2];
+    retrieval.label_sets[0].of_space[1] = Arc::new(Labels::new(&["a", "b", "c"]));
+    // The first row is found first, by its number.
+    assert_eq!(value(&run(&retrieval, &spec(&[1])), "mrr.text2sensor"), 1.0);
 }

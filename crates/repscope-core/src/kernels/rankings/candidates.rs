@@ -245,7 +245,7 @@ impl<'a> Kept<'a> {
 impl Kept<'_> {
     /// Ranks what every query kept. Those that did not keep enough are left out and named.
     pub(super) fn finish(mut self) -> (Found, Vec<u32>) {
-        let mut found = Found::new(self.job.relevances.len());
+        let mut found = Found::new(self.job);
         let mut missing = Vec::new();
         for place in 0..self.rows.len() {
             let q = self.rows[place];
@@ -255,7 +255,7 @@ impl Kept<'_> {
                 missing.push(q)
             }
         }
-        (found, missing)
+        (found.finished(self.job), missing)
     }
 
     /// Ranks the targets of one query.
@@ -275,12 +275,13 @@ impl Kept<'_> {
         job.settle(q, error, &keys[..near], &mut order[..near]);
         found.rows.push(q as u32);
         found.targets.extend_from_slice(&order[..job.depth]);
-        for (set, (relevance, standings)) in job.relevances.iter().zip(&mut found.standings).enumerate() {
+        for (set, relevance) in job.relevances.iter().enumerate() {
             let mut standing = standing(relevance, q, &order);
             if standing.first == 0 && relevance.relevant_to(q) > 0 {
                 standing.first = self.rank_of_first(set, place, order.len());
             }
-            standings.push(standing);
+            standing.pull = job.pull(set, q, &standing, &order, found);
+            found.standings[set].push(standing);
         }
     }
 }

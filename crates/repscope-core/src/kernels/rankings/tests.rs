@@ -87,6 +87,7 @@ fn job<'a>(sides: [&'a Side<'a>; 2], relevances: &'a [Relevance], is_self: bool,
         relevances,
         is_self,
         depth,
+        influence: None,
     }
 }
 

@@ -172,6 +172,10 @@ impl Part<'_> {
         // Only for energies as they are, and not for groups.
         if self.prefix == "etes" && spec.permutations > 0 {
             match self.measured.p {
+                Some(_) if self.measured.decoded.data.units.is_some() => {
+                    let why = "pairing single samples at random supposes that they are independent, which those of a group are not";
+                    scores.push(self.undefined(".p", why));
+                }
                 Some(p) => scores.push(p_value(self.id(".p"), p, n, spec.permutations)),
                 None if self.form.others.is_none() => scores.push(self.undefined(".p", &why)),
                 None => (),
@@ -247,26 +251,18 @@ impl<'a> Sampling<'a> {
         self.number(id, interval::mean(values), interval)
     }
 
-    /// The mean of shares; single samples get an interval that has a width even at 0 and 1.
+    /// The mean of shares; the interval has a width even at 0 and 1.
     fn share(&self, id: &str, values: &[f64]) -> Score {
-        let (value, n) = (interval::mean(values), values.len());
-        if self.codes.is_some() {
-            return self.mean(id, values, [0.0, 1.0]);
-        }
-        let of_mean = interval::of_mean(values, self.units(), self.level());
-        let interval = interval::of_share(value, n, "samples", self.level()).map(|wilson| Interval {
-            standard_error: of_mean.as_ref().and_then(|i| i.standard_error),
-            effects: of_mean.and_then(|i| i.effects),
-            ..wilson
-        });
-        self.number(id, value, interval)
+        let interval = interval::of_share_over(values, self.units(), self.level());
+        self.number(id, interval::mean(values), interval)
     }
 
     /// The `q` quantile by linear interpolation.
     fn quantile(&self, id: &str, values: &[f64], q: f64) -> Score {
         let mut sorted = values.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
-        let interval = interval::of_quantile(values, &sorted, q, self.units(), self.level());
+        let of_share = |shares: &[f64]| interval::of_mean(shares, self.units(), self.level());
+        let interval = interval::of_quantile(values, &sorted, q, of_share);
         self.number(id, at_quantile(&sorted, q), interval)
     }
 
@@ -286,8 +282,9 @@ impl<'a> Sampling<'a> {
     /// A value with what each sample does to it.
     fn influenced(&self, id: &str, value: f64, effects: &[f64]) -> Score {
         let interval = interval::from_rows(value, effects, self.units(), "influence", self.level());
-        // Where nothing moves the value, as where all comparisons say the same, an interval would claim too much.
-        let moved = interval.filter(|i| i.standard_error.is_some_and(|error| error > 0.0));
+        // Where nothing moves the value an interval would claim too much, but for its bounds, where it gets a width.
+        let is_at_bound = value <= 0.0 || value >= 1.0;
+        let moved = interval.filter(|i| is_at_bound || i.standard_error.is_some_and(|error| error > 0.0));
         self.number(id, value, moved.map(|i| i.within(0.0, 1.0)))
     }
 
@@ -352,16 +349,16 @@ pub(super) fn correlations(measured: &Measured) -> Vec<Score> {
     for method in ["spearman", "pearson"] {
         for (name, of_text) in PARTNERS {
             let samples = measured.rows.iter().zip(&measured.plain.energy);
-            let pairs = samples.filter_map(|(&row, &energy)| Some((energy, of_text(&texts[row])?)));
-            let (energies, partners): (Vec<f64>, Vec<f64>) = pairs.unzip();
-            scores.push(correlation(measured, method, name, &energies, &partners));
+            let pairs = samples.filter_map(|(&row, &energy)| Some((row, (energy, of_text(&texts[row])?))));
+            let (rows, pairs): (Vec<usize>, Vec<(f64, f64)>) = pairs.unzip();
+            scores.push(correlation(measured, method, name, &rows, &pairs));
         }
     }
     scores
 }
 
-fn correlation(measured: &Measured, method: &str, partner: &str, energies: &[f64], partners: &[f64]) -> Score {
-    let (n, level) = (energies.len(), measured.decoded.spec.level);
+fn correlation(measured: &Measured, method: &str, partner: &str, rows: &[usize], pairs: &[(f64, f64)]) -> Score {
+    let (n, level) = (pairs.len(), measured.decoded.spec.level);
     let id = format!("etes.{method}(with={partner})");
     let undefined = |why: &str| Score::undefined(&id, why, n);
     if n < FEWEST {
@@ -369,33 +366,67 @@ fn correlation(measured: &Measured, method: &str, partner: &str, energies: &[f64
             "{n} samples have an energy and a correlation; give at least {FEWEST}"
         ));
     }
-    let found = match method {
-        "spearman" => spearman(energies, partners, level).map(|found| (found.value, found.interval)),
-        _ => pearson(energies, partners).map(|r| {
-            let interval = interval::of_correlation(r, n, "samples", level);
-            (r, interval.map(|i| [i.low, i.high]))
-        }),
+    let of = |pairs: &[(f64, f64)]| {
+        let (energies, partners): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+        match method {
+            "spearman" => spearman(&energies, &partners, level).map(|found| (found.value, found.interval)),
+            _ => pearson(&energies, &partners).map(|r| {
+                let interval = interval::of_correlation(r, n, "samples", level);
+                (r, interval.map(|i| [i.low, i.high]))
+            }),
+        }
     };
-    let Some((value, ends)) = found else {
+    let Some((value, ends)) = of(pairs) else {
         return undefined(&format!("all samples have the same energy or the same {partner}"));
     };
-    let interval = ends.map(|[low, high]| Interval {
-        low,
-        high,
-        level,
-        standard_error: None,
-        unit: "samples",
-        method: "Fisher z",
-        effects: None,
-    });
-    // Samples of one unit are no independent pairs.
-    let interval = interval.filter(|_| measured.decoded.data.units.is_none());
+    let interval = match &measured.decoded.data.units {
+        Some(units) => {
+            let codes: Vec<u32> = rows.iter().map(|&row| units.codes()[row]).collect();
+            over_groups(value, pairs, &codes, level, |pairs| Some(of(pairs)?.0))
+        }
+        None => ends.map(|[low, high]| Interval {
+            low,
+            high,
+            level,
+            standard_error: None,
+            unit: "samples",
+            method: "Fisher z",
+            effects: None,
+        }),
+    };
     let agreement = match partner {
         "wer" => "low energy and few errors are both good: agreement is positive",
         _ => "low energy is good: agreement is negative",
     };
     let score = Score::number(&id, value, n).with_interval(interval);
     score.with_note(agreement)
+}
+
+/// The most groups that are left out one by one; of more, several at a time.
+const MOST_LEFT_OUT: usize = 100;
+
+/// The jackknife of a correlation over groups, on Fisher's scale.
+fn over_groups(
+    value: f64,
+    pairs: &[(f64, f64)],
+    codes: &[u32],
+    level: f64,
+    of: impl Fn(&[(f64, f64)]) -> Option<f64>,
+) -> Option<Interval> {
+    let groups = distinct(codes);
+    let at_once = groups.len().div_ceil(MOST_LEFT_OUT);
+    let without = |some: &[usize]| {
+        let is_left = |code: u32| some.binary_search(&(code as usize)).is_err();
+        let left = pairs.iter().zip(codes).filter(|(_, code)| is_left(**code));
+        of(&left.map(|(pair, _)| *pair).collect::<Vec<_>>()).map(interval::fisher_z)
+    };
+    let replicates: Option<Vec<f64>> = groups.chunks(at_once).map(without).collect();
+    let interval = interval::jackknife(interval::fisher_z(value), &replicates?, "groups", level)?;
+    // Blocks of groups are no units that models could be compared by.
+    Some(Interval {
+        effects: None,
+        ..interval.of_tanh(value)
+    })
 }
 
 /// Pearson's r; none if one of the lists is constant.

@@ -9,6 +9,7 @@ use super::document::PerturbationOptions;
 /// What the predictions of a case answer.
 pub fn perturbed(case: &str, options: &PerturbationOptions) -> Results {
     let data = Perturbation {
+        groups: None,
         heads: options
             .heads
             .iter()

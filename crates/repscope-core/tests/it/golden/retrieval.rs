@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use repscope_core::run::{Driver, Order};
-use repscope_core::{Analysis, Direction, LabelSet, Results, Retrieval, Similarity, Spec, retrieve};
+use repscope_core::{Analysis, Direction, LabelSet, Results, Retrieval, SearchInterval, Similarity, Spec, retrieve};
 
 use super::case::Case;
 
@@ -12,6 +12,8 @@ use super::case::Case;
 pub fn retrieved(case: &Case, directions: &[String]) -> Results {
     let options = &case.document.options;
     let spec = Spec {
+        // The references hold the targets fixed.
+        search_interval: SearchInterval::Gallery,
         retrieval_k: options.k.clone().expect("a retrieval case says its K"),
         similarity: match options.similarity.as_deref() {
             Some("dot") => Similarity::Dot,
@@ -60,6 +62,7 @@ fn retrieval(case: &Case, directions: &[String]) -> Retrieval {
         label_sets: label_sets.collect(),
         spaces: names.iter().map(|name| Arc::new(case.space(name))).collect(),
         is_aligned: names.iter().map(|name| own_labels(name).is_none()).collect(),
+        groups: Vec::new(),
         directions,
     }
 }

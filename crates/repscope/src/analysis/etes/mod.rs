@@ -82,7 +82,10 @@ pub struct Etes {
     /// Also report the scores of each group: subject=PATH task=PATH
     #[arg(long, num_args = 1.., value_name = "NAME=PATH", help_heading = INPUTS)]
     pub group: Vec<Named>,
-    /// Sampling unit of the intervals: the values of this --group instead of samples
+    /// The group of each sample (a subject, an episode), where samples of one group are not independent: intervals are then over groups
+    #[arg(long, visible_alias = "episodes", value_name = "PATH", conflicts_with = "units", help_heading = INPUTS)]
+    pub groups: Option<Source>,
+    /// The same by name: intervals are over the values of this --group
     #[arg(long, value_name = "GROUP", help_heading = INPUTS)]
     pub units: Option<String>,
     /// Weight of the fluency (log-perplexity / 10) in the total
@@ -141,8 +144,8 @@ Energies are negative cosine similarities: lower is better. Row i of all files i
 same sample. NAME=PATH assigns a file to one system, a plain path to all of them.";
 
 default_options!(Etes);
-bind!(Etes: signal, generated, reference, generated_text, reference_text, text_encoder, checkpoint, fluency, group, samples,
-    runtime);
+bind!(Etes: signal, generated, reference, generated_text, reference_text, text_encoder, checkpoint, fluency, group, groups,
+    samples, runtime);
 declare!(Etes {
     kind: Kind::Etes,
     about: "How well do generated texts match the signals they come from? (EEG–text energy)",
@@ -449,9 +452,13 @@ fn groups(options: &Etes, reader: &mut Reader) -> Result<(Groups, Option<Arc<Lab
         }
         groups.push((name, Arc::new(reader.labels(&split(given)?.1)?)));
     }
-    let units = match &options.units {
-        None => None,
-        Some(name) => match groups.iter().find(|(other, _)| other == name) {
+    let units = match (&options.units, &options.groups) {
+        (None, None) => None,
+        (None, Some(source)) => Some(Arc::new(reader.labels(&source.place()?)?)),
+        (Some(_), Some(source)) => {
+            bail!("`units` and `groups` = {source} both say what intervals are over; give one of them")
+        }
+        (Some(name), None) => match groups.iter().find(|(other, _)| other == name) {
             Some((_, labels)) => Some(labels.clone()),
             None => bail!(
                 "`units` = {name} names no group; there are {}. Add the group {name}=PATH",
@@ -487,7 +494,8 @@ fn asked(options: &Etes) -> Layer {
         "signal": options.signal, "generated": options.generated, "reference": options.reference,
         "generated_text": options.generated_text, "reference_text": options.reference_text,
         "text_encoder": options.text_encoder, "checkpoint": options.checkpoint, "template": options.text.template,
-        "max_tokens": options.text.max_tokens, "fluency": options.fluency, "group": options.group, "units": options.units,
+        "max_tokens": options.text.max_tokens, "fluency": options.fluency, "group": options.group, "groups": options.groups,
+        "units": options.units,
     });
     let mut asked = object(asked);
     asked.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));

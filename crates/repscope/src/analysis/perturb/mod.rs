@@ -7,6 +7,7 @@ mod classes;
 mod classify;
 mod files;
 mod generate;
+mod groups;
 mod kept;
 mod pictures;
 mod stored;
@@ -108,6 +109,11 @@ pub struct Perturb {
     /// with one path per line (.txt) or with positions in the sorted list (.npy)
     #[arg(long, value_name = "test|all|FILE", default_value = "test")]
     pub split: String,
+    /// The group of each sample (a recording, a patient), where samples of one group are not independent: intervals are then over
+    /// groups. A file with one group per sample, in the order of the stored labels or of the sorted images (all of them, or those of
+    /// --split); or `names`: images whose file names differ only in their last number are a group
+    #[arg(long, visible_alias = "episodes", value_name = "PATH|names")]
+    pub groups: Option<Source>,
     /// Names of the heads, in the order of the folders [default: the outputs of the model]
     #[arg(long = "head-names", num_args = 1.., value_delimiter = ',', value_name = "NAME")]
     pub head_names: Vec<String>,
@@ -200,7 +206,7 @@ Examples:
   repscope perturb generate --source constellation_diagrams --output perturbed_constellations";
 
 default_options!(Perturb, MaskOptions);
-bind!(Perturb: checkpoint);
+bind!(Perturb: checkpoint, groups);
 declare!(Perturb {
     kind: Kind::Perturb,
     about: "What does masking parts of its images cost a classifier? (perturbation impact)",
@@ -292,7 +298,12 @@ fn from_predictions(folder: &Path, options: &Perturb) -> Result<Scored> {
         bail!("{}: there is no such folder of predictions", folder.display());
     }
     let mut reader = Reader::new(&[]);
-    let (data, suffix) = stored::read(folder, &options.classes, &mut reader)?;
+    let groups = options
+        .groups
+        .as_ref()
+        .map(|source| groups::stored(source, &mut reader))
+        .transpose()?;
+    let (data, suffix) = stored::read(folder, &options.classes, groups, &mut reader)?;
     if data.sets.is_empty() {
         reader.warnings.push(format!(
             "{} holds no perturbation, so there are accuracies only; add folders such as top1",
@@ -309,7 +320,7 @@ fn from_predictions(folder: &Path, options: &Perturb) -> Result<Scored> {
             findings: Vec::new(),
             records: reader.records,
             warnings: reader.warnings,
-            options: std::iter::once(("predictions".to_string(), typed)).collect(),
+            options: object(serde_json::json!({ "predictions": typed, "groups": options.groups })),
         },
         examples: Vec::new(),
     })
@@ -329,6 +340,11 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
     let split = tree::apply(&mut tree, &options.split, seed)?;
     warnings.push(format!("{}: {split}", folder.display()));
     // Everything that will be needed is looked for before anything is computed.
+    let mut reader = Reader::new(&[]);
+    let groups = options.groups.as_ref();
+    let groups = groups
+        .map(|source| groups::of_images(source, &tree, &mut reader))
+        .transpose()?;
     let files = match &options.perturbation_dir {
         None => None,
         Some(folder) => Some(InFiles::open(folder, suffix, &tree, &maskings)?),
@@ -423,11 +439,13 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
             .map(of_head)
             .collect(),
         sets,
+        groups,
     };
     let mut asked = options.masks.asked(seed);
     asked.extend(object(serde_json::json!({
         "images": folder.display().to_string(), "checkpoint": path.to_string(), "split": options.split,
         "exclude": options.exclude, "perturbation_dir": options.perturbation_dir, "class_order": class_order, "scale": model.scale,
+        "groups": options.groups,
     })));
     let shape = [&[tree.images.count()], tree.images.shape()].concat();
     Ok(Scored {
@@ -437,13 +455,16 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
         suffix: suffix.to_string(),
         sources: Sources {
             findings: Vec::new(),
-            records: vec![
+            records: [
                 InputRecord {
                     about: classifier.about().to_vec(),
                     ..InputRecord::new(&path, &[], "classifier", classifier.digest().to_string())
                 },
                 InputRecord::new(folder.display(), &shape, "images", images),
-            ],
+            ]
+            .into_iter()
+            .chain(reader.records)
+            .collect(),
             warnings,
             options: asked,
         },

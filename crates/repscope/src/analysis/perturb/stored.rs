@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use repscope_core::{Head, Perturbation, PerturbedSet};
+use repscope_core::{Head, Labels, Perturbation, PerturbedSet};
 use repscope_io::{Array, Data, InputPath, join_rows, read_ids, read_texts};
 
 use super::classify::place_of_largest;
@@ -32,7 +32,12 @@ enum Said {
 }
 
 /// Reads a folder of predictions, and the suffix that its perturbations have.
-pub fn read(folder: &Path, given: &[String], reader: &mut Reader) -> Result<(Perturbation, String)> {
+pub fn read(
+    folder: &Path,
+    given: &[String],
+    groups: Option<Labels>,
+    reader: &mut Reader,
+) -> Result<(Perturbation, String)> {
     for part in [LABELS, BASELINE] {
         if !folder.join(part).is_dir() {
             let there = match &folders(folder)?[..] {
@@ -133,6 +138,7 @@ pub fn read(folder: &Path, given: &[String], reader: &mut Reader) -> Result<(Per
     let perturbation = Perturbation {
         heads: all_heads,
         sets: perturbed,
+        groups: groups.map(|groups| in_order(groups, orders.get(LABELS))).transpose()?,
     };
     perturbation.check()?;
     Ok((
@@ -141,6 +147,20 @@ pub fn read(folder: &Path, given: &[String], reader: &mut Reader) -> Result<(Per
             .filter(|s| !s.is_empty())
             .unwrap_or_else(|| "blackout".to_string()),
     ))
+}
+
+/// Groups in the order of the samples.
+fn in_order(groups: Labels, order: Option<&Vec<usize>>) -> Result<Labels> {
+    match order {
+        Some(order) if order.len() != groups.rows() => {
+            let (given, samples) = (groups.rows(), order.len());
+            bail!(
+                "`groups` has {given} groups but there are {samples} samples; give one per sample, in the order of {LABELS}"
+            )
+        }
+        Some(order) => Ok(groups.select(order)),
+        None => Ok(groups),
+    }
 }
 
 /// `top1_blackout` is 1 % of the family top, with the suffix blackout.

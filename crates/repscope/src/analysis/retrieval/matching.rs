@@ -49,8 +49,16 @@ pub fn compare(retrieval: &mut Retrieval, warnings: &mut Vec<String>) -> Result<
         for set in &mut retrieval.label_sets {
             set.of_space[at] = kept.clone();
         }
+        select_groups(retrieval, at, &keep);
     }
     Ok(())
+}
+
+/// Keeps the groups of these rows of a space.
+fn select_groups(retrieval: &mut Retrieval, at: usize, keep: &[usize]) {
+    if let Some(Some(groups)) = retrieval.groups.get_mut(at) {
+        *groups = Arc::new(groups.select(keep));
+    }
 }
 
 /// The labels that the data have in one set.
@@ -249,6 +257,7 @@ pub fn exclude(
             for set in &mut retrieval.label_sets {
                 set.of_space[at] = Arc::new(set.of_space[at].select(&keep));
             }
+            select_groups(retrieval, at, &keep);
         }
     }
     let names: Vec<&str> = excluded.iter().map(String::as_str).collect();

@@ -16,7 +16,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use repscope_core::{
-    Analysis as Kind, LabelSet, Labels, Metric, Results, Retrieval as Asked, Similarity, Space, Spec, retrieve,
+    Analysis as Kind, LabelSet, Labels, Metric, Results, Retrieval as Asked, SearchInterval, Similarity, Space, Spec,
+    retrieve,
 };
 use repscope_io::{Array, Pool};
 use serde::{Deserialize, Serialize};
@@ -25,12 +26,17 @@ use super::{Analysis, Origin, declare};
 use crate::evaluation::plan::{Extra, Planned};
 use crate::inputs::Inputs;
 use crate::options::layers::{Layer, object};
-use crate::options::{Data, MOST_ROWS, RuntimeOptions, Settings, TextEncoderOptions, Word, default_options};
+use crate::options::{Data, MOST_ROWS, RuntimeOptions, Settings, TextEncoderOptions, Word, choice, default_options};
 use crate::reader::{Orders, Part, Reader, Sources};
 use crate::search::distinct;
 use crate::session::Session;
 use crate::source::{IdSource, Named, Place, Source, bind};
-use names::{Captions, LabelFile, NamedSpace};
+use names::{Captions, GroupFile, LabelFile, NamedSpace};
+
+const INTERVALS: &[(&str, &str)] = &[
+    ("population", "Other queries and other targets"),
+    ("gallery", "Other queries in the same targets"),
+];
 
 /// What the prototypes are called as a space.
 const PROTOTYPE: &str = "prototype";
@@ -65,6 +71,10 @@ pub struct Retrieval {
     /// and each set of labels (`labels` if it has no name)
     #[arg(long, num_args = 1.., value_name = "COLUMN|NAME=PATH", help_heading = "Embeddings and labels")]
     pub ids: Vec<IdSource>,
+    /// The group of each row (a subject, an episode, a document), where rows of one group are not independent: intervals are then over
+    /// groups. NAME=PATH for the rows of one space; groups of the same name are the same in all spaces
+    #[arg(long, visible_alias = "episodes", num_args = 1.., value_name = "PATH|NAME=PATH", help_heading = "Embeddings and labels")]
+    pub groups: Vec<Named>,
     /// Leave out the rows with these labels, for example noise classes
     #[arg(
         long,
@@ -109,6 +119,9 @@ pub struct Retrieval {
     /// Inner product of the rows without normalization
     #[arg(long, overrides_with = "normalize", help_heading = "Search")]
     pub no_normalize: bool,
+    /// What intervals speak about: other queries and other targets of the same kind, or other queries in the same gallery of targets
+    #[arg(long, value_parser = choice::<SearchInterval>(INTERVALS), default_value = "population", value_name = "OF", help_heading = "Search")]
+    pub interval: SearchInterval,
     /// Use prototypes as queries: one or more embeddings per label
     #[arg(long, help_heading = "Prototypes")]
     pub use_prototypes: bool,
@@ -173,7 +186,7 @@ sensor2sensor a row is never its own target. --quiet prints only the Label-Recal
 summary. Options may be written with - or with _.";
 
 default_options!(Retrieval);
-bind!(Retrieval: sensor_embeddings, text_embeddings, spaces, labels, ids, prototype_embeddings, prototype_labels, metadata,
+bind!(Retrieval: sensor_embeddings, text_embeddings, spaces, labels, groups, ids, prototype_embeddings, prototype_labels, metadata,
     text_encoder, checkpoint, output, runtime);
 declare!(Retrieval {
     kind: Kind::Retrieval,
@@ -202,6 +215,7 @@ impl Analysis for Retrieval {
             } else {
                 Similarity::Cosine
             },
+            search_interval: self.interval,
             ..self.settings.spec()?
         })
     }
@@ -259,17 +273,24 @@ fn read(options: &Retrieval, session: &Session) -> Result<(Asked, Sources)> {
         file.place = names::resolve_key(&file.place, &file.key, id_column.as_deref(), &mut reader.warnings)?;
     }
     let captions = Captions::of(&spaces, !options.ids.is_empty(), &mut reader.warnings)?;
-    let orders = reader.join(parts(&spaces, &labels, &captions, &options.ids)?)?;
+    let group_files = names::groups(options, &spaces)?;
+    let orders = reader.join(parts(&spaces, &labels, &group_files, &captions, &options.ids)?)?;
 
     let mut read = Vec::new();
     for space in &spaces {
         read.push(read_space(&mut reader, space, &orders)?);
     }
     let mut label_sets = read_labels(&mut reader, &labels, &spaces, &orders)?;
+    let mut groups = read_groups(&mut reader, &group_files, &spaces, &labels, &orders)?;
     let mut is_aligned: Vec<bool> = spaces.iter().map(|s| !has_own_labels(&labels, &s.name)).collect();
     if let Some(found) = prototypes::read(options, &mut reader, session)? {
         read.push(Arc::new(found.space));
         is_aligned.push(false);
+        if !groups.is_empty() {
+            let own = group_files.iter().find(|file| file.space.as_deref() == Some(PROTOTYPE));
+            let own = own.map(|file| reader.labels(&file.place)).transpose()?;
+            groups.push(own.map(Arc::new));
+        }
         let names = Arc::new(found.labels);
         label_sets.iter_mut().for_each(|set| set.of_space.push(names.clone()));
     }
@@ -278,6 +299,7 @@ fn read(options: &Retrieval, session: &Session) -> Result<(Asked, Sources)> {
         spaces: read,
         is_aligned,
         label_sets,
+        groups,
         directions,
     };
     retrieval.check()?;
@@ -302,7 +324,13 @@ fn has_own_labels(labels: &[LabelFile], space: &str) -> bool {
 }
 
 /// The arrays whose rows belong together. A space with labels of its own stands alone.
-fn parts(spaces: &[NamedSpace], labels: &[LabelFile], captions: &Captions, ids: &[IdSource]) -> Result<Vec<Part>> {
+fn parts(
+    spaces: &[NamedSpace],
+    labels: &[LabelFile],
+    groups: &[GroupFile],
+    captions: &Captions,
+    ids: &[IdSource],
+) -> Result<Vec<Part>> {
     let mut parts = Vec::new();
     for space in spaces {
         parts.push(Part {
@@ -314,6 +342,13 @@ fn parts(spaces: &[NamedSpace], labels: &[LabelFile], captions: &Captions, ids: 
     for file in labels {
         parts.push(Part {
             name: file.part(),
+            place: file.place.clone(),
+            chosen: captions.rows_of(&file.place)?,
+        });
+    }
+    for file in groups.iter().filter(|file| file.space.is_none()) {
+        parts.push(Part {
+            name: GROUPS.to_string(),
             place: file.place.clone(),
             chosen: captions.rows_of(&file.place)?,
         });
@@ -377,6 +412,39 @@ fn read_labels(
     Ok(label_sets)
 }
 
+/// What ids call the groups of all rows.
+const GROUPS: &str = "groups";
+
+/// The groups of the rows of each space: its own, or those of all spaces that share their labels. Without any, nothing.
+fn read_groups(
+    reader: &mut Reader,
+    files: &[GroupFile],
+    spaces: &[NamedSpace],
+    labels: &[LabelFile],
+    orders: &Orders,
+) -> Result<Vec<Option<Arc<Labels>>>> {
+    if files.is_empty() {
+        return Ok(Vec::new());
+    }
+    let shared = files.iter().find(|file| file.space.is_none());
+    let shared = shared
+        .map(|file| orders.labels(GROUPS, reader.labels(&file.place)?))
+        .transpose()?;
+    let shared = shared.map(Arc::new);
+    let mut groups = Vec::new();
+    for space in spaces {
+        let own = files
+            .iter()
+            .find(|file| file.space.as_deref() == Some(space.name.as_str()));
+        groups.push(match own {
+            Some(file) => Some(Arc::new(orders.labels(&space.name, reader.labels(&file.place)?)?)),
+            None if has_own_labels(labels, &space.name) => None,
+            None => shared.clone(),
+        });
+    }
+    Ok(groups)
+}
+
 /// What was said about the inputs, and what it came to.
 fn roles(options: &Retrieval, retrieval: &Asked) -> Layer {
     let directions = retrieval.directions.iter();
@@ -384,7 +452,8 @@ fn roles(options: &Retrieval, retrieval: &Asked) -> Layer {
     object(serde_json::json!({
         "sensor_embeddings": options.sensor_embeddings, "sensor_key": options.sensor_key,
         "text_embeddings": options.text_embeddings, "text_key": options.text_key,
-        "spaces": options.spaces, "labels": options.labels, "labels_key": options.labels_key, "ids": options.ids,
+        "spaces": options.spaces, "labels": options.labels, "labels_key": options.labels_key, "groups": options.groups,
+        "ids": options.ids,
         "directions": directions, "exclude_labels": options.exclude_labels, "ignore_case": options.ignore_case,
         "use_prototypes": prototypes::are_wanted(options), "prototype_embeddings": options.prototype_embeddings,
         "prototype_labels": options.prototype_labels, "metadata": options.metadata,

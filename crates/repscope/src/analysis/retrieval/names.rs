@@ -27,6 +27,12 @@ pub struct LabelFile {
     pub key: Key,
 }
 
+/// A file of groups: of the rows of one space, or of all that share their labels.
+pub struct GroupFile {
+    pub space: Option<String>,
+    pub place: Place,
+}
+
 impl LabelFile {
     /// What ids call it.
     pub fn part(&self) -> String {
@@ -120,6 +126,27 @@ pub fn labels(options: &Retrieval, spaces: &[NamedSpace]) -> Result<Vec<LabelFil
         });
     }
     check_sets(&mut files)?;
+    Ok(files)
+}
+
+/// What is said about groups.
+pub fn groups(options: &Retrieval, spaces: &[NamedSpace]) -> Result<Vec<GroupFile>> {
+    let mut files: Vec<GroupFile> = Vec::new();
+    for given in &options.groups {
+        let (space, place) = split(given)?;
+        if let Some(name) = space
+            .as_deref()
+            .filter(|name| *name != PROTOTYPE && !spaces.iter().any(|s| s.name == *name))
+        {
+            let known: Vec<&str> = spaces.iter().map(|s| s.name.as_str()).collect();
+            bail!("`groups` names the space `{name}`, but the spaces are {}", list(&known));
+        }
+        if files.iter().any(|file| file.space == space) {
+            let of = space.map_or("all rows".to_string(), |name| format!("`{name}`"));
+            bail!("`groups` is given twice for {of}; give one group per row");
+        }
+        files.push(GroupFile { space, place });
+    }
     Ok(files)
 }
 
