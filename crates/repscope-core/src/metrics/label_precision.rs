@@ -56,9 +56,17 @@ fn scores(queries: &OverQueries, hits: &[u32]) -> Vec<Score> {
     let chance_normalized = |relevant: usize| most * relevant as f64 / n / most.min(relevant as f64);
     let mut plain = queries.mean(&PLAIN, &precision, chance);
     // Hits are integers: divided once, their mean is exact but for one rounding.
-    let hits: u64 = hits.iter().map(|&h| u64::from(h)).sum();
-    plain.value = plain.value.map(|_| hits as f64 / (most * set.counted.len() as f64));
-    let lift = lift(&plain, queries.id(LIFT.id));
+    let all_hits: u64 = hits.iter().map(|&h| u64::from(h)).sum();
+    plain.value = plain.value.map(|_| all_hits as f64 / (most * set.counted.len() as f64));
+    let lift = match (plain.value, plain.chance) {
+        (Some(value), Some(expected)) => {
+            // A ratio of two means over the same queries and targets: what each does to the chance level counts as well.
+            let ratio = value / expected;
+            let found = queries.of_hits(hits, |hits, relevant| (hits / most - ratio * relevant / n) / expected);
+            queries.about(&LIFT, ratio, &found).with_chance(1.0)
+        }
+        _ => queries.nobody(&LIFT),
+    };
     let mut scores = vec![plain, queries.over_labels(&MACRO, &precision, |_| 1.0, 0.0, chance)];
     if !ranked.is_self && !ranked.is_paired {
         let targets = |code: usize| set.relevance.counts[code] as f64;
@@ -77,25 +85,6 @@ fn scores(queries: &OverQueries, hits: &[u32]) -> Vec<Score> {
         lift,
     ]);
     scores
-}
-
-fn lift(plain: &Score, id: String) -> Score {
-    let (Some(value), Some(chance)) = (plain.value, plain.chance) else {
-        return Score::undefined(id, plain.reason.clone().unwrap_or_default(), plain.n);
-    };
-    let lift = Score::number(id, value / chance, plain.n).with_chance(1.0);
-    Score {
-        interval: plain.interval.map(|ends| ends.map(|end| end / chance)),
-        level: plain.level,
-        standard_error: plain.standard_error.map(|e| e / chance),
-        unit: plain.unit.clone(),
-        method: plain.method.clone(),
-        effects: plain
-            .effects
-            .as_ref()
-            .map(|effects| effects.iter().map(|e| e / chance).collect()),
-        ..lift
-    }
 }
 
 /// Each label with its counts and scores.

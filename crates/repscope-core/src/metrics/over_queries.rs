@@ -179,6 +179,12 @@ impl<'a> OverQueries<'a> {
         score.with_interval(self.interval(value, &self.alike(&found.values), &found.pulls, |_| 0.0))
     }
 
+    /// A value whose error is that of the mean of these.
+    pub(super) fn about(&self, output: &Output, value: f64, found: &Found) -> Score {
+        let interval = self.interval(value, &self.alike(&found.values), &found.pulls, |_| 0.0);
+        Score::number(self.id(output.id), value, found.values.len()).with_interval(interval)
+    }
+
     /// The mean of shares that are 0 or 1 for each query.
     pub(super) fn share(&self, output: &Output, found: &Found, chance: impl Fn(usize) -> f64) -> Score {
         let Some(score) = self.without_interval(output, &found.values, chance) else {

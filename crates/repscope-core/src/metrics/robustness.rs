@@ -63,7 +63,8 @@ fn compute(shared: &Shared) -> Result<Results> {
         answer.scores.extend(ids.map(undefined));
         return Ok(answer);
     }
-    let (typical, length) = typical_distance(&study.embeddings);
+    let spread = Spread::of(&study.embeddings);
+    let (typical, length) = (spread.distance, spread.length);
     let no_scale = "the embeddings have no variance: a model that gives everything one embedding is perfectly robust";
     let scaled = |level: &NoiseLevel| {
         let moves = || level.moves.raw.iter().map(|d| d / typical).collect();
@@ -75,11 +76,13 @@ fn compute(shared: &Shared) -> Result<Results> {
         ("robustness.scaled", levels.iter().map(scaled).collect()),
     ];
     for (family, of_levels) in &families {
+        // Another sample has another typical distance, too.
+        let scale = (*family == "robustness.scaled").then_some(&spread);
         for (level, distances) in levels.iter().zip(of_levels) {
-            let score = mean_score(&format!("{family}@{}", level.name), distances, shared);
+            let score = mean_score(&format!("{family}@{}", level.name), distances, scale, shared);
             answer.scores.push(score);
         }
-        let score = mean_score(&format!("{family}.auc"), &areas(levels, of_levels), shared);
+        let score = mean_score(&format!("{family}.auc"), &areas(levels, of_levels), scale, shared);
         answer.scores.push(score);
     }
     answer.breakdowns.push(summary(levels, &families));
@@ -111,12 +114,24 @@ fn of_unit_length(level: &NoiseLevel) -> Distances {
     }
 }
 
-fn mean_score(id: &str, distances: &Distances, shared: &Shared) -> Score {
+/// The mean distance. Where distances are divided by the typical one, rows that this depends on count for that as well: what row i does to
+/// the ratio r is (d_i − r) / N − r/2 · (‖δ_i‖² / Σ ‖δ‖² − 1/N).
+fn mean_score(id: &str, distances: &Distances, scale: Option<&Spread>, shared: &Shared) -> Score {
     match distances {
         Ok(distances) => {
-            let interval = interval::of_mean(distances, shared.row_units(), shared.spec.level);
-            Score::number(id, interval::mean(distances), distances.len())
-                .with_interval(interval.map(|i| i.within(0.0, f64::MAX)))
+            let (mean, n, level) = (interval::mean(distances), distances.len() as f64, shared.spec.level);
+            let interval = match scale {
+                None => interval::of_mean(distances, shared.row_units(), level),
+                Some(spread) => {
+                    let total: f64 = spread.squares.iter().sum();
+                    let of_row = |(d, s): (&f64, &f64)| (d - mean) / n - mean / 2.0 * (s / total - 1.0 / n);
+                    let effects: Vec<f64> = distances.iter().zip(&spread.squares).map(of_row).collect();
+                    let is_enough = effects.len() > 1;
+                    let over_rows = || interval::of_influence(mean, &effects, shared.row_units(), level);
+                    is_enough.then(over_rows).flatten()
+                }
+            };
+            Score::number(id, mean, distances.len()).with_interval(interval)
         }
         Err(reason) => Score::undefined(id, reason, shared.study.embeddings.rows()),
     }
@@ -144,25 +159,48 @@ fn areas(levels: &[NoiseLevel], of_levels: &[Distances]) -> Distances {
     Ok(areas)
 }
 
-/// The root mean squared distance between two embeddings, √(2 Σ variance), and the root mean squared length.
-fn typical_distance(codes: &Space) -> (f64, f64) {
-    let (n, d) = (codes.rows() as f64, codes.columns());
-    let mut row = vec![0.0; d];
-    let mut origin = vec![0.0; d];
-    codes.read_row(0, &mut origin);
-    let (mut sums, mut squares, mut lengths) = (vec![0.0; d], 0.0, 0.0);
-    for i in 0..codes.rows() {
-        codes.read_row(i, &mut row);
-        lengths += row.iter().map(|x| x * x).sum::<f64>();
-        for ((x, o), sum) in row.iter().zip(&origin).zip(&mut sums) {
-            *sum += x - o;
-            squares += (x - o).powi(2);
+/// How far embeddings are apart.
+struct Spread {
+    /// The root mean squared distance between two embeddings, √(2 Σ variance).
+    distance: f64,
+    /// The root mean squared length.
+    length: f64,
+    /// The squared distance of each embedding from the mean.
+    squares: Vec<f64>,
+}
+
+impl Spread {
+    fn of(codes: &Space) -> Self {
+        let (n, d) = (codes.rows() as f64, codes.columns());
+        let mut row = vec![0.0; d];
+        let mut origin = vec![0.0; d];
+        codes.read_row(0, &mut origin);
+        // From the first row, so that a large offset costs no digits.
+        let (mut mean, mut lengths) = (vec![0.0; d], 0.0);
+        for i in 0..codes.rows() {
+            codes.read_row(i, &mut row);
+            lengths += row.iter().map(|x| x * x).sum::<f64>();
+            let parts = row.iter().zip(&origin).zip(&mut mean);
+            parts.for_each(|((x, o), mean)| *mean += (x - o) / n);
+        }
+        let squares = (0..codes.rows()).map(|i| {
+            codes.read_row(i, &mut row);
+            let parts = row.iter().zip(&origin).zip(&mean);
+            parts.map(|((x, o), mean)| (x - o - mean).powi(2)).sum::<f64>()
+        });
+        let squares: Vec<f64> = squares.collect();
+        // Two different rows: N − 1 in the denominator.
+        let variance = if n > 1.0 {
+            squares.iter().sum::<f64>() / (n - 1.0)
+        } else {
+            0.0
+        };
+        Spread {
+            distance: (2.0 * variance).sqrt(),
+            length: (lengths / n).sqrt(),
+            squares,
         }
     }
-    let around = squares - sums.iter().map(|s| s * s).sum::<f64>() / n;
-    // Two different rows: N − 1 in the denominator.
-    let variance = if n > 1.0 { around.max(0.0) / (n - 1.0) } else { 0.0 };
-    ((2.0 * variance).sqrt(), (lengths / n).sqrt())
 }
 
 /// Mean, standard error, standard deviation (ddof 0, as in the document's summary), extremes and median of each level.
@@ -226,8 +264,13 @@ mod tests {
     fn the_typical_distance_is_the_root_mean_square_over_all_pairs() {
         // 0, 1, 5: squared distances 1, 25, 16, mean 14.
         let codes = Space::from_f64("z", 3, 1, vec![0.0, 1.0, 5.0]).unwrap();
-        let (distance, length) = typical_distance(&codes);
+        let Spread {
+            distance,
+            length,
+            squares,
+        } = Spread::of(&codes);
         assert!((distance - 14f64.sqrt()).abs() < 1e-12 && (length - (26.0f64 / 3.0).sqrt()).abs() < 1e-12);
+        assert!((squares[2] - 9.0).abs() < 1e-12);
     }
 
     #[test]

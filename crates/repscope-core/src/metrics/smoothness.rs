@@ -168,7 +168,9 @@ fn describe(name: &str, s: &[f64], z: &[f64], steps: Steps, level: f64, answer: 
             let sums = Sums::of(ratios.iter().map(|r| [1.0, r - centre, (r - centre).powi(2)]));
             let spread = |[n, a, aa]: [f64; 3]| (n > 0.0).then(|| (aa / n - (a / n).powi(2)).max(0.0).sqrt());
             let without = |window: Range<usize>| spread(sums.without(window));
-            interval::of_sequence(spread(sums.all())?, ratios.len(), are_ordered, without, "pairs", level)
+            let value = spread(sums.all())?;
+            let found = interval::of_sequence(value, ratios.len(), are_ordered, without, "pairs", level)?;
+            Some(found.on_log_scale(value))
         }
     };
     let (pairs, still) = (s.len(), s.len() - ratios.len());

@@ -271,6 +271,40 @@ impl Interval {
         self.with_effects_times(factor)
     }
 
+    /// The same error on the scale of the logarithm, for a positive value whose error grows with it; beyond a factor of e the upper end
+    /// grows with the error itself, since nothing is known that far out.
+    pub(crate) fn on_log_scale(mut self, value: f64) -> Self {
+        let reach = (self.high - self.low) / 2.0 / value;
+        if value > 0.0 && reach.is_finite() {
+            self.low = value * (-reach).exp();
+            let factor = if reach <= 1.0 {
+                reach.exp()
+            } else {
+                1.0 + reach * (1f64.exp() - 1.0)
+            };
+            self.high = value * factor;
+        }
+        self
+    }
+
+    /// The same error on the scale of ln(x / (1 − x)), x being where the value lies between two bounds that it does not leave.
+    pub(crate) fn on_logit_scale(mut self, value: f64, [least, most]: [f64; 2]) -> Self {
+        let width = most - least;
+        let at = (value - least) / width;
+        let reach = (self.high - self.low) / 2.0 / width / (at * (1.0 - at));
+        if at > 0.0 && at < 1.0 && reach.is_finite() {
+            let end = |shift: f64| least + width / (1.0 + (-((at / (1.0 - at)).ln() + shift)).exp());
+            (self.low, self.high) = (end(-reach), end(reach));
+        }
+        self
+    }
+
+    /// With what each unit does to the value.
+    pub(crate) fn with_effects(mut self, effects: Vec<f64>) -> Self {
+        self.effects = Some(effects.into());
+        self
+    }
+
     /// The interval cut to the range that the value can have.
     pub(crate) fn within(mut self, low: f64, high: f64) -> Self {
         self.low = self.low.clamp(low, high);
@@ -456,7 +490,7 @@ pub(crate) fn of_quantile(
     })
 }
 
-/// Jackknife interval for the population standard deviation of values over their units.
+/// Jackknife interval for the population standard deviation of values over their units, on a logarithmic scale.
 pub(crate) fn of_spread(values: &[f64], units: Units, level: f64) -> Option<Interval> {
     let n = values.len() as f64;
     let centre = mean(values);
@@ -470,7 +504,8 @@ pub(crate) fn of_spread(values: &[f64], units: Units, level: f64) -> Option<Inte
             ((total - square) / left - (sum / left).powi(2)).max(0.0).sqrt()
         })
         .collect();
-    jackknife((total / n).sqrt(), &replicates, units.name(), level)
+    let spread = (total / n).sqrt();
+    Some(jackknife(spread, &replicates, units.name(), level)?.on_log_scale(spread))
 }
 
 /// The `q` quantile of Student's t.
@@ -588,10 +623,28 @@ mod tests {
     }
 
     #[test]
+    fn other_scales_keep_small_errors_and_the_range() {
+        let of = |value: f64, error: f64| from_standard_error(value, error, 1e6, "rows", "influence", 0.95).unwrap();
+        for (found, value, error) in [
+            (of(2.0, 1e-4).on_log_scale(2.0), 2.0, 1e-4),
+            (of(0.3, 1e-5).on_logit_scale(0.3, [0.0, 1.0]), 0.3, 1e-5),
+        ] {
+            let plain = of(value, error);
+            // Scales differ by the square of the error.
+            assert!((found.low - plain.low).abs() < 1e-6 && (found.high - plain.high).abs() < 1e-6);
+        }
+        let wide = of(0.9, 0.2).on_logit_scale(0.9, [0.0, 1.0]);
+        assert!(wide.low > 0.0 && wide.high < 1.0 && 0.9 - wide.low > wide.high - 0.9);
+        assert!(of(1.0, 3.0).on_log_scale(1.0).low > 0.0);
+        assert_eq!(of(1.0, 0.0).on_logit_scale(1.0, [0.0, 1.0]).high, 1.0);
+    }
+
+    #[test]
     fn the_jackknife_of_a_standard_deviation_leaves_each_value_out() {
         // 0, 0, 3: without a 0 the deviation of (0, 3) is 1.5, twice; without the 3 it is 0.
         let interval = of_spread(&[0.0, 0.0, 3.0], Units::Single("pairs"), 0.95).unwrap();
         let expected = jackknife(2f64.sqrt(), &[1.5, 1.5, 0.0], "pairs", 0.95).unwrap();
+        let expected = expected.on_log_scale(2f64.sqrt());
         assert!((interval.low - expected.low).abs() < 1e-12 && (interval.high - expected.high).abs() < 1e-12);
     }
 }

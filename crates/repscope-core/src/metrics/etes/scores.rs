@@ -197,7 +197,10 @@ impl Part<'_> {
             score.with_chance(matched.chance_of_reciprocal())
         }));
         scores.push(score(".rank", &|Others { matched, .. }, id| {
-            let score = over.mean(id, &matched.ranks(), [1.0, matched.texts() as f64]);
+            let (ranks, range) = (matched.ranks(), [1.0, matched.texts() as f64]);
+            let interval = interval::of_mean(&ranks, over.units(), over.level());
+            let value = interval::mean(&ranks);
+            let score = over.number(id, value, interval.map(|i| i.on_logit_scale(value, range)));
             score.with_chance((matched.texts() + 1) as f64 / 2.0)
         }));
         scores
@@ -285,7 +288,11 @@ impl<'a> Sampling<'a> {
         // Where nothing moves the value an interval would claim too much, but for its bounds, where it gets a width.
         let is_at_bound = value <= 0.0 || value >= 1.0;
         let moved = interval.filter(|i| is_at_bound || i.standard_error.is_some_and(|error| error > 0.0));
-        self.number(id, value, moved.map(|i| i.within(0.0, 1.0)))
+        self.number(
+            id,
+            value,
+            moved.map(|i| i.on_logit_scale(value, [0.0, 1.0]).within(0.0, 1.0)),
+        )
     }
 
     fn number(&self, id: &str, value: f64, interval: Option<Interval>) -> Score {
