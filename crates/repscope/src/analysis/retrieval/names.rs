@@ -134,18 +134,19 @@ pub fn groups(options: &Retrieval, spaces: &[NamedSpace]) -> Result<Vec<GroupFil
     let mut files: Vec<GroupFile> = Vec::new();
     for given in &options.groups {
         let (space, place) = split(given)?;
-        if let Some(name) = space
-            .as_deref()
-            .filter(|name| *name != PROTOTYPE && !spaces.iter().any(|s| s.name == *name))
-        {
+        let is_unknown = |name: &&str| *name != PROTOTYPE && !spaces.iter().any(|s| s.name == *name);
+        if let Some(name) = space.filter(is_unknown) {
             let known: Vec<&str> = spaces.iter().map(|s| s.name.as_str()).collect();
             bail!("`groups` names the space `{name}`, but the spaces are {}", list(&known));
         }
-        if files.iter().any(|file| file.space == space) {
+        if files.iter().any(|file| file.space.as_deref() == space) {
             let of = space.map_or("all rows".to_string(), |name| format!("`{name}`"));
             bail!("`groups` is given twice for {of}; give one group per row");
         }
-        files.push(GroupFile { space, place });
+        files.push(GroupFile {
+            space: space.map(str::to_string),
+            place,
+        });
     }
     Ok(files)
 }
