@@ -267,8 +267,8 @@ mod tests {
     #[test]
     fn every_command_that_the_pages_show_is_a_command_line() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let mut pages = vec![root.join("README.md")];
-        for folder in ["docs/guides", "examples"] {
+        let mut pages = vec![root.join("README.md"), root.join("docs/tutorial.md")];
+        for folder in ["docs/guides", "docs/questions", "docs/how-to", "examples"] {
             for entry in std::fs::read_dir(root.join(folder)).expect("a folder").flatten() {
                 let path = entry.path();
                 pages.push(if path.is_dir() { path.join("README.md") } else { path });

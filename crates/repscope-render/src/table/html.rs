@@ -34,16 +34,12 @@ pub(crate) fn render(table: &Table, models: &Models) -> String {
     let notes = notes.map(|(i, note)| format!("<li><sup>{}</sup> {}</li>\n", i + 1, prose(note)));
     let missing = table.undefined.iter();
     let missing = missing.map(|(who, reason)| format!("<li>— {}: {}</li>\n", escape(who), prose(reason)));
-    let said = table
-        .legend
-        .iter()
-        .chain(&table.remarks)
-        .map(|text| match prose(text) {
-            text if text.len() > LONG && text.contains("intervals: ") => {
-                format!("<li><details><summary>How the intervals were computed</summary>{text}</details></li>\n")
-            }
-            text => format!("<li>{text}</li>\n"),
-        });
+    let said = table.legend.iter().chain(&table.remarks).map(|text| match prose(text) {
+        text if text.len() > LONG && text.contains("intervals: ") => {
+            format!("<li><details><summary>How the intervals were computed</summary>{text}</details></li>\n")
+        }
+        text => format!("<li>{text}</li>\n"),
+    });
     let items: String = notes.chain(missing).chain(said).collect();
     let below = match items.as_str() {
         "" => String::new(),
@@ -169,7 +165,10 @@ fn picture(cell: &Cell) -> String {
         return String::new();
     }
     let row = escape(&cell.text);
-    format!("<img class=\"thumb\" alt=\"input of row {row}\" src=\"data:image/png;base64,{}\">", cell.picture)
+    format!(
+        "<img class=\"thumb\" alt=\"input of row {row}\" src=\"data:image/png;base64,{}\">",
+        cell.picture
+    )
 }
 
 /// The id of a metric, as a link to its definition where there is one.

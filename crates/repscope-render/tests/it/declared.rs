@@ -4,7 +4,7 @@
 
 use crate::evaluated::page_of;
 use repscope_core::metrics::Output;
-use repscope_core::{METRICS, Results, Score};
+use repscope_core::{Breakdown, METRICS, NameColumn, Results, Score};
 use repscope_render::{Color, Format, document_files, render};
 
 /// An identity that an output can have.
@@ -31,8 +31,20 @@ fn everything() -> (Vec<(&'static Output, String)>, Results) {
         reason: None,
         ..Score::undefined(id.as_str(), "", 100)
     };
+    // The levels of noise are lines of a breakdown.
+    let key = |name: &str, value: &str| NameColumn {
+        name: name.to_string(),
+        values: vec![value.to_string()],
+    };
+    let levels = Breakdown {
+        model: "model".to_string(),
+        metric: "robustness".into(),
+        keys: vec![key("kind", "robustness"), key("level", "0.05")],
+        columns: Vec::new(),
+    };
     let results = Results {
         scores: ids.iter().enumerate().map(score).collect(),
+        breakdowns: vec![levels],
         ..Results::default()
     };
     (ids, results)
@@ -81,7 +93,7 @@ fn every_declared_column_is_in_a_file_with_its_value() {
             let mut lines = contents.lines().map(|line| line.split(',').collect::<Vec<_>>());
             let at = lines
                 .next()
-                .and_then(|header| header.iter().position(|name| *name == column));
+                .and_then(|header| header.iter().position(|name| name.trim_end_matches("_mean") == column));
             at.is_some_and(|at| lines.any(|line| line[at] == value))
         };
         assert!(files.iter().any(has_it), "{id} is missing in a column {column}");

@@ -371,13 +371,21 @@ fn ten_thousand_samples_of_four_models_fit_in_five_megabytes() {
 fn worst_samples_are_seen_where_inputs_are_pictures() {
     let html = page_of(&results());
     let pictures = tags(&html).into_iter().filter(|tag| tag.name == "img");
-    let alt: BTreeSet<String> = pictures.filter_map(|tag| tag.attribute("alt").map(str::to_string)).collect();
-    let listed: BTreeSet<String> = worst_samples(&results()).iter().map(|row| format!("input of row {row}")).collect();
+    let alt: BTreeSet<String> = pictures
+        .filter_map(|tag| tag.attribute("alt").map(str::to_string))
+        .collect();
+    let listed: BTreeSet<String> = worst_samples(&results())
+        .iter()
+        .map(|row| format!("input of row {row}"))
+        .collect();
     assert!(!listed.is_empty());
     assert_eq!(alt, listed);
     assert!(html.contains(&format!("src=\"data:image/png;base64,{PIXEL}\"")));
     // What is not base64 becomes no address.
-    let broken = worst_samples(&results()).into_iter().map(|row| (row, "\" onerror=\"x".to_string())).collect();
+    let broken = worst_samples(&results())
+        .into_iter()
+        .map(|row| (row, "\" onerror=\"x".to_string()))
+        .collect();
     let html = page_with(&results(), &broken);
     assert!(!html.contains("onerror") && !html.contains("<img"));
 }
@@ -394,7 +402,11 @@ fn retrievals_are_not_counted_as_models() {
 
 /// The colors of a theme by their names.
 fn palette(css: &str, theme: &str) -> BTreeMap<String, [f64; 3]> {
-    let block = css.split(theme).nth(1).and_then(|rest| rest.split('}').next()).expect("a theme");
+    let block = css
+        .split(theme)
+        .nth(1)
+        .and_then(|rest| rest.split('}').next())
+        .expect("a theme");
     let color = |text: &str| {
         let (name, value) = text.trim().strip_prefix("--")?.split_once(": #")?;
         let channel = |at: usize| u8::from_str_radix(value.get(at..at + 2)?, 16).ok().map(f64::from);
@@ -420,8 +432,16 @@ fn colors_of_text_and_controls_have_the_contrast_of_level_aa() {
     let html = page_of(&results());
     // Text, and the arrows of sorting, which are quiet until they are used; on paper, sheets, marks and alarms.
     let pairs = [
-        ("ink", "paper"), ("muted", "paper"), ("link", "paper"), ("ink", "sheet"), ("muted", "sheet"), ("mark-ink", "mark"),
-        ("ink", "warn"), ("ink", "low"), ("link", "warn"), ("paper", "ink"),
+        ("ink", "paper"),
+        ("muted", "paper"),
+        ("link", "paper"),
+        ("ink", "sheet"),
+        ("muted", "sheet"),
+        ("mark-ink", "mark"),
+        ("ink", "warn"),
+        ("ink", "low"),
+        ("link", "warn"),
+        ("paper", "ink"),
     ];
     for theme in [":root {", ":root:not([data-theme=light]) {", ":root[data-theme=dark] {"] {
         let colors = palette(&html, theme);
@@ -430,7 +450,10 @@ fn colors_of_text_and_controls_have_the_contrast_of_level_aa() {
             assert!(ratio >= 4.5, "{theme} {text} on {ground}: {ratio:.2}");
         }
     }
-    for rule in ["button.sort { border: 0; background: none; padding: 0 .1rem; margin-left: .2rem; color: var(--muted)", "border: 1px solid var(--muted)"] {
+    for rule in [
+        "button.sort { border: 0; background: none; padding: 0 .1rem; margin-left: .2rem; color: var(--muted)",
+        "border: 1px solid var(--muted)",
+    ] {
         assert!(html.contains(rule), "{rule}");
     }
 }
