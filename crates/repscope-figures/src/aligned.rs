@@ -38,7 +38,9 @@ pub(crate) fn aligned(figure: &Figure) -> Figure {
     }
     if moved > 0 && sorted.is_some() {
         let title = figure.panels[first].title.trim_end_matches(['↑', '↓', ' ']);
-        figure.notes.push(format!("Rows are sorted by {title} in all panels that name them once."));
+        figure
+            .notes
+            .push(format!("Rows are sorted by {title} in all panels that name them once."));
     }
     figure
 }
@@ -96,7 +98,9 @@ impl Shared {
         let last = panels.iter().rposition(has_rows)?;
         // A panel that says why it is empty stays between its neighbors.
         let is_between = |at: usize| (first..last).contains(&at) && matches!(panels[at].content, Content::Text(_));
-        let is_shared: Vec<bool> = (0..panels.len()).map(|at| has_rows(&panels[at]) || is_between(at)).collect();
+        let is_shared: Vec<bool> = (0..panels.len())
+            .map(|at| has_rows(&panels[at]) || is_between(at))
+            .collect();
         let count = is_shared.iter().filter(|shared| **shared).count();
         let names: Vec<String> = order.iter().map(|series| clean(scene.name(*series))).collect();
         let widest = widest(names.iter().map(String::as_str), scene.em, Weight::Regular);

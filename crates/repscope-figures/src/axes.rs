@@ -35,7 +35,9 @@ pub(crate) fn lay_beside(plan: &Plan, scene: &Scene, height: f64, cell: f64) -> 
     match axis {
         AxisPlan::Numbers { range, .. } => {
             beside.ticks = range.ticks(((height / (2.0 * em)) as usize).clamp(2, 7));
-            beside.ticks.retain(|tick| is_clear(axis, range.share(tick.at), height, em));
+            beside
+                .ticks
+                .retain(|tick| is_clear(axis, range.share(tick.at), height, em));
             beside.widest = widest_of(&beside.ticks, em);
             beside.room += (TICK + GAP) * em + beside.widest;
         }
@@ -86,7 +88,9 @@ pub(crate) fn lay_below(plan: &Plan, scene: &Scene, wide: f64, left: f64, right:
             let round = (2..=7).rev().map(|most| (most, range.ticks(most)));
             for (most, ticks) in wished.into_iter().chain(round) {
                 below.ticks = ticks;
-                below.ticks.retain(|tick| is_clear(axis, range.share(tick.at), wide, em));
+                below
+                    .ticks
+                    .retain(|tick| is_clear(axis, range.share(tick.at), wide, em));
                 let place = |tick: &Tick| {
                     let half = width(&tick.label, em, Weight::Regular) / 2.0;
                     (range.share(tick.at) * wide - half, range.share(tick.at) * wide + half)

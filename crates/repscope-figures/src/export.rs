@@ -91,7 +91,11 @@ fn parse(figure: &Figure, style: &Style, dpi: f64) -> Result<Tree, String> {
     // Escaped before it is laid out, because an escape is wider than its letter.
     let svg = draw(&escaped(figure), &style).svg;
     // Only for letters that ours lack: the picture depends on the fonts of the machine for these alone.
-    let fonts = if has_foreign_letters(&svg) { all_fonts() } else { own_fonts() };
+    let fonts = if has_foreign_letters(&svg) {
+        all_fonts()
+    } else {
+        own_fonts()
+    };
     let select_fallback = |c: char, used: &[ID], fonts: &mut Arc<Database>| other_font(c, used, fonts);
     let font_resolver = FontResolver {
         select_fallback: Box::new(select_fallback),

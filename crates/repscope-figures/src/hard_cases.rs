@@ -761,7 +761,9 @@ fn thirty() -> Figure {
         rows: (0..30)
             .map(|series| BarRow {
                 series,
-                bars: (0..categories.len().max(1)).map(|k| measured(value(series, k))).collect(),
+                bars: (0..categories.len().max(1))
+                    .map(|k| measured(value(series, k)))
+                    .collect(),
             })
             .collect(),
         look: BarsLook::Points,
@@ -822,7 +824,9 @@ fn thirty_models_fit_a_column_and_a_page_with_names_that_can_be_read() {
 #[test]
 fn plots_that_share_their_names_have_their_rows_in_one_order() {
     let aligned = crate::aligned::aligned(&thirty());
-    let Content::Boxes(boxes) = &aligned.panels[3].content else { panic!("boxes") };
+    let Content::Boxes(boxes) = &aligned.panels[3].content else {
+        panic!("boxes")
+    };
     assert!(boxes.rows.iter().map(|row| row.series).eq(0..30));
     assert!(aligned.notes.iter().any(|note| note.contains("sorted by Silhouette")));
 }
@@ -891,14 +895,27 @@ fn rows_with_numbers_are_a_line_in_their_order() {
         ..Figure::default()
     };
     let drawing = draw(&figure, &Style::default());
-    let mut ticks = drawing.texts.iter().filter(|(text, _)| ["1", "5", "10"].contains(&text.as_str()));
-    assert!(ticks.clone().count() == 3 && ticks.is_sorted_by(|a, b| a.1.x < b.1.x), "{:?}", drawing.texts);
+    let mut ticks = drawing
+        .texts
+        .iter()
+        .filter(|(text, _)| ["1", "5", "10"].contains(&text.as_str()));
+    assert!(
+        ticks.clone().count() == 3 && ticks.is_sorted_by(|a, b| a.1.x < b.1.x),
+        "{:?}",
+        drawing.texts
+    );
     // Markers from left to right are those of epochs 1, 5 and 10.
     let mut marks: Vec<(f64, &str)> = Vec::new();
     for group in drawing.svg.split("data-model=\"").skip(1) {
-        let x = group.split("<use ").nth(1).and_then(|rest| rest.split("x=\"").nth(1)?.split('"').next()?.parse().ok());
+        let x = group
+            .split("<use ")
+            .nth(1)
+            .and_then(|rest| rest.split("x=\"").nth(1)?.split('"').next()?.parse().ok());
         marks.extend(x.map(|x: f64| (x, group.split('"').next().unwrap_or_default())));
     }
     marks.sort_by(|a, b| a.0.total_cmp(&b.0));
-    assert_eq!(marks.iter().map(|(_, name)| *name).collect::<Vec<_>>(), ["epoch-1", "epoch-5", "epoch-10"]);
+    assert_eq!(
+        marks.iter().map(|(_, name)| *name).collect::<Vec<_>>(),
+        ["epoch-1", "epoch-5", "epoch-10"]
+    );
 }

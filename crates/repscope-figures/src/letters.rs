@@ -14,13 +14,19 @@ pub fn missing_letters(figure: &Figure) -> Vec<char> {
     let mut letters = BTreeSet::new();
     let mut figure = figure.clone();
     each_text(&mut figure, &mut |text| {
-        letters.extend(text.chars().filter(|c| !c.is_control() && has_foreign_letters(&c.to_string())));
+        letters.extend(
+            text.chars()
+                .filter(|c| !c.is_control() && has_foreign_letters(&c.to_string())),
+        );
     });
     if letters.is_empty() {
         return Vec::new();
     }
     let fonts = all_fonts();
-    letters.into_iter().filter(|c| other_font(*c, &[], &fonts).is_none()).collect()
+    letters
+        .into_iter()
+        .filter(|c| other_font(*c, &[], &fonts).is_none())
+        .collect()
 }
 
 /// The figure with escapes for its missing letters.
@@ -90,7 +96,8 @@ fn each_text(figure: &mut Figure, visit: &mut dyn FnMut(&mut String)) {
 }
 
 fn each_of_content(content: &mut Content, visit: &mut dyn FnMut(&mut String)) {
-    let (mut axes, mut references, mut texts): (Vec<&mut Axis>, Vec<&mut Reference>, Vec<&mut String>) = Default::default();
+    let (mut axes, mut references, mut texts): (Vec<&mut Axis>, Vec<&mut Reference>, Vec<&mut String>) =
+        Default::default();
     match content {
         Content::Scatter(own) => {
             axes.extend([&mut own.x, &mut own.y]);
@@ -162,8 +169,13 @@ mod tests {
         assert_eq!(missing_letters(&figure), ['\u{100001}', '\u{100002}']);
         let shown = escaped(&figure);
         assert_eq!(shown.series, ["a\\u{100001}", "a\\u{100002}"]);
-        let Content::Table(table) = &shown.panels[0].content else { panic!("a table") };
-        assert_eq!((table.header[0].as_str(), table.rows[0][0].text.as_str()), ("\\u{100001}", "α"));
+        let Content::Table(table) = &shown.panels[0].content else {
+            panic!("a table")
+        };
+        assert_eq!(
+            (table.header[0].as_str(), table.rows[0][0].text.as_str()),
+            ("\\u{100001}", "α")
+        );
         let plain = Figure {
             series: vec!["a".into()],
             ..Figure::default()

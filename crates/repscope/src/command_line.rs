@@ -42,7 +42,8 @@ fn others(options: &Evaluate) -> Vec<String> {
         ..Evaluate::default()
     };
     plain.add_typed(&mut Default::default());
-    let said = |all: &BTreeMap<String, Layer>, name: &str, key: &str| all.get(name).and_then(|own| own.get(key)).cloned();
+    let said =
+        |all: &BTreeMap<String, Layer>, name: &str, key: &str| all.get(name).and_then(|own| own.get(key)).cloned();
     let mut words = Vec::new();
     for (name, own) in &options.analyses {
         let defaults = named(name).map(|own| (own.defaults)()).unwrap_or_default();
@@ -59,12 +60,16 @@ fn written(name: &str, command: &Command, said: &Layer, defaults: &Layer) -> Str
     let of_machine = object(serde_json::to_value(Machine::default()).unwrap_or_default());
     let of_outputs = object(serde_json::to_value(Outputs::default()).unwrap_or_default());
     let is_left_out = |field: &str| {
-        of_machine.contains_key(field) || of_outputs.contains_key(field) || ["resume", "inputs", "init"].contains(&field)
+        of_machine.contains_key(field)
+            || of_outputs.contains_key(field)
+            || ["resume", "inputs", "init"].contains(&field)
     };
     let mut words = vec!["repscope".to_string(), name.to_string()];
     for arg in command.get_arguments().filter(|arg| arg.get_long().is_some()) {
         let field = arg.get_id().as_str();
-        let value = said.get(field).filter(|value| !value.is_null() && defaults.get(field) != Some(value));
+        let value = said
+            .get(field)
+            .filter(|value| !value.is_null() && defaults.get(field) != Some(value));
         if let Some(value) = value.filter(|_| !is_left_out(field)) {
             words.extend(option(arg, value));
         }

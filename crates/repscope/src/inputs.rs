@@ -167,7 +167,9 @@ impl Inputs {
         };
         let states = points(&mut all, seen.clone(), "states");
         let next = points(&mut all, next, "next states");
-        let All { reader, roles, orders, .. } = all;
+        let All {
+            reader, roles, orders, ..
+        } = all;
         if !problems.is_empty() {
             return None;
         }

@@ -33,10 +33,10 @@ pub mod inputs;
 mod models;
 pub mod options;
 mod performance_file;
+mod pictures;
 #[doc(hidden)] // for benchmarks
 pub mod reader;
 mod report;
-mod pictures;
 mod report_page;
 mod request;
 mod search;

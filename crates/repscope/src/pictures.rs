@@ -33,7 +33,11 @@ pub fn of_worst(results: &Results, inputs: &Inputs) -> BTreeMap<usize, String> {
     let listed = worst_samples(results).into_iter().take(MOST);
     let read: Vec<(usize, Vec<f32>)> = listed.filter_map(read).collect();
     // One range for all, so that a dark picture stays darker than a bright one.
-    let Some(range) = range(rows.dtype(), read.iter().flat_map(|(_, values)| values), layout.channels) else {
+    let Some(range) = range(
+        rows.dtype(),
+        read.iter().flat_map(|(_, values)| values),
+        layout.channels,
+    ) else {
         return BTreeMap::new();
     };
     let picture = |(row, values): &(usize, Vec<f32>)| Some((*row, base64(&image_png(&layout.shrunk(values, range))?)));
@@ -91,7 +95,11 @@ impl Layout {
         Image {
             width,
             height,
-            channels: if self.channels == 3 { Channels::Rgb } else { Channels::Gray },
+            channels: if self.channels == 3 {
+                Channels::Rgb
+            } else {
+                Channels::Gray
+            },
             pixels,
             ..Image::default()
         }
@@ -101,7 +109,9 @@ impl Layout {
 /// The values of black and white. Numbers that are neither bytes nor shares are a picture only where three channels say so: rows of
 /// shape (steps, features) are none.
 fn range<'a>(dtype: &str, values: impl Iterator<Item = &'a f32>, channels: usize) -> Option<(f32, f32)> {
-    let (low, high) = values.fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
+    let (low, high) = values.fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), x| {
+        (low.min(*x), high.max(*x))
+    });
     match dtype {
         "u8" => Some((0.0, 255.0)),
         "u16" => Some((0.0, 65535.0)),
@@ -118,7 +128,8 @@ mod tests {
 
     #[test]
     fn frames_and_images_are_pictures_and_vectors_are_none() {
-        let of = |shape: &[usize]| Layout::of(shape).map(|own| (own.height, own.width, own.channels, own.is_channels_first));
+        let of =
+            |shape: &[usize]| Layout::of(shape).map(|own| (own.height, own.width, own.channels, own.is_channels_first));
         assert_eq!(of(&[28, 20]), Some((28, 20, 1, false)));
         assert_eq!(of(&[32, 32, 3]), Some((32, 32, 3, false)));
         assert_eq!(of(&[3, 32, 24]), Some((32, 24, 3, true)));
@@ -134,11 +145,21 @@ mod tests {
         let last = (0..height).flat_map(|y| (0..width).flat_map(move |x| (0..3).map(move |c| value(y, x, c))));
         let first = (0..3).flat_map(|c| (0..height).flat_map(move |y| (0..width).map(move |x| value(y, x, c))));
         let [last, first]: [Vec<f32>; 2] = [last.collect(), first.collect()];
-        let shown = Layout::of(&[height, width, 3]).expect("a picture").shrunk(&last, (0.0, 1.0));
+        let shown = Layout::of(&[height, width, 3])
+            .expect("a picture")
+            .shrunk(&last, (0.0, 1.0));
         assert_eq!((shown.height, shown.width, shown.channels), (40, 20, Channels::Rgb));
         // Blocks of 2 × 2 are of one value.
-        assert_eq!(shown.pixels[3 * (5 * 20 + 4) + 1], (255.0 * value(10, 8, 1)).round() as u8);
-        assert_eq!(Layout::of(&[3, height, width]).expect("a picture").shrunk(&first, (0.0, 1.0)), shown);
+        assert_eq!(
+            shown.pixels[3 * (5 * 20 + 4) + 1],
+            (255.0 * value(10, 8, 1)).round() as u8
+        );
+        assert_eq!(
+            Layout::of(&[3, height, width])
+                .expect("a picture")
+                .shrunk(&first, (0.0, 1.0)),
+            shown
+        );
     }
 
     #[test]

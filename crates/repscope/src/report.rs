@@ -452,7 +452,10 @@ impl Written {
             csv: 0,
             figures: figures.len(),
             formats: formats.join(", "),
-            missing: figures.iter().flat_map(|named| missing_letters(&named.figure)).collect(),
+            missing: figures
+                .iter()
+                .flat_map(|named| missing_letters(&named.figure))
+                .collect(),
         }
     }
 
@@ -481,7 +484,11 @@ impl Written {
                 true => String::new(),
                 false => format!("; no font here has {}, written so in png and pdf", missing.join(" ")),
             };
-            parts.push(format!("{} ({}{missing})", counted(self.figures, "figure"), self.formats));
+            parts.push(format!(
+                "{} ({}{missing})",
+                counted(self.figures, "figure"),
+                self.formats
+            ));
         }
         parts.join(", ")
     }

@@ -128,7 +128,11 @@ pub(super) fn draw_numbers(scene: &Scene, bars: &[Bar], slots: &Slots, numbers: 
 fn baseline(bar: &Bar, slots: &Slots, em: f64) -> Option<f64> {
     let plot = slots.frame.plot;
     let range = slots.frame.y?;
-    let free = if slots.members == 1 { slots.slot() } else { slots.thickness() };
+    let free = if slots.members == 1 {
+        slots.slot()
+    } else {
+        slots.thickness()
+    };
     let is_narrow = label_width(&bar.text, em) + 0.3 * em <= free;
     let end = far_end(bar.value, bar.ends);
     let tip = slots.frame.py(if drawable(end, range.scale) { end } else { bar.value });

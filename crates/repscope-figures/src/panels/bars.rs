@@ -29,7 +29,11 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
         return trend::plan(scene, bars, along);
     }
     let is_near = is_near(bars);
-    let look = if is_near || scale == Scale::Log { BarsLook::Points } else { bars.look };
+    let look = if is_near || scale == Scale::Log {
+        BarsLook::Points
+    } else {
+        bars.look
+    };
     let series = bars.rows.iter().map(|row| row.series).collect();
     let is_by_series = bars.grouping == Grouping::Series && !bars.categories.is_empty();
     let mut layout = match is_by_series {
@@ -70,7 +74,11 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
     } else if vertical {
         longest + 0.3 * em <= free
     } else {
-        let is_high = if dense.is_some() { slot >= 1.3 * em } else { thickness >= em };
+        let is_high = if dense.is_some() {
+            slot >= 1.3 * em
+        } else {
+            thickness >= em
+        };
         is_high && plot >= longest + 8.0 * em
     };
     let numbers = match (fits, vertical) {
@@ -176,7 +184,10 @@ pub(super) fn is_near(bars: &Bars) -> bool {
     let (least, most) = drawn.clone().filter_map(|bar| bar.value).fold(EMPTY, around);
     let of_bars = drawn.filter_map(ends).flat_map(|(low, high)| [low, high]);
     let references = reference_values(&bars.references, bars.orientation);
-    let (low, high) = of_bars.chain(references).filter(|x| drawable(*x, scale)).fold(EMPTY, around);
+    let (low, high) = of_bars
+        .chain(references)
+        .filter(|x| drawable(*x, scale))
+        .fold(EMPTY, around);
     let share = match bars.look {
         BarsLook::Points => 0.35,
         BarsLook::Bars => 0.2,
@@ -219,8 +230,16 @@ pub(super) fn chance_key(scene: &Scene, bars: &Bars, range: Range) -> Option<Key
     if levels().any(is_inside) {
         Some(KeyEntry::new(sample, "chance", None))
     } else if low < high || (low == high && low != 0.0) {
-        let beyond = if low < high { format!("{} to {}", number(low), number(high)) } else { number(low) };
-        Some(KeyEntry::new(Sample::Blank(0.0), &format!("chance: {beyond}, not on the axis"), None))
+        let beyond = if low < high {
+            format!("{} to {}", number(low), number(high))
+        } else {
+            number(low)
+        };
+        Some(KeyEntry::new(
+            Sample::Blank(0.0),
+            &format!("chance: {beyond}, not on the axis"),
+            None,
+        ))
     } else {
         None
     }
@@ -229,7 +248,11 @@ pub(super) fn chance_key(scene: &Scene, bars: &Bars, range: Range) -> Option<Key
 /// By which category the series are sorted, if they are.
 fn order(bars: &Bars) -> Option<String> {
     let is_sorted = |category: &usize| {
-        let values: Vec<f64> = bars.rows.iter().filter_map(|row| row.bars.get(*category)?.value).collect();
+        let values: Vec<f64> = bars
+            .rows
+            .iter()
+            .filter_map(|row| row.bars.get(*category)?.value)
+            .collect();
         let is_sorted = values.is_sorted() || values.is_sorted_by(|a, b| a >= b);
         values.len() > 2 && is_sorted && values.iter().any(|value| *value != values[0])
     };

@@ -5,8 +5,8 @@ use super::scatter::{left_out, nothing};
 use super::{Room, words};
 use crate::content::{Curve, CurveLook, CurvePoint, Lines, Orientation, Weight};
 use crate::figure::Scale;
-use crate::number::{fixed, number};
 use crate::legend::{KeyEntry, Sample};
+use crate::number::{fixed, number};
 use crate::palette::hex;
 use crate::plan::{AxisPlan, Frame, Plan, Scene, Shown, counted, reference_key, reference_values};
 use crate::svg::{Stroke, Svg, polyline};
@@ -53,20 +53,34 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, lines: &'a Lines, room: Room) -> Pl
         ys.chain(reference_values(&lines.references, Orientation::Vertical)),
         padding,
     );
-    let faint = lines.curves.iter().filter(|curve| curve.look == CurveLook::Faint).count();
+    let faint = lines
+        .curves
+        .iter()
+        .filter(|curve| curve.look == CurveLook::Faint)
+        .count();
     let full = || lines.curves.iter().filter(|curve| curve.look == CurveLook::Full);
     let names: Vec<(usize, String)> = match faint {
         0 => Vec::new(),
         _ => full()
             .map(|curve| {
                 let name = clean(scene.name(curve.series));
-                (curve.series, shorten(&name, MOST_NAMED * room.width, SIZE * scene.em, Weight::Regular))
+                (
+                    curve.series,
+                    shorten(&name, MOST_NAMED * room.width, SIZE * scene.em, Weight::Regular),
+                )
             })
             .collect(),
     };
     let right = match names.is_empty() {
         true => 0.0,
-        false => 1.0 * scene.em + widest(names.iter().map(|(_, name)| name.as_str()), SIZE * scene.em, Weight::Regular),
+        false => {
+            1.0 * scene.em
+                + widest(
+                    names.iter().map(|(_, name)| name.as_str()),
+                    SIZE * scene.em,
+                    Weight::Regular,
+                )
+        }
     };
     let y_axis = AxisPlan::numbers(y, &lines.y).marked_if_cut();
     let is_cut = y_axis.cut().is_some();
@@ -109,7 +123,8 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, lines: &'a Lines, room: Room) -> Pl
     plan.x_ticks = at_data(points().filter_map(good).map(|(x, _)| x));
     if faint > 0 {
         let others = format!("{faint} others");
-        plan.key.push(KeyEntry::new(Sample::Line(faint_stroke(scene)), &others, None));
+        plan.key
+            .push(KeyEntry::new(Sample::Line(faint_stroke(scene)), &others, None));
     }
     plan.key.extend(reference_key(scene, &lines.references));
     plan.footnotes.extend(is_cut.then(|| super::bars::CUT.to_string()));

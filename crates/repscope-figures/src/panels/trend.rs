@@ -26,7 +26,12 @@ pub(super) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, along: &'a Along) -
     let categories = bars.categories.len().max(1);
     let lines: Vec<Vec<Point>> = (0..categories).map(|category| points(bars, along, category)).collect();
     let drawn: usize = lines.iter().map(Vec::len).sum();
-    let given = bars.rows.iter().flat_map(|row| &row.bars).filter(|bar| bar.value.is_some()).count();
+    let given = bars
+        .rows
+        .iter()
+        .flat_map(|row| &row.bars)
+        .filter(|bar| bar.value.is_some())
+        .count();
     let references: Vec<Reference> = bars.references.iter().filter_map(upright).collect();
     let points = || Bars {
         look: BarsLook::Points,
@@ -47,9 +52,17 @@ pub(super) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, along: &'a Along) -
             _ => None,
         };
         let chance = bars.chance.iter().flatten().copied();
-        Range::new(&bars.axis, ends.chain(chance).chain(references.iter().filter_map(level)), [0.05, 0.05])
+        Range::new(
+            &bars.axis,
+            ends.chain(chance).chain(references.iter().filter_map(level)),
+            [0.05, 0.05],
+        )
     };
-    let x = Range::new(&Axis::linear(""), lines.iter().flatten().map(|point| point.at), [0.04, 0.04]);
+    let x = Range::new(
+        &Axis::linear(""),
+        lines.iter().flatten().map(|point| point.at),
+        [0.04, 0.04],
+    );
     let key = reference_key(scene, &references);
     let ticks = at_data(lines.iter().flatten().map(|point| point.at));
     let draw = move |frame: &Frame, svg: &mut Svg| {
@@ -81,7 +94,11 @@ pub(super) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, along: &'a Along) -
                 0 if !bars.category_label.is_empty() => format!("{}: {name}", bars.category_label),
                 _ => name.clone(),
             };
-            plan.key.push(KeyEntry::new(Sample::Dot(category, scene.ink.series(category)), &label, None));
+            plan.key.push(KeyEntry::new(
+                Sample::Dot(category, scene.ink.series(category)),
+                &label,
+                None,
+            ));
         }
     }
     plan.key.extend(chance_key(scene, bars, y));
@@ -97,7 +114,10 @@ fn upright(reference: &Reference) -> Option<Reference> {
         ReferenceAt::Horizontal(level) | ReferenceAt::Vertical(level) => ReferenceAt::Horizontal(level),
         ReferenceAt::Diagonal => return None,
     };
-    Some(Reference { at, ..reference.clone() })
+    Some(Reference {
+        at,
+        ..reference.clone()
+    })
 }
 
 /// The values of a category, by their numbers.
@@ -123,15 +143,25 @@ fn points<'a>(bars: &'a Bars, along: &Along, category: usize) -> Vec<Point<'a>> 
 /// The line of a category over the band of its intervals.
 fn draw_line(category: usize, points: &[Point], y: Range, frame: &Frame, svg: &mut Svg) {
     let scene = frame.scene;
-    let inside = |value: f64| if drawable(value, y.scale) { value.clamp(y.low, y.high) } else { y.low };
-    let bands = points.iter().filter_map(|point| Some((frame.px(point.at), point.bar.interval?)));
+    let inside = |value: f64| {
+        if drawable(value, y.scale) {
+            value.clamp(y.low, y.high)
+        } else {
+            y.low
+        }
+    };
+    let bands = points
+        .iter()
+        .filter_map(|point| Some((frame.px(point.at), point.bar.interval?)));
     let upper = bands.clone().map(|(x, (_, high))| (x, frame.py(inside(high))));
     let lower = bands.rev().map(|(x, (low, _))| (x, frame.py(inside(low))));
     let d = polyline(upper.chain(lower).map(Some));
     if !d.is_empty() {
         svg.path(&(d + "Z"), &hex(scene.ink.series(category)), 0.16, None, "");
     }
-    let line = points.iter().map(|point| Some((frame.px(point.at), frame.py(point.value))));
+    let line = points
+        .iter()
+        .map(|point| Some((frame.px(point.at), frame.py(point.value))));
     let stroke = Stroke::solid(scene.ink.series(category), scene.line());
     svg.path(&polyline(line), "none", 1.0, Some(&stroke), "");
 }

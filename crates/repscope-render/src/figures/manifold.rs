@@ -112,7 +112,9 @@ fn eigenvalues(spectra: &[(usize, Vec<f64>)]) -> Option<Panel> {
         x: Axis::linear("eigenvalue number"),
         y: Axis::log("eigenvalue"),
         curves: highlighted(
-            drawn.map(|(series, values)| curve_of(*series, &values[..kept(values)])).collect(),
+            drawn
+                .map(|(series, values)| curve_of(*series, &values[..kept(values)]))
+                .collect(),
             Better::Neither,
         ),
         ..Lines::default()

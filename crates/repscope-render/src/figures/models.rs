@@ -9,8 +9,8 @@ use crate::table::direction;
 use crate::text::printable;
 use repscope_core::{Better, MetricId, Results, SampleTable, Score};
 use repscope_figures::{
-    Along, Axis, BarRow, Bars, BarsLook, Content, Curve, CurveLook, CurvePoint, Figure, Grouping, Measured, Orientation,
-    Panel,
+    Along, Axis, BarRow, Bars, BarsLook, Content, Curve, CurveLook, CurvePoint, Figure, Grouping, Measured,
+    Orientation, Panel,
 };
 
 /// The models of a run. Every figure of the run lists them all, so that a model has the same color everywhere.
@@ -228,7 +228,12 @@ pub(super) fn highlighted(mut curves: Vec<Curve>, better: Better) -> Vec<Curve> 
         return curves;
     }
     let mean = |curve: &Curve| {
-        let known: Vec<f64> = curve.points.iter().filter_map(|point| point.y).filter(|y| y.is_finite()).collect();
+        let known: Vec<f64> = curve
+            .points
+            .iter()
+            .filter_map(|point| point.y)
+            .filter(|y| y.is_finite())
+            .collect();
         let sign = if better == Better::Lower { 1.0 } else { -1.0 };
         (!known.is_empty()).then(|| sign * known.iter().sum::<f64>() / known.len() as f64)
     };
@@ -264,9 +269,17 @@ pub(super) fn dots(bars: Bars, better: Better) -> Bars {
     let by_row = bars.categories.is_empty() && bars.chance.len() == bars.rows.len();
     let mut rows: Vec<(usize, BarRow)> = bars.rows.into_iter().enumerate().collect();
     let sign = if better == Better::Lower { 1.0 } else { -1.0 };
-    let value = |row: &BarRow, category: usize| row.bars.get(category).and_then(|bar| bar.value).filter(|x| x.is_finite());
+    let value = |row: &BarRow, category: usize| {
+        row.bars
+            .get(category)
+            .and_then(|bar| bar.value)
+            .filter(|x| x.is_finite())
+    };
     // A category that is the same for all, such as the number of columns, orders nothing.
-    let differs = |category: &usize| rows.iter().any(|(_, row)| value(row, *category) != value(&rows[0].1, *category));
+    let differs = |category: &usize| {
+        rows.iter()
+            .any(|(_, row)| value(row, *category) != value(&rows[0].1, *category))
+    };
     let decides = (0..bars.categories.len()).find(differs).unwrap_or(0);
     let key = |row: &BarRow| value(row, decides).map_or(f64::INFINITY, |value| sign * value);
     rows.sort_by(|a, b| key(&a.1).total_cmp(&key(&b.1)));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! Robustness: how far noise in the inputs moves the embeddings, level by level.
 
-use super::{NamedFigure, middle};
 use super::models::{MOST_BARS, Models, highlighted, titled};
 use super::spread::plain_box;
 use super::words::{description, notes, values};
+use super::{NamedFigure, middle};
 use repscope_core::{Better, MetricId, Results};
 use repscope_figures::{Axis, BoxRow, Boxes, Content, Lines, Orientation, Panel};
 
@@ -75,10 +75,18 @@ fn boxes(models: &Models, family: &str, title: &str, levels: &[String]) -> Optio
         axis: Axis::linear("distance from the clean embedding").covering(&[0.0]),
         categories: if is_many { Vec::new() } else { levels.to_vec() },
         category_label: if is_many { String::new() } else { NOISE.to_string() },
-        orientation: if is_many { Orientation::Horizontal } else { Orientation::Vertical },
+        orientation: if is_many {
+            Orientation::Horizontal
+        } else {
+            Orientation::Vertical
+        },
         rows,
         ..Boxes::default()
     };
-    let at = if is_many { format!(", σ = {}", levels.concat()) } else { String::new() };
+    let at = if is_many {
+        format!(", σ = {}", levels.concat())
+    } else {
+        String::new()
+    };
     (!boxes.rows.is_empty()).then(|| Panel::new(format!("{title}, by sample{at}"), boxes))
 }

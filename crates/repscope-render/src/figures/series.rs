@@ -7,7 +7,18 @@ use crate::text::printable;
 const FEWEST: usize = 3;
 /// Numbers behind these words count what has no order.
 const UNORDERED: [&str; 12] = [
-    "seed", "run", "fold", "split", "trial", "repeat", "replicate", "rep", "init", "model", "encoder", "net",
+    "seed",
+    "run",
+    "fold",
+    "split",
+    "trial",
+    "repeat",
+    "replicate",
+    "rep",
+    "init",
+    "model",
+    "encoder",
+    "net",
 ];
 
 /// What the names count, and the number of each.
@@ -30,7 +41,11 @@ impl Series {
         if !parts.iter().all(is_alike) {
             return None;
         }
-        let differs = |at: &usize| parts.iter().any(|own| own[*at].parse::<f64>().ok() != first[*at].parse::<f64>().ok());
+        let differs = |at: &usize| {
+            parts
+                .iter()
+                .any(|own| own[*at].parse::<f64>().ok() != first[*at].parse::<f64>().ok())
+        };
         let differing: Vec<usize> = (0..first.len()).filter(differs).collect();
         let [place] = differing[..] else { return None };
         let at: Vec<f64> = parts.iter().filter_map(|own| own[place].parse().ok()).collect();
@@ -49,12 +64,16 @@ impl Series {
 /// The word before the number, or else behind it.
 fn label(pieces: &[&str], place: usize) -> String {
     let word = |piece: Option<&&str>, is_last: bool| {
-        let mut words = piece?.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let mut words = piece?
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty());
         let word = if is_last { words.next_back() } else { words.next() };
         word.map(str::to_string)
     };
     let before = place.checked_sub(1).and_then(|at| word(pieces.get(at), true));
-    before.or_else(|| word(pieces.get(place + 1), false)).unwrap_or_else(|| "number".to_string())
+    before
+        .or_else(|| word(pieces.get(place + 1), false))
+        .unwrap_or_else(|| "number".to_string())
 }
 
 fn is_number(piece: &str) -> bool {
@@ -67,7 +86,9 @@ fn pieces(name: &str) -> Vec<&str> {
     let mut rest = name;
     while !rest.is_empty() {
         let is_digit = is_number(rest);
-        let end = rest.find(|c: char| c.is_ascii_digit() != is_digit).unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| c.is_ascii_digit() != is_digit)
+            .unwrap_or(rest.len());
         pieces.push(&rest[..end]);
         rest = &rest[end..];
     }
@@ -84,10 +105,22 @@ mod tests {
 
     #[test]
     fn a_stem_and_a_number_are_a_series() {
-        assert_eq!(of(&["epoch-1", "epoch-2", "epoch-10"]), Some(("epoch".to_string(), vec![1.0, 2.0, 10.0])));
-        assert_eq!(of(&["vit16.layer_02", "vit16.layer_00", "vit16.layer_11"]), Some(("layer".to_string(), vec![2.0, 0.0, 11.0])));
-        assert_eq!(of(&["1k steps", "5k steps", "20k steps"]), Some(("k".to_string(), vec![1.0, 5.0, 20.0])));
-        assert_eq!(of(&["10", "20", "30"]), Some(("number".to_string(), vec![10.0, 20.0, 30.0])));
+        assert_eq!(
+            of(&["epoch-1", "epoch-2", "epoch-10"]),
+            Some(("epoch".to_string(), vec![1.0, 2.0, 10.0]))
+        );
+        assert_eq!(
+            of(&["vit16.layer_02", "vit16.layer_00", "vit16.layer_11"]),
+            Some(("layer".to_string(), vec![2.0, 0.0, 11.0]))
+        );
+        assert_eq!(
+            of(&["1k steps", "5k steps", "20k steps"]),
+            Some(("k".to_string(), vec![1.0, 5.0, 20.0]))
+        );
+        assert_eq!(
+            of(&["10", "20", "30"]),
+            Some(("number".to_string(), vec![10.0, 20.0, 30.0]))
+        );
     }
 
     #[test]

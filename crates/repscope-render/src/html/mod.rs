@@ -79,8 +79,8 @@ pub fn report_html(page: &Page) -> String {
     let models = Models::of(page.results);
     let (figures, ink) = figures::section(page);
     let (embeddings, energies) = samples::apart(page.results);
-    let worst = worst::section(&embeddings, &models, page.pictures)
-        + &worst::section(&energies, &models, &BTreeMap::new());
+    let worst =
+        worst::section(&embeddings, &models, page.pictures) + &worst::section(&energies, &models, &BTreeMap::new());
     let differences = differences::section(page.results, &models);
     let mut sections: Vec<Section> = vec![
         (
@@ -169,9 +169,7 @@ fn systems(results: &Results) -> Vec<String> {
     let named = results.scores.iter().filter(|score| !score.model.is_empty());
     let of_kind = named.filter_map(|score| Some((kind(score.metric.metric()?.analysis), score.model.as_str())));
     let systems = grouped(of_kind).into_iter();
-    systems
-        .map(|(kind, names)| counted(names.len(), kind))
-        .collect()
+    systems.map(|(kind, names)| counted(names.len(), kind)).collect()
 }
 
 /// Each letter of the page once, in order.

@@ -34,16 +34,12 @@ pub(crate) fn render(table: &Table, models: &Models) -> String {
     let notes = notes.map(|(i, note)| format!("<li><sup>{}</sup> {}</li>\n", i + 1, prose(note)));
     let missing = table.undefined.iter();
     let missing = missing.map(|(who, reason)| format!("<li>— {}: {}</li>\n", escape(who), prose(reason)));
-    let said = table
-        .legend
-        .iter()
-        .chain(&table.remarks)
-        .map(|text| match prose(text) {
-            text if text.len() > LONG && text.contains("intervals: ") => {
-                format!("<li><details><summary>How the intervals were computed</summary>{text}</details></li>\n")
-            }
-            text => format!("<li>{text}</li>\n"),
-        });
+    let said = table.legend.iter().chain(&table.remarks).map(|text| match prose(text) {
+        text if text.len() > LONG && text.contains("intervals: ") => {
+            format!("<li><details><summary>How the intervals were computed</summary>{text}</details></li>\n")
+        }
+        text => format!("<li>{text}</li>\n"),
+    });
     let items: String = notes.chain(missing).chain(said).collect();
     let below = match items.as_str() {
         "" => String::new(),
@@ -165,7 +161,9 @@ fn content(cell: &Cell, column: &Column, models: &Models) -> String {
 /// The picture of a row, which the style of the page holds once for all tables.
 fn picture(cell: &Cell) -> String {
     match (cell.is_pictured, cell.value) {
-        (true, Some(row)) => format!("<span class=\"thumb p{row}\" role=\"img\" aria-label=\"input of row {row}\"></span>"),
+        (true, Some(row)) => {
+            format!("<span class=\"thumb p{row}\" role=\"img\" aria-label=\"input of row {row}\"></span>")
+        }
         _ => String::new(),
     }
 }

@@ -406,7 +406,9 @@ fn every_text_has_the_contrast_of_level_aa_in_both_themes() {
           return { texts: texts.length > 200, bad: [...new Set(bad.map(([ratio, name]) => `${name} ${ratio.toFixed(2)}`))] };
         };
         return { sorts: all('button.sort').length > 5, light: low('light'), dark: low('dark') };";
-    let Some(seen) = ask("contrast", &[], script) else { return };
+    let Some(seen) = ask("contrast", &[], script) else {
+        return;
+    };
     let fine = json!({"texts": true, "bad": []});
     assert_eq!(seen, json!({"sorts": true, "light": fine, "dark": fine}));
 }

@@ -62,7 +62,13 @@ pub fn results() -> Results {
 
 /// The page of these results, with a picture of each sample that it lists.
 pub fn page_of(results: &Results) -> String {
-    page_with(results, &worst_samples(results).into_iter().map(|row| (row, PIXEL.to_string())).collect())
+    page_with(
+        results,
+        &worst_samples(results)
+            .into_iter()
+            .map(|row| (row, PIXEL.to_string()))
+            .collect(),
+    )
 }
 
 /// The page of these results with these pictures.

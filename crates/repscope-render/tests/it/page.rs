@@ -369,7 +369,9 @@ fn ten_thousand_samples_of_four_models_fit_in_five_megabytes() {
 #[test]
 fn worst_samples_are_seen_where_inputs_are_pictures() {
     let html = page_of(&results());
-    let labels = tags(&html).into_iter().filter_map(|tag| tag.attribute("aria-label").map(str::to_string));
+    let labels = tags(&html)
+        .into_iter()
+        .filter_map(|tag| tag.attribute("aria-label").map(str::to_string));
     let shown: BTreeSet<String> = labels.filter(|label| label.starts_with("input of row")).collect();
     let rows = worst_samples(&results());
     assert!(!rows.is_empty());
@@ -377,7 +379,10 @@ fn worst_samples_are_seen_where_inputs_are_pictures() {
     // Each picture is on the page once, however many models it is listed for.
     assert_eq!(html.matches(PIXEL).count(), rows.len());
     // What is not base64 becomes no address.
-    let broken = rows.into_iter().map(|row| (row, "x); } </style><script>".to_string())).collect();
+    let broken = rows
+        .into_iter()
+        .map(|row| (row, "x); } </style><script>".to_string()))
+        .collect();
     assert!(!page_with(&results(), &broken).contains("x); }"));
 }
 
@@ -393,7 +398,11 @@ fn retrievals_are_not_counted_as_models() {
 
 /// The colors of a theme by their names.
 fn palette(css: &str, theme: &str) -> BTreeMap<String, [f64; 3]> {
-    let block = css.split(theme).nth(1).and_then(|rest| rest.split('}').next()).expect("a theme");
+    let block = css
+        .split(theme)
+        .nth(1)
+        .and_then(|rest| rest.split('}').next())
+        .expect("a theme");
     let color = |text: &str| {
         let (name, value) = text.trim().strip_prefix("--")?.split_once(": #")?;
         let channel = |at: usize| u8::from_str_radix(value.get(at..at + 2)?, 16).ok().map(f64::from);
@@ -419,8 +428,16 @@ fn colors_of_text_and_controls_have_the_contrast_of_level_aa() {
     let html = page_of(&results());
     // Text, and the arrows of sorting, which are quiet until they are used; on paper, sheets, marks and alarms.
     let pairs = [
-        ("ink", "paper"), ("muted", "paper"), ("link", "paper"), ("ink", "sheet"), ("muted", "sheet"), ("mark-ink", "mark"),
-        ("ink", "warn"), ("ink", "low"), ("link", "warn"), ("paper", "ink"),
+        ("ink", "paper"),
+        ("muted", "paper"),
+        ("link", "paper"),
+        ("ink", "sheet"),
+        ("muted", "sheet"),
+        ("mark-ink", "mark"),
+        ("ink", "warn"),
+        ("ink", "low"),
+        ("link", "warn"),
+        ("paper", "ink"),
     ];
     for theme in [":root {", ":root:not([data-theme=light]) {", ":root[data-theme=dark] {"] {
         let colors = palette(&html, theme);
@@ -429,7 +446,10 @@ fn colors_of_text_and_controls_have_the_contrast_of_level_aa() {
             assert!(ratio >= 4.5, "{theme} {text} on {ground}: {ratio:.2}");
         }
     }
-    for rule in ["button.sort { border: 0; background: none; padding: 0 .1rem; margin-left: .2rem; color: var(--muted)", "border: 1px solid var(--muted)"] {
+    for rule in [
+        "button.sort { border: 0; background: none; padding: 0 .1rem; margin-left: .2rem; color: var(--muted)",
+        "border: 1px solid var(--muted)",
+    ] {
         assert!(html.contains(rule), "{rule}");
     }
 }

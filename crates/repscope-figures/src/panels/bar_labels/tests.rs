@@ -76,9 +76,20 @@ fn numbers_of_flat_bars_stand_in_a_column_and_those_of_upright_bars_above_them()
         let mut bars = bars(axis.clone(), orientation, &rows);
         bars.categories.clear();
         let texts = draw(&figure(bars, 2), &Style::default()).texts;
-        let place = |value: &f64| texts.iter().find(|(text, _)| *text == number(*value)).map(|(_, place)| *place);
-        let places: Vec<Rect> = rows.iter().flatten().map(|value| place(value).expect("a number")).collect();
-        let is_column = places.windows(2).all(|pair| (pair[0].right() - pair[1].right()).abs() < 1e-6);
+        let place = |value: &f64| {
+            texts
+                .iter()
+                .find(|(text, _)| *text == number(*value))
+                .map(|(_, place)| *place)
+        };
+        let places: Vec<Rect> = rows
+            .iter()
+            .flatten()
+            .map(|value| place(value).expect("a number"))
+            .collect();
+        let is_column = places
+            .windows(2)
+            .all(|pair| (pair[0].right() - pair[1].right()).abs() < 1e-6);
         assert_eq!(is_column, orientation == Orientation::Horizontal);
         // Upright bars fall, and so do their numbers; nothing is turned.
         assert!(places.windows(2).all(|pair| pair[0].y < pair[1].y));

@@ -12,8 +12,8 @@ use super::{NamedFigure, figures};
 use crate::testdata::{direction, missing, score, two_models};
 use repscope_core::{Better, Breakdown, ClassColumn, Curve, NameColumn, NumberColumn, Results, SampleTable, Score};
 use repscope_figures::{
-    Along, BarRow, Bars, BarsLook, Boxes, ColoredBy, Content, CurveLook, Grouping, Lines, Map, Orientation, Panel, Style, Width,
-    to_svg,
+    Along, BarRow, Bars, BarsLook, Boxes, ColoredBy, Content, CurveLook, Grouping, Lines, Map, Orientation, Panel,
+    Style, Width, to_svg,
 };
 
 fn paths(figures: &[NamedFigure]) -> Vec<&str> {

@@ -287,11 +287,19 @@ fn curves_of_many_models_name_the_best_and_the_last() {
     assert!(lines.curves.iter().all(|curve| curve.look == CurveLook::Full));
     // Boxes of single samples at one level of noise, a row for each model, and three scatter plots.
     let robustness = figure(&complete(&names), "robustness_comparison");
-    let boxes = robustness.figure.panels.iter().filter_map(|panel| match &panel.content {
-        Content::Boxes(boxes) => Some(boxes),
-        _ => None,
-    });
-    assert!(boxes.clone().all(|boxes| boxes.categories.is_empty() && boxes.rows.len() == 30));
+    let boxes = robustness
+        .figure
+        .panels
+        .iter()
+        .filter_map(|panel| match &panel.content {
+            Content::Boxes(boxes) => Some(boxes),
+            _ => None,
+        });
+    assert!(
+        boxes
+            .clone()
+            .all(|boxes| boxes.categories.is_empty() && boxes.rows.len() == 30)
+    );
     let smoothness = figure(&complete(&names), "smoothness_comparison");
     let is_scatter = |panel: &&Panel| matches!(panel.content, Content::Scatter(_));
     let scatters: Vec<&Panel> = smoothness.figure.panels.iter().filter(is_scatter).collect();
@@ -320,7 +328,9 @@ fn names_that_are_a_series_are_lines_over_their_numbers() {
 
 #[test]
 fn every_figure_of_thirty_models_fits_a_column_and_a_page() {
-    let names: Vec<String> = (0..30).map(|i| format!("vit-base-{}", char::from(b'A' + i as u8))).collect();
+    let names: Vec<String> = (0..30)
+        .map(|i| format!("vit-base-{}", char::from(b'A' + i as u8)))
+        .collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let results = complete(&names);
     for width in [Width::OneColumn, Width::TwoColumns] {
@@ -331,7 +341,10 @@ fn every_figure_of_thirty_models_fits_a_column_and_a_page() {
         };
         for named in figures(&results, "evaluate") {
             let svg = to_svg(&named.figure, &style);
-            let height = svg.split(" height=\"").nth(1).and_then(|rest| rest.split("mm").next()?.parse::<f64>().ok());
+            let height = svg
+                .split(" height=\"")
+                .nth(1)
+                .and_then(|rest| rest.split("mm").next()?.parse::<f64>().ok());
             let height = height.expect("a height in millimeters");
             assert!(height <= 230.0, "{} at {width:?} is {height} mm high", named.path);
         }
