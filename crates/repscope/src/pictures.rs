@@ -11,7 +11,7 @@ use crate::inputs::Inputs;
 
 /// Pixels of the longer side.
 const LONGEST: usize = 40;
-/// The page must stay small: so many pictures take at most 0.7 MB.
+/// The page holds each picture once, so these take at most 0.7 MB.
 const MOST: usize = 100;
 /// A side shorter than this is no picture.
 const SHORTEST: usize = 4;

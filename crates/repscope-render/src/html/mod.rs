@@ -111,7 +111,7 @@ pub fn report_html(page: &Page) -> String {
          <body>\n{body}<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
         version = escape(page.version),
         title = escape(page.title),
-        colors = figures::css(&ink, &models),
+        colors = figures::css(&ink, &models) + &worst::css(page.pictures),
     )
 }
 

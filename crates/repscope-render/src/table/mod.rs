@@ -126,8 +126,8 @@ pub struct Cell {
     pub reason: Option<String>,
     /// More about it, in small print on the page.
     pub about: String,
-    /// What it looks like, on the page: a PNG file in base64; empty for nothing.
-    pub picture: String,
+    /// Whether the page has a picture of its row.
+    pub is_pictured: bool,
     /// For a cell that sums up its row: what it holds for each of the columns that a wide table is split by.
     pub each: Vec<Option<(f64, String)>>,
 }
