@@ -623,6 +623,54 @@ mod tests {
     }
 
     #[test]
+    fn a_sequence_whose_neighbors_go_together_has_a_larger_error() {
+        // Each value is the sum of two neighbors of a list without order: autocorrelation 0.5 at lag 1, so twice the variance.
+        let hash = |i: u64| {
+            let mixed = (i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            ((mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let values: Vec<f64> = (0..3000).map(|i| hash(i) + hash(i + 1)).collect();
+        let total: f64 = values.iter().sum();
+        let without = |window: Range<usize>| {
+            let left = values.len() - window.len();
+            Some((total - values[window].iter().sum::<f64>()) / left as f64)
+        };
+        let error = |is_ordered: bool| {
+            let found = of_sequence(total / 3000.0, 3000, is_ordered, without, "pairs", 0.95).unwrap();
+            let squares: f64 = found.effects.as_ref().unwrap().iter().map(|e| e * e).sum();
+            assert!((squares.sqrt() / found.standard_error.unwrap() - 1.0).abs() < 1e-9);
+            found.standard_error.unwrap()
+        };
+        let plain = of_mean(&values, Units::Single("pairs"), 0.95)
+            .unwrap()
+            .standard_error
+            .unwrap();
+        assert!((error(false) / plain - 1.0).abs() < 1e-6);
+        // The autocorrelation is known to about 1/√3000.
+        assert!(
+            (error(true).powi(2) / plain.powi(2) - 2.0).abs() < 0.12,
+            "{}",
+            error(true) / plain
+        );
+    }
+
+    #[test]
+    fn degrees_of_freedom_are_those_of_the_units_that_count() {
+        // Effects of one size have no kurtosis to speak of; one unit that does everything is two at most, by 2n / (n − 1).
+        assert_eq!(freedom(&[1.0, -1.0, 1.0, -1.0]), 3.0);
+        assert_eq!(freedom(&[0.0; 7]), 6.0);
+        let mut effects = vec![0.0; 100];
+        effects[3] = 5.0;
+        assert!((freedom(&effects) - 200.0 / 99.0).abs() < 1e-9);
+        assert!(
+            heavy_tails(&effects, "rows")
+                .unwrap()
+                .contains("one of 100 rows makes up 100 %")
+        );
+        assert!(heavy_tails(&effects[..20], "rows").is_none() && heavy_tails(&[0.1; 100], "rows").is_none());
+    }
+
+    #[test]
     fn other_scales_keep_small_errors_and_the_range() {
         let of = |value: f64, error: f64| from_standard_error(value, error, 1e6, "rows", "influence", 0.95).unwrap();
         for (found, value, error) in [

@@ -435,3 +435,71 @@ fn bessel_i0(x: f64) -> f64 {
     }
     sum
 }
+
+#[test]
+fn the_unit_of_the_inputs_does_not_decide_which_of_them_move() {
+    let mut draw = Draw::new(61);
+    let (input, latent) = (draw.normals(3 * 60), draw.normals(2 * 60));
+    let study = |factor: f64| Study {
+        pairs: Some(Arc::new(Pairs::consecutive(60, None))),
+        ..with_input(
+            space("input", 3, input.iter().map(|x| x * factor).collect()),
+            space("latent", 2, latent.clone()),
+        )
+    };
+    let small = score(&study(1e-30), "smoothness.ratio_median", &Spec::default());
+    let usual = score(&study(1.0), "smoothness.ratio_median", &Spec::default());
+    let ratio = small.value.expect("inputs that move") / usual.value.expect("inputs that move");
+    assert!((ratio / 1e30 - 1.0).abs() < 1e-9 && small.n == usual.n, "{small:?}");
+}
+
+#[test]
+fn rounded_storage_is_noted_where_it_is_what_is_measured() {
+    // 300 rows that fill 20 of 40 dimensions: in f64 nothing is left of the others, in f32 their rounding is.
+    let mut draw = Draw::new(62);
+    let rows = product(&draw.normals(300 * 20), 20, &draw.normals(20 * 40));
+    let rounded: Vec<f32> = rows.iter().map(|x| *x as f32).collect();
+    let single = Study::new(
+        MODEL,
+        Space::from_f32("latent", 300, 40, rounded).expect("finite numbers"),
+    );
+    for id in ["condition_number", "alpha_req"] {
+        let found = score(&single, id, &Spec::default());
+        let note = found.note.unwrap_or_default();
+        assert!(
+            note.contains("32-bit") && note.contains("only 20 dimensions"),
+            "{id}: {note}"
+        );
+    }
+    let full = Study::new(MODEL, space("latent", 40, draw.normals(300 * 40)));
+    assert_eq!(score(&full, "condition_number", &Spec::default()).note, None);
+}
+
+#[test]
+fn no_interval_of_a_rank_leaves_its_range_and_heavy_tails_are_noted() {
+    // Nearly equal singular values: ranks near their bound.
+    let mut draw = Draw::new(63);
+    let even = Study::new(MODEL, space("latent", 3, draw.normals(3 * 200)));
+    for id in [
+        "rankme(variant=spec)",
+        "rankme(variant=paper)",
+        "stable_rank",
+        "participation_ratio",
+    ] {
+        let found = score(&even, id, &Spec::default());
+        let [low, high] = found.interval.expect("an interval");
+        assert!(
+            1.0 <= low && high <= 3.0 && found.value.is_some_and(|v| low <= v && v <= high),
+            "{found:?}"
+        );
+    }
+    let mut far = draw.normals(3 * 200);
+    far[0] = 40.0;
+    let found = score(
+        &Study::new(MODEL, space("latent", 3, far)),
+        "participation_ratio",
+        &Spec::default(),
+    );
+    let note = found.note.unwrap_or_default();
+    assert!(note.contains("heavy tails: one of 200 rows"), "{note}");
+}
