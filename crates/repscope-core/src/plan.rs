@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use crate::data::{Labels, Space, Study};
 use crate::error::{Error, Result};
-use crate::kernels::clusters::{Clusters, Swaps, kmeans};
+use crate::kernels::clusters::{Clusters, OfHalf, Swaps, kmeans, kmeans_of_halves};
 use crate::kernels::coding_rates::CodingRates;
 use crate::kernels::influence;
 use crate::kernels::learnability::Learnability;
@@ -90,6 +90,8 @@ pub(crate) enum Need {
     Singular,
     /// k-means clusters of the embeddings.
     Clusters,
+    /// And of random halves of their rows.
+    Clusterings,
     /// Distances of consecutive inputs and of their embeddings.
     PairDistances,
     /// How well neighbors predict the k-means cluster of a row, by random halves.
@@ -138,6 +140,7 @@ struct Passes {
     spectrum: Option<Spectrum>,
     singular: Option<Singular>,
     clusters: Option<Clusters>,
+    clusterings: Option<Vec<OfHalf>>,
     pair_distances: Option<PairDistances>,
     learnability: Option<Learnability>,
     coding_rates: Option<CodingRates>,
@@ -217,6 +220,11 @@ impl<'a> Shared<'a> {
     pub(crate) fn clusters(&self) -> Result<&Clusters> {
         declared(self.passes.clusters.as_ref(), "clusters")
     }
+
+    /// All rows by the clusters of random halves; none where they were not asked for, or there are too few rows.
+    pub(crate) fn clusterings(&self) -> Result<&[OfHalf]> {
+        declared(self.passes.clusterings.as_deref(), "clusterings")
+    }
 }
 
 /// A part that must have been declared as a need.
@@ -262,13 +270,23 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
         if needs.contains(&Need::Clusters) {
             let (space, k, restarts) = (&shared.study.embeddings, spec.clusters, spec.restarts);
             let found = kmeans(space, None, k, restarts, Swaps::Tried, spec.seed, driver);
+            if needs.contains(&Need::Clusterings) {
+                let (groups, count) = (shared.study.episodes.as_deref(), spec.clusterings);
+                let halves = kmeans_of_halves(space, &found, groups, restarts, count, spec.seed, driver);
+                shared.passes.clusterings = Some(halves);
+            }
             shared.passes.clusters = Some(found);
         }
         if needs.contains(&Need::PairDistances) {
             shared.passes.pair_distances = Some(measure_pairs(shared.study, driver)?);
         }
         if needs.contains(&Need::Learnability) {
-            shared.passes.learnability = Some(Learnability::new(&shared.study.embeddings, spec, driver)?);
+            shared.passes.learnability = Some(Learnability::new(
+                &shared.study.embeddings,
+                shared.study.episodes.as_deref(),
+                spec,
+                driver,
+            )?);
         }
         if needs.contains(&Need::CodingRates) {
             let found = shared.passes.clusters.as_ref().map(|found| found.labels.as_slice());

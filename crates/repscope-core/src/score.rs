@@ -81,6 +81,10 @@ pub struct Score {
     /// What each unit does to the value, for comparing models unit by unit. Not part of a results document.
     #[serde(skip)]
     pub effects: Option<Arc<[f64]>>,
+    /// What each repetition of a random step (a clustering of half of the rows) does to the value: the squares add up to the part of
+    /// the squared standard error that is not of the units. Not part of a results document.
+    #[serde(skip)]
+    pub between: Option<Arc<[f64]>>,
 }
 
 impl Score {
@@ -117,6 +121,7 @@ impl Score {
             note: None,
             effective_k: None,
             effects: None,
+            between: None,
             metric,
         }
     }
@@ -148,6 +153,12 @@ impl Score {
     fn bounds(&self) -> [f64; 2] {
         let open = [f64::NEG_INFINITY, f64::INFINITY];
         self.metric.output().map_or(open, Output::bounds)
+    }
+
+    /// Adds what each repetition of a random step does to the value, where the interval holds its variance too.
+    pub(crate) fn with_between(mut self, between: Option<Vec<f64>>) -> Self {
+        self.between = between.filter(|_| self.effects.is_some()).map(Into::into);
+        self
     }
 
     /// Finite data do not prove a value at the end of its range. Where no unit varies there, the interval reaches to the largest

@@ -220,6 +220,8 @@ pub struct Spec {
     pub clusters: usize,
     /// Restarts of k-means; the best by inertia is kept.
     pub restarts: usize,
+    /// Clusterings of random halves of the rows, whose variance is part of intervals; with fewer than two it is not.
+    pub clusterings: usize,
     /// Neighbors that vote in the k-NN accuracy.
     pub knn_k: usize,
     /// Random splits that the k-NN accuracy is averaged over.
@@ -258,6 +260,7 @@ impl Default for Spec {
             sample: None,
             clusters: 5,
             restarts: 10,
+            clusterings: 5,
             knn_k: 5,
             splits: 10,
             train_share: 0.7,

@@ -18,12 +18,15 @@ mod bisect;
 mod bounds;
 mod candidates;
 mod exact;
+mod halves;
+mod line;
 mod lloyd;
 mod rows;
 mod scorer;
 mod seeding;
 mod swaps;
 
+pub(crate) use halves::{OfHalf, kmeans_of_halves};
 use rows::Chunk;
 
 use crate::data::Space;
@@ -35,6 +38,10 @@ const MOST_ITERATIONS: usize = 300;
 /// A start has converged when the squared movement of all centers together is at most this share of the
 /// mean variance of the columns (the default of scikit-learn).
 const TOLERANCE: f64 = 1e-4;
+/// On small problems, where a few rows make many minima, rounds of starts go on until this many find nothing better.
+const IDLE_ROUNDS: usize = 3;
+/// Products of a coordinate of a row with one of a center that one step of all these starts may take.
+const MOST_PRODUCTS: usize = 1 << 22;
 /// The label of a row that has none yet.
 const UNASSIGNED: u32 = u32::MAX;
 
@@ -87,10 +94,30 @@ pub(crate) fn kmeans(
     assert!(k >= 1 && restarts >= 1, "k-means needs a cluster and a start");
     let search = Search::new(space, scale, k, driver);
     driver.progress().begin("k-means", restarts as u64);
-    let streams = (0..restarts).map(|restart| random::stream(seed, "kmeans", restart as u64));
-    let (restart, mut best) = search.best_of(search.seeds(&mut streams.collect::<Vec<_>>()));
-    if swaps == Swaps::Tried && restarts > 1 {
-        best = search.improve(best, &mut random::stream(seed, "kmeans swaps", 0));
+    if swaps == Swaps::None || restarts == 1 {
+        let (restart, best) = search.round(restarts, 0, seed);
+        return search.renumber(search.exact(&best.labels, best.iterations, restart));
+    }
+    if let Some(labels) = search.on_a_line() {
+        return search.renumber(search.exact(&labels, 0, 0));
+    }
+    let improved = |round: usize| {
+        let (restart, found) = search.round(restarts, round, seed);
+        let mut rng = random::stream(seed, "kmeans swaps", round as u64);
+        (restart, search.improve(found, &mut rng))
+    };
+    let (mut restart, mut best) = improved(0);
+    let rounds = MOST_PRODUCTS / (restarts * space.rows() * k).saturating_mul(space.columns()).max(1);
+    let mut idle = 0;
+    for round in 1..rounds {
+        let (number, found) = improved(round);
+        idle += 1;
+        if found.inertia < best.inertia * (1.0 - swaps::BETTER) {
+            (restart, best, idle) = (number, found, 0);
+        }
+        if idle == IDLE_ROUNDS {
+            break;
+        }
     }
     search.renumber(search.exact(&best.labels, best.iterations, restart))
 }
@@ -112,6 +139,14 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// The best of some starts, and its number.
+    fn round(&self, restarts: usize, round: usize, seed: u64) -> (usize, lloyd::Partition) {
+        let numbers = round * restarts..(round + 1) * restarts;
+        let streams = numbers.map(|number| random::stream(seed, "kmeans", number as u64));
+        let (number, best) = self.best_of(self.seeds(&mut streams.collect::<Vec<_>>()));
+        (round * restarts + number, best)
+    }
+
     /// Numbers the clusters by their first row and moves the centers back to where the data are.
     fn renumber(&self, found: Clusters) -> Clusters {
         let (k, d) = (self.k, self.d);

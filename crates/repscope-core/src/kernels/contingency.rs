@@ -104,52 +104,81 @@ impl Contingency {
         adjusted(self.mutual_information(), mean, self.expected_mutual_information())
     }
 
-    /// [`Contingency::nmi`] without each row of the data.
-    ///
-    /// Rows of one cell give the same value, so each cell is evaluated once. `None` where a score is undefined.
-    pub fn nmi_without(&self) -> Option<Vec<f64>> {
-        self.without(|information, mean| (mean > 0.0).then(|| (information / mean).min(1.0)))
+    /// [`Contingency::nmi`] without each row of the data, or without each of the groups of rows. `None` where a score is undefined.
+    pub fn nmi_without(&self, groups: Option<&[u32]>) -> Option<Vec<f64>> {
+        self.without(groups, |information, mean| {
+            (mean > 0.0).then(|| (information / mean).min(1.0))
+        })
     }
 
-    /// [`Contingency::ami`] without each row of the data.
+    /// [`Contingency::ami`] without each row or group.
     ///
     /// E[I] is held fixed at its value for all rows: it moves far less than I when one row is left out,
     /// and recomputing it for each cell would cost more than everything else.
-    pub fn ami_without(&self) -> Option<Vec<f64>> {
+    pub fn ami_without(&self, groups: Option<&[u32]>) -> Option<Vec<f64>> {
         let expected = self.expected_mutual_information();
-        self.without(|information, mean| adjusted(information, mean, expected))
+        self.without(groups, |information, mean| adjusted(information, mean, expected))
     }
 
-    /// θ without each row of the data, with θ a function of I and (H₁ + H₂)/2.
-    fn without(&self, score: impl Fn(f64, f64) -> Option<f64>) -> Option<Vec<f64>> {
-        if self.n < 2 {
-            return None;
-        }
-        // With f(x) = x ln x: N·I = Σ f(n_ij) − Σ f(a_i) − Σ f(b_j) + f(N), N·H₁ = f(N) − Σ f(a_i). A row is in one term each.
+    /// θ without each row or group, with θ a function of I and (H₁ + H₂)/2. Groups that have rows, in the order of their codes.
+    fn without(&self, groups: Option<&[u32]>, score: impl Fn(f64, f64) -> Option<f64>) -> Option<Vec<f64>> {
+        // With f(x) = x ln x: N·I = Σ f(n_ij) − Σ f(a_i) − Σ f(b_j) + f(N), N·H₁ = f(N) − Σ f(a_i).
         let cells: f64 = self.cells.iter().map(|c| x_ln_x(c.count)).sum();
         let rows: f64 = self.rows.iter().map(|&a| x_ln_x(a)).sum();
         let columns: f64 = self.columns.iter().map(|&b| x_ln_x(b)).sum();
-        let step = |x: u64| x_ln_x(x - 1) - x_ln_x(x);
-        let left = (self.n - 1) as f64;
-        let mut of_cell = Vec::with_capacity(self.cells.len());
-        for cell in &self.cells {
-            let cells = cells + step(cell.count);
-            let rows = rows + step(self.rows[cell.row]);
-            let columns = columns + step(self.columns[cell.column]);
-            let whole = x_ln_x(self.n - 1);
+        let step = |x: u64, less: usize| x_ln_x(x - less as u64) - x_ln_x(x);
+        let place = |&(row, column): &(u32, u32)| {
+            let order = |c: &Cell| (c.row, c.column).cmp(&(row as usize, column as usize));
+            self.cells
+                .binary_search_by(order)
+                .expect("a cell for each row of the data")
+        };
+        // `gone` in the order of cells.
+        let without = |gone: &mut [(u32, u32)]| {
+            let of_cells = gone
+                .chunk_by(|a, b| a == b)
+                .map(|run| step(self.cells[place(&run[0])].count, run.len()));
+            let cells = cells + of_cells.sum::<f64>();
+            let of_rows = gone.chunk_by(|a, b| a.0 == b.0);
+            let rows = rows
+                + of_rows
+                    .map(|run| step(self.rows[run[0].0 as usize], run.len()))
+                    .sum::<f64>();
+            gone.sort_unstable_by_key(|code| code.1);
+            let of_columns = gone.chunk_by(|a, b| a.1 == b.1);
+            let columns = columns
+                + of_columns
+                    .map(|run| step(self.columns[run[0].1 as usize], run.len()))
+                    .sum::<f64>();
+            let left = self.n - gone.len() as u64;
+            if left == 0 {
+                return None;
+            }
+            let (whole, left) = (x_ln_x(left), left as f64);
             let information = (cells - rows - columns + whole) / left;
             let mean = (2.0 * whole - rows - columns) / 2.0 / left;
             // The sums are as large as N ln N, so an entropy of 0 comes out as a few of their ulps.
             let noise = 8.0 * f64::EPSILON * whole / left;
-            let information = if information <= noise { 0.0 } else { information };
-            let mean = if mean <= noise { 0.0 } else { mean };
-            of_cell.push(score(information, mean)?);
-        }
-        let cell = |&(row, column): &(u32, u32)| {
-            let place = |c: &Cell| (c.row, c.column).cmp(&(row as usize, column as usize));
-            self.cells.binary_search_by(place).ok().map(|at| of_cell[at])
+            let or_none = |x: f64| if x <= noise { 0.0 } else { x };
+            score(or_none(information), or_none(mean))
         };
-        self.codes.iter().map(cell).collect()
+        let Some(groups) = groups else {
+            // Rows of one cell give the same value, so each cell is evaluated once.
+            let of_cell = |cell: &Cell| without(&mut [(cell.row as u32, cell.column as u32)]);
+            let of_cells = self.cells.iter().map(of_cell).collect::<Option<Vec<f64>>>()?;
+            return Some(self.codes.iter().map(|code| of_cells[place(code)]).collect());
+        };
+        let count = groups.iter().max().map_or(0, |&last| last as usize + 1);
+        let mut members: Vec<Vec<(u32, u32)>> = vec![Vec::new(); count];
+        for (&group, &code) in groups.iter().zip(&self.codes) {
+            members[group as usize].push(code);
+        }
+        members.retain(|codes| !codes.is_empty());
+        let of_group = |codes: &mut Vec<(u32, u32)>| {
+            codes.sort_unstable();
+            without(codes)
+        };
+        members.iter_mut().map(of_group).collect()
     }
 }
 
@@ -300,7 +329,7 @@ mod tests {
         let t = table(&a, &b);
         assert_close(t.nmi().unwrap(), 1.0, 1e-15);
         assert_close(t.ami().unwrap(), 1.0, 1e-15);
-        assert_close(error(t.nmi_without()).unwrap(), 0.0, 1e-12);
+        assert_close(error(t.nmi_without(None)).unwrap(), 0.0, 1e-12);
     }
 
     #[test]
@@ -316,11 +345,14 @@ mod tests {
     fn one_class_on_both_sides_has_no_score_and_on_one_side_scores_zero() {
         let both = table(&[0, 0, 0], &[0, 0, 0]);
         assert_eq!((both.nmi(), both.ami()), (None, None));
-        assert_eq!((error(both.nmi_without()), error(both.ami_without())), (None, None));
+        assert_eq!(
+            (error(both.nmi_without(None)), error(both.ami_without(None))),
+            (None, None)
+        );
         let one = table(&[0, 0, 0, 0], &[0, 1, 0, 1]);
         assert_eq!((one.nmi(), one.ami()), (Some(0.0), Some(0.0)));
         assert_eq!(
-            (error(one.nmi_without()), error(one.ami_without())),
+            (error(one.nmi_without(None)), error(one.ami_without(None))),
             (Some(0.0), Some(0.0))
         );
     }
@@ -339,7 +371,7 @@ mod tests {
         let t = Contingency::new(&[0, 0, 4, 4], 6, &[1, 1, 3, 1], 9);
         let s = table(&[0, 0, 1, 1], &[0, 0, 1, 0]);
         assert_eq!((t.nmi(), t.ami()), (s.nmi(), s.ami()));
-        assert_eq!(error(t.nmi_without()), error(s.nmi_without()));
+        assert_eq!(error(t.nmi_without(None)), error(s.nmi_without(None)));
     }
 
     #[test]
@@ -347,12 +379,29 @@ mod tests {
         // θ₋ᵢ from scikit-learn 1.9.1 on np.delete(a, i), np.delete(b, i); se = sqrt(9/10 · Σ(θ − mean)²).
         // For AMI, (mutual_info_score − E) / (mean entropy − E) with E of all ten rows.
         let t = small();
-        assert_close(error(t.nmi_without()).unwrap(), 0.229502597188332, 1e-13);
-        assert_close(error(t.ami_without()).unwrap(), 0.3155329148027164, 1e-13);
+        assert_close(error(t.nmi_without(None)).unwrap(), 0.229502597188332, 1e-13);
+        assert_close(error(t.ami_without(None)).unwrap(), 0.3155329148027164, 1e-13);
+    }
+
+    #[test]
+    fn without_a_group_is_the_table_of_the_others() {
+        let (a, b) = ([0, 0, 0, 1, 1, 1, 2, 2, 2, 2], [0, 0, 1, 1, 1, 1, 2, 2, 0, 2]);
+        // Code 1 has no rows.
+        let groups = [0, 2, 2, 0, 3, 3, 0, 3, 2, 2];
+        let found = table(&a, &b).nmi_without(Some(&groups)).unwrap();
+        let kept = |codes: &[u32; 10], group: u32| {
+            let pairs = codes.iter().zip(&groups).filter(|(_, g)| **g != group);
+            pairs.map(|(code, _)| *code).collect::<Vec<u32>>()
+        };
+        assert_eq!(found.len(), 3);
+        for (nmi, group) in found.into_iter().zip([0, 2, 3]) {
+            assert_close(nmi, table(&kept(&a, group), &kept(&b, group)).nmi().unwrap(), 1e-14);
+        }
+        assert_eq!(table(&a, &b).nmi_without(Some(&[4; 10])), None);
     }
 
     #[test]
     fn one_row_has_no_jackknife_error() {
-        assert_eq!(table(&[0], &[0]).nmi_without(), None);
+        assert_eq!(table(&[0], &[0]).nmi_without(None), None);
     }
 }

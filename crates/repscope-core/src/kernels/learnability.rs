@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rand::seq::SliceRandom;
 
 use super::clusters::{Swaps, kmeans};
-use super::knn_vote::{Role, Vote, lookup};
+use super::knn_vote::{Flips, Role, Vote, VoteUnits, draw_groups, looked_up};
 use super::moments::column_means;
 use super::neighbors::Neighbors;
 use super::prepared::{Preparation, Prepared, length};
@@ -28,6 +28,8 @@ const HALF: f64 = 0.5;
 /// What came out of all clusterings and halves.
 pub(crate) struct Learnability {
     pub(crate) runs: Vec<Run>,
+    /// The mean accuracy over all runs of all rows but one, or of all groups of rows but one.
+    pub(crate) without: Vec<f64>,
     /// The neighbors among the rows that voted.
     pub(crate) neighbors: Neighbors,
     /// Rows that could not be brought to length 1, because they are zero.
@@ -47,12 +49,14 @@ pub(crate) struct Run {
     pub(crate) small: usize,
     pub(crate) right: usize,
     pub(crate) tested: usize,
+    /// How many rows, or groups of rows, have tested rows.
+    pub(crate) tested_units: usize,
     /// The share of the tested rows that are in the largest cluster.
     pub(crate) largest: f64,
 }
 
 impl Learnability {
-    pub(crate) fn new(space: &Space, spec: &Spec, driver: &Driver) -> Result<Self> {
+    pub(crate) fn new(space: &Space, groups: Option<&Labels>, spec: &Spec, driver: &Driver) -> Result<Self> {
         let steps = &spec.clid;
         let mut codes = space.clone();
         if steps.standardize {
@@ -68,13 +72,16 @@ impl Learnability {
         }
         let rows = space.rows();
         let ask = Ask {
-            k: lookup(steps.k, HALF, rows).max(2.min(rows - 1)),
+            k: looked_up(steps.k, HALF, rows, groups).max(2.min(rows - 1)),
             ..Ask::default()
         };
         let prepared = Prepared::new(&voting, Preparation::Raw, driver)?;
         let neighbors = sweep(&prepared, Anchors::All, &ask, driver).neighbors;
         let neighbors = neighbors.ok_or_else(|| Error::Internal("a sweep without its neighbors".to_string()))?;
+        let groups = groups.map(Labels::by_appearance);
+        let units = VoteUnits::new(groups.as_ref(), rows);
         let mut runs = Vec::with_capacity(steps.repeats * steps.splits);
+        let mut without = vec![0.0; units.count];
         for repeat in 0..steps.repeats {
             let seed = spec.seed.wrapping_add(repeat as u64);
             let found = kmeans(
@@ -88,26 +95,42 @@ impl Learnability {
             );
             let labels = Labels::from_codes(found.labels, found.counts.len());
             let halves = driver.map(steps.splits, |split| {
-                let roles = draw_halves(&labels, seed, split as u64);
+                let roles = match &groups {
+                    Some(groups) => draw_groups(
+                        groups,
+                        HALF,
+                        &mut random::stream(seed, "halves of groups", split as u64),
+                    ),
+                    None => draw_halves(&labels, seed, split as u64),
+                };
                 let vote = Vote {
                     space: &voting,
                     labels: &labels,
                     roles: &roles,
                     k: steps.k,
                 };
-                let (right, tested) = vote.count(&neighbors, Anchors::All);
-                Run {
+                let tally = vote.count(&neighbors, Anchors::All, &units, Flips::None);
+                let run = Run {
                     seed,
                     split,
-                    right,
-                    tested,
+                    right: tally.right,
+                    tested: tally.tested,
+                    tested_units: tally.units,
                     ..sizes(&labels, &roles, steps.k)
-                }
+                };
+                (run, tally.without)
             });
-            runs.extend(halves);
+            for (run, of_units) in halves {
+                let accuracy = run.right as f64 / run.tested as f64;
+                let share = 1.0 / (steps.repeats * steps.splits) as f64;
+                let of_units = without.iter_mut().zip(of_units);
+                of_units.for_each(|(sum, own)| *sum += share * own.unwrap_or(accuracy));
+                runs.push(run);
+            }
         }
         Ok(Learnability {
             runs,
+            without,
             neighbors,
             zero_rows,
         })
@@ -115,14 +138,14 @@ impl Learnability {
 }
 
 /// About how many bytes it takes: changed copies of the embeddings, their packed rows and the neighbors.
-pub(crate) fn memory(space: &Space, spec: &Spec) -> u64 {
+pub(crate) fn memory(space: &Space, groups: Option<&Labels>, spec: &Spec) -> u64 {
     let (n, d) = (space.rows() as u64, space.columns() as u64);
     let each = match space.slice() {
         Slice::F32(_) => 4,
         Slice::F64(_) => 8,
     };
     let copies = u64::from(spec.clid.standardize) + u64::from(spec.clid.unit_length != UnitLength::None);
-    n * d * (copies * each + 4) + n * (lookup(spec.clid.k, HALF, space.rows()) as u64 * 60 + 256)
+    n * d * (copies * each + 4) + n * (looked_up(spec.clid.k, HALF, space.rows(), groups) as u64 * 60 + 256)
 }
 
 /// What the sizes of the clusters say about a split.
@@ -145,6 +168,7 @@ fn sizes(labels: &Labels, roles: &[Role], k: usize) -> Run {
         small: training.iter().filter(|&&count| count > 0 && count < k).count(),
         right: 0,
         tested: 0,
+        tested_units: 0,
         largest: tested.iter().copied().max().unwrap_or(0) as f64 / asked as f64,
     }
 }

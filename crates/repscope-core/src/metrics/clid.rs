@@ -143,8 +143,18 @@ fn learn(found: &Learnability, shared: &Shared) -> std::result::Result<Score, St
     let tested = runs.iter().map(|run| run.tested).min().unwrap_or(0);
     let value = interval::mean(&accuracies);
     let largest = interval::mean(&runs.iter().map(|run| run.largest).collect::<Vec<f64>>());
-    let interval = interval_over_runs(&accuracies, value, tested, spec.level);
-    let score = Score::number(&CL, value, tested).with_interval(interval);
+    let is_grouped = shared.study.episodes.is_some();
+    let asked = if is_grouped {
+        runs.iter().map(|run| run.tested_units).min().unwrap_or(0)
+    } else {
+        tested
+    };
+    let between = between_repeats(runs, spec);
+    let interval = interval::of_accuracy(value, &found.without, asked, is_grouped, spec.level);
+    let interval = interval.map(|i| i.with_between(value, between.as_deref()).on_share_scale(value));
+    let score = Score::number(&CL, value, tested)
+        .with_interval(interval)
+        .with_between(between);
     Ok(score.with_chance(largest).with_note(note(found, shared)))
 }
 
@@ -172,18 +182,13 @@ fn note(found: &Learnability, shared: &Shared) -> String {
     note
 }
 
-/// Student's t with the variance corrected for halves that overlap (Nadeau and Bengio 2003). Where all runs agree, or
-/// there is one, the Wilson interval of a share.
-fn interval_over_runs(accuracies: &[f64], value: f64, tested: usize, level: f64) -> Option<Interval> {
-    let m = accuracies.len() as f64;
-    let variance = variance(accuracies, value);
-    if accuracies.len() < 2 || variance == 0.0 {
-        return interval::of_share(value, tested, "test rows", level);
-    }
-    // As many rows are tested as train.
-    let weight = ((1.0 / m + 1.0) / (m - 1.0)).sqrt();
-    let effects = accuracies.iter().map(|a| weight * (a - value)).collect();
-    interval::from_effects(value, effects, "runs", "corrected Student t", level).map(|i| i.within(0.0, 1.0))
+/// What each clustering does to the mean over them; none of a single one.
+fn between_repeats(runs: &[Run], spec: &Spec) -> Option<Vec<f64>> {
+    let of_repeat = |runs: &[Run]| interval::mean(&runs.iter().map(accuracy).collect::<Vec<f64>>());
+    let means: Vec<f64> = runs.chunks(spec.clid.splits).map(of_repeat).collect();
+    let (count, mean) = (means.len() as f64, interval::mean(&means));
+    let weight = (count * (count - 1.0)).sqrt();
+    (means.len() > 1).then(|| means.iter().map(|m| (m - mean) / weight).collect())
 }
 
 fn variance(values: &[f64], mean: f64) -> f64 {
@@ -259,6 +264,7 @@ fn together(cl: &Score, id: &Score, columns: usize, spec: &Spec) -> [Score; 2] {
         if let (Some(a), Some(b)) = (cl.value, normalized.value) {
             let interval = interval_of_sum(cl, &normalized, 1.0, 1.0, a + b, spec.level);
             sum = Score::number(&CLID, a + b, cl.n).with_interval(interval.map(|i| i.within(0.0, 2.0)));
+            sum.between = cl.between.clone();
         }
     }
     [normalized, sum]
@@ -282,15 +288,27 @@ fn on_scale(id: &Score, value: f64, scale: impl Fn(f64) -> f64 + Copy, unit: f64
 fn interval_of_sum(cl: &Score, id: &Score, cl_unit: f64, id_unit: f64, sum: f64, level: f64) -> Option<Interval> {
     let reach = |score: &Score, end: usize| Some((score.interval?[end] - score.value?).abs());
     let both = |end| Some((reach(cl, end)? / cl_unit).hypot(reach(id, end)? / id_unit));
-    let both_effects = scaled(cl, cl_unit).zip(scaled(id, id_unit));
+    // Unit by unit, unless only some rows have a ratio.
+    let add = |(a, b): (Vec<f64>, Vec<f64>)| {
+        if a.len() == b.len() {
+            a.iter().zip(&b).map(|(a, b)| a + b).collect()
+        } else {
+            [a, b].concat()
+        }
+    };
+    let both_effects = scaled(cl, cl_unit).zip(scaled(id, id_unit)).map(add);
     Some(Interval {
         low: sum - both(0)?,
         high: sum + both(1)?,
         level,
         standard_error: Some((cl.standard_error? / cl_unit).hypot(id.standard_error? / id_unit)),
-        unit: "runs and rows",
+        unit: if cl.unit.as_deref() == Some("episodes") {
+            "episodes"
+        } else {
+            "rows"
+        },
         method: "MOVER",
-        effects: both_effects.map(|(a, b)| [a, b].concat().into()),
+        effects: both_effects.map(Into::into),
     })
 }
 
@@ -323,7 +341,14 @@ fn across(spec: &Spec, results: &mut Results) {
                 "clid" => {
                     let sum = cl_scale.apply(a) + id_scale.apply(b);
                     let interval = interval_of_sum(&cl, &id, cl_scale.unit, id_scale.unit, sum, spec.level);
-                    Score::number(&CLID, sum, cl.n).with_interval(interval)
+                    let between = cl
+                        .between
+                        .as_ref()
+                        .map(|b| b.iter().map(|e| e / cl_scale.unit).collect());
+                    Score {
+                        between,
+                        ..Score::number(&CLID, sum, cl.n).with_interval(interval)
+                    }
                 }
                 _ => continue,
             };

@@ -4,18 +4,23 @@
 use super::{Analysis, Compute, Invariance, Metric, Needs, Output, Results, Takes, Work};
 use crate::data::{Labels, Space, Study};
 use crate::error::Result;
+use crate::kernels::clusters::OfHalf;
 use crate::kernels::contingency::Contingency;
 use crate::kernels::influence::Nearness;
 use crate::plan::{Need, Shared};
+use crate::random;
 use crate::score::{Interval, SampleTable, Score};
 use crate::spec::Spec;
 use crate::stats::interval;
+
+/// Random orders of the groups behind a chance level.
+const SHUFFLES: usize = 100;
 
 /// What the metrics of clusters share.
 const fn of_clusters(needs: Needs, compute: Compute) -> Metric {
     Metric {
         invariances: &[Invariance::Rotation, Invariance::Shift, Invariance::Scale],
-        options: &["clusters", "restarts"],
+        options: &["clusters", "restarts", "clusterings"],
         ..Metric::of(Analysis::Geometry, &[Takes::Embeddings], Work::Study { needs, compute })
     }
 }
@@ -29,10 +34,7 @@ pub(super) static NMI: Metric = Metric {
     page: include_str!("nmi.md"),
     takes: &[Takes::Embeddings, Takes::Labels],
     ..of_clusters(labels_and_clusters, |shared| {
-        agreement_score(&NMI, shared, [0.0, 1.0], |table| {
-            let chance = || table.expected_mutual_information() / table.mean_entropy();
-            Some((table.nmi()?, table.nmi_without(), chance()))
-        })
+        agreement_score(&NMI, shared, Contingency::nmi, Contingency::nmi_without)
     })
 };
 
@@ -45,9 +47,7 @@ pub(super) static AMI: Metric = Metric {
     page: include_str!("ami.md"),
     takes: &[Takes::Embeddings, Takes::Labels],
     ..of_clusters(labels_and_clusters, |shared| {
-        agreement_score(&AMI, shared, [-1.0, 1.0], |table| {
-            Some((table.ami()?, table.ami_without(), 0.0))
-        })
+        agreement_score(&AMI, shared, Contingency::ami, Contingency::ami_without)
     })
 };
 
@@ -75,38 +75,99 @@ pub(super) fn too_few_rows(spec: &Spec, rows: usize) -> Option<String> {
 }
 
 fn labels_and_clusters(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
-    Ok(Vec::from_iter(missing(spec, study).is_none().then_some(Need::Clusters)))
+    match missing(spec, study) {
+        Some(_) => Ok(Vec::new()),
+        None => Ok(vec![Need::Clusters, Need::Clusterings]),
+    }
 }
 
 /// What to say where k-means put everything into one cluster.
 pub(super) const ONE_CLUSTER: &str = "k-means found a single cluster: all embeddings are the same";
 
-/// A score of the table of clusters and labels: its value, the values without each row, and the chance level.
+/// A score of the table of clusters and labels, a linear function of their mutual information: its value, and the values without
+/// each row or group.
 fn agreement_score(
     metric: &Metric,
     shared: &Shared,
-    [least, most]: [f64; 2],
-    of: impl Fn(&Contingency) -> Option<(f64, Option<Vec<f64>>, f64)>,
+    value: impl Fn(&Contingency) -> Option<f64>,
+    without: impl Fn(&Contingency, Option<&[u32]>) -> Option<Vec<f64>>,
 ) -> Result<Results> {
-    let n = shared.study.embeddings.rows();
-    let (Some(labels), None) = (&shared.study.labels, missing(shared.spec, shared.study)) else {
-        return Ok(metric.undefined(missing(shared.spec, shared.study).unwrap_or_default(), n));
+    let (spec, study) = (shared.spec, shared.study);
+    let n = study.embeddings.rows();
+    let (Some(labels), None) = (&study.labels, missing(spec, study)) else {
+        return Ok(metric.undefined(missing(spec, study).unwrap_or_default(), n));
     };
     let clusters = shared.clusters()?;
-    let table = Contingency::new(
-        &clusters.labels,
-        clusters.counts.len(),
-        labels.codes(),
-        labels.classes(),
-    );
+    let table = |codes: &[u32], labels: &[u32], classes: usize| Contingency::new(codes, spec.clusters, labels, classes);
+    let whole = table(&clusters.labels, labels.codes(), labels.classes());
     let is_one = clusters.counts.iter().filter(|&&c| c > 0).count() < 2;
-    let Some((value, without, chance)) = of(&table).filter(|_| !is_one) else {
+    let Some(found) = value(&whole).filter(|_| !is_one) else {
         return Ok(metric.undefined(ONE_CLUSTER, n));
     };
-    let interval =
-        without.and_then(|each| interval::jackknife_of_rows(value, &each, shared.row_units(), shared.spec.level));
-    let score = metric.number(value, n).with_chance(chance);
-    Ok(score.with_interval(interval.map(|i| i.within(least, most))).into())
+    let by_chance = whole.expected_mutual_information() / whole.mean_entropy();
+    // Of independent labels and of no information, by (x − E) / (1 − E) for AMI.
+    let (chance, least) = if metric.id == AMI.id {
+        (0.0, -by_chance / (1.0 - by_chance))
+    } else {
+        (by_chance, 0.0)
+    };
+    let chance = match &study.episodes {
+        None => chance,
+        Some(groups) => {
+            let shuffled = shuffled_by_group(labels, groups, spec.seed);
+            let of = |codes: &Vec<u32>| value(&table(&clusters.labels, codes, labels.classes()));
+            interval::mean(&shuffled.iter().filter_map(of).collect::<Vec<f64>>())
+        }
+    };
+    let replicates = without(&whole, study.episodes.as_deref().map(Labels::codes));
+    let interval = replicates.and_then(|each| interval::jackknife(found, &each, shared.row_units().name(), spec.level));
+    let halves = shared.clusterings()?.iter();
+    let of_halves = halves.map(|half| value(&table(&half.labels, labels.codes(), labels.classes())));
+    let between = between(of_halves.collect());
+    let interval = interval.map(|i| i.with_between(found, between.as_deref()).on_root_scale(found, least));
+    let score = metric.number(found, n).with_chance(chance);
+    Ok(score
+        .with_interval(interval.map(|i| i.within(least, 1.0)))
+        .with_between(between)
+        .into())
+}
+
+/// What each clustering does to a score, from the scores of clusterings of halves; none where one has no score, or there are
+/// too few.
+fn between(of_halves: Option<Vec<f64>>) -> Option<Vec<f64>> {
+    let of_halves = of_halves.filter(|values| values.len() > 1)?;
+    let (mean, weight) = (interval::mean(&of_halves), (of_halves.len() as f64 - 1.0).sqrt());
+    Some(of_halves.iter().map(|value| (value - mean) / weight).collect())
+}
+
+/// The rows of each group that has any, by the first of them.
+fn members(groups: &Labels) -> Vec<Vec<usize>> {
+    let groups = groups.by_appearance();
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); groups.classes()];
+    for (row, &group) in groups.codes().iter().enumerate() {
+        members[group as usize].push(row);
+    }
+    members
+}
+
+/// Labels that say nothing about rows that come in groups: those of another group, from its first to its last row.
+fn shuffled_by_group(labels: &Labels, groups: &Labels, seed: u64) -> Vec<Vec<u32>> {
+    let members = members(groups);
+    let shuffle = |draw: usize| {
+        let order = random::permutation(
+            members.len(),
+            &mut random::stream(seed, "labels of groups", draw as u64),
+        );
+        let mut codes = vec![0; labels.rows()];
+        for (rows, other) in members.iter().zip(order) {
+            let other = &members[other as usize];
+            for (place, &row) in rows.iter().enumerate() {
+                codes[row] = labels.codes()[other[place * other.len() / rows.len()]];
+            }
+        }
+        codes
+    };
+    (0..SHUFFLES).map(shuffle).collect()
 }
 
 /// NMI and AMI of two labelings of the same rows; none where either has a single class.
@@ -136,8 +197,10 @@ pub(super) static INERTIA: Metric = Metric {
 };
 
 fn clusters(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
-    let is_enough = spec.clusters <= study.embeddings.rows();
-    Ok(Vec::from_iter(is_enough.then_some(Need::Clusters)))
+    match too_few_rows(spec, study.embeddings.rows()) {
+        Some(_) => Ok(Vec::new()),
+        None => Ok(vec![Need::Clusters, Need::Clusterings]),
+    }
 }
 
 fn inertia(shared: &Shared) -> Result<Results> {
@@ -147,8 +210,17 @@ fn inertia(shared: &Shared) -> Result<Results> {
     }
     let clusters = shared.clusters()?;
     let of_mean = interval::of_mean(&clusters.costs, shared.row_units(), shared.spec.level);
-    let of_sum = of_mean.map(|i| i.times(n as f64).within(0.0, f64::MAX));
-    let inertia = Score::number(&SUM, clusters.inertia, n).with_interval(of_sum).with_note(
+    let of_sum = of_mean.map(|i| i.times(n as f64));
+    let halves = shared.clusterings()?;
+    let of_halves = between(halves.iter().map(|half| Some(half.inertia)).collect());
+    let of_sum = of_sum.map(|i| {
+        i.with_between(clusters.inertia, of_halves.as_deref())
+            .within(0.0, f64::MAX)
+    });
+    let inertia = Score::number(&SUM, clusters.inertia, n)
+        .with_interval(of_sum)
+        .with_between(of_halves)
+        .with_note(
         "in the squared units of the embeddings, so not comparable between models of different scale: use inertia.share",
     );
     let share = if clusters.total > 0.0 {
@@ -163,7 +235,11 @@ fn inertia(shared: &Shared) -> Result<Results> {
         let effects: Vec<f64> = rows.map(|(cost, own)| weight * (cost - share * own) / total).collect();
         let interval = interval::from_rows(share, &effects, shared.row_units(), "influence", shared.spec.level);
         let interval = interval.filter(|_| clusters.inertia / n as f64 > 0.0);
-        Score::number(&SHARE, share, n).with_interval(interval.map(|i| i.within(0.0, 1.0)))
+        let of_halves = between(halves.iter().map(|half| Some(half.inertia / clusters.total)).collect());
+        let interval = interval.map(|i| i.with_between(share, of_halves.as_deref()).within(0.0, 1.0));
+        Score::number(&SHARE, share, n)
+            .with_interval(interval)
+            .with_between(of_halves)
     } else {
         Score::undefined(&SHARE, "the embeddings have no variance: all rows are the same", n)
     };
@@ -203,17 +279,33 @@ fn cluster_balance(shared: &Shared) -> Result<Results> {
     let clusters = shared.clusters()?;
     let counts: Vec<f64> = clusters.counts.iter().map(|&c| c as f64).collect();
     let value = spread(&counts);
-    // Leaving out any row of a cluster gives the same replicate.
-    let without = |c: usize| {
+    let without = |labels: &[u32]| {
         let mut fewer = counts.clone();
-        fewer[c] -= 1.0;
+        labels.iter().for_each(|&label| fewer[label as usize] -= 1.0);
         spread(&fewer)
     };
-    let replicates: Vec<f64> = (0..counts.len()).map(without).collect();
-    let of_rows: Vec<f64> = clusters.labels.iter().map(|&c| replicates[c as usize]).collect();
-    let interval = interval::jackknife_of_rows(value, &of_rows, shared.row_units(), shared.spec.level);
-    let score = CLUSTER_BALANCE.number(value, n);
-    Ok(score.with_interval(interval.map(|i| i.within(0.0, f64::MAX))).into())
+    let replicates: Vec<f64> = match &shared.study.episodes {
+        None => {
+            // Leaving out any row of a cluster gives the same replicate.
+            let of_cluster: Vec<f64> = (0..counts.len() as u32).map(|c| without(&[c])).collect();
+            clusters.labels.iter().map(|&c| of_cluster[c as usize]).collect()
+        }
+        Some(groups) => {
+            let label = |row: &usize| clusters.labels[*row];
+            let of_group = |rows: &Vec<usize>| without(&rows.iter().map(label).collect::<Vec<u32>>());
+            members(groups).iter().map(of_group).collect()
+        }
+    };
+    let interval = interval::jackknife(value, &replicates, shared.row_units().name(), shared.spec.level);
+    let of_half = |half: &OfHalf| Some(spread(&half.counts.iter().map(|&c| c as f64).collect::<Vec<f64>>()));
+    let of_halves = shared.clusterings()?.iter().map(of_half);
+    let between = between(of_halves.collect());
+    let interval = interval.map(|i| i.with_between(value, between.as_deref()).within(0.0, f64::MAX));
+    Ok(CLUSTER_BALANCE
+        .number(value, n)
+        .with_interval(interval)
+        .with_between(between)
+        .into())
 }
 
 /// Population standard deviation over mean.
@@ -328,6 +420,8 @@ fn variance(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::{Driver, Order};
+    use std::sync::Arc;
 
     #[test]
     fn sizes_two_and_six_are_half_a_mean_apart() {
@@ -341,5 +435,91 @@ mod tests {
         assert_eq!(of_row(&[2.0, 8.0, 50.0], &[3, 2, 5], 0), 0.75);
         assert_eq!(of_row(&[0.0, 8.0, 50.0], &[1, 2, 5], 0), 0.0);
         assert_eq!(of_row(&[0.0, 0.0], &[2, 2], 0), 0.0);
+    }
+
+    /// Rows around `corners` points in the plane, in turn, and three labels, in turn.
+    fn scattered(corners: usize, rows: usize, seed: u64) -> Study {
+        let mut rng = random::stream(seed, "test", 0);
+        let mut draw = || rand::Rng::next_u64(&mut rng) as f64 / u64::MAX as f64;
+        let row = |i: usize| {
+            [
+                (i % corners) as f64 * 10.0 + draw(),
+                (i * i % corners) as f64 * 10.0 + draw(),
+            ]
+        };
+        let values = (0..rows).flat_map(row).collect();
+        let mut study = Study::new("m", Space::from_f64("z", rows, 2, values).expect("finite numbers"));
+        study.labels = Some(Arc::new(Labels::from_codes(
+            (0..rows as u32).map(|i| i % 3).collect(),
+            3,
+        )));
+        study
+    }
+
+    fn scores(study: &Study, spec: &Spec) -> Vec<Score> {
+        let metrics = [&NMI, &AMI, &INERTIA, &CLUSTER_BALANCE];
+        let driver = Driver::silent(Order::Serial);
+        crate::evaluate(std::slice::from_ref(study), &metrics, spec, &driver)
+            .expect("scores")
+            .scores
+    }
+
+    #[test]
+    fn intervals_are_wider_where_clusterings_disagree_and_not_where_they_agree() {
+        let with = |clusterings: usize| Spec {
+            clusters: 3,
+            clusterings,
+            ..Spec::default()
+        };
+        let wider = |study: &Study| {
+            let pairs = scores(study, &with(1)).into_iter().zip(scores(study, &with(5)));
+            let width = |score: &Score| score.interval.map_or(0.0, |[low, high]| high - low);
+            let ratio = |(without, with): (Score, Score)| {
+                assert!(without.value == with.value && without.between.is_none() && with.between.is_some());
+                width(&with) / width(&without)
+            };
+            pairs.map(ratio).collect::<Vec<f64>>()
+        };
+        // One square, cut in three somewhere.
+        let [nmi, ami, ..] = wider(&scattered(1, 200, 1))[..] else {
+            panic!("five scores")
+        };
+        assert!(nmi > 1.1 && ami > 1.1, "{nmi} {ami}");
+        // Three far points: all halves find them.
+        let agreed = wider(&scattered(3, 200, 1));
+        assert!(agreed.iter().all(|ratio| *ratio < 1.05 || ratio.is_nan()), "{agreed:?}");
+    }
+
+    #[test]
+    fn labels_that_are_drawn_for_each_episode_agree_with_clusters_by_chance() {
+        let (mut above, mut above_rows) = ([0, 0], [0, 0]);
+        for seed in 0..20 {
+            let mut rng = random::stream(seed, "test", 1);
+            let mut draw = || rand::Rng::next_u64(&mut rng) as f64 / u64::MAX as f64;
+            let (mut values, mut labels) = (Vec::new(), Vec::new());
+            for _ in 0..20 {
+                let (place, label) = ([draw(), draw()], (3.0 * draw()) as u32);
+                for _ in 0..10 {
+                    values.extend(place.map(|x| x + 0.05 * draw()));
+                    labels.push(label.min(2));
+                }
+            }
+            let mut study = Study::new("m", Space::from_f64("z", 200, 2, values).expect("finite numbers"));
+            study.labels = Some(Arc::new(Labels::from_codes(labels, 3)));
+            let spec = Spec {
+                clusters: 3,
+                ..Spec::default()
+            };
+            let is_above =
+                |score: &Score| u32::from(score.interval.expect("an interval")[0] > score.chance.expect("chance"));
+            let found = scores(&study, &spec);
+            (0..2).for_each(|i| above_rows[i] += is_above(&found[i]));
+            study.episodes = Some(Arc::new(Labels::from_codes((0..200).map(|row| row / 10).collect(), 20)));
+            let found = scores(&study, &spec);
+            (0..2).for_each(|i| above[i] += is_above(&found[i]));
+        }
+        assert!(above.iter().all(|count| *count <= 2), "{above:?}");
+        // Taken for independent, the rows seem to agree.
+        assert!(above_rows.iter().all(|count| *count >= 10), "{above_rows:?}");
     }
 }

@@ -4,7 +4,7 @@
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::{Labels, Space, Study};
 use crate::error::{Error, Result};
-use crate::kernels::knn_vote::{Role, Vote, lookup};
+use crate::kernels::knn_vote::{Flip, Flips, Role, Vote, VoteUnits, draw_groups, looked_up};
 use crate::kernels::prepared::{Preparation, Prepared};
 use crate::kernels::tiles::{Anchors, Ask, sweep};
 use crate::plan::{Key, Need, Shared};
@@ -36,15 +36,10 @@ pub(super) static METRIC: Metric = Metric {
 /// Fewer rows than this are not split (the representation analysis's rule).
 const FEWEST_ROWS: usize = 10;
 
-/// Rows of the own group that are looked up at most before those that train.
-const MOST_OWN: usize = 1000;
-
-/// How many neighbors to look up. Those of the own group never train for a row, and may be the nearest ones.
-fn looked_up(spec: &Spec, study: &Study) -> usize {
+/// How many neighbors to look up.
+fn depth(spec: &Spec, study: &Study) -> usize {
     let rows = study.embeddings.rows();
-    let groups = study.episodes.as_deref().map(Labels::counts).unwrap_or_default();
-    let own = groups.into_iter().max().unwrap_or(0).min(MOST_OWN);
-    (lookup(spec.knn_k, spec.train_share, rows) + own).min(rows - 1)
+    looked_up(spec.knn_k, spec.train_share, rows, study.episodes.as_deref())
 }
 
 fn missing(spec: &Spec, study: &Study) -> Option<String> {
@@ -94,7 +89,7 @@ fn needs(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
         Some(_) => Vec::new(),
         None => vec![Need::Neighbors {
             of: Key::RAW,
-            k: looked_up(spec, study),
+            k: depth(spec, study),
         }],
     })
 }
@@ -109,12 +104,18 @@ fn compute(shared: &Shared) -> Result<Results> {
     };
     // Neither splits nor tied votes depend on what the classes are called.
     let labels = &labels.by_appearance();
-    let neighbors = shared.neighbors(Key::RAW, looked_up(spec, study))?;
+    let neighbors = shared.neighbors(Key::RAW, depth(spec, study))?;
+    let groups = study.episodes.as_deref().map(Labels::by_appearance);
+    let units = VoteUnits::new(groups.as_ref(), rows);
     let mut accuracies = Vec::with_capacity(spec.splits);
-    let mut tested = 0;
+    let (mut without, mut flips) = (vec![0.0; units.count], Vec::new());
+    let mut fewest = (rows, units.count);
     for split in 0..spec.splits {
-        let roles = match &study.episodes {
-            Some(groups) => draw_groups(groups, spec, split as u64),
+        let roles = match &groups {
+            Some(groups) => {
+                let mut rng = random::stream(spec.seed, "split of groups", split as u64);
+                draw_groups(groups, spec.train_share, &mut rng)
+            }
             None => draw_split(labels, spec, split as u64),
         };
         let vote = Vote {
@@ -123,20 +124,30 @@ fn compute(shared: &Shared) -> Result<Results> {
             roles: &roles,
             k: spec.knn_k,
         };
-        let (right, count) = vote.count(neighbors, shared.anchors());
-        tested = count;
-        if count > 0 {
-            accuracies.push(right as f64 / count as f64);
+        let tally = vote.count(neighbors, shared.anchors(), &units, Flips::Counted);
+        if tally.tested > 0 {
+            let accuracy = tally.right as f64 / tally.tested as f64;
+            accuracies.push(accuracy);
+            let of_units = without.iter_mut().zip(&tally.without);
+            of_units.for_each(|(sum, own)| *sum += own.unwrap_or(accuracy));
+            fewest = (fewest.0.min(tally.tested), fewest.1.min(tally.units));
+            flips.extend(tally.flips);
         }
     }
     if accuracies.is_empty() {
         return Ok(Score::undefined(id, "no sampled row is a test row", rows).into());
     }
+    without.iter_mut().for_each(|sum| *sum /= accuracies.len() as f64);
+    flips.iter_mut().for_each(|flip| flip.rise /= accuracies.len() as f64);
     let counts = labels.counts();
     let value = interval::mean(&accuracies);
     let majority = counts.iter().copied().max().unwrap_or(0) as f64 / rows as f64;
-    let interval = interval_over_splits(&accuracies, value, tested, rows, spec).map(|i| i.within(0.0, 1.0));
-    let score = Score::number(id, value, tested)
+    let tested = if groups.is_some() { fewest.1 } else { fewest.0 };
+    let interval = interval::of_accuracy(value, &without, tested, groups.is_some(), spec.level);
+    let interval = interval
+        .and_then(|i| with_votes(i, value, flips))
+        .map(|i| i.on_share_scale(value));
+    let score = Score::number(id, value, fewest.0)
         .with_interval(interval)
         .with_chance(majority);
     let lone = counts.iter().filter(|&&c| c == 1).count();
@@ -149,22 +160,27 @@ fn compute(shared: &Shared) -> Result<Results> {
     .into())
 }
 
-/// Student's t with the variance corrected for overlapping splits (Nadeau and Bengio 2003); for a single
-/// split the Wilson interval of a share.
-fn interval_over_splits(accuracies: &[f64], value: f64, tested: usize, rows: usize, spec: &Spec) -> Option<Interval> {
-    let (m, level) = (accuracies.len() as f64, spec.level);
-    if accuracies.len() == 1 {
-        return interval::of_share(value, tested, "test rows", level);
+/// The interval with the variance that comes from the rows that vote. With o what each unit does to the accuracy by being tested, t by
+/// voting, and p what a pair of units does, one of which votes for the other, it is Σ (o + t)² − Σ p² instead of Σ o²: the
+/// squares of t hold those of the pairs a second time (Efron and Stein 1981). Effects stay those of being tested, but larger,
+/// because votes of single rows are too noisy to be compared between models.
+fn with_votes(interval: Interval, value: f64, mut flips: Vec<Flip>) -> Option<Interval> {
+    let Some(own) = interval.effects.as_deref().filter(|own| own.iter().any(|e| *e != 0.0)) else {
+        return Some(interval);
+    };
+    flips.sort_by_key(|flip| (flip.voter, flip.tested));
+    let (mut votes, mut pairs) = (vec![0.0; own.len()], 0.0);
+    for pair in flips.chunk_by(|a, b| (a.voter, a.tested) == (b.voter, b.tested)) {
+        let rise: f64 = pair.iter().map(|flip| flip.rise).sum();
+        votes[pair[0].voter as usize] -= rise;
+        pairs += rise * rise;
     }
-    let training = spec.train_share * rows as f64;
-    let weight = ((1.0 / m + (rows as f64 - training) / training) / (m - 1.0)).sqrt();
-    let effects: Vec<f64> = accuracies.iter().map(|a| weight * (a - value)).collect();
-    if accuracies.iter().all(|accuracy| *accuracy == accuracies[0]) {
-        // Splits that agree do not make the tested rows more than they are.
-        let share = interval::of_share(value, tested, "splits", level);
-        return share.map(|share| share.with_effects(effects));
-    }
-    interval::from_effects(value, effects, "splits", "corrected Student t", level)
+    let center = interval::mean(&votes);
+    let both: f64 = own.iter().zip(&votes).map(|(o, t)| (o + t - center).powi(2)).sum();
+    let alone: f64 = own.iter().map(|o| o * o).sum();
+    let wider = ((both - pairs) / alone).max(1.0).sqrt();
+    let effects = own.iter().map(|o| wider * o).collect();
+    interval::from_effects(value, effects, interval.unit, "jackknife", interval.level)
 }
 
 /// How many rows of each class train: the share, rounded, but at least one trains and, of two, one is tested.
@@ -193,35 +209,6 @@ fn draw_split(labels: &Labels, spec: &Spec, split: u64) -> Vec<Role> {
     roles
 }
 
-/// Which rows train where rows come in groups: whole groups, in random order, until the share is reached. No group is on both
-/// sides, so that a row cannot be recognized by its neighbors in time.
-fn draw_groups(groups: &Labels, spec: &Spec, split: u64) -> Vec<Role> {
-    let groups = groups.by_appearance();
-    let counts = groups.counts();
-    let mut order: Vec<usize> = (0..counts.len()).collect();
-    order.shuffle(&mut random::stream(spec.seed, "split of groups", split));
-    let wanted = spec.train_share * groups.rows() as f64;
-    let mut trains = vec![false; counts.len()];
-    let mut rows = 0;
-    // At least one group trains, and one is tested.
-    for (i, &group) in order.iter().enumerate().take(counts.len() - 1) {
-        let is_nearer = (rows + counts[group]) as f64 - wanted <= wanted - rows as f64;
-        if i > 0 && !is_nearer {
-            break;
-        }
-        trains[group] = true;
-        rows += counts[group];
-    }
-    let role = |&group: &u32| {
-        if trains[group as usize] {
-            Role::Trains
-        } else {
-            Role::Tested
-        }
-    };
-    groups.codes().iter().map(role).collect()
-}
-
 /// The accuracy on one given split: `trains[row]` says which rows train, all others are tested.
 pub fn accuracy_of_split(space: &Space, labels: &Labels, trains: &[bool], k: usize) -> Result<f64> {
     let training = trains.iter().filter(|&&t| t).count();
@@ -245,14 +232,19 @@ pub fn accuracy_of_split(space: &Space, labels: &Labels, trains: &[bool], k: usi
     let neighbors = neighbors.ok_or_else(|| Error::Internal("a sweep without its neighbors".to_string()))?;
     let role = |&trains: &bool| if trains { Role::Trains } else { Role::Tested };
     let roles: Vec<Role> = trains.iter().map(role).collect();
-    let (right, tested) = Vote {
+    let vote = Vote {
         space,
         labels,
         roles: &roles,
         k,
-    }
-    .count(&neighbors, Anchors::All);
-    Ok(right as f64 / tested as f64)
+    };
+    let tally = vote.count(
+        &neighbors,
+        Anchors::All,
+        &VoteUnits::new(None, space.rows()),
+        Flips::None,
+    );
+    Ok(tally.right as f64 / tally.tested as f64)
 }
 
 #[cfg(test)]
@@ -271,16 +263,17 @@ mod tests {
 
     #[test]
     fn no_group_is_on_both_sides_and_the_share_is_kept() {
+        let draw = |groups: &Labels, split| draw_groups(groups, 0.7, &mut random::stream(42, "test", split));
         let groups = Labels::from_codes((0..300).map(|row| row / 10).collect(), 30);
-        let roles = draw_groups(&groups, &Spec::default(), 0);
+        let roles = draw(&groups, 0);
         for group in roles.chunks(10) {
             assert!(group.iter().all(|role| *role == group[0]), "{group:?}");
         }
         assert_eq!(roles.iter().filter(|role| **role == Role::Trains).count(), 210);
-        assert_ne!(roles, draw_groups(&groups, &Spec::default(), 1));
+        assert_ne!(roles, draw(&groups, 1));
         // Two groups of very different size: one trains, the other is tested.
         let two = Labels::from_codes((0..100).map(|row| u32::from(row < 5)).collect(), 2);
-        let roles = draw_groups(&two, &Spec::default(), 0);
+        let roles = draw(&two, 0);
         assert!(roles.contains(&Role::Trains) && roles.contains(&Role::Tested));
     }
 

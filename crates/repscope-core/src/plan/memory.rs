@@ -33,7 +33,10 @@ pub(super) fn check(spec: &Spec, study: &Study, needs: &[Need], queries: usize) 
             0
         }
     };
-    let of_learnability = bytes_for(Need::Learnability, learnability::memory(&study.embeddings, spec));
+    let of_learnability = bytes_for(
+        Need::Learnability,
+        learnability::memory(&study.embeddings, study.episodes.as_deref(), spec),
+    );
     let side = study.embeddings.rows().min(study.embeddings.columns()) as u64;
     let of_rates = bytes_for(Need::CodingRates, side * side * 8);
     let of_sweeps = [Key::RAW, Key::UNIT, Key::INPUT].map(of_key);

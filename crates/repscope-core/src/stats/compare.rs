@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::interval::{normal_quantile, normal_two_sided, t_quantile, t_two_sided};
+use super::interval::{add_variances, normal_quantile, normal_two_sided, t_quantile, t_two_sided};
 use crate::metrics::MetricId;
 use crate::results::Results;
 use crate::run::Driver;
@@ -96,25 +96,39 @@ impl Procedure {
         };
         match (&a.effects, &b.effects) {
             (Some(x), Some(y)) if x.len() == y.len() && x.len() > 1 && a.unit == b.unit => {
-                self.pair(&mut found, x, y);
+                self.pair(&mut found, [x, y], [a.between.as_deref(), b.between.as_deref()]);
             }
             _ => self.separate(&mut found, a, b),
         }
         Some(found)
     }
 
-    /// From what each unit does to the difference.
-    fn pair(&self, found: &mut Difference, x: &[f64], y: &[f64]) {
+    /// From what each unit does to the difference, and each repetition of a random step: both models are clustered on the same halves.
+    fn pair(&self, found: &mut Difference, [x, y]: [&[f64]; 2], between: [Option<&[f64]>; 2]) {
         found.is_paired = true;
         found.units = x.len();
-        let squares = x.iter().zip(y).map(|(x, y)| (x - y) * (x - y));
-        let error = squares.sum::<f64>().sqrt();
-        let reach = self.quantiles.get(&x.len()).map(|t| t * error);
+        let squares = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
+        let of_units = (squares(x, y), x.len() as f64 - 1.0);
+        let of_step = match between {
+            [Some(x), Some(y)] if x.len() == y.len() => Some((squares(x, y), x.len() as f64 - 1.0)),
+            [Some(x), _] | [_, Some(x)] => Some((squares(x, &vec![0.0; x.len()]), x.len() as f64 - 1.0)),
+            [None, None] => None,
+        };
+        let (variance, freedom) = match of_step.filter(|(variance, _)| *variance > 0.0) {
+            None => of_units,
+            Some(of_step) => add_variances(&[of_units, of_step]),
+        };
+        let error = variance.sqrt();
+        let quantile = match self.quantiles.get(&x.len()) {
+            Some(t) if freedom == of_units.1 => Some(*t),
+            _ => t_quantile(0.5 + self.level / 2.0, freedom),
+        };
+        let reach = quantile.map(|t| t * error);
         found.interval = reach.map(|reach| [found.value - reach, found.value + reach]);
         let (p, method) = if found.value == 0.0 {
             (1.0, "equal values")
         } else if error > 0.0 {
-            (t_two_sided(found.value / error, x.len() as f64 - 1.0), "Student t")
+            (t_two_sided(found.value / error, freedom), "Student t")
         } else {
             found.say("all units differ alike, so there is no p-value");
             found.interval = None;
@@ -394,6 +408,24 @@ mod tests {
             "{low} {high}"
         );
         assert_eq!(d.method.as_deref(), Some("paired over units, Student t"));
+    }
+
+    #[test]
+    fn the_variance_of_clusterings_counts_where_they_differ_between_the_models() {
+        let (x, y) = ([0.3, -0.1, -0.2], [0.1, 0.1, -0.2]);
+        let with = |model: &str, value: f64, effects: &[f64], between: &[f64]| Score {
+            between: Some(between.to_vec().into()),
+            ..score(model, value, effects)
+        };
+        let plain = &compared(vec![score("a", 1.0, &x), score("b", 0.5, &y)])[0];
+        let alike = [with("a", 1.0, &x, &[0.2, -0.2]), with("b", 0.5, &y, &[0.2, -0.2])];
+        assert_eq!(compared(alike.to_vec())[0], *plain);
+        // Units: 0.04 + 0.04 = 0.08 with 2 degrees of freedom; clusterings: 0.01 + 0.01 = 0.02 with 1. By Satterthwaite
+        // 0.1² / (0.08²/2 + 0.02²/1) = 0.01 / 0.0036.
+        let apart = [with("a", 1.0, &x, &[0.1, -0.1]), with("b", 0.5, &y, &[0.0, 0.0])];
+        let d = &compared(apart.to_vec())[0];
+        let expected = t_two_sided(0.5 / 0.1f64.sqrt(), 0.01 / 0.0036);
+        assert!((d.p.unwrap() - expected).abs() < 1e-12, "{d:?}");
     }
 
     #[test]

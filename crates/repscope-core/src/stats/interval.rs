@@ -22,7 +22,7 @@ pub(crate) enum Units<'a> {
 }
 
 impl Units<'_> {
-    fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Units::Single(name) | Units::Groups(_, name) => name,
         }
@@ -305,6 +305,52 @@ impl Interval {
         self
     }
 
+    /// The interval with the variance of a random step beside that of the units: what each repetition of the step does to the value.
+    /// Degrees of freedom by Satterthwaite (1946).
+    pub(crate) fn with_between(self, value: f64, between: Option<&[f64]>) -> Self {
+        let between = between.unwrap_or_default();
+        let of_step: f64 = between.iter().map(|e| e * e).sum();
+        let (Some(error), Some(effects)) = (self.standard_error.filter(|_| of_step > 0.0), &self.effects) else {
+            return self;
+        };
+        let of_units = (error * error, freedom(effects));
+        let (variance, freedom) = add_variances(&[of_units, (of_step, between.len() as f64 - 1.0)]);
+        let method = match self.method {
+            "influence" => "influence, and clusterings",
+            _ => "jackknife, and clusterings",
+        };
+        match from_standard_error(value, variance.sqrt(), freedom, self.unit, method, self.level) {
+            Some(wider) => Interval {
+                effects: self.effects,
+                ..wider
+            },
+            None => self,
+        }
+    }
+
+    /// Wilson's interval for a share, with as many units as its reach speaks of: it does not leave 0 to 1, and reaches farther to the
+    /// middle.
+    pub(crate) fn on_share_scale(mut self, share: f64) -> Self {
+        let (spread, reach) = (share * (1.0 - share), self.high - share);
+        if spread > 0.0 && reach > 0.0 {
+            // The quantile is in the reach already.
+            [self.low, self.high] = wilson(share, spread / (reach * reach), 1.0);
+        }
+        self.within(0.0, 1.0)
+    }
+
+    /// The same reach on the scale of the square root of the value above its least value, where the error of sums of squares and of
+    /// mutual information varies less with the value.
+    pub(crate) fn on_root_scale(mut self, value: f64, least: f64) -> Self {
+        let root = (value - least).max(0.0).sqrt();
+        if root > 0.0 {
+            let reach = (self.high - value) / (2.0 * root);
+            self.low = least + (root - reach).max(0.0).powi(2);
+            self.high = least + (root + reach).powi(2);
+        }
+        self
+    }
+
     /// The interval cut to the range that the value can have.
     pub(crate) fn within(mut self, low: f64, high: f64) -> Self {
         self.low = self.low.clamp(low, high);
@@ -328,6 +374,32 @@ pub(crate) fn of_share(share: f64, n: usize, unit: &'static str, level: f64) -> 
         unit,
         method: "Wilson",
         effects: None,
+    })
+}
+
+/// Interval for a share of tested rows from its values without those of each unit. Where no unit changes anything, Wilson's over the units
+/// that were tested: finite data do not prove a perfect score.
+pub(crate) fn of_accuracy(
+    value: f64,
+    without: &[f64],
+    tested: usize,
+    is_grouped: bool,
+    level: f64,
+) -> Option<Interval> {
+    let (unit, at_bound) = if is_grouped {
+        ("episodes", "Wilson, over test episodes")
+    } else {
+        ("rows", "Wilson, over test rows")
+    };
+    let found = jackknife(value, without, unit, level)?;
+    // But for rounding: accuracies are means over splits.
+    if found.standard_error.is_some_and(|error| error > 1e-12) {
+        return Some(found);
+    }
+    Some(Interval {
+        method: at_bound,
+        effects: found.effects,
+        ..of_share(value, tested, unit, level)?
     })
 }
 
@@ -506,6 +578,16 @@ pub(crate) fn of_spread(values: &[f64], units: Units, level: f64) -> Option<Inte
         .collect();
     let spread = (total / n).sqrt();
     Some(jackknife(spread, &replicates, units.name(), level)?.on_log_scale(spread))
+}
+
+/// The sum of independent variances, each with its degrees of freedom, and the degrees of freedom of the sum (Satterthwaite 1946).
+pub(crate) fn add_variances(parts: &[(f64, f64)]) -> (f64, f64) {
+    let variance: f64 = parts.iter().map(|(variance, _)| variance).sum();
+    let spread: f64 = parts
+        .iter()
+        .map(|(part, freedom)| (part / variance).powi(2) / freedom)
+        .sum();
+    (variance, 1.0 / spread)
 }
 
 /// The `q` quantile of Student's t.

@@ -39,6 +39,9 @@ pub struct Geometry {
     /// Restarts of k-means
     #[arg(long, default_value_t = 10)]
     pub restarts: usize,
+    /// Number of clusterings of random halves of the rows, whose variance is part of intervals; 1 for none, which is faster
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    pub clusterings: usize,
     /// Number of neighbors for the k-NN accuracy [default: 5]
     #[arg(long)]
     pub k: Option<usize>,
@@ -73,6 +76,7 @@ declare!(Geometry {
     take: |joint, own| {
         joint.clusters = own.clusters;
         joint.restarts = own.restarts;
+        joint.clusterings = own.clusterings;
         joint.knn_k = own.knn_k;
         joint.splits = own.splits;
         joint.t = own.t;
@@ -108,9 +112,16 @@ impl Analysis for Geometry {
                 self.splits
             );
         }
+        if !(1..=MOST_SPLITS).contains(&self.clusterings) {
+            bail!(
+                "`clusterings` = {} must be from 1 to {MOST_SPLITS} (5 is usual; 1 for none)",
+                self.clusterings
+            );
+        }
         Ok(Spec {
             clusters,
             restarts: self.restarts,
+            clusterings: self.clusterings,
             knn_k: k,
             splits: self.splits,
             t: self.t,

@@ -56,7 +56,7 @@ impl Search<'_> {
     ///
     /// Single precision picks the centers that may be the nearest, with a margin for its error; double
     /// precision decides among them.
-    fn nearest_exact(&self, centers: &[f64], members: &[usize]) -> Vec<(Vec<u32>, Vec<f64>)> {
+    pub(super) fn nearest_exact(&self, centers: &[f64], members: &[usize]) -> Vec<(Vec<u32>, Vec<f64>)> {
         let d = self.d;
         let mut scorer = Scorer::new(centers, self.unit, d);
         for (center, _) in members.iter().enumerate().filter(|(_, members)| **members == 0) {

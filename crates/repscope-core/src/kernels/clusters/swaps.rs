@@ -13,7 +13,7 @@ use super::lloyd::Partition;
 use super::scorer::{STRIP, Scorer};
 
 /// A relative difference of inertia that is more than two paths to one minimum differ by.
-const BETTER: f64 = 1e-5;
+pub(super) const BETTER: f64 = 1e-5;
 /// Swaps tried before a minimum is taken as it is.
 const TRIES: usize = 5;
 /// Swaps kept at most.

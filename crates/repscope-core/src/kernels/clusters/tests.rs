@@ -3,6 +3,7 @@
 
 use super::seeding::uniform;
 use super::*;
+use crate::data::Labels;
 use crate::run::Order;
 
 fn cluster(n: usize, d: usize, values: Vec<f64>, k: usize) -> Clusters {
@@ -354,4 +355,112 @@ fn starts_that_go_on_together_end_as_each_would_alone() {
     let (_, best) = search.best_of(seeds);
     assert_eq!((best.labels, best.iterations), (least.labels, least.iterations));
     assert_eq!(best.inertia.to_bits(), least.inertia.to_bits());
+}
+
+/// The least inertia on a line, by a table over all runs of the sorted values, each measured by itself.
+fn least_on_a_line(mut values: Vec<f64>, k: usize) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let cost = |run: &[f64]| {
+        let mean = run.iter().sum::<f64>() / run.len() as f64;
+        run.iter().map(|x| (x - mean).powi(2)).sum::<f64>()
+    };
+    let mut least = vec![f64::INFINITY; values.len() + 1];
+    least[0] = 0.0;
+    for _ in 0..k {
+        let last = |end: usize| {
+            let of_first = (0..end).map(|first| least[first] + cost(&values[first..end]));
+            of_first.fold(f64::INFINITY, f64::min)
+        };
+        least = (0..=values.len()).map(last).collect();
+    }
+    least[values.len()]
+}
+
+#[test]
+fn on_a_line_the_inertia_is_the_least_there_is() {
+    for seed in 0..20 {
+        let mut rng = random::stream(seed, "test", 0);
+        let n = 12 + 7 * seed as usize;
+        let values: Vec<f64> = (0..n).map(|_| uniform(&mut rng).ln() * 3.0 + 100.0).collect();
+        for k in [2, 3, 5, 8] {
+            let (found, least) = (cluster(n, 1, values.clone(), k), least_on_a_line(values.clone(), k));
+            assert!(
+                (found.inertia / least - 1.0).abs() < 1e-9,
+                "{n} rows, {k}: {} {least}",
+                found.inertia
+            );
+            check_against_definition(&found, &values, 1);
+        }
+    }
+}
+
+#[test]
+fn equal_values_on_a_line_are_one_cluster() {
+    let found = cluster(6, 1, vec![2.0, 1.0, 2.0, 2.0, 1.0, 2.0], 4);
+    assert_eq!(found.labels, [0, 1, 0, 0, 1, 0]);
+    assert_eq!((found.counts, found.inertia), (vec![4, 2, 0, 0], 0.0));
+}
+
+#[test]
+fn small_problems_end_as_low_as_five_hundred_starts_of_scikit_learn() {
+    // x = np.array([[i * p % 101, i * q % 89] for i in range(n)], float)
+    // min(KMeans(k, n_init=100, random_state=s, tol=0).fit(x).inertia_ for s in range(5)), scikit-learn 1.9.1
+    let cases = [
+        (100, [37, 53], 8, 18903.580735930736),
+        (60, [29, 71], 6, 14802.531196581196),
+        (150, [41, 67], 10, 21459.358296523736),
+        (200, [83, 19], 12, 20556.850345784245),
+        (300, [59, 23], 5, 92762.94594363349),
+    ];
+    for (n, [p, q], k, best) in cases {
+        let values = (0..n as u32).flat_map(|i| [f64::from(i * p % 101), f64::from(i * q % 89)]);
+        let space = Space::from_f64("z", n, 2, values.collect()).unwrap();
+        for seed in 0..5 {
+            let found = kmeans(&space, None, k, 10, Swaps::Tried, seed, &Driver::silent(Order::Serial));
+            assert!(
+                found.inertia <= best * 1.005,
+                "{n} rows, {k}, {seed}: {} {best}",
+                found.inertia
+            );
+        }
+    }
+    // x = np.array([[i * i * p % 103 for p in (3, 7, 11, 19)] for i in range(120)], float), k = 9
+    let values = (0..120u32).flat_map(|i| [3, 7, 11, 19].map(|p| f64::from(i * i * p % 103)));
+    let found = cluster(120, 4, values.collect(), 9);
+    assert!(found.inertia <= 104400.79280303032 * 1.005, "{}", found.inertia);
+}
+
+#[test]
+fn halves_agree_where_clusters_are_far_apart_and_differ_where_there_are_none() {
+    let driver = Driver::silent(Order::Serial);
+    let labels = |corners: usize| {
+        let space = Space::from_f64("z", 600, 4, blobs(600, 4, corners, 0.0)).unwrap();
+        let found = kmeans(&space, None, 3, 10, Swaps::Tried, 42, &driver);
+        let halves = kmeans_of_halves(&space, &found, None, 10, 4, 42, &driver);
+        assert_eq!(halves.len(), 4);
+        for half in &halves {
+            assert_eq!(half.counts.iter().sum::<usize>(), 600);
+            // All rows fit the centers of a half no better than their own.
+            assert!(half.inertia >= found.inertia * (1.0 - 1e-4));
+        }
+        halves
+            .iter()
+            .map(|half| half.inertia / found.inertia)
+            .collect::<Vec<f64>>()
+    };
+    assert!(labels(3).iter().all(|ratio| (ratio - 1.0).abs() < 0.01));
+    let of_one = labels(1);
+    assert!(of_one.iter().any(|ratio| *ratio != of_one[0]));
+}
+
+#[test]
+fn halves_are_made_of_whole_groups() {
+    let groups = Labels::from_codes((0..60).map(|row| row / 10).collect(), 6);
+    let rows = halves::draw_half(60, Some(&groups), 42, 0);
+    assert_eq!(rows.len(), 30);
+    for group in rows.chunks(10) {
+        assert!(group.iter().all(|row| row / 10 == group[0] / 10), "{group:?}");
+    }
+    assert_ne!(rows, halves::draw_half(60, Some(&groups), 42, 1));
+    assert_eq!(halves::draw_half(61, None, 42, 0).len(), 31);
 }
