@@ -85,9 +85,10 @@ pub use relate::relate;
 pub use results::Results;
 pub use retrieve::retrieve;
 pub use score::{
-    Better, Breakdown, ClassColumn, Curve, Difference, Interval, NameColumn, NumberColumn, SampleTable, Score,
+    Better, Breakdown, ClassColumn, Curve, Difference, Equivalence, Interval, NameColumn, NumberColumn, SampleTable,
+    Score, Training,
 };
 pub use spec::{
     ClidSpec, ClusterCount, Distance, EtesSpec, IdNorm, Mcr2Spec, SearchInterval, Similarity, Spec, UnitLength,
 };
-pub use stats::{adjust, compare, keep_best};
+pub use stats::{Margin, Recipe, adjust, compare, keep_best, pool, test_equivalence};

@@ -78,6 +78,12 @@ pub struct Score {
     /// The K that was really used, where the given one was larger than the number of targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_k: Option<usize>,
+    /// How many training runs it is the mean of. Of one run, it speaks about that run; of several, about the training recipe.
+    #[serde(default = "one")]
+    pub runs: usize,
+    /// The values of the runs, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replicates: Vec<Option<f64>>,
     /// What each unit does to the value, for comparing models unit by unit. Not part of a results document.
     #[serde(skip)]
     pub effects: Option<Arc<[f64]>>,
@@ -85,6 +91,20 @@ pub struct Score {
     /// the squared standard error that is not of the units. Not part of a results document.
     #[serde(skip)]
     pub between: Option<Arc<[f64]>>,
+    /// What training adds to the error of the value, where there are several runs. Not part of a results document.
+    #[serde(skip)]
+    pub training: Option<Training>,
+}
+
+/// What training adds to the error of a mean over training runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Training {
+    /// The variance between runs, divided by their number.
+    pub variance: f64,
+    /// The part of it that rows cause which are harder for one run than for another. The effects of the rows hold it too.
+    pub of_units: f64,
+    /// Degrees of freedom: runs less one.
+    pub freedom: f64,
 }
 
 impl Score {
@@ -120,8 +140,11 @@ impl Score {
             comparable: output.is_none_or(|output| output.is_comparable()),
             note: None,
             effective_k: None,
+            runs: 1,
+            replicates: Vec::new(),
             effects: None,
             between: None,
+            training: None,
             metric,
         }
     }
@@ -164,7 +187,7 @@ impl Score {
     /// Finite data do not prove a value at the end of its range. Where no unit varies there, the interval reaches to the largest
     /// departure that this many units would miss with the probability 1 − level: of values in a range of width w whose mean is δw
     /// from its end, all of n are at the end with a probability of at most (1 − δ)ⁿ.
-    fn widen_at_bound(&mut self, level: f64) {
+    pub(crate) fn widen_at_bound(&mut self, level: f64) {
         let (Some(value), Some([low, high])) = (self.value, self.interval) else {
             return;
         };
@@ -212,6 +235,14 @@ impl Score {
 
 fn yes() -> bool {
     true
+}
+
+fn one() -> usize {
+    1
+}
+
+fn one_each() -> [usize; 2] {
+    [1, 1]
 }
 
 /// A line of points that belongs to a model: an eigenvalue spectrum, say.
@@ -362,6 +393,63 @@ pub struct Difference {
     pub note: Option<String>,
     /// The better model, where the adjusted p-value says that there is one.
     pub winner: Option<String>,
+    /// Standard error of the difference.
+    #[serde(default)]
+    pub standard_error: Option<f64>,
+    /// Degrees of freedom of interval and p-value; none where they are normal.
+    #[serde(default)]
+    pub freedom: Option<f64>,
+    /// The difference in standard deviations of the differences of single units (Cohen's d of paired samples).
+    #[serde(default)]
+    pub effect_size: Option<f64>,
+    /// How many training runs each of the two models has: of one run the difference speaks about that run, of several about
+    /// the training recipe.
+    #[serde(default = "one_each")]
+    pub runs: [usize; 2],
+    /// Whether the two are the same within a margin, where one was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equivalent: Option<Equivalence>,
+}
+
+/// Two one-sided tests of the difference against a margin (Schuirmann 1987).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Equivalence {
+    /// The margin.
+    pub within: f64,
+    /// The larger of the p-values of the two tests: that the difference is at least the margin, or at most its negative.
+    pub p: f64,
+    /// The p-value adjusted for all tests of equivalence of the run.
+    pub p_adjusted: f64,
+    /// Whether the adjusted p-value says that the two are the same within the margin.
+    pub holds: bool,
+}
+
+impl Difference {
+    /// A difference about whose error nothing is known yet.
+    pub fn new(metric: impl Into<MetricId>, [a, b]: [&str; 2], value: f64, better: Better, level: f64) -> Self {
+        Difference {
+            metric: metric.into(),
+            a: a.to_string(),
+            b: b.to_string(),
+            value,
+            interval: None,
+            level,
+            p: None,
+            p_adjusted: None,
+            better,
+            is_paired: false,
+            unit: None,
+            units: 0,
+            method: None,
+            note: None,
+            winner: None,
+            standard_error: None,
+            freedom: None,
+            effect_size: None,
+            runs: [1, 1],
+            equivalent: None,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -279,3 +279,32 @@ def test_encode_runs_a_model_that_the_command_reads(folder):
     texts = texts if isinstance(texts, list) else texts["texts"]
     codes = repscope.encode(golden / "bert", texts, token_pooling="mean", no_cache=True)
     assert np.abs(codes - np.load(golden / "bert" / "mean.npy")).max() < 1e-5
+
+
+def test_training_runs_speak_about_their_recipe(digits):
+    generator = np.random.default_rng(1)
+    runs = [digits.pca + generator.normal(size=digits.pca.shape) for _ in range(3)]
+    models = {"jepa": repscope.Replicates(runs), "noise": digits.noise}
+    results = repscope.compare(models, labels=digits.labels, only="geometry", equivalent="knn_accuracy@5=0.9")
+    alone = repscope.evaluate({str(i): run for i, run in enumerate(runs)}, labels=digits.labels, only="geometry")
+    scores = {(s["model"], s["metric"]): s for s in results.to_dict()["scores"]}
+    own = scores["jepa", "knn_accuracy@5"]
+    assert own["replicates"] == [alone[str(i), "knn_accuracy@5"].value for i in range(3)]
+    assert own["value"] == pytest.approx(np.mean(own["replicates"])) and own["runs"] == 3
+    assert scores["noise", "knn_accuracy@5"]["runs"] == 1
+    found = next(d for d in results.differences if d["metric"] == "knn_accuracy@5")
+    assert found["runs"] == [3, 1] and found["winner"] == "jepa" and found["effect_size"] > 0
+    assert found["equivalent"]["within"] == 0.9
+    assert "noise: 1 run, another training run may differ" in results._repr_html_() + repr(results)
+
+
+def test_training_runs_may_be_encoders_and_files(digits, tmp_path):
+    for i in range(2):
+        np.save(tmp_path / f"run-{i}.npy", digits.pca * (1 + i))
+    models = {"files": repscope.Replicates(tmp_path / "run-*.npy"), "tanh": repscope.Replicates([encode, encode])}
+    results = repscope.evaluate(models, states=digits.states, only="neighborhood")
+    assert {score.model for score in results} == {"files", "tanh"}
+    with pytest.raises(ValueError, match="at least 2 training runs, but 1 is given"):
+        repscope.Replicates([digits.pca])
+    with pytest.raises(TypeError, match="shape"):
+        repscope.Replicates(digits.pca)

@@ -50,8 +50,8 @@ pub fn document_files(command: &str, results: &Results) -> Vec<File> {
 }
 
 /// The long form: one line per model and metric, with every digit, for spreadsheets and data frames.
-const LONG: [&str; 12] = [
-    "model", "metric", "value", "low", "high", "level", "n", "better", "chance", "reason", "unit", "method",
+const LONG: [&str; 13] = [
+    "model", "metric", "value", "low", "high", "level", "n", "better", "chance", "reason", "unit", "method", "runs",
 ];
 
 /// All scores, and what else is known of all models together.
@@ -94,6 +94,7 @@ fn long_row(score: &Score) -> Vec<String> {
         reason,
         unit,
         method,
+        score.runs.to_string(),
     ]
 }
 
@@ -502,7 +503,7 @@ fn compare(results: &Results) -> Vec<(&'static str, String)> {
 
 /// One line per metric and pair of models.
 pub(crate) fn differences(results: &Results) -> String {
-    const HEADER: [&str; 18] = [
+    const HEADER: [&str; 27] = [
         "metric",
         "a",
         "b",
@@ -521,6 +522,15 @@ pub(crate) fn differences(results: &Results) -> String {
         "units",
         "method",
         "note",
+        "standard_error",
+        "freedom",
+        "effect_size",
+        "runs_a",
+        "runs_b",
+        "equivalent_within",
+        "equivalent_p",
+        "equivalent_p_adjusted",
+        "equivalent",
     ];
     let text = |x: &Option<String>| x.clone().unwrap_or_default();
     let row = |d: &Difference| {
@@ -545,6 +555,17 @@ pub(crate) fn differences(results: &Results) -> String {
             d.units.to_string(),
             text(&d.method),
             text(&d.note),
+            number(d.standard_error),
+            number(d.freedom),
+            number(d.effect_size),
+            d.runs[0].to_string(),
+            d.runs[1].to_string(),
+            number(d.equivalent.map(|own| own.within)),
+            number(d.equivalent.map(|own| own.p)),
+            number(d.equivalent.map(|own| own.p_adjusted)),
+            d.equivalent
+                .map_or("", |own| if own.holds { "yes" } else { "no" })
+                .to_string(),
         ]
     };
     write(&HEADER, results.differences.iter().map(row))

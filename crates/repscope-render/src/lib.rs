@@ -31,12 +31,14 @@ mod terminal_markdown;
 #[cfg(test)]
 mod testdata;
 mod text;
+mod training;
 mod verdict;
 
 use repscope_core::Results;
 use table::{Cell, Column, Document, Table};
 
 pub use clid::{ClidRun, clid_table};
+pub use compare::probability::p_value;
 pub use compare::{GateLine, comparison, gate_table};
 pub use csv_files::document_files;
 pub use etes::{EtesColumn, EtesSamples, EtesValues, etes_samples, etes_table};

@@ -5,6 +5,7 @@
 use crate::numbers::{percent, rough};
 use crate::table::{Cell, Column, Emphasis, Kind, Row, Table, reason};
 use crate::text::{join, printable};
+use crate::training::{recipes, runs};
 use crate::verdict;
 use repscope_core::{Analysis, Better, Difference, MetricId, Results, Score};
 use std::collections::BTreeSet;
@@ -65,7 +66,10 @@ pub(crate) fn scores_with(results: &Results, tested: Option<&Results>, facts: [b
         label: "repscope".to_string(),
         emphasis: BEST.to_string(),
         undefined: undefined(&models, &metrics, results),
-        legend: intervals(&metrics, results),
+        legend: intervals(&metrics, results)
+            .into_iter()
+            .chain(recipes(results))
+            .collect(),
         ..Table::default()
     };
     table.columns = vec![Column::text("metric"), Column::direction()];
@@ -270,7 +274,10 @@ fn intervals(metrics: &[&MetricId], results: &Results) -> Vec<String> {
         own.map(move |score| {
             let level = score.level.map_or("confidence".to_string(), percent);
             let how = match (&score.method, &score.unit) {
-                (Some(method), Some(unit)) => format!("{method} over {unit}"),
+                (Some(method), Some(unit)) => {
+                    let runs = runs(score).map_or(String::new(), |runs| format!("{runs} and "));
+                    format!("{method} over {runs}{unit}")
+                }
                 (Some(one), None) | (None, Some(one)) => one.clone(),
                 (None, None) => "method not recorded".to_string(),
             };

@@ -32,23 +32,17 @@ pub(crate) fn score(
 }
 
 /// A paired difference of two models in a score, of which the second one is better where it says so.
-pub(crate) fn difference(metric: &str, [a, b]: [&str; 2], better: Better, winner: Option<&str>) -> Difference {
+pub(crate) fn difference(metric: &str, models: [&str; 2], better: Better, winner: Option<&str>) -> Difference {
     Difference {
-        metric: metric.into(),
-        a: a.to_string(),
-        b: b.to_string(),
-        value: -0.1,
         interval: Some([-0.11, -0.09]),
-        level: 0.95,
         p: Some(if winner.is_some() { 0.0001 } else { 0.5 }),
         p_adjusted: Some(if winner.is_some() { 0.0004 } else { 0.5 }),
-        better,
         is_paired: true,
         unit: Some("rows".to_string()),
         units: 1797,
         method: Some("paired over units, Student t".to_string()),
-        note: None,
         winner: winner.map(str::to_string),
+        ..Difference::new(metric, models, -0.1, better, 0.95)
     }
 }
 

@@ -4,10 +4,10 @@
 //! A question has one headline score. Its variants are not counted again, and unlike questions are not added up. A model is best
 //! where the adjusted comparison with every other one says so; one that has collapsed never is.
 
-use repscope_core::{Analysis, Better, Difference, MetricId, Results, Score};
+use repscope_core::{Analysis, Better, Difference, Equivalence, MetricId, Results, Score};
 use serde::Serialize;
 
-use crate::compare::probability::probability;
+use crate::compare::probability::{p_value, probability};
 use crate::numbers::{number, number_with_interval, rough};
 use crate::text::{Style, columns, padding, wrap};
 use crate::{Color, Format};
@@ -99,6 +99,7 @@ fn answer(results: &Results, analysis: Analysis) -> Option<Answer> {
         _ if better == Better::Neither || scores.len() == 1 => described(&scores, results.models().len() > 1),
         _ => compared(results, analysis, &scores, &mut found) + &contradicted(results, analysis, &scores),
     };
+    found.sentence += &of_runs(&scores);
     Some(found)
 }
 
@@ -195,6 +196,21 @@ fn described(scores: &[&Score], is_named: bool) -> String {
     }
     let first = scores[0];
     format!("{} {} (n = {})", first.metric, values.join(", "), first.n)
+}
+
+/// How many training runs each value is the mean of, where one is a mean.
+fn of_runs(scores: &[&Score]) -> String {
+    let has_runs = |score: &&Score| score.runs > 1;
+    if !scores.iter().any(has_runs) {
+        return String::new();
+    }
+    let shown = scores.iter().take(MOST_NAMED);
+    let each: Vec<String> = shown.map(|score| format!("{} {}", score.model, score.runs)).collect();
+    let more = match scores.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("; training runs: {}{more}", each.join(", "))
 }
 
 fn with_interval(score: &Score) -> String {
@@ -297,6 +313,13 @@ fn compared(results: &Results, analysis: Analysis, scores: &[&Score], found: &mu
                 },
             );
             sentence += &format!("; difference {size}, adjusted p {}, n = {n}", spaced(d.p_adjusted));
+            if let Some(same) = d.equivalent.filter(|own| own.holds) {
+                sentence += &format!(
+                    "; yet the same within {} ({})",
+                    number(same.within),
+                    p_value(same.p_adjusted)
+                );
+            }
         }
         return sentence + &aside;
     }
@@ -305,7 +328,14 @@ fn compared(results: &Results, analysis: Analysis, scores: &[&Score], found: &mu
     level.extend(&tied);
     let list: Vec<String> = level.iter().take(MOST_NAMED).map(named).collect();
     let more = level.len().saturating_sub(MOST_NAMED);
-    let mut sentence = format!("not told apart: {} {}", top.metric, list.join(", "));
+    let tested: Vec<Equivalence> = tied.iter().filter_map(|other| between(other)?.equivalent).collect();
+    let are_same = !tied.is_empty() && tested.len() == tied.len() && tested.iter().all(|own| own.holds);
+    let start = match tested.first() {
+        Some(own) if are_same && tied.len() == 1 => format!("the same within {}", number(own.within)),
+        Some(own) if are_same => format!("the same as {} within {}", top.model, number(own.within)),
+        _ => "not told apart".to_string(),
+    };
+    let mut sentence = format!("{start}: {} {}", top.metric, list.join(", "));
     if more > 0 {
         sentence += &format!(" and {more} more");
     }
@@ -313,8 +343,15 @@ fn compared(results: &Results, analysis: Analysis, scores: &[&Score], found: &mu
         .iter()
         .filter_map(|other| between(other)?.p_adjusted)
         .reduce(f64::min);
-    if let Some(p) = closest {
-        found.p_adjusted = Some(p);
+    let largest = tested.iter().map(|own| own.p_adjusted).reduce(f64::max);
+    found.p_adjusted = closest;
+    if let Some((own, p)) = tested.first().zip(largest) {
+        let not = match are_same {
+            true => String::new(),
+            false => format!("not shown to be the same within {}: ", number(own.within)),
+        };
+        sentence += &format!(" ({not}{}, n = {n})", p_value(p));
+    } else if let Some(p) = closest {
         sentence += &format!(" (adjusted p {}, n = {n})", spaced(Some(p)));
     } else {
         sentence += &format!(" (n = {n})");
@@ -340,7 +377,8 @@ fn spaced(p: Option<f64>) -> String {
 fn unfit(results: &Results, analysis: Analysis, score: &Score) -> Option<String> {
     let value = score.value.unwrap_or(f64::NAN);
     if results.has_collapsed(&score.model) {
-        return Some(format!("({}) has collapsed", number(value)));
+        let what = if score.runs > 1 { "a collapsed run" } else { "collapsed" };
+        return Some(format!("({}) has {what}", number(value)));
     }
     if analysis == Analysis::Clid
         && let Some(share) = noise_like(results, &score.model)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use repscope_core::{Analysis as Kind, Results, Spec, compare, draw_maps};
+use repscope_core::{Analysis as Kind, Difference, Margin, Results, Spec, compare, draw_maps, test_equivalence};
 use repscope_io::ResultsDocument;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use crate::evaluation::plan::Planned;
 use crate::evaluation::problems::Problems;
 use crate::evaluation::request::{Choice, Evaluate};
 use crate::evaluation::stages::stages;
-use crate::gate::{GateOptions, Gates, models};
+use crate::gate::{GateOptions, Gates, models, refuse_unknown};
 use crate::inputs::{Distances, Inputs, Needs, Role};
 use crate::options::{Data, Outputs, Settings, default_options};
 use crate::pictures;
@@ -29,6 +29,8 @@ use crate::source::bind;
 pub const COMPARE: &str = "compare";
 /// Where the document keeps the model that the others are compared with.
 const REFERENCE: &str = "reference";
+/// Where it keeps the margins of equivalence.
+const EQUIVALENT: &str = "equivalent";
 
 /// Which model is better, in what, and how sure is that?
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
@@ -37,9 +39,9 @@ pub struct Compare {
     /// The results.json of an earlier run, or its folder: show its differences instead of computing them
     #[arg(
         value_name = "results.json",
-        required_unless_present = "models",
+        required_unless_present_any = ["models", "replicates"],
         conflicts_with_all = [
-            "models", "states", "next_states", "episodes", "labels", "views", "pool", "ids", "only", "skip", "k", "knn_k",
+            "models", "replicates", "states", "next_states", "episodes", "labels", "views", "pool", "ids", "only", "skip", "k", "knn_k",
             "sample", "rank_by", "clusters", "output_dir", "seed", "level", "no_figures", "figure_format", "figure_width",
             "no_caption", "panel"
         ]
@@ -48,6 +50,10 @@ pub struct Compare {
     /// Model that the others are compared with [default: the second of two, the first of more]
     #[arg(long, value_name = "MODEL")]
     pub reference: Option<String>,
+    /// Test whether models are the same within this margin, by two one-sided tests: DELTA for every score with a direction,
+    /// METRIC=DELTA for one. Repeat for more
+    #[arg(long, num_args = 1.., value_name = "[METRIC=]DELTA")]
+    pub equivalent: Vec<String>,
     /// The inputs.
     #[command(flatten)]
     #[serde(flatten)]
@@ -76,6 +82,51 @@ pub struct Compare {
 default_options!(Compare);
 bind!(Compare: data);
 
+impl Compare {
+    /// The margins of equivalence: one for all scores with a direction, and those of single scores.
+    fn margins(&self) -> Result<Vec<Margin>> {
+        let mut margins: Vec<Margin> = Vec::new();
+        for text in &self.equivalent {
+            let (metric, size) = match text.rsplit_once('=') {
+                Some((metric, size)) => (Some(metric.trim()), size.trim()),
+                None => (None, text.trim()),
+            };
+            let within = margin(EQUIVALENT, text, size)?;
+            if let Some(metric) = metric {
+                refuse_unknown(&format!("`{EQUIVALENT}` = {text}"), metric)?;
+            }
+            let metric = metric.map(Into::into);
+            if margins.iter().any(|other| other.metric == metric) {
+                bail!("`{EQUIVALENT}` = {text} is a second margin for the same scores; give one");
+            }
+            margins.push(Margin { metric, within });
+        }
+        Ok(margins)
+    }
+
+    /// Tests equivalence, and says which margins have nothing to be tested.
+    fn test(&self, results: &mut Results, margins: &[Margin]) {
+        test_equivalence(results, margins);
+        for (text, margin) in self.equivalent.iter().zip(margins) {
+            let is_own = |d: &Difference| margin.metric.as_ref().is_none_or(|metric| *metric == d.metric);
+            if !results.differences.iter().any(|d| d.equivalent.is_some() && is_own(d)) {
+                results.warnings.push(format!(
+                    "`{EQUIVALENT}` = {text} tests nothing: no difference in such a score has an error"
+                ));
+            }
+        }
+    }
+}
+
+/// A margin: a size above 0.
+pub(crate) fn margin(option: &str, text: &str, size: &str) -> Result<f64> {
+    match size.parse::<f64>() {
+        Ok(within) if within > 0.0 && within.is_finite() => Ok(within),
+        Ok(within) => bail!("`{option}` = {text}: the margin {within} must be above 0 and finite"),
+        Err(_) => bail!("`{option}` = {text}: `{size}` is not a number; write METRIC=0.01, say"),
+    }
+}
+
 /// The model that a document's differences were shown against, where one was asked for.
 pub(crate) fn reference(document: &ResultsDocument) -> Option<&str> {
     document.spec[REFERENCE].as_str()
@@ -85,7 +136,21 @@ pub(crate) fn reference(document: &ResultsDocument) -> Option<&str> {
 pub fn stored(options: &Compare, gates: &Gates) -> Result<Report> {
     let path = crate::report::document_in(options.results.as_deref().unwrap_or(std::path::Path::new("")));
     let document = ResultsDocument::read(&path)?;
-    let results = document.clone().into_results();
+    let margins = options.margins()?;
+    let mut document = document;
+    let mut results = document.clone().into_results();
+    if !margins.is_empty() {
+        let has_error = |d: &Difference| d.standard_error.is_some();
+        if !results.differences.is_empty() && !results.differences.iter().any(has_error) {
+            bail!(
+                "{} holds differences without their standard errors, as older versions wrote them, and equivalence cannot be \
+                 tested from those; run the comparison again",
+                path.display()
+            );
+        }
+        options.test(&mut results, &margins);
+        document.differences.clone_from(&results.differences);
+    }
     if results.differences.is_empty() && gates.is_empty() {
         bail!(
             "{} holds no differences between models, only the scores of {}; they are taken row by row, which the file \
@@ -102,6 +167,7 @@ pub fn stored(options: &Compare, gates: &Gates) -> Result<Report> {
 pub fn run(options: &Compare, session: &Session) -> Result<Report> {
     let choice = &options.choice;
     choice.ranked_by()?;
+    let margins = options.margins()?;
     let gates = Gates::read(&options.gates)?;
     let (requests, mut spec) = (requests(options)?, resolve(options)?);
     let mut problems = Problems::default();
@@ -115,7 +181,8 @@ pub fn run(options: &Compare, session: &Session) -> Result<Report> {
         bail!("internal error: there are neither inputs nor a problem. Please report this");
     };
     refuse_misfits(options, &gates, &inputs)?;
-    let names: Vec<&str> = inputs.studies.iter().map(|study| study.model.as_str()).collect();
+    let shown = inputs.shown_studies();
+    let names: Vec<&str> = shown.iter().map(|study| study.model.as_str()).collect();
     refuse_unknown_reference(options, &names)?;
 
     let mut sources = inputs.sources(&options.data, Role::ALL);
@@ -160,6 +227,10 @@ pub fn run(options: &Compare, session: &Session) -> Result<Report> {
         ("views".to_string(), serde_json::json!(options.data.views)),
         (REFERENCE.to_string(), options.reference.clone().into()),
     ]);
+    if !options.equivalent.is_empty() {
+        let asked = serde_json::json!(options.equivalent);
+        sources.options.insert(EQUIVALENT.to_string(), asked);
+    }
     sources.options.extend(options.gates.asked());
 
     let mut done: Vec<(Kind, Results)> = Vec::new();
@@ -171,10 +242,11 @@ pub fn run(options: &Compare, session: &Session) -> Result<Report> {
     done.sort_by_key(|(kind, _)| analysis::ANALYSES.iter().position(|own| own.kind == *kind));
     let mut results = Results::join(&done.iter().map(|(_, results)| results).collect::<Vec<_>>());
     results.warnings.splice(0..0, sources.warnings);
-    draw_maps(&mut results, &inputs.studies, &session.driver());
-    parts::add_classes(&mut results, &inputs.studies);
+    draw_maps(&mut results, &shown, &session.driver());
+    parts::add_classes(&mut results, &shown);
     results.findings = sources.findings;
     compare(&mut results, &spec, &session.driver());
+    options.test(&mut results, &margins);
     choice.rank(&mut results)?;
     let document = ResultsDocument {
         command_line: command_line::of(COMPARE, options),
@@ -240,7 +312,7 @@ fn clid_clusters(options: &Compare, spec: &Spec) -> usize {
 }
 
 fn refuse_misfits(options: &Compare, gates: &Gates, inputs: &Inputs) -> Result<()> {
-    if inputs.studies.len() < 2 && gates.is_empty() {
+    if inputs.shown_models().len() < 2 && gates.is_empty() {
         bail!("a comparison needs at least 2 models, but 1 is given; add `model` NAME=PATH, or ask for a `gate`");
     }
     let rows = inputs.rows();

@@ -9,7 +9,9 @@ use clap::{Arg, ArgAction};
 use repscope_core::{ClusterCount, METRICS, Metric};
 use serde_json::{Value, json};
 
+use crate::analysis::perturb::Predictions;
 use crate::options::Word;
+use crate::performance_file::PerformanceSource;
 use crate::request;
 use crate::source::{IdSource, Named, Source};
 
@@ -77,6 +79,8 @@ fn kind(parser: &ValueParser) -> &'static str {
         (TypeId::of::<f64>(), "number"),
         (TypeId::of::<f32>(), "number"),
         (TypeId::of::<Source>(), "source"),
+        (TypeId::of::<PerformanceSource>(), "path"),
+        (TypeId::of::<Predictions>(), "path"),
         (TypeId::of::<Named>(), "named"),
         (TypeId::of::<IdSource>(), "named"),
         (TypeId::of::<PathBuf>(), "path"),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-//! Gates: limits that scores must keep, and drops below a baseline that they must not exceed. One that fails makes the
-//! exit code 1, so that a comparison can stop a pipeline.
+//! Gates: limits that scores must keep, margins within which models must be the same, and drops below a baseline that they must
+//! not exceed. One that fails makes the exit code 1, so that a comparison can stop a pipeline.
 
 mod drops;
+mod same;
 
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,7 @@ use crate::options::{default_options, words};
 use crate::report::{Report, document_in};
 use crate::search::{distinct, list};
 use drops::Drops;
+use same::Same;
 
 /// Where the help shows the options.
 const HEADING: &str = "Gates (exit code 1 if one fails)";
@@ -30,8 +32,8 @@ const SCORES_SHOWN: usize = 6;
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GateOptions {
-    /// A limit, with >=, >, <=, < or ==: "trustworthiness@10>=0.95" for every model, "jepa:uniformity<-2" for one.
-    /// Repeat for more
+    /// A limit, with >=, >, <=, < or ==: "trustworthiness@10>=0.95" for every model, "jepa:uniformity<-2" for one; or
+    /// "equivalent(trustworthiness@10, 0.01)": every two models are the same within 0.01. Repeat for more
     #[arg(
         long = "gate",
         value_name = "[MODEL:]METRIC>=VALUE",
@@ -72,6 +74,7 @@ default_options!(GateOptions);
 /// Everything that was asked for.
 pub struct Gates {
     limits: Vec<Limit>,
+    same: Vec<Same>,
     on: GateOn,
     drops: Option<Drops>,
 }
@@ -79,8 +82,11 @@ pub struct Gates {
 impl Gates {
     /// Parses the gates and reads the baseline, before anything is computed.
     pub fn read(options: &GateOptions) -> Result<Self> {
-        let limits = options.gates.iter().map(|text| Limit::parse(text));
+        let (same, limits): (Vec<&String>, Vec<&String>) = options.gates.iter().partition(|text| Same::is_one(text));
+        let limits = limits.into_iter().map(|text| Limit::parse(text));
         let limits = limits.collect::<Result<_>>()?;
+        let same = same.into_iter().map(|text| Same::parse(text));
+        let same = same.collect::<Result<_>>()?;
         let drops = match &options.baseline {
             None => None,
             Some(path) => {
@@ -90,6 +96,7 @@ impl Gates {
         };
         Ok(Gates {
             limits,
+            same,
             on: options.gate_on,
             drops,
         })
@@ -97,15 +104,16 @@ impl Gates {
 
     /// Whether nothing is asked for.
     pub fn is_empty(&self) -> bool {
-        self.limits.is_empty() && self.drops.is_none()
+        self.limits.is_empty() && self.same.is_empty() && self.drops.is_none()
     }
 
     /// Holds the results against the gates.
     pub fn check(&self, report: &Report) -> Verdict {
         let results = &report.results;
         let limits = self.limits.iter().flat_map(|limit| limit.check(self.on, results));
+        let same = self.same.iter().flat_map(|same| same.check(results));
         let mut verdict = Verdict {
-            lines: limits.collect(),
+            lines: limits.chain(same).collect(),
             left_out: Vec::new(),
         };
         if let Some(drops) = &self.drops {
@@ -179,7 +187,7 @@ fn split_model(text: &str) -> (Option<String>, &str) {
 }
 
 /// Refuses what can be no score of any run.
-fn refuse_unknown(option: &str, metric: &str) -> Result<()> {
+pub(crate) fn refuse_unknown(option: &str, metric: &str) -> Result<()> {
     match find(metric) {
         Some((_, Some(output))) if output.id.ends_with("@K") && !metric.contains('@') => {
             bail!("{option}: `{metric}` is a score for each K; write {metric}@10, say")

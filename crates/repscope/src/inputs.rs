@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use repscope_core::{Finding, Labels, Pairs, Space, Study, examine};
+use repscope_core::{Finding, Labels, Pairs, Recipe, Space, Study, examine};
 use repscope_io::{Array, InputRecord, Pool};
 
 use crate::encoding::{self, Encoders, Seen};
@@ -13,6 +13,7 @@ use crate::models::{self, Model};
 use crate::options::layers::{Layer, object};
 use crate::options::{Data, Machine};
 use crate::reader::{Orders, Part, Reader, Sources};
+use crate::report::counted;
 use crate::session::Session;
 use crate::source::{Place, Source};
 
@@ -51,6 +52,8 @@ pub struct Inputs {
     pub steps: Option<Vec<Study>>,
     /// The models of the studies, in the same order.
     pub models: Vec<Model>,
+    /// The recipes that some of the models are training runs of.
+    pub recipes: Vec<Recipe>,
     /// What encoders see, in the order of its file.
     pub seen: Option<Seen>,
     /// The row in it of each row of the studies, where these were joined by id.
@@ -187,8 +190,12 @@ impl Inputs {
             }
         };
         let studies = problems.take(row_studies(states, embeddings, labels, episodes.clone()))?;
+        let recipes = models::recipes(&named);
+        let mut findings = examine(&studies);
+        Recipe::rename(&recipes, &mut findings);
         Some(Inputs {
-            findings: examine(&studies),
+            findings,
+            recipes,
             ordered: data.ordered,
             studies,
             steps,
@@ -225,6 +232,43 @@ impl Inputs {
         self.ordered || self.episodes.is_some() || self.steps.is_some()
     }
 
+    /// The models as results name them: the first training run stands for its recipe.
+    pub fn shown_models(&self) -> Vec<Model> {
+        let mut shown = self.models.clone();
+        for model in &mut shown {
+            if let Some(recipe) = self.recipes.iter().find(|recipe| recipe.runs[0] == model.name) {
+                model.name.clone_from(&recipe.name);
+            }
+        }
+        shown.retain(|model| model.recipe.as_ref().is_none_or(|recipe| *recipe == model.name));
+        shown
+    }
+
+    /// The studies of these models.
+    pub fn shown_studies(&self) -> Vec<Study> {
+        let name_of = |study: &Study| match self.recipes.iter().find(|recipe| recipe.runs.contains(&study.model)) {
+            None => Some(study.model.clone()),
+            Some(recipe) => (recipe.runs[0] == study.model).then(|| recipe.name.clone()),
+        };
+        let shown = |study: &Study| {
+            Some(Study {
+                model: name_of(study)?,
+                ..study.clone()
+            })
+        };
+        self.studies.iter().filter_map(shown).collect()
+    }
+
+    /// How many models there are, in words.
+    pub fn count_models(&self) -> String {
+        let runs = self.models.iter().filter(|model| model.recipe.is_some()).count();
+        let models = counted(self.models.len() - runs + self.recipes.len(), "model");
+        match runs {
+            0 => models,
+            runs => format!("{models} ({runs} training runs)"),
+        }
+    }
+
     /// Where a row of the studies stands among the inputs as they were read.
     pub fn state_row(&self, row: usize) -> usize {
         match &self.state_rows {
@@ -245,12 +289,15 @@ pub fn roles(data: &Data) -> Layer {
         "states": data.states, "next_states": data.next_states, "labels": data.labels, "episodes": data.episodes,
         "models": data.models, "pool": data.pool, "ids": data.ids,
     }));
+    if !data.replicates.is_empty() {
+        roles.insert("replicates".to_string(), serde_json::json!(data.replicates));
+    }
     roles.extend(data.encoder.asked());
     roles
 }
 
 fn named_models(data: &Data, are_needed: bool) -> Result<Vec<Model>> {
-    if data.models.is_empty() && are_needed {
+    if data.has_no_model() && are_needed {
         bail!(
             "no model is given: name its embeddings, as in `repscope evaluate z.npy` or --model NAME=PATH, or in [models] of a \
              study file (`repscope evaluate --init` writes one)"
@@ -259,7 +306,7 @@ fn named_models(data: &Data, are_needed: bool) -> Result<Vec<Model>> {
     if data.next_states.is_some() && data.states.is_none() {
         bail!("`next_states` needs `states`, and there are none");
     }
-    models::parse(&data.models, data.next_states.is_some())
+    data.named_models()
 }
 
 /// The arrays that ids join.

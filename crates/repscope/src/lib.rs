@@ -19,6 +19,8 @@
 pub mod analysis;
 mod command_line;
 pub mod compare;
+#[cfg(any(feature = "ndarray", feature = "faer"))]
+mod conversions;
 pub mod declared;
 mod encode;
 #[doc(hidden)] // for benchmarks

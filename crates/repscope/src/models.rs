@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
-//! Models as typed: a file, a folder of `.npy` files or a pattern, and the names that results go by.
+//! Models as typed: a file, a folder of `.npy` files or a pattern, training runs of one recipe, and the names that results go by.
 
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, bail};
+use repscope_core::Recipe;
 use repscope_io::InputPath;
 
 use crate::search::{list, names_of, search};
 use crate::source::{Named as Given, Place, SharedEncoder, Source};
 
 /// A model: its name, its embeddings, and those of the next inputs.
+#[derive(Clone)]
 pub struct Model {
     pub name: String,
+    /// The recipe that it is a training run of.
+    pub recipe: Option<String>,
     /// Where its embeddings are; or the encoder, where it is one in a file.
     pub embeddings: Place,
     pub next: Option<Place>,
@@ -20,6 +24,17 @@ pub struct Model {
 }
 
 impl Model {
+    /// The model at a place, under the name of its file.
+    fn at(place: Place) -> Self {
+        Model {
+            name: place.stem(),
+            recipe: None,
+            embeddings: place,
+            next: None,
+            encoder: None,
+        }
+    }
+
     /// Embeddings of inputs and of next inputs are two arrays.
     pub fn refuse_one_file(&self, with_next: bool) -> Result<()> {
         if with_next && self.next.is_none() {
@@ -52,35 +67,107 @@ enum Origin {
 }
 
 /// `NAME=PATH`, `PATH`, and with next states `NAME=PATH,PATH`. Without those, a folder or a pattern is as many models
-/// as it holds files.
-pub fn parse(given: &[Given], with_next: bool) -> Result<Vec<Model>> {
+/// as it holds files. Training runs of recipes follow.
+pub fn parse(given: &[Given], replicates: &[Given], with_next: bool) -> Result<Vec<Model>> {
     let mut models = Vec::new();
     for given in given {
         match given {
             Given::Source(name, source, next) => models.push(Model {
                 name: name.clone(),
-                embeddings: source.place()?,
-                next: next.as_deref().map(Source::place).transpose()?,
-                encoder: match source {
-                    Source::Encoder(_, _, encoder) => Some(encoder.clone()),
-                    _ => None,
-                },
+                ..of_source(source, next.as_deref())?
             }),
             Given::Text(text) if with_next => models.push(parse_pair(text)?),
             given => models.extend(expand("model", given)?.into_iter().map(|named| Model {
                 name: named.name,
-                embeddings: named.place,
-                next: None,
-                encoder: None,
+                ..Model::at(named.place)
             })),
         }
     }
+    models.extend(training_runs(replicates)?);
     let mut names = BTreeSet::new();
     if let Some(model) = models.iter().find(|model| !names.insert(&model.name)) {
         let name = &model.name;
         bail!("two models are called `{name}`; give each its own name with `model` NAME=PATH");
     }
+    for recipe in recipes(&models) {
+        let Recipe { name, runs } = recipe;
+        if names.contains(&name) {
+            bail!("`{name}` is both a model and a recipe with several training runs; give one of them another name");
+        }
+        if let [run] = &runs[..] {
+            bail!(
+                "`replicates` = {name}: 1 training run is given, `{run}`, and what differs between runs takes at least 2; add \
+                 runs, or pass it as a `model`"
+            );
+        }
+    }
     Ok(models)
+}
+
+/// The recipes that models are training runs of, in their order.
+pub fn recipes(models: &[Model]) -> Vec<Recipe> {
+    let mut recipes: Vec<Recipe> = Vec::new();
+    for model in models {
+        let Some(name) = &model.recipe else { continue };
+        let at = recipes.iter().position(|own| own.name == *name).unwrap_or_else(|| {
+            recipes.push(Recipe {
+                name: name.clone(),
+                runs: Vec::new(),
+            });
+            recipes.len() - 1
+        });
+        recipes[at].runs.push(model.name.clone());
+    }
+    recipes
+}
+
+/// `NAME=PATTERN`, `NAME=PATH,PATH`, or sources of a program under one name: runs are called by the recipe and their file or
+/// number. Runs of one recipe stand together.
+fn training_runs(given: &[Given]) -> Result<Vec<Model>> {
+    let mut runs: Vec<Model> = Vec::new();
+    for given in given {
+        match given {
+            Given::Source(recipe, source, next) => {
+                let number = 1 + runs.iter().filter(|run| run.recipe.as_ref() == Some(recipe)).count();
+                runs.push(Model {
+                    name: format!("{recipe}/{number}"),
+                    recipe: Some(recipe.clone()),
+                    ..of_source(source, next.as_deref())?
+                });
+            }
+            Given::Text(text) => {
+                let (Some(recipe), paths) = split_name("replicates", text)? else {
+                    bail!("`replicates` = {text} needs the name of the recipe, NAME=PATTERN");
+                };
+                let mut found = Vec::new();
+                for path in paths.split(',') {
+                    let files = search(path).with_context(|| format!("`replicates` = {text}"))?;
+                    found.extend(files.unwrap_or_else(|| vec![InputPath::parse(path)]));
+                }
+                let names = names_of(&found);
+                runs.extend(found.into_iter().zip(names).map(|(path, own)| Model {
+                    name: format!("{recipe}/{own}"),
+                    recipe: Some(recipe.to_string()),
+                    ..Model::at(Place::File(path))
+                }));
+            }
+        }
+    }
+    let order: Vec<String> = recipes(&runs).into_iter().map(|recipe| recipe.name).collect();
+    runs.sort_by_key(|run| order.iter().position(|name| run.recipe.as_ref() == Some(name)));
+    Ok(runs)
+}
+
+/// A model of a program, whose name follows.
+fn of_source(source: &Source, next: Option<&Source>) -> Result<Model> {
+    Ok(Model {
+        next: next.map(Source::place).transpose()?,
+        encoder: match source {
+            Source::Encoder(_, _, encoder) => Some(encoder.clone()),
+            _ => None,
+        },
+        ..Model::at(source.place()?)
+    })
 }
 
 /// The second view of each model, from `NAME=PATH`, folders and patterns; for one model, from `PATH`.
@@ -142,9 +229,8 @@ fn parse_pair(text: &str) -> Result<Model> {
     };
     Ok(Model {
         name: name.map_or_else(|| embeddings.stem(), str::to_string),
-        embeddings,
         next,
-        encoder: None,
+        ..Model::at(embeddings)
     })
 }
 

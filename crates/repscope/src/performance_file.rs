@@ -1,33 +1,77 @@
 // SPDX-License-Identifier: MIT
-//! How well each model does elsewhere, from a table of models and numbers.
+//! How well each model does elsewhere, from a table of models and numbers, or from a program.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use repscope_core::Performance;
-use repscope_io::{ArrayInfo, Data, InputPath, InputRecord, digest, list_arrays, read_array, read_ids};
+use repscope_io::{
+    Array, ArrayInfo, Data, InputPath, InputRecord, digest, digest_of_array, list_arrays, read_array, read_ids,
+};
+use serde::{Deserialize, Serialize};
 
 use crate::models::Model;
 use crate::search::list;
-use crate::source::Source;
+use crate::source::{Bind, Source};
 
 /// What the numbers are called where the file does not say.
 const USUAL: &str = "accuracy";
+/// What they are called where a program gives them.
+const OF_PROGRAM: &str = "performance";
 /// Columns that name the models.
 const MODEL_COLUMNS: [&str; 2] = ["model", "name"];
 
-/// Reads the file and gives each number to its model. A model is known by its name, or by that of its file.
-pub fn read(source: &Source, models: &[Model]) -> Result<(Performance, InputRecord)> {
-    let file = InputPath::parse(&source.to_string());
-    let is_json = file.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+/// Where performance comes from.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum PerformanceSource {
+    /// A table in a file.
+    File(String),
+    /// Numbers of a program, by the names of the models.
+    Values(BTreeMap<String, Option<f64>>),
+}
+
+impl From<&str> for PerformanceSource {
+    fn from(text: &str) -> Self {
+        PerformanceSource::File(text.to_string())
+    }
+}
+
+impl Bind for PerformanceSource {
+    fn sources(&mut self, visit: &mut dyn FnMut(&mut Source)) {
+        if let PerformanceSource::File(path) = self {
+            let mut source = Source::File(path.clone());
+            visit(&mut source);
+            *path = source.to_string();
+        }
+    }
+}
+
+/// Gives each number to its model. A model is known by its name, or by that of its file.
+pub fn read(source: &PerformanceSource, models: &[Model]) -> Result<(Performance, InputRecord)> {
+    let table = match source {
+        PerformanceSource::Values(values) => of_values(InputPath::file(OF_PROGRAM), OF_PROGRAM, values.clone()),
+        PerformanceSource::File(path) => {
+            let file = InputPath::parse(path);
+            let is_json = file.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+            if is_json { read_json(&file)? } else { read_table(&file)? }
+        }
+    };
     let Table {
         path,
         column,
         dtype,
         rows,
-    } = if is_json { read_json(&file)? } else { read_table(&file)? };
-    let record = InputRecord::new(&path, &[rows.len()], &dtype, digest(&path.path)?);
+    } = table;
+    let digest = match source {
+        PerformanceSource::File(_) => digest(&path.path)?,
+        PerformanceSource::Values(_) => {
+            let values = rows.iter().map(|(_, value)| *value).collect();
+            digest_of_array(&Array::from_f64(vec![rows.len()], values)?)
+        }
+    };
+    let record = InputRecord::new(&path, &[rows.len()], &dtype, digest);
     let mut first_rows = BTreeMap::new();
     for (row, (name, _)) in rows.iter().enumerate() {
         if let Some(first) = first_rows.insert(name, row) {
@@ -66,6 +110,10 @@ fn model_of<'a>(name: &str, models: &'a [Model], path: &InputPath) -> Result<Opt
         return Ok(Some(&model.name));
     }
     let is_file = |model: &&Model| {
+        // A recipe has many files.
+        if model.recipe.is_some() {
+            return false;
+        }
         let file = model.embeddings.file().map(|own| &own.path);
         let is_path = |file: &PathBuf| file.to_str() == Some(name) || file.file_name().is_some_and(|f| f == name);
         model.embeddings.stem() == name || file.is_some_and(is_path)
@@ -189,13 +237,17 @@ fn read_json(file: &InputPath) -> Result<Table> {
     let text = std::fs::read_to_string(&file.path).with_context(|| format!("cannot read {}", file.path.display()))?;
     let rows: BTreeMap<String, Option<f64>> = serde_json::from_str(&text)
         .with_context(|| format!("{file} is not an object of models and numbers, such as {{\"jepa\": 0.91}}"))?;
-    Ok(Table {
-        path: InputPath::file(&file.path),
-        column: USUAL.to_string(),
+    Ok(of_values(InputPath::file(&file.path), USUAL, rows))
+}
+
+fn of_values(path: InputPath, column: &str, values: BTreeMap<String, Option<f64>>) -> Table {
+    let rows = values
+        .into_iter()
+        .map(|(name, value)| (name, value.unwrap_or(f64::NAN)));
+    Table {
+        path,
+        column: column.to_string(),
         dtype: "f64".to_string(),
-        rows: rows
-            .into_iter()
-            .map(|(model, x)| (model, x.unwrap_or(f64::NAN)))
-            .collect(),
-    })
+        rows: rows.collect(),
+    }
 }

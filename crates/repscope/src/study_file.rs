@@ -23,7 +23,7 @@ use crate::options::{Data, EncoderOptions, Outputs, Settings};
 pub const EXAMPLE: &str = include_str!("study_example.toml");
 
 /// Tables of names and paths.
-const NAMED: [&str; 2] = ["models", "views"];
+const NAMED: [&str; 3] = ["models", "replicates", "views"];
 /// The table of how encoders are run.
 const ENCODER: &str = "encoder";
 /// Options of `retrieval` and `robustness` that make them do something else.
@@ -168,7 +168,11 @@ fn top_keys() -> Vec<String> {
 
 /// Options that stand in `[data]`.
 fn data_keys() -> Vec<String> {
-    let elsewhere = [keys::<EncoderOptions>(), vec!["model".to_string(), "views".to_string()]].concat();
+    let elsewhere = [
+        keys::<EncoderOptions>(),
+        ["model", "replicates", "views"].map(str::to_string).to_vec(),
+    ]
+    .concat();
     let mut own = keys::<Data>();
     own.retain(|key| !elsewhere.contains(key));
     own
@@ -204,7 +208,8 @@ fn misplaced(key: &str) -> String {
     let known = top
         .iter()
         .map(String::as_str)
-        .chain(["data", "models", "views", ENCODER])
+        .chain(["data", ENCODER])
+        .chain(NAMED)
         .chain(tables);
     format!("is no key of a study file{}", did_you_mean(key, known))
 }

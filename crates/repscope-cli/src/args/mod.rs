@@ -56,12 +56,15 @@ const COMPARE_EXAMPLES: &str = "\
 Examples:
   repscope compare --model jepa=z_jepa.npy --model autoencoder=z_ae.npy --labels labels.npy
   repscope compare --model 'runs/*.npy' --labels labels.npy --reference first
+  repscope compare --replicates jepa='runs/jepa-*.npy' --replicates autoencoder='runs/ae-*.npy' --labels labels.npy
+  repscope compare --model jepa=z_jepa.npy --model autoencoder=z_ae.npy --equivalent trustworthiness@10=0.01
   repscope compare --model jepa=z.npy --states frames.npy --gate 'trustworthiness@10>=0.95'
   repscope compare evaluation_plots/results.json --baseline main.json --max-drop 2%
 
 Differences are paired by row, or by episode with --episodes, so all models need the same
-rows. A model is called better if the adjusted p-value is at most 1 − --level. Files go to
-the folder compare in --output-dir. Exit codes: 0 success, 1 a gate failed, 2 error.";
+rows. A model is called better if the adjusted p-value is at most 1 − --level. A model is one
+training run; --replicates compares recipes, by several runs of each. Files go to the folder
+compare in --output-dir. Exit codes: 0 success, 1 a gate failed, 2 error.";
 
 const ENCODE_EXAMPLES: &str = "\
 Examples:

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use repscope::analysis::Perturb;
+use repscope::analysis::{Perturb, Predictions};
 use repscope::options::FigureOptions;
 use repscope::{Evaluate, Problems, Report, Terminal};
 use repscope_core::Results;
@@ -51,7 +51,7 @@ pub fn run(options: &Demo) -> Result<ExitCode> {
     let listener = if options.quiet { &quiet } else { &bars };
     let evaluated = repscope::evaluate_with(&request, None, &session(listener), problems)?.report;
     let perturb = Perturb {
-        predictions: Some(folder.join("predictions")),
+        predictions: Some(Predictions::Folder(folder.join("predictions"))),
         name: Some("classifier".to_string()),
         ..Perturb::default()
     };

@@ -17,6 +17,7 @@ mod manual;
 mod packaging;
 mod perturb;
 mod readme;
+mod replicates;
 mod report;
 mod retrieval;
 mod validate;

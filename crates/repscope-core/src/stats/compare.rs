@@ -5,14 +5,17 @@
 //! unit (row, pair, episode, split) does to it, the difference of two models is taken unit by unit, and its error is that of the
 //! differences. Interval and p-value are two views of one procedure, Student's t over the units: p is at most 0.05 exactly
 //! where the 95 % interval leaves 0 out.
+//!
+//! A model with several training runs is compared as a recipe: the variance between its runs joins that over the units
+//! (`replicates.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::interval::{add_variances, normal_quantile, normal_two_sided, t_quantile, t_two_sided};
+use super::interval::{add_variances, howe, t_quantile, t_two_sided, welch};
 use crate::metrics::MetricId;
 use crate::results::Results;
 use crate::run::Driver;
-use crate::score::{Better, Difference, Score};
+use crate::score::{Better, Difference, Score, Training};
 use crate::spec::Spec;
 
 /// How many differences make a task.
@@ -77,39 +80,30 @@ impl Procedure {
         } else {
             None
         };
+        let better = if excuse.is_none() { a.better } else { Better::Neither };
         let mut found = Difference {
-            metric: a.metric.clone(),
-            a: a.model.clone(),
-            b: b.model.clone(),
-            value,
-            interval: None,
-            level: self.level,
-            p: None,
-            p_adjusted: None,
-            better: if excuse.is_none() { a.better } else { Better::Neither },
-            is_paired: false,
             unit: a.unit.clone(),
-            units: 0,
-            method: None,
             note: excuse.map(str::to_string),
-            winner: None,
+            runs: [a.runs, b.runs],
+            ..Difference::new(a.metric.clone(), [&a.model, &b.model], value, better, self.level)
         };
         match (&a.effects, &b.effects) {
             (Some(x), Some(y)) if x.len() == y.len() && x.len() > 1 && a.unit == b.unit => {
-                self.pair(&mut found, [x, y], [a.between.as_deref(), b.between.as_deref()]);
+                self.pair(&mut found, [a, b], [x, y]);
             }
             _ => self.separate(&mut found, a, b),
         }
         Some(found)
     }
 
-    /// From what each unit does to the difference, and each repetition of a random step: both models are clustered on the same halves.
-    fn pair(&self, found: &mut Difference, [x, y]: [&[f64]; 2], between: [Option<&[f64]>; 2]) {
+    /// From what each unit does to the difference, each repetition of a random step (both models are clustered on the same halves),
+    /// and training.
+    fn pair(&self, found: &mut Difference, [a, b]: [&Score; 2], [x, y]: [&[f64]; 2]) {
         found.is_paired = true;
         found.units = x.len();
         let squares = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
         let of_units = (squares(x, y), x.len() as f64 - 1.0);
-        let of_step = match between {
+        let of_step = match [a.between.as_deref(), b.between.as_deref()] {
             [Some(x), Some(y)] if x.len() == y.len() => Some((squares(x, y), x.len() as f64 - 1.0)),
             [Some(x), _] | [_, Some(x)] => Some((squares(x, &vec![0.0; x.len()]), x.len() as f64 - 1.0)),
             [None, None] => None,
@@ -118,45 +112,85 @@ impl Procedure {
             None => of_units,
             Some(of_step) => add_variances(&[of_units, of_step]),
         };
-        let error = variance.sqrt();
-        let quantile = match self.quantiles.get(&x.len()) {
-            Some(t) if freedom == of_units.1 => Some(*t),
-            _ => t_quantile(0.5 + self.level / 2.0, freedom),
+        let (error, freedom, method) = match of_runs([a.training, b.training]) {
+            None => (variance.sqrt(), freedom, "Student t"),
+            Some(runs) => {
+                let units = ((variance - runs.of_units).max(0.0), freedom);
+                let (error, freedom) =
+                    howe([(runs.variance, runs.freedom), units], self.level).unwrap_or((0.0, freedom));
+                (error, freedom, "Student t over units and training runs")
+            }
         };
-        let reach = quantile.map(|t| t * error);
-        found.interval = reach.map(|reach| [found.value - reach, found.value + reach]);
-        let (p, method) = if found.value == 0.0 {
-            (1.0, "equal values")
+        // The standard deviation of the differences of single units, of which the error is that of the mean.
+        let deviation = (of_units.0 * x.len() as f64).sqrt();
+        found.effect_size = (deviation > 0.0).then(|| found.value / deviation);
+        self.conclude(found, error, freedom);
+        if found.value == 0.0 {
+            found.p = Some(1.0);
+            found.method = Some("paired over units, equal values".to_string());
         } else if error > 0.0 {
-            (t_two_sided(found.value / error, freedom), "Student t")
+            found.method = Some(format!("paired over units, {method}"));
         } else {
             found.say("all units differ alike, so there is no p-value");
             found.interval = None;
-            return;
-        };
-        found.p = Some(p);
-        found.method = Some(format!("paired over units, {method}"));
+        }
     }
 
     /// From two separate errors, where units cannot be matched.
     fn separate(&self, found: &mut Difference, a: &Score, b: &Score) {
-        let why = match (a.standard_error, b.standard_error) {
-            (Some(x), Some(y)) => {
-                let error = x.hypot(y);
-                let reach = normal_quantile(0.5 + self.level / 2.0) * error;
-                found.interval = Some([found.value - reach, found.value + reach]);
-                found.p = Some(if error > 0.0 {
-                    normal_two_sided(found.value / error)
-                } else {
-                    f64::from(u8::from(found.value == 0.0))
-                })
-                .filter(|_| error > 0.0 || found.value == 0.0);
-                found.method = Some("separate errors, normal".to_string());
-                "not paired: the units of the two models do not match, so the interval may be too wide"
-            }
-            _ => "no interval: the score has none",
+        let (Some(x), Some(y)) = (a.standard_error, b.standard_error) else {
+            found.say("no interval: the score has none");
+            return;
         };
-        found.say(why);
+        let (error, freedom) = match of_runs([a.training, b.training]) {
+            None => (x.hypot(y), f64::INFINITY),
+            Some(runs) => {
+                let units = ((x * x + y * y - runs.variance).max(0.0), f64::INFINITY);
+                howe([(runs.variance, runs.freedom), units], self.level).unwrap_or((x.hypot(y), runs.freedom))
+            }
+        };
+        self.conclude(found, error, freedom);
+        found.p = if error > 0.0 {
+            found.p
+        } else {
+            (found.value == 0.0).then_some(1.0)
+        };
+        let method = if freedom == f64::INFINITY {
+            "separate errors, normal"
+        } else {
+            "separate errors, Student t over training runs"
+        };
+        found.method = Some(method.to_string());
+        found.say("not paired: the units of the two models do not match, so the interval may be too wide");
+    }
+
+    /// Interval and p-value from an error.
+    fn conclude(&self, found: &mut Difference, error: f64, freedom: f64) {
+        let quantile = match self.quantiles.get(&found.units) {
+            Some(t) if freedom == found.units as f64 - 1.0 => Some(*t),
+            _ => t_quantile(0.5 + self.level / 2.0, freedom),
+        };
+        let reach = quantile.map(|t| t * error);
+        found.interval = reach.map(|reach| [found.value - reach, found.value + reach]);
+        found.p = (error > 0.0).then(|| t_two_sided(found.value / error, freedom));
+        found.standard_error = Some(error);
+        found.freedom = Some(freedom).filter(|freedom| freedom.is_finite());
+    }
+}
+
+/// What training adds to the error of a difference; none where no model has several runs.
+fn of_runs(training: [Option<Training>; 2]) -> Option<Training> {
+    match training {
+        [None, None] => None,
+        [Some(one), None] | [None, Some(one)] => Some(one),
+        [Some(a), Some(b)] => {
+            let (variance, freedom) = welch((a.variance, a.freedom), (b.variance, b.freedom));
+            Some(Training {
+                variance,
+                of_units: a.of_units + b.of_units,
+                freedom,
+            })
+        }
     }
 }
 
@@ -194,7 +228,9 @@ pub fn adjust(results: &mut Results) {
             let is_a_better = (d.value > 0.0) == (d.better == Better::Higher);
             let better = if is_a_better { &d.a } else { &d.b };
             if results.has_collapsed(better) {
-                d.say(&format!("{better} has collapsed, so it wins nothing"));
+                let runs = d.runs[usize::from(!is_a_better)];
+                let what = if runs > 1 { "a collapsed run" } else { "collapsed" };
+                d.say(&format!("{better} has {what}, so it wins nothing"));
             } else {
                 d.winner = Some(better.clone());
             }
@@ -446,21 +482,12 @@ mod tests {
 
     fn apart(value: f64, p: f64) -> Difference {
         Difference {
-            metric: "m".into(),
-            a: "a".to_string(),
-            b: "b".to_string(),
-            value,
-            interval: None,
-            level: 0.95,
             p: Some(p),
             p_adjusted: Some(p),
-            better: Better::Higher,
             is_paired: true,
-            unit: None,
             units: 10,
-            method: None,
-            note: None,
             winner: Some("b".to_string()),
+            ..Difference::new("m", ["a", "b"], value, Better::Higher, 0.95)
         }
     }
 

@@ -2,7 +2,11 @@
 //! How sure a number is: confidence intervals, rank correlation, and models against each other.
 
 pub(crate) mod compare;
+pub(crate) mod equivalence;
 pub(crate) mod interval;
 pub(crate) mod rank_correlation;
+pub(crate) mod replicates;
 
 pub use compare::{adjust, compare, keep_best};
+pub use equivalence::{Margin, test_equivalence};
+pub use replicates::{Recipe, pool};

@@ -18,6 +18,7 @@ from typing import Any
 from . import _functions, _others, retrieval
 from . import etes as _etes
 from ._evaluate import compare, encode, evaluate, robustness
+from ._replicates import Replicates
 from ._repscope import DataError, InputError, InternalError, __version__
 from ._results import Figure, Results, Verdict, load
 from ._scores import Score, Scores, Undefined
@@ -29,6 +30,7 @@ __all__ = [
     "InputError",
     "InternalError",
     "Monitor",
+    "Replicates",
     "Results",
     "Score",
     "Scores",

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+import math
 import os
-import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from ._arrays import to_numpy
 from ._call import Call, models_of
 from ._encoders import Encoder, is_encoder
+from ._replicates import Replicates
 from ._results import Results
 from ._signatures import put_options, with_options
 from ._types import ArrayLike, Model, PathLike
@@ -21,9 +22,9 @@ from ._types import ArrayLike, Model, PathLike
 BATCH = 256
 
 
-@with_options("evaluate")
+@with_options("evaluate", without=("replicates",))
 def evaluate(
-    models: Mapping[str, Model] | Model,
+    models: Mapping[str, Model | Replicates] | Model,
     states: ArrayLike | None = None,
     next_states: ArrayLike | None = None,
     labels: ArrayLike | None = None,
@@ -44,7 +45,8 @@ def evaluate(
     models : mapping, array, path or callable
         ``{name: model}``, or one model. A model is an array of embeddings, a path (embeddings or a supported
         encoder), or any callable ``encode(batch) -> embeddings``, which is run on ``states`` and ``next_states``; a
-        torch module is run in evaluation mode without gradients.
+        torch module is run in evaluation mode without gradients. Training runs of one recipe are
+        ``Replicates([Z1, Z2, Z3])``.
     states, next_states : array or path, optional
         The inputs of the models, one sample per row, and the successor of each.
     labels, episodes : array or path, optional
@@ -60,17 +62,15 @@ def evaluate(
         Number of rows per batch for callables.
     """
     call = Call("evaluate")
-    with tempfile.TemporaryDirectory(prefix="repscope-") as folder:
-        named = models_of(models)
-        _inputs(call, named, states, next_states, labels, episodes, views, batch_size, progress)
-        call.option("performance", performance_table(performance, folder)).option("analyses", settings)
-        put_options(evaluate, "evaluate", call, options)
-        return Results(call.run(threads=threads, progress=progress))
+    _inputs(call, models_of(models), states, next_states, labels, episodes, views, batch_size, progress)
+    call.option("performance", performance_of(performance)).option("analyses", settings)
+    put_options(evaluate, "evaluate", call, options)
+    return Results(call.run(threads=threads, progress=progress))
 
 
-@with_options("compare")
+@with_options("compare", without=("replicates",))
 def compare(
-    models: Mapping[str, Model],
+    models: Mapping[str, Model | Replicates],
     states: ArrayLike | None = None,
     next_states: ArrayLike | None = None,
     labels: ArrayLike | None = None,
@@ -84,8 +84,9 @@ def compare(
 ) -> Results:
     """Compare models by paired differences over rows.
 
-    Takes the parameters of :func:`evaluate`, at least two models, and ``reference``, the model that the others are
-    compared with. ``.differences`` of the result lists every difference with interval and adjusted p-value.
+    Takes the parameters of :func:`evaluate`, at least two models, ``reference``, the model that the others are compared
+    with, and ``equivalent``, the margin within which models count as the same. ``.differences`` of the result lists every
+    difference with interval, adjusted p-value and effect size.
     """
     call = Call("compare")
     _inputs(call, models_of(models), states, next_states, labels, episodes, views, batch_size, progress)
@@ -93,7 +94,7 @@ def compare(
     return Results(call.run(threads=threads, progress=progress))
 
 
-@with_options("robustness", without=("model", "clean", "noisy"))
+@with_options("robustness", without=("model", "replicates", "clean", "noisy"))
 def robustness(
     encoders: Mapping[str, Callable[[Any], Any] | PathLike] | Callable[[Any], Any] | PathLike,
     states: ArrayLike,
@@ -120,7 +121,8 @@ def robustness(
     """
     call = Call("robustness")
     named = models_of(encoders)
-    for name, encoder in named.items():
+    runs = [(name, run) for name, model in named.items() for run in _runs(model)]
+    for name, encoder in runs:
         if not is_encoder(encoder) and not isinstance(encoder, (str, os.PathLike)):
             raise TypeError(
                 f"`{name}` is of type {type(encoder).__name__}; noise goes into what an encoder sees: give a callable "
@@ -173,12 +175,22 @@ def _inputs(
     call.option("batch_size", int(batch_size))
     call.lent("states", states).lent("next_states", next_states).lent("labels", labels).lent("episodes", episodes)
     for name, model in models.items():
-        source, following = _model(call, name, model, states, next_states, int(batch_size), progress)
-        call.add("models", name, source, following)
+        is_recipe = isinstance(model, Replicates)
+        for number, run in enumerate(_runs(model), 1):
+            own = f"{name}/{number}" if is_recipe else name
+            source, following = _model(call, own, run, states, next_states, int(batch_size), progress)
+            call.add("replicates" if is_recipe else "models", name, source, following)
     if views is not None:
         named = views if isinstance(views, Mapping) else dict.fromkeys(list(models)[:1], views)
         for name, view in named.items():
-            call.add("views", name, call.array(f"view of {name}", view))
+            for number, own in enumerate(_runs(view), 1):
+                run = f"{name}/{number}" if isinstance(view, Replicates) else name
+                call.add("views", run, call.array(f"view of {run}", own))
+
+
+def _runs(model: Any) -> list[Any]:
+    """The training runs of a recipe, or the one model."""
+    return model.runs if isinstance(model, Replicates) else [model]
 
 
 def _model(
@@ -209,17 +221,11 @@ def _are_numbers(states: Any) -> bool:
     return not isinstance(array, list) and array.dtype.kind in "fiub"
 
 
-def performance_table(performance: Any, folder: str) -> str | None:
-    """Writes a table of models and numbers to a file; returns its path."""
+def performance_of(performance: Any) -> dict[str, float | None] | str | None:
+    """Performance as numbers by model, or as the path of a table. NaN is no number."""
     if performance is None or isinstance(performance, (str, os.PathLike)):
         return performance if performance is None else os.fspath(performance)
     if not isinstance(performance, Mapping):
         raise TypeError("performance must be a mapping {model: number}, or the path of a table")
-    path = os.path.join(folder, "performance.csv")
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        import csv
-
-        writer = csv.writer(file)
-        writer.writerow(["model", "performance"])
-        writer.writerows((name, float(value)) for name, value in performance.items())
-    return path
+    numbers = {str(name): float(value) for name, value in performance.items()}
+    return {name: None if math.isnan(value) else value for name, value in numbers.items()}

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,7 +10,7 @@ import numpy as np
 
 from ._arrays import lend, rows_of
 from ._call import Call, models_of
-from ._evaluate import performance_table
+from ._evaluate import performance_of
 from ._functions import SHARED, function, run, shared
 from ._results import Results
 from ._scores import Score, Scores, Undefined
@@ -157,17 +155,14 @@ def _predictions(metric: Mapping[str, Any]) -> Callable[..., Any]:
     identity = metric["id"]
 
     def compute(given: Mapping[str, Any]) -> Scores:
-        with tempfile.TemporaryDirectory(prefix="repscope-") as folder:
-            sets = {"labels": given["labels"], "baseline": given["baseline"], **(given["perturbed"] or {})}
-            for name, heads in sets.items():
-                if not isinstance(heads, Mapping):
-                    heads = {"class": heads}
-                os.mkdir(os.path.join(folder, name))
-                for head, values in heads.items():
-                    array, dtype = lend(values, f"{name} of {head}")
-                    array = np.asarray(array) if dtype in ("str", "object") else array
-                    np.save(os.path.join(folder, name, f"{head}.npy"), array, allow_pickle=False)
-            results = run(Call("perturb").option("predictions", folder).option("name", "model"), given, [identity])
+        call = Call("perturb").option("name", "model")
+        sets = {"labels": given["labels"], "baseline": given["baseline"], **(given["perturbed"] or {})}
+        for name, heads in sets.items():
+            if not isinstance(heads, Mapping):
+                heads = {"class": heads}
+            for head, values in heads.items():
+                call.add("predictions", f"{name}/{head}", call.array(f"{name}/{head}", values))
+        results = run(call, given, [identity])
         own = {s.metric.removeprefix(identity + "."): s for s in results.scores if s.metric.startswith(identity + ".")}
         return Scores(own, results.warnings)
 
@@ -192,18 +187,17 @@ def _pools(metric: Mapping[str, Any]) -> Callable[..., Any]:
         Parameter("models", "Mapping[str, ArrayLike]", REQUIRED, "The embeddings of at least four models."),
         Parameter("performance", "Mapping[str, float] | PathLike", REQUIRED, "How well each model does elsewhere."),
     ]
-    own = {name: option for name, option in options("clid").items() if name not in ("model", "performance", *SHARED)}
+    own = {name: option for name, option in options("clid").items() if name not in ("model", "replicates", "performance", *SHARED)}
 
     def compute(given: Mapping[str, Any]) -> Results:
-        with tempfile.TemporaryDirectory(prefix="repscope-") as folder:
-            call = Call("clid")
-            for name, embeddings in models_of(given["models"]).items():
-                call.add("models", name, call.array(name, embeddings))
-            call.option("performance", performance_table(given["performance"], folder))
-            for name, option in own.items():
-                put_option(call, option, given[name])
-            # Performance is related to the scores of all other metrics.
-            return run(call, given)
+        call = Call("clid")
+        for name, embeddings in models_of(given["models"]).items():
+            call.add("models", name, call.array(name, embeddings))
+        call.option("performance", performance_of(given["performance"]))
+        for name, option in own.items():
+            put_option(call, option, given[name])
+        # Performance is related to the scores of all other metrics.
+        return run(call, given)
 
     named = [parameter(option) for option in own.values()] + shared(metric, *SHARED)
     return function(metric, first, named, "Results", compute)

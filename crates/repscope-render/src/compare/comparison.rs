@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! What a table of differences says, before it is set in any format.
 
-use super::probability::marks;
+use super::probability::{marks, marks_of_same};
+use crate::numbers::number;
 use crate::scores::{LEAD, distinct, grouped, is_between, less, name_metrics, scores};
 use crate::table::Cell;
 use crate::text::{columns, join, printable};
+use crate::training::caution;
 use repscope_core::{Better, Difference, MetricId, Results};
 
 /// Longer names of models are replaced by a letter or a number above a column.
@@ -41,6 +43,14 @@ pub(super) struct Line<'a> {
     pub(super) cell: Cell,
     pub(super) verdict: Verdict,
     pub(super) of: &'a Difference,
+    is_turned: bool,
+}
+
+impl Line<'_> {
+    /// −1 where the stored difference was taken the other way round.
+    pub(super) fn sign(&self) -> f64 {
+        if self.is_turned { -1.0 } else { 1.0 }
+    }
 }
 
 /// Whether a model is better than the reference.
@@ -142,11 +152,15 @@ fn line<'a>(model: &str, reference: &str, of_metric: &[&'a Difference]) -> Optio
     };
     Some(Line {
         cell: Cell {
-            marks: marks(of.p_adjusted),
+            marks: match of.equivalent.is_some_and(|own| own.holds) {
+                true => marks_of_same(marks(of.p_adjusted)),
+                false => marks(of.p_adjusted),
+            },
             ..Cell::with_interval(value, interval)
         },
         verdict,
         of,
+        is_turned: of.a != model,
     })
 }
 
@@ -163,9 +177,14 @@ fn words(results: &Results, undefined: &[(String, String)]) -> Words {
         .iter()
         .map(|(who, reason)| format!("No difference in {who}: {reason}"));
     let remarks = notes(results, &metrics).into_iter().chain(undefined);
-    let method = [paired(results), corrected(results)]
-        .into_iter()
-        .filter(|sentence| !sentence.is_empty());
+    let method = [
+        paired(results),
+        corrected(results),
+        equivalence(results),
+        caution(results),
+    ]
+    .into_iter()
+    .filter(|sentence| !sentence.is_empty());
     Words {
         method: method.map(|sentence| printable(&sentence)).collect(),
         remarks: remarks.map(|remark| printable(&remark)).collect(),
@@ -199,6 +218,27 @@ fn corrected(results: &Results) -> String {
     format!(
         "p-values are two-sided ({}); adjusted p-values are Holm's, over all comparisons of the run in scores with a direction",
         methods.join("; ")
+    )
+}
+
+/// How equivalence was tested.
+fn equivalence(results: &Results) -> String {
+    let tested: Vec<f64> = results
+        .differences
+        .iter()
+        .filter_map(|d| Some(d.equivalent?.within))
+        .collect();
+    if tested.is_empty() {
+        return String::new();
+    }
+    let margins = distinct(tested.iter().map(|&within| number(within)));
+    let margin = match &margins[..] {
+        [one] => one.clone(),
+        _ => "their margins".to_string(),
+    };
+    format!(
+        "≈ the same within {margin}: two one-sided tests, p-values adjusted by Holm's method over all {} of them",
+        tested.len()
     )
 }
 

@@ -7,13 +7,13 @@
 mod comparison;
 pub(crate) mod probability;
 
-use crate::numbers::percent;
+use crate::numbers::{number, percent};
 use crate::table::{Cell, Column, Document, Emphasis, NONE, Row, Table};
 use crate::text::printable;
 use crate::{Color, Format};
 use comparison::{Comparison, Verdict};
-use probability::{LEGEND, limit, probability};
-use repscope_core::Results;
+use probability::{LEGEND, limit, p_value as p_of, probability};
+use repscope_core::{Equivalence, Results};
 
 #[cfg(test)]
 mod tests;
@@ -59,10 +59,17 @@ fn two(comparison: &Comparison, other: usize) -> Table {
         of_model(&a),
         of_model(&b),
         Column::number("difference").with_interval(format!("{} interval", percent(comparison.level))),
-        Column::number("p").spare(0),
+        Column::number("p").spare(1),
         Column::number("adjusted p"),
-        Column::number("better").spare(1),
+        Column::number("better").spare(2),
     ];
+    let lines = || comparison.rows.iter().flat_map(|row| &row.lines).flatten();
+    let has_effect_size = lines().any(|line| line.of.effect_size.is_some());
+    let has_margin = lines().any(|line| line.of.equivalent.is_some());
+    table
+        .columns
+        .extend(has_effect_size.then(|| Column::number("effect size").spare(0)));
+    table.columns.extend(has_margin.then(|| Column::number("the same")));
     table.rows = rows(comparison, |row| {
         let line = row.lines[0].as_ref();
         let verdict = line.map(|l| l.verdict);
@@ -70,7 +77,7 @@ fn two(comparison: &Comparison, other: usize) -> Table {
             let value = row.values[model].clone();
             value.emphasized(Emphasis::Winner, verdict == Some(wins))
         };
-        vec![
+        let mut cells = vec![
             value(other, Verdict::Better),
             value(reference, Verdict::Worse),
             line.map(|l| l.cell.clone()).unwrap_or_default(),
@@ -82,7 +89,11 @@ fn two(comparison: &Comparison, other: usize) -> Table {
                 Some(Verdict::Open) => NONE,
                 _ => "",
             }),
-        ]
+        ];
+        let size = line.and_then(|l| Some(l.of.effect_size? * l.sign()));
+        cells.extend(has_effect_size.then(|| effect_size(size)));
+        cells.extend(has_margin.then(|| same(line.and_then(|l| l.of.equivalent))));
+        cells
     });
     table
 }
@@ -158,6 +169,19 @@ fn of_model(name: &str) -> Column {
         is_split: false,
         ..Column::model(name)
     }
+}
+
+fn effect_size(size: Option<f64>) -> Cell {
+    Cell::written(size.map_or(NONE.to_string(), |size| format!("{size:.2}")), size)
+}
+
+/// Whether two models are the same within a margin.
+pub(crate) fn same(tested: Option<Equivalence>) -> Cell {
+    Cell::text(match tested {
+        None => String::new(),
+        Some(own) if own.holds => format!("within {} ({})", number(own.within), p_of(own.p_adjusted)),
+        Some(own) => format!("not shown ({})", p_of(own.p_adjusted)),
+    })
 }
 
 fn p_value(p: Option<f64>) -> Cell {

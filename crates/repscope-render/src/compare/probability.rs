@@ -15,10 +15,28 @@ pub(super) fn marks(p_adjusted: Option<f64>) -> &'static str {
     mark.map_or("", |(_, mark)| mark)
 }
 
+/// The marks of a difference that is within its margin of equivalence.
+pub(super) fn marks_of_same(marks: &str) -> &'static str {
+    match marks {
+        "***" => "≈***",
+        "**" => "≈**",
+        "*" => "≈*",
+        _ => "≈",
+    }
+}
+
 /// The adjusted p-value up to which a model is called better, where intervals have this level.
 pub(crate) fn limit(level: f64) -> String {
     // Without what is left of 1 − 0.95 in binary.
     number(((1.0 - level) * 1e9).round() / 1e9)
+}
+
+/// `p = 0.012`, `p < 0.0001`.
+pub fn p_value(p: f64) -> String {
+    match probability(Some(p)).strip_prefix('<') {
+        Some(small) => format!("p < {small}"),
+        None => format!("p = {}", probability(Some(p))),
+    }
 }
 
 /// Smaller ones than 0.0001 differ in nothing a reader could use.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 use crate::testdata::{missing, score};
 use crate::{Color, Format, comparison, document_files};
-use repscope_core::{Better, Difference, Results};
+use repscope_core::{Better, Difference, Equivalence, Results};
 
 /// A paired difference over 60 rows; its winner is the better one where the adjusted p-value is at most 0.05.
 fn difference(metric: &str, [a, b]: [&str; 2], value: f64, half_width: f64, p: f64, better: Better) -> Difference {
@@ -11,21 +11,15 @@ fn difference(metric: &str, [a, b]: [&str; 2], value: f64, half_width: f64, p: f
     };
     let winner = if a_wins { a } else { b };
     Difference {
-        metric: metric.into(),
-        a: a.to_string(),
-        b: b.to_string(),
-        value,
         interval: Some([value - half_width, value + half_width]),
-        level: 0.95,
         p: Some(p / 4.0),
         p_adjusted: Some(p),
-        better,
         is_paired: true,
         unit: Some("rows".to_string()),
         units: 60,
         method: Some("paired over units, Student t".to_string()),
-        note: None,
         winner: Some(winner.to_string()).filter(|_| better != Better::Neither && p <= 0.05),
+        ..Difference::new(metric, [a, b], value, better, 0.95)
     }
 }
 
@@ -116,10 +110,41 @@ Differences are taken unit by unit, over 60 rows (trustworthiness@10, uniformity
 (knn_accuracy@5)
 p-values are two-sided (Student t; separate errors, normal); adjusted p-values are Holm's, over all
 comparisons of the run in scores with a direction
+Each model is one training run; another run may differ
 † not paired: the units of the two models do not match, so the interval may be too wide: two_nn
 No difference in nmi: needs labels; give --labels
 ";
     assert_eq!(table(&two(), None, 110), expected);
+}
+
+#[test]
+fn effect_sizes_and_margins_have_columns_of_their_own() {
+    let mut results = two();
+    for d in &mut results.differences {
+        d.effect_size = Some(0.1234);
+    }
+    let within = |p: f64| Equivalence {
+        within: 0.01,
+        p,
+        p_adjusted: p,
+        holds: p <= 0.05,
+    };
+    results.differences[0].equivalent = Some(within(0.9));
+    results.differences[2].equivalent = Some(within(0.003));
+    let text = table(&results, None, 150);
+    let line = |name: &str| text.lines().find(|line| line.starts_with(name)).expect("a row");
+    assert!(line("metric").ends_with("effect size               the same"), "{text}");
+    assert!(
+        line("knn").contains("-0.0030≈") && line("knn").ends_with("0.12  within 0.01 (p = 0.0030)"),
+        "{text}"
+    );
+    assert!(line("trust").ends_with("not shown (p = 0.900)"), "{text}");
+    let legend = "≈ the same within 0.01: two one-sided tests, p-values adjusted by Holm's method over all 2 of them";
+    assert!(text.contains(legend), "{text}");
+    // The other way round the effect turns, too.
+    let turned = table(&results, Some("jepa"), 150);
+    assert!(turned.contains("-0.12  within 0.01"), "{turned}");
+    assert!(!table(&results, None, 110).contains("effect size"));
 }
 
 #[test]
@@ -170,7 +195,7 @@ fn a_paper_gets_marks_and_bold_winners() {
 \begin{table}
   \centering
   \footnotesize\setlength{\tabcolsep}{3pt}
-  \caption{jepa and auto\_encoder on the same rows. $\uparrow$ higher is better. $\downarrow$ lower is better. $\cdot$ neither. \textbf{Bold}: the better model, adjusted p $\le$ 0.05. * adjusted p $\le$ 0.05, ** $\le$ 0.01, *** $\le$ 0.001; better: adjusted p $\le$ 0.05. Differences are taken unit by unit, over 60 rows (trustworthiness@10, uniformity); over 10 splits (knn\_accuracy@5). p-values are two-sided (Student t; separate errors, normal); adjusted p-values are Holm's, over all comparisons of the run in scores with a direction.}
+  \caption{jepa and auto\_encoder on the same rows. $\uparrow$ higher is better. $\downarrow$ lower is better. $\cdot$ neither. \textbf{Bold}: the better model, adjusted p $\le$ 0.05. * adjusted p $\le$ 0.05, ** $\le$ 0.01, *** $\le$ 0.001; better: adjusted p $\le$ 0.05. Differences are taken unit by unit, over 60 rows (trustworthiness@10, uniformity); over 10 splits (knn\_accuracy@5). p-values are two-sided (Student t; separate errors, normal); adjusted p-values are Holm's, over all comparisons of the run in scores with a direction. Each model is one training run; another run may differ.}
   \label{tab:compare}
   \begin{tabular}{@{}lcrrr@{}lrrrr@{}}
     \toprule
@@ -262,7 +287,7 @@ fn the_files_hold_all_pairs() {
         csv.lines().nth(2),
         Some(
             "uniformity,jepa,auto_encoder,-2.5,-1.5,-1.0,-1.11,-0.89,0.95,0.001,0.004,lower,jepa,yes,rows,60,\"paired over \
-             units, Student t\","
+             units, Student t\",,,,,1,1,,,,"
         )
     );
 }

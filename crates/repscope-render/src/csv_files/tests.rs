@@ -314,7 +314,7 @@ mod etes {
             .push(crate::testdata::missing("glim", "nmi", "needs labels"));
         let csv = file(&results, "scores.csv");
         assert!(
-            csv.contains("\nglim,etes.gap,,,,,300,lower,,no reference was given,,\n"),
+            csv.contains("\nglim,etes.gap,,,,,300,lower,,no reference was given,,,1\n"),
             "{csv}"
         );
         assert!(csv.contains("\nglim,wer,0.9312,") && !csv.contains("nmi"), "{csv}");
@@ -456,10 +456,10 @@ clip,l2,text2sensor,10,Cook,Nap,1,0.25
     #[test]
     fn scores_are_those_of_the_retrieval_with_their_identity_in_columns() {
         let expected = "\
-model,metric,labels,direction,measure,k,effective_k,value,low,high,level,n,better,chance,reason,unit,method
+model,metric,labels,direction,measure,k,effective_k,value,low,high,level,n,better,chance,reason,unit,method,runs
 clip,label_precision.text2sensor.macro(labels=l2)@100,l2,text2sensor,label_precision.macro,100,37,\
-0.5,0.25,0.75,0.95,1797,higher,0.1,,queries,Student t
-clip,mrr.text2sensor,,text2sensor,mrr,,,1.0,,,,1797,higher,,,,
+0.5,0.25,0.75,0.95,1797,higher,0.1,,queries,Student t,1
+clip,mrr.text2sensor,,text2sensor,mrr,,,1.0,,,,1797,higher,,,,,1
 ";
         let files = document_files("retrieval", &results());
         assert_eq!(files[0], ("retrieval/scores.csv".to_string(), expected.to_string()));
@@ -482,13 +482,13 @@ mod long {
         let lines: Vec<&str> = csv.lines().collect();
         assert_eq!(
             lines[0],
-            "model,metric,value,low,high,level,n,better,chance,reason,unit,method"
+            "model,metric,value,low,high,level,n,better,chance,reason,unit,method,runs"
         );
         assert_eq!(
             lines[1],
-            "jepa,smoothness.slope,0.00011531,0.00011312,0.00011749,0.95,36000,lower,,,episodes,jackknife"
+            "jepa,smoothness.slope,0.00011531,0.00011312,0.00011749,0.95,36000,lower,,,episodes,jackknife,1"
         );
-        assert_eq!(lines[8], "jepa,nmi,,,,,1797,higher,,needs labels; give --labels,,");
+        assert_eq!(lines[8], "jepa,nmi,,,,,1797,higher,,needs labels; give --labels,,,1");
     }
 
     #[test]
@@ -505,6 +505,6 @@ mod long {
             80,
             Color::No,
         );
-        assert_eq!(csv.lines().nth(1), Some(r#""a, ""b""",r,1.0,,,,3,higher,,,,"#));
+        assert_eq!(csv.lines().nth(1), Some(r#""a, ""b""",r,1.0,,,,3,higher,,,,,1"#));
     }
 }

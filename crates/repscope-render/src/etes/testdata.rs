@@ -278,25 +278,20 @@ fn samples(model: &str) -> SampleTable {
 
 /// The first system less the second.
 pub(crate) fn difference(metric: &str, value: f64, reach: f64, p: f64, winner: Option<&str>) -> Difference {
+    let better = if metric == "etes.auc" {
+        Better::Higher
+    } else {
+        Better::Lower
+    };
     Difference {
-        metric: metric.into(),
-        a: GLIM.name.to_string(),
-        b: NUCLEUS.name.to_string(),
-        value,
         interval: Some([value - reach, value + reach]),
-        level: 0.95,
         p: Some(p / 2.0),
         p_adjusted: Some(p),
-        better: if metric == "etes.auc" {
-            Better::Higher
-        } else {
-            Better::Lower
-        },
         is_paired: true,
         unit: Some("samples".to_string()),
         units: SAMPLES,
         method: Some("paired over units, random signs".to_string()),
-        note: None,
         winner: winner.map(str::to_string),
+        ..Difference::new(metric, [GLIM.name, NUCLEUS.name], value, better, 0.95)
     }
 }

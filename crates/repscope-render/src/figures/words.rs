@@ -262,21 +262,14 @@ mod tests {
         };
         assert_eq!(bold(&results), [""; 0]);
         results.differences = vec![Difference {
-            metric: "nmi".into(),
-            a: "a".to_string(),
-            b: "b".to_string(),
-            value: -0.05,
             interval: Some([-0.07, -0.03]),
-            level: 0.95,
             p: Some(0.001),
             p_adjusted: Some(0.001),
-            better: Better::Higher,
             is_paired: true,
             unit: Some("rows".to_string()),
             units: 100,
-            method: None,
-            note: None,
             winner: Some("b".to_string()),
+            ..Difference::new("nmi", ["a", "b"], -0.05, Better::Higher, 0.95)
         }];
         assert_eq!(bold(&results), ["0.550 [0.500, 0.600]"]);
     }

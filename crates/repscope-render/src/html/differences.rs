@@ -3,6 +3,7 @@
 
 use super::Models;
 use crate::compare::probability::probability;
+use crate::compare::same;
 use crate::numbers::percent;
 use crate::scores::grouped;
 use crate::table::html::render;
@@ -27,12 +28,20 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
         Column::text("model A"),
         Column::text("model B"),
         Column::number("A − B").mixed(),
+        Column::number("effect size"),
         Column::number("p"),
         Column::number("adjusted p"),
         Column::text("better"),
         Column::text("how").quiet(),
     ];
     table.rows = listed.iter().map(|d| row(d)).collect();
+    if listed.iter().any(|d| d.equivalent.is_some()) {
+        let at = table.columns.len() - 1;
+        table.columns.insert(at, Column::text("the same"));
+        for (row, d) in table.rows.iter_mut().zip(&listed) {
+            row.cells.insert(at, same(d.equivalent));
+        }
+    }
     table.remarks = notes(&listed);
     let left_out = match differences.len() - listed.len() {
         0 => String::new(),
@@ -51,7 +60,8 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
     };
     format!(
         "<p>Two models on the same samples, with {} intervals of the difference. The p-values are adjusted for all {} \
-         comparisons in scores with a direction by Holm’s method; a model is called better only by its adjusted p-value.</p>\n{all}",
+         comparisons in scores with a direction by Holm’s method; a model is called better only by its adjusted p-value. The effect \
+         size is the difference in standard deviations of the differences of single units.</p>\n{all}",
         percent(first.level),
         differences.iter().filter(|d| d.p_adjusted.is_some()).count(),
     )
@@ -74,6 +84,10 @@ fn row(d: &Difference) -> Row {
             Cell::model(&d.a),
             Cell::model(&d.b),
             Cell::with_interval(d.value, d.interval),
+            Cell::written(
+                d.effect_size.map_or(NONE.to_string(), |size| format!("{size:.2}")),
+                d.effect_size,
+            ),
             Cell::written(probability(d.p), d.p),
             Cell::written(probability(d.p_adjusted), d.p_adjusted),
             better,

@@ -10,6 +10,7 @@ use crate::numbers::percent;
 use crate::scores::{by_model, distinct, grouped, scores_with};
 use crate::table::html::{described, render};
 use crate::table::{DIRECTIONS, Table};
+use crate::training::caution;
 use crate::verdict::{Answer, Verdict};
 use repscope_core::{Analysis, Better, Results, Score};
 
@@ -30,7 +31,10 @@ pub(super) fn verdict(results: &Results, only: Option<Analysis>) -> String {
     let items: String = problems.iter().map(problem).chain(answers.iter().map(answer)).collect();
     match items.as_str() {
         "" => items,
-        _ => format!("<ul class=\"verdict\">\n{items}</ul>\n"),
+        _ => format!(
+            "<ul class=\"verdict\">\n{items}</ul>\n<p class=\"quiet\">{}.</p>\n",
+            escape(&caution(results))
+        ),
     }
 }
 

@@ -207,21 +207,15 @@ fn score(model: &str, value: f64) -> Score {
 
 fn difference(a: &str, b: &str, winner: Option<&str>) -> Difference {
     Difference {
-        metric: "trustworthiness@10".into(),
-        a: a.to_string(),
-        b: b.to_string(),
-        value: 0.1,
         interval: Some([0.05, 0.15]),
-        level: 0.95,
         p: Some(1e-9),
         p_adjusted: Some(0.004),
-        better: Better::Higher,
         is_paired: true,
         unit: Some("rows".to_string()),
         units: 50,
         method: Some("paired over units, Student t".to_string()),
-        note: None,
         winner: winner.map(str::to_string),
+        ..Difference::new("trustworthiness@10", [a, b], 0.1, Better::Higher, 0.95)
     }
 }
 

@@ -14,7 +14,7 @@ use super::{Analysis, Origin, declare, different_shapes};
 use crate::evaluation::plan::{Extra, Planned};
 use crate::inputs::{Inputs, Role};
 use crate::options::{Data, Groups, MOST_SPLITS, Models, SeenOption, Settings, choice, default_options, word, words};
-use crate::performance_file;
+use crate::performance_file::{self, PerformanceSource};
 use crate::reader::Sources;
 use crate::session::Session;
 use crate::source::{Named, Source, bind};
@@ -89,7 +89,7 @@ pub struct Clid {
     /// Downstream performance of each model: a table with a column of models and one of numbers (FILE#COLUMN selects it).
     /// Fits the weights of CL and ID, and shows which score predicts the numbers
     #[arg(long, value_name = "FILE")]
-    pub performance: Option<Source>,
+    pub performance: Option<PerformanceSource>,
     /// Preset for all steps; the options below change single ones
     #[arg(
         long,
@@ -297,10 +297,10 @@ impl Analysis for Clid {
 
     /// A default that does not fit the data leaves a score undefined; an explicit wish is refused.
     fn prepare(&self, data: &Data, inputs: &Inputs, sources: &mut Sources, _session: &Session) -> Result<Extra> {
-        self.refuse_misfits(&inputs.studies)?;
+        self.refuse_misfits(&inputs.shown_studies())?;
         let mut extra = Extra::Nothing;
         if let Some(file) = &self.performance {
-            let (performance, record) = performance_file::read(file, &inputs.models)?;
+            let (performance, record) = performance_file::read(file, &inputs.shown_models())?;
             sources.records.push(record);
             let (_, of_performance) = metrics(!data.views.is_empty(), true);
             sources
@@ -323,7 +323,7 @@ impl Analysis for Clid {
         if let Extra::Performance(performance, metrics) = &planned.extra {
             relate(results, metrics, performance, &planned.spec)?;
         }
-        results.breakdowns.extend(inputs.studies.iter().map(shape));
+        results.breakdowns.extend(inputs.shown_studies().iter().map(shape));
         Ok(())
     }
 }

@@ -32,13 +32,14 @@ use crate::source::Bind;
 
 pub use repscope_core::Analysis as Kind;
 
+pub use crate::performance_file::PerformanceSource;
 pub(crate) use clid::{CLUSTERS as MCR2_CLUSTERS, metrics as clid_metrics};
 pub use clid::{Clid, Preset, YesNo};
 pub use etes::{Etes, EtesFiles};
 pub use geometry::Geometry;
 pub use manifold::Manifold;
 pub use neighborhood::Neighborhood;
-pub use perturb::{Perturb, PerturbGenerate};
+pub use perturb::{Perturb, PerturbGenerate, Predictions};
 pub use rankme::Rankme;
 pub(crate) use rankme::metrics as rankme_metrics;
 pub use retrieval::Retrieval;

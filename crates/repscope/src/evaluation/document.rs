@@ -14,7 +14,16 @@ use crate::report::resolved;
 use crate::search::distinct;
 
 /// Options about files, which all analyses share.
-const ROLES: [&str; 7] = ["states", "next_states", "labels", "episodes", "models", "pool", "ids"];
+const ROLES: [&str; 8] = [
+    "states",
+    "next_states",
+    "labels",
+    "episodes",
+    "models",
+    "replicates",
+    "pool",
+    "ids",
+];
 
 /// What the document of a run says of an analysis that was asked for and has no results.
 const NOT_COMPUTED: &str = "not_computed";

@@ -16,6 +16,7 @@ use crate::analysis::{self, Analysis, Declared, Origin};
 use crate::gate::GateOptions;
 use crate::options::layers::{self, Layer};
 use crate::options::{Data, Outputs, Settings, default_options};
+use crate::performance_file::PerformanceSource;
 use crate::source::{Bind, Named, Source};
 use crate::study_file;
 
@@ -48,7 +49,7 @@ pub struct Evaluate {
     pub preset: Option<String>,
     /// Downstream performance of each model, for `clid`: a table with a column of models and one of numbers
     #[arg(long, value_name = "FILE", help_heading = "Analyses")]
-    pub performance: Option<Source>,
+    pub performance: Option<PerformanceSource>,
     /// Any other option of an analysis: --set geometry.splits=20
     #[arg(long, num_args = 1.., value_name = "ANALYSIS.OPTION=VALUE", help_heading = "Analyses")]
     pub set: Vec<String>,
@@ -163,7 +164,7 @@ impl Evaluate {
             bail!("{first} and {second} are two study files; give one");
         }
         let mut models: Vec<Named> = models.into_iter().map(|text| Named::from(text.as_str())).collect();
-        let has_models = !models.is_empty() || is_typed("models");
+        let has_models = !models.is_empty() || is_typed("models") || is_typed("replicates");
         let study = files.first().map(PathBuf::from);
         let mut all = match &study {
             None => self.clone(),
@@ -172,6 +173,7 @@ impl Evaluate {
                 if has_models {
                     // Second views belong to the models beside them.
                     file.own.remove("models");
+                    file.own.remove("replicates");
                     file.own.remove("views");
                 }
                 let folder = path.parent().unwrap_or(Path::new(""));
@@ -208,8 +210,8 @@ impl Evaluate {
         typed.extend(self.choice.knn_k.map(|k| (Kind::Geometry, "k", k.into())));
         typed.extend(self.clusters.map(|count| (Kind::Geometry, "clusters", count.into())));
         typed.extend(self.preset.clone().map(|preset| (Kind::Clid, "preset", preset.into())));
-        let performance = self.performance.as_ref().map(ToString::to_string);
-        typed.extend(performance.map(|file| (Kind::Clid, "performance", file.into())));
+        let performance = self.performance.as_ref();
+        typed.extend(performance.map(|own| (Kind::Clid, "performance", serde_json::json!(own))));
         if let Some(sample) = self.choice.sample {
             let sampled = [Kind::Neighborhood, Kind::Manifold, Kind::Geometry];
             typed.extend(sampled.map(|kind| (kind, "sample", sample.into())));
@@ -281,7 +283,7 @@ impl Evaluate {
                 None => format!("it needs a study file with a table [{name}]"),
             });
         }
-        if self.data.models.is_empty() && names_own_data() {
+        if self.data.has_no_model() && names_own_data() {
             return Some("it needs a model ([models] or `model`)".to_string());
         }
         if reads_states && self.data.states.is_none() {
@@ -307,6 +309,7 @@ impl Data {
             labels: pick(is_typed("labels"), self.labels, lower.labels),
             views: pick(is_typed("views"), self.views, lower.views),
             models: pick(is_typed("models"), self.models, lower.models),
+            replicates: pick(is_typed("replicates"), self.replicates, lower.replicates),
             ids: pick(is_typed("ids"), self.ids, lower.ids),
             ..lower
         }

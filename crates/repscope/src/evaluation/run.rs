@@ -19,7 +19,7 @@ use crate::error::message;
 use crate::gate::{Gates, Verdict};
 use crate::options::Outputs;
 use crate::pictures;
-use crate::report::{Report, counted, resolved};
+use crate::report::{Report, resolved};
 use crate::session::Session;
 
 /// Up to this many models the differences of all pairs are kept; of more, those with the best model in each score.
@@ -112,7 +112,7 @@ pub fn evaluate(
     }
     let left_out = plan.left_out.iter().map(|(kind, _)| *kind).collect();
     let summary = run.summary(left_out, plan.unwanted);
-    let mut report = run.together(&plan.inputs.studies, document, &options.choice)?;
+    let mut report = run.together(&plan.inputs.shown_studies(), document, &options.choice)?;
     report.document.command_line = command_line::of_evaluation(options);
     report.document.pictures = pictures::of_worst(&report.results, &plan.inputs);
     Ok(Evaluation {
@@ -253,7 +253,7 @@ fn announcement(plan: &Plan) -> String {
     let names: Vec<&str> = plan.running.iter().map(|planned| planned.kind().name()).collect();
     let mut lines = vec![format!("running {}", names.join(", "))];
     if !plan.inputs.studies.is_empty() {
-        let models = counted(plan.inputs.studies.len(), "model");
+        let models = plan.inputs.count_models();
         lines[0] += &format!(" on {models} of {} rows", plan.inputs.rows());
     }
     for (kind, reason) in &plan.left_out {

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use anyhow::{Result, anyhow};
 use repscope_core::run::Progress;
-use repscope_core::{Results, Spec, evaluate};
+use repscope_core::{Results, Spec, evaluate, pool};
 
 use super::plan::{Planned, in_order};
 use crate::inputs::Inputs;
@@ -95,7 +95,11 @@ fn complete(planned: &Planned, mut results: Results, inputs: &Inputs, session: &
     }
     let declared = planned.request.declared();
     let mut part = match declared.data {
-        crate::analysis::Origin::Study => results.pick(&planned.metrics, declared.classes),
+        crate::analysis::Origin::Study => {
+            let mut picked = results.pick(&planned.metrics, declared.classes);
+            pool(&mut picked, &inputs.recipes, planned.spec.level);
+            picked
+        }
         _ => results,
     };
     planned.request.complete(&mut part, planned, inputs)?;

@@ -41,6 +41,11 @@ pub struct Data {
     /// files or a pattern such as 'runs/*.npy'
     #[arg(long = "model", num_args = 1.., value_name = "NAME=PATH", help_heading = "Data")]
     pub models: Vec<Named>,
+    /// Training runs of one recipe: NAME=PATTERN, such as jepa='runs/jepa-*.npy' (a pattern, a folder, or files separated by
+    /// commas). Its scores are means over the runs, and intervals and comparisons speak about the recipe. Repeat for more
+    /// recipes
+    #[arg(long, num_args = 1.., value_name = "NAME=PATTERN", help_heading = "Data")]
+    pub replicates: Vec<Named>,
     /// Pooling of embeddings of shape (N, T, D) to one row per sample
     #[arg(long, value_parser = words::<Pool>(POOLS), default_value = "last", help_heading = "Data")]
     pub pool: Pool,
@@ -61,8 +66,13 @@ pub struct Models {
     /// A model: NAME=PATH, or PATH (the file stem is the name). PATH holds its embeddings, or is an encoder (.onnx, weights
     /// of a known network, a text model folder) that is run on --states. Repeat for more models, or pass a folder of .npy
     /// files or a pattern such as 'runs/*.npy': a model per file
-    #[arg(long = "model", required = true, num_args = 1.., value_name = "NAME=PATH")]
+    #[arg(long = "model", required_unless_present = "replicates", num_args = 1.., value_name = "NAME=PATH")]
     pub models: Vec<Named>,
+    /// Training runs of one recipe: NAME=PATTERN, such as jepa='runs/jepa-*.npy' (a pattern, a folder, or files separated by
+    /// commas). Its scores are means over the runs, and intervals and comparisons speak about the recipe. Repeat for more
+    /// recipes
+    #[arg(long, num_args = 1.., value_name = "NAME=PATTERN")]
+    pub replicates: Vec<Named>,
     /// Pooling of embeddings of shape (N, T, D) to one row per sample
     #[arg(long, value_parser = words::<Pool>(POOLS), default_value = "last")]
     pub pool: Pool,
@@ -95,15 +105,25 @@ pub struct SeenOption {
 }
 
 default_options!(Data, Models, Groups, SeenOption);
-bind!(Data: states, next_states, episodes, labels, views, models, ids, encoder);
-bind!(Models: models, ids, encoder);
+bind!(Data: states, next_states, episodes, labels, views, models, replicates, ids, encoder);
+bind!(Models: models, replicates, ids, encoder);
 bind!(Groups: episodes);
 bind!(SeenOption: states);
 
 impl Data {
+    /// Whether no model is given.
+    pub fn has_no_model(&self) -> bool {
+        self.models.is_empty() && self.replicates.is_empty()
+    }
+
+    /// The models, and the training runs of recipes.
+    pub(crate) fn named_models(&self) -> anyhow::Result<Vec<models::Model>> {
+        models::parse(&self.models, &self.replicates, self.next_states.is_some())
+    }
+
     /// Whether a model is an encoder. A path that cannot be classified is an error of the reader.
     pub fn has_encoders(&self) -> bool {
-        let models = models::parse(&self.models, self.next_states.is_some()).unwrap_or_default();
+        let models = self.named_models().unwrap_or_default();
         let is_run = |model: &models::Model| model.encoder.is_some() || is_encoder(&model.embeddings).unwrap_or(false);
         models.iter().any(is_run)
     }
@@ -114,6 +134,7 @@ impl Models {
     pub fn data(&self) -> Data {
         Data {
             models: self.models.clone(),
+            replicates: self.replicates.clone(),
             pool: self.pool,
             ids: self.ids.clone(),
             encoder: self.encoder.clone(),

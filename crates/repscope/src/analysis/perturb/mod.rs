@@ -38,7 +38,8 @@ use crate::source::{Source, bind};
 use classify::Classifier;
 use kept::{Kept, Predicted};
 use pictures::{InFiles, Picked, masked, refuse_color};
-use stored::{BASELINE, mean_shares};
+pub use stored::Predictions;
+use stored::{BASELINE, Shelf, mean_shares};
 use tree::Tree;
 
 pub use files::Checks;
@@ -104,7 +105,7 @@ pub struct Perturb {
     pub perturbation_dir: Option<PathBuf>,
     /// Stored labels and predictions, instead of a model
     #[arg(long, value_name = "DIR", required_unless_present = "checkpoint")]
-    pub predictions: Option<PathBuf>,
+    pub predictions: Option<Predictions>,
     /// Which images: `test` (a tenth of every class, stratified over all heads, from the seed), `all`, or a file
     /// with one path per line (.txt) or with positions in the sorted list (.npy)
     #[arg(long, value_name = "test|all|FILE", default_value = "test")]
@@ -206,7 +207,7 @@ Examples:
   repscope perturb generate --source constellation_diagrams --output perturbed_constellations";
 
 default_options!(Perturb, MaskOptions);
-bind!(Perturb: checkpoint, groups);
+bind!(Perturb: checkpoint, predictions, groups);
 declare!(Perturb {
     kind: Kind::Perturb,
     about: "What does masking parts of its images cost a classifier? (perturbation impact)",
@@ -247,7 +248,7 @@ impl Analysis for Perturb {
     fn prepare(&self, _data: &Data, _inputs: &Inputs, sources: &mut Sources, session: &Session) -> Result<Extra> {
         let expected = expected(&self.expect_baseline)?;
         let mut scored = match &self.predictions {
-            Some(folder) => from_predictions(folder, self)?,
+            Some(predictions) => from_predictions(predictions, self)?,
             None => from_model(self, session)?,
         };
         let maskings = self.masks.maskings(self.settings.seed);
@@ -293,25 +294,25 @@ fn expected(texts: &[String]) -> Result<Vec<(String, f64)>> {
     texts.iter().map(parse).collect()
 }
 
-fn from_predictions(folder: &Path, options: &Perturb) -> Result<Scored> {
-    if !folder.is_dir() {
-        bail!("{}: there is no such folder of predictions", folder.display());
-    }
+fn from_predictions(predictions: &Predictions, options: &Perturb) -> Result<Scored> {
+    let shelf = Shelf::open(predictions)?;
     let mut reader = Reader::new(&[]);
     let groups = options
         .groups
         .as_ref()
         .map(|source| groups::stored(source, &mut reader))
         .transpose()?;
-    let (data, suffix) = stored::read(folder, &options.classes, groups, &mut reader)?;
+    let (data, suffix) = stored::read(&shelf, &options.classes, groups, &mut reader)?;
     if data.sets.is_empty() {
         reader.warnings.push(format!(
-            "{} holds no perturbation, so there are accuracies only; add folders such as top1",
-            folder.display()
+            "{shelf} holds no perturbation, so there are accuracies only; add folders such as top1"
         ));
     }
-    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
-    let typed = serde_json::Value::String(folder.display().to_string());
+    let name = match predictions {
+        Predictions::Folder(folder) => folder.file_name().map(|name| name.to_string_lossy().into_owned()),
+        Predictions::Arrays(_) => None,
+    };
+    let typed = serde_json::json!(predictions);
     Ok(Scored {
         model: options.name.clone().or(name).unwrap_or_else(|| "model".to_string()),
         data,

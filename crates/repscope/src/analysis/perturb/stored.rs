@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
-//! Predictions in a folder: `labels/HEAD.npy`, `baseline/HEAD.npy`, `top1/HEAD.npy` and so on. What a run with a model
+//! Predictions in a folder: `labels/HEAD.npy`, `baseline/HEAD.npy`, `top1/HEAD.npy` and so on, or under the same names in the
+//! memory of a program. What a run with a model
 //! finishes is kept in the same form, so that an interrupted one goes on, and a finished one can be scored again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use repscope_core::{Head, Labels, Perturbation, PerturbedSet};
 use repscope_io::{Array, Data, InputPath, join_rows, read_ids, read_texts};
+use serde::{Deserialize, Serialize};
 
 use super::classify::place_of_largest;
 use crate::reader::Reader;
 use crate::search::list;
-use crate::source::Place;
+use crate::source::{Bind, Named, Place, Source};
 
 pub const LABELS: &str = "labels";
 pub const BASELINE: &str = "baseline";
@@ -20,6 +22,118 @@ const CLASSES: &str = "classes";
 /// Which share of each sample was masked.
 pub const MASKED: &str = "masked.npy";
 const NOT_HEADS: [&str; 2] = ["ids", "masked"];
+
+/// What the option is given.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Predictions {
+    /// A folder.
+    Folder(PathBuf),
+    /// Arrays of a program, called `labels/HEAD`, `baseline/HEAD`, `top1/HEAD`.
+    Arrays(Vec<Named>),
+}
+
+impl From<&str> for Predictions {
+    fn from(text: &str) -> Self {
+        Predictions::Folder(text.into())
+    }
+}
+
+impl Bind for Predictions {
+    fn sources(&mut self, visit: &mut dyn FnMut(&mut Source)) {
+        match self {
+            Predictions::Folder(_) => {}
+            Predictions::Arrays(arrays) => arrays.sources(visit),
+        }
+    }
+}
+
+/// Where labels and predictions are, by part and head.
+pub enum Shelf {
+    /// `PART/HEAD.npy` in a folder.
+    Folder(PathBuf),
+    /// `PART/HEAD` and its array.
+    Arrays(Vec<(String, String, Place)>),
+}
+
+impl Shelf {
+    pub fn open(predictions: &Predictions) -> Result<Self> {
+        match predictions {
+            Predictions::Folder(folder) if !folder.is_dir() => {
+                bail!("{}: there is no such folder of predictions", folder.display())
+            }
+            Predictions::Folder(folder) => Ok(Shelf::Folder(folder.clone())),
+            Predictions::Arrays(arrays) => {
+                let one = |given: &Named| {
+                    let Some((part, head)) = given.name().and_then(|name| name.split_once('/')) else {
+                        bail!("`predictions` = {given} must have a name PART/HEAD, such as labels/class");
+                    };
+                    let place = match given {
+                        Named::Source(_, source, _) => source.place()?,
+                        Named::Text(text) => Place::File(InputPath::parse(text.split_once('=').unwrap_or_default().1)),
+                    };
+                    Ok((part.to_string(), head.to_string(), place))
+                };
+                Ok(Shelf::Arrays(arrays.iter().map(one).collect::<Result<_>>()?))
+            }
+        }
+    }
+
+    /// Labels, baseline and perturbations, by name.
+    fn parts(&self) -> Result<Vec<String>> {
+        match self {
+            Shelf::Folder(folder) => folders(folder),
+            Shelf::Arrays(arrays) => {
+                let parts: BTreeSet<&String> = arrays.iter().map(|(part, ..)| part).collect();
+                Ok(parts.into_iter().cloned().collect())
+            }
+        }
+    }
+
+    /// The heads that a part has arrays of.
+    fn heads(&self, part: &str) -> Result<Vec<String>> {
+        let mut names = match self {
+            Shelf::Folder(folder) => heads(&folder.join(part))?,
+            Shelf::Arrays(arrays) => {
+                let own = arrays.iter().filter(|(own, ..)| own == part);
+                own.map(|(_, head, _)| head.clone()).collect()
+            }
+        };
+        names.sort();
+        Ok(names)
+    }
+
+    fn place(&self, part: &str, head: &str) -> Result<Place> {
+        match self {
+            Shelf::Folder(folder) => {
+                let file = folder.join(part).join(format!("{head}.npy"));
+                Ok(Place::File(InputPath::file(file)))
+            }
+            Shelf::Arrays(arrays) => {
+                let found = arrays.iter().find(|(own, name, _)| own == part && name == head);
+                let (_, _, place) = found.with_context(|| format!("there is no {part} of the head {head}"))?;
+                Ok(place.clone())
+            }
+        }
+    }
+
+    /// A file beside the arrays, where there is one.
+    fn file(&self, part: &str, name: &str) -> Option<PathBuf> {
+        match self {
+            Shelf::Folder(folder) => Some(folder.join(part).join(name)).filter(|file| file.is_file()),
+            Shelf::Arrays(_) => None,
+        }
+    }
+}
+
+impl std::fmt::Display for Shelf {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Shelf::Folder(folder) => write!(f, "{}", folder.display()),
+            Shelf::Arrays(_) => f.write_str("predictions"),
+        }
+    }
+}
 
 /// What stands for the classes of some samples.
 enum Said {
@@ -31,31 +145,31 @@ enum Said {
     Largest(Vec<u32>, usize),
 }
 
-/// Reads a folder of predictions, and the suffix that its perturbations have.
+/// Reads predictions, and the suffix that the perturbations have.
 pub fn read(
-    folder: &Path,
+    shelf: &Shelf,
     given: &[String],
     groups: Option<Labels>,
     reader: &mut Reader,
 ) -> Result<(Perturbation, String)> {
+    let parts = shelf.parts()?;
     for part in [LABELS, BASELINE] {
-        if !folder.join(part).is_dir() {
-            let there = match &folders(folder)?[..] {
+        if !parts.iter().any(|own| own == part) {
+            let there = match &parts[..] {
                 [] => "it has no folders at all".to_string(),
                 some => format!("there are {}", list(some.iter().map(String::as_str))),
             };
-            let folder = folder.display();
-            bail!("{folder} has no folder `{part}`, which holds {part}/HEAD.npy; {there}");
+            bail!("{shelf} has no folder `{part}`, which holds {part}/HEAD.npy; {there}");
         }
     }
-    let names = heads(&folder.join(LABELS))?;
+    let names = shelf.heads(LABELS)?;
     if names.is_empty() {
-        bail!("{} holds no HEAD.npy", folder.join(LABELS).display());
+        bail!("{shelf} holds no {LABELS}/HEAD.npy");
     }
     let given = super::classes::said(given, &names)?;
     let mut sets = Vec::new();
     let mut suffix = None;
-    for part in folders(folder)? {
+    for part in parts {
         if [LABELS, BASELINE, CLASSES].contains(&part.as_str()) {
             continue;
         }
@@ -74,7 +188,7 @@ pub fn read(
             .then(a.2.total_cmp(&b.2))
     });
     for part in std::iter::once(BASELINE).chain(sets.iter().map(|(part, ..)| part.as_str())) {
-        let own = heads(&folder.join(part))?;
+        let own = shelf.heads(part)?;
         if own != names {
             bail!(
                 "{} has the heads {}, but {part} has {}; every folder needs the same",
@@ -84,7 +198,7 @@ pub fn read(
             );
         }
     }
-    let orders = orders(folder, &sets)?;
+    let orders = orders(shelf, &sets)?;
     let take = |part: &str, codes: Vec<u32>| match orders.get(part) {
         Some(order) => order.iter().map(|&row| codes[row]).collect(),
         None => codes,
@@ -92,7 +206,7 @@ pub fn read(
     let mut all_heads = Vec::new();
     let mut of_sets: Vec<Vec<Vec<u32>>> = vec![Vec::new(); sets.len()];
     for (name, given) in names.iter().zip(given) {
-        let said = |part: &str, reader: &mut Reader| said(&folder.join(part).join(format!("{name}.npy")), reader);
+        let said = |part: &str, reader: &mut Reader| said(&shelf.place(part, name)?, reader);
         let labels = said(LABELS, reader)?;
         let baseline = said(BASELINE, reader)?;
         let mut perturbed = Vec::new();
@@ -102,7 +216,7 @@ pub fn read(
         let everything = || [&labels, &baseline].into_iter().chain(&perturbed);
         let classes = match given {
             Some(classes) => classes,
-            None => classes(folder, name, &mut everything())?,
+            None => classes(shelf, name, &mut everything())?,
         };
         let code = |part: &str, said: &Said| -> Result<Vec<u32>> {
             let codes = codes(said, &classes).with_context(|| format!("{part}/{name}.npy"))?;
@@ -124,7 +238,10 @@ pub fn read(
     }
     let mut perturbed = Vec::new();
     for ((part, family, percent), predictions) in sets.into_iter().zip(of_sets) {
-        let shares = shares_of(&folder.join(&part).join(MASKED), reader)?;
+        let shares = match shelf.file(&part, MASKED) {
+            Some(file) => shares_of(&file, reader)?,
+            None => None,
+        };
         let [masked_lit, masked_all] = mean_shares(shares.as_deref().unwrap_or_default());
         perturbed.push(PerturbedSet {
             name: format!("{family}{percent}"),
@@ -212,25 +329,22 @@ fn heads(folder: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn said(path: &Path, reader: &mut Reader) -> Result<Said> {
-    let array = reader.array(&Place::File(InputPath::file(path)))?;
+fn said(place: &Place, reader: &mut Reader) -> Result<Said> {
+    let array = reader.array(place)?;
     match array.shape() {
-        [_] => one_per_sample(&array).with_context(|| path.display().to_string()),
+        [_] => one_per_sample(&array).with_context(|| place.to_string()),
         [_, width] if *width > 1 => {
             let width = *width;
-            let values = floats(&array).with_context(|| path.display().to_string())?;
+            let values = floats(&array).with_context(|| place.to_string())?;
             if values.iter().any(|value| value.is_nan()) {
-                bail!("{} holds NaN, of which none is the largest", path.display());
+                bail!("{place} holds NaN, of which none is the largest");
             }
             Ok(Said::Largest(
                 values.chunks_exact(width).map(place_of_largest).collect(),
                 width,
             ))
         }
-        shape => bail!(
-            "{} has the shape {shape:?}; a class per sample is needed, or a row of outputs",
-            path.display()
-        ),
+        shape => bail!("{place} has the shape {shape:?}; a class per sample is needed, or a row of outputs"),
     }
 }
 
@@ -260,9 +374,8 @@ fn floats(array: &Array) -> Result<Vec<f32>> {
 }
 
 /// The names of the classes of a head: from their file, from the names that occur, or numbers.
-fn classes(folder: &Path, head: &str, said: &mut dyn Iterator<Item = &Said>) -> Result<Vec<String>> {
-    let file = folder.join(CLASSES).join(format!("{head}.txt"));
-    if file.is_file() {
+fn classes(shelf: &Shelf, head: &str, said: &mut dyn Iterator<Item = &Said>) -> Result<Vec<String>> {
+    if let Some(file) = shelf.file(CLASSES, &format!("{head}.txt")) {
         return Ok(read_texts(&InputPath::file(file))?);
     }
     let mut names = std::collections::BTreeSet::new();
@@ -311,17 +424,13 @@ fn codes(said: &Said, classes: &[String]) -> Result<Vec<u32>> {
 
 /// The order of the samples of each folder that stands for the ids of all, where there are ids. Others than those of the
 /// labels are an error.
-fn orders(folder: &Path, sets: &[(String, String, f64)]) -> Result<BTreeMap<String, Vec<usize>>> {
+fn orders(shelf: &Shelf, sets: &[(String, String, f64)]) -> Result<BTreeMap<String, Vec<usize>>> {
     let parts = [LABELS, BASELINE]
         .into_iter()
         .chain(sets.iter().map(|(part, ..)| part.as_str()));
     let parts: Vec<&str> = parts.collect();
-    let file = |part: &str| -> Option<PathBuf> {
-        ["ids.npy", "ids.txt"]
-            .iter()
-            .map(|name| folder.join(part).join(name))
-            .find(|file| file.is_file())
-    };
+    let file =
+        |part: &str| -> Option<PathBuf> { ["ids.npy", "ids.txt"].iter().find_map(|name| shelf.file(part, name)) };
     let with: Vec<&str> = parts.iter().copied().filter(|part| file(part).is_some()).collect();
     if with.is_empty() {
         return Ok(BTreeMap::new());
@@ -349,7 +458,7 @@ fn orders(folder: &Path, sets: &[(String, String, f64)]) -> Result<BTreeMap<Stri
 
 /// Classes that were stored as numbers.
 pub fn codes_of(path: &Path, reader: &mut Reader) -> Result<Vec<u32>> {
-    match said(path, reader)? {
+    match said(&Place::File(InputPath::file(path)), reader)? {
         Said::Codes(codes) => Ok(codes),
         _ => bail!("{} is damaged: it does not hold numbers of classes", path.display()),
     }

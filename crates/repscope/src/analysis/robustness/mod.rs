@@ -30,12 +30,16 @@ const KINDS: &str = "gaussian uniform salt-and-pepper blur brightness contrast o
 pub struct Robustness {
     /// The inputs of the models, one per row: an array, a folder of images, or the dataset .pth of the representation
     /// analysis scripts
-    #[arg(long, alias = "inputs", value_name = "PATH", requires = "models")]
+    #[arg(long, alias = "inputs", value_name = "PATH", conflicts_with = "clean")]
     pub states: Option<Source>,
     /// An encoder: NAME=PATH, or PATH (the file stem is the name): an .onnx file, or weights of a known network. Repeat for
     /// more models
-    #[arg(long = "model", num_args = 1.., value_name = "NAME=ENCODER", requires = "states", required_unless_present = "clean")]
+    #[arg(long = "model", num_args = 1.., value_name = "NAME=ENCODER", requires = "states", required_unless_present_any = ["clean", "replicates"])]
     pub models: Vec<Named>,
+    /// Encoders that are training runs of one recipe: NAME=PATTERN, such as jepa='runs/jepa-*.onnx'. Its scores are means over
+    /// the runs, and intervals and comparisons speak about the recipe. Repeat for more recipes
+    #[arg(long, num_args = 1.., value_name = "NAME=PATTERN", requires = "states")]
+    pub replicates: Vec<Named>,
     /// Kind of noise
     #[arg(long, value_parser = words::<Corruption>(KINDS), default_value = "gaussian")]
     pub kind: Corruption,
@@ -51,7 +55,7 @@ pub struct Robustness {
     #[arg(long, num_args = 1..=2, allow_negative_numbers = true, value_name = "LO HI|data")]
     pub clamp: Vec<Word>,
     /// Stored embeddings of the inputs without noise: NAME=PATH, or PATH. Repeat for more models
-    #[arg(long, num_args = 1.., value_name = "NAME=PATH", help_heading = "Stored embeddings", requires = "noisy", conflicts_with = "models")]
+    #[arg(long, num_args = 1.., value_name = "NAME=PATH", help_heading = "Stored embeddings", requires = "noisy", conflicts_with_all = ["models", "replicates"])]
     pub clean: Vec<Named>,
     /// Stored embeddings of the same inputs with noise, by level: NAME@LEVEL=PATH, or LEVEL=PATH for one model. Repeat a
     /// level for another draw of the noise
@@ -81,7 +85,7 @@ Examples:
   repscope robustness --clean jepa=z.npy --noisy jepa@0.1=z_noise01.npy jepa@0.2=z_noise02.npy";
 
 default_options!(Robustness);
-bind!(Robustness: states, models, clean, noisy, groups, encoder);
+bind!(Robustness: states, models, replicates, clean, noisy, groups, encoder);
 declare!(Robustness {
     kind: Kind::Robustness,
     about: "How far does noise in the input move the embedding?",
@@ -101,11 +105,12 @@ impl Analysis for Robustness {
         Data {
             states: self.states.clone(),
             episodes: self.groups.episodes.clone(),
-            models: if self.models.is_empty() {
-                self.clean.clone()
-            } else {
+            models: if self.clean.is_empty() {
                 self.models.clone()
+            } else {
+                self.clean.clone()
             },
+            replicates: self.replicates.clone(),
             pool: self.pool,
             encoder: self.encoder.clone(),
             ..Data::default()
@@ -123,7 +128,8 @@ impl Analysis for Robustness {
             return self.read_stored(inputs, sources);
         }
         // Alone, every model must be an encoder; in an evaluation of several those that are none are left out.
-        for model in inputs.models.iter().filter(|_| !self.models.is_empty()) {
+        let is_alone = !(self.models.is_empty() && self.replicates.is_empty());
+        for model in inputs.models.iter().filter(|_| is_alone) {
             if model.encoder.is_none() && !is_encoder(&model.embeddings)? {
                 bail!(
                     "{} holds embeddings, and noise goes into what an encoder sees; give an encoder, or stored embeddings \
