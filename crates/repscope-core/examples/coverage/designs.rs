@@ -21,7 +21,7 @@ const LAG: f64 = 0.7;
 /// Noise of a model, relative to the spread of its inputs.
 const NOISE: f64 = 0.4;
 /// The one seed of the study.
-const SEED: u64 = 26;
+pub const SEED: u64 = 26;
 
 /// What rows are drawn from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,6 @@ pub const DESIGNS: [Design; 8] = [
 pub struct World {
     design: Design,
     stream: ChaCha8Rng,
-    /// The same factors for all draws of a design.
     inputs: Vec<f64>,
     labels: Vec<u32>,
     classes: usize,

@@ -9,7 +9,7 @@ use repscope_core::{
 };
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-use super::designs::{DESIGNS, Design, World, normal};
+use super::designs::{DESIGNS, Design, SEED, World, normal};
 
 const MODEL: &str = "model";
 /// Models of the design in which scores are related to performance.
@@ -102,8 +102,8 @@ fn seen(score: Score) -> Option<Seen> {
 fn of_models(replicate: usize) -> Vec<Seen> {
     let spec = spec();
     let (mut fixed, mut stream) = (
-        random::stream(26, "models", 0),
-        random::stream(26, OF_MODELS, replicate as u64),
+        random::stream(SEED, "models", 0),
+        random::stream(SEED, OF_MODELS, replicate as u64),
     );
     let (mut scores, mut correlated) = (Vec::new(), Results::default());
     let (mut performance, mut drawn) = (Vec::new(), Vec::new());
@@ -115,7 +115,7 @@ fn of_models(replicate: usize) -> Vec<Seen> {
             model: model.clone(),
             ..Score::number(metric, value, 100)
         };
-        scores.extend([of_model("clid.cl", cl), of_model("clid.id_normalized", id)]);
+        scores.extend([of_model("clid.cl", cl), of_model("clid.id", id)]);
         // A score and a performance with a correlation of 0.5.
         let score = normal(&mut stream);
         correlated.scores.push(of_model("stable_rank", score));
@@ -134,7 +134,7 @@ fn of_models(replicate: usize) -> Vec<Seen> {
     let mut fitted = Results::from(scores);
     relate(&mut fitted, &[metric("weighted_clid")], &named(performance), &spec).expect("finite numbers");
     relate(&mut correlated, &[metric("performance")], &named(drawn), &spec).expect("finite numbers");
-    // The value of one model, and its prediction: the others are alike.
+    // The value of one model, as the others are alike. Its prediction has an interval for a performance, not for an expectation.
     let is_one = |score: &Score| score.model == "m0" && score.metric.as_str() == "weighted_clid";
     let mut all: Vec<Seen> = fitted.scores.into_iter().filter(is_one).filter_map(seen).collect();
     let table = &correlated.breakdowns[0];
