@@ -208,6 +208,19 @@ impl World {
         }
     }
 
+    /// Embeddings of 24 columns with variances 1/j, for a score of the tail of a spectrum.
+    pub fn wide(&mut self, model: &str) -> Study {
+        let parts: Vec<Vec<f64>> = (0..4).map(|_| self.process(self.design.kind == Kind::Heavy)).collect();
+        let row = |i: usize| parts.iter().flat_map(move |part| &part[i * COLUMNS..][..COLUMNS]);
+        let scaled = |i: usize| row(i).zip(1..).map(|(x, j)| x / f64::from(j).sqrt());
+        let values: Vec<f64> = (0..self.design.rows).flat_map(scaled).collect();
+        let embeddings = Space::from_f64("embeddings", self.design.rows, 4 * COLUMNS, values);
+        Study {
+            episodes: self.episodes(),
+            ..Study::new(model, embeddings.expect("finite numbers that fill the shape"))
+        }
+    }
+
     /// Two spaces of the same samples; one searches the other and itself. None where rows come in episodes, which a
     /// retrieval does not know of.
     pub fn retrieval(&mut self, model: &str, embeddings: &[f64]) -> Option<Retrieval> {

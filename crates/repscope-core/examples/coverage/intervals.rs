@@ -86,6 +86,9 @@ fn of_world(design: Design, replicate: usize, metrics: &[&'static Metric]) -> Ve
     }
     let decoding = world.decoding(MODEL, &embeddings);
     all.absorb(etes(&decoding, &chosen(&["etes"]), &spec, &driver).expect("a valid decoding"));
+    // Undefined with the few columns of the other embeddings.
+    let of_tail: Vec<&'static Metric> = metrics.iter().copied().filter(|metric| metric.id == "alpha_req").collect();
+    all.absorb(evaluate(&[world.wide(MODEL)], &of_tail, &spec, &driver).expect("a valid study"));
     all.scores.into_iter().filter_map(seen).collect()
 }
 
