@@ -31,6 +31,7 @@ from scipy.special import logsumexp
 from scipy.stats import hypergeom, linregress, nhypergeom, sem, skew
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs, make_swiss_roll
+from sklearn.decomposition import PCA
 from sklearn.manifold import trustworthiness
 from sklearn.metrics import (adjusted_mutual_info_score, ndcg_score, normalized_mutual_info_score, silhouette_score,
                              top_k_accuracy_score)
@@ -250,6 +251,9 @@ def neighborhood_cases():
     codes = (states[:, :4] * rng.gamma(1.0, 3.0, (40, 1))).astype(np.float32)
     neighborhood_case("cosine-float32", "As `cosine`, in f32; no gap is within f32 rounding of the unit codes.",
                       states, codes, [5, 10, 15], distance="cosine", margin=1e-6)
+    states, _ = make_blobs(n_samples=100, n_features=10, centers=3, random_state=42)
+    neighborhood_case("scikit-learn-manual", "The example of scikit-learn's manual, which prints 0.92 for k = 5.",
+                      states, PCA(n_components=2).fit_transform(states), [5, 10])
 
 
 # ---------------------------------------------------------------- spectrum

@@ -22,6 +22,7 @@
 //!   thread or sixteen.
 //! - `stats`: confidence intervals, rank correlation, and [`compare`]: models against each other, unit by unit; [`relate`]:
 //!   scores against how well models do elsewhere; [`draw_maps`]: maps of each model's embeddings.
+//! - [`coverage`]: how often the intervals hold what they should, by simulation.
 //! - [`examine`]: what is wrong with the data or a model, before any number.
 //! - [`random`]: named streams from one seed.
 //! - [`Results`]: what comes out. A [`Score`] is a number with everything needed to publish it; a value that does
@@ -42,6 +43,7 @@
 #![forbid(unsafe_code)]
 
 mod corruption;
+pub mod coverage;
 pub mod data;
 mod error;
 mod etes;

@@ -41,7 +41,7 @@ fn of_metric(metric: &Metric) -> Value {
         .map(|output| json!({"id": output.id, "about": output.about, "better": output.better, "range": output.range, "bare": output.has_bare_name}))
         .collect();
     json!({
-        "id": metric.id, "title": metric.title, "command": command, "page": metric.page, "outputs": outputs,
+        "id": metric.id, "title": metric.title, "command": command, "page": metric.definition(), "outputs": outputs,
         "takes": metric.takes.iter().map(|takes| snake(&format!("{takes:?}"))).collect::<Vec<_>>(),
         "options": metric.options.iter().filter_map(named).collect::<Vec<_>>(),
     })

@@ -29,10 +29,11 @@ pub fn run(options: &Explain) -> Result<ExitCode> {
                 range: o.range,
             })
             .collect();
+        let page = metric.definition();
         let card = Card {
             title: metric.title,
             entries: &entries,
-            page: metric.page,
+            page: &page,
         };
         outputs::print(&definition_card(&card, outputs::width().min(100), outputs::color()))?;
     }

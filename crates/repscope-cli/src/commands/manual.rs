@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Command;
-use repscope_core::{Better, METRICS, Metric};
+use repscope_core::{Better, METRICS, Metric, coverage};
 use repscope_io::write_whole;
 
 use crate::args::{Manual, ManualPart, command};
@@ -87,7 +87,11 @@ impl Page {
 }
 
 fn documentation() -> Vec<Page> {
-    let mut pages = vec![index(), commands()];
+    let coverage = Page {
+        path: "coverage.md".to_string(),
+        text: coverage::page(),
+    };
+    let mut pages = vec![index(), commands(), coverage];
     pages.extend(METRICS.iter().map(|metric| of_metric(metric)));
     pages
 }
@@ -111,7 +115,7 @@ fn index() -> Page {
 fn of_metric(metric: &Metric) -> Page {
     let mut text = format!(
         "{}\n\n## Scores\n\n| score | is | better | range |\n|---|---|---|---|\n",
-        metric.page.trim_end()
+        metric.definition().trim_end()
     );
     for output in metric.outputs {
         let better = match output.better {

@@ -343,7 +343,7 @@ pub struct Metric {
     pub analysis: Analysis,
     /// The scores it gives.
     pub outputs: &'static [Output],
-    /// The page that defines it, in Markdown.
+    /// The page that defines it, in Markdown; [`Metric::definition`] adds what is known of its intervals.
     pub page: &'static str,
     /// What leaves it unchanged.
     pub invariances: &'static [Invariance],

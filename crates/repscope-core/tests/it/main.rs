@@ -5,6 +5,7 @@
 mod alignment;
 mod clid;
 mod common;
+mod coverage;
 mod degenerate;
 mod etes;
 mod etes_golden;
@@ -15,6 +16,7 @@ mod known_answers;
 mod mcr2;
 mod performance;
 mod perturbation;
+mod published;
 mod retrieval;
 mod same_answer;
 mod same_everywhere;

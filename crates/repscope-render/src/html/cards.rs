@@ -36,7 +36,7 @@ fn card(metric: &Metric) -> String {
         escape(metric.title),
         escape(metric.id),
         metric.id,
-        markdown(metric.page)
+        markdown(&metric.definition())
     )
 }
 
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn every_page_can_be_set() {
         for metric in METRICS {
-            let html = markdown(metric.page);
+            let html = markdown(&metric.definition());
             assert!(
                 html.contains("<h4>Formula</h4>") && html.contains("<pre><code>"),
                 "{}",
