@@ -895,7 +895,7 @@ fn rows_with_numbers_are_a_line_in_their_order() {
         ..Figure::default()
     };
     let drawing = draw(&figure, &Style::default());
-    let mut ticks = drawing
+    let ticks = drawing
         .texts
         .iter()
         .filter(|(text, _)| ["1", "5", "10"].contains(&text.as_str()));

@@ -332,7 +332,8 @@ fn changes(values: &mut Values, sets: &[Space]) -> Result<()> {
         product(&numbers(set), d, &draw.directions(d, d))
     };
     let each = |set: &Space, change: fn(f64) -> f64| numbers(set).into_iter().map(change).collect();
-    let ways: [(&str, &mut dyn FnMut(&Space) -> Vec<f64>); 4] = [
+    type Way<'a> = (&'a str, &'a mut dyn FnMut(&Space) -> Vec<f64>);
+    let ways: [Way; 4] = [
         ("rotated", &mut rotated),
         ("times 1e100", &mut |set| each(set, |x| 1e100 * x)),
         ("times 1e-100", &mut |set| each(set, |x| 1e-100 * x)),

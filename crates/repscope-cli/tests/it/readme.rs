@@ -76,7 +76,7 @@ fn what_the_pages_show_is_what_the_command_prints() {
         let (expected, count) = rewritten(&text, folder.path());
         commands += count;
         if std::env::var_os("REPSCOPE_WRITE_DOCS").is_some() {
-            std::fs::write(&page, expected).expect("the page is written");
+            repscope_io::write_whole(&page, expected.as_bytes()).expect("the page is written");
         } else {
             assert_eq!(text, expected, "{}", page.display());
         }

@@ -140,8 +140,10 @@ mod tests {
 
     #[test]
     fn tests_of_equivalence_are_adjusted_together() {
-        let mut results = Results::default();
-        results.differences = vec![difference("m", 0.0, 0.004, 200), difference("n", 0.0, 0.006, 200)];
+        let mut results = Results {
+            differences: vec![difference("m", 0.0, 0.004, 200), difference("n", 0.0, 0.006, 200)],
+            ..Results::default()
+        };
         test_equivalence(
             &mut results,
             &[Margin {

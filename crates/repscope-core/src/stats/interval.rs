@@ -185,15 +185,6 @@ pub(crate) fn heavy_tails(effects: &[f64], unit: &str) -> Option<String> {
 const FEWEST_FOR_TAILS: usize = 30;
 const DOMINANT: f64 = 0.4;
 
-/// The jackknife of leave-one-row-out replicates, over the units of the rows.
-pub(crate) fn jackknife_of_rows(value: f64, replicates: &[f64], units: Units, level: f64) -> Option<Interval> {
-    let rows = jackknife(value, replicates, units.name(), level)?;
-    match units {
-        Units::Single(_) => Some(rows),
-        Units::Groups(..) => from_rows(value, rows.effects.as_deref()?, units, "jackknife", level),
-    }
-}
-
 /// Student's t interval from what each row does to the value. What rows of one episode do adds up to the effect of the
 /// episode: to first order what leaving it out does.
 pub(crate) fn from_rows(
@@ -756,7 +747,8 @@ mod tests {
         let values: [f64; 6] = [1.0, 2.0, 4.0, 7.0, 3.0, 1.0];
         let centre = mean(&values);
         let without: Vec<f64> = values.iter().map(|v| (6.0 * centre - v) / 5.0).collect();
-        let found = jackknife_of_rows(centre, &without, episodes, 0.95).unwrap();
+        let rows = jackknife(centre, &without, "rows", 0.95).unwrap().effects.unwrap();
+        let found = from_rows(centre, &rows, episodes, "jackknife", 0.95).unwrap();
         // For a mean with episodes of one size the jackknife over episodes is Student's t over their means.
         let means = of_mean(&[1.5, 5.5, 2.0], Units::Single("rows"), 0.95).unwrap();
         let ratio = found.standard_error.unwrap() / means.standard_error.unwrap();

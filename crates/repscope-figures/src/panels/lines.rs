@@ -162,8 +162,7 @@ fn draw_names(
         let (x, y) = curve.points.iter().rev().find_map(good)?;
         Some((frame.px(x), frame.py(y)))
     };
-    let mut ends: Vec<((f64, f64), &(usize, String))> =
-        names.iter().filter_map(|name| Some((end(name.0)?, name))).collect();
+    let mut ends: Vec<_> = names.iter().filter_map(|name| Some((end(name.0)?, name))).collect();
     ends.sort_by(|a, b| a.0.1.total_cmp(&b.0.1));
     // From the top down each name is at least a line below the one before; then from the bottom up, within the plot.
     let line = 1.15 * size;

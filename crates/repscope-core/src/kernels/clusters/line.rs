@@ -79,8 +79,8 @@ impl Runs {
             return;
         }
         let end = ends.start + ends.len() / 2;
-        for first in firsts.start..firsts.end.min(end) {
-            let sum = before[first] + self.of(first, end);
+        for (first, sum) in before.iter().enumerate().take(end.min(firsts.end)).skip(firsts.start) {
+            let sum = sum + self.of(first, end);
             if sum > next[end] {
                 (next[end], begin[end]) = (sum, first as u32);
             }
