@@ -221,14 +221,13 @@ impl World {
         }
     }
 
-    /// Two spaces of the same samples; one searches the other and itself. None where rows come in episodes, which a
-    /// retrieval does not know of.
-    pub fn retrieval(&mut self, model: &str, embeddings: &[f64]) -> Option<Retrieval> {
+    /// Two spaces of the same samples; one searches the other and itself.
+    pub fn retrieval(&mut self, model: &str, embeddings: &[f64]) -> Retrieval {
         let text = self.embed();
         let spaces = [("sensor", embeddings.to_vec()), ("text", text)];
         let across = Direction { query: 0, target: 1 };
         let within = Direction { query: 0, target: 0 };
-        (self.design.episodes == 0).then(|| Retrieval {
+        Retrieval {
             model: model.to_string(),
             spaces: spaces.map(|(name, values)| Arc::new(self.space(name, values))).into(),
             is_aligned: vec![true, true],
@@ -236,13 +235,13 @@ impl World {
                 name: None,
                 of_space: vec![self.labels(), self.labels()],
             }],
+            groups: vec![self.episodes(), self.episodes()],
             directions: vec![across, within],
-        })
+        }
     }
 
-    /// A classifier of two heads that errs on some rows more than on others, and more the more is masked. None where rows
-    /// come in episodes, which a perturbation does not know of.
-    pub fn perturbation(&mut self) -> Option<Perturbation> {
+    /// A classifier of two heads that errs on some rows more than on others, and more the more is masked.
+    pub fn perturbation(&mut self) -> Perturbation {
         let names: Vec<String> = (0..self.classes).map(|c| format!("c{c}")).collect();
         let mut answers = |threshold: f64, column: usize| -> Vec<u32> {
             let answer = |i: usize| {
@@ -275,7 +274,8 @@ impl World {
         for head in &mut heads {
             head.labels.clone_from(&self.labels);
         }
-        (self.design.episodes == 0).then_some(Perturbation { heads, sets })
+        let groups = self.episodes().map(Arc::unwrap_or_clone);
+        Perturbation { heads, sets, groups }
     }
 
     /// A system that generates texts from signals, more of them wrong where the signal is hard.

@@ -78,16 +78,18 @@ fn of_world(design: Design, replicate: usize, metrics: &[&'static Metric]) -> Ve
     let embeddings = world.embed();
     let study = world.study(MODEL, &embeddings);
     let mut all = evaluate(&[study], &of_studies(metrics), &spec, &driver).expect("a valid study");
-    if let Some(retrieval) = world.retrieval(MODEL, &embeddings) {
-        all.absorb(retrieve(&[retrieval], &chosen(&["retrieval"]), &spec, &driver).expect("a valid retrieval"));
-    }
-    if let Some(perturbation) = world.perturbation() {
-        all.absorb(perturb(MODEL, &perturbation, &chosen(&["perturb"]), &spec, &driver).expect("a valid perturbation"));
-    }
+    let retrieval = world.retrieval(MODEL, &embeddings);
+    all.absorb(retrieve(&[retrieval], &chosen(&["retrieval"]), &spec, &driver).expect("a valid retrieval"));
+    let perturbation = world.perturbation();
+    all.absorb(perturb(MODEL, &perturbation, &chosen(&["perturb"]), &spec, &driver).expect("a valid perturbation"));
     let decoding = world.decoding(MODEL, &embeddings);
     all.absorb(etes(&decoding, &chosen(&["etes"]), &spec, &driver).expect("a valid decoding"));
     // Undefined with the few columns of the other embeddings.
-    let of_tail: Vec<&'static Metric> = metrics.iter().copied().filter(|metric| metric.id == "alpha_req").collect();
+    let of_tail: Vec<&'static Metric> = metrics
+        .iter()
+        .copied()
+        .filter(|metric| metric.id == "alpha_req")
+        .collect();
     all.absorb(evaluate(&[world.wide(MODEL)], &of_tail, &spec, &driver).expect("a valid study"));
     all.scores.into_iter().filter_map(seen).collect()
 }

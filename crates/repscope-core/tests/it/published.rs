@@ -76,6 +76,7 @@ fn the_classifier_of_constellation_diagrams_has_the_baseline_accuracies_of_its_p
     let data = Perturbation {
         heads: ["modulation", "snr"].into_iter().enumerate().map(head).collect(),
         sets: Vec::new(),
+        groups: None,
     };
     let (metrics, driver) = (Analysis::Perturb.metrics(), Driver::silent(Order::Serial));
     let results = perturb(MODEL, &data, &metrics, &Spec::default(), &driver).expect("valid predictions");
