@@ -107,6 +107,7 @@ fn robustness(models: usize) -> Figure {
             }
         });
         lines.curves.push(Curve {
+            look: CurveLook::Full,
             series,
             points: points.to_vec(),
         });
@@ -192,6 +193,7 @@ fn manifold(models: usize) -> Figure {
         y: Axis::log("eigenvalue"),
         curves: (0..models)
             .map(|series| Curve {
+                look: CurveLook::Full,
                 series,
                 points: (1..=128)
                     .map(|i| {
@@ -307,6 +309,7 @@ fn retrieval(models: usize, classes: usize) -> Figure {
         y: Axis::linear("precision@K").covering(&[0.0, 1.0]),
         curves: (0..models)
             .map(|series| Curve {
+                look: CurveLook::Full,
                 series,
                 points: [1.0, 5.0, 10.0, 20.0, 50.0, 100.0]
                     .map(|k: f64| {
@@ -410,6 +413,7 @@ fn perturbation() -> Figure {
             .iter()
             .enumerate()
             .map(|(series, (_, pis))| Curve {
+                look: CurveLook::Full,
                 series,
                 points: (1..=5)
                     .map(|x| CurvePoint {
@@ -487,6 +491,7 @@ fn perturbed_classes() -> Figure {
         y: Axis::linear("accuracy").covering(&[0.0, 1.0]),
         curves: (0..kinds.len())
             .map(|series| Curve {
+                look: CurveLook::Full,
                 series,
                 points: (0..=10)
                     .map(|x| {
@@ -762,6 +767,7 @@ fn oddities() -> Figure {
         x: Axis::linear("step"),
         y: Axis::linear("value"),
         curves: vec![Curve {
+            look: CurveLook::Full,
             series: 1,
             points: (0..6)
                 .map(|x| CurvePoint {

@@ -65,7 +65,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let Some(folder) = folder {
         let write = |name: &str, lines: Vec<String>| {
             let lines = lines.into_iter().map(|line| line + "\n");
-            std::fs::write(Path::new(folder).join(name), lines.collect::<String>())
+            repscope_io::write_whole(&Path::new(folder).join(name), lines.collect::<String>().as_bytes())
         };
         write("intervals.tsv", cells.iter().map(ToString::to_string).collect())?;
         write("winners.tsv", winners.iter().map(ToString::to_string).collect())?;
