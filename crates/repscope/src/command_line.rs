@@ -7,16 +7,10 @@ use clap::{Arg, ArgAction, Args, Command};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::analysis::{Analysis, named};
+use crate::analysis::named;
 use crate::evaluation::request::Evaluate;
 use crate::options::layers::{self, Layer, long, object};
 use crate::options::{Machine, Outputs};
-
-/// The command of an analysis.
-pub fn of_analysis(request: &dyn Analysis) -> String {
-    let own = request.declared();
-    written(own.kind.name(), &(own.command)(), &request.said(), &(own.defaults)())
-}
 
 /// A command with these options.
 pub fn of<T: Args + Serialize + Default>(name: &str, options: &T) -> String {
@@ -118,7 +112,7 @@ mod tests {
         }))
         .expect("options");
         assert_eq!(
-            of_analysis(&request),
+            of("geometry", &request),
             "repscope geometry --model 'a=my z.npy' --model b=w.npy --labels y.npy --splits 20 --seed 7"
         );
     }

@@ -113,6 +113,7 @@ fn range<'a>(dtype: &str, values: impl Iterator<Item = &'a f32>, channels: usize
         (low.min(*x), high.max(*x))
     });
     match dtype {
+        _ if low > high => None,
         "u8" => Some((0.0, 255.0)),
         "u16" => Some((0.0, 65535.0)),
         _ if low >= 0.0 && high <= 1.0 => Some((0.0, 1.0)),

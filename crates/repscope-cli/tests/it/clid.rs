@@ -482,12 +482,12 @@ fn the_table_of_predictions_comes_in_every_format() {
     assert!(latex.contains("\\label{tab:repscope-performance}"), "{latex}");
     let csv = show("csv");
     let width = csv.lines().next().map(|header| header.split(',').count());
-    assert_eq!(width, Some(12));
+    assert_eq!(width, Some(13));
     let line = csv
         .lines()
         .find(|l| l.starts_with(",performance.spearman(score=clid.id),1.0,"))
         .expect("a line");
-    assert_eq!(line.split(',').count(), 12, "{line}");
+    assert_eq!(line.split(',').count(), 13, "{line}");
 }
 
 #[test]

@@ -480,8 +480,16 @@ mod tests {
             };
             pairs.map(ratio).collect::<Vec<f64>>()
         };
-        // One square, cut in three somewhere.
-        let [nmi, ami, ..] = wider(&scattered(1, 200, 1))[..] else {
+        // One square, cut in three somewhere; the labels are one of the ways to cut it.
+        let mut square = scattered(1, 200, 1);
+        let mut row = [0.0; 2];
+        let third = |i: usize| {
+            square.embeddings.read_row(i, &mut row);
+            (3.0 * row[0]).min(2.0) as u32
+        };
+        let thirds: Vec<u32> = (0..200).map(third).collect();
+        square.labels = Some(Arc::new(Labels::from_codes(thirds, 3)));
+        let [nmi, ami, ..] = wider(&square)[..] else {
             panic!("five scores")
         };
         assert!(nmi > 1.1 && ami > 1.1, "{nmi} {ami}");

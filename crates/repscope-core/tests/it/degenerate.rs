@@ -62,7 +62,9 @@ fn scores_survive_json_so_none_of_them_is_nan() {
     for (name, study) in studies().into_iter().filter(|(_, study)| study.embeddings.rows() > 2) {
         let mut scores = run(&study, &of_studies(), &small()).scores;
         // The effects of units stay within a run.
-        scores.iter_mut().for_each(|score| score.effects = None);
+        scores
+            .iter_mut()
+            .for_each(|score| (score.effects, score.between) = (None, None));
         let text = serde_json::to_string(&scores).unwrap();
         let back: Vec<Score> = serde_json::from_str(&text).unwrap();
         assert!(back == scores, "{name}");

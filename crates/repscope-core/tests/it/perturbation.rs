@@ -188,8 +188,8 @@ fn effects_add_up_to_the_standard_error() {
         );
         count += 1;
     }
-    // Three heads: accuracy of 11 sets, pis of 10, three summaries of two families.
-    assert_eq!(count, 3 * (11 + 10 + 6));
+    // Three heads: accuracy of 11 sets; loss of accuracy and three scores by share of 10; three summaries of two families.
+    assert_eq!(count, 3 * (11 + 4 * 10 + 6));
 }
 
 #[test]

@@ -593,7 +593,7 @@ fn the_interval_of_a_gallery_is_students_over_queries() {
             (narrow.unit.as_deref(), narrow.effects.as_ref().map(|e| e.len())),
             (Some("queries"), Some(30))
         );
-        assert!(narrow.standard_error <= wide.standard_error, "{id}");
+        assert!(narrow.standard_error <= wide.standard_error, "{narrow:?} {wide:?}");
     }
 }
 

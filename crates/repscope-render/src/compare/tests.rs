@@ -133,7 +133,11 @@ fn effect_sizes_and_margins_have_columns_of_their_own() {
     results.differences[2].equivalent = Some(within(0.003));
     let text = table(&results, None, 150);
     let line = |name: &str| text.lines().find(|line| line.starts_with(name)).expect("a row");
-    assert!(line("metric").ends_with("effect size               the same"), "{text}");
+    let header = line("metric");
+    assert!(
+        header.contains(" effect size ") && header.ends_with(" the same"),
+        "{text}"
+    );
     assert!(
         line("knn").contains("-0.0030≈") && line("knn").ends_with("0.12  within 0.01 (p = 0.0030)"),
         "{text}"

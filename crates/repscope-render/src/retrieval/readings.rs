@@ -668,8 +668,8 @@ mod tests_of_spaces {
         assert!(with_skewness(10, 2.9).starts_with("No strong hubs"));
         assert_eq!(
             with_skewness(900, 2.9),
-            "Some targets are found far more often than others in Text Prototype → Sensor (skewness 2.9 at K = 10, by \
-             lot 0.31; 31 % of the targets are never found)."
+            "Some targets are found far more often than others in Text Prototype → Sensor (skewness 2.9 at K = 10, \
+             random lists 0.31; 31 % of the targets are never found)."
         );
     }
 }

@@ -41,11 +41,7 @@ pub struct Evaluation {
 pub fn analyze(request: Box<dyn Analysis>, session: &Session) -> Result<Report> {
     let (inputs, planned) = Plan::alone(request, session)?;
     let results = alone(&planned, &inputs, session)?;
-    let command_line = command_line::of_analysis(planned.request.as_ref());
-    let mut report = finish(planned, results, session)?;
-    report.document.command_line = command_line;
-    report.document.pictures = pictures::of_worst(&report.results, &inputs);
-    Ok(report)
+    finish(planned, results, session)
 }
 
 /// The report of an analysis: models are compared, and the document says what the results hold.

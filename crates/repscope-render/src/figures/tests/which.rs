@@ -68,8 +68,10 @@ fn a_model_has_the_same_number_in_all_figures() {
         .scores
         .retain(|score| score.model == "mae" || !score.metric.starts_with("trustworthiness"));
     let neighborhood = figure(&results, "/neighborhood_preservation");
-    let rows = &bars(&neighborhood, "Trustworthiness").rows;
-    assert_eq!((rows.len(), rows[0].series), (1, 1));
+    let Content::Lines(lines) = &panel(&neighborhood, "Trustworthiness").content else {
+        panic!("several k are a curve")
+    };
+    assert_eq!((lines.curves.len(), lines.curves[0].series), (1, 1));
 }
 
 #[test]
