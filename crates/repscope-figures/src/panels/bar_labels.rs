@@ -61,7 +61,7 @@ pub(super) fn make_room<'a>(
     let from = |x: f64| if log { x.exp() } else { x };
     let (low, high) = (to(range.low), to(range.high));
     let is_scale = axis.covers.iter().any(|x| *x != axis.covers[0]);
-    let most = if is_scale { 0.125 } else { 0.4 } * (high - low);
+    let most = if is_scale { 0.16 } else { 0.4 } * (high - low);
     let need = (CAPITAL * SIZE + GAP + 0.25) * em / length;
     // The end of each bar, and whether it points down.
     let far: Vec<(f64, bool)> = bars
