@@ -15,7 +15,7 @@ use std::path::Path;
 
 use designs::DESIGNS;
 use intervals::is_too_low;
-use repscope_core::coverage::{Cell, exception};
+use repscope_core::coverage::{Cell, Exception, exceptions};
 use repscope_core::{METRICS, Metric};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -83,7 +83,8 @@ fn named(list: &str) -> Result<Vec<&'static Metric>, String> {
 }
 
 fn line(cell: &Cell) -> String {
-    let remark = match (is_too_low(cell), exception(&cell.score, &cell.design)) {
+    let is_it = |e: &Exception| e.score == cell.score && e.design == cell.design;
+    let remark = match (is_too_low(cell), exceptions().into_iter().find(is_it)) {
         (true, Some(exception)) => format!("TOO LOW, excepted: {}", exception.reason),
         (true, None) => "TOO LOW".to_string(),
         (false, _) if cell.coverage() > 0.97 => "wide".to_string(),

@@ -39,7 +39,7 @@ const MOST_ITERATIONS: usize = 300;
 /// mean variance of the columns (the default of scikit-learn).
 const TOLERANCE: f64 = 1e-4;
 /// On small problems, where a few rows make many minima, rounds of starts go on until this many find nothing better.
-const IDLE_ROUNDS: usize = 6;
+const IDLE_ROUNDS: usize = 12;
 /// Products of a coordinate of a row with one of a center that one step of all these starts may take.
 const MOST_PRODUCTS: usize = 1 << 22;
 /// The label of a row that has none yet.

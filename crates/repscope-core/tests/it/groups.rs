@@ -163,9 +163,7 @@ fn every_interval_of_grouped_data_is_over_groups() {
             metric.id
         );
     }
-    // Over splits and over runs of k-means: these do not resample rows.
-    let is_over_splits = |s: &Score| ["knn_accuracy", "clid"].contains(&s.metric.metric().map_or("", |m| m.id));
-    for score in scores.iter().filter(|s| s.interval.is_some() && !is_over_splits(s)) {
+    for score in scores.iter().filter(|s| s.interval.is_some()) {
         let unit = score.unit.as_deref().unwrap_or("none");
         assert!(
             ["groups", "episodes"].contains(&unit),
