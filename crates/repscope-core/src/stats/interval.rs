@@ -307,8 +307,8 @@ impl Interval {
         let of_units = (error * error, freedom(effects));
         let (variance, freedom) = add_variances(&[of_units, (of_step, between.len() as f64 - 1.0)]);
         let method = match self.method {
-            "influence" => "influence, and clusterings",
-            _ => "jackknife, and clusterings",
+            "influence" => "influence and clusterings",
+            _ => "jackknife and clusterings",
         };
         match from_standard_error(value, variance.sqrt(), freedom, self.unit, method, self.level) {
             Some(wider) => Interval {
@@ -377,18 +377,13 @@ pub(crate) fn of_accuracy(
     is_grouped: bool,
     level: f64,
 ) -> Option<Interval> {
-    let (unit, at_bound) = if is_grouped {
-        ("episodes", "Wilson, over test episodes")
-    } else {
-        ("rows", "Wilson, over test rows")
-    };
+    let unit = if is_grouped { "episodes" } else { "rows" };
     let found = jackknife(value, without, unit, level)?;
     // But for rounding: accuracies are means over splits.
     if found.standard_error.is_some_and(|error| error > 1e-12) {
         return Some(found);
     }
     Some(Interval {
-        method: at_bound,
         effects: found.effects,
         ..of_share(value, tested, unit, level)?
     })
