@@ -38,7 +38,7 @@ def _ranked(metric: Mapping[str, Any]) -> Callable[..., Any]:
         named.append(Parameter("target_labels", "ArrayLike | None", None, about))
     for option in metric["options"]:
         own = parameter(option)
-        name, default = _RENAMED[own.name]
+        name, default = _RENAMED.get(own.name, (own.name, own.default))
         about = "Cosine similarity; False: inner product." if name == "normalize" else own.about
         named.append(Parameter(name, own.kind, default, about))
     has_k = any(own.name == "k" for own in named)
@@ -73,7 +73,7 @@ def _search(identity: str, given: Mapping[str, Any]) -> Score | Undefined | Scor
         call.add("labels", "targets", call.array("target_labels", target_labels))
     call.option("directions", [f"queries2{name}"]).option("no_normalize", not given.get("normalize", True))
     k = given.get("k")
-    call.option("k_values", k)
+    call.option("k_values", k).option("interval", given.get("interval"))
     results = run(call, given, [identity])
     own = {
         s.metric.replace(f".queries2{name}", "", 1): s for s in results.scores if s.metric.startswith(identity + ".")
@@ -187,7 +187,11 @@ def _pools(metric: Mapping[str, Any]) -> Callable[..., Any]:
         Parameter("models", "Mapping[str, ArrayLike]", REQUIRED, "The embeddings of at least four models."),
         Parameter("performance", "Mapping[str, float] | PathLike", REQUIRED, "How well each model does elsewhere."),
     ]
-    own = {name: option for name, option in options("clid").items() if name not in ("model", "replicates", "performance", *SHARED)}
+    own = {
+        name: option
+        for name, option in options("clid").items()
+        if name not in ("model", "replicates", "performance", *SHARED)
+    }
 
     def compute(given: Mapping[str, Any]) -> Results:
         call = Call("clid")

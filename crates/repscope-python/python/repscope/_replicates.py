@@ -33,7 +33,9 @@ class Replicates:
             )
         self.runs = list(runs)
         if len(self.runs) < 2:
-            raise ValueError(f"a recipe needs at least 2 training runs, but {len(self.runs)} is given; pass it as a model")
+            raise ValueError(
+                f"a recipe needs at least 2 training runs, but {len(self.runs)} is given; pass it as a model"
+            )
 
     def __len__(self) -> int:
         return len(self.runs)

@@ -4,6 +4,7 @@ from typing import Generic, Protocol, TypeVar, overload
 
 import numpy as np
 
+from ._replicates import Replicates as Replicates
 from ._results import Figure as Figure
 from ._results import Results as Results
 from ._results import load as load

@@ -4,6 +4,7 @@ from typing import Generic, Protocol, TypeVar, overload
 
 import numpy as np
 
+from ._replicates import Replicates as Replicates
 from ._results import Figure as Figure
 from ._results import Results as Results
 from ._results import load as load
@@ -31,6 +32,7 @@ class Monitor:
         t: float | None = None,
         clusters: int | None | str = None,
         restarts: int | None = None,
+        clusterings: int | None = None,
         variant: Literal['paper', 'spec'] | None = None,
         preset: Literal['spec', 'paper'] | None = None,
         standardize: bool | None = None,

@@ -4,6 +4,7 @@ from typing import Generic, Protocol, TypeVar, overload
 
 import numpy as np
 
+from ._replicates import Replicates as Replicates
 from ._results import Figure as Figure
 from ._results import Results as Results
 from ._results import load as load
@@ -53,10 +54,12 @@ def compute_label_recall_at_k(
     text_key: str | None = None,
     labels_key: str | None = None,
     ids: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    groups: Mapping[str, ArrayLike] | ArrayLike | None = None,
     exclude_labels: float | str | Sequence[float | str] | None = None,
     ignore_case: bool = False,
     name: str = 'embeddings',
     first_only: bool = False,
+    interval: Literal['population', 'gallery'] = 'population',
     use_prototypes: bool = False,
     prototype_embeddings: ArrayLike | None = None,
     prototype_labels: ArrayLike | None = None,
@@ -98,10 +101,12 @@ def compute_prototype_retrieval_metrics(
     text_key: str | None = None,
     labels_key: str | None = None,
     ids: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    groups: Mapping[str, ArrayLike] | ArrayLike | None = None,
     exclude_labels: float | str | Sequence[float | str] | None = None,
     ignore_case: bool = False,
     name: str = 'embeddings',
     first_only: bool = False,
+    interval: Literal['population', 'gallery'] = 'population',
     use_prototypes: bool = False,
     metadata: PathLike | None = None,
     dataset_name: str = 'milan',
