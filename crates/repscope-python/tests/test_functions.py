@@ -19,7 +19,7 @@ from sklearn import manifold
 from sklearn import metrics as sk
 
 METRICS = _functions.declared()
-OF_CODES = [metric for metric in METRICS if _functions.is_of_codes(metric)]
+OF_CODES = [metric for metric in METRICS if _functions.is_of_embeddings(metric)]
 
 
 def arguments(metric, digits):

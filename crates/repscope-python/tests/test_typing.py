@@ -88,12 +88,12 @@ def test_arguments_that_a_signature_shows_are_taken(digits):
 
 #: Options that are arguments under another name, or that belong to the calls of single analyses.
 ELSEWHERE = {
-    "evaluate": {"model"},
-    "compare": {"model"},
-    "robustness": {"model", "clean", "noisy"},
+    "evaluate": {"model", "replicates"},
+    "compare": {"model", "replicates"},
+    "robustness": {"model", "replicates", "clean", "noisy"},
     "encode": {"input"},
     "retrieval": {"no_normalize"},
-    "clid": {"model"},
+    "clid": {"model", "replicates"},
 }
 
 
