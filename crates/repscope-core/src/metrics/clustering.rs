@@ -41,7 +41,7 @@ pub(super) static NMI: Metric = Metric {
 pub(super) static AMI: Metric = Metric {
     id: "ami",
     title: "Adjusted mutual information",
-    outputs: &[Output::higher("ami", "about 0 to 1")
+    outputs: &[Output::higher("ami", "−1 to 1")
         .about("agreement of k-means clusters with the labels, adjusted for chance")
         .column("AMI")],
     page: include_str!("ami.md"),

@@ -9,7 +9,7 @@ use repscope_core::{MetricId, Results};
 use repscope_figures::{Axis, Content, Orientation, Panel, Reference, ReferenceAt};
 
 const RANKS: [(&str, &str); 4] = [
-    ("document", "rankme(variant=spec)"),
+    ("spec", "rankme(variant=spec)"),
     ("paper", "rankme(variant=paper)"),
     ("numerical", "numerical_rank"),
     ("stable", "stable_rank"),
