@@ -68,6 +68,9 @@ pub struct Demo {
     /// Output folder
     #[arg(long, default_value = "demo", value_name = "DIR")]
     pub output_dir: PathBuf,
+    /// Replace the demo that the output folder holds
+    #[arg(long)]
+    pub overwrite: bool,
     /// Random seed of world, training and analyses
     #[arg(long, default_value_t = 42)]
     pub seed: u64,

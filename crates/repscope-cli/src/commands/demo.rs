@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use repscope::analysis::{Perturb, Predictions};
 use repscope::options::FigureOptions;
 use repscope::{Evaluate, Problems, Report, Terminal};
@@ -23,7 +23,7 @@ const PLOTS: &str = "evaluation_plots";
 
 pub fn run(options: &Demo) -> Result<ExitCode> {
     let folder = &options.output_dir;
-    refuse_strangers(folder)?;
+    clear(folder, options.overwrite)?;
     start_threads(&options.machine)?;
     let say = |text: &str| outputs::say(options.quiet, text);
     let plan = Plan {
@@ -73,14 +73,29 @@ pub fn run(options: &Demo) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A folder with something else in it than a demo, whole or interrupted, is not written into.
-fn refuse_strangers(folder: &Path) -> Result<()> {
+/// Old and new files never mix. What an interrupted demo left behind is removed, a whole one only if that was asked for, and a folder
+/// with something else in it is not written into.
+fn clear(folder: &Path, overwrite: bool) -> Result<()> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut names = entries.map(|entry| entry.file_name());
-    let stranger = names.find(|name| !PARTS.split(' ').any(|own| name == own));
-    if let Some(name) = stranger {
-        let (folder, name) = (folder.display(), name.to_string_lossy());
-        bail!("{folder} holds {name}, which is not of a demo; choose another folder with --output-dir");
+    let names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+    let shown = folder.display();
+    if let Some(name) = names.iter().find(|name| !PARTS.split(' ').any(|own| *name == own)) {
+        let name = name.to_string_lossy();
+        bail!("{shown} holds {name}, which is not of a demo; choose another folder with --output-dir");
+    }
+    // It is written last.
+    if names.iter().any(|name| name == "study.toml") && !overwrite {
+        bail!(
+            "{shown} holds a demo already; pass --overwrite to replace it, or choose another folder with --output-dir"
+        );
+    }
+    for path in names.iter().map(|name| folder.join(name)) {
+        let removed = if path.is_dir() && !path.is_symlink() {
+            std::fs::remove_dir_all(&path)
+        } else {
+            std::fs::remove_file(&path)
+        };
+        removed.with_context(|| format!("cannot remove {}", path.display()))?;
     }
     Ok(())
 }

@@ -26,9 +26,11 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads_and_a_page_of_all
                 .is_file()
         );
     }
-    // What an interrupted demo left behind is no hindrance.
+    // What an interrupted demo left behind is no hindrance, and does not stay.
     folder.write("two/data/states.npy", b"cut");
+    folder.write("two/losses/old.csv", b"old");
     folder.good("demo --tiny --no-figures --quiet --threads 2 --output-dir two");
+    assert!(!folder.path().join("two/losses/old.csv").exists());
     let scores = |name: &str| folder.json(&format!("{name}/evaluation_plots/results.json"))["scores"].clone();
     assert_eq!(scores("one"), scores("two"));
     let weights = |name: &str| {
@@ -99,4 +101,18 @@ fn a_folder_with_something_else_in_it_is_left_alone() {
         run.stderr
     );
     assert_eq!(folder.files(), ["mine/", "mine/notes.txt"]);
+}
+
+#[test]
+fn a_demo_is_replaced_only_if_that_is_asked_for() {
+    let folder = Folder::new();
+    folder.write("demo/study.toml", b"mine");
+    let run = folder.run("demo --tiny --no-figures --quiet");
+    assert_eq!(run.code, 2);
+    assert!(
+        run.stderr.contains("demo holds a demo already; pass --overwrite"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(folder.files(), ["demo/", "demo/study.toml"]);
 }
