@@ -28,7 +28,7 @@ pub(crate) fn choose(infos: &[ArrayInfo], key: Option<&str>, kind: &str) -> Pars
     }
     let guess = match closest(key, infos.iter().filter_map(|info| info.key.as_deref())) {
         Some(name) => format!("; did you mean `{name}`?"),
-        None => ";".to_string(),
+        None => ".".to_string(),
     };
     if infos.len() <= NEAREST {
         bail!("has no {kind} `{key}`{guess} It holds {}", list(infos));

@@ -16,6 +16,11 @@ pub fn closest<'a>(name: &str, known: impl DoubleEndedIterator<Item = &'a str>) 
     best.filter(|(likeness, _)| *likeness > ALIKE).map(|(_, known)| known)
 }
 
+/// ``; did you mean `x`?`` where a known name is similar.
+pub fn did_you_mean<'a>(name: &str, known: impl DoubleEndedIterator<Item = &'a str>) -> String {
+    closest(name, known).map_or(String::new(), |known| format!("; did you mean `{known}`?"))
+}
+
 /// "`a`, `b` and 7 more", or "nothing"; so many names are listed at most.
 pub fn listed<'a>(names: impl Iterator<Item = &'a str>, most: usize) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
@@ -35,6 +40,9 @@ mod tests {
         assert_eq!(closest("Clustres", ["k", "clusters"].into_iter()), Some("clusters"));
         assert_eq!(closest("weights", ["k", "clusters"].into_iter()), None);
         assert_eq!(closest("ab", ["abc", "abd"].into_iter()), Some("abc"));
+        let known = ["states", "next_states", "labels"];
+        assert_eq!(did_you_mean("stats", known.into_iter()), "; did you mean `states`?");
+        assert_eq!(did_you_mean("xyz", known.into_iter()), "");
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::analysis::{Declared, Preset, named};
 use crate::compare::{self, COMPARE};
 use crate::evaluation::plan::Extra;
 use crate::evaluation::{folder, parts};
-use crate::figure_files::{self, chosen};
+use crate::figure_files;
 use crate::options::{FigureFormat, FigureOptions};
 use crate::report_page::{self, describe};
 use crate::search::list;
@@ -256,7 +256,7 @@ impl Report {
     }
 
     /// Every figure, with the analysis that it belongs to.
-    fn all_figures(&self) -> Vec<(String, NamedFigure)> {
+    pub(crate) fn all_figures(&self) -> Vec<(String, NamedFigure)> {
         let mut all = Vec::new();
         for part in report_page::analyses(self) {
             let own = describe(&part.results, &part.document.command, part.seed());
@@ -316,16 +316,18 @@ impl Report {
     }
 
     fn write_all_files(&self, root: &Path, figures: &FigureOptions) -> Result<Written> {
-        let mut written = Written::default();
-        if self.document.command == COMPARE {
-            written.add(self.write_tables(root)?);
-            written.add(report_page::draw(self, &root.join(COMPARE), figures)?);
-            return Ok(written);
-        }
+        let is_comparison = self.document.command == COMPARE;
+        let (mut written, folder) = match is_comparison {
+            true => (self.write_tables(root)?, root.join(COMPARE)),
+            false => (Written::default(), root.to_path_buf()),
+        };
         for part in report_page::analyses(self) {
-            written.add(part.write_files(root, figures)?);
+            if !is_comparison {
+                written.add(part.write_tables(root)?);
+            }
+            written.add(part.write_figures(&folder, figures, |_| true)?);
         }
-        written.add(report_page::draw_maps(self, root, figures)?);
+        written.add(report_page::draw_maps(self, &folder, figures)?);
         Ok(written)
     }
 
@@ -355,16 +357,11 @@ impl Report {
         options: &FigureOptions,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<Written> {
-        let figures = if options.no_figures {
-            Vec::new()
-        } else {
-            let all = describe(&self.results, &self.document.command, self.seed());
-            chosen(all, options)
+        let figures = match options.no_figures {
+            true => Vec::new(),
+            false => describe(&self.results, &self.document.command, self.seed()),
         };
-        for (name, bytes) in report_page::draw_files(&figures, options, is_wanted)? {
-            write_whole(&root.join(name), &bytes)?;
-        }
-        Ok(Written::of_figures(&figures, options))
+        report_page::write_figures(figures, root, options, is_wanted)
     }
 
     /// Writes `results.json`, and `samples.npz` beside it where there are samples.

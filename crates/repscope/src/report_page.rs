@@ -14,7 +14,6 @@ use crate::analysis::{ANALYSES, Origin, declared};
 use crate::compare::COMPARE;
 use crate::evaluation::parts;
 use crate::figure_files::chosen;
-use crate::gate::models;
 use crate::options::{FigureFormat, FigureOptions};
 use crate::report::{Report, Written, counted};
 
@@ -42,36 +41,32 @@ pub fn maps(report: &Report) -> Vec<NamedFigure> {
     }
 }
 
-/// Draws the figures of each analysis in a document, and its maps.
-pub fn draw(report: &Report, root: &Path, options: &FigureOptions) -> Result<Written> {
-    let mut written = Written::default();
-    for part in analyses(report) {
-        written.add(part.write_figures(root, options, |_| true)?);
-    }
-    written.add(draw_maps(report, root, options)?);
-    Ok(written)
-}
-
 /// Draws the maps of a document.
 pub fn draw_maps(report: &Report, root: &Path, options: &FigureOptions) -> Result<Written> {
     if options.no_figures {
         return Ok(Written::default());
     }
-    let maps = chosen(maps(report), options);
-    for (name, bytes) in draw_files(&maps, options, |_| true)? {
+    write_figures(maps(report), root, options, |_| true)
+}
+
+/// Draws the chosen panels of figures whose paths are wanted.
+pub fn write_figures(
+    figures: Vec<NamedFigure>,
+    root: &Path,
+    options: &FigureOptions,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<Written> {
+    let figures = chosen(figures, options);
+    for (name, bytes) in draw_files(&figures, options, is_wanted)? {
         write_whole(&root.join(name), &bytes)?;
     }
-    Ok(Written::of_figures(&maps, options))
+    Ok(Written::of_figures(&figures, options))
 }
 
 /// The page of a document.
 pub fn html(report: &Report) -> String {
     let document = &report.document;
-    let mut figures: Vec<NamedFigure> = Vec::new();
-    for part in analyses(report) {
-        figures.extend(describe(&part.results, &part.document.command, part.seed()));
-    }
-    figures.extend(maps(report));
+    let figures: Vec<NamedFigure> = report.all_figures().into_iter().map(|(_, named)| named).collect();
     let shape = |shape: &[usize]| shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(" × ");
     let inputs: Vec<InputLine> = document
         .inputs
@@ -117,7 +112,7 @@ fn title(report: &Report) -> String {
         true => &report.results,
         false => &embeddings,
     };
-    let models = match models(systems)[..] {
+    let models = match systems.models()[..] {
         [] => "nothing".to_string(),
         [one] => one.to_string(),
         [one, other] => format!("{one} and {other}"),

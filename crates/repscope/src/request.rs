@@ -5,13 +5,14 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 use clap::{Arg, Command};
+use repscope_io::names::did_you_mean;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::analysis::{self, Analysis};
 use crate::compare::{self, Compare};
 use crate::encode::{Encode, Encoded, encode};
-use crate::evaluation::problems::{Problems, did_you_mean};
+use crate::evaluation::problems::Problems;
 use crate::evaluation::request::Evaluate;
 use crate::evaluation::run;
 use crate::options::layers::{self, Layer};

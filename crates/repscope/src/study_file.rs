@@ -9,11 +9,12 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use repscope_io::names::did_you_mean;
 use serde_json::Value;
 use toml::Table;
 
 use crate::analysis::{self, Declared, Origin};
-use crate::evaluation::problems::{Problems, did_you_mean};
+use crate::evaluation::problems::Problems;
 use crate::evaluation::request::Evaluate;
 use crate::gate::GateOptions;
 use crate::options::layers::{self, Layer};

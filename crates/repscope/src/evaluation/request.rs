@@ -8,10 +8,11 @@ use anyhow::{Result, bail};
 use clap::builder::TypedValueParser;
 use clap::{Args, builder::PossibleValuesParser};
 use repscope_core::{Analysis as Kind, MetricId, Results, rank};
+use repscope_io::names::did_you_mean;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::problems::{Problems, did_you_mean};
+use super::problems::Problems;
 use crate::analysis::{self, Analysis, Declared, Origin};
 use crate::gate::GateOptions;
 use crate::options::layers::{self, Layer};

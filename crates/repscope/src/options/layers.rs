@@ -7,11 +7,11 @@
 use std::path::Path;
 
 use clap::{Arg, ArgAction, Args, Command};
+use repscope_io::names::did_you_mean;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::evaluation::problems::did_you_mean;
 use crate::source::Bind;
 
 /// Options by name.
