@@ -21,6 +21,13 @@ pub fn did_you_mean<'a>(name: &str, known: impl DoubleEndedIterator<Item = &'a s
     closest(name, known).map_or(String::new(), |known| format!("; did you mean `{known}`?"))
 }
 
+/// The same, or a full stop: a sentence follows.
+pub fn guess<'a>(name: &str, known: impl DoubleEndedIterator<Item = &'a str>) -> String {
+    Some(did_you_mean(name, known))
+        .filter(|guess| !guess.is_empty())
+        .unwrap_or(".".to_string())
+}
+
 /// "`a`, `b` and 7 more", or "nothing"; so many names are listed at most.
 pub fn listed<'a>(names: impl Iterator<Item = &'a str>, most: usize) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();

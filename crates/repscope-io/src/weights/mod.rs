@@ -346,7 +346,7 @@ fn listed(all: &[Named]) -> String {
 }
 
 #[cfg(test)]
-mod select_tests {
+mod tests {
     use super::*;
 
     /// Names with `/` after the first key of a nested dict.
