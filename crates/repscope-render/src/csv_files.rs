@@ -320,7 +320,7 @@ fn manifold(results: &Results) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The number of latent dimensions: its own score, or the participation ratio over the share of dimensions it uses.
+/// The number of columns of the embeddings: its own score, or the participation ratio over the share of dimensions it uses.
 fn dimension(model: &str, results: &Results) -> Option<usize> {
     let value = |id| results.score(model, id).and_then(|score| score.value);
     let ratio = || Some(value("participation_ratio")? / value("dimension_usage")?);

@@ -137,12 +137,6 @@ two is a|b  2 ± 0.0005  2.25  FAILS    proof
             assert!(widest.chars().count() <= width, "{width}: {widest}");
         }
     }
-}
-
-#[cfg(test)]
-mod markdown_tests {
-    use super::super::tests::with_a_failing_claim;
-    use super::*;
 
     #[test]
     fn a_failing_claim_is_bold_and_cannot_break_its_row() {

@@ -255,8 +255,11 @@ fn hundredths(x: f64) -> String {
 }
 
 #[cfg(test)]
-mod tests_of_steps {
+mod tests {
     use super::*;
+    use crate::table::Document;
+    use crate::{Color, Format};
+    use repscope_core::{NameColumn, NumberColumn};
 
     #[test]
     fn a_preset_is_told_in_its_steps() {
@@ -287,14 +290,6 @@ mod tests_of_steps {
         );
         assert!(text.contains("; 3 voters on rows of length 1; "), "{text}");
     }
-}
-
-#[cfg(test)]
-mod tests_of_prediction {
-    use super::*;
-    use crate::table::Document;
-    use crate::{Color, Format};
-    use repscope_core::{NameColumn, NumberColumn};
 
     /// Two scores, of which the second was fitted and has no tests.
     fn lines(q: f64) -> Results {

@@ -34,7 +34,7 @@ pub(super) struct Row<'a> {
     pub(super) is_unpaired: bool,
     /// The value of each model.
     pub(super) values: Vec<Cell>,
-    /// What tells each of the others from the reference.
+    /// How each of the others differs from the reference.
     pub(super) lines: Vec<Option<Line<'a>>>,
 }
 

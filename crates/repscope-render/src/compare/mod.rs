@@ -249,26 +249,3 @@ pub fn gate_table(lines: &[GateLine], width: usize, color: Color) -> String {
     }
     Document::from(table).render(Format::Table, width, color)
 }
-
-#[cfg(test)]
-mod tests_of_gates {
-    use super::*;
-
-    #[test]
-    fn a_failed_gate_says_why() {
-        let lines = [
-            GateLine::new("trustworthiness@10 >= 0.95", "jepa", "0.9612", true),
-            GateLine::failed("nmi >= 0.5", "jepa", "—", "needs labels; give --labels"),
-        ];
-        let expected = "\
-Gates: 1 of 2 failed
-gate                        model     got  verdict
-──────────────────────────────────────────────────
-trustworthiness@10 >= 0.95   jepa  0.9612     pass
-nmi >= 0.5                   jepa       —     FAIL
-
-jepa, nmi >= 0.5: needs labels; give --labels
-";
-        assert_eq!(gate_table(&lines, 80, Color::No), expected);
-    }
-}

@@ -210,7 +210,7 @@ pub(super) fn css(ink: &Ink, models: &Models) -> String {
 }
 
 #[cfg(test)]
-mod tests_of_figures {
+mod tests {
     use super::*;
 
     #[test]
@@ -218,11 +218,6 @@ mod tests_of_figures {
         assert_eq!(readable("smoothness_comparison"), "Smoothness comparison");
         assert_eq!(readable(""), "");
     }
-}
-
-#[cfg(test)]
-mod tests_of_drawing {
-    use super::*;
 
     #[test]
     fn one_drawing_holds_the_colors_of_two() {
