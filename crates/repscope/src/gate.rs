@@ -12,7 +12,7 @@ use clap::Args;
 use repscope_core::metrics::find;
 use repscope_core::{METRICS, Results};
 use repscope_io::ResultsDocument;
-use repscope_io::names::did_you_mean;
+use repscope_io::names::guess;
 use repscope_render::{Color, GateLine, gate_table, number, number_with_interval};
 use serde::{Deserialize, Serialize};
 
@@ -210,9 +210,8 @@ pub(crate) fn refuse_unknown(option: &str, metric: &str) -> Result<()> {
                     k => o.id.replace("@K", &format!("@{k}")),
                 })
                 .collect();
-            let similar = did_you_mean(metric, known.iter().map(String::as_str));
-            let similar = if similar.is_empty() { ";" } else { &similar };
-            bail!("{option}: there is no metric `{metric}`{similar} `repscope metrics` lists them all")
+            let guess = guess(metric, known.iter().map(String::as_str));
+            bail!("{option}: there is no metric `{metric}`{guess} `repscope metrics` lists them all")
         }
     }
 }
@@ -343,7 +342,7 @@ impl Limit {
 }
 
 #[cfg(test)]
-mod limit_tests {
+mod tests {
     use super::*;
 
     #[test]

@@ -245,7 +245,7 @@ impl Report {
             figure_format: vec![format],
             figure_width: match width {
                 None => Width::TwoColumns,
-                Some(mm) if (40.0..=1000.0).contains(&mm) => Width::Millimetres(mm),
+                Some(mm) if (40.0..=1000.0).contains(&mm) => Width::Millimeters(mm),
                 Some(mm) => bail!("a figure of {mm} mm cannot be drawn; use 40 to 1000 (88 is a column, 180 are two)"),
             },
             ..FigureOptions::default()
@@ -294,7 +294,8 @@ impl Report {
     pub(crate) fn write_own(&self, root: &Path, figures: &FigureOptions) -> Result<Written> {
         let folder = self.analysis().map_or(root.to_path_buf(), |own| root.join(own.folder));
         self.extra.write(self, &folder)?;
-        let written = self.write_files(root, figures)?;
+        let mut written = self.write_tables(root)?;
+        written.add(self.write_figures(root, figures, |_| true)?);
         self.write_document(&folder)?;
         Ok(written)
     }
@@ -328,13 +329,6 @@ impl Report {
             written.add(part.write_figures(&folder, figures, |_| true)?);
         }
         written.add(report_page::draw_maps(self, &folder, figures)?);
-        Ok(written)
-    }
-
-    /// Writes the CSV files and figures.
-    pub(crate) fn write_files(&self, root: &Path, figures: &FigureOptions) -> Result<Written> {
-        let mut written = self.write_tables(root)?;
-        written.add(self.write_figures(root, figures, |_| true)?);
         Ok(written)
     }
 

@@ -67,7 +67,7 @@ impl Request {
     /// Answers it.
     pub fn run(self, session: &Session) -> crate::Result<Answer> {
         Ok(match self {
-            Request::Analysis(request) => Answer::Report(Box::new(run::analyze(request, session)?)),
+            Request::Analysis(request) => Answer::Report(Box::new(run::run(request, session)?)),
             Request::Evaluate(request, problems) => {
                 let done = run::evaluate(&request, None, session, problems)?;
                 let mut report = done.report;

@@ -153,7 +153,7 @@ fn kinds() -> impl TypedValueParser<Value = Kind> {
 }
 
 impl Evaluate {
-    /// Puts what was typed over what the study file says. `is_typed` tells whether an option was typed, by its field.
+    /// Puts what was typed over what the study file says. `is_typed` says whether an option was typed, by its field.
     pub fn gather(self, is_typed: impl Fn(&str) -> bool, problems: &mut Problems) -> Result<Self> {
         let is_study = |text: &&String| {
             Path::new(text)
@@ -272,7 +272,7 @@ impl Evaluate {
         !choice.skip.contains(&kind) && (choice.only.is_empty() || choice.only.contains(&kind))
     }
 
-    /// Why an analysis cannot run, as far as the options tell.
+    /// Why an analysis cannot run, as far as the options show.
     pub fn lacks(&self, declared: &Declared) -> Option<String> {
         let has_own = |own: &&Declared| own.data == Origin::Own;
         let reads_states = declared.reads.contains(&crate::inputs::Role::States);
