@@ -4,10 +4,10 @@
 
 use super::models::{Models, titled};
 use crate::numbers::written;
-use crate::scores::{by_model, grouped, scores, scores_with};
+use crate::scores::{by_model, distinct, grouped, scores, scores_with};
 use crate::table::{Column, Emphasis, Kind, Row, Table as Scores, direction, in_words, reason};
 use crate::text::join;
-use repscope_core::{Better, MetricId, Results, Score};
+use repscope_core::{Analysis, Better, MetricId, Results, Score};
 use repscope_figures::{Cell, Content, Panel, Table, Weight};
 
 /// More models than this are described by the range of their values.
@@ -69,6 +69,18 @@ pub(super) fn facts(table: &Scores) -> Vec<String> {
         notes.push(format!("{arrows}."));
     }
     notes
+}
+
+/// Whether a score is one of an analysis.
+pub(super) fn is_of(analysis: Analysis) -> impl Fn(&MetricId) -> bool + Copy {
+    move |id| id.metric().is_some_and(|metric| metric.analysis == analysis)
+}
+
+/// Each of these scores in a sentence, under its own name.
+pub(super) fn all_values(models: &Models, is_wanted: impl Fn(&MetricId) -> bool) -> Vec<String> {
+    let ids = distinct(models.results.scores.iter().map(|score| &score.metric));
+    let wanted = ids.into_iter().filter(|id| is_wanted(id));
+    wanted.map(|id| values(models, id, id)).collect()
 }
 
 /// The results with these scores alone, and what was compared of them.
