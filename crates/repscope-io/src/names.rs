@@ -38,6 +38,14 @@ pub fn listed<'a>(names: impl Iterator<Item = &'a str>, most: usize) -> String {
     }
 }
 
+/// Texts as `a, b, and 7 more`; so many are listed at most.
+pub fn cut(texts: impl ExactSizeIterator<Item = String>, most: usize) -> String {
+    let more = texts.len().saturating_sub(most);
+    let mut listed: Vec<String> = texts.take(most).collect();
+    listed.extend((more > 0).then(|| format!("and {more} more")));
+    listed.join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,5 +66,10 @@ mod tests {
         assert_eq!(listed(names.into_iter(), 2), "`a`, `b` and 1 more");
         assert_eq!(listed(names.into_iter(), 3), "`a`, `b`, `c`");
         assert_eq!(listed(std::iter::empty(), 3), "nothing");
+        let texts = || names.iter().map(ToString::to_string);
+        assert_eq!(
+            (cut(texts(), 2), cut(texts(), 3)),
+            ("a, b, and 1 more".into(), "a, b, c".into())
+        );
     }
 }

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
+use repscope_core::counted;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
@@ -140,11 +141,7 @@ fn texts_of(labels: &Json, source: &str, dataset: &str, field: Option<&str>) -> 
     if !silent.is_empty() {
         warnings.push(format!(
             "{} of `{dataset}` without a text in {source}: {}",
-            if silent.len() == 1 {
-                "1 label".to_string()
-            } else {
-                format!("{} labels", silent.len())
-            },
+            counted(silent.len(), "label"),
             list(silent.iter().copied())
         ));
     }
