@@ -44,12 +44,13 @@ pub use csv_files::document_files;
 pub use etes::{EtesColumn, EtesSamples, EtesValues, etes_samples, etes_table};
 pub use figures::{NamedFigure, figures};
 pub use html::{InputLine, Page, report_html, worst_samples};
-pub use numbers::{number, number_with_interval};
+pub use numbers::{number, written};
 pub use perturb::{Finding, perturb_details, perturb_findings, perturb_latex, perturb_summary, perturb_table};
 pub use retrieval::label_retrieval::{retrieval_json, retrieval_summary};
 pub use retrieval::readings::retrieval_readings;
 pub use retrieval::table::retrieval_table;
 pub use terminal_markdown::definition_card;
+pub use text::{capitalized, wrap};
 pub use verdict::{Answer, Verdict, headlines, verdict};
 
 /// What the results are written as. JSON is not here: `results.json` is the data themselves, written by `repscope-io`.

@@ -13,7 +13,7 @@ use repscope_core::metrics::find;
 use repscope_core::{METRICS, Results};
 use repscope_io::ResultsDocument;
 use repscope_io::names::guess;
-use repscope_render::{Color, GateLine, gate_table, number, number_with_interval};
+use repscope_render::{Color, GateLine, gate_table, number, written};
 use serde::{Deserialize, Serialize};
 
 use crate::evaluation::document;
@@ -309,9 +309,8 @@ impl Limit {
         }
         match results.score(model, &self.metric).and_then(|score| score.interval) {
             Some(interval) => {
-                let (value, ends) = number_with_interval(value, interval);
                 let holds = interval.iter().all(|&end| self.holds(end));
-                GateLine::new(gate, model, format!("{value} {ends}"), holds)
+                GateLine::new(gate, model, written(value, Some(interval)), holds)
             }
             None => {
                 let why = "the score has no interval; ask for `gate_on` value";

@@ -11,7 +11,7 @@ use repscope_figures::{Width, missing_letters};
 use repscope_io::{ResultsDocument, samples_to_npz, write_whole};
 use repscope_render::{
     ClidRun, Color, Format, NamedFigure, Verdict, clid_table, comparison, document_files, etes_table, headlines,
-    perturb_table, ranking_table, render, retrieval_readings, retrieval_summary, retrieval_table, verdict,
+    perturb_table, ranking_table, render, retrieval_readings, retrieval_summary, retrieval_table, verdict, wrap,
 };
 
 use crate::analysis::perturb::Checks;
@@ -23,6 +23,8 @@ use crate::figure_files;
 use crate::options::{FigureFormat, FigureOptions};
 use crate::report_page::{self, describe};
 use crate::search::list;
+
+pub use repscope_core::counted;
 
 /// The results of a request, and the document that keeps them.
 pub struct Report {
@@ -410,22 +412,9 @@ fn retrieval(results: &Results, format: Format, width: usize, color: Color, is_q
     let table = retrieval_table(results, format, width, color);
     let readings: String = retrieval_readings(results)
         .iter()
-        .map(|text| item(text, width))
+        .map(|text| wrap(text, width, "- "))
         .collect();
     format!("{}\n\n{}\n\n{readings}", summary.trim_end(), table.trim_end())
-}
-
-/// An item of a list, broken into lines that fit; later lines stand under the text of the first.
-fn item(text: &str, width: usize) -> String {
-    let mut lines = vec!["-".to_string()];
-    for word in text.split_whitespace() {
-        let length = lines.last().map_or(0, |l| l.chars().count());
-        match lines.last_mut() {
-            Some(line) if length + 1 + word.chars().count() <= width => *line += &format!(" {word}"),
-            _ => lines.push(format!("  {word}")),
-        }
-    }
-    lines.join("\n") + "\n"
 }
 
 /// A results document, given by its path or by its folder.
@@ -482,21 +471,5 @@ impl Written {
             ));
         }
         parts.join(", ")
-    }
-}
-
-/// `1 figure`, `2 figures`.
-pub fn counted(count: usize, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_item_is_broken_under_its_own_text() {
-        assert_eq!(item("one two three four", 11), "- one two\n  three\n  four\n");
-        assert_eq!(item("short", 80), "- short\n");
     }
 }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use repscope_core::{Analysis, Results};
 use repscope_figures::{Notes, Style, to_pdf, to_png, to_svg};
 use repscope_io::{ResultsDocument, write_whole};
-use repscope_render::{InputLine, NamedFigure, Page, figures, report_html};
+use repscope_render::{InputLine, NamedFigure, Page, capitalized, figures, report_html};
 
 use crate::analysis::{ANALYSES, Origin, declared};
 use crate::compare::COMPARE;
@@ -122,11 +122,7 @@ fn title(report: &Report) -> String {
     match report.document.command.as_str() {
         "evaluate" => format!("Evaluation of {models}"),
         COMPARE => format!("Comparison of {models}"),
-        command => {
-            let mut letters = command.chars();
-            let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-            format!("{first}{} of {models}", letters.as_str())
-        }
+        command => format!("{} of {models}", capitalized(command)),
     }
 }
 

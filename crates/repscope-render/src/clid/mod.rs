@@ -7,7 +7,7 @@ use crate::scores::tables;
 use crate::table::{Cell, Column, Document, Table};
 use crate::text::{join, printable};
 use crate::{Color, Format, csv_files, headlines};
-use repscope_core::{Analysis, Breakdown, ClidSpec, ClusterCount, IdNorm, Results, Spec, UnitLength};
+use repscope_core::{Analysis, Breakdown, ClidSpec, ClusterCount, IdNorm, Results, Spec, UnitLength, counted};
 
 /// What the results of `repscope clid` were asked with.
 pub struct ClidRun<'a> {
@@ -125,10 +125,6 @@ fn words(steps: &ClidSpec) -> String {
         counted(steps.repeats, "clustering"),
         counted(steps.splits, "split"),
     )
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// The tables for reading.

@@ -3,8 +3,8 @@
 
 use super::NamedFigure;
 use super::models::Models;
-use super::words::{all_values, description, facts, is_of, only, table};
-use crate::scores::scores;
+use super::words::{all_values, description, facts, is_of, table};
+use crate::scores::{only_scores, scores};
 use repscope_core::{Analysis, Results};
 use repscope_figures::{Axis, Content, Orientation, Panel, Reference, ReferenceAt};
 
@@ -44,7 +44,7 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
         "How many directions the embeddings fill.",
         all_values(&models, is_drawn),
     );
-    let mut below = facts(&scores(&only(results, is_drawn)));
+    let mut below = facts(&scores(&only_scores(results, is_drawn)));
     below.extend(BELOW.map(str::to_string));
     models.figure("rankme/rankme_analysis", 2, panels, words, below)
 }

@@ -3,10 +3,11 @@
 
 use super::Models;
 use super::safe::escape;
-use super::{Page, counted, map};
+use super::{Page, map};
 use crate::NamedFigure;
 use crate::scores::grouped;
 use crate::text::capitalized;
+use repscope_core::counted;
 use repscope_figures::{
     Background, CLASS_COLORS, Figure, FontIn, Style, Theme, class_color, series_color, to_svg, value_color,
 };
