@@ -313,9 +313,10 @@ fn compared(results: &Results, analysis: Analysis, scores: &[&Score], found: &mu
     let largest = tested.iter().map(|own| own.p_adjusted).reduce(f64::max);
     found.p_adjusted = closest;
     if let Some((own, p)) = tested.first().zip(largest) {
-        let not = match are_same {
-            true => String::new(),
-            false => format!("not shown to be the same within {}: ", number(own.within)),
+        let not = if are_same {
+            String::new()
+        } else {
+            format!("not shown to be the same within {}: ", number(own.within))
         };
         sentence += &format!(" ({not}{}, n = {n})", p_value(p));
     } else if let Some(p) = closest {

@@ -132,9 +132,10 @@ impl Report {
                     None if !all => {
                         // Retrievals and generated texts are no models of the same inputs: the verdict speaks of them.
                         let of_embeddings = report_page::of_embeddings(results);
-                        match of_embeddings.scores.is_empty() {
-                            true => self.all_tables(format, terminal),
-                            false => render(&headlines(&of_embeddings, None), format, width, color),
+                        if of_embeddings.scores.is_empty() {
+                            self.all_tables(format, terminal)
+                        } else {
+                            render(&headlines(&of_embeddings, None), format, width, color)
                         }
                     }
                     _ if !all => render(&headlines(results, kind), format, width, color),
@@ -275,9 +276,10 @@ impl Report {
             no_figures: !with_figures,
             ..FigureOptions::default()
         };
-        let page = match self.document.command == COMPARE {
-            true => folder.join(COMPARE),
-            false => folder.to_path_buf(),
+        let page = if self.document.command == COMPARE {
+            folder.join(COMPARE)
+        } else {
+            folder.to_path_buf()
         };
         self.write_all(folder, &figures)?;
         write_whole(&page.join("report.html"), self.html().as_bytes()).map_err(anyhow::Error::from)?;
@@ -320,9 +322,10 @@ impl Report {
 
     fn write_all_files(&self, root: &Path, figures: &FigureOptions) -> Result<Written> {
         let is_comparison = self.document.command == COMPARE;
-        let (mut written, folder) = match is_comparison {
-            true => (self.write_tables(root)?, root.join(COMPARE)),
-            false => (Written::default(), root.to_path_buf()),
+        let (mut written, folder) = if is_comparison {
+            (self.write_tables(root)?, root.join(COMPARE))
+        } else {
+            (Written::default(), root.to_path_buf())
         };
         for part in report_page::analyses(self) {
             if !is_comparison {
@@ -353,9 +356,10 @@ impl Report {
         options: &FigureOptions,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<Written> {
-        let figures = match options.no_figures {
-            true => Vec::new(),
-            false => describe(&self.results, &self.document.command, self.seed()),
+        let figures = if options.no_figures {
+            Vec::new()
+        } else {
+            describe(&self.results, &self.document.command, self.seed())
         };
         report_page::write_figures(figures, root, options, is_wanted)
     }
@@ -419,9 +423,10 @@ fn retrieval(results: &Results, format: Format, width: usize, color: Color, is_q
 
 /// A results document, given by its path or by its folder.
 pub fn document_in(path: &Path) -> PathBuf {
-    match path.is_dir() {
-        true => path.join("results.json"),
-        false => path.to_path_buf(),
+    if path.is_dir() {
+        path.join("results.json")
+    } else {
+        path.to_path_buf()
     }
 }
 
@@ -460,9 +465,10 @@ impl Written {
         }
         if self.figures > 0 {
             let missing: Vec<String> = self.missing.iter().map(|c| c.escape_unicode().to_string()).collect();
-            let missing = match missing.is_empty() {
-                true => String::new(),
-                false => format!("; no font here has {}, written so in png and pdf", missing.join(" ")),
+            let missing = if missing.is_empty() {
+                String::new()
+            } else {
+                format!("; no font here has {}, written so in png and pdf", missing.join(" "))
             };
             parts.push(format!(
                 "{} ({}{missing})",

@@ -108,9 +108,10 @@ pub fn of_embeddings(results: &Results) -> Results {
 fn title(report: &Report) -> String {
     // Retrievals and generated texts are no models of the same inputs.
     let embeddings = of_embeddings(&report.results);
-    let systems = match embeddings.scores.is_empty() {
-        true => &report.results,
-        false => &embeddings,
+    let systems = if embeddings.scores.is_empty() {
+        &report.results
+    } else {
+        &embeddings
     };
     let models = match systems.models()[..] {
         [] => "nothing".to_string(),

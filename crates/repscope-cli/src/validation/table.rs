@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! The claims as tables for a terminal.
 
-use repscope_render::table::{Block, Cell, Column, Document, Emphasis, Item, Table};
+use repscope_render::table::{Block, Cell, Column, Document, Emphasis, Item, Table, markdown_escape as escape};
 use repscope_render::{Color, Format};
 
 use super::{Claim, Group, Report};
@@ -91,18 +91,6 @@ fn markdown_table(report: &Report, group: &Group) -> String {
         format!("{}: {}", report.source(claim), claim.because)
     });
     Document::from(table).render(Format::Markdown, 0, Color::No)
-}
-
-/// Keeps characters that Markdown would take as its own, and breaks no line.
-fn escape(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in text.chars() {
-        if "\\`*_[]<>|#~".contains(c) {
-            escaped.push('\\');
-        }
-        escaped.push(if c.is_control() { ' ' } else { c });
-    }
-    escaped
 }
 
 #[cfg(test)]

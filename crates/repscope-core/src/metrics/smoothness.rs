@@ -402,7 +402,7 @@ impl Line {
 }
 
 /// The `q` quantile of sorted values, interpolated linearly between order statistics.
-fn quantile(sorted: &[f64], q: f64) -> f64 {
+pub(super) fn quantile(sorted: &[f64], q: f64) -> f64 {
     let place = q * (sorted.len() - 1) as f64;
     let (low, high) = (place.floor() as usize, place.ceil() as usize);
     sorted[low] + (place - low as f64) * (sorted[high] - sorted[low])

@@ -34,9 +34,10 @@ pub fn clid_table(results: &Results, run: &ClidRun<'_>, format: Format, width: u
         return crate::render(results, format, width, color);
     }
     let answer = run.performance.map(|name| predictions(results, name, run.spec.level));
-    let mut own = match run.all {
-        true => tables(results),
-        false => tables(&headlines(results, Some(Analysis::Clid))),
+    let mut own = if run.all {
+        tables(results)
+    } else {
+        tables(&headlines(results, Some(Analysis::Clid)))
     };
     own[0].remarks.push(steps);
     let all: Vec<Table> = answer.into_iter().flatten().chain(own).collect();

@@ -152,9 +152,10 @@ fn line<'a>(model: &str, reference: &str, of_metric: &[&'a Difference]) -> Optio
     };
     Some(Line {
         cell: Cell {
-            marks: match of.equivalent.is_some_and(|own| own.holds) {
-                true => marks_of_same(marks(of.p_adjusted)),
-                false => marks(of.p_adjusted),
+            marks: if of.equivalent.is_some_and(|own| own.holds) {
+                marks_of_same(marks(of.p_adjusted))
+            } else {
+                marks(of.p_adjusted)
             },
             ..Cell::with_interval(value, interval)
         },

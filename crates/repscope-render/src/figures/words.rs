@@ -173,9 +173,10 @@ pub(super) fn table(results: &Results, is_wanted: impl Fn(&MetricId) -> bool) ->
     if table.rows.is_empty() {
         return None;
     }
-    let note = match table.has(Emphasis::Best) {
-        true => "Bold: better than every other model by the paired difference, p adjusted over all comparisons.",
-        false => "",
+    let note = if table.has(Emphasis::Best) {
+        "Bold: better than every other model by the paired difference, p adjusted over all comparisons."
+    } else {
+        ""
     };
     let is_long = table.columns.iter().filter(|column| column.is_split).count() > MOST_COLUMNS;
     let table = if is_long { by_model(table) } else { table };

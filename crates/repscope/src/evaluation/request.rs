@@ -121,10 +121,7 @@ impl Choice {
     /// Adds the ranking that was asked for.
     pub(crate) fn rank(&self, results: &mut Results) -> Result<()> {
         let by = self.ranked_by()?;
-        match by.is_empty() {
-            true => Ok(()),
-            false => Ok(rank(results, &by)?),
-        }
+        if by.is_empty() { Ok(()) } else { Ok(rank(results, &by)?) }
     }
 }
 

@@ -158,9 +158,10 @@ impl Drops {
         }
         let largest = passed.iter().max_by(|a, b| a.1.drop.total_cmp(&b.1.drop));
         if let Some((metric, change)) = largest {
-            let got = match change.drop > 0.0 {
-                true => format!("at most {} ({metric})", number(change.drop)),
-                false => "no drop".to_string(),
+            let got = if change.drop > 0.0 {
+                format!("at most {} ({metric})", number(change.drop))
+            } else {
+                "no drop".to_string()
             };
             let gate = format!("drop <= {allowed} in {} metrics", passed.len());
             lines.push(GateLine::new(gate, model, got, true));
@@ -249,9 +250,10 @@ impl Single {
 
 impl Change {
     fn line(&self, gate: String, model: &str) -> GateLine {
-        let drop = match self.drop > 0.0 {
-            true => format!("drop {}", number(self.drop)),
-            false => "no drop".to_string(),
+        let drop = if self.drop > 0.0 {
+            format!("drop {}", number(self.drop))
+        } else {
+            "no drop".to_string()
         };
         let got = format!("{} to {}, {drop}", number(self.before), number(self.now));
         GateLine::new(gate, model, got, self.passed)

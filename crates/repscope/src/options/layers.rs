@@ -72,9 +72,10 @@ pub fn unknown(name: &str, known: &[String]) -> String {
         return "is no option: there are none here".to_string();
     }
     let similar = did_you_mean(name, known.iter().map(String::as_str));
-    match similar.is_empty() {
-        true => format!("is no option; there are {}", known.join(", ")),
-        false => format!("is no option{similar}"),
+    if similar.is_empty() {
+        format!("is no option; there are {}", known.join(", "))
+    } else {
+        format!("is no option{similar}")
     }
 }
 
