@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! The repscope command: reads a command line, has the library answer it, and shows the answer.
+//!
+//! The map: `args` is what can be typed, `commands` has a file for each command or two, `outputs` and `progress` are stdout and stderr,
+//! and `validation` holds the claims of `repscope validate`.
 #![forbid(unsafe_code)]
 
 mod args;

@@ -16,7 +16,7 @@ pub fn print(text: &str) -> Result<()> {
         .context("cannot write to stdout")
 }
 
-/// Writes to stderr, with options as they are typed. Where that cannot be read, there is nobody to tell.
+/// Writes to stderr, with options as they are typed. Where that cannot be written, nothing can be done.
 pub fn advise(text: &str) {
     let lines: Vec<String> = text.lines().map(with_flags).collect();
     let _ = writeln!(std::io::stderr(), "{}", lines.join("\n"));

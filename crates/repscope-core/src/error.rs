@@ -110,6 +110,11 @@ impl Error {
     }
 }
 
+/// `1 row`, `2 rows`: for messages and notes.
+pub fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -271,7 +271,7 @@ fn digest(bits: impl Iterator<Item = u64>) -> [u64; 2] {
     })
 }
 
-/// Why these labels tell nothing.
+/// Why these labels say nothing.
 fn uninformative(labels: &Labels) -> Option<String> {
     let (rows, classes) = (
         labels.rows(),

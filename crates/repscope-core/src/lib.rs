@@ -16,14 +16,16 @@
 //!   pairs, `pca_plane` and `tsne` maps, `influence` what each row adds to a score through the others. For retrievals,
 //!   `similarity` and `microkernel` compare two spaces and `rankings` orders their rows, run by [`retrieve`]. For signals and
 //!   texts, `matched` compares all pairs and `shuffled` gives the scores of random pairs.
-//! - [`masking`]: images without some of their pixels; [`perturb`]: how much worse a classifier does on them.
-//! - [`etes()`]: how well texts generated from signals fit these, in the space of an aligner.
+//! - [`masking`]: images without some of their pixels; [`perturb`]: how much worse a classifier does on them. [`Corruption`]: noise in
+//!   the inputs of an encoder.
+//! - [`etes()`]: how well texts generated from signals fit these, in the space of an aligner; `texts`: what single texts score.
 //! - [`run`]: drivers. Tasks are cut by shape alone and merged in task order, so the same bits come out of one
 //!   thread or sixteen.
 //! - `stats`: confidence intervals, rank correlation, and [`compare`]: models against each other, unit by unit; [`relate`]:
 //!   scores against how well models do elsewhere; [`draw_maps`]: maps of each model's embeddings.
 //! - [`coverage`]: how often the intervals hold what they should, by simulation.
-//! - [`examine`]: what is wrong with the data or a model, before any number.
+//! - [`examine`]: what is wrong with the data or a model, before any number. [`Question`]: what each analysis answers, and by which
+//!   score; [`rank`]: the order of models by scores of the user's choice.
 //! - [`random`]: named streams from one seed.
 //! - [`Results`]: what comes out. A [`Score`] is a number with everything needed to publish it; a value that does
 //!   not exist is a reason instead. [`Results::absorb`] is the one way in which answers join.
@@ -71,7 +73,7 @@ pub use data::{
     Decoding, Direction, Head, LabelSet, Labels, Moves, Noise, NoiseLevel, Pairs, Performance, Perturbation,
     PerturbedSet, Retrieval, Space, Study, System, Values,
 };
-pub use error::{Error, Result};
+pub use error::{Error, Result, counted};
 pub use etes::etes;
 pub use findings::{Finding, Trouble, examine, examine_order};
 pub use kernels::tiles::nearest_neighbors;

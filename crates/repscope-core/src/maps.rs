@@ -88,8 +88,8 @@ mod tests {
     use crate::run::Order;
 
     fn drawn(rows: usize) -> Results {
-        let codes = (0..rows * 2).map(|i| (i as f64 * 0.7).sin()).collect();
-        let study = Study::new("m", Space::from_f64("z", rows, 2, codes).unwrap());
+        let embeddings = (0..rows * 2).map(|i| (i as f64 * 0.7).sin()).collect();
+        let study = Study::new("m", Space::from_f64("z", rows, 2, embeddings).unwrap());
         let mut results = Results::default();
         draw_maps(&mut results, &[study], &Driver::silent(Order::Parallel));
         results

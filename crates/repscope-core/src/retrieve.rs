@@ -207,7 +207,7 @@ impl<'a> Search<'a> {
         rankings
     }
 
-    /// Where effects of targets on standings are added up, if anything asks for them.
+    /// Where effects of targets on standings are added up, if a metric needs them.
     fn influence(&self, direction: Direction) -> Option<Influence> {
         let is_asked = self.part == Part::Whole && self.spec.search_interval == SearchInterval::Population;
         let units = || SearchUnits::new(self.retrieval, direction).codes;

@@ -157,7 +157,7 @@ pub struct Curve {
     pub look: CurveLook,
 }
 
-/// Whether a curve is one of the few that can be told apart.
+/// Whether a curve is one of the few that can be distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CurveLook {
     /// In the color of its series. Where others are faint, its name stands at its end.
@@ -270,7 +270,7 @@ pub enum Grouping {
     /// A category, with a mark for each series.
     #[default]
     Category,
-    /// A series, with a mark for each category, told apart by shape and shade: for many series. The axis names the series.
+    /// A series, with a mark for each category, distinguished by shape and shade: for many series. The axis names the series.
     Series,
 }
 

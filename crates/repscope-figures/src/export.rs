@@ -113,10 +113,10 @@ fn parse(figure: &Figure, style: &Style, dpi: f64) -> Result<Tree, String> {
 
 /// The PNG with a pHYs chunk behind its header, which is 8 + 25 bytes long.
 fn with_resolution(png: &[u8], dpi: f64) -> Vec<u8> {
-    let per_metre = ((dpi / 0.0254).round() as u32).to_be_bytes();
+    let per_meter = ((dpi / 0.0254).round() as u32).to_be_bytes();
     let mut chunk = b"pHYs".to_vec();
-    chunk.extend(per_metre);
-    chunk.extend(per_metre);
+    chunk.extend(per_meter);
+    chunk.extend(per_meter);
     chunk.push(1);
     let (header, rest) = png.split_at(33);
     let mut bytes = header.to_vec();
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn checksum_of_the_standard_example() {
-        // The check value of CRC-32 as given in its catalogues.
+        // The check value of CRC-32 as given in its catalogs.
         assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
     }
 }

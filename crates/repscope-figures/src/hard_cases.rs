@@ -343,7 +343,7 @@ fn texts_never_touch_and_never_leave_the_figure() {
                 (Width::OneColumn, 2),
                 (Width::OneColumn, 1),
                 (Width::TwoColumns, 3),
-                (Width::Millimetres(120.0), 2),
+                (Width::Millimeters(120.0), 2),
             ] {
                 let size = [1.0, 1.15e-4, 6.4e6][(models + length) % 3];
                 let style = Style {
@@ -443,7 +443,7 @@ fn a_png_has_300_pixels_per_inch_and_says_so() {
     };
     let png = to_png(&figure(2, 9, 1.0, 1, 0..2), &style).expect("PNG");
     let number = |at: usize| u32::from_be_bytes([png[at], png[at + 1], png[at + 2], png[at + 3]]);
-    // 88 mm / 25.4 · 300 = 1039.4 pixels; 300 / 0.0254 = 11811 per metre.
+    // 88 mm / 25.4 · 300 = 1039.4 pixels; 300 / 0.0254 = 11811 per meter.
     assert_eq!(number(16), 1039);
     assert_eq!(&png[37..41], b"pHYs");
     assert_eq!((number(41), number(45), png[49]), (11811, 11811, 1));

@@ -312,7 +312,7 @@ fn foot(scene: &Scene, panels: &[Laid]) -> Vec<String> {
 fn finish(scene: &Scene, svg: Svg, (wide, high): (f64, f64)) -> Drawing {
     let Scene { figure, style, ink, .. } = scene;
     let mm = |points: f64| Short(points / 72.0 * 25.4).to_string();
-    // The viewBox has the size of the rounded millimetres, or pixels would be a hair off square.
+    // The viewBox has the size of the rounded millimeters, or pixels would be a hair off square.
     let (wide, high) = ((wide * 100.0).round() / 100.0, (high * 100.0).round() / 100.0);
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}mm\" height=\"{}mm\" viewBox=\"0 0 {} {}\" font-family=\"{FAMILY}\" role=\"img\"",

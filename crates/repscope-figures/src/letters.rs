@@ -38,9 +38,12 @@ pub(crate) fn escaped(figure: &Figure) -> Cow<'_, Figure> {
     let mut figure = figure.clone();
     each_text(&mut figure, &mut |text| {
         if text.contains(&missing[..]) {
-            let escape = |c: char| match missing.contains(&c) {
-                true => c.escape_unicode().to_string(),
-                false => c.to_string(),
+            let escape = |c: char| {
+                if missing.contains(&c) {
+                    c.escape_unicode().to_string()
+                } else {
+                    c.to_string()
+                }
             };
             *text = text.chars().map(escape).collect();
         }

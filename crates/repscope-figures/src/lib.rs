@@ -5,6 +5,11 @@
 //! says how: width, letters, light or dark. [`to_svg`], [`to_png`] and [`to_pdf`] draw it; the same description gives
 //! the same bytes. Limits, ticks, margins and the legend follow from the data and from measured text.
 //!
+//! The map: `figure` and `content` are the description. `layout` draws it: `plan` and `panels` (a file per kind of panel) say what each
+//! panel needs, `grid` and `aligned` place them, `axes`, `ticks` and `legend` go around them, and `svg` writes. `text`, `number` and
+//! `names` fit letters into their room, `palette` and `series_style` give series their look. `export` makes PNG and PDF of the SVG,
+//! with the fonts of `letters` and `subset`.
+//!
 //! ```
 //! use repscope_figures::*;
 //!

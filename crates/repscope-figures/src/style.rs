@@ -44,8 +44,8 @@ impl Style {
         let mm = match self.width {
             Width::OneColumn => 88.0,
             Width::TwoColumns => 180.0,
-            Width::Millimetres(mm) if mm.is_finite() => mm.clamp(40.0, 1000.0),
-            Width::Millimetres(_) => 180.0,
+            Width::Millimeters(mm) if mm.is_finite() => mm.clamp(40.0, 1000.0),
+            Width::Millimeters(_) => 180.0,
         };
         mm / 25.4 * 72.0
     }
@@ -87,7 +87,7 @@ pub enum Width {
     #[default]
     TwoColumns,
     /// Any other, kept within 40 mm and 1000 mm.
-    Millimetres(f64),
+    Millimeters(f64),
 }
 
 /// Where the font of an SVG is.

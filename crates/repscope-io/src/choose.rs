@@ -3,7 +3,7 @@
 
 use crate::array::{ArrayInfo, Shape};
 use crate::error::{Parsed, bail};
-use crate::names::{closest, likeness};
+use crate::names::{cut, guess, likeness};
 
 /// More names than this are not listed in a message.
 const LISTED: usize = 30;
@@ -26,10 +26,7 @@ pub(crate) fn choose(infos: &[ArrayInfo], key: Option<&str>, kind: &str) -> Pars
     if infos.is_empty() {
         bail!("holds no {kind}");
     }
-    let guess = match closest(key, infos.iter().filter_map(|info| info.key.as_deref())) {
-        Some(name) => format!("; did you mean `{name}`?"),
-        None => ";".to_string(),
-    };
+    let guess = guess(key, infos.iter().filter_map(|info| info.key.as_deref()));
     if infos.len() <= NEAREST {
         bail!("has no {kind} `{key}`{guess} It holds {}", list(infos));
     }
@@ -53,15 +50,8 @@ fn similarity(info: &ArrayInfo, key: &str) -> f64 {
 }
 
 fn list(infos: &[ArrayInfo]) -> String {
-    let mut names: Vec<String> = infos
-        .iter()
-        .take(LISTED)
-        .map(|i| format!("`{}` {} {}", i.key.as_deref().unwrap_or(""), Shape(&i.shape), i.dtype))
-        .collect();
-    if infos.len() > LISTED {
-        names.push(format!("and {} more", infos.len() - LISTED));
-    }
-    names.join(", ")
+    let described = |i: &ArrayInfo| format!("`{}` {} {}", i.key.as_deref().unwrap_or(""), Shape(&i.shape), i.dtype);
+    cut(infos.iter().map(described), LISTED)
 }
 
 #[cfg(test)]

@@ -243,11 +243,6 @@ mod tests {
         assert_eq!(episodes.codes(), [0, 0, 1, 1, 1]);
         assert_eq!(episodes.classes(), 2);
     }
-}
-
-#[cfg(test)]
-mod join_tests {
-    use super::*;
 
     fn ids(text: &str) -> Vec<String> {
         text.split_whitespace().map(str::to_string).collect()

@@ -45,14 +45,10 @@ impl Array {
         Ok(match self.into_data() {
             Data::F32(v) => Values::F32(v),
             Data::F64(v) => Values::F64(v),
-            Data::U8(v) => Values::F32(Arc::new(
-                (*v).as_ref().iter().map(|&b| f32::from(b)).collect::<Vec<f32>>(),
-            )),
-            Data::I64(v) => Values::F64(Arc::new(v.iter().map(|&i| i as f64).collect::<Vec<f64>>())),
-            Data::U64(v) => Values::F64(Arc::new(v.iter().map(|&i| i as f64).collect::<Vec<f64>>())),
-            Data::Bool(v) => Values::F32(Arc::new(
-                v.iter().map(|&b| f32::from(u8::from(b))).collect::<Vec<f32>>(),
-            )),
+            Data::U8(v) => (*v).as_ref().iter().map(|&b| f32::from(b)).collect::<Vec<_>>().into(),
+            Data::I64(v) => v.iter().map(|&i| i as f64).collect::<Vec<_>>().into(),
+            Data::U64(v) => v.iter().map(|&i| i as f64).collect::<Vec<_>>().into(),
+            Data::Bool(v) => v.iter().map(|&b| f32::from(u8::from(b))).collect::<Vec<_>>().into(),
             Data::Text(v) => {
                 // A column of a table may begin with numbers: the first cell that is none explains more.
                 let at = v.iter().position(|t| t.trim().parse::<f64>().is_err()).unwrap_or(0);
@@ -69,7 +65,7 @@ impl Array {
                             at / width
                         )));
                     }
-                    None => Values::F64(Arc::new(v.iter().map(number).collect::<Vec<f64>>())),
+                    None => v.iter().map(number).collect::<Vec<_>>().into(),
                 }
             }
         })

@@ -254,9 +254,9 @@ pub(crate) fn header(kind: &str, shape: &[usize]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
+    use crate::{InputPath, Pool, read_array};
+    use std::sync::Arc;
 
     #[test]
     fn missing_folders_are_made_and_no_temporary_file_stays() {
@@ -334,12 +334,6 @@ mod tests {
             "{error}"
         );
     }
-}
-
-#[cfg(test)]
-mod npy_writer_tests {
-    use super::*;
-    use crate::{InputPath, Pool, read_array};
 
     fn row(path: &Path, at: usize) -> [f64; 2] {
         let space = read_array(&InputPath::file(path))

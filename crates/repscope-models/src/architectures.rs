@@ -19,6 +19,7 @@ use std::fmt;
 
 use crate::error::{Result, wrong};
 use layers::Layers;
+pub(crate) use recognize::shape_text;
 pub use recognize::{WeightSource, recognize, recognize_as};
 use serde::{Deserialize, Serialize};
 

@@ -50,13 +50,29 @@ pub fn document_files(command: &str, results: &Results) -> Vec<File> {
 }
 
 /// The long form: one line per model and metric, with every digit, for spreadsheets and data frames.
-const LONG: [&str; 13] = [
-    "model", "metric", "value", "low", "high", "level", "n", "better", "chance", "reason", "unit", "method", "runs",
+const LONG: [(&str, fn(&Score) -> String); 13] = [
+    ("model", |score| score.model.clone()),
+    ("metric", |score| score.metric.to_string()),
+    ("value", |score| number(score.value)),
+    ("low", |score| end(score.interval, 0)),
+    ("high", |score| end(score.interval, 1)),
+    ("level", |score| number(score.level)),
+    ("n", |score| score.n.to_string()),
+    ("better", |score| word(score.better).to_string()),
+    ("chance", |score| number(score.chance)),
+    ("reason", |score| text(&score.reason)),
+    ("unit", |score| text(&score.unit)),
+    ("method", |score| text(&score.method)),
+    ("runs", |score| score.runs.to_string()),
 ];
 
 /// All scores, and what else is known of all models together.
 pub(crate) fn long(results: &Results, others: Vec<Vec<String>>) -> String {
-    write(&LONG, results.scores.iter().map(long_row).chain(others))
+    write(&long_header(), results.scores.iter().map(long_row).chain(others))
+}
+
+fn long_header() -> [&'static str; LONG.len()] {
+    LONG.map(|(name, _)| name)
 }
 
 /// The line of a number that no single model has.
@@ -67,7 +83,7 @@ pub(crate) fn long_row_of_all(
     level: f64,
     n: Option<f64>,
 ) -> Vec<String> {
-    let [low, high] = ends(interval);
+    let [low, high] = [0, 1].map(|i| end(interval, i));
     let level = number(interval.map(|_| level));
     let n = n.map(|n| n.to_string()).unwrap_or_default();
     let better = word(Better::Neither).to_string();
@@ -78,24 +94,7 @@ pub(crate) fn long_row_of_all(
 
 /// The line of a score.
 fn long_row(score: &Score) -> Vec<String> {
-    let [low, high] = ends(score.interval);
-    let [reason, unit, method] =
-        [&score.reason, &score.unit, &score.method].map(|text| text.clone().unwrap_or_default());
-    vec![
-        score.model.clone(),
-        score.metric.to_string(),
-        number(score.value),
-        low,
-        high,
-        number(score.level),
-        score.n.to_string(),
-        word(score.better).to_string(),
-        number(score.chance),
-        reason,
-        unit,
-        method,
-        score.runs.to_string(),
-    ]
+    LONG.iter().map(|(_, field)| field(score)).collect()
 }
 
 /// A direction in a file.
@@ -146,7 +145,8 @@ fn summary(results: &Results, analysis: core::Analysis, has_intervals: bool) -> 
         row.extend(scores.iter().map(|score| value(*score)));
         row.push(count(scores.iter().copied().flatten()));
         let with_ends = scores.iter().filter(|_| has_intervals);
-        row.extend(with_ends.flat_map(|score| ends(score.and_then(|score| score.interval))));
+        let interval = |score: &Option<&Score>| score.and_then(|score| score.interval);
+        row.extend(with_ends.flat_map(|score| [0, 1].map(|i| end(interval(score), i))));
         row
     };
     let models = models_with(results, |id| columns.iter().any(|(_, output)| is_output(id, output)));
@@ -320,7 +320,7 @@ fn manifold(results: &Results) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The number of latent dimensions: its own score, or the participation ratio over the share of dimensions it uses.
+/// The number of columns of the embeddings: its own score, or the participation ratio over the share of dimensions it uses.
 fn dimension(model: &str, results: &Results) -> Option<usize> {
     let value = |id| results.score(model, id).and_then(|score| score.value);
     let ratio = || Some(value("participation_ratio")? / value("dimension_usage")?);
@@ -404,7 +404,7 @@ fn below_each_other(results: &Results, own: &[&str], of: impl Fn(&Breakdown) -> 
 fn retrieval(results: &Results) -> Vec<(&'static str, String)> {
     let optional = |k: Option<usize>| k.map(|k| k.to_string()).unwrap_or_default();
     let mut header = vec!["model", "metric", "labels", "direction", "measure", "k", "effective_k"];
-    header.extend(&LONG[2..]);
+    header.extend(&long_header()[2..]);
     let rows = results.scores.iter().filter_map(|score| {
         let id = &score.metric;
         let direction = direction(id)?;
@@ -484,7 +484,7 @@ fn etes(results: &Results) -> Vec<(&'static str, String)> {
         std::iter::once(table.system.clone()).chain(fields).collect()
     });
     let files = vec![
-        ("scores.csv", write(&LONG, scores.map(long_row))),
+        ("scores.csv", write(&long_header(), scores.map(long_row))),
         ("groups.csv", breakdowns::write(&["model", "factor"], &groups)),
         ("bands.csv", below_each_other(results, &["model"], of_bands)),
         ("samples.csv", write(&[vec!["model"], columns.clone()].concat(), rows)),
@@ -503,72 +503,43 @@ fn compare(results: &Results) -> Vec<(&'static str, String)> {
 
 /// One line per metric and pair of models.
 pub(crate) fn differences(results: &Results) -> String {
-    const HEADER: [&str; 27] = [
-        "metric",
-        "a",
-        "b",
-        "value_a",
-        "value_b",
-        "difference",
-        "low",
-        "high",
-        "level",
-        "p",
-        "p_adjusted",
-        "better",
-        "winner",
-        "paired",
-        "unit",
-        "units",
-        "method",
-        "note",
-        "standard_error",
-        "freedom",
-        "effect_size",
-        "runs_a",
-        "runs_b",
-        "equivalent_within",
-        "equivalent_p",
-        "equivalent_p_adjusted",
-        "equivalent",
+    /// A column, and what it says of a difference.
+    type Field = (&'static str, fn(&Results, &Difference) -> String);
+    const FIELDS: [Field; 27] = [
+        ("metric", |_, d| d.metric.to_string()),
+        ("a", |_, d| d.a.clone()),
+        ("b", |_, d| d.b.clone()),
+        ("value_a", |all, d| value(all.score(&d.a, &d.metric))),
+        ("value_b", |all, d| value(all.score(&d.b, &d.metric))),
+        ("difference", |_, d| exact(d.value)),
+        ("low", |_, d| end(d.interval, 0)),
+        ("high", |_, d| end(d.interval, 1)),
+        ("level", |_, d| exact(d.level)),
+        ("p", |_, d| number(d.p)),
+        ("p_adjusted", |_, d| number(d.p_adjusted)),
+        ("better", |_, d| word(d.better).to_string()),
+        ("winner", |_, d| text(&d.winner)),
+        ("paired", |_, d| yes_no(d.is_paired)),
+        ("unit", |_, d| text(&d.unit)),
+        ("units", |_, d| d.units.to_string()),
+        ("method", |_, d| text(&d.method)),
+        ("note", |_, d| text(&d.note)),
+        ("standard_error", |_, d| number(d.standard_error)),
+        ("freedom", |_, d| number(d.freedom)),
+        ("effect_size", |_, d| number(d.effect_size)),
+        ("runs_a", |_, d| d.runs[0].to_string()),
+        ("runs_b", |_, d| d.runs[1].to_string()),
+        ("equivalent_within", |_, d| number(d.equivalent.map(|own| own.within))),
+        ("equivalent_p", |_, d| number(d.equivalent.map(|own| own.p))),
+        ("equivalent_p_adjusted", |_, d| {
+            number(d.equivalent.map(|own| own.p_adjusted))
+        }),
+        ("equivalent", |_, d| {
+            d.equivalent.map(|own| yes_no(own.holds)).unwrap_or_default()
+        }),
     ];
-    let text = |x: &Option<String>| x.clone().unwrap_or_default();
-    let row = |d: &Difference| {
-        let [value_a, value_b] = [&d.a, &d.b].map(|model| value(results.score(model, &d.metric)));
-        let [low, high] = ends(d.interval);
-        vec![
-            d.metric.to_string(),
-            d.a.clone(),
-            d.b.clone(),
-            value_a,
-            value_b,
-            exact(d.value),
-            low,
-            high,
-            exact(d.level),
-            number(d.p),
-            number(d.p_adjusted),
-            word(d.better).to_string(),
-            text(&d.winner),
-            if d.is_paired { "yes" } else { "no" }.to_string(),
-            text(&d.unit),
-            d.units.to_string(),
-            text(&d.method),
-            text(&d.note),
-            number(d.standard_error),
-            number(d.freedom),
-            number(d.effect_size),
-            d.runs[0].to_string(),
-            d.runs[1].to_string(),
-            number(d.equivalent.map(|own| own.within)),
-            number(d.equivalent.map(|own| own.p)),
-            number(d.equivalent.map(|own| own.p_adjusted)),
-            d.equivalent
-                .map_or("", |own| if own.holds { "yes" } else { "no" })
-                .to_string(),
-        ]
-    };
-    write(&HEADER, results.differences.iter().map(row))
+    let row = |d: &Difference| FIELDS.map(|(_, field)| field(results, d)).to_vec();
+    write(&FIELDS.map(|(name, _)| name), results.differences.iter().map(row))
 }
 
 /// How many units the first score with a value was computed from, or else the first of all.
@@ -586,8 +557,17 @@ fn standard_error(score: Option<&Score>) -> String {
     number(score.and_then(|score| score.standard_error))
 }
 
-fn ends(interval: Option<[f64; 2]>) -> [String; 2] {
-    interval.map_or([String::new(), String::new()], |ends| ends.map(exact))
+/// An end of an interval.
+fn end(interval: Option<[f64; 2]>, i: usize) -> String {
+    number(interval.map(|ends| ends[i]))
+}
+
+fn text(text: &Option<String>) -> String {
+    text.clone().unwrap_or_default()
+}
+
+fn yes_no(is_so: bool) -> String {
+    if is_so { "yes" } else { "no" }.to_string()
 }
 
 pub(crate) fn number(x: Option<f64>) -> String {

@@ -8,7 +8,7 @@
 //! [`retrieval_readings`] in sentences, and [`retrieval_summary`] and [`retrieval_json`] in the form of label retrieval.
 //! [`perturb_table`] shows what masking costs a classifier, [`perturb_findings`] which of its checks hold, and
 //! [`perturb_summary`], [`perturb_details`] and [`perturb_latex`] are its files.
-//! [`etes_table`] and [`etes_samples`] tell how well generated texts fit their signals.
+//! [`etes_table`] and [`etes_samples`] show how well generated texts fit their signals.
 //! [`clid_table`] adds to the scores how CLID was computed, and which score predicts the performance of models.
 //! [`comparison`] sets models against each other, and [`gate_table`] shows which of the asked limits they keep.
 #![forbid(unsafe_code)]
@@ -44,12 +44,13 @@ pub use csv_files::document_files;
 pub use etes::{EtesColumn, EtesSamples, EtesValues, etes_samples, etes_table};
 pub use figures::{NamedFigure, figures};
 pub use html::{InputLine, Page, report_html, worst_samples};
-pub use numbers::{number, number_with_interval};
+pub use numbers::{number, written};
 pub use perturb::{Finding, perturb_details, perturb_findings, perturb_latex, perturb_summary, perturb_table};
 pub use retrieval::label_retrieval::{retrieval_json, retrieval_summary};
 pub use retrieval::readings::retrieval_readings;
 pub use retrieval::table::retrieval_table;
-pub use terminal_markdown::{Card, Entry, definition_card};
+pub use terminal_markdown::definition_card;
+pub use text::{capitalized, wrap};
 pub use verdict::{Answer, Verdict, headlines, verdict};
 
 /// What the results are written as. JSON is not here: `results.json` is the data themselves, written by `repscope-io`.

@@ -31,7 +31,7 @@ fn to_digits(x: f64, most: i32) -> String {
 }
 
 /// A number and its interval, all three cut at the same decimal place: `("0.9312", "[0.9285, 0.9339]")`.
-pub fn number_with_interval(value: f64, [low, high]: [f64; 2]) -> (String, String) {
+pub(crate) fn number_with_interval(value: f64, [low, high]: [f64; 2]) -> (String, String) {
     let half_width = (high - low) / 2.0;
     let largest = [value, low, high].map(f64::abs).into_iter().fold(0.0, f64::max);
     if half_width <= 0.0 || !largest.is_finite() {
@@ -43,7 +43,7 @@ pub fn number_with_interval(value: f64, [low, high]: [f64; 2]) -> (String, Strin
 }
 
 /// A number with its interval, where it has one: `11.75 [11.51, 11.99]`.
-pub(crate) fn written(value: f64, interval: Option<[f64; 2]>) -> String {
+pub fn written(value: f64, interval: Option<[f64; 2]>) -> String {
     let Some(interval) = interval else {
         return number(value);
     };

@@ -220,6 +220,16 @@ pub(crate) fn winner<'a>(results: &'a Results, metric: &str) -> Option<&'a str> 
     rivals.iter().copied().find(|a| rivals.len() > 1 && wins(a))
 }
 
+/// The results with these scores alone, and what was compared of them.
+pub(crate) fn only_scores(results: &Results, is_wanted: impl Fn(&MetricId) -> bool) -> Results {
+    let scores = results.scores.iter().filter(|score| is_wanted(&score.metric));
+    let differences = results.differences.iter().filter(|d| is_wanted(&d.metric));
+    Results {
+        differences: differences.cloned().collect(),
+        ..scores.cloned().collect()
+    }
+}
+
 /// Whether a difference is one of these two models, whichever way round it was taken.
 pub(crate) fn is_between(d: &Difference, a: &str, b: &str) -> bool {
     (d.a == a && d.b == b) || (d.a == b && d.b == a)

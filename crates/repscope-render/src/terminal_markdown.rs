@@ -7,50 +7,30 @@ use crate::Color;
 use crate::table::in_words;
 use crate::text::{Style, Word, columns, fill, wrap};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
-use repscope_core::Better;
+use repscope_core::metrics::Output;
+use repscope_core::{Better, Metric};
 
 /// Before lines that are kept as they are.
 const INDENT: &str = "    ";
 
-/// What a definition card says about a metric.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Card<'a> {
-    /// What it is called.
-    pub title: &'a str,
-    /// The scores it speaks of, at least one.
-    pub entries: &'a [Entry<'a>],
-    /// Its Markdown page.
-    pub page: &'a str,
-}
-
-/// One score of a metric.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Entry<'a> {
-    /// The identity: `trustworthiness@K`.
-    pub id: &'a str,
-    /// What it is, in a few words.
-    pub about: &'a str,
-    /// Which way is better.
-    pub better: Better,
-    /// The values it can take, in words: "0 to 1".
-    pub range: &'a str,
-}
-
-/// The page of a metric below a head with what there is to know at a glance. The head stands for the page's own title.
-pub fn definition_card(card: &Card, width: usize, color: Color) -> String {
+/// The page of a metric below a head with what there is to know at a glance of all its scores, or of one. The head stands for the
+/// page's own title.
+pub fn definition_card(metric: &Metric, only: Option<&Output>, width: usize, color: Color) -> String {
     let rule = Style::Dim.paint(&"─".repeat(width.min(80)), color);
     let mut facts = String::new();
-    for entry in card.entries {
-        let direction = match entry.better {
+    let is_shown = |output: &&Output| only.is_none_or(|only| only.id == output.id);
+    for output in metric.outputs.iter().filter(is_shown) {
+        let direction = match output.better {
             Better::Neither => "a description: neither higher nor lower is better".to_string(),
             better => in_words(better),
         };
-        let fact = format!("  {}; {direction}; range: {}", entry.about, entry.range);
-        facts += &format!("{}\n{}", Style::Code.paint(entry.id, color), wrap(&fact, width, "  "));
+        let fact = format!("  {}; {direction}; range: {}", output.about, output.range);
+        facts += &format!("{}\n{}", Style::Code.paint(output.id, color), wrap(&fact, width, "  "));
     }
-    let title = Style::Bold.paint(card.title, color);
+    let title = Style::Bold.paint(metric.title, color);
+    let page = metric.definition();
     // The title of the page stands in the head already.
-    let page = card.page.trim_start();
+    let page = page.trim_start();
     let page = match page.strip_prefix("# ") {
         Some(page) => page.split_once('\n').map_or("", |(_, rest)| rest),
         None => page,
@@ -261,6 +241,7 @@ fn words(letters: &[Letter], color: Color) -> Vec<Word> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use repscope_core::metrics::find;
 
     const PAGE: &str = r"# Trustworthiness
 
@@ -373,26 +354,17 @@ two_nn and participation_ratio.
 
     #[test]
     fn a_card_starts_with_the_facts_instead_of_the_title() {
-        let page = "# Trustworthiness\n\nHow far neighbors agree.\n";
-        let entry = Entry {
-            id: "trustworthiness@K",
-            about: "near stays near",
-            better: Better::Higher,
-            range: "0 to 1",
-        };
-        let card = Card {
-            title: "Trustworthiness",
-            entries: &[entry],
-            page,
-        };
-        let expected = "\
-Trustworthiness
-trustworthiness@K
-  near stays near; ↑ higher is better;
-  range: 0 to 1
-────────────────────────────────────────
-How far neighbors agree.
-";
-        assert_eq!(definition_card(&card, 40, Color::No), expected);
+        let (metric, output) = find("rankme(variant=paper)").expect("a metric");
+        let text = definition_card(metric, output, 40, Color::No);
+        assert!(
+            text.starts_with("RankMe\nrankme(variant=paper)\n  Garrido et al. 2023: "),
+            "{text}"
+        );
+        let (head, page) = text.split_once(&"─".repeat(40)).expect("a rule below the facts");
+        assert!(
+            head.ends_with("range: 1 to min(N, D)\n") && !head.contains("variant=spec"),
+            "{head}"
+        );
+        assert!(!page.contains("# RankMe"), "{page}");
     }
 }

@@ -81,8 +81,8 @@ pub(crate) fn fill(words: &[Word], width: usize, first: &str) -> String {
     text
 }
 
-/// [`fill`] for text without emphasis.
-pub(crate) fn wrap(text: &str, width: usize, first: &str) -> String {
+/// Sets text into lines of at most `width` columns; the first line starts with `first`, the others with spaces as wide.
+pub fn wrap(text: &str, width: usize, first: &str) -> String {
     let words: Vec<Word> = text.split_whitespace().map(Word::plain).collect();
     fill(&words, width, first)
 }
@@ -109,7 +109,7 @@ pub(crate) fn break_name(name: &str, width: usize) -> Vec<String> {
 }
 
 /// With a capital letter first.
-pub(crate) fn capitalized(name: &str) -> String {
+pub fn capitalized(name: &str) -> String {
     let mut letters = name.chars();
     letters
         .next()

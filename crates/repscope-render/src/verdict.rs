@@ -7,8 +7,9 @@
 use repscope_core::{Analysis, Better, Difference, Equivalence, MetricId, Results, Score};
 use serde::Serialize;
 
-use crate::compare::probability::{p_value, probability};
-use crate::numbers::{number, number_with_interval, rough};
+use crate::compare::probability::p_value;
+use crate::numbers::{number, rough, written};
+use crate::scores::{distinct, is_between, less, only_scores};
 use crate::text::{Style, columns, padding, wrap};
 use crate::{Color, Format};
 
@@ -114,17 +115,9 @@ pub fn headlines(results: &Results, only: Option<Analysis>) -> Results {
             _ => ids.extend(question.headlines.iter().find_map(|id| headline(results, id))),
         }
     }
-    let is_shown = |score: &&Score| ids.contains(&score.metric);
     Results {
-        scores: results.scores.iter().filter(is_shown).cloned().collect(),
-        differences: results
-            .differences
-            .iter()
-            .filter(|d| ids.contains(&d.metric))
-            .cloned()
-            .collect(),
         findings: results.findings.clone(),
-        ..Results::default()
+        ..only_scores(results, |id| ids.contains(id))
     }
 }
 
@@ -139,12 +132,8 @@ fn analyses(results: &Results, only: Option<Analysis>) -> Vec<Analysis> {
     if let Some(only) = only {
         return vec![only];
     }
-    let mut analyses: Vec<Analysis> = Vec::new();
-    for score in &results.scores {
-        let owner = score.metric.metric().map(|metric| metric.analysis);
-        analyses.extend(owner.filter(|owner| !analyses.contains(owner)));
-    }
-    analyses
+    let owners = results.scores.iter().filter_map(|score| score.metric.metric());
+    distinct(owners.map(|metric| metric.analysis))
 }
 
 /// The score with a value that stands for a declared one.
@@ -155,12 +144,7 @@ fn headline(results: &Results, id: &str) -> Option<MetricId> {
 /// The score that stands for a declared one: the middle one of several K.
 fn stands_for(results: &Results, id: &str, is_fit: impl Fn(&Score) -> bool) -> Option<MetricId> {
     let is_it = |score: &&Score| is_fit(score) && score.metric.output().is_some_and(|output| output.id == id);
-    let mut ids: Vec<&MetricId> = Vec::new();
-    for score in results.scores.iter().filter(is_it) {
-        if !ids.contains(&&score.metric) {
-            ids.push(&score.metric);
-        }
-    }
+    let mut ids = distinct(results.scores.iter().filter(is_it).map(|score| &score.metric));
     // Without a K, the first one.
     let with_k = ids.iter().filter(|id| id.k().is_some()).count();
     let at = if with_k == ids.len() {
@@ -214,14 +198,7 @@ fn of_runs(scores: &[&Score]) -> String {
 }
 
 fn with_interval(score: &Score) -> String {
-    let value = score.value.unwrap_or(f64::NAN);
-    match score.interval {
-        Some(interval) => {
-            let (value, interval) = number_with_interval(value, interval);
-            format!("{value} {interval}")
-        }
-        None => number(value),
-    }
+    written(score.value.unwrap_or(f64::NAN), score.interval)
 }
 
 fn is_at_chance(score: &Score) -> bool {
@@ -297,22 +274,12 @@ fn compared(results: &Results, analysis: Analysis, scores: &[&Score], found: &mu
         }
         if let Some(d) = between(next) {
             found.p_adjusted = d.p_adjusted;
-            // Taken from the best model.
-            let sign = if d.a == top.model { 1.0 } else { -1.0 };
-            let mut interval = d.interval.map(|ends| ends.map(|end| sign * end));
-            if let Some([low, high]) = &mut interval
-                && low > high
-            {
-                std::mem::swap(low, high);
-            }
-            let size = interval.map_or_else(
-                || number(sign * d.value),
-                |interval| {
-                    let (value, interval) = number_with_interval(sign * d.value, interval);
-                    format!("{value} {interval}")
-                },
+            let (value, interval) = less(d, &top.model);
+            let (size, p) = (
+                written(value, interval),
+                d.p_adjusted.map_or("p = —".to_string(), p_value),
             );
-            sentence += &format!("; difference {size}, adjusted p {}, n = {n}", spaced(d.p_adjusted));
+            sentence += &format!("; difference {size}, adjusted {p}, n = {n}");
             if let Some(same) = d.equivalent.filter(|own| own.holds) {
                 sentence += &format!(
                     "; yet the same within {} ({})",
@@ -346,13 +313,14 @@ fn compared(results: &Results, analysis: Analysis, scores: &[&Score], found: &mu
     let largest = tested.iter().map(|own| own.p_adjusted).reduce(f64::max);
     found.p_adjusted = closest;
     if let Some((own, p)) = tested.first().zip(largest) {
-        let not = match are_same {
-            true => String::new(),
-            false => format!("not shown to be the same within {}: ", number(own.within)),
+        let not = if are_same {
+            String::new()
+        } else {
+            format!("not shown to be the same within {}: ", number(own.within))
         };
         sentence += &format!(" ({not}{}, n = {n})", p_value(p));
     } else if let Some(p) = closest {
-        sentence += &format!(" (adjusted p {}, n = {n})", spaced(Some(p)));
+        sentence += &format!(" (adjusted {}, n = {n})", p_value(p));
     } else {
         sentence += &format!(" (n = {n})");
     }
@@ -364,13 +332,6 @@ fn compared(results: &Results, analysis: Analysis, scores: &[&Score], found: &mu
         sentence += &format!("; {}{}", top.model, against_chance(top).trim_start_matches(','));
     }
     sentence + &aside
-}
-
-fn spaced(p: Option<f64>) -> String {
-    match probability(p).strip_prefix('<') {
-        Some(small) => format!("< {small}"),
-        None => format!("= {}", probability(p)),
-    }
 }
 
 /// Why a model cannot be best, whatever its score.
@@ -432,9 +393,7 @@ fn contradicted(results: &Results, analysis: Analysis, scores: &[&Score]) -> Str
 }
 
 fn difference<'a>(results: &'a Results, a: &Score, b: &Score) -> Option<&'a Difference> {
-    let is_pair = |d: &&Difference| {
-        d.metric == a.metric && ((d.a == a.model && d.b == b.model) || (d.a == b.model && d.b == a.model))
-    };
+    let is_pair = |d: &&Difference| d.metric == a.metric && is_between(d, &a.model, &b.model);
     results.differences.iter().find(is_pair)
 }
 

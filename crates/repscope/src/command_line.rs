@@ -93,9 +93,10 @@ fn texts(value: &Value) -> Vec<String> {
 
 /// A word as a shell reads it.
 fn quoted(text: &str) -> String {
-    match !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "=._-/@:,+%".contains(c)) {
-        true => text.to_string(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
+    if !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "=._-/@:,+%".contains(c)) {
+        text.to_string()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
     }
 }
 

@@ -16,12 +16,12 @@ use crate::evaluation::plan::Planned;
 use crate::evaluation::problems::Problems;
 use crate::evaluation::request::{Choice, Evaluate};
 use crate::evaluation::stages::stages;
-use crate::gate::{GateOptions, Gates, models, refuse_unknown};
+use crate::gate::{GateOptions, Gates, refuse_unknown};
 use crate::inputs::{Distances, Inputs, Needs, Role};
 use crate::options::{Data, Outputs, Settings, default_options};
 use crate::pictures;
 use crate::report::{Report, resolved};
-use crate::search::list;
+use crate::search::{distinct, list};
 use crate::session::Session;
 use crate::source::bind;
 
@@ -135,9 +135,8 @@ pub(crate) fn reference(document: &ResultsDocument) -> Option<&str> {
 /// The differences that an earlier run stored.
 pub fn stored(options: &Compare, gates: &Gates) -> Result<Report> {
     let path = crate::report::document_in(options.results.as_deref().unwrap_or(std::path::Path::new("")));
-    let document = ResultsDocument::read(&path)?;
+    let mut document = ResultsDocument::read(&path)?;
     let margins = options.margins()?;
-    let mut document = document;
     let mut results = document.clone().into_results();
     if !margins.is_empty() {
         let has_error = |d: &Difference| d.standard_error.is_some();
@@ -156,10 +155,10 @@ pub fn stored(options: &Compare, gates: &Gates) -> Result<Report> {
             "{} holds no differences between models, only the scores of {}; they are taken row by row, which the file \
              does not hold: run `repscope compare --model A=… --model B=…` on the arrays",
             path.display(),
-            list(models(&results).into_iter())
+            list(results.models().into_iter())
         );
     }
-    refuse_unknown_reference(options, &models(&results))?;
+    refuse_unknown_reference(options, &results.models())?;
     Ok(Report::new(document, results))
 }
 
@@ -208,16 +207,8 @@ pub fn run(options: &Compare, session: &Session) -> Result<Report> {
             }
             _ => {}
         }
-        for finding in &own.sources.findings {
-            if !sources.findings.contains(finding) {
-                sources.findings.push(finding.clone());
-            }
-        }
-        for warning in &own.sources.warnings {
-            if !sources.warnings.contains(warning) {
-                sources.warnings.push(warning.clone());
-            }
-        }
+        sources.findings = distinct(sources.findings.into_iter().chain(own.sources.findings.clone()));
+        sources.warnings = distinct(sources.warnings.into_iter().chain(own.sources.warnings.clone()));
         planned.push(own);
     }
     if planned.is_empty() {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! Embeddings from matrices of other crates, behind the features of their names.
 
+use repscope_core::Values;
+
 use crate::error::{Error, Result};
-use crate::functions::{Embeddings, Values};
+use crate::functions::Embeddings;
 
 /// Copies a matrix row by row.
 fn rows_of<T>(rows: usize, columns: usize, at: impl Fn(usize, usize) -> T) -> Result<Embeddings>

@@ -42,7 +42,7 @@ fn of_metric(metric: &Metric) -> Value {
         .collect();
     json!({
         "id": metric.id, "title": metric.title, "command": command, "page": metric.definition(), "outputs": outputs,
-        "takes": metric.takes.iter().map(|takes| snake(&format!("{takes:?}"))).collect::<Vec<_>>(),
+        "takes": metric.takes,
         "options": metric.options.iter().filter_map(named).collect::<Vec<_>>(),
     })
 }
@@ -91,18 +91,6 @@ fn kind(parser: &ValueParser) -> &'static str {
         .iter()
         .find(|(id, _)| parser.type_id() == *id)
         .map_or("text", |(_, kind)| kind)
-}
-
-/// `LabelsIfAny` as `labels_if_any`.
-fn snake(name: &str) -> String {
-    let mut out = String::new();
-    for letter in name.chars() {
-        if letter.is_uppercase() && !out.is_empty() {
-            out.push('_');
-        }
-        out.extend(letter.to_lowercase());
-    }
-    out
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! What can go wrong, as programs tell it apart.
+//! What can go wrong, as programs distinguish it.
 
 use std::path::PathBuf;
 

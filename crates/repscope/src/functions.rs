@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use repscope_core::metrics::find;
 use repscope_core::run::{Driver, Order};
-use repscope_core::{Labels, Metric, Pairs, Score, Space, Spec, Study, evaluate};
+use repscope_core::{Labels, Metric, Pairs, Score, Space, Spec, Study, Values, evaluate};
 
 use crate::error::{Error, Result};
 
@@ -17,10 +17,7 @@ pub struct Embeddings(Arc<Space>);
 impl Embeddings {
     /// Takes `rows` × `columns` numbers in row order.
     pub fn new(rows: usize, columns: usize, values: impl Into<Values>) -> Result<Self> {
-        let space = match values.into() {
-            Values::F32(values) => Space::from_f32("embeddings", rows, columns, values),
-            Values::F64(values) => Space::from_f64("embeddings", rows, columns, values),
-        };
+        let space = Space::new("embeddings", rows, columns, values.into());
         Ok(Embeddings(Arc::new(space.map_err(wrong)?)))
     }
 
@@ -32,26 +29,6 @@ impl Embeddings {
     /// How many dimensions.
     pub fn columns(&self) -> usize {
         self.0.columns()
-    }
-}
-
-/// Numbers of either precision.
-pub enum Values {
-    /// Single precision.
-    F32(Vec<f32>),
-    /// Double precision.
-    F64(Vec<f64>),
-}
-
-impl From<Vec<f32>> for Values {
-    fn from(values: Vec<f32>) -> Self {
-        Values::F32(values)
-    }
-}
-
-impl From<Vec<f64>> for Values {
-    fn from(values: Vec<f64>) -> Self {
-        Values::F64(values)
     }
 }
 
@@ -154,7 +131,7 @@ of_labels! {
     nmi;
     /// Mutual information of k-means clusters and classes, adjusted for chance.
     ami;
-    /// How well neighbors tell the class, averaged over random splits.
+    /// How well neighbors predict the class, averaged over random splits.
     knn_accuracy;
 }
 

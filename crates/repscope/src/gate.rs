@@ -12,19 +12,21 @@ use clap::Args;
 use repscope_core::metrics::find;
 use repscope_core::{METRICS, Results};
 use repscope_io::ResultsDocument;
-use repscope_render::{Color, GateLine, gate_table, number, number_with_interval};
+use repscope_io::names::guess;
+use repscope_render::{Color, GateLine, gate_table, number, written};
 use serde::{Deserialize, Serialize};
 
 use crate::evaluation::document;
-use crate::evaluation::problems::did_you_mean;
 use crate::options::{default_options, words};
 use crate::report::{Report, document_in};
-use crate::search::{distinct, list};
+use crate::search::list;
 use drops::Drops;
 use same::Same;
 
 /// Where the help shows the options.
 const HEADING: &str = "Gates (exit code 1 if one fails)";
+/// What stands where a gate has nothing to show.
+const NONE: &str = "—";
 /// How many scores a message lists.
 const SCORES_SHOWN: usize = 6;
 
@@ -208,21 +210,16 @@ pub(crate) fn refuse_unknown(option: &str, metric: &str) -> Result<()> {
                     k => o.id.replace("@K", &format!("@{k}")),
                 })
                 .collect();
-            let similar = did_you_mean(metric, known.iter().map(String::as_str));
-            bail!("{option}: there is no metric `{metric}`{similar} `repscope metrics` lists them all")
+            let guess = guess(metric, known.iter().map(String::as_str));
+            bail!("{option}: there is no metric `{metric}`{guess} `repscope metrics` lists them all")
         }
     }
 }
 
-/// The models of results, in their order.
-pub fn models(results: &Results) -> Vec<&str> {
-    distinct(results.scores.iter().map(|score| score.model.as_str()))
-}
-
 /// The value of a model, or why there is none.
 fn value_of(results: &Results, model: &str, metric: &str, whose: &str) -> Result<f64, String> {
-    if !models(results).contains(&model) {
-        let known = list(models(results).into_iter());
+    if !results.models().contains(&model) {
+        let known = list(results.models().into_iter());
         return Err(format!("{whose} no model `{model}`; there is {known}"));
     }
     match results.score(model, metric) {
@@ -295,36 +292,29 @@ impl Limit {
     pub fn check(&self, on: GateOn, results: &Results) -> Vec<GateLine> {
         let models = match &self.model {
             Some(model) => vec![model.as_str()],
-            None => models(results),
+            None => results.models(),
         };
         let found = models.iter().map(|model| self.check_model(model, on, results));
         found.collect()
     }
 
     fn check_model(&self, model: &str, on: GateOn, results: &Results) -> GateLine {
-        let line = |got: String, passed: bool, why: Option<String>| GateLine {
-            gate: format!("{} {} {}", self.metric, self.sign, self.value),
-            model: model.to_string(),
-            got,
-            passed,
-            why,
-        };
+        let gate = format!("{} {} {}", self.metric, self.sign, self.value);
         let value = match value_of(results, model, &self.metric, "there is") {
             Ok(value) => value,
-            Err(why) => return line("—".to_string(), false, Some(why)),
+            Err(why) => return GateLine::failed(gate, model, NONE, why),
         };
         if on == GateOn::Value {
-            return line(self.shown(value), self.holds(value), None);
+            return GateLine::new(gate, model, self.shown(value), self.holds(value));
         }
         match results.score(model, &self.metric).and_then(|score| score.interval) {
             Some(interval) => {
-                let (value, ends) = number_with_interval(value, interval);
                 let holds = interval.iter().all(|&end| self.holds(end));
-                line(format!("{value} {ends}"), holds, None)
+                GateLine::new(gate, model, written(value, Some(interval)), holds)
             }
             None => {
                 let why = "the score has no interval; ask for `gate_on` value";
-                line(number(value), false, Some(why.to_string()))
+                GateLine::failed(gate, model, number(value), why)
             }
         }
     }
@@ -351,7 +341,7 @@ impl Limit {
 }
 
 #[cfg(test)]
-mod limit_tests {
+mod tests {
     use super::*;
 
     #[test]

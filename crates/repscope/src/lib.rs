@@ -50,23 +50,19 @@ pub use analysis::{ANALYSES, Analysis};
 pub use compare::Compare;
 pub use encode::{Encode, Encoded};
 pub use error::{Error, Result, message};
-pub use evaluation::problems::{Problems, did_you_mean};
+pub use evaluation::problems::Problems;
 pub use evaluation::request::{Choice, Evaluate};
-pub use evaluation::run::{Evaluation, write_example};
+pub use evaluation::run::{Evaluation, run, write_example};
 pub use functions::*;
 pub use report::{Report, Terminal, Written, counted, document_in};
 pub use repscope_core::{Labels, Score};
 pub use repscope_io::Array;
+pub use repscope_io::names::did_you_mean;
 pub use repscope_render::{Color, Format};
 pub use request::{Answer, Request, command};
 pub use search::list;
 pub use session::{Cancelled, Listener, Session};
 pub use source::{Named, Source};
-
-/// Runs one analysis.
-pub fn run(request: Box<dyn Analysis>, session: &Session) -> Result<Report> {
-    Ok(evaluation::run::analyze(request, session)?)
-}
 
 /// Runs every analysis whose inputs are there, and puts them into one report. Where outputs are given, each analysis is saved in the
 /// output folder as it finishes.

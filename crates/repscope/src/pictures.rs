@@ -75,9 +75,12 @@ impl Layout {
         let longest = self.height.max(self.width);
         let shorter = |side: usize| (side * LONGEST.min(longest) / longest).max(1);
         let (height, width) = (shorter(self.height), shorter(self.width));
-        let at = |y: usize, x: usize, channel: usize| match self.is_channels_first {
-            true => (channel * self.height + y) * self.width + x,
-            false => (y * self.width + x) * self.channels + channel,
+        let at = |y: usize, x: usize, channel: usize| {
+            if self.is_channels_first {
+                (channel * self.height + y) * self.width + x
+            } else {
+                (y * self.width + x) * self.channels + channel
+            }
         };
         let mut pixels = Vec::with_capacity(height * width * self.channels);
         for y in 0..height {

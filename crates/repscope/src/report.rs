@@ -11,7 +11,7 @@ use repscope_figures::{Width, missing_letters};
 use repscope_io::{ResultsDocument, samples_to_npz, write_whole};
 use repscope_render::{
     ClidRun, Color, Format, NamedFigure, Verdict, clid_table, comparison, document_files, etes_table, headlines,
-    perturb_table, ranking_table, render, retrieval_readings, retrieval_summary, retrieval_table, verdict,
+    perturb_table, ranking_table, render, retrieval_readings, retrieval_summary, retrieval_table, verdict, wrap,
 };
 
 use crate::analysis::perturb::Checks;
@@ -19,10 +19,12 @@ use crate::analysis::{Declared, Preset, named};
 use crate::compare::{self, COMPARE};
 use crate::evaluation::plan::Extra;
 use crate::evaluation::{folder, parts};
-use crate::figure_files::{self, chosen};
+use crate::figure_files;
 use crate::options::{FigureFormat, FigureOptions};
 use crate::report_page::{self, describe};
 use crate::search::list;
+
+pub use repscope_core::counted;
 
 /// The results of a request, and the document that keeps them.
 pub struct Report {
@@ -130,9 +132,10 @@ impl Report {
                     None if !all => {
                         // Retrievals and generated texts are no models of the same inputs: the verdict speaks of them.
                         let of_embeddings = report_page::of_embeddings(results);
-                        match of_embeddings.scores.is_empty() {
-                            true => self.all_tables(format, terminal),
-                            false => render(&headlines(&of_embeddings, None), format, width, color),
+                        if of_embeddings.scores.is_empty() {
+                            self.all_tables(format, terminal)
+                        } else {
+                            render(&headlines(&of_embeddings, None), format, width, color)
                         }
                     }
                     _ if !all => render(&headlines(results, kind), format, width, color),
@@ -245,7 +248,7 @@ impl Report {
             figure_format: vec![format],
             figure_width: match width {
                 None => Width::TwoColumns,
-                Some(mm) if (40.0..=1000.0).contains(&mm) => Width::Millimetres(mm),
+                Some(mm) if (40.0..=1000.0).contains(&mm) => Width::Millimeters(mm),
                 Some(mm) => bail!("a figure of {mm} mm cannot be drawn; use 40 to 1000 (88 is a column, 180 are two)"),
             },
             ..FigureOptions::default()
@@ -256,7 +259,7 @@ impl Report {
     }
 
     /// Every figure, with the analysis that it belongs to.
-    fn all_figures(&self) -> Vec<(String, NamedFigure)> {
+    pub(crate) fn all_figures(&self) -> Vec<(String, NamedFigure)> {
         let mut all = Vec::new();
         for part in report_page::analyses(self) {
             let own = describe(&part.results, &part.document.command, part.seed());
@@ -273,9 +276,10 @@ impl Report {
             no_figures: !with_figures,
             ..FigureOptions::default()
         };
-        let page = match self.document.command == COMPARE {
-            true => folder.join(COMPARE),
-            false => folder.to_path_buf(),
+        let page = if self.document.command == COMPARE {
+            folder.join(COMPARE)
+        } else {
+            folder.to_path_buf()
         };
         self.write_all(folder, &figures)?;
         write_whole(&page.join("report.html"), self.html().as_bytes()).map_err(anyhow::Error::from)?;
@@ -294,7 +298,8 @@ impl Report {
     pub(crate) fn write_own(&self, root: &Path, figures: &FigureOptions) -> Result<Written> {
         let folder = self.analysis().map_or(root.to_path_buf(), |own| root.join(own.folder));
         self.extra.write(self, &folder)?;
-        let written = self.write_files(root, figures)?;
+        let mut written = self.write_tables(root)?;
+        written.add(self.write_figures(root, figures, |_| true)?);
         self.write_document(&folder)?;
         Ok(written)
     }
@@ -316,23 +321,19 @@ impl Report {
     }
 
     fn write_all_files(&self, root: &Path, figures: &FigureOptions) -> Result<Written> {
-        let mut written = Written::default();
-        if self.document.command == COMPARE {
-            written.add(self.write_tables(root)?);
-            written.add(report_page::draw(self, &root.join(COMPARE), figures)?);
-            return Ok(written);
-        }
+        let is_comparison = self.document.command == COMPARE;
+        let (mut written, folder) = if is_comparison {
+            (self.write_tables(root)?, root.join(COMPARE))
+        } else {
+            (Written::default(), root.to_path_buf())
+        };
         for part in report_page::analyses(self) {
-            written.add(part.write_files(root, figures)?);
+            if !is_comparison {
+                written.add(part.write_tables(root)?);
+            }
+            written.add(part.write_figures(&folder, figures, |_| true)?);
         }
-        written.add(report_page::draw_maps(self, root, figures)?);
-        Ok(written)
-    }
-
-    /// Writes the CSV files and figures.
-    pub(crate) fn write_files(&self, root: &Path, figures: &FigureOptions) -> Result<Written> {
-        let mut written = self.write_tables(root)?;
-        written.add(self.write_figures(root, figures, |_| true)?);
+        written.add(report_page::draw_maps(self, &folder, figures)?);
         Ok(written)
     }
 
@@ -358,13 +359,9 @@ impl Report {
         let figures = if options.no_figures {
             Vec::new()
         } else {
-            let all = describe(&self.results, &self.document.command, self.seed());
-            chosen(all, options)
+            describe(&self.results, &self.document.command, self.seed())
         };
-        for (name, bytes) in report_page::draw_files(&figures, options, is_wanted)? {
-            write_whole(&root.join(name), &bytes)?;
-        }
-        Ok(Written::of_figures(&figures, options))
+        report_page::write_figures(figures, root, options, is_wanted)
     }
 
     /// Writes `results.json`, and `samples.npz` beside it where there are samples.
@@ -419,29 +416,17 @@ fn retrieval(results: &Results, format: Format, width: usize, color: Color, is_q
     let table = retrieval_table(results, format, width, color);
     let readings: String = retrieval_readings(results)
         .iter()
-        .map(|text| item(text, width))
+        .map(|text| wrap(text, width, "- "))
         .collect();
     format!("{}\n\n{}\n\n{readings}", summary.trim_end(), table.trim_end())
 }
 
-/// An item of a list, broken into lines that fit; later lines stand under the text of the first.
-fn item(text: &str, width: usize) -> String {
-    let mut lines = vec!["-".to_string()];
-    for word in text.split_whitespace() {
-        let length = lines.last().map_or(0, |l| l.chars().count());
-        match lines.last_mut() {
-            Some(line) if length + 1 + word.chars().count() <= width => *line += &format!(" {word}"),
-            _ => lines.push(format!("  {word}")),
-        }
-    }
-    lines.join("\n") + "\n"
-}
-
 /// A results document, given by its path or by its folder.
 pub fn document_in(path: &Path) -> PathBuf {
-    match path.is_dir() {
-        true => path.join("results.json"),
-        false => path.to_path_buf(),
+    if path.is_dir() {
+        path.join("results.json")
+    } else {
+        path.to_path_buf()
     }
 }
 
@@ -480,9 +465,10 @@ impl Written {
         }
         if self.figures > 0 {
             let missing: Vec<String> = self.missing.iter().map(|c| c.escape_unicode().to_string()).collect();
-            let missing = match missing.is_empty() {
-                true => String::new(),
-                false => format!("; no font here has {}, written so in png and pdf", missing.join(" ")),
+            let missing = if missing.is_empty() {
+                String::new()
+            } else {
+                format!("; no font here has {}, written so in png and pdf", missing.join(" "))
             };
             parts.push(format!(
                 "{} ({}{missing})",
@@ -491,21 +477,5 @@ impl Written {
             ));
         }
         parts.join(", ")
-    }
-}
-
-/// `1 figure`, `2 figures`.
-pub fn counted(count: usize, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_item_is_broken_under_its_own_text() {
-        assert_eq!(item("one two three four", 11), "- one two\n  three\n  four\n");
-        assert_eq!(item("short", 80), "- short\n");
     }
 }

@@ -8,13 +8,12 @@ use rayon::prelude::*;
 use repscope_core::{Analysis, Results};
 use repscope_figures::{Notes, Style, to_pdf, to_png, to_svg};
 use repscope_io::{ResultsDocument, write_whole};
-use repscope_render::{InputLine, NamedFigure, Page, figures, report_html};
+use repscope_render::{InputLine, NamedFigure, Page, capitalized, figures, report_html};
 
 use crate::analysis::{ANALYSES, Origin, declared};
 use crate::compare::COMPARE;
 use crate::evaluation::parts;
 use crate::figure_files::chosen;
-use crate::gate::models;
 use crate::options::{FigureFormat, FigureOptions};
 use crate::report::{Report, Written, counted};
 
@@ -42,36 +41,32 @@ pub fn maps(report: &Report) -> Vec<NamedFigure> {
     }
 }
 
-/// Draws the figures of each analysis in a document, and its maps.
-pub fn draw(report: &Report, root: &Path, options: &FigureOptions) -> Result<Written> {
-    let mut written = Written::default();
-    for part in analyses(report) {
-        written.add(part.write_figures(root, options, |_| true)?);
-    }
-    written.add(draw_maps(report, root, options)?);
-    Ok(written)
-}
-
 /// Draws the maps of a document.
 pub fn draw_maps(report: &Report, root: &Path, options: &FigureOptions) -> Result<Written> {
     if options.no_figures {
         return Ok(Written::default());
     }
-    let maps = chosen(maps(report), options);
-    for (name, bytes) in draw_files(&maps, options, |_| true)? {
+    write_figures(maps(report), root, options, |_| true)
+}
+
+/// Draws the chosen panels of figures whose paths are wanted.
+pub fn write_figures(
+    figures: Vec<NamedFigure>,
+    root: &Path,
+    options: &FigureOptions,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<Written> {
+    let figures = chosen(figures, options);
+    for (name, bytes) in draw_files(&figures, options, is_wanted)? {
         write_whole(&root.join(name), &bytes)?;
     }
-    Ok(Written::of_figures(&maps, options))
+    Ok(Written::of_figures(&figures, options))
 }
 
 /// The page of a document.
 pub fn html(report: &Report) -> String {
     let document = &report.document;
-    let mut figures: Vec<NamedFigure> = Vec::new();
-    for part in analyses(report) {
-        figures.extend(describe(&part.results, &part.document.command, part.seed()));
-    }
-    figures.extend(maps(report));
+    let figures: Vec<NamedFigure> = report.all_figures().into_iter().map(|(_, named)| named).collect();
     let shape = |shape: &[usize]| shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(" × ");
     let inputs: Vec<InputLine> = document
         .inputs
@@ -113,11 +108,12 @@ pub fn of_embeddings(results: &Results) -> Results {
 fn title(report: &Report) -> String {
     // Retrievals and generated texts are no models of the same inputs.
     let embeddings = of_embeddings(&report.results);
-    let systems = match embeddings.scores.is_empty() {
-        true => &report.results,
-        false => &embeddings,
+    let systems = if embeddings.scores.is_empty() {
+        &report.results
+    } else {
+        &embeddings
     };
-    let models = match models(systems)[..] {
+    let models = match systems.models()[..] {
         [] => "nothing".to_string(),
         [one] => one.to_string(),
         [one, other] => format!("{one} and {other}"),
@@ -127,11 +123,7 @@ fn title(report: &Report) -> String {
     match report.document.command.as_str() {
         "evaluate" => format!("Evaluation of {models}"),
         COMPARE => format!("Comparison of {models}"),
-        command => {
-            let mut letters = command.chars();
-            let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-            format!("{first}{} of {models}", letters.as_str())
-        }
+        command => format!("{} of {models}", capitalized(command)),
     }
 }
 
@@ -142,12 +134,6 @@ pub fn describe(results: &Results, command: &str, seed: Option<u64>) -> Vec<Name
         described.iter_mut().for_each(|named| named.note_seed(seed));
     }
     described
-}
-
-/// Where a figure goes below the output folder.
-pub fn figure_path(named: &NamedFigure, format: FigureFormat) -> String {
-    // Names hold dots of their own, so the extension is added and never replaces anything.
-    format!("{}.{}", named.path, format.name())
 }
 
 /// Height in millimeters that a page of a journal leaves to a figure and a short caption.
@@ -172,7 +158,8 @@ pub fn draw_files(
     let mut tasks = Vec::new();
     for named in figures {
         for format in options.formats() {
-            let path = figure_path(named, format);
+            // Names hold dots of their own, so the extension is added and never replaces anything.
+            let path = format!("{}.{}", named.path, format.name());
             if wanted(&path) {
                 tasks.push((named, format, path));
             }

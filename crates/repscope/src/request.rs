@@ -5,13 +5,14 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 use clap::{Arg, Command};
+use repscope_io::names::did_you_mean;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::analysis::{self, Analysis};
 use crate::compare::{self, Compare};
 use crate::encode::{Encode, Encoded, encode};
-use crate::evaluation::problems::{Problems, did_you_mean};
+use crate::evaluation::problems::Problems;
 use crate::evaluation::request::Evaluate;
 use crate::evaluation::run;
 use crate::options::layers::{self, Layer};
@@ -66,7 +67,7 @@ impl Request {
     /// Answers it.
     pub fn run(self, session: &Session) -> crate::Result<Answer> {
         Ok(match self {
-            Request::Analysis(request) => Answer::Report(Box::new(run::analyze(request, session)?)),
+            Request::Analysis(request) => Answer::Report(Box::new(run::run(request, session)?)),
             Request::Evaluate(request, problems) => {
                 let done = run::evaluate(&request, None, session, problems)?;
                 let mut report = done.report;

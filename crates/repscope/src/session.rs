@@ -53,7 +53,7 @@ impl<'a> Session<'a> {
         if self.prunes { driver } else { driver.without_pruning() }
     }
 
-    /// Tells the listener.
+    /// Passes a line of advice to the listener.
     pub fn say(&self, text: &str) {
         self.listener.say(text);
     }

@@ -9,11 +9,12 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use repscope_io::names::did_you_mean;
 use serde_json::Value;
 use toml::Table;
 
 use crate::analysis::{self, Declared, Origin};
-use crate::evaluation::problems::{Problems, did_you_mean};
+use crate::evaluation::problems::Problems;
 use crate::evaluation::request::Evaluate;
 use crate::gate::GateOptions;
 use crate::options::layers::{self, Layer};
@@ -108,9 +109,10 @@ impl StudyFile {
         add: &mut impl FnMut(String),
     ) {
         for (key, value) in entries {
-            let done = match known.contains(&key.replace('-', "_")) {
-                true => self.put(&key, value, folder),
-                false => Err(layers::unknown(&key, known)),
+            let done = if known.contains(&key.replace('-', "_")) {
+                self.put(&key, value, folder)
+            } else {
+                Err(layers::unknown(&key, known))
             };
             if let Err(problem) = done {
                 add(format!("[{table}] `{key}` {problem}"));
@@ -129,9 +131,10 @@ impl StudyFile {
 pub fn put(layer: &mut Layer, declared: &Declared, key: &str, value: Value, folder: &Path) -> Result<(), String> {
     let own = own_keys(declared);
     if !own.contains(&key.replace('-', "_")) {
-        return Err(match data_keys().contains(&key.replace('-', "_")) {
-            true => "belongs into [data]".to_string(),
-            false => layers::unknown(key, &own),
+        return Err(if data_keys().contains(&key.replace('-', "_")) {
+            "belongs into [data]".to_string()
+        } else {
+            layers::unknown(key, &own)
         });
     }
     let command = (declared.command)();
@@ -149,9 +152,10 @@ pub fn typed_value(text: &str) -> Value {
             .filter(Value::is_number)
             .unwrap_or_else(|| text.into()),
     };
-    match text.contains(',') {
-        true => text.split(',').map(one).collect(),
-        false => one(text),
+    if text.contains(',') {
+        text.split(',').map(one).collect()
+    } else {
+        one(text)
     }
 }
 

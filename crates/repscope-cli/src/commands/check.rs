@@ -46,7 +46,7 @@ pub fn run(options: &Check) -> Result<ExitCode> {
     }
     let mismatch = row_mismatch(&findings);
     if findings.is_empty() && trees.is_empty() {
-        // Only errors to tell.
+        // There are only errors.
     } else if options.json {
         let list: Vec<_> = findings
             .iter()

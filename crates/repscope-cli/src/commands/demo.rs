@@ -143,7 +143,7 @@ fn summary(made: &Made, report: &Report, perturbed: &Results) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What a linear map of the embeddings tells, and in how many directions they differ.
+/// What a linear map of the embeddings predicts, and in how many directions they differ.
 fn of_encoder(encoder: &Learned, evaluated: &Results) -> String {
     let rank = evaluated.score(&encoder.name, "rankme(variant=paper)");
     let rank = rank

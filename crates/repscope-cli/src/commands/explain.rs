@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use repscope_core::metrics::find;
 use repscope_core::{Better, METRICS};
-use repscope_io::names::closest;
-use repscope_render::{Card, Entry, definition_card};
+use repscope_io::names::guess;
+use repscope_render::definition_card;
 
 use crate::args::{Explain, Metrics};
 use crate::outputs;
@@ -15,39 +15,25 @@ use crate::outputs;
 pub fn run(options: &Explain) -> Result<ExitCode> {
     for id in &options.ids {
         let Some((metric, output)) = find(id) else {
-            let suggestion = suggestion(id);
-            bail!("there is no metric `{id}`; {suggestion}`repscope metrics` lists them all");
+            bail!(
+                "there is no metric `{id}`{} `repscope metrics` lists them all",
+                suggestion(id)
+            );
         };
-        let entries: Vec<Entry> = metric
-            .outputs
-            .iter()
-            .filter(|o| output.is_none_or(|wanted| wanted.id == o.id))
-            .map(|o| Entry {
-                id: o.id,
-                about: o.about,
-                better: o.better,
-                range: o.range,
-            })
-            .collect();
-        let page = metric.definition();
-        let card = Card {
-            title: metric.title,
-            entries: &entries,
-            page: &page,
-        };
-        outputs::print(&definition_card(&card, outputs::width().min(100), outputs::color()))?;
+        let width = outputs::width().min(100);
+        outputs::print(&definition_card(metric, output, width, outputs::color()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// `did you mean …? ` where some metric has a similar name.
+/// The metric with the most similar name.
 fn suggestion(id: &str) -> String {
     let name = |id: &'static str| id.split(['@', '(']).next().unwrap_or(id);
     let asked = id.split(['@', '(']).next().unwrap_or(id);
     let ids = METRICS
         .iter()
         .flat_map(|m| std::iter::once(m.id).chain(m.outputs.iter().map(|o| name(o.id))));
-    closest(asked, ids).map_or(String::new(), |best| format!("did you mean `{best}`? "))
+    guess(asked, ids)
 }
 
 pub fn list(options: &Metrics) -> Result<ExitCode> {

@@ -15,9 +15,10 @@ pub fn run(options: &Validate) -> Result<ExitCode> {
     if let Some(path) = &options.output {
         write_whole(path, markdown(&report).as_bytes())?;
     }
-    outputs::print(&match options.json {
-        true => serde_json::to_string_pretty(&report.json())?,
-        false => table(&report, outputs::width(), outputs::color()),
+    outputs::print(&if options.json {
+        serde_json::to_string_pretty(&report.json())?
+    } else {
+        table(&report, outputs::width(), outputs::color())
     })?;
     if let Some(path) = &options.output {
         outputs::advise(&format!("{} is written", path.display()));

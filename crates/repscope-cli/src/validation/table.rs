@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! The claims as tables for a terminal.
 
-use repscope_render::table::{Block, Cell, Column, Document, Emphasis, Item, Table};
+use repscope_render::table::{Block, Cell, Column, Document, Emphasis, Item, Table, markdown_escape as escape};
 use repscope_render::{Color, Format};
 
 use super::{Claim, Group, Report};
@@ -93,18 +93,6 @@ fn markdown_table(report: &Report, group: &Group) -> String {
     Document::from(table).render(Format::Markdown, 0, Color::No)
 }
 
-/// Keeps characters that Markdown would take as its own, and breaks no line.
-fn escape(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in text.chars() {
-        if "\\`*_[]<>|#~".contains(c) {
-            escaped.push('\\');
-        }
-        escaped.push(if c.is_control() { ' ' } else { c });
-    }
-    escaped
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::with_a_failing_claim;
@@ -137,12 +125,6 @@ two is a|b  2 ± 0.0005  2.25  FAILS    proof
             assert!(widest.chars().count() <= width, "{width}: {widest}");
         }
     }
-}
-
-#[cfg(test)]
-mod markdown_tests {
-    use super::super::tests::with_a_failing_claim;
-    use super::*;
 
     #[test]
     fn a_failing_claim_is_bold_and_cannot_break_its_row() {

@@ -18,6 +18,18 @@ pub enum Values {
     F64(Arc<dyn AsRef<[f64]> + Send + Sync>),
 }
 
+impl From<Vec<f32>> for Values {
+    fn from(values: Vec<f32>) -> Self {
+        Values::F32(Arc::new(values))
+    }
+}
+
+impl From<Vec<f64>> for Values {
+    fn from(values: Vec<f64>) -> Self {
+        Values::F64(Arc::new(values))
+    }
+}
+
 /// The largest magnitude whose square, summed over any data that fit into memory, is still a number.
 pub(crate) const LARGEST: f64 = 1e150;
 
@@ -81,12 +93,12 @@ impl Space {
 
     /// A space over a vector of single-precision numbers.
     pub fn from_f32(name: &str, rows: usize, columns: usize, values: Vec<f32>) -> Result<Self> {
-        Space::new(name, rows, columns, Values::F32(Arc::new(values)))
+        Space::new(name, rows, columns, values.into())
     }
 
     /// A space over a vector of double-precision numbers.
     pub fn from_f64(name: &str, rows: usize, columns: usize, values: Vec<f64>) -> Result<Self> {
-        Space::new(name, rows, columns, Values::F64(Arc::new(values)))
+        Space::new(name, rows, columns, values.into())
     }
 
     /// What messages and results call it.

@@ -111,7 +111,7 @@ impl Study {
         let (found, columns) = (self.view.as_ref().map(|view| view.columns()), self.embeddings.columns());
         if let Some(found) = found.filter(|found| *found != columns) {
             return Err(Error::Input(format!(
-                "the second view of model `{model}` has {found} columns but its codes have {columns}; both views must come from \
+                "the second view of model `{model}` has {found} columns but its embeddings have {columns}; both views must come from \
                  the same encoder"
             )));
         }
@@ -173,7 +173,7 @@ impl Moves {
             refuse_if(found != expected, || {
                 let (noisy, clean) = (noisy.name(), clean.name());
                 format!(
-                    "the noisy codes `{noisy}` have shape {found} but the clean codes `{clean}` have {expected}; give codes of \
+                    "the noisy embeddings `{noisy}` have shape {found} but the clean embeddings `{clean}` have {expected}; give embeddings of \
                      the same samples by the same encoder"
                 )
             })?;
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_of_another_shape_are_refused_with_both_shapes() {
+    fn embeddings_of_another_shape_are_refused_with_both_shapes() {
         let space = |rows: usize| Space::from_f64("z", rows, 2, vec![1.0; 2 * rows]).unwrap();
         let error = Moves::between(&space(3), &[space(4)]).unwrap_err().to_string();
         assert!(error.contains("4 x 2") && error.contains("3 x 2"), "{error}");

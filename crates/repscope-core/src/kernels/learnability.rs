@@ -58,17 +58,17 @@ pub(crate) struct Run {
 impl Learnability {
     pub(crate) fn new(space: &Space, groups: Option<&Labels>, spec: &Spec, driver: &Driver) -> Result<Self> {
         let steps = &spec.clid;
-        let mut codes = space.clone();
+        let mut embeddings = space.clone();
         if steps.standardize {
-            codes = standardized(&codes, driver)?;
+            embeddings = standardized(&embeddings, driver)?;
         }
         let mut zero_rows = 0;
-        let mut voting = codes.clone();
+        let mut voting = embeddings.clone();
         if steps.unit_length != UnitLength::None {
-            (voting, zero_rows) = of_unit_length(&codes, driver)?;
+            (voting, zero_rows) = of_unit_length(&embeddings, driver)?;
         }
         if steps.unit_length == UnitLength::All {
-            codes = voting.clone();
+            embeddings = voting.clone();
         }
         let rows = space.rows();
         let ask = Ask {
@@ -85,7 +85,7 @@ impl Learnability {
         for repeat in 0..steps.repeats {
             let seed = spec.seed.wrapping_add(repeat as u64);
             let found = kmeans(
-                &codes,
+                &embeddings,
                 None,
                 steps.clusters.of(rows),
                 steps.restarts,
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn standardised_columns_have_mean_0_and_variance_1_and_a_constant_one_is_0() {
+    fn standardized_columns_have_mean_0_and_variance_1_and_a_constant_one_is_0() {
         let driver = Driver::silent(Order::Parallel);
         let space = Space::from_f64("z", 4, 2, vec![1.0, 0.1, 3.0, 0.1, 1.0, 0.1, 3.0, 0.1]).unwrap();
         let got = standardized(&space, &driver).unwrap();

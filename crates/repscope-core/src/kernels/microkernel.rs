@@ -86,12 +86,12 @@ impl Panels {
     }
 }
 
-/// Who is told of the large products of some queries and some targets, both counted from 0.
+/// Receives the large products of some queries and some targets, both counted from 0.
 pub(crate) trait Meets {
     /// Whether targets have limits of their own.
     const BOTH: bool;
-    /// Whether any product is to be told at all; else they are only written.
-    fn is_told(&self) -> bool {
+    /// Whether any product is to be reported at all; else they are only written.
+    fn is_reported(&self) -> bool {
         true
     }
     /// The limits of the queries from `first` on, six at least; they may rise on the way.
@@ -109,7 +109,7 @@ pub(crate) trait Meets {
     /// A product that is not below one of its limits.
     fn found(&mut self, query: usize, target: usize, product: f32);
     /// All products of six queries and a panel's width of targets, one query after the other, of which many are not below their
-    /// limits. False where they shall be told one by one.
+    /// limits. False where they are to be reported one by one.
     fn found_many(&mut self, _query: usize, _target: usize, _products: &[f32]) -> bool {
         false
     }
@@ -240,7 +240,7 @@ impl<M: Meets> Meeting<'_, M> {
                 self.write::<S>(query, target, &bounds);
             }
             let is_last = stage + 1 == stages;
-            if !self.meets.is_told() || !self.hand_out(simd, query, target, &sums, &bounds, (stage, is_last)) {
+            if !self.meets.is_reported() || !self.hand_out(simd, query, target, &sums, &bounds, (stage, is_last)) {
                 return;
             }
             start = end;

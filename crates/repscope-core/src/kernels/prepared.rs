@@ -188,7 +188,7 @@ pub(crate) fn unit_factors(space: &Space) -> Result<Vec<f64>> {
     if let Some(i) = lengths.iter().position(|&l| l < f64::MIN_POSITIVE) {
         return Err(Error::Input(format!(
             "row {i} of `{}` has length zero, so it has no direction and no cosine distance; remove such rows, or \
-             measure the codes as they are",
+             measure the embeddings as they are",
             space.name()
         )));
     }

@@ -267,7 +267,7 @@ impl Sweep<'_> {
             });
             met += wave.len();
             if met >= sampled {
-                // The others come in the order of the file, which tells nothing about what is still to come.
+                // The others come in the order of the file, which says nothing about what is still to come.
                 blocks
                     .iter()
                     .for_each(|b| b.lock().expect(UNSHARED).expect_no_more(prepared.rows()));

@@ -31,10 +31,16 @@ struct Unit<'a> {
 }
 
 impl Views {
-    pub(crate) fn new(codes: &Space, view: &Space, spec: &Spec, anchors: Anchors, driver: &Driver) -> Result<Self> {
-        let x = Unit::new(codes)?;
+    pub(crate) fn new(
+        embeddings: &Space,
+        view: &Space,
+        spec: &Spec,
+        anchors: Anchors,
+        driver: &Driver,
+    ) -> Result<Self> {
+        let x = Unit::new(embeddings)?;
         let y = Unit::new(view)?;
-        let rows = codes.rows();
+        let rows = embeddings.rows();
         let powers = powers(&x, &y, |i| i, spec.alpha, driver);
         if rows == 1 {
             return Ok(Views {

@@ -4,7 +4,7 @@
 use super::two_nn;
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
-use crate::error::{Result, refuse_if};
+use crate::error::{Result, counted, refuse_if};
 use crate::kernels::learnability::{Learnability, Run};
 use crate::plan::{Key, Need, Shared};
 use crate::score::{Breakdown, Interval, Score};
@@ -111,11 +111,6 @@ fn compute(shared: &Shared) -> Result<Results> {
         breakdowns: (!runs.is_empty()).then(|| by_run(runs)).into_iter().collect(),
         ..Results::default()
     })
-}
-
-/// `1 seed`, `5 seeds`.
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn accuracy(run: &Run) -> f64 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! k-NN accuracy: can the label of a row be told from the labels of its nearest embeddings? See the page.
+//! k-NN accuracy: can the label of a row be predicted from the labels of its nearest embeddings? See the page.
 
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::{Labels, Space, Study};

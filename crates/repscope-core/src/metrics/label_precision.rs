@@ -102,7 +102,7 @@ fn by_label(ranked: &Ranked, set: &RankedSet, place: usize, k: usize) -> Breakdo
     let queries = |c: usize| relevance.query_counts[c] as f64;
     let relevant = |c: usize| relevance.relevant(c) as f64;
     let most = |c: usize| relevant(c).min(used as f64);
-    // Lone labels, and labels that no query has, have counts but no scores.
+    // Labels without relevant items, and labels that no query has, have counts but no scores.
     let scored = |c: usize, value: f64| (queries(c) > 0.0 && relevant(c) > 0.0).then_some(value);
     Breakdown::of(set.id(ranked, PLAIN.id, Some(k)), &labels)
         .key("label", |&c| relevance.names[c].clone())

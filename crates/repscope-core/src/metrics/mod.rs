@@ -172,8 +172,9 @@ impl Invariance {
 }
 
 /// What a metric is computed from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
+#[serde(rename_all = "snake_case")]
 pub enum Takes {
     /// What the model saw, one sample per row.
     States,

@@ -259,10 +259,10 @@ impl<'a> OverQueries<'a> {
 
     /// Every query weighs the same.
     fn alike(&self, values: &[f64]) -> Weighted {
-        let (n, centre) = (values.len() as f64, mean(values));
+        let (n, center) = (values.len() as f64, mean(values));
         Weighted {
             weights: vec![1.0 / n; values.len()],
-            effects: values.iter().map(|v| (v - centre) / n).collect(),
+            effects: values.iter().map(|v| (v - center) / n).collect(),
             is_stratified: false,
         }
     }
@@ -504,9 +504,9 @@ impl Ranked<'_> {
             return interval::from_effects(value, asked.map(|(effect, _)| effect).collect(), unit, method, level);
         }
         let pulled = pulled();
-        let centre = pulled.sums.iter().sum::<f64>() / pulled.sums.len() as f64;
+        let center = pulled.sums.iter().sum::<f64>() / pulled.sums.len() as f64;
         for (sum, &unit) in pulled.sums.iter().zip(codes_of_targets) {
-            effects[unit as usize] += sum - centre;
+            effects[unit as usize] += sum - center;
         }
         // Other targets never make the error smaller than that over queries alone.
         let all = squares(&effects);

@@ -307,18 +307,18 @@ pub(super) static STD_COLLAPSE: Metric = Metric {
 };
 
 fn std_collapse(shared: &Shared) -> Result<Results> {
-    let codes = &shared.study.embeddings;
-    let (n, d) = (codes.rows(), codes.columns());
+    let embeddings = &shared.study.embeddings;
+    let (n, d) = (embeddings.rows(), embeddings.columns());
     if n < 2 {
         return Ok(STD_COLLAPSE.undefined("one row has no spread", n));
     }
-    let factors = match unit_factors(codes) {
+    let factors = match unit_factors(embeddings) {
         Ok(factors) => factors,
         Err(error) => return Ok(STD_COLLAPSE.undefined(error.to_string(), n)),
     };
     let expected = 1.0 / (d as f64).sqrt();
     let note = format!("embeddings spread evenly over the sphere have about 1/√D = {expected:.4}");
-    let (value, effects) = mean_deviation(codes, &factors);
+    let (value, effects) = mean_deviation(embeddings, &factors);
     let interval = interval::of_influence(value, &effects, shared.row_units(), shared.spec.level);
     let interval = interval.filter(|_| n >= FEWEST);
     let score = STD_COLLAPSE.number(value, n).with_interval(interval);
@@ -327,12 +327,12 @@ fn std_collapse(shared: &Shared) -> Result<Results> {
 
 /// The mean over columns of the standard deviation s (ddof 1) of the rows times their factors, and what each row does to
 /// it: the mean over columns of ((x − mean)² − s²) / (2 N s).
-fn mean_deviation(codes: &Space, factors: &[f64]) -> (f64, Vec<f64>) {
-    let (n, d) = (codes.rows() as f64, codes.columns());
+fn mean_deviation(embeddings: &Space, factors: &[f64]) -> (f64, Vec<f64>) {
+    let (n, d) = (embeddings.rows() as f64, embeddings.columns());
     let mut row = vec![0.0; d];
     let mut over_rows = |add: &mut dyn FnMut(usize, &[f64])| {
         for (i, factor) in factors.iter().enumerate() {
-            codes.read_row(i, &mut row);
+            embeddings.read_row(i, &mut row);
             row.iter_mut().for_each(|x| *x *= factor);
             add(i, &row);
         }

@@ -94,7 +94,7 @@ fn compute(shared: &Shared) -> Result<Results> {
     answer.samples.push(SampleTable::new("robustness", columns.collect()));
     if typical <= COLLAPSED * length {
         answer.warnings.push(format!(
-            "{}: two codes are typically {typical:.2e} apart and {length:.2e} long: nearly one point for all inputs, which \
+            "{}: two embeddings are typically {typical:.2e} apart and {length:.2e} long: nearly one point for all inputs, which \
              noise cannot move; small distances do not mean robustness here",
             study.model
         ));
@@ -170,21 +170,21 @@ struct Spread {
 }
 
 impl Spread {
-    fn of(codes: &Space) -> Self {
-        let (n, d) = (codes.rows() as f64, codes.columns());
+    fn of(embeddings: &Space) -> Self {
+        let (n, d) = (embeddings.rows() as f64, embeddings.columns());
         let mut row = vec![0.0; d];
         let mut origin = vec![0.0; d];
-        codes.read_row(0, &mut origin);
+        embeddings.read_row(0, &mut origin);
         // From the first row, so that a large offset costs no digits.
         let (mut mean, mut lengths) = (vec![0.0; d], 0.0);
-        for i in 0..codes.rows() {
-            codes.read_row(i, &mut row);
+        for i in 0..embeddings.rows() {
+            embeddings.read_row(i, &mut row);
             lengths += row.iter().map(|x| x * x).sum::<f64>();
             let parts = row.iter().zip(&origin).zip(&mut mean);
             parts.for_each(|((x, o), mean)| *mean += (x - o) / n);
         }
-        let squares = (0..codes.rows()).map(|i| {
-            codes.read_row(i, &mut row);
+        let squares = (0..embeddings.rows()).map(|i| {
+            embeddings.read_row(i, &mut row);
             let parts = row.iter().zip(&origin).zip(&mean);
             parts.map(|((x, o), mean)| (x - o - mean).powi(2)).sum::<f64>()
         });
@@ -263,12 +263,12 @@ mod tests {
     #[test]
     fn the_typical_distance_is_the_root_mean_square_over_all_pairs() {
         // 0, 1, 5: squared distances 1, 25, 16, mean 14.
-        let codes = Space::from_f64("z", 3, 1, vec![0.0, 1.0, 5.0]).unwrap();
+        let embeddings = Space::from_f64("z", 3, 1, vec![0.0, 1.0, 5.0]).unwrap();
         let Spread {
             distance,
             length,
             squares,
-        } = Spread::of(&codes);
+        } = Spread::of(&embeddings);
         assert!((distance - 14f64.sqrt()).abs() < 1e-12 && (length - (26.0f64 / 3.0).sqrt()).abs() < 1e-12);
         assert!((squares[2] - 9.0).abs() < 1e-12);
     }

@@ -164,8 +164,8 @@ fn describe(name: &str, s: &[f64], z: &[f64], steps: Steps, level: f64, answer: 
     let of_spread = || match steps {
         Steps::Episodes(_) => interval::of_spread(&ratios, Units::Groups(&codes, "episodes"), level),
         Steps::Pairs { are_ordered } => {
-            let centre = interval::mean(&ratios);
-            let sums = Sums::of(ratios.iter().map(|r| [1.0, r - centre, (r - centre).powi(2)]));
+            let center = interval::mean(&ratios);
+            let sums = Sums::of(ratios.iter().map(|r| [1.0, r - center, (r - center).powi(2)]));
             let spread = |[n, a, aa]: [f64; 3]| (n > 0.0).then(|| (aa / n - (a / n).powi(2)).max(0.0).sqrt());
             let without = |window: Range<usize>| spread(sums.without(window));
             let value = spread(sums.all())?;
@@ -402,7 +402,7 @@ impl Line {
 }
 
 /// The `q` quantile of sorted values, interpolated linearly between order statistics.
-fn quantile(sorted: &[f64], q: f64) -> f64 {
+pub(super) fn quantile(sorted: &[f64], q: f64) -> f64 {
     let place = q * (sorted.len() - 1) as f64;
     let (low, high) = (place.floor() as usize, place.ceil() as usize);
     sorted[low] + (place - low as f64) * (sorted[high] - sorted[low])

@@ -176,7 +176,7 @@ units = "episode"
 }
 
 #[cfg(test)]
-mod etes_tests {
+mod tests {
     use super::*;
 
     #[test]
@@ -185,11 +185,6 @@ mod etes_tests {
         assert_eq!(most_frequent(&[a, b, b]), b);
         assert_eq!(most_frequent(&[a, b]), a);
     }
-}
-
-#[cfg(test)]
-mod study_tests {
-    use super::*;
 
     #[test]
     fn a_study_names_four_encoders() {

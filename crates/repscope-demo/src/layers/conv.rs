@@ -220,11 +220,6 @@ mod tests {
             conv.backward(&x, dy, gradient)
         });
     }
-}
-
-#[cfg(test)]
-mod patches_tests {
-    use super::*;
 
     #[test]
     fn patches_hold_the_pixels_around_every_second_one() {

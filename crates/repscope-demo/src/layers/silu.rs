@@ -65,6 +65,7 @@ pub(crate) fn cross_entropy(outputs: &[f32], targets: &[f32], width: usize) -> (
 
 #[cfg(test)]
 mod tests {
+    use super::super::slopes::numbers;
     use super::super::{Parameters, slopes};
     use super::*;
 
@@ -92,11 +93,6 @@ mod tests {
             dx
         });
     }
-}
-
-#[cfg(test)]
-mod exp_tests {
-    use super::*;
 
     #[test]
     fn powers_of_e_are_right_to_six_digits() {
@@ -111,12 +107,6 @@ mod exp_tests {
         assert_eq!(exp(0.0), 1.0);
         assert!(exp(-1e9) > 0.0 && exp(1e9).is_finite());
     }
-}
-
-#[cfg(test)]
-mod cross_entropy_tests {
-    use super::super::slopes::numbers;
-    use super::*;
 
     #[test]
     fn equal_outputs_cost_the_logarithm_of_their_number() {

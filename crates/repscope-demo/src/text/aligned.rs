@@ -244,8 +244,9 @@ fn through_unit(rows: &[f32], unit: &[f32], mut slopes: Vec<f32>, width: usize) 
 }
 
 #[cfg(test)]
-mod bag_tests {
+mod tests {
     use super::*;
+    use crate::layers::slopes::numbers;
 
     #[test]
     fn every_word_of_every_sentence_is_known() {
@@ -266,12 +267,6 @@ mod bag_tests {
         assert_eq!(first, second);
         assert!((first.iter().sum::<f32>() - 1.0).abs() < 1e-6);
     }
-}
-
-#[cfg(test)]
-mod contrast_tests {
-    use super::*;
-    use crate::layers::slopes::numbers;
 
     #[test]
     fn slopes_of_the_contrast_are_those_of_finite_differences() {

@@ -67,7 +67,7 @@ impl Standard {
 }
 
 #[cfg(test)]
-mod standard_tests {
+mod tests {
     use super::*;
 
     #[test]

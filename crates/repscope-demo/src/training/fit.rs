@@ -165,6 +165,7 @@ impl AdamW {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layers::{Linear, zeros_like};
     use repscope_core::run::Silent;
 
     #[test]
@@ -195,11 +196,6 @@ mod tests {
         assert!(rates[0] < rates[5] && rates[5] < rates[9] && rates[9] <= 1.0);
         assert!(rates[10] > rates[50] && rates[50] > rates[99] && rates[99] > 0.0);
     }
-}
-
-#[cfg(test)]
-mod batches_tests {
-    use super::*;
 
     #[test]
     fn every_sample_is_seen_once_before_any_is_seen_twice() {
@@ -209,12 +205,6 @@ mod batches_tests {
         seen[..10].sort_unstable();
         assert_eq!(seen[..10], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     }
-}
-
-#[cfg(test)]
-mod adamw_tests {
-    use super::*;
-    use crate::layers::{Linear, zeros_like};
 
     #[test]
     fn the_first_step_is_the_rate_against_the_sign_of_the_slope() {

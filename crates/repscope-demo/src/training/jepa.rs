@@ -164,7 +164,7 @@ pub(super) fn spread(embeddings: &[f32], width: usize, slopes: &mut [f32]) -> f6
 }
 
 #[cfg(test)]
-mod spread_tests {
+mod tests {
     use super::*;
     use crate::layers::slopes::numbers;
 

@@ -219,11 +219,6 @@ mod tests {
         }
         assert!(bodies[0].x > bodies[1].x);
     }
-}
-
-#[cfg(test)]
-mod shape_tests {
-    use super::*;
 
     #[test]
     fn shapes_of_one_radius_have_about_the_area_of_its_circle() {

@@ -136,9 +136,10 @@ fn baseline(bar: &Bar, slots: &Slots, em: f64) -> Option<f64> {
     let is_narrow = label_width(&bar.text, em) + 0.3 * em <= free;
     let end = far_end(bar.value, bar.ends);
     let tip = slots.frame.py(if drawable(end, range.scale) { end } else { bar.value });
-    let baseline = match bar.value < 0.0 {
-        true => tip + (GAP + CAPITAL * SIZE) * em,
-        false => tip - GAP * em,
+    let baseline = if bar.value < 0.0 {
+        tip + (GAP + CAPITAL * SIZE) * em
+    } else {
+        tip - GAP * em
     };
     // Half a letter is free above a plot.
     let is_inside = baseline <= plot.bottom() && baseline - CAPITAL * SIZE * em >= plot.y - 0.3 * em;

@@ -36,9 +36,10 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
     };
     let series = bars.rows.iter().map(|row| row.series).collect();
     let is_by_series = bars.grouping == Grouping::Series && !bars.categories.is_empty();
-    let mut layout = match is_by_series {
-        true => Groups::new(scene, &[], series, bars.orientation),
-        false => Groups::new(scene, &bars.categories, series, bars.orientation),
+    let mut layout = if is_by_series {
+        Groups::new(scene, &[], series, bars.orientation)
+    } else {
+        Groups::new(scene, &bars.categories, series, bars.orientation)
     };
     if is_by_series {
         layout.members = bars.categories.len();
@@ -206,9 +207,10 @@ fn around((low, high): (f64, f64), x: f64) -> (f64, f64) {
 pub(super) fn near_range(axis: &Axis, values: impl Iterator<Item = f64>) -> Range {
     let (low, high) = values.fold(EMPTY, around);
     let (near, far) = (0.06 * (high - low), 0.16 * (high - low));
-    let (mut low, mut high) = match low > 0.0 {
-        true => ((low - far).max(0.5 * low), high + near),
-        false => (low - near, (high + far).min(0.5 * high)),
+    let (mut low, mut high) = if low > 0.0 {
+        ((low - far).max(0.5 * low), high + near)
+    } else {
+        (low - near, (high + far).min(0.5 * high))
     };
     let wished = axis.covers.iter().copied().fold(EMPTY, around);
     if wished.0 < wished.1 {
@@ -358,9 +360,10 @@ impl Marks<'_> {
         let least = if by_category { 0.24 * scene.em } else { 0.0 };
         let r = (0.3 * self.slots.thickness()).min(0.36 * scene.em).max(least);
         self.each(svg, |series, position, middle, bar, svg| {
-            let (shape, color) = match by_category {
-                true => (position, category_color(scene, self.bars, position)),
-                false => (series, scene.ink.series(series)),
+            let (shape, color) = if by_category {
+                (position, category_color(scene, self.bars, position))
+            } else {
+                (series, scene.ink.series(series))
             };
             let id = scene.marker(&format!("{}b", frame.id), shape, r, color, 1.0, svg);
             if let Some(value) = self.value(bar) {

@@ -168,7 +168,7 @@ fn draw_line(category: usize, points: &[Point], y: Range, frame: &Frame, svg: &m
 
 fn draw_markers(category: usize, bars: &Bars, points: &[Point], frame: &Frame, svg: &mut Svg) {
     let scene = frame.scene;
-    // Markers of many rows are as small as their distance asks for.
+    // Markers of many rows are as small as their distance requires.
     let apart = frame.plot.width / points.len().max(1) as f64;
     let r = (0.3 * scene.em).min(0.4 * apart).max(0.14 * scene.em);
     let color = scene.ink.series(category);

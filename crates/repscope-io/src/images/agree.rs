@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::BadImages;
 use super::picture::{Header, decode, look};
 use crate::error::{Error, Parsed, Problem, Result, bail};
+use crate::names::cut;
 
 /// How many names a note lists.
 const LISTED: usize = 5;
@@ -150,15 +151,7 @@ pub(super) fn notes_on_kinds(looked: &[Looked]) -> Vec<String> {
 }
 
 fn list(files: &[PathBuf]) -> String {
-    let mut names: Vec<String> = files
-        .iter()
-        .take(LISTED)
-        .map(|file| format!("`{}`", name(file)))
-        .collect();
-    if files.len() > LISTED {
-        names.push(format!("and {} more", files.len() - LISTED));
-    }
-    names.join(", ")
+    cut(files.iter().map(|file| format!("`{}`", name(file))), LISTED)
 }
 
 /// A path in the folder as people write it.

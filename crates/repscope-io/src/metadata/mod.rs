@@ -9,13 +9,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
+use repscope_core::counted;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::error::{Parsed, Result, bail, problem};
 use crate::mapped::MappedFile;
-use crate::names::{closest, listed};
+use crate::names::{guess, listed};
 
 /// A larger file is no list of label texts.
 const LARGEST_FILE: usize = 256 << 20;
@@ -58,8 +59,8 @@ fn parse(bytes: &[u8], dataset: &str, style: &str) -> Parsed<PrototypeTexts> {
     };
     let Some(fields) = json.get(dataset) else {
         bail!(
-            "has no dataset `{dataset}`{}; it holds {}",
-            did_you_mean(dataset, datasets.iter().map(|(n, _)| n.as_str())),
+            "has no dataset `{dataset}`{} It holds {}",
+            guess(dataset, datasets.iter().map(|(n, _)| n.as_str())),
             list(datasets.iter().map(|(n, _)| n.as_str()))
         );
     };
@@ -84,11 +85,9 @@ fn parse(bytes: &[u8], dataset: &str, style: &str) -> Parsed<PrototypeTexts> {
                 "describes no labels of `{dataset}`: there is neither {styled} nor {PLAIN}; the dataset holds {there}"
             );
         }
-        let (similar, there) = (
-            did_you_mean(style, styles.iter().copied()),
-            list(styles.iter().copied()),
-        );
-        bail!("has no style `{style}` for dataset `{dataset}`{similar}; its styles are {there}");
+        let guess = guess(style, styles.iter().copied());
+        let there = list(styles.iter().copied());
+        bail!("has no style `{style}` for dataset `{dataset}`{guess} Its styles are {there}");
     };
     let is_field = labels.members().iter().any(|(_, value)| value.get(style).is_some());
     let mut found = texts_of(labels, PLAIN, dataset, is_field.then_some(style))?;
@@ -142,11 +141,7 @@ fn texts_of(labels: &Json, source: &str, dataset: &str, field: Option<&str>) -> 
     if !silent.is_empty() {
         warnings.push(format!(
             "{} of `{dataset}` without a text in {source}: {}",
-            if silent.len() == 1 {
-                "1 label".to_string()
-            } else {
-                format!("{} labels", silent.len())
-            },
+            counted(silent.len(), "label"),
             list(silent.iter().copied())
         ));
     }
@@ -188,10 +183,6 @@ fn describe(value: &Json, field: Option<&str>, take: &mut impl FnMut(&str)) -> s
         (Json::Other(Value::Null), _) => Ok(()),
         (other, _) => Err(other.kind()),
     }
-}
-
-fn did_you_mean<'a>(requested: &str, names: impl DoubleEndedIterator<Item = &'a str>) -> String {
-    closest(requested, names).map_or(String::new(), |best| format!(" (did you mean `{best}`?)"))
 }
 
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
@@ -398,11 +389,6 @@ mod tests {
         let error = read_prototype_texts(&path, "villa", "plain").unwrap_err().to_string();
         assert!(error.contains("metadata.json holds a list"), "{error}");
     }
-}
-
-#[cfg(test)]
-mod ordered_tests {
-    use super::*;
 
     #[test]
     fn members_keep_the_order_of_the_file() {

@@ -289,7 +289,7 @@ impl<'a> Literal<'a> {
 }
 
 #[cfg(test)]
-mod literal_tests {
+mod tests {
     use super::*;
 
     #[test]

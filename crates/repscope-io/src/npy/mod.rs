@@ -223,11 +223,6 @@ mod tests {
         let (_folder, file) = file(129, &[1.5, -2.0]);
         assert!(!lies_in(&file, &read_file(&file).unwrap()));
     }
-}
-
-#[cfg(test)]
-mod order_tests {
-    use super::*;
 
     #[test]
     fn columns_become_rows() {

@@ -242,7 +242,7 @@ pub(super) fn is_attack(module: &str, name: &str) -> bool {
 }
 
 #[cfg(test)]
-mod names_tests {
+mod tests {
     use super::*;
 
     #[test]

@@ -130,7 +130,7 @@ pub(super) fn written(digits: &str) -> Step<Object> {
 }
 
 #[cfg(test)]
-mod numbers_tests {
+mod tests {
     use super::*;
 
     #[test]

@@ -256,7 +256,7 @@ fn are_names(first: &[String], below: impl Iterator<Item = Parsed<Line>>) -> Par
 }
 
 #[cfg(test)]
-mod names_tests {
+mod tests {
     use super::*;
 
     use crate::table::Lines;

@@ -11,6 +11,7 @@ use zip::{CompressionMethod, ZipArchive};
 use crate::element::ByteOrder;
 use crate::error::{Parsed, Problem, bail, problem};
 use crate::mapped::MappedFile;
+use crate::names::cut;
 use crate::pickle::{Pickled, Value, read_checkpoint};
 
 /// The pickle of the number 0x1950a86a20f9469cfc6c, with which older files begin.
@@ -136,18 +137,10 @@ fn foreign<T>(names: &[(usize, String)]) -> Parsed<T> {
     if names.iter().any(|(_, name)| name.ends_with(".npy")) {
         bail!("is an archive of NumPy arrays; rename it to .npz");
     }
-    let mut list: Vec<String> = names
-        .iter()
-        .take(MEMBERS)
-        .map(|(_, name)| format!("`{name}`"))
-        .collect();
-    if names.len() > MEMBERS {
-        list.push(format!("and {} more", names.len() - MEMBERS));
-    }
     bail!(
         "is a zip archive that torch.save did not write: it has no data.pkl but {}; unpack it if one of them is the \
          checkpoint",
-        list.join(", ")
+        cut(names.iter().map(|(_, name)| format!("`{name}`")), MEMBERS)
     )
 }
 

@@ -7,6 +7,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use repscope_core::counted;
+
 use crate::array::{Array, ArrayInfo, Data};
 use crate::choose::choose;
 use crate::error::{Error, Parsed, Problem, Result, bail, problem};
@@ -326,27 +328,25 @@ fn groups<'a>(all: &[Named<'a>]) -> Vec<(&'a str, usize)> {
 }
 
 fn listed(all: &[Named]) -> String {
-    let tensors = |count: usize| if count == 1 { "tensor" } else { "tensors" };
     let groups = groups(all);
     let mut names: Vec<String> = groups
         .iter()
         .take(LISTED)
-        .map(|(name, count)| format!("`{name}` ({count} {})", tensors(*count)))
+        .map(|(name, count)| format!("`{name}` ({})", counted(*count, "tensor")))
         .collect();
     if groups.len() > LISTED {
         names.push(format!("{} more groups", groups.len() - LISTED));
     }
     let single: Vec<&Named> = all.iter().filter(|n| n.group.is_none()).collect();
     if let Some(first) = single.first() {
-        let count = single.len();
-        let (tensors, name) = (tensors(count), &first.name);
-        names.push(format!("{count} {tensors} in no group, such as `{name}`"));
+        let (tensors, name) = (counted(single.len(), "tensor"), &first.name);
+        names.push(format!("{tensors} in no group, such as `{name}`"));
     }
     names.join(", ")
 }
 
 #[cfg(test)]
-mod select_tests {
+mod tests {
     use super::*;
 
     /// Names with `/` after the first key of a nested dict.

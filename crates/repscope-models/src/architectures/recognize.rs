@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use repscope_io::names::cut;
+
 use super::{Architecture, Kind};
 use crate::error::{Result, bail};
 
@@ -172,20 +174,12 @@ pub(super) fn listed(weights: &dyn WeightSource, wanted: &str) -> String {
     let common = |name: &str| name.bytes().zip(wanted.bytes()).take_while(|(a, b)| a == b).count();
     let mut names = weights.names();
     names.sort_by_key(|name| std::cmp::Reverse(common(name)));
-    let more = names.len().saturating_sub(LISTED);
-    let mut list: Vec<String> = names
-        .iter()
-        .take(LISTED)
-        .map(|name| format!("`{name}` {}", shape_text(&weights.shape(name).unwrap_or_default())))
-        .collect();
-    if more > 0 {
-        list.push(format!("{more} more"));
-    }
-    list.join(", ")
+    let described = |name: &String| format!("`{name}` {}", shape_text(&weights.shape(name).unwrap_or_default()));
+    cut(names.iter().map(described), LISTED)
 }
 
 /// `64×3×7×7`.
-pub(super) fn shape_text(shape: &[usize]) -> String {
+pub(crate) fn shape_text(shape: &[usize]) -> String {
     match shape {
         [] => "(one number)".to_string(),
         _ => shape.iter().map(usize::to_string).collect::<Vec<String>>().join("×"),

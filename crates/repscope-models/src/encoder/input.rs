@@ -172,11 +172,6 @@ mod tests {
         assert!(said.contains("nothing is known to feed to pixel_values"), "{said}");
         assert!(only_input(&[port("x", Elem::U8)], Some("x")).is_ok());
     }
-}
-
-#[cfg(test)]
-mod token_ids_tests {
-    use super::*;
 
     fn port(name: &str) -> Port {
         Port {

@@ -206,9 +206,9 @@ impl Regroup {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
+    use repscope_io::{Array, Data};
+    use std::sync::Arc;
 
     fn array(shape: &[usize]) -> Array {
         let values: Vec<f64> = (0..shape.iter().product::<usize>()).map(|i| i as f64).collect();
@@ -228,20 +228,6 @@ mod tests {
     fn rows_that_are_not_there_are_refused() {
         let data = array(&[3, 4]);
         assert!(data.read(2..4, &mut Vec::new()).is_err());
-    }
-}
-
-#[cfg(test)]
-mod clips_tests {
-    use std::sync::Arc;
-
-    use repscope_io::{Array, Data};
-
-    use super::*;
-
-    fn array(shape: &[usize]) -> Array {
-        let values: Vec<f64> = (0..shape.iter().product::<usize>()).map(|i| i as f64).collect();
-        Array::new(shape.to_vec(), "f64", Data::F64(Arc::new(values))).unwrap()
     }
 
     #[test]

@@ -199,7 +199,7 @@ fn bucket(offset: i64, buckets: i64, distance: i64) -> i64 {
 }
 
 #[cfg(test)]
-mod positions_tests {
+mod tests {
     use super::*;
 
     #[test]

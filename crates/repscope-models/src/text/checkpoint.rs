@@ -9,10 +9,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use repscope_io::names::cut;
 use repscope_io::{ArrayInfo, Weights, list_arrays};
 
-use crate::architectures::Activation;
 use crate::architectures::text::{Head, write_aligner, write_layers};
+use crate::architectures::{Activation, shape_text};
 use crate::error::{Result, bail};
 
 /// How many names a message lists.
@@ -114,18 +115,11 @@ fn find(path: &Path, key: Option<&str>, infos: &[ArrayInfo]) -> Result<(Kind, St
 }
 
 fn listed(infos: &[ArrayInfo]) -> String {
-    let mut names: Vec<String> = infos
-        .iter()
-        .take(LISTED)
-        .map(|info| {
-            let shape: Vec<String> = info.shape.iter().map(usize::to_string).collect();
-            format!("`{}` {}", info.key.as_deref().unwrap_or_default(), shape.join("×"))
-        })
-        .collect();
-    if infos.len() > LISTED {
-        names.push(format!("{} more", infos.len() - LISTED));
-    }
-    names.join(", ")
+    let described = |info: &ArrayInfo| {
+        let name = info.key.as_deref().unwrap_or_default();
+        format!("`{name}` {}", shape_text(&info.shape))
+    };
+    cut(infos.iter().map(described), LISTED)
 }
 
 /// Shape and values by name.

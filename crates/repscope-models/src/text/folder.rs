@@ -352,7 +352,7 @@ fn dense(folder: &Path, files: &mut Vec<PathBuf>) -> Result<After> {
 }
 
 #[cfg(test)]
-mod modules_tests {
+mod tests {
     use super::*;
 
     fn of(json: &str) -> Result<Pooling> {

@@ -123,7 +123,7 @@ pub(super) fn normalize(vectors: &mut [f32], width: usize) {
 }
 
 #[cfg(test)]
-mod pooling_tests {
+mod tests {
     use super::*;
 
     fn row(ids: &[i64]) -> Row {

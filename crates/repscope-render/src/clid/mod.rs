@@ -7,7 +7,7 @@ use crate::scores::tables;
 use crate::table::{Cell, Column, Document, Table};
 use crate::text::{join, printable};
 use crate::{Color, Format, csv_files, headlines};
-use repscope_core::{Analysis, Breakdown, ClidSpec, ClusterCount, IdNorm, Results, Spec, UnitLength};
+use repscope_core::{Analysis, Breakdown, ClidSpec, ClusterCount, IdNorm, Results, Spec, UnitLength, counted};
 
 /// What the results of `repscope clid` were asked with.
 pub struct ClidRun<'a> {
@@ -34,9 +34,10 @@ pub fn clid_table(results: &Results, run: &ClidRun<'_>, format: Format, width: u
         return crate::render(results, format, width, color);
     }
     let answer = run.performance.map(|name| predictions(results, name, run.spec.level));
-    let mut own = match run.all {
-        true => tables(results),
-        false => tables(&headlines(results, Some(Analysis::Clid))),
+    let mut own = if run.all {
+        tables(results)
+    } else {
+        tables(&headlines(results, Some(Analysis::Clid)))
     };
     own[0].remarks.push(steps);
     let all: Vec<Table> = answer.into_iter().flatten().chain(own).collect();
@@ -125,10 +126,6 @@ fn words(steps: &ClidSpec) -> String {
         counted(steps.repeats, "clustering"),
         counted(steps.splits, "split"),
     )
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// The tables for reading.
@@ -255,8 +252,11 @@ fn hundredths(x: f64) -> String {
 }
 
 #[cfg(test)]
-mod tests_of_steps {
+mod tests {
     use super::*;
+    use crate::table::Document;
+    use crate::{Color, Format};
+    use repscope_core::{NameColumn, NumberColumn};
 
     #[test]
     fn a_preset_is_told_in_its_steps() {
@@ -287,14 +287,6 @@ mod tests_of_steps {
         );
         assert!(text.contains("; 3 voters on rows of length 1; "), "{text}");
     }
-}
-
-#[cfg(test)]
-mod tests_of_prediction {
-    use super::*;
-    use crate::table::Document;
-    use crate::{Color, Format};
-    use repscope_core::{NameColumn, NumberColumn};
 
     /// Two scores, of which the second was fitted and has no tests.
     fn lines(q: f64) -> Results {

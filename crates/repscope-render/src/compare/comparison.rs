@@ -34,7 +34,7 @@ pub(super) struct Row<'a> {
     pub(super) is_unpaired: bool,
     /// The value of each model.
     pub(super) values: Vec<Cell>,
-    /// What tells each of the others from the reference.
+    /// How each of the others differs from the reference.
     pub(super) lines: Vec<Option<Line<'a>>>,
 }
 
@@ -152,9 +152,10 @@ fn line<'a>(model: &str, reference: &str, of_metric: &[&'a Difference]) -> Optio
     };
     Some(Line {
         cell: Cell {
-            marks: match of.equivalent.is_some_and(|own| own.holds) {
-                true => marks_of_same(marks(of.p_adjusted)),
-                false => marks(of.p_adjusted),
+            marks: if of.equivalent.is_some_and(|own| own.holds) {
+                marks_of_same(marks(of.p_adjusted))
+            } else {
+                marks(of.p_adjusted)
             },
             ..Cell::with_interval(value, interval)
         },

@@ -203,6 +203,27 @@ pub struct GateLine {
     pub why: Option<String>,
 }
 
+impl GateLine {
+    /// A gate that is decided by what came out.
+    pub fn new(gate: impl Into<String>, model: &str, got: impl Into<String>, passed: bool) -> Self {
+        GateLine {
+            gate: gate.into(),
+            model: model.to_string(),
+            got: got.into(),
+            passed,
+            why: None,
+        }
+    }
+
+    /// A gate that fails for another reason than a number.
+    pub fn failed(gate: impl Into<String>, model: &str, got: impl Into<String>, why: impl Into<String>) -> Self {
+        GateLine {
+            why: Some(why.into()),
+            ..GateLine::new(gate, model, got, false)
+        }
+    }
+}
+
 /// The gates for a terminal.
 pub fn gate_table(lines: &[GateLine], width: usize, color: Color) -> String {
     let failed = lines.iter().filter(|line| !line.passed).count();
@@ -227,34 +248,4 @@ pub fn gate_table(lines: &[GateLine], width: usize, color: Color) -> String {
             .extend(why.map(|why| printable(&format!("{}, {}: {why}", line.model, line.gate))));
     }
     Document::from(table).render(Format::Table, width, color)
-}
-
-#[cfg(test)]
-mod tests_of_gates {
-    use super::*;
-
-    #[test]
-    fn a_failed_gate_says_why() {
-        let line = |gate: &str, got: &str, passed, why: Option<&str>| GateLine {
-            gate: gate.to_string(),
-            model: "jepa".to_string(),
-            got: got.to_string(),
-            passed,
-            why: why.map(str::to_string),
-        };
-        let lines = [
-            line("trustworthiness@10 >= 0.95", "0.9612", true, None),
-            line("nmi >= 0.5", "—", false, Some("needs labels; give --labels")),
-        ];
-        let expected = "\
-Gates: 1 of 2 failed
-gate                        model     got  verdict
-──────────────────────────────────────────────────
-trustworthiness@10 >= 0.95   jepa  0.9612     pass
-nmi >= 0.5                   jepa       —     FAIL
-
-jepa, nmi >= 0.5: needs labels; give --labels
-";
-        assert_eq!(gate_table(&lines, 80, Color::No), expected);
-    }
 }

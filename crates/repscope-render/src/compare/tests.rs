@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 use crate::testdata::{missing, score};
-use crate::{Color, Format, comparison, document_files};
+use crate::{Color, Format, GateLine, comparison, document_files, gate_table};
 use repscope_core::{Better, Difference, Equivalence, Results};
 
 /// A paired difference over 60 rows; its winner is the better one where the adjusted p-value is at most 0.05.
@@ -304,4 +304,22 @@ fn results_without_differences_say_so() {
         comparison(&results, None, Format::Latex, 80, Color::No),
         "% No differences.\n"
     );
+}
+
+#[test]
+fn a_failed_gate_says_why() {
+    let lines = [
+        GateLine::new("trustworthiness@10 >= 0.95", "jepa", "0.9612", true),
+        GateLine::failed("nmi >= 0.5", "jepa", "—", "needs labels; give --labels"),
+    ];
+    let expected = "\
+Gates: 1 of 2 failed
+gate                        model     got  verdict
+──────────────────────────────────────────────────
+trustworthiness@10 >= 0.95   jepa  0.9612     pass
+nmi >= 0.5                   jepa       —     FAIL
+
+jepa, nmi >= 0.5: needs labels; give --labels
+";
+    assert_eq!(gate_table(&lines, 80, Color::No), expected);
 }

@@ -3,24 +3,15 @@
 
 use super::NamedFigure;
 use super::models::Models;
-use super::words::{description, notes, table, values};
-use repscope_core::{MetricId, Results};
+use super::words::{all_values, description, is_of, notes, table};
+use repscope_core::{Analysis, Results};
 use repscope_figures::Axis;
 
-const PLAIN: [&str; 7] = [
-    "uniformity",
-    "silhouette",
-    "nmi",
-    "ami",
-    "inertia",
-    "inertia.share",
-    "cluster_balance",
-];
 const ACCURACY: &str = "knn_accuracy";
 
 pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let models = Models::of(results);
-    let is_drawn = |id: &MetricId| PLAIN.contains(&id.as_str()) || id.measure() == ACCURACY;
+    let is_drawn = is_of(Analysis::Geometry);
     if !models.have(is_drawn) {
         return Vec::new();
     }
@@ -48,13 +39,8 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
         models.bars_at(&accuracy_title, share("accuracy"), "neighbors k", ACCURACY, &ks),
         table(results, is_drawn).map(|panel| panel.span(3)),
     ];
-    let accuracies = ks.iter().map(|k| format!("{ACCURACY}@{k}"));
-    let metrics = PLAIN.iter().map(|id| id.to_string()).chain(accuracies);
-    let sentences = metrics.map(|metric| values(&models, &metric, &metric));
-    let words = description(
-        "How the embeddings are spread, and whether they fall into classes.",
-        sentences,
-    );
+    let head = "How the embeddings are spread, and whether they fall into classes.";
+    let words = description(head, all_values(&models, is_drawn));
     let below = notes(results, is_drawn);
     models.figure("geometry_analysis/geometry_analysis", 3, panels, words, below)
 }

@@ -283,9 +283,10 @@ pub(super) fn dots(bars: Bars, better: Better) -> Bars {
     let decides = (0..bars.categories.len()).find(differs).unwrap_or(0);
     let key = |row: &BarRow| value(row, decides).map_or(f64::INFINITY, |value| sign * value);
     rows.sort_by(|a, b| key(&a.1).total_cmp(&key(&b.1)));
-    let chance = match by_row {
-        true => rows.iter().map(|(from, _)| bars.chance[*from]).collect(),
-        false => bars.chance,
+    let chance = if by_row {
+        rows.iter().map(|(from, _)| bars.chance[*from]).collect()
+    } else {
+        bars.chance
     };
     Bars {
         rows: rows.into_iter().map(|(_, row)| row).collect(),

@@ -3,9 +3,9 @@
 
 use super::NamedFigure;
 use super::models::Models;
-use super::words::{description, facts, only, table, values};
-use crate::scores::scores;
-use repscope_core::{MetricId, Results};
+use super::words::{all_values, description, facts, is_of, table};
+use crate::scores::{only_scores, scores};
+use repscope_core::{Analysis, Results};
 use repscope_figures::{Axis, Content, Orientation, Panel, Reference, ReferenceAt};
 
 const RANKS: [(&str, &str); 4] = [
@@ -22,11 +22,10 @@ const BELOW: [&str; 2] = [
     "Coordinates of embeddings that are spread evenly over the sphere have a standard deviation of about 1/√D; 0 is a \
      collapse.",
 ];
-const OTHERS: [&str; 4] = ["alpha_req", "alpha_req.r2", "condition_number", "std_collapse"];
 
 pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
     let models = Models::of(results);
-    let is_drawn = |id: &MetricId| OTHERS.contains(&id.as_str()) || RANKS.iter().any(|(_, rank)| *rank == id);
+    let is_drawn = is_of(Analysis::Rankme);
     if !models.have(is_drawn) {
         return Vec::new();
     }
@@ -41,10 +40,11 @@ pub(super) fn figures(results: &Results) -> Vec<NamedFigure> {
         models.bar("Spread of the coordinates", spread, "std_collapse"),
         table(results, is_drawn).map(|panel| panel.span(2)),
     ];
-    let metrics = RANKS.iter().map(|(_, metric)| *metric).chain(OTHERS);
-    let sentences = metrics.map(|metric| values(&models, metric, metric));
-    let words = description("How many directions the embeddings fill.", sentences);
-    let mut below = facts(&scores(&only(results, is_drawn)));
+    let words = description(
+        "How many directions the embeddings fill.",
+        all_values(&models, is_drawn),
+    );
+    let mut below = facts(&scores(&only_scores(results, is_drawn)));
     below.extend(BELOW.map(str::to_string));
     models.figure("rankme/rankme_analysis", 2, panels, words, below)
 }

@@ -10,7 +10,7 @@ use repscope_figures::{Axis, BoxRow, Boxes, Cloud, Content, Fit, Panel, Scatter,
 
 /// More clouds than this hide each other.
 const MOST_OVERLAID: usize = 3;
-/// Codes whose typical steps differ by more than this factor cannot share an axis.
+/// Embeddings whose typical steps differ by more than this factor cannot share an axis.
 const MOST_APART: f64 = 8.0;
 
 const SLOPE: &str = "smoothness.slope";

@@ -4,10 +4,10 @@
 
 use super::models::{Models, titled};
 use crate::numbers::written;
-use crate::scores::{by_model, grouped, scores, scores_with};
+use crate::scores::{by_model, distinct, grouped, only_scores, scores, scores_with};
 use crate::table::{Column, Emphasis, Kind, Row, Table as Scores, direction, in_words, reason};
 use crate::text::join;
-use repscope_core::{Better, MetricId, Results, Score};
+use repscope_core::{Analysis, Better, MetricId, Results, Score};
 use repscope_figures::{Cell, Content, Panel, Table, Weight};
 
 /// More models than this are described by the range of their values.
@@ -42,7 +42,7 @@ pub(super) fn reasons(models: &Models, found: &[(String, Vec<(usize, &Score)>)])
 /// What stands below a figure of these metrics: how many units, which way is better, what the intervals are, and what a
 /// reader must know of single metrics.
 pub(super) fn notes(results: &Results, is_drawn: impl Fn(&MetricId) -> bool) -> Vec<String> {
-    let table = scores(&only(results, is_drawn));
+    let table = scores(&only_scores(results, is_drawn));
     let mut notes = facts(&table);
     notes.extend(
         table
@@ -71,14 +71,16 @@ pub(super) fn facts(table: &Scores) -> Vec<String> {
     notes
 }
 
-/// The results with these scores alone, and what was compared of them.
-pub(super) fn only(results: &Results, is_wanted: impl Fn(&MetricId) -> bool) -> Results {
-    let scores = results.scores.iter().filter(|score| is_wanted(&score.metric));
-    let differences = results.differences.iter().filter(|d| is_wanted(&d.metric));
-    Results {
-        differences: differences.cloned().collect(),
-        ..scores.cloned().collect()
-    }
+/// Whether a score is one of an analysis.
+pub(super) fn is_of(analysis: Analysis) -> impl Fn(&MetricId) -> bool + Copy {
+    move |id| id.metric().is_some_and(|metric| metric.analysis == analysis)
+}
+
+/// Each of these scores in a sentence, under its own name.
+pub(super) fn all_values(models: &Models, is_wanted: impl Fn(&MetricId) -> bool) -> Vec<String> {
+    let ids = distinct(models.results.scores.iter().map(|score| &score.metric));
+    let wanted = ids.into_iter().filter(|id| is_wanted(id));
+    wanted.map(|id| values(models, id, id)).collect()
 }
 
 /// `N = 1797.`, or which metrics have which N.
@@ -166,14 +168,15 @@ pub(super) fn of_score(score: &Score) -> Option<String> {
 /// The scores as a table: a row per metric and a column per model, or the other way round for many models. Where models
 /// were compared, bold is what the differences call best, as on the page.
 pub(super) fn table(results: &Results, is_wanted: impl Fn(&MetricId) -> bool) -> Option<Panel> {
-    let results = &only(results, is_wanted);
+    let results = &only_scores(results, is_wanted);
     let table = scores_with(results, Some(results), [false; 2]);
     if table.rows.is_empty() {
         return None;
     }
-    let note = match table.has(Emphasis::Best) {
-        true => "Bold: better than every other model by the paired difference, p adjusted over all comparisons.",
-        false => "",
+    let note = if table.has(Emphasis::Best) {
+        "Bold: better than every other model by the paired difference, p adjusted over all comparisons."
+    } else {
+        ""
     };
     let is_long = table.columns.iter().filter(|column| column.is_split).count() > MOST_COLUMNS;
     let table = if is_long { by_model(table) } else { table };

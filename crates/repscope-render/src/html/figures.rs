@@ -3,10 +3,11 @@
 
 use super::Models;
 use super::safe::escape;
-use super::{Page, counted, map};
+use super::{Page, map};
 use crate::NamedFigure;
 use crate::scores::grouped;
 use crate::text::capitalized;
+use repscope_core::counted;
 use repscope_figures::{
     Background, CLASS_COLORS, Figure, FontIn, Style, Theme, class_color, series_color, to_svg, value_color,
 };
@@ -210,7 +211,7 @@ pub(super) fn css(ink: &Ink, models: &Models) -> String {
 }
 
 #[cfg(test)]
-mod tests_of_figures {
+mod tests {
     use super::*;
 
     #[test]
@@ -218,11 +219,6 @@ mod tests_of_figures {
         assert_eq!(readable("smoothness_comparison"), "Smoothness comparison");
         assert_eq!(readable(""), "");
     }
-}
-
-#[cfg(test)]
-mod tests_of_drawing {
-    use super::*;
 
     #[test]
     fn one_drawing_holds_the_colors_of_two() {

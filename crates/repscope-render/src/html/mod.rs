@@ -21,7 +21,7 @@ use crate::NamedFigure;
 use crate::scores::{grouped, sorted};
 use crate::table::html::numbers;
 use crate::table::{Cell, Column, Table};
-use repscope_core::{Analysis, Results};
+use repscope_core::{Analysis, Results, counted};
 use safe::{escape, of_model, prose};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -243,11 +243,6 @@ pub(super) fn warnings(results: &Results) -> String {
     let title = counted(all.len(), "warning");
     let open = if all.len() <= MOST_WARNINGS { " open" } else { "" };
     format!("<details class=\"warnings\"{open}>\n<summary>{title}</summary>\n<ul>\n{items}</ul>\n</details>\n")
-}
-
-/// `1 model`, `2 models`.
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 pub(super) fn inputs(page: &Page, models: &Models) -> String {

@@ -2,25 +2,13 @@
 //! What the results know of single samples, each value at the row of its sample.
 
 use crate::samples::{self, column, table};
-use repscope_core::{ClassColumn, MetricId, Results, SampleTable};
+use repscope_core::{Better, ClassColumn, MetricId, Results, SampleTable};
 
-/// Tables that have a value for each sample, and which end of it is bad.
-const MEASURES: [(&str, Bad); 4] = [
-    ("trustworthiness", Bad::Low),
-    ("continuity", Bad::Low),
-    ("silhouette", Bad::Low),
-    ("etes", Bad::High),
-];
+/// Metrics that have a value for each sample.
+const MEASURES: [&str; 4] = ["trustworthiness", "continuity", "silhouette", "etes"];
 /// Of energies, one column is a measure; the others say more about it.
 const ENERGY: &str = "energy";
 const BESIDE_ENERGY: [&str; 3] = ["reference_energy", "gap", "rank"];
-
-/// Which values are bad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bad {
-    Low,
-    High,
-}
 
 /// A value for each sample of a model.
 pub(super) struct Measure {
@@ -28,14 +16,14 @@ pub(super) struct Measure {
     pub(super) name: String,
     /// `None` where a sample was not asked.
     pub(super) values: Vec<Option<f64>>,
-    pub(super) bad: Bad,
+    pub(super) better: Better,
 }
 
 impl Measure {
     /// A value that is the lower, the worse.
     pub(super) fn goodness(&self, row: usize) -> Option<f64> {
         let value = self.values.get(row).copied().flatten()?;
-        Some(if self.bad == Bad::High { -value } else { value })
+        Some(if self.better == Better::Lower { -value } else { value })
     }
 }
 
@@ -57,7 +45,7 @@ pub(super) fn apart(results: &Results) -> (Results, Results) {
 pub(super) fn rows(results: &Results) -> Option<usize> {
     let classes = results.classes.iter().map(|column| column.codes.len());
     let maps = results.samples.iter().filter(|table| table.metric == "map").map(length);
-    let is_asked = |table: &&SampleTable| MEASURES.iter().any(|(metric, _)| table.metric == *metric);
+    let is_asked = |table: &&SampleTable| MEASURES.iter().any(|metric| table.metric == *metric);
     let asked = results
         .samples
         .iter()
@@ -91,8 +79,9 @@ fn length(table: &SampleTable) -> usize {
 
 /// The measures of a model. Where there are several k, the one in the middle.
 pub(super) fn measures(results: &Results, model: &str, rows: usize) -> Vec<Measure> {
-    let of = |(metric, bad): &(&str, Bad)| {
+    let of = |metric: &&str| {
         let table = table(results, model, metric)?;
+        let declared = table.metric.metric()?;
         let is_measure = |name: &str| match *metric {
             "etes" => name == ENERGY,
             _ => name != "row",
@@ -105,7 +94,7 @@ pub(super) fn measures(results: &Results, model: &str, rows: usize) -> Vec<Measu
         Some(Measure {
             name: name.clone(),
             values,
-            bad: *bad,
+            better: declared.outputs[0].better,
         })
     };
     MEASURES.iter().filter_map(of).collect()

@@ -2,11 +2,11 @@
 //! The samples that a model treats worst, for looking at them.
 
 use super::Models;
-use super::samples::{Bad, Measure, beside_energies, classes, measures, rows, singular};
+use super::samples::{Measure, beside_energies, classes, measures, rows, singular};
 use crate::scores::sorted;
 use crate::table::html::{alike, numbers};
 use crate::table::{Cell, Column, Emphasis, Kind, NONE, Table};
-use repscope_core::{ClassColumn, Results};
+use repscope_core::{Better, ClassColumn, Results};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Samples of each measure.
@@ -33,21 +33,17 @@ pub(super) fn section(results: &Results, models: &Models, pictures: &BTreeMap<us
         return String::new();
     }
     let classes = classes(results, count);
-    let is_of = |bad: Bad| {
-        found
-            .iter()
-            .flat_map(|worst| &worst.measures)
-            .any(|measure| measure.bad == bad)
-    };
+    let mut measures = found.iter().flat_map(|worst| &worst.measures);
+    let has_energies = measures.clone().any(|measure| measure.better == Better::Lower);
     let mut html = "<p>".to_string();
-    if is_of(Bad::Low) {
+    if measures.any(|measure| measure.better != Better::Lower) {
         html += &format!(
             "The {WORST} samples with the lowest value of each measure. A sample with low trustworthiness has neighbors among the \
              embeddings that are far in the input; with low continuity, it has lost neighbors; with low silhouette, it lies nearer \
              to another class. "
         );
     }
-    if is_of(Bad::High) {
+    if has_energies {
         html += &format!("The {WORST} samples with the highest energy: their texts fit their signals worst. ");
     }
     html += "Rows are counted from 0.</p>\n";
@@ -177,10 +173,10 @@ mod tests {
         let mut measure = Measure {
             name: String::new(),
             values,
-            bad: Bad::Low,
+            better: Better::Higher,
         };
         assert_eq!(worst_rows(&measure), [15, 0, 1, 2, 4, 5, 6, 7]);
-        measure.bad = Bad::High;
+        measure.better = Better::Lower;
         assert_eq!(worst_rows(&measure), [0, 1, 2, 4, 5, 6, 7, 8]);
     }
 }

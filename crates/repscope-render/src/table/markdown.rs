@@ -104,14 +104,14 @@ fn superscript(number: usize) -> String {
     format!("<sup>{number}</sup>")
 }
 
-/// Keeps characters that Markdown would take as its own.
-pub(super) fn escape(text: &str) -> String {
+/// Keeps characters that Markdown would take as its own, and breaks no line.
+pub fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
         if "\\`*_[]<>|#~".contains(c) {
             escaped.push('\\');
         }
-        escaped.push(c);
+        escaped.push(if c.is_control() { ' ' } else { c });
     }
     escaped
 }

@@ -18,6 +18,7 @@ use repscope_core::{Better, Score};
 use std::ops::Range;
 
 pub use document::{Block, Check, Document, Item};
+pub use markdown::escape as markdown_escape;
 
 /// What stands for a value that does not exist.
 pub(crate) const NONE: &str = "—";

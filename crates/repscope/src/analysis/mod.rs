@@ -122,7 +122,7 @@ pub trait Basics {
     fn settings_mut(&mut self) -> &mut Settings;
 }
 
-/// What a run of an analysis asks for.
+/// What an analysis does with its options.
 pub trait Analysis: Basics + Bind + Debug + Send + Sync {
     /// The inputs of a study that its own options name.
     fn data(&self) -> Data {

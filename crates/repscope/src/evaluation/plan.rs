@@ -154,9 +154,10 @@ impl Plan {
                 request.spec(&data)?;
                 let needs = Needs {
                     models: true,
-                    distances: match declared.reads.contains(&Role::States) && declared.kind != Kind::Robustness {
-                        true => Distances::Required,
-                        false => Distances::None,
+                    distances: if declared.reads.contains(&Role::States) && declared.kind != Kind::Robustness {
+                        Distances::Required
+                    } else {
+                        Distances::None
                     },
                 };
                 Inputs::read(&data, needs, &request.settings().machine, session, &mut problems)

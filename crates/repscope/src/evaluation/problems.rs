@@ -2,7 +2,6 @@
 //! Everything that is wrong, gathered so that it can be put right in one go.
 
 use anyhow::{Error, Result, anyhow};
-use repscope_io::names::closest;
 
 use crate::error::message;
 
@@ -48,11 +47,6 @@ impl Problems {
     }
 }
 
-/// ``, did you mean `x`?`` where a known name is similar.
-pub fn did_you_mean<'a>(name: &str, known: impl DoubleEndedIterator<Item = &'a str>) -> String {
-    closest(name, known).map_or(String::new(), |known| format!("; did you mean `{known}`?"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,12 +60,5 @@ mod tests {
         problems.add("a is missing");
         let text = problems.refuse().unwrap_err().to_string();
         assert_eq!(text, "2 problems; nothing was computed\n- a is missing\n- b is missing");
-    }
-
-    #[test]
-    fn only_similar_names_are_proposed() {
-        let known = ["states", "next_states", "labels"];
-        assert_eq!(did_you_mean("stats", known.into_iter()), "; did you mean `states`?");
-        assert_eq!(did_you_mean("xyz", known.into_iter()), "");
     }
 }

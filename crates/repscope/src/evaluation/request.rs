@@ -8,10 +8,11 @@ use anyhow::{Result, bail};
 use clap::builder::TypedValueParser;
 use clap::{Args, builder::PossibleValuesParser};
 use repscope_core::{Analysis as Kind, MetricId, Results, rank};
+use repscope_io::names::did_you_mean;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::problems::{Problems, did_you_mean};
+use super::problems::Problems;
 use crate::analysis::{self, Analysis, Declared, Origin};
 use crate::gate::GateOptions;
 use crate::options::layers::{self, Layer};
@@ -120,10 +121,7 @@ impl Choice {
     /// Adds the ranking that was asked for.
     pub(crate) fn rank(&self, results: &mut Results) -> Result<()> {
         let by = self.ranked_by()?;
-        match by.is_empty() {
-            true => Ok(()),
-            false => Ok(rank(results, &by)?),
-        }
+        if by.is_empty() { Ok(()) } else { Ok(rank(results, &by)?) }
     }
 }
 
@@ -152,7 +150,7 @@ fn kinds() -> impl TypedValueParser<Value = Kind> {
 }
 
 impl Evaluate {
-    /// Puts what was typed over what the study file says. `is_typed` tells whether an option was typed, by its field.
+    /// Puts what was typed over what the study file says. `is_typed` says whether an option was typed, by its field.
     pub fn gather(self, is_typed: impl Fn(&str) -> bool, problems: &mut Problems) -> Result<Self> {
         let is_study = |text: &&String| {
             Path::new(text)
@@ -271,7 +269,7 @@ impl Evaluate {
         !choice.skip.contains(&kind) && (choice.only.is_empty() || choice.only.contains(&kind))
     }
 
-    /// Why an analysis cannot run, as far as the options tell.
+    /// Why an analysis cannot run, as far as the options show.
     pub fn lacks(&self, declared: &Declared) -> Option<String> {
         let has_own = |own: &&Declared| own.data == Origin::Own;
         let reads_states = declared.reads.contains(&crate::inputs::Role::States);

@@ -38,10 +38,10 @@ pub struct Evaluation {
 }
 
 /// Runs one analysis.
-pub fn analyze(request: Box<dyn Analysis>, session: &Session) -> Result<Report> {
+pub fn run(request: Box<dyn Analysis>, session: &Session) -> crate::Result<Report> {
     let (inputs, planned) = Plan::alone(request, session)?;
     let results = alone(&planned, &inputs, session)?;
-    finish(planned, results, session)
+    Ok(finish(planned, results, session)?)
 }
 
 /// The report of an analysis: models are compared, and the document says what the results hold.

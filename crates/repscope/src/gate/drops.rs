@@ -6,7 +6,7 @@ use repscope_core::metrics::find;
 use repscope_core::{Analysis, Better, Results, Score};
 use repscope_render::{GateLine, number};
 
-use super::{models, refuse_unknown, split_model, value_of};
+use super::{NONE, refuse_unknown, split_model, value_of};
 use crate::search::distinct;
 
 /// What is left of equal numbers after a subtraction, as a share of them.
@@ -89,7 +89,7 @@ impl Drops {
 
     /// Compares with the baseline. `failed` are the analyses that were asked for and have no results.
     pub fn check(&self, results: &Results, failed: &[Analysis]) -> Compared {
-        let (now, before) = (models(results), models(&self.baseline));
+        let (now, before) = (results.models(), self.baseline.models());
         let mut compared = Compared::default();
         for &model in &now {
             // One model each is the same model, whatever it is called.
@@ -102,7 +102,7 @@ impl Drops {
                 let change = self.change(results, model, old, &single.metric, single.allowed);
                 compared.lines.push(match change {
                     Ok(change) => change.line(gate, model),
-                    Err(why) => failed_line(gate, model, why),
+                    Err(why) => GateLine::failed(gate, model, NONE, why),
                 });
             }
             if let Some(allowed) = self.general {
@@ -122,10 +122,10 @@ impl Drops {
         allowed: Allowed,
         compared: &mut Compared,
     ) {
-        if !models(&self.baseline).contains(&old) {
+        if !self.baseline.models().contains(&old) {
             let gate = format!("every drop <= {allowed}");
             let why = value_of(&self.baseline, old, "", &format!("{} has", self.path));
-            let line = failed_line(gate, model, why.err().unwrap_or_default());
+            let line = GateLine::failed(gate, model, NONE, why.err().unwrap_or_default());
             return compared.lines.push(line);
         }
         let has_own = |metric: &str| self.single.iter().any(|s| s.metric == metric && s.is_of(model));
@@ -153,24 +153,21 @@ impl Drops {
             match self.change(results, model, old, metric, allowed) {
                 Ok(change) if change.passed => passed.push((metric, change)),
                 Ok(change) => lines.push(change.line(gate, model)),
-                Err(why) => lines.push(failed_line(gate, model, why)),
+                Err(why) => lines.push(GateLine::failed(gate, model, NONE, why)),
             }
         }
         let largest = passed.iter().max_by(|a, b| a.1.drop.total_cmp(&b.1.drop));
         if let Some((metric, change)) = largest {
-            lines.push(GateLine {
-                gate: format!("drop <= {allowed} in {} metrics", passed.len()),
-                model: model.to_string(),
-                got: match change.drop > 0.0 {
-                    true => format!("at most {} ({metric})", number(change.drop)),
-                    false => "no drop".to_string(),
-                },
-                passed: true,
-                why: None,
-            });
+            let got = if change.drop > 0.0 {
+                format!("at most {} ({metric})", number(change.drop))
+            } else {
+                "no drop".to_string()
+            };
+            let gate = format!("drop <= {allowed} in {} metrics", passed.len());
+            lines.push(GateLine::new(gate, model, got, true));
         } else if lines.is_empty() {
-            let why = "no metric with a direction has a value in both".to_string();
-            lines.push(failed_line(format!("every drop <= {allowed}"), model, why));
+            let why = "no metric with a direction has a value in both";
+            lines.push(GateLine::failed(format!("every drop <= {allowed}"), model, NONE, why));
         }
         compared.lines.extend(lines);
     }
@@ -191,10 +188,10 @@ impl Drops {
             let has_failed = |score: &Score| analysis_of(&score.metric).is_some_and(|own| failed.contains(&own));
             if named.contains(&model) {
                 let why = format!("it is not among the models, which are {}", now.join(", "));
-                compared.lines.push(failed_line(gate.clone(), model, why));
+                compared.lines.push(GateLine::failed(&gate, model, NONE, why));
             } else if of_model(&self.baseline, model).all(has_failed) {
-                let why = "every analysis of it failed in this run".to_string();
-                compared.lines.push(failed_line(gate.clone(), model, why));
+                let why = "every analysis of it failed in this run";
+                compared.lines.push(GateLine::failed(&gate, model, NONE, why));
             } else {
                 compared.not_computed.push(format!("model `{model}`"));
             }
@@ -253,17 +250,13 @@ impl Single {
 
 impl Change {
     fn line(&self, gate: String, model: &str) -> GateLine {
-        let drop = match self.drop > 0.0 {
-            true => format!("drop {}", number(self.drop)),
-            false => "no drop".to_string(),
+        let drop = if self.drop > 0.0 {
+            format!("drop {}", number(self.drop))
+        } else {
+            "no drop".to_string()
         };
-        GateLine {
-            gate,
-            model: model.to_string(),
-            got: format!("{} to {}, {drop}", number(self.before), number(self.now)),
-            passed: self.passed,
-            why: None,
-        }
+        let got = format!("{} to {}, {drop}", number(self.before), number(self.now));
+        GateLine::new(gate, model, got, self.passed)
     }
 }
 
@@ -303,16 +296,6 @@ fn what(results: &Results, metric: &str) -> String {
     match analysis_of(metric) {
         Some(own) if !results.scores.iter().any(|s| analysis_of(&s.metric) == Some(own)) => own.name().to_string(),
         _ => metric.to_string(),
-    }
-}
-
-fn failed_line(gate: String, model: &str, why: String) -> GateLine {
-    GateLine {
-        gate,
-        model: model.to_string(),
-        got: "—".to_string(),
-        passed: false,
-        why: Some(why),
     }
 }
 

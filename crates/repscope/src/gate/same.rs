@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use repscope_core::{Difference, Results};
 use repscope_render::{GateLine, number, p_value};
 
-use super::{models, refuse_unknown, split_model};
+use super::{NONE, refuse_unknown, split_model};
 use crate::compare::margin;
 
 const WORD: &str = "equivalent";
@@ -46,7 +46,7 @@ impl Same {
 
     /// How it went for each pair of models that it speaks of.
     pub fn check(&self, results: &Results) -> Vec<GateLine> {
-        let names = models(results);
+        let names = results.models();
         let mut pairs: Vec<[&str; 2]> = Vec::new();
         for (i, a) in names.iter().enumerate() {
             pairs.extend(names[i + 1..].iter().map(|b| [*a, *b]));
@@ -59,12 +59,8 @@ impl Same {
                 Some(model) if !names.contains(&model.as_str()) => format!("there is no model `{model}`"),
                 _ => format!("two models are needed, and there is {}", names.len()),
             };
-            return vec![self.line(
-                self.model.clone().unwrap_or_default(),
-                "—".to_string(),
-                false,
-                Some(why),
-            )];
+            let model = self.model.as_deref().unwrap_or_default();
+            return vec![GateLine::failed(self.gate(), model, NONE, why)];
         }
         pairs.into_iter().map(|pair| self.check_pair(pair, results)).collect()
     }
@@ -74,28 +70,22 @@ impl Same {
         let names = format!("{a}, {b}");
         let Some(d) = results.differences.iter().find(is_it) else {
             let why = format!("the results hold no difference of the two in {}", self.metric);
-            return self.line(names, "—".to_string(), false, Some(why));
+            return GateLine::failed(self.gate(), &names, NONE, why);
         };
         match d.p_of_equivalence(self.within) {
             Some(p) => {
                 let got = format!("{}, {}", number(d.value), p_value(p));
-                self.line(names, got, p <= 1.0 - d.level, None)
+                GateLine::new(self.gate(), &names, got, p <= 1.0 - d.level)
             }
             None => {
-                let why = "the error of the difference is unknown".to_string();
-                self.line(names, number(d.value), false, Some(why))
+                let why = "the error of the difference is unknown";
+                GateLine::failed(self.gate(), &names, number(d.value), why)
             }
         }
     }
 
-    fn line(&self, model: String, got: String, passed: bool, why: Option<String>) -> GateLine {
-        GateLine {
-            gate: format!("{WORD}({}, {})", self.metric, self.within),
-            model,
-            got,
-            passed,
-            why,
-        }
+    fn gate(&self) -> String {
+        format!("{WORD}({}, {})", self.metric, self.within)
     }
 }
 

@@ -7,11 +7,11 @@
 use std::path::Path;
 
 use clap::{Arg, ArgAction, Args, Command};
+use repscope_io::names::did_you_mean;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::evaluation::problems::did_you_mean;
 use crate::source::Bind;
 
 /// Options by name.
@@ -72,9 +72,10 @@ pub fn unknown(name: &str, known: &[String]) -> String {
         return "is no option: there are none here".to_string();
     }
     let similar = did_you_mean(name, known.iter().map(String::as_str));
-    match similar.is_empty() {
-        true => format!("is no option; there are {}", known.join(", ")),
-        false => format!("is no option{similar}"),
+    if similar.is_empty() {
+        format!("is no option; there are {}", known.join(", "))
+    } else {
+        format!("is no option{similar}")
     }
 }
 

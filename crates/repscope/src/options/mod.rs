@@ -49,9 +49,12 @@ pub(crate) use default_options;
 pub(crate) fn choice<T: DeserializeOwned + Clone + Send + Sync + 'static>(
     words: &'static [(&'static str, &'static str)],
 ) -> impl TypedValueParser<Value = T> {
-    let values = words.iter().map(|(word, help)| match help.is_empty() {
-        true => PossibleValue::new(*word),
-        false => PossibleValue::new(*word).help(*help),
+    let values = words.iter().map(|(word, help)| {
+        if help.is_empty() {
+            PossibleValue::new(*word)
+        } else {
+            PossibleValue::new(*word).help(*help)
+        }
     });
     PossibleValuesParser::new(values)
         .map(|word| serde_json::from_value(word.into()).expect("every listed word is a value"))

@@ -139,8 +139,8 @@ fn figure_width(text: &str) -> Result<Width, String> {
     match text.trim_end_matches("mm").trim_end().parse::<f64>() {
         _ if text == "one" => Ok(Width::OneColumn),
         _ if text == "two" => Ok(Width::TwoColumns),
-        Ok(mm) if (40.0..=1000.0).contains(&mm) => Ok(Width::Millimetres(mm)),
-        _ => Err("it is neither one, nor two, nor a number of millimetres from 40 to 1000".to_string()),
+        Ok(mm) if (40.0..=1000.0).contains(&mm) => Ok(Width::Millimeters(mm)),
+        _ => Err("it is neither one, nor two, nor a number of millimeters from 40 to 1000".to_string()),
     }
 }
 
@@ -153,7 +153,7 @@ mod width {
     pub fn serialize<S: Serializer>(width: &Width, serializer: S) -> Result<S::Ok, S::Error> {
         match width {
             Width::OneColumn => serializer.serialize_str("one"),
-            Width::Millimetres(mm) => serializer.collect_str(mm),
+            Width::Millimeters(mm) => serializer.collect_str(mm),
             _ => serializer.serialize_str("two"),
         }
     }

@@ -113,7 +113,7 @@ impl SingleWays {
     }
 }
 
-/// Finds the rows whose nearest center the bounds do not tell.
+/// Finds the rows whose nearest center the bounds do not decide.
 struct Undecided<'a> {
     bounds: &'a Bounds,
     ways: &'a SingleWays,

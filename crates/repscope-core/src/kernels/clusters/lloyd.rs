@@ -104,7 +104,7 @@ impl Search<'_> {
         }
     }
 
-    /// Moves the centers after a step that changed so many labels, and tells whether it was the last.
+    /// Moves the centers after a step that changed so many labels, and returns whether it was the last.
     fn ends(&self, state: &mut State, changed: usize) -> bool {
         let (n, d) = (self.space.rows(), self.d);
         let tolerance = TOLERANCE * self.total * self.unit * self.unit / (n as f64 * d as f64);

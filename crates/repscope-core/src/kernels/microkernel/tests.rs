@@ -59,15 +59,15 @@ fn products_are_fused_sums_in_the_order_of_the_coordinates() {
     }
 }
 
-/// What is told of some rows, in panels of the width that suits the instructions it is asked with.
+/// What is reported of some rows, in panels of the width that suits the instructions it is asked with.
 #[derive(Clone, Copy)]
-struct Told<'a> {
+struct Reported<'a> {
     rows: [&'a [Vec<f64>]; 2],
     /// Limits of queries and of targets, beyond the last row, too.
     limits: [&'a [f32]; 2],
 }
 
-impl pulp::WithSimd for Told<'_> {
+impl pulp::WithSimd for Reported<'_> {
     /// Queries, targets and the bits of their products, in ascending order, and the bits of all products.
     type Output = (Vec<(usize, usize, u32)>, Vec<Vec<u32>>);
 
@@ -133,23 +133,29 @@ fn one_number_at_a_time_tells_the_same_as_vectors_of_every_width() {
             (0..count).map(|_| rng.random::<f32>() * scale).collect()
         };
         let (of_queries, of_targets) = (limits(18), limits(96));
-        let told = Told {
+        let reported = Reported {
             rows: [&queries, &targets],
             limits: [&of_queries, &of_targets],
         };
-        let scalar = pulp::Scalar.vectorize(told);
+        let scalar = pulp::Scalar.vectorize(reported);
         assert!(
             (17..17 * 77 / 2).contains(&scalar.0.len()),
             "{columns}: {}",
             scalar.0.len()
         );
-        assert!(pulp::Arch::new().dispatch(told) == scalar, "{columns} columns");
+        assert!(pulp::Arch::new().dispatch(reported) == scalar, "{columns} columns");
         #[cfg(target_arch = "x86_64")]
         {
-            let avx2 = pulp::x86::V3::try_new().map(|simd| Simd::vectorize(simd, told));
-            assert!(avx2.is_none_or(|told| told == scalar), "AVX2, {columns} columns");
-            let avx512 = pulp::x86::V4::try_new().map(|simd| Simd::vectorize(simd, told));
-            assert!(avx512.is_none_or(|told| told == scalar), "AVX-512, {columns} columns");
+            let avx2 = pulp::x86::V3::try_new().map(|simd| Simd::vectorize(simd, reported));
+            assert!(
+                avx2.is_none_or(|reported| reported == scalar),
+                "AVX2, {columns} columns"
+            );
+            let avx512 = pulp::x86::V4::try_new().map(|simd| Simd::vectorize(simd, reported));
+            assert!(
+                avx512.is_none_or(|reported| reported == scalar),
+                "AVX-512, {columns} columns"
+            );
         }
     }
 }

@@ -4,7 +4,7 @@
 //! Rows are turned so that their first coordinates hold most of the variance (the principal axes of a sample; distances
 //! do not change). With a and b the first p coordinates of two rows and r, s the lengths of what is behind them, the
 //! triangle inequality gives ‖a − b‖² + (r − s)² ≤ d². This is the squared distance of (a, r) and (b, s): the same tiles,
-//! with p + 1 coordinates in place of D, tell which pairs may matter. They look at 16 coordinates first, and at more, stage by
+//! with p + 1 coordinates in place of D, decide which pairs may matter. They look at 16 coordinates first, and at more, stage by
 //! stage, where those left pairs undecided. What is undecided after the last stage is measured with all coordinates. What is
 //! reported is the same to the last bit.
 //!
@@ -13,7 +13,7 @@
 //! most 4η(‖a‖² + ‖b‖²). The lengths of the rows are added behind the first stage, so each of the p + 8 sums after it rounds
 //! something of at most ‖a‖² + ‖b‖². [`Prefix::error_bound`] is more than all of this.
 //!
-//! Whether this pays, and up to how many coordinates, is told by a [look](super::prune_cost) at a sample of micro-tiles. Where it
+//! Whether this pays, and up to how many coordinates, is decided by a [look](super::prune_cost) at a sample of micro-tiles. Where it
 //! does not pay (isotropic data), the plain tiles are used.
 
 use std::ops::Range;

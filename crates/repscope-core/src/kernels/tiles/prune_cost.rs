@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! A look at a sample of micro-tiles: how many would go on to the next stage of a prefix, and how many pairs would be
-//! followed up one by one. What these cost tells whether a prefix pays, and up to how many coordinates.
+//! followed up one by one. What these cost decides whether a prefix pays, and up to how many coordinates.
 //!
 //! Rows that stand together in cells are near each other where the data have structure, so that a micro-tile is mostly decided
-//! as a whole; where they have none, almost every micro-tile holds a pair that is not. No share of single pairs tells the two apart.
+//! as a whole; where they have none, almost every micro-tile holds a pair that is not. No share of single pairs distinguishes the two.
 
 use super::prefix::{Prefix, STAGES};
 use super::{Anchors, Ask};

@@ -32,7 +32,7 @@ impl<const BOTH: bool> Meets for Tile<'_, BOTH> {
     const BOTH: bool = BOTH;
 
     #[inline(always)]
-    fn is_told(&self) -> bool {
+    fn is_reported(&self) -> bool {
         let block = &self.block;
         block.candidates.is_some() || block.classes.is_some() || !block.counts.is_empty()
     }
@@ -255,7 +255,7 @@ impl Block {
         block
     }
 
-    /// Tells the absorbers that `more` of `all` rows are about to be met.
+    /// Announces to the absorbers that `more` of `all` rows are about to be met.
     pub(super) fn expect(&mut self, more: usize, all: usize) {
         self.met += more;
         if let Some(candidates) = &mut self.candidates {

@@ -4,6 +4,7 @@
 
 use super::measured::{Form, Measured, Others};
 use crate::kernels::shuffled::Shuffled;
+use crate::metrics::smoothness::quantile;
 use crate::score::{Interval, Score};
 use crate::stats::interval::{self, Units};
 use crate::stats::rank_correlation::spearman;
@@ -266,7 +267,7 @@ impl<'a> Sampling<'a> {
         sorted.sort_unstable_by(f64::total_cmp);
         let of_share = |shares: &[f64]| interval::of_mean(shares, self.units(), self.level());
         let interval = interval::of_quantile(values, &sorted, q, of_share);
-        self.number(id, at_quantile(&sorted, q), interval)
+        self.number(id, quantile(&sorted, q), interval)
     }
 
     /// The standard deviation, n − 1 in the denominator.
@@ -321,16 +322,6 @@ impl<'a> Sampling<'a> {
 fn distinct(codes: &[u32]) -> Vec<usize> {
     let set: std::collections::BTreeSet<u32> = codes.iter().copied().collect();
     set.into_iter().map(|code| code as usize).collect()
-}
-
-/// The `q` quantile of sorted numbers, by linear interpolation between them.
-fn at_quantile(sorted: &[f64], q: f64) -> f64 {
-    let position = q * (sorted.len() - 1) as f64;
-    let (below, part) = (position.floor() as usize, position.fract());
-    match sorted.get(below + 1) {
-        Some(above) if part > 0.0 => sorted[below] + part * (above - sorted[below]),
-        _ => sorted[below],
-    }
 }
 
 /// A correlation of one text.
@@ -454,14 +445,6 @@ fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn quantiles_are_interpolated() {
-        assert_eq!(at_quantile(&[1.0, 2.0, 4.0, 8.0], 0.5), 3.0);
-        // 0.1 · 3 = 0.3 of the way from the first to the second.
-        assert!((at_quantile(&[1.0, 2.0, 4.0, 8.0], 0.1) - 1.3).abs() < 1e-15);
-        assert_eq!(at_quantile(&[5.0], 0.9), 5.0);
-    }
 
     #[test]
     fn pearsons_r_is_that_of_a_hand_calculation() {

@@ -165,7 +165,7 @@ fn base64(numbers: impl Iterator<Item = u16>) -> String {
 }
 
 #[cfg(test)]
-mod tests_of_coloring {
+mod tests {
     use super::*;
 
     #[test]
@@ -213,11 +213,6 @@ mod tests_of_coloring {
             ("var(--v15)".to_string(), "var(--other)".to_string())
         );
     }
-}
-
-#[cfg(test)]
-mod tests_of_data {
-    use super::*;
 
     #[test]
     fn numbers_are_little_endian_base64() {

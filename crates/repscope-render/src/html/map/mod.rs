@@ -301,7 +301,7 @@ fn fit<'p>(points: impl Iterator<Item = &'p [f64; 2]> + Clone) -> Option<impl Fn
 }
 
 #[cfg(test)]
-mod tests_of_map {
+mod tests {
     use super::*;
 
     #[test]
@@ -320,11 +320,6 @@ mod tests_of_map {
         // 5000 rows have 714 with remainder 2, and the other 286 are any.
         assert_eq!((rows.len(), of_map), (1000, 714));
     }
-}
-
-#[cfg(test)]
-mod tests_of_plane {
-    use super::*;
 
     #[test]
     fn both_directions_have_one_unit_and_fill_the_drawing() {
