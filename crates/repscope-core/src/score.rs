@@ -20,6 +20,17 @@ pub enum Better {
     Neither,
 }
 
+impl Better {
+    /// `higher`, `lower` or `neither`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Better::Higher => "higher",
+            Better::Lower => "lower",
+            Better::Neither => "neither",
+        }
+    }
+}
+
 /// A confidence interval and what it was resampled over.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interval {

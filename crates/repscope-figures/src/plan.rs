@@ -98,6 +98,16 @@ impl AxisPlan {
         Self::Numbers { range, label, cut }
     }
 
+    /// Names that nothing else says.
+    pub fn names(names: &[String], label: &str) -> Self {
+        Self::Names {
+            names: names.to_vec(),
+            label: label.to_string(),
+            of_series: false,
+            elsewhere: false,
+        }
+    }
+
     /// The same axis, marked as cut where it leaves zero out.
     pub fn marked_if_cut(mut self) -> Self {
         if let Self::Numbers { range, cut, .. } = &mut self {

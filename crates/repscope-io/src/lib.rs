@@ -61,6 +61,6 @@ pub use samples::{read_samples, samples_to_npz};
 pub use space::Pool;
 pub use weights::Weights;
 pub use write::{
-    NpyRows, copy_whole, write_bytes, write_floats, write_gray_png, write_integers, write_names, write_tensors,
-    write_whole,
+    NpyRows, copy_whole, write_bytes, write_floats, write_gray_png, write_indices, write_integers, write_names,
+    write_tensors, write_whole,
 };

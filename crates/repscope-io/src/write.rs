@@ -53,6 +53,12 @@ pub fn write_integers(path: &Path, values: &[i64]) -> Result<()> {
     )
 }
 
+/// Writes row numbers as a .npy file, last index fastest.
+pub fn write_indices(path: &Path, shape: &[usize], values: &[u32]) -> Result<()> {
+    check_count(path, shape, values.len())?;
+    write_npy(path, "<u4", shape, values.iter().flat_map(|value| value.to_le_bytes()))
+}
+
 /// Writes f32 as a .npy file, last index fastest.
 pub fn write_floats(path: &Path, shape: &[usize], values: &[f32]) -> Result<()> {
     check_count(path, shape, values.len())?;

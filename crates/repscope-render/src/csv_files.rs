@@ -58,7 +58,7 @@ const LONG: [(&str, fn(&Score) -> String); 13] = [
     ("high", |score| end(score.interval, 1)),
     ("level", |score| number(score.level)),
     ("n", |score| score.n.to_string()),
-    ("better", |score| word(score.better).to_string()),
+    ("better", |score| score.better.name().to_string()),
     ("chance", |score| number(score.chance)),
     ("reason", |score| text(&score.reason)),
     ("unit", |score| text(&score.unit)),
@@ -86,7 +86,7 @@ pub(crate) fn long_row_of_all(
     let [low, high] = [0, 1].map(|i| end(interval, i));
     let level = number(interval.map(|_| level));
     let n = n.map(|n| n.to_string()).unwrap_or_default();
-    let better = word(Better::Neither).to_string();
+    let better = Better::Neither.name().to_string();
     let mut row = vec![String::new(), identity, number(value), low, high, level, n, better];
     row.resize(LONG.len(), String::new());
     row
@@ -99,11 +99,7 @@ fn long_row(score: &Score) -> Vec<String> {
 
 /// A direction in a file.
 pub(crate) fn word(better: Better) -> &'static str {
-    match better {
-        Better::Higher => "higher",
-        Better::Lower => "lower",
-        Better::Neither => "neither",
-    }
+    better.name()
 }
 
 /// The outputs of these metrics that have a column, with its name.
@@ -517,7 +513,7 @@ pub(crate) fn differences(results: &Results) -> String {
         ("level", |_, d| exact(d.level)),
         ("p", |_, d| number(d.p)),
         ("p_adjusted", |_, d| number(d.p_adjusted)),
-        ("better", |_, d| word(d.better).to_string()),
+        ("better", |_, d| d.better.name().to_string()),
         ("winner", |_, d| text(&d.winner)),
         ("paired", |_, d| yes_no(d.is_paired)),
         ("unit", |_, d| text(&d.unit)),

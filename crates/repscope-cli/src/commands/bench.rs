@@ -10,10 +10,10 @@ use repscope_core::masking::show_all;
 use repscope_core::metrics::find;
 use repscope_core::run::{Driver, Order};
 use repscope_core::{
-    Analysis, Difference, Direction, LabelSet, Labels, Retrieval, Score, Space, Spec, Study, compare, evaluate,
-    nearest_neighbors, random, retrieve,
+    Analysis, Direction, LabelSet, Labels, Retrieval, Score, Space, Spec, Study, compare, evaluate, nearest_neighbors,
+    random, retrieve,
 };
-use repscope_io::{Data, InputPath, Pool, read_array, write_whole};
+use repscope_io::{Data, InputPath, Pool, read_array, write_indices};
 use serde_json::{Map, Value, json};
 
 use repscope::encoding::{Model, Seen};
@@ -49,7 +49,7 @@ fn knn(options: &Knn) -> Result<Value> {
     let seconds = start.elapsed().as_secs_f64();
     let farthest: f64 = distances.iter().skip(k - 1).step_by(k).sum();
     if let Some(output) = &options.output {
-        write_whole(output, &npy(&rows, space.rows(), k))?;
+        write_indices(output, &[space.rows(), k], &rows)?;
     }
     Ok(json!({
         "case": "knn", "n": space.rows(), "d": space.columns(), "k": k, "seconds": seconds,
@@ -167,16 +167,11 @@ fn comparisons(options: &Comparisons) -> Result<Value> {
         compare(&mut results, &spec, &driver);
     }
     let of_comparisons = start.elapsed().as_secs_f64();
-    let drawn = |d: &&Difference| {
-        d.method
-            .as_deref()
-            .is_some_and(|method| method.ends_with("random signs"))
-    };
     Ok(json!({
         "case": "comparisons", "models": models, "n": rows, "d": columns,
         "seconds": if metrics_only { of_metrics } else { of_comparisons },
         "seconds of metrics": of_metrics,
-        "answer": {"differences": results.differences.len(), "by random signs": results.differences.iter().filter(drawn).count()},
+        "answer": {"differences": results.differences.len()},
     }))
 }
 
@@ -252,18 +247,4 @@ fn retrieval(options: &args::Retrieval) -> Result<Value> {
     Ok(json!({
         "case": "retrieval", "n": n, "d": d, "k": k, "seconds": seconds, "answer": answer,
     }))
-}
-
-/// The bytes of a version 1 .npy file of unsigned 32-bit numbers.
-fn npy(values: &[u32], rows: usize, columns: usize) -> Vec<u8> {
-    let mut header = format!("{{'descr': '<u4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
-    while (header.len() + 11) % 64 != 0 {
-        header.push(' ');
-    }
-    header.push('\n');
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend((header.len() as u16).to_le_bytes());
-    bytes.extend(header.as_bytes());
-    bytes.extend(values.iter().flat_map(|v| v.to_le_bytes()));
-    bytes
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Command;
-use repscope_core::{Better, METRICS, Metric, coverage};
+use repscope_core::{METRICS, Metric, coverage};
 use repscope_io::write_whole;
 
 use crate::args::{Manual, ManualPart, command};
@@ -118,11 +118,7 @@ fn of_metric(metric: &Metric) -> Page {
         metric.definition().trim_end()
     );
     for output in metric.outputs {
-        let better = match output.better {
-            Better::Higher => "higher",
-            Better::Lower => "lower",
-            Better::Neither => "neither",
-        };
+        let better = output.better.name();
         text += &format!("| `{}` | {} | {better} | {} |\n", output.id, output.about, output.range);
     }
     text += &format!(

@@ -157,14 +157,7 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
         plan.footnotes.push(CUT.to_string());
     }
     if is_by_series {
-        for (position, name) in bars.categories.iter().enumerate() {
-            let color = category_color(scene, bars, position);
-            let label = match position {
-                0 if !bars.category_label.is_empty() => format!("{}: {name}", bars.category_label),
-                _ => name.clone(),
-            };
-            plan.key.push(KeyEntry::new(Sample::Dot(position, color), &label, None));
-        }
+        plan.key = category_key(bars, |position| category_color(scene, bars, position));
         plan.notes.extend(order(bars));
     }
     plan.key.extend(chance_key(scene, bars, range));
@@ -221,6 +214,24 @@ pub(super) fn near_range(axis: &Axis, values: impl Iterator<Item = f64>) -> Rang
         high,
         scale: Scale::Linear,
     }
+}
+
+/// The key of the categories; the first says what they are.
+pub(super) fn category_key(bars: &Bars, color: impl Fn(usize) -> Rgb) -> Vec<KeyEntry> {
+    let entry = |(position, name): (usize, &String)| {
+        let label = match position {
+            0 if !bars.category_label.is_empty() => format!("{}: {name}", bars.category_label),
+            _ => name.clone(),
+        };
+        KeyEntry::new(Sample::Dot(position, color(position)), &label, None)
+    };
+    bars.categories.iter().enumerate().map(entry).collect()
+}
+
+/// What a pointer on a value shows behind its name.
+pub(super) fn described(value: f64, interval: Option<(f64, f64)>) -> String {
+    let interval = interval.map(|(low, high)| format!(" [{}, {}]", number(low), number(high)));
+    format!("{}{}", number(value), interval.unwrap_or_default())
 }
 
 /// The key of the chance levels. Those that a cut axis does not reach are said in words.
@@ -376,9 +387,8 @@ impl Marks<'_> {
     /// What a pointer on a bar shows.
     fn title(&self, series: usize, position: usize, value: f64, interval: Option<(f64, f64)>) -> String {
         let category = self.bars.categories.get(position).map(|name| format!(", {name}"));
-        let interval = interval.map(|(low, high)| format!(" [{}, {}]", number(low), number(high)));
         let (name, category) = (self.scene.name(series), category.unwrap_or_default());
-        format!("{name}{category}: {}{}", number(value), interval.unwrap_or_default())
+        format!("{name}{category}: {}", described(value, interval))
     }
 
     /// A light line below dashes, by which they are seen on dark bars.

@@ -21,18 +21,8 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, heatmap: &'a Heatmap, cell: f64) ->
         .map(|step| color(scene, heatmap, f64::from(step) / 32.0))
         .collect();
     let mut plan = Plan::new(
-        AxisPlan::Names {
-            names: heatmap.columns.clone(),
-            label: heatmap.column_label.clone(),
-            of_series: false,
-            elsewhere: false,
-        },
-        AxisPlan::Names {
-            names: heatmap.rows.clone(),
-            label: heatmap.row_label.clone(),
-            of_series: false,
-            elsewhere: false,
-        },
+        AxisPlan::names(&heatmap.columns, &heatmap.column_label),
+        AxisPlan::names(&heatmap.rows, &heatmap.row_label),
         Box::new(move |frame, svg| draw_cells(scene, heatmap, range, frame.plot, svg)),
     );
     plan.spines = false;

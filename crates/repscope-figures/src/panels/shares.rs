@@ -17,20 +17,11 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, shares: &'a Shares) -> Plan<'a> {
     if shares.names.is_empty() || shares.parts.is_empty() {
         return words::plan(scene, "No values were given.".to_string());
     }
-    let axis = Axis::linear("").covering(&[0.0, 100.0]);
+    let axis = Axis::linear("share (%)").covering(&[0.0, 100.0]);
     let range = Range::new(&axis, std::iter::empty(), [0.0, 0.0]);
     let mut plan = Plan::new(
-        AxisPlan::Numbers {
-            range,
-            label: "share (%)".to_string(),
-            cut: None,
-        },
-        AxisPlan::Names {
-            names: shares.names.clone(),
-            label: String::new(),
-            of_series: false,
-            elsewhere: false,
-        },
+        AxisPlan::numbers(range, &axis),
+        AxisPlan::names(&shares.names, ""),
         Box::new(move |frame, svg| {
             for (index, name) in shares.names.iter().enumerate() {
                 svg.open_series("series", name);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! Bars whose rows come in an order, such as epochs or layers: a line over these numbers for each category.
 
-use super::bars::{CUT, chance_key, chance_stroke, is_near, near_range};
+use super::bars::{CUT, category_key, chance_key, chance_stroke, described, is_near, near_range};
 use super::lines::at_data;
 use super::scatter::left_out;
 use crate::content::{Along, Bars, BarsLook, Measured, Reference, ReferenceAt};
 use crate::figure::{Axis, Scale};
-use crate::legend::{KeyEntry, Sample};
-use crate::number::number;
 use crate::palette::hex;
 use crate::plan::{AxisPlan, Frame, Plan, Scene, reference_key};
 use crate::svg::{Stroke, Svg, polyline};
@@ -89,17 +87,7 @@ pub(super) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, along: &'a Along) -
     let mut plan = Plan::new(x_axis, y_axis, Box::new(draw));
     plan.x_ticks = ticks;
     if bars.categories.len() > 1 {
-        for (category, name) in bars.categories.iter().enumerate() {
-            let label = match category {
-                0 if !bars.category_label.is_empty() => format!("{}: {name}", bars.category_label),
-                _ => name.clone(),
-            };
-            plan.key.push(KeyEntry::new(
-                Sample::Dot(category, scene.ink.series(category)),
-                &label,
-                None,
-            ));
-        }
+        plan.key = category_key(bars, |category| scene.ink.series(category));
     }
     plan.key.extend(chance_key(scene, bars, y));
     plan.key.extend(key);
@@ -176,11 +164,9 @@ fn draw_markers(category: usize, bars: &Bars, points: &[Point], frame: &Frame, s
     for point in points {
         let name = scene.name(point.series);
         let category = bars.categories.get(category).map(|name| format!(", {name}"));
-        let interval = point.bar.interval;
-        let interval = interval.map(|(low, high)| format!(" [{}, {}]", number(low), number(high)));
-        let (category, interval) = (category.unwrap_or_default(), interval.unwrap_or_default());
+        let (category, value) = (category.unwrap_or_default(), described(point.value, point.bar.interval));
         svg.open_series("series", name);
-        let title = format!("{name}{category}: {}{interval}", number(point.value));
+        let title = format!("{name}{category}: {value}");
         svg.mark(&id, frame.px(point.at), frame.py(point.value), &title);
         svg.close_group();
     }
