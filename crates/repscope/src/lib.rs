@@ -9,6 +9,7 @@
 //! - [`options`]: the options that several requests share; how a study file and keyword arguments become options.
 //! - [`analysis`]: one file per analysis, and [`ANALYSES`], the list of all. An analysis is a struct of options: its command line, its
 //!   table in a study file, and its keyword arguments in Python.
+//! - [`usual`]: the places where a command looks that is given no model.
 //! - `inputs`, `reader`, `models`, `encoding`: sources become studies.
 //! - `evaluation`: a request becomes a plan, the plan runs in groups that share passes, and the results become a [`Report`].
 //! - [`compare`]: models against each other; [`gate`]: limits that scores must keep.
@@ -45,6 +46,7 @@ mod search;
 mod session;
 pub mod source;
 mod study_file;
+pub mod usual;
 
 pub use analysis::{ANALYSES, Analysis};
 pub use compare::Compare;

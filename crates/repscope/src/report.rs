@@ -195,14 +195,14 @@ impl Report {
         let (Ok(clid), Some(level)) = (steps, spec["level"].as_f64()) else {
             return render(&self.results, format, width, color);
         };
-        let preset: Preset = serde_json::from_value(spec["preset"].clone()).unwrap_or(Preset::Spec);
+        let preset: Preset = serde_json::from_value(spec["preset"].clone()).unwrap_or(Preset::Robust);
         let run = ClidRun {
             spec: &Spec {
                 clid,
                 level,
                 ..Spec::default()
             },
-            preset: spec["preset"].as_str().unwrap_or("spec"),
+            preset: spec["preset"].as_str().unwrap_or("robust"),
             preset_steps: &preset.steps(),
             performance: spec["performance_name"].as_str().or(spec["performance"].as_str()),
             all,

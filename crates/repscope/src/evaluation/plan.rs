@@ -152,9 +152,14 @@ impl Plan {
             Origin::Study => {
                 // Options that no data could fit are refused before anything is read.
                 request.spec(&data)?;
+                let compares_inputs = declared.reads.contains(&Role::States) && declared.kind != Kind::Robustness;
+                if compares_inputs && data.states.is_none() && !data.has_no_model() {
+                    let name = declared.kind.name();
+                    anyhow::bail!("{name} compares embeddings with what the models saw; give that with `states` PATH");
+                }
                 let needs = Needs {
                     models: true,
-                    distances: match declared.reads.contains(&Role::States) && declared.kind != Kind::Robustness {
+                    distances: match compares_inputs {
                         true => Distances::Required,
                         false => Distances::None,
                     },
