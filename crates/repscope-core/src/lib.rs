@@ -69,7 +69,7 @@ mod texts;
 pub use corruption::{Corrupting, Corruption};
 pub use data::{
     Decoding, Direction, Head, LabelSet, Labels, Moves, Noise, NoiseLevel, Pairs, Performance, Perturbation,
-    PerturbedSet, Retrieval, Space, Study, System, Values,
+    PerturbedSet, Retrieval, Space, Split, Study, System, Values,
 };
 pub use error::{Error, Result};
 pub use etes::etes;

@@ -10,6 +10,7 @@ use repscope_io::{InputPath, read_dataset};
 
 use crate::analysis::{self, Analysis, Origin};
 use crate::evaluation::request::Evaluate;
+use crate::options::Data;
 use crate::search::list;
 use crate::source::{Named, Source};
 
@@ -32,20 +33,19 @@ struct Usual {
 /// The request with the encoders and states of a folder, where it names no model, and what was found. Nothing changes where the folder
 /// has no encoders.
 pub fn complete(request: Box<dyn Analysis>, folder: &Path) -> crate::Result<(Box<dyn Analysis>, Option<String>)> {
-    let (declared, data) = (request.declared(), request.data());
-    if declared.data != Origin::Study || !data.has_no_model() {
+    let declared = request.declared();
+    if declared.data != Origin::Study {
         return Ok((request, None));
     }
-    let Some(found) = find(folder, data.states.is_none())? else {
+    let (data, said) = complete_data(request.data(), folder)?;
+    if said.is_none() {
         return Ok((request, None));
-    };
+    }
     let mut layer = request.said();
-    layer.insert("models".to_string(), serde_json::json!(found.models));
-    if let Some(states) = found.states {
-        layer.insert("states".to_string(), serde_json::json!(states));
-    }
+    layer.insert("models".to_string(), serde_json::json!(data.models));
+    layer.insert("states".to_string(), serde_json::json!(data.states));
     let request = (declared.read)(layer).map_err(anyhow::Error::msg)?;
-    Ok((request, Some(found.said)))
+    Ok((request, said))
 }
 
 /// The same for an evaluation of several analyses. A study file says by itself what it is about.
@@ -53,15 +53,28 @@ pub fn complete_evaluation(mut request: Evaluate, folder: &Path) -> crate::Resul
     let has_own_data = analysis::evaluated()
         .filter(|own| own.data == Origin::Own)
         .any(|own| request.mentions(own.kind));
-    if request.study.is_some() || has_own_data || !request.data.has_no_model() {
+    if request.study.is_some() || has_own_data {
         return Ok((request, None));
     }
-    let Some(found) = find(folder, request.data.states.is_none())? else {
-        return Ok((request, None));
+    let (data, said) = complete_data(request.data, folder)?;
+    request.data = data;
+    Ok((request, said))
+}
+
+/// The same for inputs alone.
+pub fn complete_data(data: Data, folder: &Path) -> crate::Result<(Data, Option<String>)> {
+    if !data.has_no_model() {
+        return Ok((data, None));
+    }
+    let Some(found) = find(folder, data.states.is_none())? else {
+        return Ok((data, None));
     };
-    request.data.models = found.models;
-    request.data.states = found.states.or(request.data.states);
-    Ok((request, Some(found.said)))
+    let data = Data {
+        models: found.models,
+        states: found.states.or(data.states.clone()),
+        ..data
+    };
+    Ok((data, Some(found.said)))
 }
 
 fn find(folder: &Path, are_states_missing: bool) -> Result<Option<Usual>> {

@@ -74,7 +74,13 @@ pub fn conclude(verdict: Option<&Verdict>, to: &Outputs) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!verdict.is_passed())))
 }
 
-pub fn compare(request: &Compare) -> Result<ExitCode> {
+pub fn compare(mut request: Compare) -> Result<ExitCode> {
+    if request.results.is_none() {
+        let (data, found) = usual::complete_data(request.data, Path::new(""))?;
+        request.data = data;
+        found.iter().for_each(|found| say(request.outputs.quiet, found));
+    }
+    let request = &request;
     let (gates, to) = (Gates::read(&request.gates)?, &request.outputs);
     if request.results.is_some() {
         // Nothing is computed, and nothing is written.

@@ -6,7 +6,7 @@ use super::{Part, by_labels, direction, names, parts};
 use crate::numbers::{number, number_with_interval, percent, rough, written};
 use crate::scores::sorted;
 use crate::text::printable;
-use repscope_core::{Results, Score};
+use repscope_core::{Results, Score, Split};
 
 /// A ceiling above this rounds to 1.
 const NO_CEILING: f64 = 0.995;
@@ -24,6 +24,7 @@ pub fn retrieval_readings(results: &Results) -> Vec<String> {
         sentences.extend(against_instances(group, results));
         name_group(&mut sentences[before..], names(&group[0], &all));
     }
+    sentences.extend(held_out(&all).iter().map(|sentence| printable(sentence)));
     for of_model in all.chunk_by(|a, b| a.model == b.model) {
         let before = sentences.len();
         sentences.extend(hubs(of_model));
@@ -154,7 +155,8 @@ pub(super) fn level(part: &Part<'_>) -> Option<String> {
             "that is"
         };
         return Some(format!(
-            "{is}, which is not shown to be better than chance: {why} {by_chance}."
+            "{is}, which is not shown to be better than chance: {why} {by_chance}; the embeddings may not capture what the labels \
+             mean."
         ));
     }
     let top = ceiling.unwrap_or(1.0);
@@ -186,9 +188,21 @@ pub(super) fn level(part: &Part<'_>) -> Option<String> {
     let lift = part.at("label_precision.lift", k).and_then(|score| score.value);
     let lift = rough(lift.unwrap_or(precision.value / chance));
     Some(format!(
-        "{is}, {}: {lift} times chance ({by_chance}){ceiling}.",
-        grade(&precision)
+        "{is}, {}: {lift} times chance ({by_chance}){ceiling}{}.",
+        grade(&precision),
+        meaning(&precision)
     ))
+}
+
+/// What a high and a low precision say of the embeddings.
+fn meaning(precision: &Measured<'_>) -> &'static str {
+    if precision.low > HIGH {
+        "; the embeddings capture semantic similarity well"
+    } else if precision.high < LOW {
+        "; the embeddings may not capture what the labels mean"
+    } else {
+        ""
+    }
 }
 
 /// Where the whole interval lies on their scale.
@@ -231,7 +245,10 @@ fn drop_with_k(part: &Part<'_>) -> Option<String> {
             format!("rises {values}")
         } else {
             let (from, to) = (from.short(), to.short());
-            format!("shows no clear drop: {from} at K = {first} and {to} at K = {last}, with intervals that overlap")
+            format!(
+                "shows no clear drop: {from} at K = {first} and {to} at K = {last}, with intervals that overlap; its quality is \
+                 consistent across K"
+            )
         };
         return Some(format!("{title} {how}."));
     }
@@ -240,7 +257,10 @@ fn drop_with_k(part: &Part<'_>) -> Option<String> {
         return Some(format!("{falls}."));
     };
     if ceilings[1].value >= NO_CEILING {
-        return Some(format!("{falls} under a ceiling of 1: hits get rarer down the list."));
+        let large = struggles(from.value, to.value);
+        return Some(format!(
+            "{falls} under a ceiling of 1: hits get rarer down the list{large}."
+        ));
     }
     let chances = match normalized.map(|n| n.chance()) {
         [Some(a), Some(b)] => format!(" (chance {} and {})", rough(a), rough(b)),
@@ -248,11 +268,24 @@ fn drop_with_k(part: &Part<'_>) -> Option<String> {
     };
     let both = format!("{} and {}{chances}", normalized[0].short(), normalized[1].short());
     Some(if normalized[1].is_below(&normalized[0]) {
-        format!("{falls}, and normalized by the ceiling too, {both}: hits get rarer down the list.")
+        let large = struggles(normalized[0].value, normalized[1].value);
+        format!("{falls}, and normalized by the ceiling too, {both}: hits get rarer down the list{large}.")
     } else {
         let [high, low] = ceilings.map(|ceiling| rough(ceiling.value));
         format!("{falls}, which is arithmetic: the ceiling falls from {high} to {low}; normalized by it, {both}.")
     })
+}
+
+/// A precision that loses this share of its value from the smallest to the largest K drops by much.
+const LARGE_DROP: f64 = 0.25;
+
+/// What a large drop says of the model.
+fn struggles(from: f64, to: f64) -> &'static str {
+    if to < (1.0 - LARGE_DROP) * from {
+        ", a large drop: the model struggles with ranking"
+    } else {
+        ""
+    }
 }
 
 /// Whether a direction and its reverse agree.
@@ -284,7 +317,7 @@ fn against_reverse(there: &Part<'_>, back: &Part<'_>) -> Option<String> {
         // Between spaces with other labels, precision starts from another level.
         if rough(chance) != rough(other) {
             return Some(format!(
-                "{title} and {other_title} differ in chance level ({} and {}), so against_reverse not their precision at K = {k} \
+                "{title} and {other_title} differ in chance level ({} and {}), so compare not their precision at K = {k} \
                  ({values}) but its ratio to chance: {} and {}.",
                 rough(chance),
                 rough(other),
@@ -297,10 +330,16 @@ fn against_reverse(there: &Part<'_>, back: &Part<'_>) -> Option<String> {
         let difference = number(((a.value - b.value).abs() * 1e12).round() / 1e12);
         format!("{title} and {other_title} differ by {difference} at K = {k} ({values}).")
     } else if a.overlaps(&b) {
-        format!("{title} and {other_title} are balanced at K = {k}: {values}, with intervals that overlap.")
+        format!(
+            "{title} and {other_title} are balanced at K = {k}: {values}, with intervals that overlap; neither modality is shown to \
+             dominate."
+        )
     } else {
         let better = if a.value > b.value { title } else { other_title };
-        format!("The directions are not balanced at K = {k}: {values}, with intervals apart; {better} is higher.")
+        format!(
+            "The directions are not balanced at K = {k}: {values}, with intervals apart; {better} is higher. One modality may \
+             dominate the embedding space."
+        )
     })
 }
 
@@ -329,12 +368,12 @@ fn against(prototypes: &Part<'_>, instances: &Part<'_>, results: &Results) -> Op
     let k = telling_ks(prototypes).into_iter().find(|k| common.contains(k))?;
     let [a, b] = [prototypes, instances].map(|part| Measured::new(part.at(OF_PROTOTYPES, k)));
     let (a, b) = (a?, b?);
-    let verdict = if b.is_below(&a) {
-        "above"
+    let (verdict, meaning) = if b.is_below(&a) {
+        ("above", ": the model generalizes well to unseen descriptions")
     } else if a.is_below(&b) {
-        "below"
+        ("below", ": the model may overfit to specific phrasings")
     } else {
-        "not apart from"
+        ("not apart from", "")
     };
     let chances = match (a.chance(), b.chance()) {
         (Some(x), Some(y)) if rough(x) == rough(y) => format!(", chance {} in both", rough(x)),
@@ -347,7 +386,48 @@ fn against(prototypes: &Part<'_>, instances: &Part<'_>, results: &Results) -> Op
     };
     let (prototypes, instances, a, b) = (prototypes.title(), instances.title(), a.text(), b.text());
     Some(format!(
-        "{prototypes} is {verdict} {instances}: normalized macro precision at K = {k} is {a} and {b}{chances}{labels}."
+        "{prototypes} is {verdict} {instances}{meaning}. Normalized macro precision at K = {k} is {a} and {b}{chances}{labels}."
+    ))
+}
+
+/// A sentence for each direction that was searched on held-out rows and on those of training.
+fn held_out(all: &[Part<'_>]) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for test in all {
+        let Some(train) = Split::of_training(test.model) else {
+            continue;
+        };
+        let is_other = |part: &&Part<'_>| {
+            part.model == train && (part.labels, part.direction) == (test.labels, test.direction)
+        };
+        sentences.extend(all.iter().find(is_other).and_then(|train| generalizes(test, train)));
+    }
+    sentences
+}
+
+fn generalizes(test: &Part<'_>, train: &Part<'_>) -> Option<String> {
+    let common = telling_ks(train);
+    let k = telling_ks(test).into_iter().find(|k| common.contains(k))?;
+    let [a, b] = [test, train].map(|part| Measured::new(part.at("label_precision", k)));
+    let (a, b) = (a?, b?);
+    let chances = match (a.chance(), b.chance()) {
+        (Some(x), Some(y)) if rough(x) != rough(y) => format!(" (chance {} and {})", rough(x), rough(y)),
+        (Some(x), _) => format!(" (chance {})", rough(x)),
+        _ => String::new(),
+    };
+    let meaning = if a.is_below(&b) {
+        "lower on held-out rows: the embeddings fit the training rows better than new ones"
+    } else if b.is_below(&a) {
+        "higher on held-out rows"
+    } else {
+        "not apart"
+    };
+    let labels = test.labels.map_or(String::new(), |labels| format!(", labels {labels}"));
+    Some(format!(
+        "{}{labels} on held-out rows against training rows: precision at K = {k} is {} and {}{chances}, {meaning}.",
+        test.title(),
+        a.text(),
+        b.text()
     ))
 }
 

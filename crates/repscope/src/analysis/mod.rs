@@ -155,6 +155,11 @@ pub trait Analysis: Basics + Bind + Debug + Send + Sync {
         None
     }
 
+    /// Whether its models are alternatives, of which one may be better.
+    fn has_rivals(&self) -> bool {
+        true
+    }
+
     /// Computes it by itself: the metrics that it shares with others.
     fn compute(&self, planned: &Planned, inputs: &Inputs, session: &Session) -> Result<Results> {
         study_metrics(planned, &inputs.studies, session)

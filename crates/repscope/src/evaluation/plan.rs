@@ -36,8 +36,8 @@ pub enum Extra {
     Performance(Performance, Vec<&'static Metric>),
     /// Studies of its own.
     Studies(Vec<Study>),
-    /// What searches what, and where its flat JSON goes.
-    Retrieval(Box<Retrieval>, Option<PathBuf>),
+    /// What searches what, of held-out and of training rows where both are given, and where its flat JSON goes.
+    Retrieval(Vec<Retrieval>, Option<PathBuf>),
     /// Signals and texts, and where the scores of samples go.
     Decoding(Box<Decoding>, EtesFiles),
     /// Predictions with and without perturbation.
