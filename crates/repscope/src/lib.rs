@@ -86,6 +86,11 @@ pub fn evaluate_with(
     Ok(evaluation::run::evaluate(request, save, session, problems)?)
 }
 
+/// The text encoder that a checkpoint says it was trained with; none where it says nothing.
+pub fn trained_with(checkpoint: &std::path::Path) -> Result<Option<String>> {
+    Ok(repscope_models::trained_with(checkpoint).map_err(anyhow::Error::from)?)
+}
+
 /// Runs an encoder.
 pub fn encode(request: &Encode, session: &Session) -> Result<Encoded> {
     Ok(encode::encode(request, session)?)

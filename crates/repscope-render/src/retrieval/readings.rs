@@ -536,13 +536,16 @@ mod tests_of_readings {
         let mut scores = direction("text2sensor");
         scores.extend(direction("sensor2text"));
         let expected = [
-            "Text → Sensor has a precision of 0.723 [0.710, 0.737] at K = 10, high (above 0.6): 7.2 times chance (0.1).",
-            "Sensor → Text has a precision of 0.723 [0.710, 0.737] at K = 10, high (above 0.6): 7.2 times chance (0.1).",
+            "Text → Sensor has a precision of 0.723 [0.710, 0.737] at K = 10, high (above 0.6): 7.2 times chance (0.1); the \
+             embeddings capture semantic similarity well.",
+            "Sensor → Text has a precision of 0.723 [0.710, 0.737] at K = 10, high (above 0.6): 7.2 times chance (0.1); the \
+             embeddings capture semantic similarity well.",
             "Text → Sensor falls from 0.723 at K = 10 to 0.612 at K = 100, and normalized by the ceiling too, 0.723 and \
              0.680 (chance 0.1 and 0.11): hits get rarer down the list.",
             "Sensor → Text falls from 0.723 at K = 10 to 0.612 at K = 100, and normalized by the ceiling too, 0.723 and \
              0.680 (chance 0.1 and 0.11): hits get rarer down the list.",
-            "Text → Sensor and Sensor → Text are balanced at K = 10: 0.723 and 0.723, with intervals that overlap.",
+            "Text → Sensor and Sensor → Text are balanced at K = 10: 0.723 and 0.723, with intervals that overlap; neither \
+             modality is shown to dominate.",
             "No strong hubs: how often targets are found has a skewness of 0.4 at K = 10, where random lists have \
              0.31.",
             "Modality gap 0.82 between text and sensor (0: one mean direction, 2: opposite points); it need not change \
@@ -612,7 +615,13 @@ mod tests_of_level {
              way from there to the ceiling (1)."
         );
         let text = on_level(precision(0.65, 0.06, 0.6), 1.0, normalized(0.65, 0.6));
-        assert!(text.ends_with("not shown to be better than chance: its interval holds the chance level 0.6."));
+        assert!(
+            text.ends_with(
+                "not shown to be better than chance: its interval holds the chance level 0.6; the embeddings may not capture what \
+                 the labels mean."
+            ),
+            "{text}"
+        );
         let text = on_level(precision(0.05, 0.01, 0.1), 1.0, normalized(0.05, 0.1));
         assert!(text.ends_with("which is below chance (0.1)."), "{text}");
     }
@@ -627,7 +636,9 @@ mod tests_of_level {
         // Normalized precision is high by chance too: the ceiling explains nothing.
         let text = on_level(precision(0.27, 0.003, 0.25), 0.3, normalized(0.9, 0.83));
         assert!(
-            text.ends_with("low (below 0.3): 1.1 times chance (0.25), ceiling 0.3."),
+            text.ends_with(
+                "low (below 0.3): 1.1 times chance (0.25), ceiling 0.3; the embeddings may not capture what the labels mean."
+            ),
             "{text}"
         );
     }
@@ -675,6 +686,50 @@ mod tests_of_falling {
 }
 
 #[cfg(test)]
+mod tests_of_drops {
+    use crate::retrieval::readings::tests_of_readings::readings;
+    use crate::testdata::{plain, share};
+
+    #[test]
+    fn a_large_drop_is_one_of_ranking_and_a_stable_value_is_consistent() {
+        let with = |last: f64| {
+            let mut scores = Vec::new();
+            for (k, value) in [(10, 0.8), (50, last)] {
+                scores.push(share(&format!("label_precision.a2b@{k}"), value, 0.01, 0.1));
+                scores.push(plain(&format!("label_precision.a2b.ceiling@{k}"), 1.0));
+                scores.push(share(&format!("label_precision.a2b.normalized@{k}"), value, 0.01, 0.1));
+            }
+            readings(scores)[1].clone()
+        };
+        assert!(with(0.4).ends_with("hits get rarer down the list, a large drop: the model struggles with ranking."));
+        assert!(with(0.7).ends_with("hits get rarer down the list."));
+        assert!(with(0.795).ends_with("its quality is consistent across K."));
+    }
+}
+
+#[cfg(test)]
+mod tests_of_held_out_rows {
+    use crate::retrieval::readings::tests_of_readings::readings;
+    use crate::testdata::share;
+
+    #[test]
+    fn held_out_rows_are_compared_with_those_of_training() {
+        let of = |model: &str, value: f64| {
+            let mut score = share("label_precision.a2b@10", value, 0.01, 0.1);
+            score.model = model.to_string();
+            score
+        };
+        let text = |test: f64| readings(vec![of("clip/test", test), of("clip/train", 0.8)]).concat();
+        let expected = "A → B on held-out rows against training rows: precision at K = 10 is 0.500 [0.490, 0.510] and 0.800 \
+                        [0.790, 0.810] (chance 0.1), lower on held-out rows: the embeddings fit the training rows better than \
+                        new ones.";
+        assert!(text(0.5).contains(expected), "{}", text(0.5));
+        assert!(text(0.795).contains(", not apart."), "{}", text(0.795));
+        assert!(!readings(vec![of("contest", 0.5), of("contrain", 0.8)]).concat().contains("held-out"));
+    }
+}
+
+#[cfg(test)]
 mod tests_of_balance {
     use crate::retrieval::readings::tests_of_readings::readings;
     use crate::testdata::share;
@@ -692,11 +747,12 @@ mod tests_of_balance {
         };
         assert_eq!(
             both(precision(0.7, 0.01, 0.1), 0.65, 0.1),
-            "The directions are not balanced at K = 10: 0.700 and 0.650, with intervals apart; A → B is higher."
+            "The directions are not balanced at K = 10: 0.700 and 0.650, with intervals apart; A → B is higher. One modality may \
+             dominate the embedding space."
         );
         assert_eq!(
             both(precision(0.72, 0.01, 0.1), 0.69, 0.3),
-            "A → B and B → A differ in chance level (0.1 and 0.3), so against_reverse not their precision at K = 10 (0.720 and \
+            "A → B and B → A differ in chance level (0.1 and 0.3), so compare not their precision at K = 10 (0.720 and \
              0.690) but its ratio to chance: 7.2 and 2.3."
         );
     }
@@ -723,9 +779,23 @@ mod tests_of_prototypes {
         let mut scores = of("sensor2sensor", 0.9, 0.01).to_vec();
         scores.extend(of("text2sensor", 0.72, 0.01));
         scores.extend(of("prototype2sensor", 0.83, 0.05));
-        let expected = "Text Prototype → Sensor is above Text → Sensor: normalized macro precision at K = 10 is 0.830 \
-                        [0.780, 0.880] and 0.720 [0.710, 0.730], chance 0.1 in both.";
+        let expected = "Text Prototype → Sensor is above Text → Sensor: the model generalizes well to unseen descriptions. \
+                        Normalized macro precision at K = 10 is 0.830 [0.780, 0.880] and 0.720 [0.710, 0.730], chance 0.1 in \
+                        both.";
         assert_eq!(readings(scores).last().map(String::as_str), Some(expected));
+        let mut below = of("text2sensor", 0.72, 0.01).to_vec();
+        below.extend(of("prototype2sensor", 0.4, 0.05));
+        let text = readings(below).last().cloned().unwrap_or_default();
+        assert!(
+            text.starts_with(
+                "Text Prototype → Sensor is below Text → Sensor: the model may overfit to specific phrasings. Normalized"
+            ),
+            "{text}"
+        );
+        let mut alike = of("text2sensor", 0.72, 0.01).to_vec();
+        alike.extend(of("prototype2sensor", 0.73, 0.05));
+        let text = readings(alike).last().cloned().unwrap_or_default();
+        assert!(text.starts_with("Text Prototype → Sensor is not apart from Text → Sensor. Normalized"), "{text}");
     }
 }
 
