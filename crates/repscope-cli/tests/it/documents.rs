@@ -292,8 +292,8 @@ fn a_flat_curve_of_distances_has_a_slope_of_its_own() {
     assert!(reason.contains("at least 2 noise levels"), "{reason}");
 }
 
-/// The page of each analysis of document 000 and its kin.
-const PAGES: [(Analysis, &str); 8] = [
+/// The page of each analysis.
+const PAGES: [(Analysis, &str); 10] = [
     (Analysis::Smoothness, "smooth"),
     (Analysis::Robustness, "robust"),
     (Analysis::Neighborhood, "neighborhoods"),
@@ -302,6 +302,8 @@ const PAGES: [(Analysis, &str); 8] = [
     (Analysis::Rankme, "collapse"),
     (Analysis::Clid, "label-free"),
     (Analysis::Retrieval, "retrieval"),
+    (Analysis::Perturb, "masking"),
+    (Analysis::Etes, "alignment"),
 ];
 
 #[test]
@@ -313,7 +315,8 @@ fn why_an_analysis_matters_stands_in_its_page_and_in_the_report() {
         let page = std::fs::read_to_string(repository(&format!("docs/questions/{name}.md"))).expect("a page");
         let why = analysis.question().why;
         assert!(plain(&page).contains(&format!("**Why it matters.** {why}")), "{name} lacks {why}");
-        let is_run = !matches!(analysis, Analysis::Robustness | Analysis::Retrieval);
+        let others = [Analysis::Robustness, Analysis::Retrieval, Analysis::Perturb, Analysis::Etes];
+        let is_run = !others.contains(&analysis);
         assert_eq!(report.contains(&format!("<b>Why it matters.</b> {why}")), is_run, "{name}");
     }
     // The four qualities are the frame, in the order of the document.
