@@ -138,7 +138,8 @@ def compute_label_recall_at_k(
     DocumentResults
         ``results[direction][k]``: a :class:`~repscope.Score`, which is a float, or an :class:`~repscope.Undefined`.
         Queries whose label has no relevant targets are left out of the mean; ``results.warnings`` counts them. A K
-        larger than the number of targets becomes that number.
+        larger than the number of targets becomes that number. With ``split`` or ``train_labels``, the values are those of
+        the held-out rows; ``results.scores`` has those of training as the model ``train``.
     """
     directions = _directions(directions)
     if not exclude_self and any(_searches_itself(direction) for direction in directions):
@@ -530,9 +531,13 @@ def _search(
 ) -> DocumentResults[dict[int, Score | Undefined]]:
     call.option("k_values", _whole(k_values)).option("directions", directions).option("no_normalize", not normalize)
     run = Results(call.run(["label_precision"], threads=threads, progress=progress))
-    everything = Scores({score.metric: score for score in run.scores}, run.warnings)
     values: dict[str, dict[int, Score | Undefined]] = {}
+    # Of held-out and training rows, the held-out ones come first; `results.scores` has both.
+    model = run.scores[0].model if run.scores else ""
+    everything = Scores({score.metric: score for score in run.scores if score.model == model}, run.warnings)
     for score in run.scores:
+        if score.model != model:
+            continue
         identity = re.fullmatch(r"label_precision\.(\w+)@(\d+)", score.metric)
         if identity is not None:
             score.all, score.warnings = everything, run.warnings

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use repscope_core::{Finding, Labels, Space, Trouble};
 use repscope_io::{InputPath, InputRecord, Pool, PrototypeTexts, digest, read_prototype_texts, write_whole};
 use repscope_models::{Output, trained_with};
@@ -11,6 +11,7 @@ use repscope_models::{Output, trained_with};
 use super::names::{Key, resolve_key};
 use super::{PROTOTYPE, Retrieval, rows_of_numbers};
 use crate::encoding::{self, Model, Seen};
+use crate::error::message;
 use crate::reader::Reader;
 use crate::report::counted;
 use crate::session::Session;
@@ -195,7 +196,7 @@ pub fn encode_texts(options: &Retrieval, texts: Vec<String>, reader: &mut Reader
         (None, Some(checkpoint)) => format!("{checkpoint} was trained with the text encoder {source}"),
         _ => "the texts of the prototypes are not encoded".to_string(),
     };
-    let mut model = opened.with_context(|| format!("{}; {OTHERWISE}", named()))?;
+    let mut model = opened.map_err(|error| anyhow!("{}: {}. {OTHERWISE}", named(), message(&error)))?;
     let seen = Seen::of_texts(texts);
     let mut all: Option<Output> = None;
     let notes = model.run(&seen, 0, "prototypes", &session.driver(), &mut |batch| {
