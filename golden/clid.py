@@ -23,8 +23,8 @@ from sklearn.preprocessing import StandardScaler, normalize
 
 # The steps of CLID by document 002 and by its paper; a case names one and what it changes.
 PRESETS = {
-    "spec": {"standardize": True, "unit_length": "vote", "clusters": 10, "restarts": 10, "k": 5, "splits": 1,
-             "repeats": 5, "id_norm": "dim"},
+    "robust": {"standardize": True, "unit_length": "vote", "clusters": 10, "restarts": 10, "k": 5, "splits": 1,
+               "repeats": 5, "id_norm": "dim"},
     "paper": {"standardize": False, "unit_length": "all", "clusters": "sqrt", "restarts": 1, "k": 1, "splits": 10,
               "repeats": 5, "id_norm": "pool"},
 }
@@ -213,7 +213,7 @@ def over_pool(both, answers):
             "clid": (cl + dimensions, tolerance, f"{call}, of CL and of ID, added")}
 
 
-def clid_case(name, about, latent, preset="spec", is_sampled=False, **changes):
+def clid_case(name, about, latent, preset="robust", is_sampled=False, **changes):
     """`latent` is the codes of a model, or of several by name."""
     steps = PRESETS[preset] | changes
     pool = latent if isinstance(latent, dict) else {"": latent}

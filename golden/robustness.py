@@ -40,12 +40,19 @@ def robustness_case(name, about, latent, noisy):
                             f"{column} of {call}", part="cell", row=[family, level], column=column)
         if of_levels is None:
             case.undefine(f"{family}.auc", why)
+            case.undefine(f"{family}.slope", why)
             continue
         order = sorted(noisy, key=float)
         curves = np.array([np.zeros(len(clean)), *(of_levels[level] for level in order)])
         area = trapezoid(curves, strengths, axis=0).mean() / strengths[-1]
         case.expect(f"{family}.auc", area, 1e-12 * max(1.0, curves.max()), "absolute", "scipy",
                     "mean over samples of trapezoid([0, distances], [0, levels]) / largest level")
+        if len(order) < 2:
+            case.undefine(f"{family}.slope", "one level of noise")
+            continue
+        slope = np.polyfit(strengths[1:], curves[1:].mean(axis=1), 1)[0]
+        case.expect(f"{family}.slope", slope, 1e-11 * max(1.0, curves.max() / np.ptp(strengths[1:])), "absolute", "numpy",
+                    "polyfit(levels, mean distances, 1)[0]")
 
 
 def robustness_cases():

@@ -42,7 +42,7 @@ fn run(typed: Typed) -> Result<ExitCode> {
         Typed::Evaluate(request, matches) => commands::evaluate::run(*request, &matches),
         Typed::First(first) => match *first {
             First::Demo(options) => commands::demo::run(&options),
-            First::Compare(request) => commands::evaluate::compare(&request),
+            First::Compare(request) => commands::evaluate::compare(*request),
             First::Report(options) => commands::report::run(&options),
             First::Evaluate(_) => bail!("internal error: `evaluate` is read apart. Please report this"),
         },

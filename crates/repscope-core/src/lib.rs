@@ -71,7 +71,7 @@ mod texts;
 pub use corruption::{Corrupting, Corruption};
 pub use data::{
     Decoding, Direction, Head, LabelSet, Labels, Moves, Noise, NoiseLevel, Pairs, Performance, Perturbation,
-    PerturbedSet, Retrieval, Space, Study, System, Values,
+    PerturbedSet, Retrieval, Space, Split, Study, System, Values,
 };
 pub use error::{Error, Result, counted};
 pub use etes::etes;
@@ -83,7 +83,7 @@ pub use masking::{Masked, Masking};
 pub use metrics::{Analysis, METRICS, Metric, MetricId, Takes};
 pub use perturb::perturb;
 pub use plan::{check, evaluate};
-pub use questions::Question;
+pub use questions::{Quality, Question};
 pub use ranking::{RANKING, rank};
 pub use relate::relate;
 pub use results::Results;
@@ -93,6 +93,6 @@ pub use score::{
     Score, Training,
 };
 pub use spec::{
-    ClidSpec, ClusterCount, Distance, EtesSpec, IdNorm, Mcr2Spec, SearchInterval, Similarity, Spec, UnitLength,
+    ClidSpec, ClusterCount, Distance, EtesSpec, IdNorm, Mcr2Spec, RankSpec, SearchInterval, Similarity, Spec, UnitLength,
 };
 pub use stats::{Margin, Recipe, adjust, compare, keep_best, pool, test_equivalence};

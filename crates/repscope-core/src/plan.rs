@@ -265,7 +265,8 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
             shared.passes.spectrum = Some(Spectrum::new(&shared.study.embeddings, by_row, driver));
         }
         if needs.contains(&Need::Singular) {
-            shared.passes.singular = Some(Singular::new(&shared.study.embeddings, &OF_CENTERED, &OF_RAW, driver));
+            let (space, eps) = (&shared.study.embeddings, spec.rank.eps);
+            shared.passes.singular = Some(Singular::new(space, &OF_CENTERED, &OF_RAW, eps, driver));
         }
         if needs.contains(&Need::Clusters) {
             let (space, k, restarts) = (&shared.study.embeddings, spec.clusters, spec.restarts);

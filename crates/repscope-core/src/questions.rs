@@ -10,6 +10,10 @@ pub struct Question {
     pub title: &'static str,
     /// The question itself.
     pub asks: &'static str,
+    /// Why the answer matters, in a sentence or two.
+    pub why: &'static str,
+    /// The quality of a good representation that it looks at.
+    pub quality: Option<Quality>,
     /// What is said of the model that answers best.
     pub best: &'static str,
     /// The declared scores that answer, the most telling first: one that exists is taken. None of them is best for an encoder that
@@ -19,6 +23,39 @@ pub struct Question {
     pub table: &'static [&'static str],
 }
 
+/// What a good representation is, in the order of the specification of the representation analysis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum Quality {
+    Smooth,
+    Robust,
+    WellStructured,
+    Efficient,
+}
+
+impl Quality {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Quality::Smooth => "Smooth",
+            Quality::Robust => "Robust",
+            Quality::WellStructured => "Well-structured",
+            Quality::Efficient => "Efficient",
+        }
+    }
+
+    /// What it means, after "a good representation is".
+    pub fn means(self) -> &'static str {
+        match self {
+            Quality::Smooth => "small changes of the input make small changes of the embedding",
+            Quality::Robust => "noise and perturbations hardly move the embedding",
+            Quality::WellStructured => "neighbors stay neighbors, and classes are apart",
+            Quality::Efficient => "few dimensions hold the essential features, and no direction is wasted",
+        }
+    }
+}
+
 impl Analysis {
     /// What it asks.
     pub fn question(self) -> &'static Question {
@@ -26,6 +63,10 @@ impl Analysis {
             Analysis::Smoothness => &Question {
                 title: "Smoothness",
                 asks: "Do small steps of the input make small steps of the embedding?",
+                why: "Where small variations of the input cause no large, unpredictable changes of the embedding, a model \
+                      generalizes more easily to unseen data, and what is trained on the embeddings (a probe, a policy, a \
+                      value function) has an easier task.",
+                quality: Some(Quality::Smooth),
                 best: "moves most in step with its inputs",
                 headlines: &["smoothness.r"],
                 table: &[
@@ -38,13 +79,25 @@ impl Analysis {
             Analysis::Robustness => &Question {
                 title: "Robustness",
                 asks: "How far does noise in the input move the embedding?",
+                why: "Real data are noisy, and an encoder that noise hardly moves is more reliable on them. It indicates \
+                      how small, unexpected perturbations are handled, but it does not measure adversarial robustness.",
+                quality: Some(Quality::Robust),
                 best: "is moved least by noise",
                 headlines: &["robustness.scaled.auc"],
-                table: &["robustness.scaled.auc", "robustness.unit.auc", "robustness.auc"],
+                table: &[
+                    "robustness.scaled.auc",
+                    "robustness.unit.auc",
+                    "robustness.auc",
+                    "robustness.scaled.slope",
+                ],
             },
             Analysis::Neighborhood => &Question {
                 title: "Neighborhood",
                 asks: "Are neighbors of the input neighbors of the embedding, and the other way round?",
+                why: "Clustering and nearest-neighbor search among the embeddings can only be as good as the neighborhoods \
+                      that the embedding keeps. Keeping them indicates that the encoder has learned the manifold of the \
+                      data.",
+                quality: Some(Quality::WellStructured),
                 best: "keeps the neighborhoods of the inputs best",
                 headlines: &["trustworthiness@K"],
                 table: &["trustworthiness@K", "continuity@K"],
@@ -52,6 +105,10 @@ impl Analysis {
             Analysis::Manifold => &Question {
                 title: "Manifold",
                 asks: "How many dimensions do the embeddings use?",
+                why: "A low intrinsic dimension suggests that the encoder compresses the data into an efficient \
+                      representation; a very high one may mean that it also captures noise. Many directions in use mean \
+                      that the capacity of the embedding is used.",
+                quality: Some(Quality::Efficient),
                 best: "",
                 headlines: &["two_nn", "participation_ratio"],
                 table: &["two_nn", "participation_ratio", "dimension_usage"],
@@ -59,6 +116,10 @@ impl Analysis {
             Analysis::Geometry => &Question {
                 title: "Geometry",
                 asks: "How are the embeddings spread, and do they fall into classes?",
+                why: "Embeddings that are spread over the sphere avoid artifacts of clustering and may generalize better. \
+                      Classes that are apart show a structure of states or behaviors, coherent neighborhoods a meaningful \
+                      space, and balanced clusters no bias toward a few patterns.",
+                quality: Some(Quality::WellStructured),
                 best: "separates the classes best",
                 headlines: &["knn_accuracy@K", "uniformity"],
                 table: &["knn_accuracy@K", "silhouette", "nmi", "uniformity"],
@@ -66,6 +127,9 @@ impl Analysis {
             Analysis::Rankme => &Question {
                 title: "RankMe",
                 asks: "How many directions do the embeddings really fill?",
+                why: "Embeddings on a few directions have collapsed: what a task needs from the other directions is lost. \
+                      Among models that were trained alike, a higher rank goes with better linear probes.",
+                quality: Some(Quality::Efficient),
                 best: "",
                 headlines: &["rankme(variant=paper)", "rankme(variant=spec)"],
                 table: &["rankme(variant=paper)", "rankme(variant=spec)", "std_collapse"],
@@ -73,6 +137,9 @@ impl Analysis {
             Analysis::Clid => &Question {
                 title: "CLID",
                 asks: "Are clusters of the embeddings easy to learn, and how many dimensions do the embeddings have?",
+                why: "It ranks models before anybody has labeled data: clusters that neighbors can predict, and enough \
+                      dimensions to tell inputs apart, went with better downstream performance where this was studied.",
+                quality: None,
                 best: "is predicted to do best without labels",
                 headlines: &["clid", "clid.cl"],
                 table: &["clid", "clid.cl", "clid.id", "mcr2.total", "alignment.total"],
@@ -80,6 +147,9 @@ impl Analysis {
             Analysis::Retrieval => &Question {
                 title: "Retrieval",
                 asks: "Do the targets nearest to a query have its label?",
+                why: "It shows whether the embeddings capture what labels mean across modalities, beyond whether the first \
+                      answer is right: with descriptions as queries, also for labels that were never trained on.",
+                quality: None,
                 best: "finds its labels best",
                 headlines: &["label_precision.DIRECTION@K"],
                 table: &[
@@ -91,6 +161,9 @@ impl Analysis {
             Analysis::Perturb => &Question {
                 title: "Perturbation",
                 asks: "How much worse does a classifier do where parts of its images are masked?",
+                why: "A classifier that loses accuracy where a region is masked relies on that region, so the loss shows \
+                      whether it looks at what carries the information.",
+                quality: None,
                 best: "survives masks best",
                 headlines: &["pis.HEAD.drop@SET"],
                 table: &["accuracy.HEAD@SET", "pis.HEAD@SET"],
@@ -98,6 +171,9 @@ impl Analysis {
             Analysis::Etes => &Question {
                 title: "ETES",
                 asks: "Do texts that were generated from signals fit the signals?",
+                why: "A fluent text can have nothing to do with the signal. The energy shows whether the text fits its own \
+                      signal better than the signals of others.",
+                quality: None,
                 best: "fits its signals best",
                 headlines: &["etes.alignment"],
                 table: &["etes.alignment", "etes.gap", "etes.auc"],

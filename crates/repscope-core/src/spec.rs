@@ -102,12 +102,12 @@ pub struct ClidSpec {
 
 impl Default for ClidSpec {
     fn default() -> Self {
-        ClidSpec::SPEC
+        ClidSpec::ROBUST
     }
 }
 
 impl ClidSpec {
-    /// The nine steps of the CLID / RankMe analysis.
+    /// The nine steps of the CLID / RankMe analysis, to the letter: one clustering and one split.
     pub const SPEC: ClidSpec = ClidSpec {
         standardize: true,
         unit_length: UnitLength::Vote,
@@ -115,8 +115,13 @@ impl ClidSpec {
         restarts: 10,
         k: 5,
         splits: 1,
-        repeats: 5,
+        repeats: 1,
         id_norm: IdNorm::Dim,
+    };
+    /// The same steps, as the mean over five clusterings: one alone depends on its seed.
+    pub const ROBUST: ClidSpec = ClidSpec {
+        repeats: 5,
+        ..ClidSpec::SPEC
     };
     /// Lu et al. 2023: cosine geometry throughout, √N clusters, one neighbor, a common scale over the pool of models.
     pub const PAPER: ClidSpec = ClidSpec {
@@ -129,6 +134,40 @@ impl ClidSpec {
         repeats: 5,
         id_norm: IdNorm::Pool,
     };
+}
+
+/// The constants of ranks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RankSpec {
+    /// The share of the largest singular value that the numerical rank counts from.
+    pub threshold: f64,
+    /// What RankMe adds to shares; that of each variant where nothing was chosen.
+    pub eps: Option<f64>,
+}
+
+impl Default for RankSpec {
+    fn default() -> Self {
+        RankSpec {
+            threshold: 0.01,
+            eps: None,
+        }
+    }
+}
+
+impl RankSpec {
+    fn check(&self) -> Result<()> {
+        let RankSpec { threshold, eps } = self;
+        refuse_if(!(0.0..1.0).contains(threshold), || {
+            format!("a threshold of {threshold} for the numerical rank is not at least 0 and below 1 (0.01 is usual)")
+        })?;
+        refuse_if(eps.is_some_and(|eps| !(eps >= 0.0 && eps.is_finite())), || {
+            format!(
+                "RankMe with eps = {}: it must be finite and at least 0 (1e-12 and 1e-7 are usual)",
+                eps.unwrap_or_default()
+            )
+        })
+    }
 }
 
 /// The constants of the coding rates of MCR².
@@ -242,6 +281,8 @@ pub struct Spec {
     pub alpha: f64,
     /// The steps of CLID.
     pub clid: ClidSpec,
+    /// The constants of ranks.
+    pub rank: RankSpec,
     /// The constants of MCR².
     pub mcr2: Mcr2Spec,
     /// The constants of ETES.
@@ -270,7 +311,8 @@ impl Default for Spec {
             similarity: Similarity::Cosine,
             search_interval: SearchInterval::Population,
             alpha: 2.0,
-            clid: ClidSpec::SPEC,
+            clid: ClidSpec::ROBUST,
+            rank: RankSpec::default(),
             mcr2: Mcr2Spec::default(),
             etes: EtesSpec::default(),
             memory: None,
@@ -300,6 +342,7 @@ impl Spec {
         refuse_if(!(*discard >= 0.0 && *discard < 1.0), || {
             format!("TwoNN cannot leave out a share of {discard}; it must be at least 0 and below 1 (0.1 is usual)")
         })?;
+        self.rank.check()?;
         self.etes.check()
     }
 }

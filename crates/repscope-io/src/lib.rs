@@ -55,7 +55,7 @@ pub use labels::{IdJoin, join_rows};
 pub use metadata::{PrototypeTexts, read_prototype_texts};
 pub use parquet_writer::{Column, write_parquet};
 pub use path::{InputPath, folder_of};
-pub use read::{blank_lines, list_arrays, read_array, read_array_beside, read_ids, read_texts, tree};
+pub use read::{blank_lines, list_arrays, read_array, read_array_beside, read_ids, read_plain_text, read_texts, tree};
 pub use results::ResultsDocument;
 pub use samples::{read_samples, samples_to_npz};
 pub use space::Pool;

@@ -77,6 +77,19 @@ pub fn tree(path: &Path) -> Result<String> {
     text.map_err(|p| p.in_file(path.display()))
 }
 
+/// The text under some keys of a PyTorch file, from the outermost on: what a training program wrote beside its weights. `None` where there
+/// is none, and in files that hold tensors alone.
+pub fn read_plain_text(path: &Path, keys: &[&str]) -> Result<Option<String>> {
+    let (format, file) = open(path)?;
+    match format {
+        Format::Torch => {
+            let checkpoint = Checkpoint::open(&file).map_err(|p| p.in_file(path.display()))?;
+            Ok(torch::plain_text(&checkpoint.pickled, keys))
+        }
+        _ => Ok(None),
+    }
+}
+
 fn read(format: Format, file: &MappedFile, input: &InputPath, ids: Option<&str>) -> Parsed<Array> {
     let key = input.key.as_deref();
     match format {

@@ -10,9 +10,10 @@ pub mod architectures;
 mod encoder;
 mod error;
 pub mod graph;
+pub mod hub;
 pub mod runtime;
 mod text;
 
 pub use encoder::{Batch, Embeddings, Encoder, Layout, Made, Options, Output, Rows};
 pub use error::{Error, Result};
-pub use text::{Pooling, Projection, TextEncoder, TextOptions};
+pub use text::{Pooling, Projection, TextEncoder, TextOptions, trained_with};

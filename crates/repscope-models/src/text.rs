@@ -26,6 +26,7 @@ use steps::Step;
 use take::Take;
 use tokens::{Row, Tokens};
 
+pub use checkpoint::trained_with;
 pub use options::{Pooling, Projection, TextOptions};
 
 /// Texts are sorted by length within windows of this size, and returned in their order.

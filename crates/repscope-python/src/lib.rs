@@ -41,6 +41,12 @@ fn prototype_texts(path: PathBuf, dataset: &str, style: &str) -> PyResult<Descri
     Ok((read.texts, read.source, read.warnings))
 }
 
+/// The text encoder that a checkpoint says it was trained with.
+#[pyfunction]
+fn trained_with(path: PathBuf) -> PyResult<Option<String>> {
+    repscope::trained_with(&path).map_err(errors::exception)
+}
+
 /// Pairs of label and text, their field, and notes.
 type Described = (Vec<(String, String)>, String, Vec<String>);
 
@@ -56,6 +62,7 @@ fn _repscope(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(declared_metrics, module)?)?;
     module.add_function(wrap_pyfunction!(declared_options, module)?)?;
     module.add_function(wrap_pyfunction!(prototype_texts, module)?)?;
+    module.add_function(wrap_pyfunction!(trained_with, module)?)?;
     module.add_function(wrap_pyfunction!(running::compute, module)?)?;
     module.add_function(wrap_pyfunction!(running::encode, module)?)?;
     module.add_function(wrap_pyfunction!(results::load, module)?)?;

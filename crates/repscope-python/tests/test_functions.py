@@ -200,7 +200,7 @@ def test_steps_to_given_next_states(digits):
 OTHER = {
     "k": 3, "distance": "cosine", "sample": 60, "discard": 0.3, "t": 3.0, "clusters": 7, "restarts": 1, "splits": 3,
     "gam1": 2.0, "gam2": 2.0, "eps": 0.05, "alpha": 1.0, "preset": "paper", "standardize": "no", "unit-length": "all",
-    "repeats": 2, "id-norm": "pool",
+    "repeats": 2, "id-norm": "pool", "threshold": 0.3,
 }  # fmt: skip
 #: Options that may change nothing on these data: k-means may find the same clusters from fewer starts, and one model
 #: has no pool.
@@ -263,3 +263,20 @@ def test_the_number_of_threads_changes_no_bit(digits):
         assert ask(digits.pca, threads=1) == ask(digits.pca, threads=3)
     with pytest.raises(ValueError, match="threads = 0"):
         repscope.two_nn(digits.pca, threads=0)
+
+
+def test_ranks_take_the_threshold_and_the_eps_of_document_002(digits):
+    # Document 002: eigenvals = s ** 2 / sum, exp(-sum(p * log(p + eps))), and int(sum(s_normalized > threshold)).
+    s = np.linalg.svd(digits.pca - digits.pca.mean(axis=0), compute_uv=False)
+    p = s**2 / np.sum(s**2)
+    for eps in (1e-12, 1e-3):
+        expected = np.exp(-np.sum(p * np.log(p + eps)))
+        assert repscope.rankme(digits.pca, variant="spec", eps=eps) == pytest.approx(expected, rel=1e-9)
+    raw = np.linalg.svd(digits.pca, compute_uv=False)
+    q = raw / raw.sum() + 1e-3
+    assert repscope.rankme(digits.pca, eps=1e-3) == pytest.approx(np.exp(-np.sum(q * np.log(q))), rel=1e-9)
+    for threshold in (0.01, 0.3, 0.6):
+        expected = int(np.sum(s / s.max() > threshold))
+        assert repscope.numerical_rank(digits.pca, threshold=threshold) == expected
+    with pytest.raises(ValueError, match="threshold"):
+        repscope.numerical_rank(digits.pca, threshold=1.5)

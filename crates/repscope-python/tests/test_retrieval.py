@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import csv
+import io
 import json
+import math
 import pickle
+import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +24,9 @@ from repscope import _repscope
 from repscope.retrieval import (
     compute_label_recall_at_k,
     compute_prototype_retrieval_metrics,
+    create_text_encoder_from_checkpoint,
     encode_text_prototypes,
+    get_optimal_device,
     load_text_prototypes_from_metadata,
     print_results_summary,
     save_results,
@@ -71,15 +78,18 @@ text2sensor_recall_at_10 = results['text2sensor'][10]
 sensor2text_recall_at_50 = results['sensor2text'][50]
 """
 
-#: "As a Library", prototypes: the imports are changed, and the lines that load an encoder with torch are left out.
+#: "As a Library", prototypes: only the imports are changed.
 PROTOTYPES = """
 import numpy as np
+import torch
 from repscope.retrieval import (
     load_text_prototypes_from_metadata,
     encode_text_prototypes,
     compute_prototype_retrieval_metrics,
     print_results_summary
 )
+from repscope.retrieval import create_text_encoder_from_checkpoint
+from repscope.retrieval import get_optimal_device
 
 # Load text prototypes from metadata
 label_to_text = load_text_prototypes_from_metadata(
@@ -87,6 +97,11 @@ label_to_text = load_text_prototypes_from_metadata(
     dataset_name='milan',
     style='sourish'
 )
+
+# Load text encoder from checkpoint
+device = get_optimal_device()
+checkpoint = torch.load('trained_models/best_model.pt', map_location=device, weights_only=False)
+text_encoder = create_text_encoder_from_checkpoint(checkpoint, device)
 
 # Encode text prototypes
 prototype_emb, prototype_labels = encode_text_prototypes(
@@ -120,6 +135,9 @@ print_results_summary(results)
 proto2sensor_recall_at_10 = results['prototype2sensor'][10]
 proto2text_recall_at_50 = results['prototype2text'][50]
 """
+
+#: The lines of it that load an encoder with torch.
+LOADING = PROTOTYPES[PROTOTYPES.index("# Load text encoder") : PROTOTYPES.index("# Encode text prototypes")]
 
 #: "Integration with evaluate_embeddings.py", instances.
 INTEGRATED = """
@@ -319,6 +337,13 @@ class Tensor:
     def cpu(self):
         return self
 
+    def to(self, device):
+        assert str(device) == "cpu"
+        return self
+
+    def detach(self):
+        return self
+
     def numpy(self):
         return self.values
 
@@ -359,12 +384,121 @@ def test_the_document_s_snippet_on_instances_gives_what_numpy_gives(data, files,
     assert f"\n  K= 10  =>  Label-Recall@K = {first:.4f} ({first * 100:.2f}%)\n" in printed
 
 
-def test_the_document_s_snippet_on_prototypes_gives_what_numpy_gives(data, files, capsys):
+class Checkpoint(pickle.Unpickler):
+    """A file of torch.save, read without torch."""
+
+    TYPES = {"FloatStorage": "<f4", "LongStorage": "<i8", "DoubleStorage": "<f8"}
+
+    def __init__(self, path):
+        self.archive = zipfile.ZipFile(path)
+        self.root = next(name for name in self.archive.namelist() if name.endswith("data.pkl")).removesuffix("data.pkl")
+        super().__init__(io.BytesIO(self.archive.read(f"{self.root}data.pkl")))
+
+    def find_class(self, module, name):
+        if name == "_rebuild_tensor_v2":
+            return lambda values, at, size, *_: Tensor(values[at : at + math.prod(size)].reshape(size))
+        return collections.OrderedDict if name == "OrderedDict" else self.TYPES[name]
+
+    def persistent_load(self, place):
+        _, dtype, key, *_ = place
+        return np.frombuffer(self.archive.read(f"{self.root}data/{key}"), dtype)
+
+
+@pytest.fixture
+def with_torch(monkeypatch):
+    """PyTorch, or as much of it as the document's snippet uses."""
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        stand_in = ModuleType("torch")
+        stand_in.load = lambda path, map_location, weights_only: Checkpoint(path).load()
+        stand_in.from_numpy = Tensor
+        stand_in.device = str
+        stand_in.cuda = SimpleNamespace(is_available=lambda: False)
+        stand_in.backends = SimpleNamespace()
+        monkeypatch.setitem(sys.modules, "torch", stand_in)
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A Hugging Face cache that holds the text encoder of the checkpoints, `somebody/bert`."""
+    model = tmp_path / "hf" / "hub" / "models--somebody--bert"
+    shutil.copytree(GOLDEN / "bert", model / "snapshots" / "0a1b")
+    (model / "refs").mkdir()
+    (model / "refs" / "main").write_text("0a1b")
+    for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "TRANSFORMERS_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    return tmp_path / "hf"
+
+
+@pytest.fixture
+def checkpoint(files):
+    """The checkpoint of the document: a linear projection to 7 numbers, trained with `somebody/bert`."""
+    path = files / "trained_models" / "best_model.pt"
+    path.parent.mkdir()
+    shutil.copy(GOLDEN / "checkpoints" / "linear.pt", path)
+    return path
+
+
+def test_the_document_s_snippet_on_prototypes_runs_with_its_own_imports(
+    data, files, cache, checkpoint, with_torch, capsys
+):
+    rng = np.random.default_rng(3)
+    spaces = {"prototype2sensor": rng.normal(size=(120, 7)), "prototype2text": rng.normal(size=(120, 7))}
+    np.save("sensor_emb.npy", spaces["prototype2sensor"])
+    np.save("text_emb.npy", spaces["prototype2text"])
+    snippet: dict = {}
+    exec(PROTOTYPES, snippet)
+    rows = repscope.encode(GOLDEN / "bert", list(TEXTS.values()), checkpoint=GOLDEN / "checkpoints" / "linear.pt")
+    assert rows.shape == (4, 7)
+    assert np.allclose(snippet["prototype_emb"], rows, atol=1e-6)
+    assert snippet["prototype_labels"].tolist() == list(LABELS)
+    for direction, targets in spaces.items():
+        for k in (10, 50, 100):
+            expected = precision(rows, targets, LABELS, data.labels, k)
+            assert snippet["results"][direction][k] == pytest.approx(expected, abs=1e-12), (direction, k)
+    assert snippet["proto2sensor_recall_at_10"] == snippet["results"]["prototype2sensor"][10]
+    assert "Text Prototype -> Sensor:\n" in capsys.readouterr().out
+
+
+def test_a_checkpoint_is_given_as_a_path_or_as_what_was_loaded(cache, checkpoint, with_torch):
+    by_path = create_text_encoder_from_checkpoint(checkpoint, "cpu")
+    loaded = sys.modules["torch"].load(checkpoint, map_location="cpu", weights_only=False)
+    by_value = create_text_encoder_from_checkpoint(loaded, "cpu")
+    assert by_path.text_encoder == by_value.text_encoder == "somebody/bert"
+    assert np.array_equal(by_path.encode(["a cat", "a dog"]), by_value.encode(["a cat", "a dog"]))
+    embeddings, labels = encode_text_prototypes({"cat": "a cat", "dog": "a dog"}, by_path, device="cpu")
+    assert np.allclose(embeddings, by_path.encode(["a cat", "a dog"]), atol=1e-6)
+    assert labels.tolist() == ["cat", "dog"]
+
+
+def test_a_text_encoder_that_is_not_there_is_named_with_where_it_was_looked_for(cache, checkpoint, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "empty"))
+    with pytest.raises(ValueError, match="somebody/bert.*nothing is downloaded.*models--somebody--bert") as raised:
+        create_text_encoder_from_checkpoint(checkpoint)
+    assert str(tmp_path / "empty") in str(raised.value)
+    # A folder is as good as a name.
+    encoder = create_text_encoder_from_checkpoint(checkpoint, text_encoder=GOLDEN / "bert")
+    assert encoder.encode(["a cat"]).shape == (1, 7)
+    with pytest.raises(ValueError, match="does not name the text encoder"):
+        create_text_encoder_from_checkpoint({"model": {"weight": np.ones((2, 2))}})
+    with pytest.raises(ValueError, match="no text projection.*model"):
+        create_text_encoder_from_checkpoint({"model": {"weight": np.ones((2, 2))}}, text_encoder=GOLDEN / "bert")
+    with pytest.raises(TypeError, match="of type int"):
+        create_text_encoder_from_checkpoint(3)
+
+
+def test_the_device_is_the_cpu_where_nothing_better_is_known(with_torch):
+    assert str(get_optimal_device()) in ("cpu", "cuda", "mps")
+
+
+def test_prototypes_of_any_callable_give_what_numpy_gives(data, files, capsys):
     def text_encoder(texts):
         return np.stack([data.prototypes[text] for text in texts]).astype("f4")
 
     snippet: dict = {"text_encoder": text_encoder, "device": "cpu"}
-    exec(PROTOTYPES, snippet)
+    exec(PROTOTYPES.replace("import torch\n", "").replace(LOADING, ""), snippet)
     rows = np.stack([data.prototypes[TEXTS[label]] for label in LABELS]).astype("f4")
     assert np.allclose(snippet["prototype_emb"], rows / np.linalg.norm(rows, axis=1, keepdims=True), atol=1e-6)
     assert snippet["prototype_labels"].tolist() == list(LABELS)

@@ -4,7 +4,7 @@
 //! A question has one headline score. Its variants are not counted again, and unlike questions are not added up. A model is best
 //! where the adjusted comparison with every other one says so; one that has collapsed never is.
 
-use repscope_core::{Analysis, Better, Difference, Equivalence, MetricId, Results, Score};
+use repscope_core::{Analysis, Better, Difference, Equivalence, MetricId, Quality, Results, Score};
 use serde::Serialize;
 
 use crate::compare::probability::p_value;
@@ -39,6 +39,10 @@ pub struct Answer {
     pub title: &'static str,
     /// The question.
     pub question: &'static str,
+    /// Why the answer matters.
+    pub why: &'static str,
+    /// The quality of a good representation that it looks at.
+    pub quality: Option<Quality>,
     /// The answer in a sentence.
     pub sentence: String,
     /// The score that the answer rests on.
@@ -84,6 +88,8 @@ fn answer(results: &Results, analysis: Analysis) -> Option<Answer> {
         analysis: analysis.name(),
         title: question.title,
         question: question.asks,
+        why: question.why,
+        quality: question.quality,
         sentence: String::new(),
         metric: metric.to_string(),
         values: scores
@@ -100,6 +106,10 @@ fn answer(results: &Results, analysis: Analysis) -> Option<Answer> {
         _ if better == Better::Neither || scores.len() == 1 => described(&scores, results.models().len() > 1),
         _ => compared(results, analysis, &scores, &mut found) + &contradicted(results, analysis, &scores),
     };
+    // What noise is measured in decides what its distances mean.
+    if let (Analysis::Robustness, Some(unit)) = (analysis, &first.note) {
+        found.sentence += &format!("; {unit}");
+    }
     found.sentence += &of_runs(&scores);
     Some(found)
 }
@@ -407,9 +417,11 @@ fn of_retrieval(results: &Results, metric: &MetricId) -> String {
             && id.labels() == metric.labels()
     };
     let sides = |id: &MetricId| id.sides().map_or(String::new(), |(from, to)| format!("{from} → {to} "));
+    let has_models = results.scores.iter().filter(is_it).any(|score| score.model != results.scores[0].model);
     let named = |score: &Score| {
+        let model = if has_models { format!("{} ", score.model) } else { String::new() };
         format!(
-            "{}{}{}",
+            "{model}{}{}{}",
             sides(&score.metric),
             with_interval(score),
             against_chance(score)

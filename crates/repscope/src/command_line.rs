@@ -31,7 +31,7 @@ fn others(options: &Evaluate) -> Vec<String> {
     let mut plain = Evaluate {
         choice: options.choice.clone(),
         clusters: options.clusters,
-        preset: options.preset.clone(),
+        preset: options.preset,
         performance: options.performance.clone(),
         ..Evaluate::default()
     };

@@ -39,7 +39,6 @@ pub struct Compare {
     /// The results.json of an earlier run, or its folder: show its differences instead of computing them
     #[arg(
         value_name = "results.json",
-        required_unless_present_any = ["models", "replicates"],
         conflicts_with_all = [
             "models", "replicates", "states", "next_states", "episodes", "labels", "views", "pool", "ids", "only", "skip", "k", "knn_k",
             "sample", "rank_by", "clusters", "output_dir", "seed", "level", "no_figures", "figure_format", "figure_width",

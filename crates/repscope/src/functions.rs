@@ -78,7 +78,7 @@ of_embeddings! {
     uniformity;
     /// Effective rank by the entropy of the singular values (Garrido et al. 2023).
     rankme;
-    /// How many singular values are above rounding.
+    /// How many singular values are above 1 % of the largest.
     numerical_rank;
     /// Σσ² / max σ².
     stable_rank;

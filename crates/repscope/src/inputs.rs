@@ -300,7 +300,8 @@ fn named_models(data: &Data, are_needed: bool) -> Result<Vec<Model>> {
     if data.has_no_model() && are_needed {
         bail!(
             "no model is given: name its embeddings, as in `repscope evaluate z.npy` or --model NAME=PATH, or in [models] of a \
-             study file (`repscope evaluate --init` writes one)"
+             study file (`repscope evaluate --init` writes one). Without a name, the encoders in \
+             weights/NAME/best_encoder.* are taken, and there are none"
         );
     }
     if data.next_states.is_some() && data.states.is_none() {

@@ -9,6 +9,7 @@
 //! - [`options`]: the options that several requests share; how a study file and keyword arguments become options.
 //! - [`analysis`]: one file per analysis, and [`ANALYSES`], the list of all. An analysis is a struct of options: its command line, its
 //!   table in a study file, and its keyword arguments in Python.
+//! - [`usual`]: the places where a command looks that is given no model.
 //! - `inputs`, `reader`, `models`, `encoding`: sources become studies.
 //! - `evaluation`: a request becomes a plan, the plan runs in groups that share passes, and the results become a [`Report`].
 //! - [`compare`]: models against each other; [`gate`]: limits that scores must keep.
@@ -45,6 +46,7 @@ mod search;
 mod session;
 pub mod source;
 mod study_file;
+pub mod usual;
 
 pub use analysis::{ANALYSES, Analysis};
 pub use compare::Compare;
@@ -78,6 +80,11 @@ pub fn evaluate_with(
     problems: Problems,
 ) -> Result<Evaluation> {
     Ok(evaluation::run::evaluate(request, save, session, problems)?)
+}
+
+/// The text encoder that a checkpoint says it was trained with; none where it says nothing.
+pub fn trained_with(checkpoint: &std::path::Path) -> Result<Option<String>> {
+    Ok(repscope_models::trained_with(checkpoint).map_err(anyhow::Error::from)?)
 }
 
 /// Runs an encoder.

@@ -120,7 +120,18 @@ impl Report {
             None if self.document.command == COMPARE => {
                 self.differences(compare::reference(&self.document), format, terminal)
             }
-            Some(Kind::Retrieval) => retrieval(results, format, width, color, quiet),
+            Some(Kind::Retrieval) => {
+                // What is wrong comes first, and is said in any case.
+                let problems = Verdict {
+                    answers: Vec::new(),
+                    ..self.verdict()
+                };
+                let problems = match problems.render(format, width, color).as_str() {
+                    "" => String::new(),
+                    text => format!("{text}\n"),
+                };
+                problems + &retrieval(results, format, width, color, quiet)
+            }
             Some(Kind::Etes) => etes_table(results, format, width, color),
             Some(Kind::Perturb) => match Checks::of(&self.document) {
                 Some(checks) => perturb_table(results, &checks.findings(results), format, width, color),
@@ -198,14 +209,14 @@ impl Report {
         let (Ok(clid), Some(level)) = (steps, spec["level"].as_f64()) else {
             return render(&self.results, format, width, color);
         };
-        let preset: Preset = serde_json::from_value(spec["preset"].clone()).unwrap_or(Preset::Spec);
+        let preset: Preset = serde_json::from_value(spec["preset"].clone()).unwrap_or(Preset::Robust);
         let run = ClidRun {
             spec: &Spec {
                 clid,
                 level,
                 ..Spec::default()
             },
-            preset: spec["preset"].as_str().unwrap_or("spec"),
+            preset: spec["preset"].as_str().unwrap_or("robust"),
             preset_steps: &preset.steps(),
             performance: spec["performance_name"].as_str().or(spec["performance"].as_str()),
             all,
@@ -297,11 +308,47 @@ impl Report {
     /// The same, where other analyses may have the panels that are requested.
     pub(crate) fn write_own(&self, root: &Path, figures: &FigureOptions) -> Result<Written> {
         let folder = self.analysis().map_or(root.to_path_buf(), |own| root.join(own.folder));
+        self.remove_stale(root, &folder, figures)?;
         self.extra.write(self, &folder)?;
         let mut written = self.write_tables(root)?;
         written.add(self.write_figures(root, figures, |_| true)?);
         self.write_document(&folder)?;
         Ok(written)
+    }
+
+    /// Removes the tables and figures that an earlier run left in the folder of the analysis and this one does not replace: they would
+    /// stand beside results that they do not show. Nothing else is touched.
+    fn remove_stale(&self, root: &Path, folder: &Path, figures: &FigureOptions) -> Result<()> {
+        let Ok(old) = Report::open(folder) else {
+            return Ok(());
+        };
+        let (old_document, document) = (&old.document, &self.document);
+        if old_document.command != document.command || old_document.to_json() == document.to_json() {
+            return Ok(());
+        }
+        let kept = self.file_names(figures);
+        let all = FigureOptions::default();
+        for name in old.file_names(&all).into_iter().filter(|name| !kept.contains(name)) {
+            let path = root.join(name);
+            if path.is_file() {
+                std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The tables and figures of one analysis, below the output folder.
+    fn file_names(&self, figures: &FigureOptions) -> BTreeSet<String> {
+        let tables = document_files(&self.document.command, &self.results);
+        let drawn = match figures.no_figures {
+            true => Vec::new(),
+            false => chosen(describe(&self.results, &self.document.command, self.seed()), figures),
+        };
+        let drawn = drawn.iter().flat_map(|named| {
+            let formats = figures.formats().into_iter();
+            formats.map(|format| report_page::figure_path(named, format))
+        });
+        tables.into_iter().map(|(name, _)| name).chain(drawn).collect()
     }
 
     /// Writes CSV files and figures of all analyses, and the maps.

@@ -39,6 +39,10 @@ Examples:
   repscope evaluate --states frames.npy --model jepa=jepa.onnx autoencoder=autoencoder.onnx
   repscope evaluate --init study.toml
   repscope evaluate study.toml --resume
+  repscope evaluate --only neighborhood_preservation manifold_dimension
+
+Without a model, the encoders weights/NAME/best_encoder.* are evaluated on datasets/*.pth,
+and the output says so.
 
   analysis       needs
   smoothness     --states; --next-states or --episodes if available
@@ -185,15 +189,12 @@ fn analyses() -> impl Iterator<Item = &'static Declared> {
 }
 
 fn of_analysis(declared: &'static Declared) -> Command {
-    let command = Outputs::augment_args((declared.command)().next_help_heading(Some("Results")))
+    Outputs::augment_args((declared.command)().next_help_heading(Some("Results")))
         .name(declared.kind.name())
         .about(declared.about)
         .after_help(declared.examples)
-        .allow_negative_numbers(true);
-    match declared.kind.name() {
-        "neighborhood" => command.alias("neighbourhood"),
-        _ => command,
-    }
+        .aliases(declared.aliases())
+        .allow_negative_numbers(true)
 }
 
 /// Reads a command line; what is wrong with it is clap's to say.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! One analysis: the library runs it, its files are written, its table is shown. And what makes inputs: encoders and masked images.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
 use repscope::analysis::{Perturb, PerturbGenerate, perturb};
 use repscope::options::Outputs;
-use repscope::{Analysis, Encode};
+use repscope::{Analysis, Encode, usual};
 
 use crate::args::{Quietly, Shown};
 use crate::outputs::{self, say, show, warn};
@@ -20,6 +20,8 @@ pub fn run(request: Box<dyn Analysis>, to: &Outputs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     start_threads(&request.settings().machine)?;
+    let (request, found) = usual::complete(request, Path::new(""))?;
+    found.iter().for_each(|found| say(to.quiet, found));
     let folder = to.output_dir.join(request.declared().folder);
     let bars = Bars::new(to.quiet);
     let report = repscope::run(request, &session(&bars))?;

@@ -2,6 +2,7 @@
 //! `repscope evaluate`: every analysis whose inputs are there, saved as it finishes, and one report of all.
 //! `repscope compare`: models against each other on the same rows, with intervals and p-values; and gates.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -9,7 +10,7 @@ use clap::ArgMatches;
 use repscope::compare::{self, COMPARE};
 use repscope::gate::{Gates, Verdict};
 use repscope::options::{FormatChoice, Outputs};
-use repscope::{Color, Compare, Evaluate, Problems, Report, write_example};
+use repscope::{Color, Compare, Evaluate, Problems, Report, usual, write_example};
 use repscope_io::write_whole;
 
 use crate::args::is_typed;
@@ -28,7 +29,9 @@ pub fn run(request: Evaluate, matches: &ArgMatches) -> Result<ExitCode> {
     let mut problems = Problems::default();
     let request = request.gather(|field| is_typed(matches, field), &mut problems)?;
     start_threads(&request.settings.machine)?;
+    let (request, found) = usual::complete_evaluation(request, Path::new(""))?;
     let to = &request.outputs;
+    found.iter().for_each(|found| say(to.quiet, found));
     let bars = Bars::new(to.quiet);
     let done = repscope::evaluate_with(&request, Some(to), &session(&bars), problems)?;
     drop(bars);
@@ -71,7 +74,13 @@ pub fn conclude(verdict: Option<&Verdict>, to: &Outputs) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!verdict.is_passed())))
 }
 
-pub fn compare(request: &Compare) -> Result<ExitCode> {
+pub fn compare(mut request: Compare) -> Result<ExitCode> {
+    if request.results.is_none() {
+        let (data, found) = usual::complete_data(request.data, Path::new(""))?;
+        request.data = data;
+        found.iter().for_each(|found| say(request.outputs.quiet, found));
+    }
+    let request = &request;
     let (gates, to) = (Gates::read(&request.gates)?, &request.outputs);
     if request.results.is_some() {
         // Nothing is computed, and nothing is written.

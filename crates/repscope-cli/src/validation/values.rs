@@ -99,7 +99,7 @@ fn clid(clusters: usize, k: usize) -> Spec {
         clid: ClidSpec {
             clusters: ClusterCount::Of(clusters),
             k,
-            ..ClidSpec::SPEC
+            ..ClidSpec::ROBUST
         },
         ..Spec::default()
     }
@@ -354,7 +354,7 @@ fn changes(values: &mut Values, sets: &[Space]) -> Result<()> {
 /// Whether another run, and another number of threads, give the same bits.
 fn repeats(values: &mut Values, sets: &[Space]) -> Result<()> {
     let (studies, metrics) = (studies(sets), [&RANKS[..], &["two_nn", "clid"]].concat());
-    for (data, steps) in [("preset spec", clid(4, 5).clid), ("preset paper", ClidSpec::PAPER)] {
+    for (data, steps) in [("preset robust", clid(4, 5).clid), ("preset paper", ClidSpec::PAPER)] {
         let spec = Spec {
             clid: steps,
             ..Spec::default()

@@ -291,7 +291,7 @@ const CASES: &[(&str, &[&str])] = &[
     ("manifold --modle z.npy", &["--modle", "'--model'"]),
     // CLID
     ("clid", &["--model"]),
-    ("clid --model z.npy --preset best", &["best", "spec, paper"]),
+    ("clid --model z.npy --preset best", &["best", "spec, robust, paper"]),
     (
         "clid --model z.npy --clusters ten",
         &["ten", "--clusters", "neither a number nor sqrt"],

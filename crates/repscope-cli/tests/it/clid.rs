@@ -54,10 +54,10 @@ fn table_of(folder: &Folder, line: &str) -> String {
 }
 
 #[test]
-fn the_preset_spec_is_the_default_and_is_told_in_words() {
+fn the_preset_robust_is_the_default_and_is_told_in_words() {
     let folder = Folder::with_arrays();
     let results = folder.results("clid --model m=z.npy");
-    assert_eq!(results["spec"]["preset"], "spec");
+    assert_eq!(results["spec"]["preset"], "robust");
     let steps = json!({
         "standardize": true, "unit_length": "vote", "clusters": 10, "restarts": 10, "k": 5, "splits": 1, "repeats": 5,
         "id_norm": "dim",
@@ -70,7 +70,7 @@ fn the_preset_spec_is_the_default_and_is_told_in_words() {
     assert!((number("clid") - number("clid.cl") - number("clid.id_normalized")).abs() < 1e-15);
     let table = table_of(&folder, "clid --model m=z.npy");
     assert!(
-        table.contains("CLID by preset spec: columns of mean 0 and variance 1; 10 k-means clusters"),
+        table.contains("CLID by preset robust: columns of mean 0 and variance 1; 10 k-means clusters"),
         "{table}"
     );
 }
@@ -191,7 +191,7 @@ fn an_option_changes_the_scores_it_speaks_of_and_no_others() {
 fn changed_steps_are_told_with_what_they_were() {
     let table = table_of(&Folder::with_arrays(), "clid --model z.npy --k 3 --standardize no");
     assert!(
-        table.contains("CLID by preset spec, but with --standardize no (not yes), --k 3 (not 5): embeddings as"),
+        table.contains("CLID by preset robust, but with --standardize no (not yes), --k 3 (not 5): embeddings as"),
         "{table}"
     );
 }
@@ -474,7 +474,7 @@ fn the_table_of_predictions_comes_in_every_format() {
         markdown.contains("\n| score | rho | 95 % interval | p | q |"),
         "{markdown}"
     );
-    assert!(markdown.contains("- CLID by preset spec: "), "{markdown}");
+    assert!(markdown.contains("- CLID by preset robust: "), "{markdown}");
     let latex = show("latex");
     // What predicts, its weights, and the scores of six models.
     assert_eq!(latex.matches("\\begin{table}").count(), 3, "{latex}");
@@ -605,7 +605,7 @@ fn any_number_of_threads_and_any_run_give_the_same_bytes() {
         let so_far = std::fs::read_to_string(folder.path().join("accuracy.csv")).unwrap_or_default();
         folder.write("accuracy.csv", (so_far + &line).as_bytes());
     }
-    for preset in ["spec", "paper"] {
+    for preset in ["spec", "robust", "paper"] {
         let line = format!(
             "clid --model *16.npy --preset {preset} --performance accuracy.csv --restarts 2 --repeats 2 --no-figures"
         );

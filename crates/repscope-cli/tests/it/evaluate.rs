@@ -181,7 +181,7 @@ fn the_document_holds_all_scores_once_and_all_differences_adjusted_together() {
     let own = folder.json("evaluation_plots/geometry_analysis/results.json");
     assert_eq!(value(&results, "jepa", "uniformity"), value(&own, "jepa", "uniformity"));
     assert_eq!(results["spec"]["seed"], 42);
-    assert_eq!(results["spec"]["analyses"]["clid"]["preset"], "spec");
+    assert_eq!(results["spec"]["analyses"]["clid"]["preset"], "robust");
 
     // Holm by hand: the smallest p-value times the number of all of them in scores with a direction. r² shares r's.
     let p: Vec<f64> = list(&results, "differences")

@@ -8,6 +8,7 @@ mod clid;
 mod compare;
 mod demo;
 mod dependencies;
+mod documents;
 mod encoders;
 mod etes;
 mod evaluate;

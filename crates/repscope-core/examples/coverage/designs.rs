@@ -199,7 +199,7 @@ impl World {
         let pairs = Pairs::consecutive(self.design.rows, episodes.as_deref());
         Study {
             view: Some(Arc::new(self.space("view", view))),
-            noise: Some(Arc::new(Noise { levels })),
+            noise: Some(Arc::new(Noise { levels, unit: None })),
             input: Some(Arc::new(self.space("inputs", self.inputs.clone()))),
             labels: Some(self.labels()),
             episodes,

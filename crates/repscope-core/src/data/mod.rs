@@ -11,7 +11,7 @@ mod study;
 pub use decoding::{Decoding, System};
 pub(crate) use perturbation::{BASELINE, COMBINED};
 pub use perturbation::{Head, Perturbation, PerturbedSet};
-pub use retrieval::{Direction, LabelSet, Retrieval};
+pub use retrieval::{Direction, LabelSet, Retrieval, Split};
 pub(crate) use space::{LARGEST, Slice};
 pub use space::{Space, Values};
 pub use study::{Labels, Moves, Noise, NoiseLevel, Pairs, Performance, Study};

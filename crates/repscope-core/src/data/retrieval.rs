@@ -42,6 +42,37 @@ pub struct Retrieval {
     pub directions: Vec<Direction>,
 }
 
+/// Held-out rows and those of training, which are searched apart: the models that their scores belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Split {
+    /// Held out: the rows that conclusions are about.
+    Test,
+    /// Those that the model was trained on.
+    Train,
+}
+
+impl Split {
+    /// The word for it, in files and names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Split::Test => "test",
+            Split::Train => "train",
+        }
+    }
+
+    /// What its scores go by: `test`, or `clip/test` where the embeddings have a name.
+    pub fn model(self, embeddings: Option<&str>) -> String {
+        let name = self.name();
+        embeddings.map_or(name.to_string(), |own| format!("{own}/{name}"))
+    }
+
+    /// The name of the training rows that belong to these held-out ones.
+    pub fn of_training(model: &str) -> Option<String> {
+        let before = model.strip_suffix(Split::Test.name())?;
+        (before.is_empty() || before.ends_with('/')).then(|| format!("{before}{}", Split::Train.name()))
+    }
+}
+
 impl Retrieval {
     /// `text2sensor`.
     pub fn direction_name(&self, direction: Direction) -> String {

@@ -137,6 +137,8 @@ impl Study {
 pub struct Noise {
     /// From weak to strong.
     pub levels: Vec<NoiseLevel>,
+    /// What the levels are measured in, in words, where that is known.
+    pub unit: Option<String>,
 }
 
 /// One level of noise.

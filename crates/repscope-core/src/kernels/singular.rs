@@ -50,21 +50,29 @@ pub(crate) struct Values {
     pub(crate) d: usize,
     /// Largest first, min(N, D) of them, in units that depend on the data: only ratios mean something.
     pub(crate) values: Vec<f64>,
+    /// What is added to shares of entropies, where it was chosen.
+    pub(crate) eps: Option<f64>,
     /// What each row does to the functions that are defined.
     effects: Vec<(&'static str, Vec<f64>)>,
 }
 
 impl Singular {
     /// With what each row does to functions of the centered and of the raw values.
-    pub(crate) fn new(space: &Space, of_centered: &[Function], of_raw: &[Function], driver: &Driver) -> Self {
+    pub(crate) fn new(
+        space: &Space,
+        of_centered: &[Function],
+        of_raw: &[Function],
+        eps: Option<f64>,
+        driver: &Driver,
+    ) -> Self {
         let (n, d) = (space.rows(), space.columns());
         let mean = column_means(space, driver);
         let (scale, centered) = triangle(space, &mean, driver);
         let below = Mat::from_fn(1, d, |_, j| (n as f64).sqrt() * mean[j] * scale);
         let raw = triangle_of(stacked(&centered, &below));
         Singular {
-            centered: Values::new(space, &mean, scale, &centered, of_centered, driver),
-            raw: Values::new(space, &vec![0.0; d], scale, &raw, of_raw, driver),
+            centered: Values::new(space, &mean, scale, &centered, of_centered, eps, driver),
+            raw: Values::new(space, &vec![0.0; d], scale, &raw, of_raw, eps, driver),
         }
     }
 }
@@ -77,6 +85,7 @@ impl Values {
         scale: f64,
         matrix: &Mat<f64>,
         functions: &[Function],
+        eps: Option<f64>,
         driver: &Driver,
     ) -> Self {
         let (n, d) = (space.rows(), space.columns());
@@ -84,6 +93,7 @@ impl Values {
             n,
             d,
             values: vec![0.0; n.min(d)],
+            eps,
             effects: Vec::new(),
         };
         let (mut values, vectors) = decompose(matrix);
@@ -278,7 +288,7 @@ mod tests {
             .flat_map(|i| (0..3).map(move |c| if c == i % 3 { lengths[c] } else { 0.0 }))
             .collect();
         let space = Space::from_f64("axes", 6000, 3, rows).unwrap();
-        let found = Singular::new(&space, &[], &[], &Driver::silent(Order::Parallel))
+        let found = Singular::new(&space, &[], &[], None, &Driver::silent(Order::Parallel))
             .raw
             .values;
         for (value, length) in found.iter().zip(lengths) {
@@ -293,7 +303,7 @@ mod tests {
             .map(|x| (rng.random::<f64>() - 0.3) * 10f64.powi(-(x % 7)))
             .collect();
         let space = Space::from_f64("x", 5000, 7, rows.clone()).unwrap();
-        let found = Singular::new(&space, &[], &[], &Driver::silent(Order::Parallel))
+        let found = Singular::new(&space, &[], &[], None, &Driver::silent(Order::Parallel))
             .raw
             .values;
         let (whole, _) = decompose(&MatRef::from_row_major_slice(&rows, 5000, 7).to_owned());
@@ -310,7 +320,7 @@ mod tests {
             let rows: Vec<f64> = (0..n * d).map(|_| 50.0 + rng.random::<f64>()).collect();
             let (direct, _) = decompose(&MatRef::from_row_major_slice(&rows, n, d).to_owned());
             let space = Space::from_f64("x", n, d, rows).unwrap();
-            let found = Singular::new(&space, &[], &[], &Driver::silent(Order::Serial))
+            let found = Singular::new(&space, &[], &[], None, &Driver::silent(Order::Serial))
                 .raw
                 .values;
             assert_eq!(found.len(), n.min(d));
@@ -323,7 +333,7 @@ mod tests {
     #[test]
     fn equal_rows_have_no_centered_singular_values() {
         let space = Space::from_f64("same", 50, 3, vec![0.1; 150]).unwrap();
-        let found = Singular::new(&space, &[], &[], &Driver::silent(Order::Serial));
+        let found = Singular::new(&space, &[], &[], None, &Driver::silent(Order::Serial));
         assert_eq!(found.centered.values, [0.0; 3]);
         assert!(found.raw.values[0] > 0.0);
     }
@@ -340,7 +350,7 @@ mod tests {
             .collect();
         let of = |rows: Vec<f64>| {
             let space = Space::from_f64("x", rows.len() / d, d, rows).unwrap();
-            Singular::new(&space, &[share], &[share], &Driver::silent(Order::Parallel))
+            Singular::new(&space, &[share], &[share], None, &Driver::silent(Order::Parallel))
         };
         let whole = of(rows.clone());
         for row in [0, 300, 899] {

@@ -87,6 +87,15 @@ impl<'a> OverQueries<'a> {
         self.ranked.effective(self.k.unwrap_or(0))
     }
 
+    /// For each query that counts: 1 where the nearest target has its label.
+    pub(super) fn first_hits(&self) -> Vec<u32> {
+        let is_hit = |&q: &usize| {
+            let first = self.ranked.rankings.of(q).first();
+            u32::from(first.is_some_and(|&j| self.is_relevant(q, j)))
+        };
+        self.set.counted.iter().map(is_hit).collect()
+    }
+
     /// Whether the target behind the first K has the label of query `q`.
     fn comes_next(&self, q: usize) -> bool {
         let next = self.ranked.rankings.of(q).get(self.used());

@@ -38,6 +38,7 @@ pub(super) static RANKME: Metric = Metric {
             .by_bare_name(),
     ],
     page: include_str!("rankme.md"),
+    options: &["eps"],
     // The paper's variant does not center, so a shift changes it.
     invariances: &[Invariance::Rotation, Invariance::Scale, Invariance::RowOrder],
     ..of_singular_values(rankme)
@@ -51,15 +52,22 @@ const PAPER_EPS: f64 = 1e-7;
 /// The CLID / RankMe analysis's.
 pub(super) const SPEC: Function = ("rankme(variant=spec)", |singular| {
     let shares = shares(&singular.values.iter().map(|s| s * s).collect::<Vec<_>>())?;
-    Some((-shares.iter().map(|p| p * (p + SPEC_EPS).ln()).sum::<f64>()).exp())
+    let eps = singular.eps.unwrap_or(SPEC_EPS);
+    Some((-shares.iter().map(|p| p * logarithm(p + eps)).sum::<f64>()).exp())
 });
 
 /// The paper's.
 pub(super) const PAPER: Function = ("rankme(variant=paper)", |singular| {
     let shares = shares(&singular.values)?;
-    let shifted = shares.iter().map(|p| p + PAPER_EPS);
-    Some((-shifted.map(|p| p * p.ln()).sum::<f64>()).exp())
+    let eps = singular.eps.unwrap_or(PAPER_EPS);
+    let shifted = shares.iter().map(|p| p + eps);
+    Some((-shifted.map(|p| p * logarithm(p)).sum::<f64>()).exp())
 });
+
+/// Without an eps a share may be 0, and p · ln p is then 0.
+fn logarithm(share: f64) -> f64 {
+    if share > 0.0 { share.ln() } else { 0.0 }
+}
 
 fn rankme(shared: &Shared) -> Result<Results> {
     let singular = shared.singular()?;
@@ -71,10 +79,15 @@ fn rankme(shared: &Shared) -> Result<Results> {
         "all embeddings are zero",
         shared,
     );
+    let eps = shared.spec.rank.eps;
     let of_spec =
         "the CLID / RankMe analysis's RankMe: squared singular values, centered; the effective rank of the covariance";
-    let of_paper = "the published RankMe: singular values, not centered, eps = 1e-7";
-    let noted = |score, note| with_note(score, &format!("{note}; {}", bound(shared)));
+    let of_spec = eps.map_or(of_spec.to_string(), |eps| format!("{of_spec}, eps = {eps:e}"));
+    let of_paper = match eps {
+        None => format!("the published RankMe: singular values, not centered, eps = {PAPER_EPS:e}"),
+        Some(eps) => format!("the published RankMe, but eps = {eps:e}: singular values, not centered"),
+    };
+    let noted = |score, note: String| with_note(score, &format!("{note}; {}", bound(shared)));
     Ok(Results::from(vec![noted(spec, of_spec), noted(paper, of_paper)]))
 }
 
@@ -120,14 +133,12 @@ pub(super) static NUMERICAL_RANK: Metric = Metric {
     id: "numerical_rank",
     title: "Numerical rank",
     outputs: &[Output::neither("numerical_rank", "1 to min(N, D)")
-        .about("singular values above 1 % of the largest; the CLID / RankMe analysis's threshold version")
+        .about("singular values above a share of the largest, 1 %; the CLID / RankMe analysis's threshold version")
         .column("Numerical_Rank")],
     page: include_str!("numerical_rank.md"),
+    options: &["threshold"],
     ..of_singular_values(numerical_rank)
 };
-
-/// The share of the largest singular value that the others must exceed.
-const THRESHOLD: f64 = 0.01;
 
 fn numerical_rank(shared: &Shared) -> Result<Results> {
     let values = &shared.singular()?.centered.values;
@@ -136,9 +147,10 @@ fn numerical_rank(shared: &Shared) -> Result<Results> {
     if largest == 0.0 {
         return Ok(NUMERICAL_RANK.undefined(NO_VARIANCE, n));
     }
-    let rank = values.iter().filter(|&&s| s / largest > THRESHOLD).count();
+    let threshold = shared.spec.rank.threshold;
+    let rank = values.iter().filter(|&&s| s / largest > threshold).count();
     let bound = bound(shared);
-    let note = format!("singular values above {THRESHOLD} of the largest, centered; {bound}");
+    let note = format!("singular values above {threshold} of the largest, centered; {bound}");
     Ok(NUMERICAL_RANK.number(rank as f64, n).with_note(note).into())
 }
 

@@ -53,11 +53,21 @@ pub(super) static LABEL_HIT: Metric = Metric {
 };
 
 fn label_hit(ranked: &Ranked) -> Results {
-    at_every_k(ranked, |queries, hits, _| {
+    let share = |queries: &OverQueries, hits: &[u32]| {
         let hit = queries.of_hits(hits, |hits, _| f64::from(u8::from(hits > 0.0)));
         let chance = |relevant| 1.0 - miss(ranked.findable, relevant, queries.used());
-        vec![queries.share(&LABEL_HIT.outputs[0], &hit, chance)]
-    })
+        queries.share(&LABEL_HIT.outputs[0], &hit, chance)
+    };
+    let mut found = at_every_k(ranked, |queries, hits, _| vec![share(queries, hits)]);
+    // The accuracy of the nearest neighbor as a classifier is always there, to be read beside the others.
+    if !ranked.spec.retrieval_k.contains(&1) {
+        let of_first = |set| {
+            let queries = OverQueries::new(ranked, set, Some(1));
+            share(&queries, &queries.first_hits())
+        };
+        found.scores.extend(ranked.sets.iter().map(of_first));
+    }
+    found
 }
 
 /// The probability that `k` targets drawn from `all` miss all `relevant` ones: Π (all − relevant − i) / (all − i).

@@ -20,6 +20,10 @@ pub(super) static METRIC: Metric = Metric {
             .about("area under that distance from no noise to the strongest level, divided by that level")
             .in_units_of_the_embeddings()
             .best_when_constant(),
+        Output::lower("robustness.slope", "any number")
+            .about("slope of that distance over the noise level: 0 for a flat curve")
+            .in_units_of_the_embeddings()
+            .best_when_constant(),
         Output::lower("robustness.unit@SIGMA", "0 to 2")
             .about("the same on unit-length embeddings")
             .best_when_constant()
@@ -27,11 +31,16 @@ pub(super) static METRIC: Metric = Metric {
         Output::lower("robustness.unit.auc", "0 to 2")
             .about("area under that distance from no noise to the strongest level, divided by that level")
             .best_when_constant(),
+        Output::lower("robustness.unit.slope", "any number")
+            .about("slope of that distance over the noise level: 0 for a flat curve")
+            .best_when_constant(),
         Output::lower("robustness.scaled@SIGMA", "0 and above")
             .about("distance divided by the typical distance between two clean embeddings")
             .column("Scaled_Mean_Distance"),
         Output::lower("robustness.scaled.auc", "0 and above")
             .about("area under that distance from no noise to the strongest level, divided by that level"),
+        Output::neither("robustness.scaled.slope", "any number")
+            .about("slope of that distance over the noise level: 0 for a flat curve, which may be flat because it is far up"),
     ],
     page: include_str!("robustness.md"),
     invariances: &[Invariance::Rotation, Invariance::RowOrder],
@@ -84,6 +93,17 @@ fn compute(shared: &Shared) -> Result<Results> {
         }
         let score = mean_score(&format!("{family}.auc"), &areas(levels, of_levels), scale, shared);
         answer.scores.push(score);
+        let score = mean_score(&format!("{family}.slope"), &slopes(levels, of_levels), scale, shared);
+        answer.scores.push(score);
+    }
+    // What levels are measured in stands at the scores that answer.
+    if let Some(unit) = study.noise.as_ref().and_then(|noise| noise.unit.as_ref()) {
+        let is_scaled = |score: &&mut Score| score.metric.measure().starts_with("robustness.scaled") && score.value.is_some();
+        let scaled = answer.scores.iter_mut().filter(is_scaled);
+        scaled.for_each(|score| {
+            let others = score.note.take().map_or(String::new(), |note| format!("; {note}"));
+            score.note = Some(format!("{unit}{others}"));
+        });
     }
     answer.breakdowns.push(summary(levels, &families));
     let columns = levels.iter().flat_map(|level| {
@@ -157,6 +177,24 @@ fn areas(levels: &[NoiseLevel], of_levels: &[Distances]) -> Distances {
         (from, lower) = (strength, distances);
     }
     Ok(areas)
+}
+
+/// The slope of the least-squares line through each sample's distances over the strengths. Their mean is the slope of the mean curve.
+fn slopes(levels: &[NoiseLevel], of_levels: &[Distances]) -> Distances {
+    let mean = levels.iter().map(|level| level.strength).sum::<f64>() / levels.len() as f64;
+    let about = |level: &NoiseLevel| level.strength - mean;
+    let spread: f64 = levels.iter().map(|level| about(level).powi(2)).sum();
+    if levels.len() < 2 || spread <= 0.0 {
+        return Err("a slope needs at least 2 noise levels".to_string());
+    }
+    let mut slopes: Vec<f64> = Vec::new();
+    for (level, distances) in levels.iter().zip(of_levels) {
+        let distances = distances.as_ref().map_err(String::clone)?;
+        slopes.resize(distances.len(), 0.0);
+        let parts = slopes.iter_mut().zip(distances);
+        parts.for_each(|(slope, distance)| *slope += about(level) / spread * distance);
+    }
+    Ok(slopes)
 }
 
 /// How far embeddings are apart.
@@ -258,6 +296,16 @@ mod tests {
         let of_levels = [Ok(vec![3.0]), Ok(vec![1.0])];
         // 0.1 · (0 + 1)/2 + 0.1 · (1 + 3)/2 = 0.25, over 0.2.
         assert!((areas(&levels, &of_levels).unwrap()[0] - 1.25).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_slope_is_that_of_the_line_through_the_levels_and_zero_for_a_flat_curve() {
+        let levels = [level(0.1, &[]), level(0.2, &[]), level(0.4, &[])];
+        // On the line 1 + 3σ, and flat.
+        let of_levels = [Ok(vec![1.3, 2.0]), Ok(vec![1.6, 2.0]), Ok(vec![2.2, 2.0])];
+        let found = slopes(&levels, &of_levels).unwrap();
+        assert!((found[0] - 3.0).abs() < 1e-12 && found[1].abs() < 1e-12, "{found:?}");
+        assert!(slopes(&levels[..1], &of_levels[..1]).unwrap_err().contains("at least 2"));
     }
 
     #[test]

@@ -25,7 +25,7 @@ fn with(clid: ClidSpec) -> Spec {
 fn three_clusters() -> ClidSpec {
     ClidSpec {
         clusters: ClusterCount::Of(3),
-        ..ClidSpec::SPEC
+        ..ClidSpec::ROBUST
     }
 }
 
@@ -75,7 +75,7 @@ fn each_repeat_is_the_run_with_its_own_seed() {
     let three = ClidSpec {
         repeats: 3,
         splits: 2,
-        ..ClidSpec::SPEC
+        ..ClidSpec::ROBUST
     };
     let together = column(&run(&study, &[metric("clid")], &with(three.clone())), "cl");
     let mut alone = Vec::new();
@@ -102,7 +102,7 @@ fn a_cluster_of_one_row_is_left_out_and_counted() {
     let spec = with(ClidSpec {
         clusters: ClusterCount::Of(4),
         repeats: 2,
-        ..ClidSpec::SPEC
+        ..ClidSpec::ROBUST
     });
     let results = run(&study, &[metric("clid")], &spec);
     assert_eq!(column(&results, "lone"), [2.0, 2.0]);
@@ -126,7 +126,7 @@ fn clusters_that_cannot_fill_a_vote_are_counted() {
     let spec = with(ClidSpec {
         clusters: ClusterCount::Of(11),
         unit_length: UnitLength::None,
-        ..ClidSpec::SPEC
+        ..ClidSpec::ROBUST
     });
     let score = score(&study, "clid.cl", &spec);
     let note = score.note.unwrap();
@@ -179,7 +179,7 @@ fn with_unit_length_throughout_the_length_of_rows_changes_nothing() {
         assert_eq!(value(&study, id, &paper), value(&stretched, id, &paper), "{id}");
     }
     assert_ne!(
-        value(&study, "clid.id", &with(ClidSpec::SPEC)),
+        value(&study, "clid.id", &with(ClidSpec::ROBUST)),
         value(&study, "clid.id", &paper)
     );
 }
@@ -196,7 +196,7 @@ fn standardising_takes_the_unit_of_a_column_out_of_the_clusters() {
         with(ClidSpec {
             standardize,
             clusters: ClusterCount::Of(2),
-            ..ClidSpec::SPEC
+            ..ClidSpec::ROBUST
         })
     };
     // Standardised, k-means finds the two clusters of 100 rows; raw, it cuts the noise in two.
@@ -221,7 +221,7 @@ fn more_dimensions_than_columns_count_as_one() {
 fn what_cannot_be_learned_says_why() {
     let reason = |study: &Study, clid: ClidSpec| score(study, "clid.cl", &with(clid)).reason.expect("no number");
     let small = Study::new(MODEL, space("z", 2, Draw::new(2).normals(16)));
-    assert!(reason(&small, ClidSpec::SPEC).contains("10 clusters of 8 rows"));
+    assert!(reason(&small, ClidSpec::ROBUST).contains("10 clusters of 8 rows"));
     let many_voters = ClidSpec {
         k: 5,
         ..three_clusters()
@@ -246,18 +246,18 @@ fn rows_without_direction_are_counted() {
 fn no_split_and_no_voter_are_refused() {
     let driver = Driver::silent(Order::Serial);
     for clid in [
-        ClidSpec { k: 0, ..ClidSpec::SPEC },
+        ClidSpec { k: 0, ..ClidSpec::ROBUST },
         ClidSpec {
             splits: 0,
-            ..ClidSpec::SPEC
+            ..ClidSpec::ROBUST
         },
         ClidSpec {
             repeats: 0,
-            ..ClidSpec::SPEC
+            ..ClidSpec::ROBUST
         },
         ClidSpec {
             restarts: 0,
-            ..ClidSpec::SPEC
+            ..ClidSpec::ROBUST
         },
     ] {
         let error = evaluate(&[blobs(1.0)], &[metric("clid")], &with(clid), &driver).unwrap_err();

@@ -51,7 +51,10 @@ fn study() -> Study {
         view: Some(Arc::new(space("view", COLUMNS, view))),
         input: Some(Arc::new(space("input", 6, input))),
         labels: Some(Arc::new(labels())),
-        noise: Some(Arc::new(Noise { levels: vec![level] })),
+        noise: Some(Arc::new(Noise {
+            levels: vec![level],
+            unit: None,
+        })),
         pairs: Some(Arc::new(Pairs::consecutive(ROWS, Some(&groups())))),
         episodes: Some(Arc::new(groups())),
         ..Study::new(MODEL, space("latent", COLUMNS, latent))

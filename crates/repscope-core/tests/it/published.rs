@@ -47,7 +47,7 @@ fn the_blobs_of_the_clid_and_rankme_scripts_have_the_clid_that_they_print_with_t
         let spec = Spec {
             clid: ClidSpec {
                 clusters: ClusterCount::Of(clusters),
-                ..ClidSpec::SPEC
+                ..ClidSpec::ROBUST
             },
             ..Spec::default()
         };

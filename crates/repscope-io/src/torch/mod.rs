@@ -12,7 +12,7 @@ mod walk;
 
 pub(crate) use container::{Checkpoint, is_checkpoint};
 pub(crate) use tree::tree;
-pub(crate) use walk::{Leaf, leaves};
+pub(crate) use walk::{Leaf, leaves, plain_text};
 
 use crate::array::{Array, ArrayInfo, Data};
 use crate::choose::choose;

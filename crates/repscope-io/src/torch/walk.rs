@@ -88,6 +88,29 @@ pub(super) fn plain_list(pickled: &Pickled, name: &str) -> Option<Vec<Object>> {
     pickled.parts(walk.found?)?.iter().map(plain).collect()
 }
 
+/// The text that some keys lead to, from the root on.
+pub(crate) fn plain_text(pickled: &Pickled, keys: &[&str]) -> Option<String> {
+    let mut at = pickled.root;
+    for wanted in keys {
+        at = match pickled.get(at) {
+            Value::Dict(entries) => {
+                let mut entries = entries.iter().enumerate();
+                let is_wanted = |(place, (key, _)): &(usize, &(Id, Id))| key_text(pickled, *key, *place) == *wanted;
+                entries.find(is_wanted)?.1.1
+            }
+            Value::Record(record) => {
+                let mut parts = record_parts(pickled, record).into_iter();
+                parts.find(|(key, _)| key.as_deref() == Some(*wanted))?.1
+            }
+            _ => return None,
+        };
+    }
+    match pickled.get(at) {
+        Value::Plain(Object::Text(text)) => Some(text.clone()),
+        _ => None,
+    }
+}
+
 /// What a value is, if it is a tensor of any kind.
 pub(super) fn tensor(pickled: &Pickled, value: &Value) -> Parsed<Option<What>> {
     Ok(match value {

@@ -18,6 +18,8 @@ use crate::error::{Result, bail};
 
 /// How many names a message lists.
 const LISTED: usize = 16;
+/// How much of a name from a file a message shows.
+const LONGEST_NAME: usize = 100;
 
 /// A projection that was found.
 pub(super) enum Projector {
@@ -150,17 +152,15 @@ fn renamed(weights: &Weights) -> Result<Named> {
     Ok(found)
 }
 
-/// What the checkpoint says it was trained with, where that is not the name of the folder that was given.
+/// The text encoder that a checkpoint says it was trained with, such as `thenlper/gte-base`; none where it says nothing.
+pub fn trained_with(path: &Path) -> Result<Option<String>> {
+    let name = repscope_io::read_plain_text(path, &["text_encoder_metadata", "model_name"])?;
+    Ok(name.map(|name| name.trim().to_string()).filter(|name| !name.is_empty()))
+}
+
+/// A remark where the checkpoint was trained with another text encoder than the folder that was given, by their names.
 pub(super) fn other_model(path: &Path, folder: &Path) -> Option<String> {
-    let tree = repscope_io::tree(path).ok()?;
-    let mut lines = tree
-        .lines()
-        .skip_while(|line| !line.starts_with("text_encoder_metadata"));
-    lines.next()?;
-    let line = lines
-        .take_while(|line| line.starts_with(' '))
-        .find_map(|line| line.trim().strip_prefix("model_name "))?;
-    let said = line.trim().trim_matches(['\'', '"', '`', '“', '”']).to_string();
+    let said = trained_with(path).ok()??;
     // A cache has the name of the model two folders above its files.
     let given = std::fs::canonicalize(folder).ok()?;
     let names = given.components().rev().take(3);
@@ -169,6 +169,7 @@ pub(super) fn other_model(path: &Path, folder: &Path) -> Option<String> {
         .collect();
     let last = said.rsplit('/').next().unwrap_or_default().to_lowercase();
     (!last.is_empty() && !given.contains(&last)).then(|| {
+        let said: String = said.chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect();
         format!("the checkpoint was trained with texts of {said}, which the name of the given folder does not say")
     })
 }

@@ -14,8 +14,10 @@ import math
 import operator
 import os
 import re
+import sys
+import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -24,18 +26,21 @@ from ._arrays import to_numpy
 from ._call import Call
 from ._encoders import Encoder
 from ._evaluate import encode
-from ._repscope import prototype_texts
+from ._repscope import prototype_texts, trained_with
 from ._results import Results
 from ._scores import Score, Scores, Undefined
 from ._signatures import put_options, with_options
 from ._types import ArrayLike, PathLike, TextEncoder
 
 __all__ = [
+    "CheckpointTextEncoder",
     "DocumentResults",
     "LabelTexts",
     "compute_label_recall_at_k",
     "compute_prototype_retrieval_metrics",
+    "create_text_encoder_from_checkpoint",
     "encode_text_prototypes",
+    "get_optimal_device",
     "load_text_prototypes_from_metadata",
     "print_results_summary",
     "save_results",
@@ -133,7 +138,8 @@ def compute_label_recall_at_k(
     DocumentResults
         ``results[direction][k]``: a :class:`~repscope.Score`, which is a float, or an :class:`~repscope.Undefined`.
         Queries whose label has no relevant targets are left out of the mean; ``results.warnings`` counts them. A K
-        larger than the number of targets becomes that number.
+        larger than the number of targets becomes that number. With ``split`` or ``train_labels``, the values are those of
+        the held-out rows; ``results.scores`` has those of training as the model ``train``.
     """
     directions = _directions(directions)
     if not exclude_self and any(_searches_itself(direction) for direction in directions):
@@ -255,13 +261,110 @@ def encode_text_prototypes(
     return embeddings, np.array(labels) if is_one_kind else np.array(labels, dtype=object)
 
 
+class CheckpointTextEncoder:
+    """A text encoder with the text projection of a checkpoint, run by repscope on the CPU.
+
+    Attributes
+    ----------
+    text_encoder : str
+        The folder of the text encoder, or its name in the Hugging Face cache.
+    device : object
+        Where tensors go, in a program that uses torch.
+    """
+
+    text_encoder: str
+    device: Any
+
+    def __init__(self, text_encoder: PathLike, checkpoint: PathLike, device: Any, options: Mapping[str, Any]) -> None:
+        self.text_encoder = os.fspath(text_encoder)
+        self.device = device
+        self._checkpoint = checkpoint
+        self._options = dict(options)
+
+    def encode(self, texts: Iterable[str], *, progress: bool | None = False) -> np.ndarray:
+        """One embedding per text, of unit length, as a NumPy array."""
+        options = {"checkpoint": os.fspath(self._checkpoint), **self._options}
+        embeddings = encode(self.text_encoder, list(texts), progress=progress, **options)
+        if not isinstance(embeddings, np.ndarray):
+            raise ValueError(f"the text encoder has the outputs {', '.join(embeddings)}; name one with output_name")
+        return embeddings
+
+    def encode_texts_clip(self, texts: Iterable[str], device: Any = None) -> Any:
+        """The same as a tensor on the device, in a program that has imported torch; as a NumPy array otherwise."""
+        embeddings = self.encode(texts)
+        torch = sys.modules.get("torch")
+        if torch is None:
+            return embeddings
+        return torch.from_numpy(embeddings).to(self.device if device is None else device)
+
+
+@with_options("encode", without=("encoder", "input", "threads", "checkpoint"))
+def create_text_encoder_from_checkpoint(
+    checkpoint: Mapping[str, Any] | PathLike,
+    device: Any = None,
+    *,
+    text_encoder: PathLike | None = None,
+    **options: Any,
+) -> CheckpointTextEncoder:
+    """The text encoder that a model was trained with, followed by the text projection of its checkpoint.
+
+    Nothing is downloaded: the text encoder must be in the Hugging Face cache (``HF_HOME``, ``HF_HUB_CACHE``,
+    ``TRANSFORMERS_CACHE``), or in a folder.
+
+    Parameters
+    ----------
+    checkpoint : mapping or path
+        A checkpoint as ``torch.load`` returns it, or its path. It names the text encoder in
+        ``checkpoint["text_encoder_metadata"]["model_name"]``.
+    device : optional
+        Where tensors of :meth:`CheckpointTextEncoder.encode_texts_clip` go. repscope itself runs on the CPU.
+    text_encoder : path, optional
+        The folder of the text encoder, or another name than that of the checkpoint.
+
+    The other parameters are those of :func:`repscope.encode`.
+
+    Returns
+    -------
+    CheckpointTextEncoder
+        For :func:`encode_text_prototypes`, or to be called by itself.
+    """
+    is_path = isinstance(checkpoint, (str, os.PathLike))
+    if not is_path and not isinstance(checkpoint, Mapping):
+        kind = type(checkpoint).__name__
+        raise TypeError(f"checkpoint is of type {kind}; give what torch.load returns, or the path of a checkpoint")
+    if text_encoder is None:
+        text_encoder = trained_with(os.fspath(checkpoint)) if is_path else _trained_with(checkpoint)
+    if text_encoder is None:
+        raise ValueError(
+            "the checkpoint does not name the text encoder that it was trained with "
+            "(text_encoder_metadata.model_name); give text_encoder, its folder or its name"
+        )
+    stored = checkpoint if is_path else _StoredProjection(checkpoint)
+    encoder = CheckpointTextEncoder(text_encoder, stored, device, options)
+    # A model that is not on this machine, or a checkpoint without a projection, is an error here and not later.
+    encoder.encode(["a"])
+    return encoder
+
+
+def get_optimal_device() -> Any:
+    """CUDA if there is one, else MPS, else the CPU: a ``torch.device``, or ``"cpu"`` without torch."""
+    try:
+        import torch
+    except ImportError:
+        return "cpu"
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    mps = getattr(torch.backends, "mps", None)
+    return torch.device("mps" if mps is not None and mps.is_available() else "cpu")
+
+
 def print_results_summary(results: Mapping[str, Mapping[Any, Any]]) -> None:
     """Print the Label-Recall@K summary: a block per direction, a line per K."""
     wide = "=" * 70
     lines = [wide, "LABEL-RECALL@K RESULTS SUMMARY", wide, ""]
     for direction, own in results.items():
         lines += [f"{_title(direction)}:", "-" * 40]
-        lines += [f"  K={k:>3}  =>  Label-Recall@K = {_value(value)}" for k, value in own.items()]
+        lines += [f"  K={k:>3}  =>  Label-Recall@K = {_value(value)}{_limited(value)}" for k, value in own.items()]
         lines.append("")
     print("\n".join([*lines, wide]))
 
@@ -347,6 +450,60 @@ class _TextEncoder(Encoder):
         return array
 
 
+class _StoredProjection:
+    """The text projection of a checkpoint in memory, as a file that lives as long as this object."""
+
+    #: Parts of the names of the tensors that a projection of texts consists of.
+    PARTS = ("text_projection", "aligner")
+
+    def __init__(self, checkpoint: Mapping[str, Any]) -> None:
+        named = list(_tensors(checkpoint, ""))
+        kept = [(name, array) for name, array in named if any(part in name for part in self.PARTS)]
+        if not kept:
+            held = ", ".join(sorted({name.partition(".")[0] for name, _ in named})) or "no tensor"
+            raise ValueError(
+                f"the checkpoint holds no text projection (text_projection or aligner); it holds {held}. For the text "
+                "encoder alone give its path to encode_text_prototypes"
+            )
+        self._folder = tempfile.TemporaryDirectory(prefix="repscope-")
+        self._path = os.path.join(self._folder.name, "checkpoint.safetensors")
+        _write_safetensors(self._path, kept)
+
+    def __fspath__(self) -> str:
+        return self._path
+
+
+def _trained_with(checkpoint: Mapping[str, Any]) -> str | None:
+    metadata = checkpoint.get("text_encoder_metadata")
+    name = metadata.get("model_name") if isinstance(metadata, Mapping) else None
+    return name.strip() or None if isinstance(name, str) else None
+
+
+def _tensors(value: Any, name: str) -> Iterator[tuple[str, np.ndarray]]:
+    """The tensors in nested dicts, by the keys that lead to them, joined with dots."""
+    if isinstance(value, Mapping):
+        for key, own in value.items():
+            yield from _tensors(own, f"{name}.{key}" if name else str(key))
+    elif hasattr(value, "detach") or isinstance(value, np.ndarray):
+        array = to_numpy(value.detach() if hasattr(value, "detach") else value, name)
+        if isinstance(array, np.ndarray) and array.dtype.kind == "f":
+            yield name, array
+
+
+def _write_safetensors(path: str, tensors: list[tuple[str, np.ndarray]]) -> None:
+    header: dict[str, Any] = {}
+    blocks = []
+    at = 0
+    for name, array in tensors:
+        block = np.ascontiguousarray(array, dtype="<f4").tobytes()
+        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [at, at + len(block)]}
+        blocks.append(block)
+        at += len(block)
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text + b"".join(blocks))
+
+
 def _method(encoder: Any) -> Callable[..., Any] | None:
     """The callable for texts. The encoder itself comes last: a torch module with `encode` is also callable."""
     for name in ("encode_texts_clip", "encode"):
@@ -374,9 +531,13 @@ def _search(
 ) -> DocumentResults[dict[int, Score | Undefined]]:
     call.option("k_values", _whole(k_values)).option("directions", directions).option("no_normalize", not normalize)
     run = Results(call.run(["label_precision"], threads=threads, progress=progress))
-    everything = Scores({score.metric: score for score in run.scores}, run.warnings)
     values: dict[str, dict[int, Score | Undefined]] = {}
+    # Of held-out and training rows, the held-out ones come first; `results.scores` has both.
+    model = run.scores[0].model if run.scores else ""
+    everything = Scores({score.metric: score for score in run.scores if score.model == model}, run.warnings)
     for score in run.scores:
+        if score.model != model:
+            continue
         identity = re.fullmatch(r"label_precision\.(\w+)@(\d+)", score.metric)
         if identity is not None:
             score.all, score.warnings = everything, run.warnings
@@ -425,6 +586,12 @@ def _value(value: Any) -> str:
     if number is None:
         return f"n/a ({getattr(value, 'reason', None) or 'no reason was recorded'})"
     return f"{number:.4f} ({number * 100:.2f}%)"
+
+
+def _limited(value: Any) -> str:
+    """What a K beyond the targets came to."""
+    found = value.to_dict().get("effective_k") if isinstance(value, Score) else None
+    return "" if found is None else f"  [K = {found}: there are only {found} targets]"
 
 
 def _number(value: Any) -> float | None:

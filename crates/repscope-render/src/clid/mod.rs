@@ -120,8 +120,9 @@ fn words(steps: &ClidSpec) -> String {
         IdNorm::Dim => "ID divided by D, at most 1",
         IdNorm::Pool => "CL and ID standardized over the models",
     };
+    let each = if steps.repeats > 1 { " each" } else { "" };
     format!(
-        "{rows}; {clusters}{kept}; {}{vote}; {} with {} in halves each; TwoNN {dimension}; {scale}",
+        "{rows}; {clusters}{kept}; {}{vote}; {} with {} in halves{each}; TwoNN {dimension}; {scale}",
         counted(steps.k, "voter"),
         counted(steps.repeats, "clustering"),
         counted(steps.splits, "split"),
@@ -261,11 +262,13 @@ mod tests {
     #[test]
     fn a_preset_is_told_in_its_steps() {
         assert_eq!(
-            sentence("spec", &ClidSpec::SPEC, &ClidSpec::SPEC),
-            "CLID by preset spec: columns of mean 0 and variance 1; 10 k-means clusters, the best of 10 \
+            sentence("robust", &ClidSpec::ROBUST, &ClidSpec::ROBUST),
+            "CLID by preset robust: columns of mean 0 and variance 1; 10 k-means clusters, the best of 10 \
              restarts; 5 voters on rows of length 1; 5 clusterings with 1 split in halves each; TwoNN of the embeddings as \
              they are; ID divided by D, at most 1"
         );
+        let spec = sentence("spec", &ClidSpec::SPEC, &ClidSpec::SPEC);
+        assert!(spec.contains("; 1 clustering with 1 split in halves; "), "{spec}");
         assert_eq!(
             sentence("paper", &ClidSpec::PAPER, &ClidSpec::PAPER),
             "CLID by preset paper (Lu et al. 2023): rows of length 1; √N k-means clusters; 1 voter; 5 clusterings with \

@@ -6,13 +6,13 @@ use super::Models;
 use super::safe::{escape, prose};
 use crate::compare::probability::limit;
 use crate::etes::{System, order_remarks, reading};
-use crate::numbers::percent;
+use crate::numbers::{number, percent};
 use crate::scores::{by_model, distinct, grouped, scores_with};
 use crate::table::html::{described, render};
 use crate::table::{DIRECTIONS, Table};
 use crate::training::caution;
 use crate::verdict::{Answer, Verdict};
-use repscope_core::{Analysis, Better, Results, Score};
+use repscope_core::{Analysis, Better, Quality, Results, Score};
 
 /// With more models than this, a row is a model.
 const MOST_COLUMNS: usize = 2;
@@ -23,19 +23,55 @@ pub(super) fn verdict(results: &Results, only: Option<Analysis>) -> String {
     let problem = |text: &String| format!("<li class=\"problem\"><b>Problem</b> {}</li>\n", prose(text));
     let answer = |own: &Answer| {
         let (title, question, sentence) = (escape(own.title), escape(own.question), prose(&own.sentence));
+        let why = escape(own.why);
         format!(
-            "<li><h3><a href=\"#scores-{}\">{title}</a> <span class=\"question\">{question}</span></h3>\n<p>{sentence}.</p></li>\n",
+            "<li><h3><a href=\"#scores-{}\">{title}</a> <span class=\"question\">{question}</span></h3>\n<p>{sentence}.</p>\n\
+             <p class=\"quiet\"><b>Why it matters.</b> {why}</p></li>\n",
             own.analysis
         )
     };
-    let items: String = problems.iter().map(problem).chain(answers.iter().map(answer)).collect();
-    match items.as_str() {
+    let list = |items: String| match items.as_str() {
         "" => items,
-        _ => format!(
-            "<ul class=\"verdict\">\n{items}</ul>\n<p class=\"quiet\">{}.</p>\n",
+        _ => format!("<ul class=\"verdict\">\n{items}</ul>\n"),
+    };
+    let wrong = list(problems.iter().map(problem).collect());
+    let said = list(answers.iter().map(answer).collect());
+    match wrong.is_empty() && said.is_empty() {
+        true => said,
+        false => format!(
+            "{wrong}{}{said}<p class=\"quiet\">{}.</p>\n",
+            qualities(&answers),
             escape(&caution(results))
         ),
     }
+}
+
+/// What a good representation is, and which model is best in each respect; nothing where a single one was looked at.
+fn qualities(answers: &[Answer]) -> String {
+    let mut known: Vec<Quality> = answers.iter().filter_map(|own| own.quality).collect();
+    known.sort_unstable();
+    known.dedup();
+    if known.len() < 2 {
+        return String::new();
+    }
+    let of = |quality: &Quality| {
+        let own = answers.iter().filter(|own| own.quality == Some(*quality));
+        let best = |own: &Answer| match &own.best {
+            Some(model) => format!("{}: <b>{}</b>", escape(own.title), escape(model)),
+            None => match &own.values[..] {
+                [(_, value)] => format!("{}: {} {}", escape(own.title), escape(&own.metric), number(*value)),
+                _ => format!("{}: no best model", escape(own.title)),
+            },
+        };
+        let best: Vec<String> = own.map(best).collect();
+        let (name, means) = (quality.name(), quality.means());
+        format!(
+            "<li><b>{name}</b> <span class=\"question\">{means}</span> — {}</li>\n",
+            best.join("; ")
+        )
+    };
+    let items: String = known.iter().map(of).collect();
+    format!("<p>A good representation is:</p>\n<ul class=\"qualities\">\n{items}</ul>\n")
 }
 
 const CONTROLS: &str = "<p class=\"control score-controls\"><label>Search <input type=\"search\" id=\"find-score\" \

@@ -6,7 +6,7 @@ use super::{Part, by_labels, direction, names, parts};
 use crate::numbers::{number, number_with_interval, percent, rough, written};
 use crate::scores::sorted;
 use crate::text::printable;
-use repscope_core::{Results, Score};
+use repscope_core::{Results, Score, Split};
 
 /// A ceiling above this rounds to 1.
 const NO_CEILING: f64 = 0.995;
@@ -24,6 +24,7 @@ pub fn retrieval_readings(results: &Results) -> Vec<String> {
         sentences.extend(against_instances(group, results));
         name_group(&mut sentences[before..], names(&group[0], &all));
     }
+    sentences.extend(held_out(&all).iter().map(|sentence| printable(sentence)));
     for of_model in all.chunk_by(|a, b| a.model == b.model) {
         let before = sentences.len();
         sentences.extend(hubs(of_model));
@@ -154,7 +155,8 @@ pub(super) fn level(part: &Part<'_>) -> Option<String> {
             "that is"
         };
         return Some(format!(
-            "{is}, which is not shown to be better than chance: {why} {by_chance}."
+            "{is}, which is not shown to be better than chance: {why} {by_chance}; the embeddings may not capture what the labels \
+             mean."
         ));
     }
     let top = ceiling.unwrap_or(1.0);
@@ -186,9 +188,21 @@ pub(super) fn level(part: &Part<'_>) -> Option<String> {
     let lift = part.at("label_precision.lift", k).and_then(|score| score.value);
     let lift = rough(lift.unwrap_or(precision.value / chance));
     Some(format!(
-        "{is}, {}: {lift} times chance ({by_chance}){ceiling}.",
-        grade(&precision)
+        "{is}, {}: {lift} times chance ({by_chance}){ceiling}{}.",
+        grade(&precision),
+        meaning(&precision)
     ))
+}
+
+/// What a high and a low precision say of the embeddings.
+fn meaning(precision: &Measured<'_>) -> &'static str {
+    if precision.low > HIGH {
+        "; the embeddings capture semantic similarity well"
+    } else if precision.high < LOW {
+        "; the embeddings may not capture what the labels mean"
+    } else {
+        ""
+    }
 }
 
 /// Where the whole interval lies on their scale.
@@ -231,7 +245,10 @@ fn drop_with_k(part: &Part<'_>) -> Option<String> {
             format!("rises {values}")
         } else {
             let (from, to) = (from.short(), to.short());
-            format!("shows no clear drop: {from} at K = {first} and {to} at K = {last}, with intervals that overlap")
+            format!(
+                "shows no clear drop: {from} at K = {first} and {to} at K = {last}, with intervals that overlap; its quality is \
+                 consistent across K"
+            )
         };
         return Some(format!("{title} {how}."));
     }
@@ -240,7 +257,10 @@ fn drop_with_k(part: &Part<'_>) -> Option<String> {
         return Some(format!("{falls}."));
     };
     if ceilings[1].value >= NO_CEILING {
-        return Some(format!("{falls} under a ceiling of 1: hits get rarer down the list."));
+        let large = struggles(from.value, to.value);
+        return Some(format!(
+            "{falls} under a ceiling of 1: hits get rarer down the list{large}."
+        ));
     }
     let chances = match normalized.map(|n| n.chance()) {
         [Some(a), Some(b)] => format!(" (chance {} and {})", rough(a), rough(b)),
@@ -248,11 +268,24 @@ fn drop_with_k(part: &Part<'_>) -> Option<String> {
     };
     let both = format!("{} and {}{chances}", normalized[0].short(), normalized[1].short());
     Some(if normalized[1].is_below(&normalized[0]) {
-        format!("{falls}, and normalized by the ceiling too, {both}: hits get rarer down the list.")
+        let large = struggles(normalized[0].value, normalized[1].value);
+        format!("{falls}, and normalized by the ceiling too, {both}: hits get rarer down the list{large}.")
     } else {
         let [high, low] = ceilings.map(|ceiling| rough(ceiling.value));
         format!("{falls}, which is arithmetic: the ceiling falls from {high} to {low}; normalized by it, {both}.")
     })
+}
+
+/// A precision that loses this share of its value from the smallest to the largest K drops by much.
+const LARGE_DROP: f64 = 0.25;
+
+/// What a large drop says of the model.
+fn struggles(from: f64, to: f64) -> &'static str {
+    if to < (1.0 - LARGE_DROP) * from {
+        ", a large drop: the model struggles with ranking"
+    } else {
+        ""
+    }
 }
 
 /// Whether a direction and its reverse agree.
@@ -284,7 +317,7 @@ fn against_reverse(there: &Part<'_>, back: &Part<'_>) -> Option<String> {
         // Between spaces with other labels, precision starts from another level.
         if rough(chance) != rough(other) {
             return Some(format!(
-                "{title} and {other_title} differ in chance level ({} and {}), so against_reverse not their precision at K = {k} \
+                "{title} and {other_title} differ in chance level ({} and {}), so compare not their precision at K = {k} \
                  ({values}) but its ratio to chance: {} and {}.",
                 rough(chance),
                 rough(other),
@@ -297,10 +330,16 @@ fn against_reverse(there: &Part<'_>, back: &Part<'_>) -> Option<String> {
         let difference = number(((a.value - b.value).abs() * 1e12).round() / 1e12);
         format!("{title} and {other_title} differ by {difference} at K = {k} ({values}).")
     } else if a.overlaps(&b) {
-        format!("{title} and {other_title} are balanced at K = {k}: {values}, with intervals that overlap.")
+        format!(
+            "{title} and {other_title} are balanced at K = {k}: {values}, with intervals that overlap; neither modality is shown to \
+             dominate."
+        )
     } else {
         let better = if a.value > b.value { title } else { other_title };
-        format!("The directions are not balanced at K = {k}: {values}, with intervals apart; {better} is higher.")
+        format!(
+            "The directions are not balanced at K = {k}: {values}, with intervals apart; {better} is higher. One modality may \
+             dominate the embedding space."
+        )
     })
 }
 
@@ -329,12 +368,12 @@ fn against(prototypes: &Part<'_>, instances: &Part<'_>, results: &Results) -> Op
     let k = telling_ks(prototypes).into_iter().find(|k| common.contains(k))?;
     let [a, b] = [prototypes, instances].map(|part| Measured::new(part.at(OF_PROTOTYPES, k)));
     let (a, b) = (a?, b?);
-    let verdict = if b.is_below(&a) {
-        "above"
+    let (verdict, meaning) = if b.is_below(&a) {
+        ("above", ": the model generalizes well to unseen descriptions")
     } else if a.is_below(&b) {
-        "below"
+        ("below", ": the model may overfit to specific phrasings")
     } else {
-        "not apart from"
+        ("not apart from", "")
     };
     let chances = match (a.chance(), b.chance()) {
         (Some(x), Some(y)) if rough(x) == rough(y) => format!(", chance {} in both", rough(x)),
@@ -347,7 +386,48 @@ fn against(prototypes: &Part<'_>, instances: &Part<'_>, results: &Results) -> Op
     };
     let (prototypes, instances, a, b) = (prototypes.title(), instances.title(), a.text(), b.text());
     Some(format!(
-        "{prototypes} is {verdict} {instances}: normalized macro precision at K = {k} is {a} and {b}{chances}{labels}."
+        "{prototypes} is {verdict} {instances}{meaning}. Normalized macro precision at K = {k} is {a} and {b}{chances}{labels}."
+    ))
+}
+
+/// A sentence for each direction that was searched on held-out rows and on those of training.
+fn held_out(all: &[Part<'_>]) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for test in all {
+        let Some(train) = Split::of_training(test.model) else {
+            continue;
+        };
+        let is_other = |part: &&Part<'_>| {
+            part.model == train && (part.labels, part.direction) == (test.labels, test.direction)
+        };
+        sentences.extend(all.iter().find(is_other).and_then(|train| generalizes(test, train)));
+    }
+    sentences
+}
+
+fn generalizes(test: &Part<'_>, train: &Part<'_>) -> Option<String> {
+    let common = telling_ks(train);
+    let k = telling_ks(test).into_iter().find(|k| common.contains(k))?;
+    let [a, b] = [test, train].map(|part| Measured::new(part.at("label_precision", k)));
+    let (a, b) = (a?, b?);
+    let chances = match (a.chance(), b.chance()) {
+        (Some(x), Some(y)) if rough(x) != rough(y) => format!(" (chance {} and {})", rough(x), rough(y)),
+        (Some(x), _) => format!(" (chance {})", rough(x)),
+        _ => String::new(),
+    };
+    let meaning = if a.is_below(&b) {
+        "lower on held-out rows: the embeddings fit the training rows better than new ones"
+    } else if b.is_below(&a) {
+        "higher on held-out rows"
+    } else {
+        "not apart"
+    };
+    let labels = test.labels.map_or(String::new(), |labels| format!(", labels {labels}"));
+    Some(format!(
+        "{}{labels} on held-out rows against training rows: precision at K = {k} is {} and {}{chances}, {meaning}.",
+        test.title(),
+        a.text(),
+        b.text()
     ))
 }
 
@@ -456,13 +536,16 @@ mod tests_of_readings {
         let mut scores = direction("text2sensor");
         scores.extend(direction("sensor2text"));
         let expected = [
-            "Text → Sensor has a precision of 0.723 [0.710, 0.737] at K = 10, high (above 0.6): 7.2 times chance (0.1).",
-            "Sensor → Text has a precision of 0.723 [0.710, 0.737] at K = 10, high (above 0.6): 7.2 times chance (0.1).",
+            "Text → Sensor has a precision of 0.723 [0.710, 0.737] at K = 10, high (above 0.6): 7.2 times chance (0.1); the \
+             embeddings capture semantic similarity well.",
+            "Sensor → Text has a precision of 0.723 [0.710, 0.737] at K = 10, high (above 0.6): 7.2 times chance (0.1); the \
+             embeddings capture semantic similarity well.",
             "Text → Sensor falls from 0.723 at K = 10 to 0.612 at K = 100, and normalized by the ceiling too, 0.723 and \
              0.680 (chance 0.1 and 0.11): hits get rarer down the list.",
             "Sensor → Text falls from 0.723 at K = 10 to 0.612 at K = 100, and normalized by the ceiling too, 0.723 and \
              0.680 (chance 0.1 and 0.11): hits get rarer down the list.",
-            "Text → Sensor and Sensor → Text are balanced at K = 10: 0.723 and 0.723, with intervals that overlap.",
+            "Text → Sensor and Sensor → Text are balanced at K = 10: 0.723 and 0.723, with intervals that overlap; neither \
+             modality is shown to dominate.",
             "No strong hubs: how often targets are found has a skewness of 0.4 at K = 10, where random lists have \
              0.31.",
             "Modality gap 0.82 between text and sensor (0: one mean direction, 2: opposite points); it need not change \
@@ -532,7 +615,13 @@ mod tests_of_level {
              way from there to the ceiling (1)."
         );
         let text = on_level(precision(0.65, 0.06, 0.6), 1.0, normalized(0.65, 0.6));
-        assert!(text.ends_with("not shown to be better than chance: its interval holds the chance level 0.6."));
+        assert!(
+            text.ends_with(
+                "not shown to be better than chance: its interval holds the chance level 0.6; the embeddings may not capture what \
+                 the labels mean."
+            ),
+            "{text}"
+        );
         let text = on_level(precision(0.05, 0.01, 0.1), 1.0, normalized(0.05, 0.1));
         assert!(text.ends_with("which is below chance (0.1)."), "{text}");
     }
@@ -547,7 +636,9 @@ mod tests_of_level {
         // Normalized precision is high by chance too: the ceiling explains nothing.
         let text = on_level(precision(0.27, 0.003, 0.25), 0.3, normalized(0.9, 0.83));
         assert!(
-            text.ends_with("low (below 0.3): 1.1 times chance (0.25), ceiling 0.3."),
+            text.ends_with(
+                "low (below 0.3): 1.1 times chance (0.25), ceiling 0.3; the embeddings may not capture what the labels mean."
+            ),
             "{text}"
         );
     }
@@ -595,6 +686,50 @@ mod tests_of_falling {
 }
 
 #[cfg(test)]
+mod tests_of_drops {
+    use crate::retrieval::readings::tests_of_readings::readings;
+    use crate::testdata::{plain, share};
+
+    #[test]
+    fn a_large_drop_is_one_of_ranking_and_a_stable_value_is_consistent() {
+        let with = |last: f64| {
+            let mut scores = Vec::new();
+            for (k, value) in [(10, 0.8), (50, last)] {
+                scores.push(share(&format!("label_precision.a2b@{k}"), value, 0.01, 0.1));
+                scores.push(plain(&format!("label_precision.a2b.ceiling@{k}"), 1.0));
+                scores.push(share(&format!("label_precision.a2b.normalized@{k}"), value, 0.01, 0.1));
+            }
+            readings(scores)[1].clone()
+        };
+        assert!(with(0.4).ends_with("hits get rarer down the list, a large drop: the model struggles with ranking."));
+        assert!(with(0.7).ends_with("hits get rarer down the list."));
+        assert!(with(0.795).ends_with("its quality is consistent across K."));
+    }
+}
+
+#[cfg(test)]
+mod tests_of_held_out_rows {
+    use crate::retrieval::readings::tests_of_readings::readings;
+    use crate::testdata::share;
+
+    #[test]
+    fn held_out_rows_are_compared_with_those_of_training() {
+        let of = |model: &str, value: f64| {
+            let mut score = share("label_precision.a2b@10", value, 0.01, 0.1);
+            score.model = model.to_string();
+            score
+        };
+        let text = |test: f64| readings(vec![of("clip/test", test), of("clip/train", 0.8)]).concat();
+        let expected = "A → B on held-out rows against training rows: precision at K = 10 is 0.500 [0.490, 0.510] and 0.800 \
+                        [0.790, 0.810] (chance 0.1), lower on held-out rows: the embeddings fit the training rows better than \
+                        new ones.";
+        assert!(text(0.5).contains(expected), "{}", text(0.5));
+        assert!(text(0.795).contains(", not apart."), "{}", text(0.795));
+        assert!(!readings(vec![of("contest", 0.5), of("contrain", 0.8)]).concat().contains("held-out"));
+    }
+}
+
+#[cfg(test)]
 mod tests_of_balance {
     use crate::retrieval::readings::tests_of_readings::readings;
     use crate::testdata::share;
@@ -612,11 +747,12 @@ mod tests_of_balance {
         };
         assert_eq!(
             both(precision(0.7, 0.01, 0.1), 0.65, 0.1),
-            "The directions are not balanced at K = 10: 0.700 and 0.650, with intervals apart; A → B is higher."
+            "The directions are not balanced at K = 10: 0.700 and 0.650, with intervals apart; A → B is higher. One modality may \
+             dominate the embedding space."
         );
         assert_eq!(
             both(precision(0.72, 0.01, 0.1), 0.69, 0.3),
-            "A → B and B → A differ in chance level (0.1 and 0.3), so against_reverse not their precision at K = 10 (0.720 and \
+            "A → B and B → A differ in chance level (0.1 and 0.3), so compare not their precision at K = 10 (0.720 and \
              0.690) but its ratio to chance: 7.2 and 2.3."
         );
     }
@@ -643,9 +779,23 @@ mod tests_of_prototypes {
         let mut scores = of("sensor2sensor", 0.9, 0.01).to_vec();
         scores.extend(of("text2sensor", 0.72, 0.01));
         scores.extend(of("prototype2sensor", 0.83, 0.05));
-        let expected = "Text Prototype → Sensor is above Text → Sensor: normalized macro precision at K = 10 is 0.830 \
-                        [0.780, 0.880] and 0.720 [0.710, 0.730], chance 0.1 in both.";
+        let expected = "Text Prototype → Sensor is above Text → Sensor: the model generalizes well to unseen descriptions. \
+                        Normalized macro precision at K = 10 is 0.830 [0.780, 0.880] and 0.720 [0.710, 0.730], chance 0.1 in \
+                        both.";
         assert_eq!(readings(scores).last().map(String::as_str), Some(expected));
+        let mut below = of("text2sensor", 0.72, 0.01).to_vec();
+        below.extend(of("prototype2sensor", 0.4, 0.05));
+        let text = readings(below).last().cloned().unwrap_or_default();
+        assert!(
+            text.starts_with(
+                "Text Prototype → Sensor is below Text → Sensor: the model may overfit to specific phrasings. Normalized"
+            ),
+            "{text}"
+        );
+        let mut alike = of("text2sensor", 0.72, 0.01).to_vec();
+        alike.extend(of("prototype2sensor", 0.73, 0.05));
+        let text = readings(alike).last().cloned().unwrap_or_default();
+        assert!(text.starts_with("Text Prototype → Sensor is not apart from Text → Sensor. Normalized"), "{text}");
     }
 }
 

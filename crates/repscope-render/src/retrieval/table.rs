@@ -20,13 +20,14 @@ const ROWS: [(&str, &str); 12] = [
     (CEILING, "ceiling"),
     ("label_precision.lift", "lift"),
     ("label_recall", "recall"),
-    ("label_hit", "hit rate"),
+    (HIT, "hit rate"),
     ("label_ndcg", "nDCG"),
     ("pair_recall", "pair recall"),
     ("hubness", "hubness"),
     ("hubness.never", "never found"),
 ];
 const NORMALIZED: &str = "label_precision.normalized";
+const HIT: &str = "label_hit";
 const CEILING: &str = "label_precision.ceiling";
 /// Rows whose values come from targets, not from queries.
 const OF_TARGETS: [&str; 2] = ["hubness", "never found"];
@@ -109,7 +110,12 @@ fn table(part: &Part<'_>, all: &[Part<'_>]) -> (Table, Results) {
 
 /// The scores at K as a table has them: K stands for the model, and no K is better than another.
 fn by_k(part: &Part<'_>) -> Results {
-    let ks = part.ks(|measure| ROWS.iter().any(|(shown, _)| measure == *shown));
+    // The hit rate at 1 is always there, and no K of the others.
+    let is_shown = |measure: &str| measure != HIT && ROWS.iter().any(|(shown, _)| measure == *shown);
+    let mut ks = part.ks(is_shown);
+    if ks.is_empty() {
+        ks = part.ks(|measure| measure == HIT);
+    }
     let ceiling = |k: &usize| part.at(CEILING, *k).and_then(|score| score.value);
     let is_one = |k: &usize| ceiling(k).is_some_and(|x| x > 1.0 - 1e-12);
     let is_free = !ks.is_empty() && ks.iter().all(is_one);
@@ -170,12 +176,13 @@ fn counts(part: &Part<'_>) -> String {
     }
 }
 
-/// The measures that have no K, in a line.
+/// The measures that have no K, and the nearest target as the answer of a classifier, in a line.
 fn remark(part: &Part<'_>) -> Option<String> {
     let of = |(measure, name): &(&str, &str)| Some(format!("{name} {}", value(part.score(measure, None)?)));
+    let first = part.at(HIT, 1).map(|score| format!("top-1 classification: {}", value(score)));
     let whole = Some(join(WHOLE.iter().filter_map(of), ", ")).filter(|values| !values.is_empty());
     let whole = whole.map(|values| format!("whole ranking: {values}"));
-    Some(join(whole.into_iter().chain(of(&GAP)), "; ")).filter(|remark| !remark.is_empty())
+    Some(join(first.into_iter().chain(whole).chain(of(&GAP)), "; ")).filter(|remark| !remark.is_empty())
 }
 
 fn value(score: &Score) -> String {

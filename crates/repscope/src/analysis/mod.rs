@@ -33,7 +33,7 @@ use crate::source::Bind;
 pub use repscope_core::Analysis as Kind;
 
 pub use crate::performance_file::PerformanceSource;
-pub(crate) use clid::{CLUSTERS as MCR2_CLUSTERS, metrics as clid_metrics};
+pub(crate) use clid::{CLUSTERS as MCR2_CLUSTERS, metrics as clid_metrics, presets as clid_presets};
 pub use clid::{Clid, Preset, YesNo};
 pub use etes::{Etes, EtesFiles};
 pub use geometry::Geometry;
@@ -155,6 +155,11 @@ pub trait Analysis: Basics + Bind + Debug + Send + Sync {
         None
     }
 
+    /// Whether its models are alternatives, of which one may be better.
+    fn has_rivals(&self) -> bool {
+        true
+    }
+
     /// Computes it by itself: the metrics that it shares with others.
     fn compute(&self, planned: &Planned, inputs: &Inputs, session: &Session) -> Result<Results> {
         study_metrics(planned, &inputs.studies, session)
@@ -188,6 +193,21 @@ pub fn declared(kind: Kind) -> &'static Declared {
 /// The analysis with this name; none for `evaluate` and `compare`, which are several.
 pub fn named(name: &str) -> Option<&'static Declared> {
     ANALYSES.iter().copied().find(|own| own.kind.name() == name)
+}
+
+/// The analysis that a word means: its name, that of its folder (`neighborhood_preservation`), which the scripts of the representation
+/// analysis know it by, or another spelling.
+pub fn meant(word: &str) -> Option<&'static Declared> {
+    evaluated().find(|own| own.kind.name() == word || own.aliases().any(|alias| alias == word))
+}
+
+impl Declared {
+    /// What else it may be called.
+    pub fn aliases(&self) -> impl Iterator<Item = &'static str> {
+        let folder = Some(self.folder).filter(|folder| *folder != self.kind.name());
+        let spelling = (self.kind == Kind::Neighborhood).then_some("neighbourhood");
+        folder.into_iter().chain(spelling)
+    }
 }
 
 /// The analyses that can be part of an evaluation.

@@ -16,8 +16,8 @@ use crate::source::{Source, bind};
 #[serde(default)]
 pub struct Neighborhood {
     /// The inputs of the model, one per row (trailing dimensions are flattened): an array, a folder of images, or the
-    /// dataset .pth of the representation analysis scripts
-    #[arg(long, alias = "inputs", required = true, value_name = "PATH")]
+    /// dataset .pth of the representation analysis scripts (required, unless they are found with the encoders)
+    #[arg(long, alias = "inputs", value_name = "PATH")]
     pub states: Option<Source>,
     /// The groups that rows come in.
     #[command(flatten)]

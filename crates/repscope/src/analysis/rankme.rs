@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! How many directions do the embeddings really fill?
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
-use repscope_core::{Analysis as Kind, Metric, Spec};
+use repscope_core::{Analysis as Kind, Metric, RankSpec, Spec};
 use serde::{Deserialize, Serialize};
 
 use super::{Analysis, Origin, declare, different_shapes};
@@ -33,6 +33,12 @@ pub struct Rankme {
     #[command(flatten)]
     #[serde(flatten)]
     pub groups: Groups,
+    /// Share of the largest singular value above which the numerical rank counts
+    #[arg(long, value_name = "T", default_value_t = 0.01)]
+    pub threshold: f64,
+    /// What RankMe adds to each share, against the logarithm of 0 [default: 1e-12 for variant spec, 1e-7 for variant paper]
+    #[arg(long, value_name = "E")]
+    pub eps: Option<f64>,
     /// What all analyses share.
     #[command(flatten)]
     #[serde(flatten)]
@@ -44,7 +50,7 @@ bind!(Rankme: models, seen, groups);
 declare!(Rankme {
     kind: Kind::Rankme,
     about: "What is the effective rank of the embeddings? (RankMe, other ranks)",
-    examples: "Examples:\n  repscope rankme --model jepa=z_jepa.npy --model autoencoder=z_ae.npy",
+    examples: "Examples:\n  repscope rankme --model jepa=z_jepa.npy --model autoencoder=z_ae.npy\n  repscope rankme --model z.npy --threshold 0.001 --eps 1e-12",
     folder: "rankme",
     reads: &[Role::Episodes, Role::Embeddings],
     data: Origin::Study,
@@ -52,7 +58,7 @@ declare!(Rankme {
     sweeps: false,
     keeps_samples: false,
     classes: &["episodes"],
-    take: |_, _| {},
+    take: |joint, own| joint.rank = own.rank.clone(),
 });
 
 /// The metrics of ranks. The participation ratio belongs to `manifold`, but a panel of ranks without it would be missed.
@@ -72,7 +78,20 @@ impl Analysis for Rankme {
     }
 
     fn spec(&self, _data: &Data) -> Result<Spec> {
-        self.settings.spec()
+        if !(0.0..1.0).contains(&self.threshold) {
+            let threshold = self.threshold;
+            bail!("`threshold` = {threshold} must be at least 0 and below 1 (0.01 is usual)");
+        }
+        if let Some(eps) = self.eps.filter(|eps| !(*eps >= 0.0 && eps.is_finite())) {
+            bail!("`eps` = {eps} must be at least 0 and finite (1e-12 is usual)");
+        }
+        Ok(Spec {
+            rank: RankSpec {
+                threshold: self.threshold,
+                eps: self.eps,
+            },
+            ..self.settings.spec()?
+        })
     }
 
     fn metrics(&self, _data: &Data) -> Vec<&'static Metric> {

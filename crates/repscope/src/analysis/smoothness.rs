@@ -23,8 +23,8 @@ const ONE_SEQUENCE: &str = "no episodes are given: all rows are taken as one seq
 #[serde(default)]
 pub struct Smoothness {
     /// The inputs of the model, one per row (trailing dimensions are flattened): an array, a folder of images, or the
-    /// dataset .pth of the representation analysis scripts
-    #[arg(long, alias = "inputs", required = true, value_name = "PATH")]
+    /// dataset .pth of the representation analysis scripts (required, unless they are found with the encoders)
+    #[arg(long, alias = "inputs", value_name = "PATH")]
     pub states: Option<Source>,
     /// The successor of each input; without it, the next row of the same episode. Each --model is then Z,Z1, or
     /// an encoder

@@ -6,7 +6,7 @@ use repscope_core::run::Driver;
 use repscope_io::{InputPath, InputRecord};
 use repscope_models::architectures::BuildOptions;
 use repscope_models::runtime::{Runtime, find_library};
-use repscope_models::{Batch, Encoder, Options, Output, Projection, TextEncoder, TextOptions};
+use repscope_models::{Batch, Encoder, Options, Output, Projection, TextEncoder, TextOptions, hub};
 
 use super::encoder_input::Seen;
 use super::store::Sink;
@@ -24,9 +24,7 @@ pub enum Model {
 
 impl Model {
     pub fn open(path: &InputPath, options: &EncoderOptions, machine: &Machine) -> Result<Self> {
-        if !path.path.exists() {
-            bail!("there is no model {}", path.path.display());
-        }
+        let (path, _) = &text_model(path, |shown| format!("there is no model {shown}"))?;
         if reads_texts(path) {
             let checkpoint = options.checkpoint.as_ref();
             return Model::open_text(path, checkpoint, &options.text, &options.numbers.runtime, machine);
@@ -85,13 +83,11 @@ impl Model {
         machine: &Machine,
         reader: &mut Reader,
     ) -> Result<Self> {
-        let path = InputPath::parse(&source.to_string());
-        if !path.path.exists() {
-            bail!("text encoder {path}: there is no such folder or file");
-        }
+        let missing = |shown: &str| format!("text encoder {shown}: there is no such folder or file");
+        let (path, shown) = text_model(&InputPath::parse(&source.to_string()), missing)?;
         let opened = Model::open_text(&path, checkpoint, text, runtime, machine);
-        let model = opened.with_context(|| format!("text encoder {path}"))?;
-        reader.records.push(model.record(&path));
+        let model = opened.with_context(|| format!("text encoder {shown}"))?;
+        reader.records.push(model.record(&shown));
         Ok(model)
     }
 
@@ -104,7 +100,7 @@ impl Model {
     }
 
     /// The record of it in a results document.
-    pub fn record(&self, path: &InputPath) -> InputRecord {
+    pub fn record(&self, path: impl std::fmt::Display) -> InputRecord {
         InputRecord {
             about: self.about().to_vec(),
             ..InputRecord::new(path, &[], "encoder", self.digest().to_string())
@@ -179,6 +175,19 @@ impl Model {
             ),
         }
     }
+}
+
+/// Where a model is, and what to call it: a path, or the folder of the Hugging Face cache for a name on the hub.
+fn text_model(given: &InputPath, missing: impl Fn(&str) -> String) -> Result<(InputPath, String)> {
+    let shown = given.to_string();
+    if given.path.exists() {
+        return Ok((given.clone(), shown));
+    }
+    if !hub::is_name(&shown) {
+        bail!(missing(&shown));
+    }
+    let found = hub::find(&shown, &|name| std::env::var_os(name)).with_context(|| missing(&shown))?;
+    Ok((InputPath::file(found), shown))
 }
 
 /// A folder with a tokenizer, or a graph beside one.

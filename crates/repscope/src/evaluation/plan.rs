@@ -36,8 +36,8 @@ pub enum Extra {
     Performance(Performance, Vec<&'static Metric>),
     /// Studies of its own.
     Studies(Vec<Study>),
-    /// What searches what, and where its flat JSON goes.
-    Retrieval(Box<Retrieval>, Option<PathBuf>),
+    /// What searches what, of held-out and of training rows where both are given, and where its flat JSON goes.
+    Retrieval(Vec<Retrieval>, Option<PathBuf>),
     /// Signals and texts, and where the scores of samples go.
     Decoding(Box<Decoding>, EtesFiles),
     /// Predictions with and without perturbation.
@@ -152,9 +152,14 @@ impl Plan {
             Origin::Study => {
                 // Options that no data could fit are refused before anything is read.
                 request.spec(&data)?;
+                let compares_inputs = declared.reads.contains(&Role::States) && declared.kind != Kind::Robustness;
+                if compares_inputs && data.states.is_none() && !data.has_no_model() {
+                    let name = declared.kind.name();
+                    anyhow::bail!("{name} compares embeddings with what the models saw; give that with `states` PATH");
+                }
                 let needs = Needs {
                     models: true,
-                    distances: if declared.reads.contains(&Role::States) && declared.kind != Kind::Robustness {
+                    distances: if compares_inputs {
                         Distances::Required
                     } else {
                         Distances::None

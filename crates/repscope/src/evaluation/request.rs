@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::problems::Problems;
-use crate::analysis::{self, Analysis, Declared, Origin};
+use crate::analysis::{self, Analysis, Declared, Origin, Preset, clid_presets};
 use crate::gate::GateOptions;
 use crate::options::layers::{self, Layer};
 use crate::options::{Data, Outputs, Settings, default_options};
@@ -45,9 +45,9 @@ pub struct Evaluate {
     /// Number of k-means clusters of `geometry` [default: the number of classes; 5 without labels]
     #[arg(long, value_name = "N", help_heading = "Analyses")]
     pub clusters: Option<usize>,
-    /// Preset of `clid` [default: spec]
-    #[arg(long, value_parser = ["spec", "paper"], hide_possible_values = true, value_name = "spec|paper", help_heading = "Analyses")]
-    pub preset: Option<String>,
+    /// Preset of `clid` [default: robust]
+    #[arg(long, value_parser = clid_presets(), hide_possible_values = true, value_name = "spec|robust|paper", help_heading = "Analyses")]
+    pub preset: Option<Preset>,
     /// Downstream performance of each model, for `clid`: a table with a column of models and one of numbers
     #[arg(long, value_name = "FILE", help_heading = "Analyses")]
     pub performance: Option<PerformanceSource>,
@@ -80,9 +80,11 @@ pub struct Evaluate {
 pub struct Choice {
     /// Run only these analyses; one that cannot run is an error
     #[arg(long, value_parser = kinds(), num_args = 1.., value_delimiter = ',', value_name = "ANALYSIS", hide_possible_values = true, help_heading = "Analyses")]
+    #[serde(deserialize_with = "read_kinds")]
     pub only: Vec<Kind>,
     /// Skip these analyses
     #[arg(long, value_parser = kinds(), num_args = 1.., value_delimiter = ',', value_name = "ANALYSIS", hide_possible_values = true, help_heading = "Analyses")]
+    #[serde(deserialize_with = "read_kinds")]
     pub skip: Vec<Kind>,
     /// Neighborhood sizes of `neighborhood` [default: 5 10 15]
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "K", help_heading = "Analyses")]
@@ -134,19 +136,21 @@ impl Bind for Evaluate {
 
 /// The names of the analyses that an evaluation knows.
 fn kinds() -> impl TypedValueParser<Value = Kind> {
-    let value = |own: &'static Declared| {
-        let value = clap::builder::PossibleValue::new(own.kind.name());
-        if own.kind == Kind::Neighborhood {
-            value.alias("neighbourhood")
-        } else {
-            value
-        }
-    };
-    let known = |word: String| {
-        let word = if word == "neighbourhood" { "neighborhood" } else { &word };
-        analysis::named(word).expect("every listed word is an analysis").kind
-    };
+    let value = |own: &'static Declared| clap::builder::PossibleValue::new(own.kind.name()).aliases(own.aliases());
+    let known = |word: String| analysis::meant(&word).expect("every listed word is an analysis").kind;
     PossibleValuesParser::new(analysis::evaluated().map(value)).map(known)
+}
+
+/// The same words where they are data.
+fn read_kinds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Kind>, D::Error> {
+    let words = Vec::<Value>::deserialize(deserializer)?;
+    let name = |word: Value| match word.as_str().and_then(analysis::meant) {
+        Some(own) => own.kind.name().into(),
+        None => word,
+    };
+    let names = words.into_iter().map(name).collect();
+    // What is no analysis is serde's to say.
+    serde_json::from_value(Value::Array(names)).map_err(serde::de::Error::custom)
 }
 
 impl Evaluate {
@@ -207,7 +211,7 @@ impl Evaluate {
         }
         typed.extend(self.choice.knn_k.map(|k| (Kind::Geometry, "k", k.into())));
         typed.extend(self.clusters.map(|count| (Kind::Geometry, "clusters", count.into())));
-        typed.extend(self.preset.clone().map(|preset| (Kind::Clid, "preset", preset.into())));
+        typed.extend(self.preset.map(|preset| (Kind::Clid, "preset", serde_json::json!(preset))));
         let performance = self.performance.as_ref();
         typed.extend(performance.map(|own| (Kind::Clid, "performance", serde_json::json!(own))));
         if let Some(sample) = self.choice.sample {

@@ -49,7 +49,9 @@ fn finish(planned: Planned, mut results: Results, session: &Session) -> Result<R
     let name = planned.kind().name();
     results.warnings.splice(0..0, planned.sources.warnings.iter().cloned());
     results.findings.clone_from(&planned.sources.findings);
-    compare(&mut results, &planned.spec, &session.driver());
+    if planned.request.has_rivals() {
+        compare(&mut results, &planned.spec, &session.driver());
+    }
     if results.models().len() > MOST_PAIRED {
         keep_best(&mut results, None);
     }

@@ -38,7 +38,7 @@ pub struct Data {
     pub views: Vec<Named>,
     /// A model: NAME=PATH, or PATH (the file stem is the name). PATH holds its embeddings, or is an encoder (.onnx, weights
     /// of a known network, a text model folder) that is run on --states. Repeat for more models, or pass a folder of .npy
-    /// files or a pattern such as 'runs/*.npy'
+    /// files or a pattern such as 'runs/*.npy' [default: the encoders weights/NAME/best_encoder.*, run on datasets/*.pth]
     #[arg(long = "model", num_args = 1.., value_name = "NAME=PATH", help_heading = "Data")]
     pub models: Vec<Named>,
     /// Training runs of one recipe: NAME=PATTERN, such as jepa='runs/jepa-*.npy' (a pattern, a folder, or files separated by
@@ -65,8 +65,9 @@ pub struct Data {
 pub struct Models {
     /// A model: NAME=PATH, or PATH (the file stem is the name). PATH holds its embeddings, or is an encoder (.onnx, weights
     /// of a known network, a text model folder) that is run on --states. Repeat for more models, or pass a folder of .npy
-    /// files or a pattern such as 'runs/*.npy': a model per file
-    #[arg(long = "model", required_unless_present = "replicates", num_args = 1.., value_name = "NAME=PATH")]
+    /// files or a pattern such as 'runs/*.npy': a model per file [default: the encoders weights/NAME/best_encoder.*, run on
+    /// datasets/*.pth]
+    #[arg(long = "model", num_args = 1.., value_name = "NAME=PATH")]
     pub models: Vec<Named>,
     /// Training runs of one recipe: NAME=PATTERN, such as jepa='runs/jepa-*.npy' (a pattern, a folder, or files separated by
     /// commas). Its scores are means over the runs, and intervals and comparisons speak about the recipe. Repeat for more

@@ -33,7 +33,7 @@ pub fn spec(case: &Case, k: Option<usize>) -> Spec {
 
 fn steps(options: &ClidOptions) -> ClidSpec {
     let preset = match options.preset.as_str() {
-        "spec" => ClidSpec::SPEC,
+        "robust" => ClidSpec::ROBUST,
         "paper" => ClidSpec::PAPER,
         other => panic!("unknown preset {other}"),
     };
@@ -125,7 +125,7 @@ fn noise(case: &Case, clean: &Space) -> Option<Noise> {
         moves: Moves::between(clean, &draws).expect("codes of one shape"),
     };
     let levels: Vec<NoiseLevel> = levels.into_iter().map(level).collect();
-    (!levels.is_empty()).then_some(Noise { levels })
+    (!levels.is_empty()).then_some(Noise { levels, unit: None })
 }
 
 /// The rows of one space above those of another.

@@ -55,7 +55,7 @@ pub fn compare(retrieval: &mut Retrieval, warnings: &mut Vec<String>) -> Result<
 }
 
 /// Keeps the groups of these rows of a space.
-fn select_groups(retrieval: &mut Retrieval, at: usize, keep: &[usize]) {
+pub(super) fn select_groups(retrieval: &mut Retrieval, at: usize, keep: &[usize]) {
     if let Some(Some(groups)) = retrieval.groups.get_mut(at) {
         *groups = Arc::new(groups.select(keep));
     }

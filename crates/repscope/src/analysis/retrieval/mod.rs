@@ -3,12 +3,13 @@
 //!
 //! `names` says what was given, and which array and which rows of a file are meant; `directions` what to search. Everything is then
 //! read, joined by id where asked, and put together. `matching` changes the whole: it takes labels of different case as one, leaves rows
-//! out, and compares the labels of the `prototypes` with those of the data.
+//! out, and compares the labels of the `prototypes` with those of the data. `split` tells held-out rows from those of training.
 
 mod directions;
 mod matching;
 mod names;
 mod prototypes;
+mod split;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,6 +38,9 @@ const INTERVALS: &[(&str, &str)] = &[
     ("population", "Other queries and other targets"),
     ("gallery", "Other queries in the same targets"),
 ];
+
+/// The heading of options about rows that a model was trained on.
+const TRAINING: &str = "Held-out and training rows";
 
 /// What the prototypes are called as a space.
 const PROTOTYPE: &str = "prototype";
@@ -75,6 +79,19 @@ pub struct Retrieval {
     /// groups. NAME=PATH for the rows of one space; groups of the same name are the same in all spaces
     #[arg(long, visible_alias = "episodes", num_args = 1.., value_name = "PATH|NAME=PATH", help_heading = "Embeddings and labels")]
     pub groups: Vec<Named>,
+    /// Which rows are held out: the word train or test for each row. Both are scored, each by itself; rows with other words are left
+    /// out
+    #[arg(long, value_name = "PATH", help_heading = TRAINING)]
+    pub split: Option<Source>,
+    /// Embeddings of the sensor samples that the model was trained on, scored beside the others, which are then held out
+    #[arg(long, value_name = "PATH", conflicts_with = "split", requires = "train_labels", help_heading = TRAINING)]
+    pub train_sensor_embeddings: Option<Source>,
+    /// Embeddings of their texts
+    #[arg(long, value_name = "PATH", conflicts_with = "split", requires = "train_labels", help_heading = TRAINING)]
+    pub train_text_embeddings: Option<Source>,
+    /// Their labels, as for --labels
+    #[arg(long, num_args = 1.., value_name = "PATH|NAME=PATH", conflicts_with = "split", help_heading = TRAINING)]
+    pub train_labels: Vec<Named>,
     /// Leave out the rows with these labels, for example noise classes
     #[arg(
         long,
@@ -146,10 +163,12 @@ pub struct Retrieval {
     /// The style in the metadata: label_to_text_STYLE, or a field of label_to_text
     #[arg(long, value_name = "STYLE", default_value = "sourish", help_heading = "Prototypes")]
     pub caption_style: String,
-    /// Text encoder of the prototypes: a Hugging Face model folder, or an .onnx file with tokenizer.json beside it
+    /// Text encoder of the prototypes: a Hugging Face model folder, an .onnx file with tokenizer.json beside it, or the name of a
+    /// model in the Hugging Face cache of this machine [default: the one that the checkpoint was trained with]
     #[arg(long, value_name = "PATH", help_heading = "Prototypes")]
     pub text_encoder: Option<Source>,
-    /// Trained model whose text projection is applied after the text encoder
+    /// Trained model whose text projection is applied after the text encoder; it names the encoder in
+    /// text_encoder_metadata.model_name
     #[arg(long, value_name = "FILE", help_heading = "Prototypes")]
     pub checkpoint: Option<Source>,
     /// Write the labels and texts of the metadata as CSV and stop, to encode them with your own encoder
@@ -180,13 +199,16 @@ Examples:
       --prototype_embeddings prototypes.npy --prototype_labels names.npy
   repscope retrieval --sensor_embeddings sensor.npy --labels labels.npy --use_prototypes --metadata metadata.json \\
       --text_encoder clip-vit-base-patch32/ --checkpoint best_model.pt
+  repscope retrieval --sensor_embeddings test.npy --labels test_labels.npy \\
+      --train_sensor_embeddings train.npy --train_labels train_labels.npy
 
 A direction names the space of the queries and the space of the targets. In
 sensor2sensor a row is never its own target. --quiet prints only the Label-Recall@K
 summary. Options may be written with - or with _.";
 
 default_options!(Retrieval);
-bind!(Retrieval: sensor_embeddings, text_embeddings, spaces, labels, groups, ids, prototype_embeddings, prototype_labels, metadata,
+bind!(Retrieval: sensor_embeddings, text_embeddings, spaces, labels, groups, ids, split, train_sensor_embeddings, train_text_embeddings,
+    train_labels, prototype_embeddings, prototype_labels, metadata,
     text_encoder, checkpoint, output, runtime);
 declare!(Retrieval {
     kind: Kind::Retrieval,
@@ -231,9 +253,9 @@ impl Analysis for Retrieval {
         if let Some(output) = flat.as_ref().filter(|path| path.is_dir()) {
             bail!("`output` = {} is a folder; name a file for the JSON", output.display());
         }
-        let (retrieval, own) = read(self, session)?;
+        let (retrievals, own) = split::read(self, session)?;
         *sources = own;
-        Ok(Extra::Retrieval(Box::new(retrieval), flat))
+        Ok(Extra::Retrieval(retrievals, flat))
     }
 
     /// Writes the texts of the prototypes, to be encoded elsewhere.
@@ -249,16 +271,28 @@ impl Analysis for Retrieval {
     }
 
     fn compute(&self, planned: &Planned, _inputs: &Inputs, session: &Session) -> Result<Results> {
-        let Extra::Retrieval(retrieval, _) = &planned.extra else {
+        let Extra::Retrieval(asked, _) = &planned.extra else {
             bail!("internal error: a retrieval without its data. Please report this");
         };
-        let asked = std::slice::from_ref(&**retrieval);
         Ok(retrieve(asked, &planned.metrics, &planned.spec, &session.driver())?)
+    }
+
+    /// Held-out rows and those of training are no rivals.
+    fn has_rivals(&self) -> bool {
+        !split::is_asked(self)
     }
 }
 
-/// Reads everything and checks that it fits together.
-fn read(options: &Retrieval, session: &Session) -> Result<(Asked, Sources)> {
+/// A retrieval as it was read, and what it was read from.
+struct Whole {
+    retrieval: Asked,
+    reader: Reader,
+    /// For each row of the aligned spaces, whether it is held out.
+    split: Option<Labels>,
+}
+
+/// Reads everything.
+fn read(options: &Retrieval, session: &Session) -> Result<Whole> {
     let mut spaces = names::spaces(options)?;
     let mut labels = names::labels(options, &spaces)?;
     let space_names: Vec<&str> = spaces.iter().map(|s| s.name.as_str()).collect();
@@ -274,7 +308,8 @@ fn read(options: &Retrieval, session: &Session) -> Result<(Asked, Sources)> {
     }
     let captions = Captions::of(&spaces, !options.ids.is_empty(), &mut reader.warnings)?;
     let group_files = names::groups(options, &spaces)?;
-    let orders = reader.join(parts(&spaces, &labels, &group_files, &captions, &options.ids)?)?;
+    let split = options.split.as_ref().map(Source::place).transpose()?;
+    let orders = reader.join(parts(&spaces, &labels, &group_files, split, &captions, &options.ids)?)?;
 
     let mut read = Vec::new();
     for space in &spaces {
@@ -294,7 +329,11 @@ fn read(options: &Retrieval, session: &Session) -> Result<(Asked, Sources)> {
         let names = Arc::new(found.labels);
         label_sets.iter_mut().for_each(|set| set.of_space.push(names.clone()));
     }
-    let mut retrieval = Asked {
+    let split = match &options.split {
+        Some(source) => Some(orders.labels(SPLIT, reader.labels(&source.place()?)?)?),
+        None => None,
+    };
+    let retrieval = Asked {
         model: options.name.clone(),
         spaces: read,
         is_aligned,
@@ -303,20 +342,22 @@ fn read(options: &Retrieval, session: &Session) -> Result<(Asked, Sources)> {
         directions,
     };
     retrieval.check()?;
+    Ok(Whole {
+        retrieval,
+        reader,
+        split,
+    })
+}
+
+/// Takes labels of different case as one and leaves rows out, as asked, and checks that the rest fits together.
+fn matched(retrieval: &mut Asked, options: &Retrieval, warnings: &mut Vec<String>) -> Result<()> {
     if options.ignore_case {
-        matching::ignore_case(&mut retrieval, &mut reader.warnings);
+        matching::ignore_case(retrieval, warnings);
     }
     let excluded: Vec<String> = options.exclude_labels.iter().map(|label| label.0.clone()).collect();
-    matching::exclude(&mut retrieval, &excluded, options.ignore_case, &mut reader.warnings)?;
-    matching::compare(&mut retrieval, &mut reader.warnings)?;
-    retrieval.check()?;
-    let sources = Sources {
-        findings: Vec::new(),
-        options: roles(options, &retrieval),
-        records: reader.records,
-        warnings: reader.warnings,
-    };
-    Ok((retrieval, sources))
+    matching::exclude(retrieval, &excluded, options.ignore_case, warnings)?;
+    matching::compare(retrieval, warnings)?;
+    Ok(retrieval.check()?)
 }
 
 fn has_own_labels(labels: &[LabelFile], space: &str) -> bool {
@@ -328,6 +369,7 @@ fn parts(
     spaces: &[NamedSpace],
     labels: &[LabelFile],
     groups: &[GroupFile],
+    split: Option<Place>,
     captions: &Captions,
     ids: &[IdSource],
 ) -> Result<Vec<Part>> {
@@ -351,6 +393,13 @@ fn parts(
             name: GROUPS.to_string(),
             place: file.place.clone(),
             chosen: captions.rows_of(&file.place)?,
+        });
+    }
+    if let Some(place) = split {
+        parts.push(Part {
+            name: SPLIT.to_string(),
+            chosen: captions.rows_of(&place)?,
+            place,
         });
     }
     if ids.is_empty() {
@@ -414,6 +463,8 @@ fn read_labels(
 
 /// What ids call the groups of all rows.
 const GROUPS: &str = "groups";
+/// And what says which rows are held out.
+const SPLIT: &str = "split";
 
 /// The groups of the rows of each space: its own, or those of all spaces that share their labels. Without any, nothing.
 fn read_groups(
@@ -459,5 +510,7 @@ fn roles(options: &Retrieval, retrieval: &Asked) -> Layer {
         "prototype_labels": options.prototype_labels, "metadata": options.metadata,
         "dataset_name": options.dataset_name, "caption_style": options.caption_style,
         "checkpoint": options.checkpoint, "name": options.name,
+        "split": options.split, "train_sensor_embeddings": options.train_sensor_embeddings,
+        "train_text_embeddings": options.train_text_embeddings, "train_labels": options.train_labels,
     }))
 }

@@ -3,21 +3,30 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
-use repscope_core::{Labels, Space};
-use repscope_io::{InputRecord, Pool, PrototypeTexts, digest, read_prototype_texts, write_whole};
-use repscope_models::Output;
+use anyhow::{Context, Result, anyhow, bail};
+use repscope_core::{Finding, Labels, Space, Trouble};
+use repscope_io::{InputPath, InputRecord, Pool, PrototypeTexts, digest, read_prototype_texts, write_whole};
+use repscope_models::{Output, trained_with};
 
 use super::names::{Key, resolve_key};
 use super::{PROTOTYPE, Retrieval, rows_of_numbers};
 use crate::encoding::{self, Model, Seen};
+use crate::error::message;
 use crate::reader::Reader;
 use crate::report::counted;
 use crate::session::Session;
-use crate::source::Place;
+use crate::source::{Place, Source};
 
 /// Where the reference implementation keeps its metadata.
 const USUAL_METADATA: &str = "metadata/casas_metadata.json";
+
+/// What works without a text encoder.
+const OTHERWISE: &str = "Without a text encoder: write the texts with `prototype_texts` texts.csv, encode them by yourself and give \
+                         `prototype_embeddings` vectors.npy `prototype_labels` texts.csv";
+
+/// What embeddings of a text encoder alone are.
+const UNPROJECTED: &str = "the prototypes are embeddings of the text encoder alone, without the text projection of a checkpoint: they \
+                           are comparable with the targets only if those were trained to match this encoder as it is";
 
 pub struct Prototypes {
     pub space: Space,
@@ -27,6 +36,17 @@ pub struct Prototypes {
 /// Stored vectors are reason enough.
 pub fn are_wanted(options: &Retrieval) -> bool {
     options.use_prototypes || options.prototype_embeddings.is_some()
+}
+
+/// What must be known of prototypes that a text encoder makes by itself.
+pub fn unprojected(options: &Retrieval) -> Option<Finding> {
+    let is_encoded = options.use_prototypes && options.prototype_embeddings.is_none();
+    let has_projection = options.checkpoint.is_some() && !options.text.no_projection;
+    (is_encoded && !has_projection).then(|| Finding {
+        trouble: Trouble::Projection,
+        model: None,
+        text: UNPROJECTED.to_string(),
+    })
 }
 
 /// Writes the label and text of each prototype as CSV.
@@ -146,22 +166,37 @@ fn record(options: &Retrieval, found: PrototypeTexts, reader: &mut Reader) -> Re
     Ok(found.texts)
 }
 
-/// One row per text, in the order of the texts.
-pub fn encode_texts(options: &Retrieval, texts: Vec<String>, reader: &mut Reader, session: &Session) -> Result<Space> {
-    let Some(source) = &options.text_encoder else {
-        let why = match &options.checkpoint {
-            Some(checkpoint) => {
-                format!("{checkpoint} holds the projection of texts, but not the text encoder before it")
-            }
-            None => format!("there are {} texts and no text encoder", texts.len()),
-        };
+/// The text encoder that was given, or the one that the checkpoint was trained with.
+fn text_encoder(options: &Retrieval, texts: usize) -> Result<Source> {
+    if let Some(source) = &options.text_encoder {
+        return Ok(source.clone());
+    }
+    let Some(checkpoint) = &options.checkpoint else {
         bail!(
-            "{why}; name the encoder with `text_encoder` FOLDER. Or write the texts with `prototype_texts` texts.csv, encode them \
-             by yourself and give `prototype_embeddings` vectors.npy `prototype_labels` texts.csv"
+            "there are {texts} texts and no text encoder; name it with `text_encoder` FOLDER, or give the `checkpoint` FILE of \
+             the model that was trained with it. {OTHERWISE}"
         );
     };
+    let path = InputPath::parse(&checkpoint.to_string()).path;
+    match trained_with(&path)? {
+        Some(name) => Ok(Source::File(name)),
+        None => bail!(
+            "{checkpoint} does not name the text encoder that it was trained with (text_encoder_metadata.model_name); name it \
+             with `text_encoder` FOLDER. {OTHERWISE}"
+        ),
+    }
+}
+
+/// One row per text, in the order of the texts.
+pub fn encode_texts(options: &Retrieval, texts: Vec<String>, reader: &mut Reader, session: &Session) -> Result<Space> {
+    let source = text_encoder(options, texts.len())?;
     let (checkpoint, machine) = (options.checkpoint.as_ref(), &options.settings.machine);
-    let mut model = Model::text_encoder(source, checkpoint, &options.text, &options.runtime, machine, reader)?;
+    let opened = Model::text_encoder(&source, checkpoint, &options.text, &options.runtime, machine, reader);
+    let named = || match (&options.text_encoder, checkpoint) {
+        (None, Some(checkpoint)) => format!("{checkpoint} was trained with the text encoder {source}"),
+        _ => "the texts of the prototypes are not encoded".to_string(),
+    };
+    let mut model = opened.map_err(|error| anyhow!("{}: {}. {OTHERWISE}", named(), message(&error)))?;
     let seen = Seen::of_texts(texts);
     let mut all: Option<Output> = None;
     let notes = model.run(&seen, 0, "prototypes", &session.driver(), &mut |batch| {

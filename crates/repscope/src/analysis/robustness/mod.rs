@@ -33,8 +33,8 @@ pub struct Robustness {
     #[arg(long, alias = "inputs", value_name = "PATH", conflicts_with = "clean")]
     pub states: Option<Source>,
     /// An encoder: NAME=PATH, or PATH (the file stem is the name): an .onnx file, or weights of a known network. Repeat for
-    /// more models
-    #[arg(long = "model", num_args = 1.., value_name = "NAME=ENCODER", requires = "states", required_unless_present_any = ["clean", "replicates"])]
+    /// more models [default: weights/NAME/best_encoder.*, run on datasets/*.pth]
+    #[arg(long = "model", num_args = 1.., value_name = "NAME=ENCODER", requires = "states")]
     pub models: Vec<Named>,
     /// Encoders that are training runs of one recipe: NAME=PATTERN, such as jepa='runs/jepa-*.onnx'. Its scores are means over
     /// the runs, and intervals and comparisons speak about the recipe. Repeat for more recipes
@@ -199,7 +199,7 @@ impl Robustness {
         let mut studies = inputs.studies.clone();
         for (index, study) in studies.iter_mut().enumerate() {
             let levels = self.read_levels(index, &noisy, &study.embeddings, &mut reader)?;
-            study.noise = Some(Arc::new(Noise { levels }));
+            study.noise = Some(Arc::new(Noise { levels, unit: None }));
         }
         sources.records.extend(reader.records);
         sources.warnings.extend(reader.warnings);

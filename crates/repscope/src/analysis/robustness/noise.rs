@@ -41,15 +41,45 @@ impl<'a> Meeting<'a> {
         })
     }
 
-    /// What a reader must know of levels that were chosen by the data.
+    /// What the levels are measured in, beside the levels themselves.
+    fn unit(&self) -> String {
+        let names: Vec<&str> = self.levels.iter().map(|level| level.name.as_str()).collect();
+        let (names, range) = (names.join(", "), self.levels.first().map_or([0.0; 2], |level| level.range));
+        match self.levels.first().map(|level| level.kind) {
+            Some(Corruption::Gaussian | Corruption::Uniform) | None => {
+                let [low, high] = range;
+                format!("σ = {names} in the units of the inputs, which reach from {low} to {high}")
+            }
+            Some(Corruption::SaltAndPepper) => format!("levels {names}: the share of the values that are replaced"),
+            Some(_) => format!("levels {names}: severities from 1 to 5"),
+        }
+    }
+
+    /// What a reader must know of levels that were chosen by the data, and of levels that do not fit them.
     pub fn said(&self, options: &Robustness) -> Option<String> {
         let (first, last) = (self.levels.first()?, self.levels.last()?);
-        unit(options, first.range).map(|unit| {
-            format!(
+        if let Some(unit) = unit(options, first.range) {
+            return Some(format!(
                 "the inputs reach from {} to {}, so σ goes from {} to {}: 0.01 to 0.2 of {unit}; `noise` sets other levels",
                 first.range[0], first.range[1], first.name, last.name
-            )
-        })
+            ));
+        }
+        let by_default = Robustness {
+            noise: Vec::new(),
+            ..options.clone()
+        };
+        let unit = unit(&by_default, first.range).filter(|unit| last.strength < FAINT * unit)?;
+        let fitting = levels(&by_default, first.range).ok()?;
+        let fitting: Vec<&str> = fitting.iter().map(|level| level.name.as_str()).collect();
+        Some(format!(
+            "the strongest noise, σ = {}, is {} of the range of the inputs, from {} to {}: hardly any. Levels that fit: \
+             `noise` = {}",
+            last.name,
+            percent(last.strength / unit),
+            first.range[0],
+            first.range[1],
+            fitting.join(" ")
+        ))
     }
 
     /// What was asked, for the results document.
@@ -74,7 +104,8 @@ impl<'a> Meeting<'a> {
                 moves: Moves::mean(&draws),
             });
         }
-        Ok(Noise { levels })
+        let unit = Some(self.unit());
+        Ok(Noise { levels, unit })
     }
 
     fn one_draw(
@@ -136,6 +167,14 @@ impl<'a> Meeting<'a> {
         }
         Ok(all)
     }
+}
+
+/// Noise below this share of the range is hardly any: the weakest default level.
+const FAINT: f64 = 0.01;
+
+/// `0.08 %`.
+fn percent(share: f64) -> String {
+    format!("{} %", number(100.0 * share))
 }
 
 /// The noise that is asked for, from weak to strong, of inputs in this range.
