@@ -119,7 +119,19 @@ impl Report {
                 self.differences(compare::reference(&self.document), format, terminal)
             }
             Some(Kind::Retrieval) => retrieval(results, format, width, color, quiet),
-            Some(Kind::Etes) => etes_table(results, format, width, color),
+            Some(Kind::Etes) => {
+                // Its table answers itself; what is wrong comes before it.
+                let problems = Verdict {
+                    answers: Vec::new(),
+                    ..self.verdict()
+                };
+                let problems = problems.render(format, width, color);
+                let table = etes_table(results, format, width, color);
+                match problems.is_empty() {
+                    true => table,
+                    false => format!("{problems}\n{table}"),
+                }
+            }
             Some(Kind::Perturb) => match Checks::of(&self.document) {
                 Some(checks) => perturb_table(results, &checks.findings(results), format, width, color),
                 None => render(results, format, width, color),
@@ -175,6 +187,11 @@ impl Report {
         let own = [
             part(Kind::Retrieval).map(|part| retrieval_table(&part, format, width, color)),
             part(Kind::Etes).map(|part| etes_table(&part, format, width, color)),
+            part(Kind::Perturb).map(|part| {
+                let checks = Checks::of(&self.document);
+                let findings = checks.map(|checks| checks.findings(&part)).unwrap_or_default();
+                perturb_table(&part, &findings, format, width, color)
+            }),
         ];
         let own: Vec<String> = own.into_iter().flatten().collect();
         if own.is_empty() {
@@ -293,7 +310,7 @@ impl Report {
     /// The same, where other analyses may have the panels that are requested.
     pub(crate) fn write_own(&self, root: &Path, figures: &FigureOptions) -> Result<Written> {
         let folder = self.analysis().map_or(root.to_path_buf(), |own| root.join(own.folder));
-        self.extra.write(self, &folder)?;
+        self.extra.write(self, &folder, figures)?;
         let written = self.write_files(root, figures)?;
         self.write_document(&folder)?;
         Ok(written)

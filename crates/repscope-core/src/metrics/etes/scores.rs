@@ -3,6 +3,7 @@
 //! what texts score; with intervals over samples, or over the units that samples belong to.
 
 use super::measured::{Form, Measured, Others};
+use super::tables;
 use crate::kernels::shuffled::Shuffled;
 use crate::score::{Interval, Score};
 use crate::stats::interval::{self, Units};
@@ -68,10 +69,28 @@ impl Part<'_> {
 
     fn alignment(&self) -> Score {
         let score = self.of_energies(".alignment", |over, id, energies| over.mean(id, energies, ENERGIES));
+        let score = match self.reading(&score) {
+            Some(reading) => score.with_note(reading),
+            None => score,
+        };
         match &self.form.others {
             Some(others) => score.with_chance(others.shuffled.mean),
             None => score,
         }
+    }
+
+    /// What the bands call the mean energy, beside what they call shuffled pairs: `good alignment (shuffled pairs: fair)`. Bands
+    /// are of energies as they are.
+    fn reading(&self, score: &Score) -> Option<String> {
+        let cuts = &self.measured.decoded.spec.etes.bands;
+        let own = tables::band_name(score.value.filter(|_| self.prefix == "etes")?, cuts);
+        Some(match &self.form.others {
+            Some(others) => {
+                let shuffled = tables::band_name(others.shuffled.mean, cuts);
+                format!("{own} alignment (shuffled pairs: {shuffled})")
+            }
+            None => format!("{own} alignment"),
+        })
     }
 
     fn total(&self) -> Score {

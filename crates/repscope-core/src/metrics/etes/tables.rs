@@ -21,6 +21,11 @@ fn band(energy: f64, cuts: &[f64; 4]) -> usize {
     }
 }
 
+/// The word for an energy: `good`.
+pub(super) fn band_name(energy: f64, cuts: &[f64; 4]) -> &'static str {
+    BANDS[band(energy, cuts)]
+}
+
 /// How many samples are in each band.
 pub(super) fn bands(measured: &Measured) -> Breakdown {
     let cuts = &measured.decoded.spec.etes.bands;

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use repscope_core::{Analysis as Kind, Decoding, EtesSpec, Labels, Results, Space, Spec, System, etes};
+use repscope_core::{
+    Analysis as Kind, Decoding, EtesSpec, Finding, Labels, Results, Space, Spec, System, Trouble, etes,
+};
 use repscope_io::Pool;
 use serde::{Deserialize, Serialize};
 
@@ -79,6 +81,10 @@ pub struct Etes {
     /// Kind of values in --fluency
     #[arg(long, value_parser = choice::<FluencyKind>(FLUENCIES), default_value = "log-perplexity", value_name = "KIND", help_heading = INPUTS)]
     pub fluency_kind: FluencyKind,
+    /// A language model that says how fluent each generated text is: a Hugging Face folder of GPT-2 or T5, or an .onnx file with
+    /// the output logits and tokenizer.json beside it
+    #[arg(long, value_name = "PATH", conflicts_with = "fluency", help_heading = INPUTS)]
+    pub fluency_model: Option<Source>,
     /// Also report the scores of each group: subject=PATH task=PATH
     #[arg(long, num_args = 1.., value_name = "NAME=PATH", help_heading = INPUTS)]
     pub group: Vec<Named>,
@@ -114,6 +120,9 @@ pub struct Etes {
     /// Number of random pairings for the p-value; 0 omits it
     #[arg(long, default_value_t = 999, value_name = "N", help_heading = "Scores")]
     pub permutations: usize,
+    /// Does nothing: the energy is what this command computes. For command lines of the original code
+    #[arg(long, help_heading = "Scores")]
+    pub use_energy: bool,
     /// Also write the scores of each sample to this .csv, .json or .parquet file
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub samples: Option<Source>,
@@ -144,8 +153,8 @@ Energies are negative cosine similarities: lower is better. Row i of all files i
 same sample. NAME=PATH assigns a file to one system, a plain path to all of them.";
 
 default_options!(Etes);
-bind!(Etes: signal, generated, reference, generated_text, reference_text, text_encoder, checkpoint, fluency, group, groups,
-    samples, runtime);
+bind!(Etes: signal, generated, reference, generated_text, reference_text, text_encoder, checkpoint, fluency, fluency_model, group,
+    groups, samples, runtime);
 declare!(Etes {
     kind: Kind::Etes,
     about: "How well do generated texts match the signals they come from? (EEG–text energy)",
@@ -184,6 +193,9 @@ impl Analysis for Etes {
 
     fn prepare(&self, _data: &Data, _inputs: &Inputs, sources: &mut Sources, session: &Session) -> Result<Extra> {
         let files = EtesFiles::new(self.samples.as_ref())?;
+        if self.use_energy {
+            session.say("`use_energy` has no effect: the energy is what this command computes");
+        }
         let (decoding, own) = read(self, session)?;
         *sources = own;
         Ok(Extra::Decoding(Box::new(decoding), files))
@@ -256,8 +268,12 @@ fn read(options: &Etes, session: &Session) -> Result<(Decoding, Sources)> {
     };
     decoding.check()?;
     reader.warnings.extend(empty_texts(&decoding));
+    let findings: Vec<Finding> = without_aligner(options).into_iter().collect();
+    reader
+        .warnings
+        .extend(findings.iter().map(|finding| finding.text.clone()));
     let sources = Sources {
-        findings: Vec::new(),
+        findings,
         records: reader.records,
         warnings: reader.warnings,
         options: asked(options),
@@ -438,6 +454,20 @@ fn fluency(text: &Place, kind: FluencyKind, reader: &mut Reader) -> Result<Vec<f
         }
     };
     (0..space.rows()).map(number).collect()
+}
+
+/// What is wrong with energies in the space of a text encoder alone.
+fn without_aligner(options: &Etes) -> Option<Finding> {
+    let encoder = options.text_encoder.as_ref()?;
+    let is_aligned = options.checkpoint.is_some() && !options.text.no_projection;
+    (!is_aligned).then(|| Finding {
+        trouble: Trouble::Space,
+        model: None,
+        text: format!(
+            "texts are embedded by {encoder} alone, without the aligner of a trained model (checkpoint): energies mean something \
+             only if the signals were trained into the space of this encoder"
+        ),
+    })
 }
 
 type Groups = Vec<(String, Arc<Labels>)>;
