@@ -95,7 +95,16 @@ impl Part<'_> {
 
     fn total(&self) -> Score {
         self.of_energies(".total", |over, id, energies| match &self.measured.total {
-            Some(total) => over.mean(id, total, [f64::NEG_INFINITY, f64::INFINITY]),
+            Some(total) => {
+                let score = over.mean(id, total, [f64::NEG_INFINITY, f64::INFINITY]);
+                let weight = self.measured.decoded.spec.etes.fluency_weight;
+                let fluency = self.measured.decoded.system.fluency.as_deref().unwrap_or_default();
+                let mean = interval::mean(fluency);
+                score.with_note(format!(
+                    "alignment + {weight} · log-perplexity / 10; mean log-perplexity of the texts {mean:.4}, perplexity {:.2}",
+                    mean.exp()
+                ))
+            }
             None => {
                 let score = over.mean(id, energies, ENERGIES);
                 score.with_note("no fluency was given: the same as etes.alignment")

@@ -219,6 +219,7 @@ fn read(options: &Etes, session: &Session) -> Result<(Decoding, Sources)> {
         options,
         session,
         model: None,
+        language: None,
     };
     let mut files = Vec::new();
     let mut systems = Vec::new();
@@ -245,9 +246,22 @@ fn read(options: &Etes, session: &Session) -> Result<(Decoding, Sources)> {
             (None, None) => None,
         };
         let place = own_place(&options.fluency, name, &names)?;
-        let fluency = place
-            .map(|place| fluency(&place, options.fluency_kind, &mut reader))
-            .transpose()?;
+        let fluency = match (place, &options.fluency_model) {
+            (Some(place), None) => Some(fluency(&place, options.fluency_kind, &mut reader)?),
+            (None, None) => None,
+            (None, Some(source)) => {
+                let Some(texts) = &texts else {
+                    bail!(
+                        "`fluency_model` = {source} scores texts, but system `{name}` has embeddings only; give its texts, too \
+                         (`generated_text`)"
+                    );
+                };
+                Some(encoder.fluency(source, texts, name, &mut reader)?)
+            }
+            (Some(place), Some(source)) => {
+                bail!("`fluency_model` = {source} and fluencies from {place} are two sources of one number; give one")
+            }
+        };
         systems.push(System {
             name: name.clone(),
             signal: space(&mut files, &signal, "signal", &mut reader)?,
@@ -387,9 +401,35 @@ struct Encoder<'a> {
     options: &'a Etes,
     session: &'a Session<'a>,
     model: Option<Model>,
+    /// The language model.
+    language: Option<Model>,
 }
 
 impl Encoder<'_> {
+    /// The log-perplexity of each text.
+    fn fluency(&mut self, source: &Source, texts: &Seen, name: &str, reader: &mut Reader) -> Result<Vec<f64>> {
+        let options = self.options;
+        let model = match &mut self.language {
+            Some(model) => model,
+            none => {
+                let machine = &options.settings.machine;
+                none.insert(Model::language_model(source, &options.runtime, machine, reader)?)
+            }
+        };
+        let stored = stored(model, name, texts, None, options.runtime.no_cache, self.session)?;
+        let notes = model.to_be_known(&stored.notes);
+        reader
+            .warnings
+            .extend(notes.map(|note| format!("fluency of `{name}`: {note}")));
+        let space = stored.only()?.into_space("fluency", Pool::Flatten)?;
+        let mut value = [0.0];
+        let number = |row: usize| {
+            space.read_row(row, &mut value);
+            value[0]
+        };
+        Ok((0..space.rows()).map(number).collect())
+    }
+
     fn space(&mut self, texts: &Seen, name: &str, reader: &mut Reader) -> Result<Space> {
         let options = self.options;
         let Some(source) = &options.text_encoder else {
@@ -524,7 +564,7 @@ fn asked(options: &Etes) -> Layer {
         "signal": options.signal, "generated": options.generated, "reference": options.reference,
         "generated_text": options.generated_text, "reference_text": options.reference_text,
         "text_encoder": options.text_encoder, "checkpoint": options.checkpoint, "template": options.text.template,
-        "max_tokens": options.text.max_tokens, "fluency": options.fluency, "group": options.group, "groups": options.groups,
+        "max_tokens": options.text.max_tokens, "fluency": options.fluency, "fluency_model": options.fluency_model, "group": options.group, "groups": options.groups,
         "units": options.units,
     });
     let mut asked = object(asked);
