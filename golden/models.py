@@ -4,6 +4,8 @@
     golden/models/<case>/weights.safetensors   the state dict of a narrow network, random, statistics of normalisation too
     golden/models/<case>/input.npy             images
     golden/models/<case>/<output>.npy          what PyTorch computes in evaluation mode, in f64, rounded to f32
+    golden/models/two_head/checkpoint.pth      those weights as a training program keeps them:
+                                               torch.save({"epoch": 14, "model_state_dict": load_file("weights.safetensors")}, …)
 
 `models.py` writes them (`pip install torch==2.15.0 torchvision==0.29.2 timm==1.0.30 safetensors==0.8.0`),
 `models.py --check` recomputes and compares.

@@ -11,5 +11,5 @@ rm -rf out
 "${PYTHON:-python3}" classifier.py images out
 "$repscope" perturb generate --source out/images --output out/masked --percents 5 10 20 40 --kinds top bottom random
 "${PYTHON:-python3}" classifier.py predict out
-"$repscope" perturb evaluate --predictions out/predictions --name centroid --output-dir out/evaluation
+"$repscope" perturb evaluate --predictions out/predictions --name centroid --percents 5 10 20 40 --output-dir out/evaluation
 test -s out/evaluation/perturbation_analysis/pis_summary.json

@@ -24,8 +24,8 @@ pub enum Trouble {
     Rows,
     /// Rows whose order does not mean what an analysis takes it to mean.
     Order,
-    /// Texts that were encoded without the projection that maps them to the space of the others.
-    Projection,
+    /// Embeddings that are compared with each other but may not lie in one space.
+    Space,
 }
 
 /// Something that is wrong, in a sentence with its numbers.

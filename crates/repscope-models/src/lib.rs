@@ -4,7 +4,7 @@
 //! Every encoder is a graph in the ONNX format. One that was exported is read from its file ([`graph`] lists its
 //! inputs and outputs); for weights alone (`.pth`, `.safetensors`) `architectures` recognizes the network and writes
 //! the graph. So there is one way to run a model: [`runtime`], in pure Rust or by an installed ONNX Runtime.
-//! [`Encoder`] feeds it batches of rows, [`TextEncoder`] texts.
+//! [`Encoder`] feeds it batches of rows, [`TextEncoder`] texts; [`LanguageModel`] says how likely texts are.
 
 pub mod architectures;
 mod encoder;
@@ -16,4 +16,4 @@ mod text;
 
 pub use encoder::{Batch, Embeddings, Encoder, Layout, Made, Options, Output, Rows};
 pub use error::{Error, Result};
-pub use text::{Pooling, Projection, TextEncoder, TextOptions, trained_with};
+pub use text::{LanguageModel, Pooling, Projection, TextEncoder, TextOptions, trained_with};

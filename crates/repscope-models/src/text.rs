@@ -11,6 +11,7 @@
 mod body;
 mod checkpoint;
 mod folder;
+mod language;
 mod open;
 mod options;
 mod steps;
@@ -27,6 +28,7 @@ use take::Take;
 use tokens::{Row, Tokens};
 
 pub use checkpoint::trained_with;
+pub use language::LanguageModel;
 pub use options::{Pooling, Projection, TextOptions};
 
 /// Texts are sorted by length within windows of this size, and returned in their order.

@@ -83,6 +83,24 @@ def test_fluency_is_part_of_the_total_alone(signals):
     assert as_perplexity(signals, GENERATED)["etes_total"] == pytest.approx(evaluator(signals, GENERATED)["etes_total"])
     samples = evaluator.get_sample_scores(signals, GENERATED)
     assert [own["total"] for own in samples] == pytest.approx(energy + np.array(fluency(GENERATED)) / 100)
+    assert [own["log_perplexity"] for own in samples] == pytest.approx(fluency(GENERATED))
+
+
+def test_fluency_comes_from_the_folder_of_a_language_model(signals):
+    texts = json.loads((GOLDEN / "text" / "texts.json").read_text())[: len(GENERATED)]
+    expected = np.load(GOLDEN / "text" / "gpt2" / "log_perplexity.npy")[: len(GENERATED)]
+    evaluator = ETESEvaluator(text_encoder, GOLDEN / "text" / "gpt2")
+    samples = evaluator.get_sample_scores(signals, texts)
+    assert [own["log_perplexity"] for own in samples] == pytest.approx(expected, rel=1e-5)
+    total = energies(signals, text_encoder(texts)) + 0.1 * expected / 10
+    assert evaluator(signals, texts)["etes_total"] == pytest.approx(total.mean(), rel=1e-5)
+
+
+def test_a_text_encoder_without_an_aligner_is_a_warning():
+    folder = GOLDEN / "text" / "t5_gated"
+    signals = np.random.default_rng(0).normal(size=(3, 16))
+    results = ETESEvaluator(folder).evaluate(signals, ["a cat", "tea", "the sea"])
+    assert any("without the aligner" in warning for warning in results.warnings)
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if "fluency" not in case])
@@ -125,7 +143,9 @@ def test_samples_have_their_text_energy_and_quality(signals):
 def test_samples_with_references_have_their_energy_and_the_gap(signals):
     samples = ETESEvaluator(text_encoder).get_sample_scores(signals, GENERATED, REFERENCES)
     energy, of_references = (energies(signals, text_encoder(texts)) for texts in (GENERATED, REFERENCES))
-    assert [own["reference_energy"] for own in samples] == pytest.approx(of_references, abs=1e-12)
+    assert list(samples[0]) == ["index", "text", "etes", "quality", "reference", "reference_energy", "gap"]
+    for key in ("reference", "reference_energy"):
+        assert [own[key] for own in samples] == pytest.approx(of_references, abs=1e-12)
     assert [own["gap"] for own in samples] == pytest.approx(energy - of_references, abs=1e-12)
 
 

@@ -31,13 +31,22 @@ fn to_digits(x: f64, most: i32) -> String {
 }
 
 /// A number and its interval, all three cut at the same decimal place: `("0.9312", "[0.9285, 0.9339]")`.
-pub(crate) fn number_with_interval(value: f64, [low, high]: [f64; 2]) -> (String, String) {
+pub(crate) fn number_with_interval(value: f64, interval: [f64; 2]) -> (String, String) {
+    number_to_paste(value, interval, 1)
+}
+
+/// The same with at least so many significant digits of the number, for text that stands without its interval.
+pub(crate) fn number_to_paste(value: f64, [low, high]: [f64; 2], least: i32) -> (String, String) {
     let half_width = (high - low) / 2.0;
     let largest = [value, low, high].map(f64::abs).into_iter().fold(0.0, f64::max);
     if half_width <= 0.0 || !largest.is_finite() {
         return (number(value), format!("[{}, {}]", number(low), number(high)));
     }
     let place = (exponent(half_width) - 1).max(exponent(largest) - MOST_DIGITS + 1);
+    let place = match least {
+        ..=1 => place,
+        least => place.min(exponent(value) - least + 1),
+    };
     let cut = |x| at_place(x, place, is_scientific(largest));
     (cut(value), format!("[{}, {}]", cut(low), cut(high)))
 }
@@ -155,6 +164,21 @@ mod tests {
         ];
         for (value, interval, text) in cases {
             let (value, interval) = number_with_interval(value, interval);
+            assert_eq!(format!("{value} {interval}"), text);
+        }
+    }
+
+    #[test]
+    fn a_number_to_paste_has_three_digits_at_least() {
+        let cases = [
+            (0.8, [0.6, 1.0], "0.800 [0.600, 1.000]"),
+            (12.3, [-13.0, 37.0], "12.3 [-13.0, 37.0]"),
+            (3.26, [3.06, 3.46], "3.26 [3.06, 3.46]"),
+            (0.0, [-0.4, 0.4], "0.00 [-0.40, 0.40]"),
+            (0.93123, [0.92853, 0.93391], "0.9312 [0.9285, 0.9339]"),
+        ];
+        for (value, interval, text) in cases {
+            let (value, interval) = number_to_paste(value, interval, 3);
             assert_eq!(format!("{value} {interval}"), text);
         }
     }

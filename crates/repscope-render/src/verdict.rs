@@ -417,9 +417,17 @@ fn of_retrieval(results: &Results, metric: &MetricId) -> String {
             && id.labels() == metric.labels()
     };
     let sides = |id: &MetricId| id.sides().map_or(String::new(), |(from, to)| format!("{from} → {to} "));
-    let has_models = results.scores.iter().filter(is_it).any(|score| score.model != results.scores[0].model);
+    let has_models = results
+        .scores
+        .iter()
+        .filter(is_it)
+        .any(|score| score.model != results.scores[0].model);
     let named = |score: &Score| {
-        let model = if has_models { format!("{} ", score.model) } else { String::new() };
+        let model = if has_models {
+            format!("{} ", score.model)
+        } else {
+            String::new()
+        };
         format!(
             "{model}{}{}{}",
             sides(&score.metric),

@@ -120,7 +120,7 @@ impl Report {
             None if self.document.command == COMPARE => {
                 self.differences(compare::reference(&self.document), format, terminal)
             }
-            Some(Kind::Retrieval) => {
+            Some(kind @ (Kind::Retrieval | Kind::Etes)) => {
                 // What is wrong comes first, and is said in any case.
                 let problems = Verdict {
                     answers: Vec::new(),
@@ -130,9 +130,12 @@ impl Report {
                     "" => String::new(),
                     text => format!("{text}\n"),
                 };
-                problems + &retrieval(results, format, width, color, quiet)
+                problems
+                    + &match kind {
+                        Kind::Retrieval => retrieval(results, format, width, color, quiet),
+                        _ => etes_table(results, format, width, color),
+                    }
             }
-            Some(Kind::Etes) => etes_table(results, format, width, color),
             Some(Kind::Perturb) => match Checks::of(&self.document) {
                 Some(checks) => perturb_table(results, &checks.findings(results), format, width, color),
                 None => render(results, format, width, color),
@@ -189,6 +192,11 @@ impl Report {
         let own = [
             part(Kind::Retrieval).map(|part| retrieval_table(&part, format, width, color)),
             part(Kind::Etes).map(|part| etes_table(&part, format, width, color)),
+            part(Kind::Perturb).map(|part| {
+                let checks = Checks::of(&self.document);
+                let findings = checks.map(|checks| checks.findings(&part)).unwrap_or_default();
+                perturb_table(&part, &findings, format, width, color)
+            }),
         ];
         let own: Vec<String> = own.into_iter().flatten().collect();
         if own.is_empty() {
@@ -309,7 +317,7 @@ impl Report {
     pub(crate) fn write_own(&self, root: &Path, figures: &FigureOptions) -> Result<Written> {
         let folder = self.analysis().map_or(root.to_path_buf(), |own| root.join(own.folder));
         self.remove_stale(root, &folder, figures)?;
-        self.extra.write(self, &folder)?;
+        self.extra.write(self, &folder, figures)?;
         let mut written = self.write_tables(root)?;
         written.add(self.write_figures(root, figures, |_| true)?);
         self.write_document(&folder)?;

@@ -186,7 +186,7 @@ fn data_keys() -> Vec<String> {
 fn own_keys(declared: &Declared) -> Vec<String> {
     let shared = match declared.data {
         Origin::Study => [keys::<Settings>(), keys::<Data>()].concat(),
-        Origin::Own | Origin::Alone => keys::<Settings>(),
+        Origin::Own => keys::<Settings>(),
     };
     let command = (declared.command)();
     let all = command

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use repscope::analysis::perturb::STORED_PREDICTIONS;
-use repscope::analysis::{self, Analysis, Declared, Origin, Perturb, PerturbGenerate};
+use repscope::analysis::{self, Analysis, Declared, Kind, Perturb, PerturbGenerate};
 use repscope::options::Outputs;
 use repscope::{Compare, Encode, Evaluate};
 
@@ -53,6 +53,8 @@ and the output says so.
   rankme         embeddings
   clid           embeddings; more with --labels, --views and --performance
   retrieval      a table [retrieval] in the study file
+  etes           a table [etes] in the study file
+  perturb        a table [perturb] in the study file
 
 A study file holds the same settings as the options; options override it.";
 
@@ -172,7 +174,7 @@ pub enum Typed {
 pub fn command() -> Command {
     let command = First::augment_subcommands(Command::new("repscope"));
     let command = analyses().fold(command, |command, own| command.subcommand(of_analysis(own)));
-    let perturb = analysis::declared(repscope::analysis::Kind::Perturb);
+    let perturb = analysis::declared(Kind::Perturb);
     Last::augment_subcommands(command)
         .mut_subcommand("perturb", |own| own.after_help(perturb.examples))
         .version(env!("CARGO_PKG_VERSION"))
@@ -183,9 +185,9 @@ pub fn command() -> Command {
         .arg_required_else_help(true)
 }
 
-/// The analyses that are commands of their own.
+/// The analyses that are commands by themselves; `perturb` has subcommands.
 fn analyses() -> impl Iterator<Item = &'static Declared> {
-    analysis::evaluated().filter(|own| own.data != Origin::Alone)
+    analysis::evaluated().filter(|own| own.kind != Kind::Perturb)
 }
 
 fn of_analysis(declared: &'static Declared) -> Command {

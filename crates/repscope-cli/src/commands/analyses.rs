@@ -22,11 +22,12 @@ pub fn run(request: Box<dyn Analysis>, to: &Outputs) -> Result<ExitCode> {
     start_threads(&request.settings().machine)?;
     let (request, found) = usual::complete(request, Path::new(""))?;
     found.iter().for_each(|found| say(to.quiet, found));
-    let folder = to.output_dir.join(request.declared().folder);
+    let root = root(&to.output_dir, request.declared().folder);
+    let folder = root.join(request.declared().folder);
     let bars = Bars::new(to.quiet);
     let report = repscope::run(request, &session(&bars))?;
     drop(bars);
-    let written = report.write(&to.output_dir, &to.figures)?;
+    let written = report.write(&root, &to.figures)?;
     report.write_document(&to.output_dir)?;
     warn(&report, to.quiet);
     show(&report, to)?;
@@ -36,6 +37,14 @@ pub fn run(request: Box<dyn Analysis>, to: &Outputs) -> Result<ExitCode> {
     let files = written.in_words("results.json");
     say(to.quiet, &format!("{files} are in {}", folder.display()));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The folder in which that of an analysis is made; an output folder that has the name of an analysis is that folder itself.
+fn root(output: &Path, folder: &str) -> PathBuf {
+    match output.file_name().is_some_and(|name| name == folder) {
+        true => output.parent().unwrap_or(Path::new("")).to_path_buf(),
+        false => output.to_path_buf(),
+    }
 }
 
 pub fn encode(options: &Quietly<Encode>) -> Result<ExitCode> {

@@ -460,3 +460,141 @@ fn the_examples_of_its_help_work() {
         folder.good(&format!("{example} --no-figures"));
     }
 }
+
+/// The words of the specification for a mean energy.
+fn band(energy: f64) -> &'static str {
+    match energy {
+        e if e < -0.8 => "excellent",
+        e if e < -0.5 => "good",
+        e if e < -0.2 => "fair",
+        e if e <= 0.0 => "weak",
+        _ => "poor",
+    }
+}
+
+#[test]
+fn the_mean_has_the_word_of_its_band_beside_that_of_shuffled_pairs() {
+    let folder = systems();
+    let line = "etes --signal eeg.npy --generated near.npy far.npy --no-figures";
+    let results = folder.results(line);
+    let text = folder.good(line).stdout;
+    folder.good("report evaluation_plots --no-figures");
+    let page = folder.read("evaluation_plots/report.html");
+    for system in ["near", "far"] {
+        let alignment = value(&results, system, "etes.alignment").expect("a number");
+        let shuffled = value(&results, system, "etes.shuffled").expect("a number");
+        let (own, other) = (band(alignment), band(shuffled));
+        assert_eq!(
+            score(&results, system, "etes.alignment")["note"],
+            format!("{own} alignment (shuffled pairs: {other})")
+        );
+        let sentence =
+            format!("{alignment:.4}: {own} alignment by the bands; shuffled pairs are {other} ({shuffled:.4})");
+        let in_one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(in_one_line.contains(&sentence), "{sentence}\n{text}");
+        assert!(page.contains(&format!("{own} alignment by the bands")), "{system}");
+    }
+}
+
+#[test]
+fn the_switch_of_the_original_code_is_accepted_and_explained() {
+    let folder = plane();
+    let plain = folder.good(LINE);
+    for switch in ["--use_energy", "--use-energy"] {
+        let run = folder.good(&format!("{LINE} {switch}"));
+        assert_eq!(run.stdout, plain.stdout);
+        assert!(
+            run.stderr
+                .contains("--use-energy has no effect: the energy is what this command computes"),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn a_text_encoder_without_its_aligner_is_a_warning_in_every_output() {
+    let folder = systems();
+    let texts: String = (0..60).map(|i| format!("a person reads book {i}\n")).collect();
+    folder.write("beam.txt", texts.as_bytes());
+    folder.write("wide.npy", &npy_f64(&[60, 16], &noise(9, 960)));
+    let encoder = repository("golden/text/t5_gated");
+    let line = format!("etes --signal wide.npy --generated-text beam.txt --text-encoder {encoder} --no-figures");
+    let words = "without the aligner of a trained model";
+    let run = folder.good(&format!("{line} --quiet"));
+    assert!(
+        run.stdout.starts_with("Problem") && run.stdout.contains(words),
+        "{}",
+        run.stdout
+    );
+    let run = folder.good(&line);
+    assert!(run.stderr.contains(&format!("alone, {words}")), "{}", run.stderr);
+    let results = folder.json("evaluation_plots/results.json");
+    let has = |list: &Value| {
+        list.as_array()
+            .is_some_and(|list| list.iter().any(|w| w.to_string().contains(words)))
+    };
+    assert!(has(&results["warnings"]) && has(&results["findings"]), "{results}");
+    folder.good("report evaluation_plots --no-figures");
+    assert!(folder.read("evaluation_plots/report.html").contains(words));
+    // With embeddings nobody can know.
+    let run = folder.good("etes --signal eeg.npy --generated near.npy --no-figures");
+    assert!(
+        !run.stdout.contains("Problem") && !run.stderr.contains(words),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn fluency_comes_from_a_language_model_in_the_same_run() {
+    let folder = Folder::new();
+    let texts = std::fs::read(repository("golden/text/texts.json")).expect("texts");
+    let texts: Vec<String> = serde_json::from_slice(&texts).expect("a list");
+    let lines: Vec<String> = texts
+        .iter()
+        .map(|text| serde_json::json!({ "t": text }).to_string())
+        .collect();
+    folder.write("beam.jsonl", lines.join("\n").as_bytes());
+    folder.write("eeg.npy", &npy_f64(&[texts.len(), 8], &noise(1, 8 * texts.len())));
+    folder.write("beam.npy", &npy_f64(&[texts.len(), 8], &noise(2, 8 * texts.len())));
+    let line = "etes --signal eeg.npy --generated beam.npy --no-figures --samples scores.json";
+    for model in ["gpt2", "t5_language_own_head"] {
+        let path = repository(&format!("golden/text/{model}"));
+        let by_model = folder.results(&format!("{line} --generated-text beam.jsonl#t --fluency-model {path}"));
+        // The losses of transformers, from a file.
+        let losses = std::fs::read(format!("{path}/log_perplexity.npy")).expect("losses");
+        folder.write("losses.npy", &losses);
+        let by_file = folder.results(&format!("{line} --fluency losses.npy"));
+        let total = |results: &Value| value(results, "beam", "etes.total").expect("a total");
+        assert!((total(&by_model) - total(&by_file)).abs() < 1e-6, "{model}");
+        assert!((total(&by_model) - value(&by_model, "beam", "etes.alignment").unwrap()).abs() > 1e-3);
+        let note = score(&by_model, "beam", "etes.total")["note"].to_string();
+        assert!(note.contains("mean log-perplexity of the texts"), "{note}");
+        let samples = folder.json("scores.json");
+        assert!(
+            samples[0]["log_perplexity"].as_f64().is_some_and(|x| x > 1.0),
+            "{samples}"
+        );
+    }
+    let gpt2 = repository("golden/text/gpt2");
+    let bert = repository("golden/text/bert");
+    for (options, words) in [
+        (format!("--fluency-model {gpt2}"), "give its texts, too"),
+        (
+            format!("--generated-text beam.jsonl#t --fluency-model {bert}"),
+            "Known are gpt2, t5 and mt5",
+        ),
+        (
+            "--generated-text beam.jsonl#t --fluency-model nowhere".to_string(),
+            "no such folder",
+        ),
+        (
+            format!("--generated-text beam.jsonl#t --fluency losses.npy --fluency-model {gpt2}"),
+            "cannot be used with",
+        ),
+    ] {
+        let run = folder.run(&format!("{line} {options}"));
+        assert!(run.code == 2 && run.stderr.contains(words), "{options}\n{}", run.stderr);
+    }
+}

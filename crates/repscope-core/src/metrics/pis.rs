@@ -191,51 +191,106 @@ fn of_families(perturbed: &Perturbed, judged: &Judged) -> Vec<Score> {
         let mut members: Vec<usize> = (0..sets.len()).filter(|&i| sets[i].family == family).collect();
         members.sort_by(|&a, &b| sets[a].percent.total_cmp(&sets[b].percent));
         let ordered: Vec<&PerturbedSet> = members.iter().map(|&i| &sets[i]).collect();
-        let mut right = vec![judged.baseline.as_slice()];
-        right.extend(members.iter().map(|&i| judged.sets[i].as_slice()));
-        for (part, weights) in [
-            ("mean", of_mean(&ordered)),
-            ("aopc", of_aopc(&ordered)),
-            ("deletion", of_deletion(&ordered)),
-        ] {
-            let values = weighted(&right, &weights);
-            let interval = interval::of_mean(&values, perturbed.units(), perturbed.spec.level);
-            let id = format!("pis.{}.{part}@{family}", judged.name);
-            let score = Score::number(id, interval::mean(&values), values.len());
-            of_families.push(score.with_interval(interval));
+        let right: Vec<&[bool]> = members.iter().map(|&i| judged.sets[i].as_slice()).collect();
+        for pooled in Pooled::all(&ordered) {
+            let id = format!("pis.{}.{}@{family}", judged.name, pooled.part);
+            let score = Score::number(id, pooled.value(&judged.baseline, &right), judged.baseline.len());
+            of_families.push(score.with_interval(pooled.interval(perturbed, &judged.baseline, &right)));
         }
     }
     of_families
 }
 
-/// What each sample contributes: its weights where it is right, without perturbation first.
-fn weighted(right: &[&[bool]], weights: &[f64]) -> Vec<f64> {
-    let mut values = vec![0.0; right[0].len()];
-    for (right, weight) in right.iter().zip(weights) {
-        let pairs = values.iter_mut().zip(*right);
-        pairs.for_each(|(value, &is_right)| *value += if is_right { *weight } else { 0.0 });
+/// One number for all strengths: some part of the accuracy without perturbation, and a weight for what each strength loses. Losses
+/// are counted before they are weighted, so that a family that loses nothing has exactly 0, or exactly that accuracy.
+struct Pooled {
+    part: &'static str,
+    start: f64,
+    weights: Vec<f64>,
+}
+
+impl Pooled {
+    fn all(sets: &[&PerturbedSet]) -> [Pooled; 3] {
+        let count = sets.len() as f64;
+        let weight = |set: &&PerturbedSet| 100.0 / set.percent / count;
+        [
+            // The mean over strengths of the accuracy lost divided by the share.
+            Pooled {
+                part: "mean",
+                start: 0.0,
+                weights: sets.iter().map(weight).collect(),
+            },
+            // The mean over strengths of the accuracy lost; strength 0, where nothing is lost, counts too.
+            Pooled {
+                part: "aopc",
+                start: 0.0,
+                weights: vec![1.0 / (count + 1.0); sets.len()],
+            },
+            Pooled {
+                part: "deletion",
+                start: 1.0,
+                weights: of_deletion(sets),
+            },
+        ]
     }
-    values
+
+    fn value(&self, baseline: &[bool], right: &[&[bool]]) -> f64 {
+        let mut lost = 0.0;
+        let mut start = 0;
+        for (right, weight) in right.iter().zip(&self.weights) {
+            let tally = Tally::of(baseline, right);
+            lost += weight * (tally.lost as f64 - tally.gained as f64);
+            start = tally.both + tally.lost;
+        }
+        let n = baseline.len() as f64;
+        self.start * (start as f64 / n) + lost / n
+    }
+
+    /// What each sample contributes.
+    fn of_samples(&self, baseline: &[bool], right: &[&[bool]]) -> Vec<f64> {
+        let number = |is_right: bool| f64::from(u8::from(is_right));
+        let of = |(sample, &before): (usize, &bool)| {
+            let losses = right.iter().zip(&self.weights);
+            let losses = losses.map(|(right, weight)| weight * (number(before) - number(right[sample])));
+            self.start * number(before) + losses.sum::<f64>()
+        };
+        baseline.iter().enumerate().map(of).collect()
+    }
+
+    /// Student's t over samples. If all contribute the same, that has no width and would claim too much: then the intervals of the
+    /// strengths are put together as if all moved at once.
+    fn interval(&self, perturbed: &Perturbed, baseline: &[bool], right: &[&[bool]]) -> Option<Interval> {
+        let (units, level) = (perturbed.units(), perturbed.spec.level);
+        let value = self.value(baseline, right);
+        let values = self.of_samples(baseline, right);
+        let spread = interval::of_mean(&values, units, level).filter(|i| i.high > i.low);
+        if let Some(spread) = spread {
+            // Both ends belong to the value that was counted.
+            let shift = value - interval::mean(&values);
+            return Some(Interval {
+                low: spread.low + shift,
+                high: spread.high + shift,
+                ..spread
+            });
+        }
+        let mut whole = perturbed.of_share(baseline)?;
+        (whole.low, whole.high) = (self.start * whole.low, self.start * whole.high);
+        if self.start == 0.0 {
+            let mut ends = (0.0, 0.0);
+            for (right, weight) in right.iter().zip(&self.weights) {
+                let of_set = interval::of_paired_shares(baseline, right, units, level)?;
+                ends = (ends.0 + weight * of_set.low, ends.1 + weight * of_set.high);
+                whole = of_set;
+            }
+            (whole.low, whole.high) = ends;
+        }
+        whole.effects = None;
+        whole.standard_error = None;
+        Some(whole)
+    }
 }
 
-/// The mean over strengths of the accuracy lost divided by the share.
-fn of_mean(sets: &[&PerturbedSet]) -> Vec<f64> {
-    let of_set = sets.iter().map(|set| -100.0 / set.percent / sets.len() as f64);
-    let mut weights = vec![0.0];
-    weights.extend(of_set);
-    weights[0] = -weights.iter().sum::<f64>();
-    weights
-}
-
-/// The mean over strengths of the accuracy lost; strength 0, where nothing is lost, counts too.
-fn of_aopc(sets: &[&PerturbedSet]) -> Vec<f64> {
-    let steps = sets.len() as f64 + 1.0;
-    let mut weights = vec![-1.0 / steps; sets.len() + 1];
-    weights[0] = sets.len() as f64 / steps;
-    weights
-}
-
-/// The area under the accuracy by trapezoids from strength 0 to the largest, divided by the largest.
+/// The area under the accuracy by trapezoids from strength 0 to the largest, divided by the largest: less what each strength loses.
 fn of_deletion(sets: &[&PerturbedSet]) -> Vec<f64> {
     let mut strengths = vec![0.0];
     strengths.extend(sets.iter().map(|set| set.percent));
@@ -243,10 +298,10 @@ fn of_deletion(sets: &[&PerturbedSet]) -> Vec<f64> {
     let mut weights = vec![0.0; strengths.len()];
     for (i, pair) in strengths.windows(2).enumerate() {
         let half = (pair[1] - pair[0]) / last / 2.0;
-        weights[i] += half;
-        weights[i + 1] += half;
+        weights[i] -= half;
+        weights[i + 1] -= half;
     }
-    weights
+    weights.split_off(1)
 }
 
 /// Up to this many changes the binomial law is summed; 2⁻¹⁰⁰⁰ still is a number.
@@ -430,6 +485,58 @@ mod tests {
                 "{lost} {gained}: {p:e} {expected:e}"
             );
             assert_eq!(p, p_value(gained, lost));
+        }
+    }
+
+    fn set(percent: f64) -> PerturbedSet {
+        PerturbedSet {
+            name: format!("top{percent}"),
+            family: "top".to_string(),
+            percent,
+            predictions: Vec::new(),
+            masked_lit: None,
+            masked_all: None,
+        }
+    }
+
+    #[test]
+    fn a_family_that_loses_nothing_has_exact_numbers() {
+        let sets: Vec<PerturbedSet> = [1.0, 2.0, 3.0, 4.0, 5.0].map(set).to_vec();
+        let sets: Vec<&PerturbedSet> = sets.iter().collect();
+        let [mean, aopc, deletion] = Pooled::all(&sets);
+        for count in [7, 41, 1000] {
+            let all = vec![true; count];
+            let same = vec![all.as_slice(); 5];
+            assert_eq!((mean.value(&all, &same), aopc.value(&all, &same)), (0.0, 0.0));
+            assert_eq!(deletion.value(&all, &same), 1.0);
+            // As many gained as lost, in each strength by other samples.
+            let some: Vec<bool> = (0..count).map(|i| i % 3 > 0).collect();
+            let turned: Vec<Vec<bool>> = (1..6).map(|by| [&some[by..], &some[..by]].concat()).collect();
+            let turned: Vec<&[bool]> = turned.iter().map(Vec::as_slice).collect();
+            assert_eq!((mean.value(&some, &turned), aopc.value(&some, &turned)), (0.0, 0.0));
+            let right = some.iter().filter(|right| **right).count();
+            assert_eq!(deletion.value(&some, &turned), right as f64 / count as f64);
+        }
+    }
+
+    #[test]
+    fn pooled_numbers_are_those_of_a_hand_calculation() {
+        // 4 of 5 right, then 3 at 1 % and 1 at 5 %: lost 0.2 and 0.6.
+        let sets = [set(1.0), set(5.0)];
+        let sets: Vec<&PerturbedSet> = sets.iter().collect();
+        let before = [true, true, true, true, false];
+        let after: [&[bool]; 2] = [&[true, true, true, false, false], &[false, false, false, false, true]];
+        let [mean, aopc, deletion] = Pooled::all(&sets);
+        let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        // (0.2 / 0.01 + 0.6 / 0.05) / 2, (0.2 + 0.6) / 3, ((0.8 + 0.6) / 2 + 4 (0.6 + 0.2) / 2) / 5.
+        near(mean.value(&before, &after), 16.0);
+        near(aopc.value(&before, &after), 0.8 / 3.0);
+        near(deletion.value(&before, &after), 0.46);
+        for pooled in [mean, aopc, deletion] {
+            near(
+                interval::mean(&pooled.of_samples(&before, &after)),
+                pooled.value(&before, &after),
+            );
         }
     }
 

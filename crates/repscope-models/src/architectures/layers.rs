@@ -19,6 +19,8 @@ pub(super) struct Layers<'a> {
     weights: &'a dyn WeightSource,
     names: BTreeSet<String>,
     used: BTreeSet<String>,
+    /// Those that are constants of the graph as they are.
+    placed: BTreeSet<String>,
     prefix: &'a str,
     /// The weights that must all be used, by the beginnings of their names.
     own: Vec<String>,
@@ -32,6 +34,7 @@ impl<'a> Layers<'a> {
             weights,
             names: weights.names().into_iter().collect(),
             used: BTreeSet::new(),
+            placed: BTreeSet::new(),
             prefix,
             own: Vec::new(),
         }
@@ -60,7 +63,13 @@ impl<'a> Layers<'a> {
     pub(super) fn finish(self) -> Result<(Vec<u8>, Vec<String>)> {
         // What modules keep beside their weights.
         let is_counter = |name: &str| {
-            let buffers = ["num_batches_tracked", ".position_ids", ".token_type_ids"];
+            let buffers = [
+                "num_batches_tracked",
+                ".position_ids",
+                ".token_type_ids",
+                ".attn.bias",
+                ".attn.masked_bias",
+            ];
             buffers.iter().any(|buffer| name.ends_with(buffer))
         };
         let left: Vec<String> = self
@@ -171,6 +180,30 @@ impl<'a> Layers<'a> {
         let bias = self
             .graph
             .weight(&format!("{bias}{suffix}"), &[rows.len()], &values[rows])?;
+        Ok(self.graph.node("Add", &[&product, &bias], &[]))
+    }
+
+    /// Some outputs of a linear layer that keeps a column per output, as GPT-2 does.
+    pub(super) fn linear_columns(
+        &mut self,
+        x: &str,
+        name: &str,
+        width: usize,
+        out: usize,
+        columns: std::ops::Range<usize>,
+    ) -> Result<String> {
+        let weight = format!("{name}.weight");
+        let values = self.values(&weight, [width, out])?;
+        let suffix = format!("[{}..{}]", columns.start, columns.end);
+        let rows = values.chunks_exact(out);
+        let chosen: Vec<f32> = rows.flat_map(|row| &row[columns.clone()]).copied().collect();
+        let shape = [width, columns.len()];
+        let matrix = self.graph.weight(&format!("{weight}{suffix}"), &shape, &chosen)?;
+        let product = self.graph.node("MatMul", &[x, &matrix], &[]);
+        let bias = format!("{name}.bias");
+        let values = self.values(&bias, [out])?;
+        let values = &values[columns];
+        let bias = self.graph.weight(&format!("{bias}{suffix}"), &[values.len()], values)?;
         Ok(self.graph.node("Add", &[&product, &bias], &[]))
     }
 
@@ -349,7 +382,44 @@ impl Layers<'_> {
 
     /// Puts a weight of this shape into the graph.
     pub(super) fn weight<const N: usize>(&mut self, name: &str, shape: [usize; N]) -> Result<String> {
+        if self.placed.contains(name) {
+            return Ok(name.to_string());
+        }
         let values = self.values(name, shape)?;
+        self.placed.insert(name.to_string());
         self.graph.weight(name, &shape, &values)
+    }
+
+    /// A weight beside the network, whose name has no prefix; none where there is none.
+    pub(super) fn outside<const N: usize>(&mut self, name: &str, shape: [usize; N]) -> Result<Option<String>> {
+        if !self.names.contains(name) {
+            return Ok(None);
+        }
+        let prefix = std::mem::take(&mut self.prefix);
+        let placed = self.weight(name, shape);
+        self.prefix = prefix;
+        placed.map(Some)
+    }
+
+    /// Says that a weight belongs to the network although nothing is computed with it.
+    pub(super) fn pass_over(&mut self, name: &str) {
+        let full = format!("{}{name}", self.prefix);
+        if self.names.contains(&full) {
+            self.used.insert(full);
+        }
+    }
+
+    /// Refuses a second name of a weight that holds other numbers.
+    pub(super) fn refuse_other(&mut self, name: &str, copy: &str, shape: [usize; 2]) -> Result<()> {
+        if name == copy || !self.has(copy) {
+            return Ok(());
+        }
+        if self.values(name, shape)? != self.values(copy, shape)? {
+            bail!(
+                "`{name}` and `{copy}` differ, so it is not known which embeds the tokens; export the model to ONNX and give that \
+                 file"
+            );
+        }
+        Ok(())
     }
 }

@@ -8,9 +8,11 @@
 //!
 //! All texts of a batch have the same number of tokens, so there is no padding and no mask. Further inputs are those
 //! that follow from the number of tokens: `position_ids` (BERT and its kin, CLIP), `relative_buckets`
-//! (T5, MPNet: which bias each distance has) and `causal_mask` (CLIP: no token sees a later one).
+//! (T5, MPNet: which bias each distance has) and `causal_mask` (CLIP: no token sees a later one). Language models have logits
+//! instead of vectors: see `language`.
 
 mod config;
+mod language;
 mod post_norm;
 mod pre_norm;
 
@@ -51,6 +53,8 @@ pub(crate) fn write(config: &Config, weights: &dyn WeightSource) -> Result<TextG
     let written = match config.family {
         Family::Clip => pre_norm::write_clip(&mut layers, config)?,
         Family::T5 => pre_norm::write_t5(&mut layers, config)?,
+        Family::Gpt2 => language::write_gpt2(&mut layers, config)?,
+        Family::T5Decoder => language::write_t5(&mut layers, config)?,
         Family::Bert | Family::DistilBert | Family::Roberta | Family::Mpnet => post_norm::write(&mut layers, config)?,
     };
     let (onnx, ignored) = layers.finish()?;
@@ -67,7 +71,8 @@ pub(crate) fn write(config: &Config, weights: &dyn WeightSource) -> Result<TextG
 fn prefix(family: Family, weights: &dyn WeightSource) -> Result<String> {
     let sign = match family {
         Family::Clip => "embeddings.token_embedding.weight",
-        Family::T5 => "encoder.block.0.layer.0.SelfAttention.q.weight",
+        Family::T5 | Family::T5Decoder => "encoder.block.0.layer.0.SelfAttention.q.weight",
+        Family::Gpt2 => "wte.weight",
         _ => "embeddings.word_embeddings.weight",
     };
     let prefixes: BTreeSet<String> = weights
@@ -93,13 +98,18 @@ fn prefix(family: Family, weights: &dyn WeightSource) -> Result<String> {
 
 /// Declares integers for each token.
 fn numbers(layers: &mut Layers, name: &str) -> String {
-    let dims = [Dim::named("batch"), Dim::named("tokens")];
+    numbers_of(layers, name, "tokens")
+}
+
+/// The same for tokens of which there are other numbers.
+fn numbers_of(layers: &mut Layers, name: &str, count: &str) -> String {
+    let dims = [Dim::named("batch"), Dim::named(count)];
     layers.graph.input(name, Element::Int64, &dims)
 }
 
 /// Declares what each pair of tokens has.
-fn pairs(layers: &mut Layers, name: &str, element: Element) -> String {
-    let dims = [Dim::named("tokens"), Dim::named("tokens")];
+fn pairs(layers: &mut Layers, name: &str, element: Element, count: &str) -> String {
+    let dims = [Dim::named(count), Dim::named(count)];
     layers.graph.input(name, element, &dims)
 }
 
@@ -109,8 +119,10 @@ fn hidden_output(layers: &mut Layers, value: &str, width: usize) {
     layers.graph.output(value, "last_hidden_state", Element::Float, &dims);
 }
 
-/// A bias for each head and pair of tokens: [1, heads, tokens, tokens], from a table of buckets.
-fn relative_bias(layers: &mut Layers, table: &str, heads: usize, buckets: usize) -> Result<String> {
+/// A bias for each head and pair of tokens: [1, heads, tokens, tokens], from a table of buckets. The input that says which bucket a
+/// pair has, and the name of its sizes.
+fn relative_bias(layers: &mut Layers, table: &str, config: &Config, (input, count): (&str, &str)) -> Result<String> {
+    let Config { heads, buckets, .. } = *config;
     let found: [usize; 2] = layers.shape(table)?;
     if found != [buckets, heads] {
         bail!(
@@ -119,10 +131,11 @@ fn relative_bias(layers: &mut Layers, table: &str, heads: usize, buckets: usize)
             found[1]
         );
     }
-    let numbers = pairs(layers, "relative_buckets", Element::Int64);
+    let numbers = pairs(layers, input, Element::Int64, count);
     let bias = layers.look_up(table, &numbers)?;
     let bias = layers.transpose(&bias, &[2, 0, 1]);
-    let axes = layers.graph.ints("before the heads", &[1], &[0])?;
+    let name = layers.graph.fresh("before the heads");
+    let axes = layers.graph.ints(&name, &[1], &[0])?;
     Ok(layers.graph.node("Unsqueeze", &[&bias, &axes], &[]))
 }
 
@@ -135,8 +148,12 @@ fn linear(layers: &mut Layers, x: &str, name: &str, width: usize, out: Option<us
 
 /// How many layers the weights have, which must be as many as the configuration says.
 fn depth(layers: &Layers, beginning: &str, config: &Config) -> Result<usize> {
+    depth_of(layers, beginning, config.layers)
+}
+
+fn depth_of(layers: &Layers, beginning: &str, said: Option<usize>) -> Result<usize> {
     let there = layers.count(beginning);
-    match config.layers {
+    match said {
         Some(said) if said != there => {
             bail!("config.json says {said} layers, but there are weights for {there} (`{beginning}0.` and on)")
         }

@@ -118,7 +118,7 @@ fn fed(name: &str) -> Option<fn(&Feed, &Row) -> Vec<i64>> {
             _ => (0..feed.tokens as i64).collect(),
         },
         // Those that all texts share.
-        "relative_buckets" | "causal_mask" => |_, _| Vec::new(),
+        "relative_buckets" | "causal_mask" | "encoder_ids" | "encoder_buckets" => |_, _| Vec::new(),
         _ => return None,
     })
 }
@@ -129,9 +129,15 @@ impl Feed<'_> {
         match (name, self.config) {
             ("causal_mask", _) => return Ok(Value::floats(pairs, causal_mask(self.tokens))),
             ("relative_buckets", Some(config)) => {
-                let buckets = buckets(self.tokens, config.buckets, config.distance);
+                let buckets = match config.language {
+                    Some(_) => buckets_before(self.tokens, config.buckets, config.distance),
+                    None => buckets(self.tokens, config.buckets, config.distance),
+                };
                 return Ok(Value::ints(pairs, buckets));
             }
+            // The encoder of a language model reads the empty text: its end alone, at no distance from itself.
+            ("encoder_ids", Some(config)) => return Ok(Value::ints(vec![self.rows, 1], vec![config.end; self.rows])),
+            ("encoder_buckets", Some(_)) => return Ok(Value::ints(vec![1, 1], vec![0])),
             _ => {}
         }
         let unknown = || wrong!("the model has an input {name}, which is not supported");
@@ -184,18 +190,29 @@ pub(super) fn buckets(tokens: usize, buckets: usize, distance: usize) -> Vec<i64
     (0..tokens * tokens).map(at).collect()
 }
 
+/// The same where no token sees a later one: all buckets are for those before.
+pub(super) fn buckets_before(tokens: usize, buckets: usize, distance: usize) -> Vec<i64> {
+    let before = |i: usize| (i / tokens).saturating_sub(i % tokens) as i64;
+    let at = |i: usize| on_one_side(before(i), buckets as i64, distance as i64);
+    (0..tokens * tokens).map(at).collect()
+}
+
 fn bucket(offset: i64, buckets: i64, distance: i64) -> i64 {
     let half = buckets / 2;
-    let exact = half / 2;
     let side = if offset > 0 { half } else { 0 };
-    let far = offset.abs();
+    side + on_one_side(offset.abs(), half, distance)
+}
+
+/// The bucket of a distance in one direction.
+fn on_one_side(far: i64, buckets: i64, distance: i64) -> i64 {
+    let exact = buckets / 2;
     if far < exact.max(1) {
-        return side + far.min(half - 1).max(0);
+        return far.min(buckets - 1).max(0);
     }
     // In f32, as transformers has it: a limit of a bucket may fall on either side.
     let share = (far as f32 / exact.max(1) as f32).ln() / (distance as f64 / exact.max(1) as f64).ln() as f32;
-    let large = exact.saturating_add((share * (half - exact) as f32) as i64);
-    side + large.clamp(0, (half - 1).max(0))
+    let large = exact.saturating_add((share * (buckets - exact) as f32) as i64);
+    large.clamp(0, (buckets - 1).max(0))
 }
 
 #[cfg(test)]

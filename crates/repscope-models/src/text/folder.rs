@@ -27,6 +27,8 @@ pub(super) struct Folder {
     pub(super) modules: Option<Modules>,
     /// All files that were read or will be.
     pub(super) files: Vec<PathBuf>,
+    /// `config.json` as it is.
+    pub(super) json: Option<Value>,
 }
 
 /// The model itself.
@@ -38,8 +40,8 @@ pub(super) enum Model {
 }
 
 impl Folder {
-    /// Looks at a path without reading weights.
-    pub(super) fn open(path: &Path) -> Result<Folder> {
+    /// Looks at a path without reading weights. `kind` is what the model should be.
+    pub(super) fn open(path: &Path, kind: &Kind) -> Result<Folder> {
         let is_graph = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("onnx"));
         if !path.exists() {
             bail!("there is no {}", path.display());
@@ -63,9 +65,9 @@ impl Folder {
             None => root.clone(),
         };
         let json = read_json(&inner.join("config.json"), &mut files)?;
-        let config = json.as_ref().map(Config::read).transpose()?.flatten();
+        let config = json.as_ref().map(kind.read).transpose()?.flatten();
         let model = if path.is_dir() {
-            find_model(&inner, &root, config.is_some(), json.as_ref(), &mut files)?
+            find_model(&inner, &root, (config.is_some(), kind.known), json.as_ref(), &mut files)?
         } else {
             Model::Graph(path.to_path_buf())
         };
@@ -87,9 +89,29 @@ impl Folder {
             longest: modules.as_ref().and_then(|m| m.longest).or(longest),
             modules,
             files,
+            json,
         })
     }
 }
+
+/// What a folder should hold.
+pub(super) struct Kind {
+    /// Reads `config.json`; none where the network is not known by its weights.
+    read: fn(&Value) -> Result<Option<Config>>,
+    /// The networks that are.
+    known: &'static str,
+}
+
+/// A model that embeds texts.
+pub(super) const ENCODER: Kind = Kind {
+    read: Config::read,
+    known: "bert, distilbert, roberta, xlm-roberta, camembert, mpnet, clip, t5 and mt5",
+};
+/// A model that says what comes next.
+pub(super) const LANGUAGE: Kind = Kind {
+    read: Config::language,
+    known: "gpt2, t5 and mt5",
+};
 
 /// The folder that an `.onnx` file belongs to: its own, or the one above if it holds the tokenizer.
 fn home(path: &Path) -> PathBuf {
@@ -105,7 +127,7 @@ fn home(path: &Path) -> PathBuf {
 fn find_model(
     inner: &Path,
     root: &Path,
-    is_known: bool,
+    (is_known, known): (bool, &str),
     json: Option<&Value>,
     files: &mut Vec<PathBuf>,
 ) -> Result<Model> {
@@ -120,8 +142,7 @@ fn find_model(
         (_, Some(graph), _) => Ok(Model::Graph(graph)),
         (Some(_), None, Some(json)) => bail!(
             "{} is a model of the kind {}, which is not known by its weights; export it to ONNX (`optimum-cli export \
-             onnx`) and give that folder. Known are bert, distilbert, roberta, xlm-roberta, camembert, mpnet, clip, t5 \
-             and mt5",
+             onnx`) and give that folder. Known are {known}",
             inner.display(),
             json.get("model_type")
                 .map_or("that is not said", |kind| kind.as_str().unwrap_or("?"))

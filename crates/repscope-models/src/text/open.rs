@@ -9,7 +9,7 @@ use repscope_io::Weights;
 use super::TextEncoder;
 use super::body::Body;
 use super::checkpoint::{self, Projector};
-use super::folder::{After, Folder, Model};
+use super::folder::{After, ENCODER, Folder, Model};
 use super::options::{Pooling, Projection as Wanted, TextOptions};
 use super::steps::{Projection, Step};
 use super::take::{Outputs, Take};
@@ -27,7 +27,7 @@ impl TextEncoder {
     /// `.onnx` file with `tokenizer.json` beside it. Nothing is downloaded.
     pub fn open(path: &Path, options: TextOptions) -> Result<Self> {
         options.check()?;
-        let folder = Folder::open(path)?;
+        let folder = Folder::open(path, &ENCODER)?;
         let mut made = Vec::new();
         let projector = read_projector(path, &options, &mut made)?;
         let mut opened = open_model(&folder, &options)?;
@@ -166,7 +166,7 @@ fn read_projector(path: &Path, options: &TextOptions, made: &mut Vec<String>) ->
 }
 
 /// Maximum number of tokens of a text: the requested one, that of the files, or the number of positions.
-fn longest(folder: &Folder, options: &TextOptions, opened: &Opened) -> Result<usize> {
+pub(super) fn longest(folder: &Folder, options: &TextOptions, opened: &Opened) -> Result<usize> {
     let ids = opened.session.inputs().iter().find(|port| port.name == "input_ids");
     let fixed = ids.and_then(|port| port.dims.get(1).copied().flatten());
     let limit = fixed.or(opened.longest);
@@ -198,7 +198,7 @@ fn surroundings(folder: &Folder, options: &TextOptions, made: &mut Vec<String>) 
 }
 
 /// The digest of all files that embeddings come from, of the options that change embeddings and of the runtime.
-fn digest(folder: &Folder, options: &TextOptions, body: &Body) -> Result<String> {
+pub(super) fn digest(folder: &Folder, options: &TextOptions, body: &Body) -> Result<String> {
     let mut files = folder.files.clone();
     if let Model::Graph(graph) = &folder.model {
         files.extend(ModelFile::read(graph)?.beside.into_iter().map(|(_, file)| file));

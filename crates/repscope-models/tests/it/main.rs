@@ -9,6 +9,7 @@ mod encoder_from_weights;
 mod fixtures;
 mod graph;
 mod image_folder;
+mod language;
 #[cfg(feature = "onnxruntime")]
 mod onnx_runtime;
 mod text;

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import sys
 import types
 from collections.abc import Callable, Iterable, Sequence
@@ -59,9 +60,9 @@ class ETESEvaluator:
         Maps texts to embeddings in the space of the signals: any callable ``(list of str) -> (N, D) array``, an object
         with ``encode(texts)``, or the path of a text model supported by :func:`repscope.encode`. Without it, pass
         embeddings in place of texts.
-    fluency : callable, optional
+    fluency : callable or path, optional
         ``(list of str) -> (N,) numbers``: the log-perplexity (mean negative log-likelihood of the tokens) of each
-        text. The total energy is then alignment + ``fluency_weight`` · log-perplexity / 10; without it, total equals
+        text; or the folder of a language model (GPT-2, T5) that gives them. The total energy is then alignment + ``fluency_weight`` · log-perplexity / 10; without it, total equals
         alignment.
     fluency_weight : float
         Weight of fluency in the total.
@@ -84,7 +85,7 @@ class ETESEvaluator:
     """
 
     text_encoder: TextEncoder | None
-    fluency: Callable[[list[str]], Any] | None
+    fluency: Callable[[list[str]], Any] | str | os.PathLike[str] | None
     fluency_weight: float
     fluency_kind: str
     bands: tuple[float, ...]
@@ -98,7 +99,7 @@ class ETESEvaluator:
     def __init__(
         self,
         text_encoder: TextEncoder | None = None,
-        fluency: Callable[[list[str]], Any] | None = None,
+        fluency: Callable[[list[str]], Any] | str | os.PathLike[str] | None = None,
         *,
         fluency_weight: float = 0.1,
         fluency_kind: str = "log-perplexity",
@@ -113,9 +114,12 @@ class ETESEvaluator:
             check_encoder(text_encoder, options)
         elif options:
             raise TypeError(f"{', '.join(sorted(options))}: there is no text encoder that could have options")
-        if fluency is not None and not callable(fluency):
-            raise TypeError(f"fluency is of type {type(fluency).__name__}; give a callable (list of str) -> numbers")
+        if fluency is not None and not callable(fluency) and not isinstance(fluency, (str, os.PathLike)):
+            kind = type(fluency).__name__
+            raise TypeError(f"fluency is of type {kind}; give a callable (list of str) -> numbers, or the path of a model")
         self.text_encoder = text_encoder
+        is_path = isinstance(text_encoder, (str, os.PathLike))
+        self._has_no_aligner = is_path and (options.get("checkpoint") is None or bool(options.get("no_projection")))
         self.fluency = fluency
         self.fluency_weight = fluency_weight
         self.fluency_kind = fluency_kind
@@ -166,15 +170,21 @@ class ETESEvaluator:
             sample. ``.scores`` has all other scores, such as ``etes.auc``: whether texts match their own signal best.
         """
         results = self._run(eeg_embeddings, generated_texts, reference_texts, fluency_weight)
+        warnings = results.warnings
+        if self._has_no_aligner and _are_texts(generated_texts):
+            warnings.append(
+                f"texts are embedded by {self.text_encoder} alone, without the aligner of a trained model (checkpoint): "
+                "energies mean something only if the signals were trained into the space of this encoder"
+            )
         own = {score.metric: score for score in results.scores}
         keys = _KEYS if reference_texts is None else _KEYS | _KEYS_OF_REFERENCES
         values = {key: own[metric] for key, metric in keys.items()}
         if self.fluency is not None:
             values["etes_total_std"] = _spread_of_totals(own["etes.std"], _column(results, "total"))
-        everything = Scores(own, results.warnings)
+        everything = Scores(own, warnings)
         for score in values.values():
-            score.all, score.warnings = everything, results.warnings
-        return DocumentResults(values, results, results.warnings)
+            score.all, score.warnings = everything, warnings
+        return DocumentResults(values, results, warnings)
 
     def __call__(
         self,
@@ -194,16 +204,17 @@ class ETESEvaluator:
     ) -> list[dict[str, Any]]:
         """The scores of each sample: ``index``, ``text``, ``etes`` (its alignment energy) and ``quality``.
 
-        With references also ``reference`` (the energy of the reference text) and ``gap`` (``etes`` minus
-        ``reference``); with fluency also ``total``. ``text`` is None if embeddings were given. A sample whose signal
+        With references also ``reference`` (the energy of the reference text; ``reference_energy``, its name in files, is
+        the same) and ``gap`` (``etes`` minus ``reference``); with fluency also ``total`` and ``log_perplexity``. ``text`` is None if embeddings were given. A sample whose signal
         or text embedding has length zero has the energy nan and the quality None.
         """
         results = self._run(eeg_embeddings, generated_texts, reference_texts, None)
         columns = {"etes": _column(results, "energy")}
         if reference_texts is not None:
-            columns |= {"reference_energy": _column(results, "reference_energy"), "gap": _column(results, "gap")}
+            energies = _column(results, "reference_energy")
+            columns |= {"reference": energies, "reference_energy": energies, "gap": _column(results, "gap")}
         if self.fluency is not None:
-            columns["total"] = _column(results, "total")
+            columns |= {"total": _column(results, "total"), "log_perplexity": _column(results, "log_perplexity")}
         band = _column(results, "band")
         texts = _as_texts(generated_texts, "generated_texts") if _are_texts(generated_texts) else [None] * len(band)
         return [
@@ -242,14 +253,18 @@ class ETESEvaluator:
         if self.fluency is not None:
             if texts is None:
                 raise ValueError("fluency is of texts, but generated_texts are embeddings; give the texts themselves")
+            weight = self.fluency_weight if fluency_weight is None else fluency_weight
+            call.option("fluency_weight", float(weight))
+            if isinstance(self.fluency, (str, os.PathLike)):
+                call.option("fluency_model", os.fspath(self.fluency))
+                return self._results(call)
             numbers = np.asarray(lend(self.fluency(texts), "fluency")[0])
             if numbers.shape != (count,):
                 raise ValueError(
                     f"fluency was shown {count} texts and gave shape {numbers.shape}; it must give one number each"
                 )
-            weight = self.fluency_weight if fluency_weight is None else fluency_weight
             call.add("fluency", _SYSTEM, call.array("fluency", numbers))
-            call.option("fluency_weight", float(weight)).option("fluency_kind", self.fluency_kind)
+            call.option("fluency_kind", self.fluency_kind)
         return self._results(call)
 
     def _side(self, given: Any, name: str, count: int) -> tuple[list[str] | None, Any]:

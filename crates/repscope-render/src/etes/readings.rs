@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! What the energies of a system say, in a few words that cannot mislead.
 //!
-//! A level alone says nothing: where all vectors lie in a narrow cone, every text fits every signal. So a level is never named
-//! without that of shuffled pairs, and no word of the bands ("good") is used here.
+//! A level alone says nothing: where all vectors lie in a narrow cone, every text fits every signal. So neither a level nor the
+//! word of its band ("good") is named without that of shuffled pairs.
 
 use super::{System, four, reason, written};
 use crate::compare::probability::probability;
@@ -18,7 +18,7 @@ const MOSTLY: f64 = 0.5;
 
 /// One or two sentences with a full stop each.
 pub(crate) fn reading(system: &System) -> String {
-    let sentences = [level(system), reference(system), centered(system)];
+    let sentences = [band(system), level(system), reference(system), centered(system)];
     printable(&join(
         sentences.into_iter().flatten().map(|sentence| sentence + "."),
         " ",
@@ -31,6 +31,20 @@ fn is_nearer(system: &System) -> Option<bool> {
         Some(p) => Some(p <= P),
         None => system.value("z").map(|z| z <= Z),
     }
+}
+
+/// What the bands of the specification call the level, and that of shuffled pairs.
+fn band(system: &System) -> Option<String> {
+    let matched = system.value("alignment")?;
+    let own = format!("{}: {} alignment by the bands", four(matched), system.band_of(matched)?);
+    let Some(shuffled) = system.value("shuffled") else {
+        return Some(own);
+    };
+    let (other, level) = (system.band_of(shuffled)?, four(shuffled));
+    Some(match system.band_of(matched).as_deref() == Some(&other) {
+        true => format!("{own}, but shuffled pairs are {other} too ({level})"),
+        false => format!("{own}; shuffled pairs are {other} ({level})"),
+    })
 }
 
 /// How the level compares with that of shuffled pairs.
@@ -180,8 +194,35 @@ mod tests_of_readings {
     use super::*;
     use repscope_core::Results;
 
+    /// What is said behind the band.
     fn said(results: &Results) -> String {
-        reading(&System::all(results)[0])
+        let system = System::all(results)[0];
+        let all = reading(&system);
+        match band(&system) {
+            Some(band) => all
+                .strip_prefix(&format!("{band}. "))
+                .expect("the band comes first")
+                .to_string(),
+            None => all,
+        }
+    }
+
+    #[test]
+    fn the_level_has_the_word_of_its_band_beside_that_of_shuffled_pairs() {
+        let of = |results: &Results| band(&System::all(results)[0]).expect("a band");
+        assert_eq!(
+            of(&two_systems()),
+            "-0.3985: fair alignment by the bands, but shuffled pairs are fair too (-0.3612)"
+        );
+        let mut results = two_systems();
+        change(&mut results, "glim", "etes.alignment", -0.61, None);
+        change(&mut results, "glim", "etes.shuffled", -0.01, None);
+        assert_eq!(
+            of(&results),
+            "-0.6100: good alignment by the bands; shuffled pairs are weak (-0.0100)"
+        );
+        drop_value(&mut results, "glim", "etes.shuffled", "one sample cannot be shuffled");
+        assert_eq!(of(&results), "-0.6100: good alignment by the bands");
     }
 
     #[test]

@@ -128,11 +128,11 @@ fn only(systems: &[System], is_wanted: impl Fn(&MetricId) -> bool) -> Results {
 fn remarks(systems: &[System]) -> Vec<String> {
     let own = only(systems, is_of_etes);
     let table = scores(&own);
-    // The table of correlations says itself which sign is agreement.
+    // The table of correlations says itself which sign is agreement, and the reading of each system in which band it is.
     let noted = own
         .scores
         .iter()
-        .filter(|score| score.metric.parameter("with").is_none());
+        .filter(|score| score.metric.parameter("with").is_none() && score.metric != "etes.alignment");
     let mut remarks = notes(&noted.collect::<Vec<_>>());
     // All but texts are energies: their names need not say so each time.
     let short = |text: &str| text.replace("etes.", "");

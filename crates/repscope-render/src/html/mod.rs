@@ -232,7 +232,9 @@ const MOST_FILES: usize = 6;
 const MOST_WARNINGS: usize = 4;
 
 pub(super) fn warnings(results: &Results) -> String {
-    let all = &results.warnings;
+    // What is wrong has been said above.
+    let is_said = |warning: &String| results.findings.iter().any(|finding| finding.text == *warning);
+    let all: Vec<&String> = results.warnings.iter().filter(|warning| !is_said(warning)).collect();
     if all.is_empty() {
         return String::new();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! `detailed_results.json` of perturbation impact: every score, precision, recall and F1 of every class, confusion matrices, and what
-//! each set does to each class. There is no clock in it: the same results are the same bytes.
+//! each set does to each class. There is no clock in it: the same results are the same bytes, and times are in a file beside it.
 
 use super::summary::key;
 use super::{BASELINE, Run, cell, names};
@@ -32,6 +32,7 @@ pub fn perturb_details(results: &Results, suffix: &str, config: &Value) -> Strin
         ("confusion_matrices", confusion_matrices(&run, suffix)),
         ("per_class_pis", per_class(&run, suffix, "pis")),
         ("warnings", Json::List(warnings.collect())),
+        ("processing_timestamps", Json::text("run.json")),
     ])
     .document()
 }

@@ -2,6 +2,7 @@
 //! The checks of perturbation impact, answered with numbers. A check that does not hold is a finding about the model or
 //! the data, never an error.
 
+use super::key_values::{KeyValue, key_values};
 use super::{Run, Set, written};
 use crate::numbers::number;
 use crate::table::NONE;
@@ -35,7 +36,7 @@ impl Finding {
 }
 
 /// Answers the checks. `expected` are accuracies without perturbation that were stated elsewhere, by head;
-/// `complete` are the names of the sets that were asked for.
+/// `complete` are the names of the sets that kinds and percents ask for.
 pub fn perturb_findings(results: &Results, expected: &[(String, f64)], complete: &[String]) -> Vec<Finding> {
     let Some(run) = Run::first(results) else {
         let why = "there are no scores of perturbed inputs";
@@ -44,6 +45,7 @@ pub fn perturb_findings(results: &Results, expected: &[(String, f64)], complete:
     let mut findings = vec![baseline(&run, expected), completeness(&run, complete)];
     findings.extend(run.families().iter().map(|family| monotonicity(&run, family)));
     findings.extend(ordering(&run));
+    findings.push(expected_ranges(&run));
     findings.push(sanity(&run));
     findings.push(saturation(&run));
     findings
@@ -88,9 +90,15 @@ fn completeness(run: &Run, complete: &[String]) -> Finding {
     let value = |head: &str, set: &str| run.accuracy(head, set).and_then(|score| score.value);
     let is_missing = |set: &&String| run.heads.iter().any(|head| value(head, set).is_none());
     let missing: Vec<&String> = complete.iter().filter(is_missing).collect();
-    let mut evidence = format!("{} of {} sets", complete.len() - missing.len(), complete.len());
+    let there = complete.len() - missing.len();
+    let mut evidence = format!("{there} of the {} sets that kinds and percents ask for", complete.len());
     if !missing.is_empty() {
         evidence += &format!("; missing: {}", join(&missing, ", "));
+    }
+    let others = run.sets.iter().filter(|set| !complete.contains(&set.name));
+    let others = join(others.map(|set| set.name.as_str()), ", ");
+    if !others.is_empty() {
+        evidence += &format!("; there are also {others}");
     }
     Finding::new(check, Some(missing.is_empty()), evidence)
 }
@@ -109,29 +117,40 @@ fn and(items: &[String]) -> String {
     }
 }
 
-/// Do the scores of a family fall, or stay, from the weakest to the strongest, for every head?
+/// Do the scores of a family fall from the weakest to the strongest, for every head? They rise where a stronger one lies above a
+/// weaker one beyond the intervals, and fall where the strongest lies below the weakest so; otherwise the data cannot tell.
 pub(super) fn monotonicity(run: &Run, family: &str) -> Finding {
     let check = format!("monotonicity of {family}");
     let sets = run.of_family(family);
-    if let [one] = sets.as_slice() {
-        return Finding::new(check, None, format!("{} is its only strength", one.name));
-    }
-    let mut rises = Vec::new();
-    let mut is_open = false;
+    let (first, last) = match sets.as_slice() {
+        [first, .., last] => (first, last),
+        [one] => return Finding::new(check, None, format!("{} is its only strength", one.name)),
+        [] => return Finding::new(check, None, "there are no sets"),
+    };
+    let (mut rises, mut open) = (Vec::new(), Vec::new());
     for head in &run.heads {
         let scores: Vec<(&Set, Option<&Score>)> = sets.iter().map(|set| (*set, run.pis(head, "", &set.name))).collect();
-        is_open |= scores.iter().any(|(_, score)| score.and_then(|s| s.interval).is_none());
-        rises.extend(largest_rise(head, &scores));
+        let interval = |set: &Set| run.pis(head, "", &set.name)?.interval;
+        let falls = interval(first).zip(interval(last)).is_some_and(|(a, b)| b[1] < a[0]);
+        match largest_rise(head, &scores) {
+            Some(rise) => rises.push(rise),
+            None if falls => {}
+            None => open.push(head.clone()),
+        }
     }
     let leading = run.leading();
     let value = |set: &&Set| run.pis(leading, "", &set.name).and_then(|score| score.value);
     let values = join(sets.iter().map(|set| value(set).map_or(NONE.to_string(), number)), ", ");
     let strengths: Vec<f64> = sets.iter().map(|set| set.percent).collect();
     let values = format!("{leading} {values} at {}", percents(&strengths));
-    let (holds, why) = match (rises.is_empty(), is_open) {
+    let ends = format!("from {} to {}", first.name, last.name);
+    let (holds, why) = match (rises.is_empty(), open.is_empty()) {
         (false, _) => (Some(false), format!("rises beyond the intervals: {}", and(&rises))),
-        (true, true) => (None, "not every score has an interval".to_string()),
-        (true, false) => (Some(true), "no head rises beyond the intervals".to_string()),
+        (true, true) => (Some(true), format!("falls beyond the intervals {ends} for every head")),
+        (true, false) => (
+            None,
+            format!("the intervals leave open whether {} falls {ends}", and(&open)),
+        ),
     };
     Finding::new(check, holds, format!("{values}; {why}"))
 }
@@ -273,6 +292,21 @@ fn together(pairs: &[Pair]) -> Option<bool> {
     }
     let is_clear = pairs.iter().all(|pair| pair.open.is_empty() && !pair.is_empty());
     is_clear.then_some(true)
+}
+
+/// Are the values that the specification highlights in the ranges that it expects?
+fn expected_ranges(run: &Run) -> Finding {
+    let check = "expected ranges";
+    let values = key_values(run);
+    let holds = match values.iter().any(|key| key.holds == Some(false)) {
+        _ if values.is_empty() => None,
+        true => Some(false),
+        false => values.iter().all(|key| key.holds == Some(true)).then_some(true),
+    };
+    match values.is_empty() {
+        true => Finding::new(check, None, "they are of 1 and 5 % of top, bottom and random"),
+        false => Finding::new(check, holds, join(values.iter().map(KeyValue::sentence), "; ")),
+    }
 }
 
 /// So many sets are named before the rest is counted.
@@ -418,10 +452,22 @@ mod tests_of_findings {
         let findings = perturb_findings(&of_document(), &[], &asked);
         assert_eq!(
             findings[1],
-            Finding::new("completeness", Some(false), "2 of 4 sets; missing: top2, bottom3")
+            Finding::new(
+                "completeness",
+                Some(false),
+                "2 of the 4 sets that kinds and percents ask for; missing: top2, bottom3; there are also bottom1, bottom5, random1, random5"
+            )
         );
-        let findings = perturb_findings(&of_document(), &[], &asked[..2]);
-        assert_eq!(findings[1], Finding::new("completeness", Some(true), "2 of 2 sets"));
+        let all = ["top1", "top5", "bottom1", "bottom5", "random1", "random5"].map(str::to_string);
+        let findings = perturb_findings(&of_document(), &[], &all);
+        assert_eq!(
+            findings[1],
+            Finding::new(
+                "completeness",
+                Some(true),
+                "6 of the 6 sets that kinds and percents ask for"
+            )
+        );
     }
 
     #[test]
@@ -441,6 +487,7 @@ mod tests_of_findings {
                 "ordering of combined",
                 "ordering of modulation",
                 "ordering of snr",
+                "expected ranges",
                 "sanity",
                 "saturation",
             ]
@@ -452,6 +499,7 @@ mod tests_of_findings {
                 "completeness",
                 "monotonicity of top",
                 "ordering of digit",
+                "expected ranges",
                 "sanity",
                 "saturation"
             ]
@@ -486,20 +534,38 @@ mod tests_of_monotonicity {
              [7.160, 7.240], modulation from top1 4.39 [4.19, 4.59] to top5 6.000 [5.960, 6.040] and snr from top1 3.71 [3.51, \
              3.91] to top5 5.000 [4.960, 5.040]"
         );
-        let finding = of_family(&of_document(), "bottom");
+    }
+
+    #[test]
+    fn only_a_fall_beyond_the_intervals_is_one() {
+        let mut results = of_document();
+        for head in ["combined", "modulation", "snr"] {
+            change(&mut results, &format!("pis.{head}@bottom1"), 0.8, Some([0.6, 1.0]));
+            change(&mut results, &format!("pis.{head}@bottom5"), 0.3, Some([0.26, 0.34]));
+        }
+        let finding = of_family(&results, "bottom");
         assert_eq!(finding.holds, Some(true));
         assert_eq!(
             finding.evidence,
-            "combined 0.8, 0.3 at 1 and 5 %; no head rises beyond the intervals"
+            "combined 0.8, 0.3 at 1 and 5 %; falls beyond the intervals from bottom1 to bottom5 for every head"
+        );
+        change(&mut results, "pis.snr@bottom5", 0.7, Some([0.65, 0.75]));
+        let finding = of_family(&results, "bottom");
+        assert_eq!(finding.holds, None);
+        assert!(
+            finding
+                .evidence
+                .ends_with("the intervals leave open whether snr falls from bottom1 to bottom5"),
+            "{finding:?}"
         );
     }
 
     #[test]
-    fn a_rise_within_the_intervals_is_noise() {
+    fn a_rise_within_the_intervals_leaves_it_open() {
         let mut results = of_document();
         // From 0.8 [0.6, 1.0] up to 0.9 [0.86, 0.94].
         change(&mut results, "pis.combined@bottom5", 0.9, Some([0.86, 0.94]));
-        assert_eq!(of_family(&results, "bottom").holds, Some(true));
+        assert_eq!(of_family(&results, "bottom").holds, None);
         change(&mut results, "pis.combined@bottom5", 1.1, Some([1.06, 1.14]));
         assert_eq!(of_family(&results, "bottom").holds, Some(false));
         change(&mut results, "pis.combined@bottom5", 1.1, None);

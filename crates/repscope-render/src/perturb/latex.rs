@@ -2,9 +2,9 @@
 //! For a paper: a table that fits one column, and the numbers as commands. Numbers that are pasted go stale; commands follow
 //! the results by themselves.
 
-use super::summary::ratio;
+use super::summary::{ratio, ratio_at};
 use super::{Run, Set};
-use crate::numbers::{number, number_with_interval, percent};
+use crate::numbers::{number, number_to_paste, number_with_interval, percent};
 use crate::table::latex::{escape, math};
 use crate::table::reason;
 use crate::text::{join, printable};
@@ -13,7 +13,7 @@ use repscope_core::{Results, Score};
 /// Heads beside each other that fit one column of a journal.
 const HEADS: usize = 3;
 
-/// `pis_table.tex` and `pis_macros.tex`: names and contents. None where there are no scores.
+/// `pis_table.tex`, `pis_macros.tex` and `pis_sentences.tex`: names and contents. None where there are no scores.
 pub fn perturb_latex(results: &Results, suffix: &str) -> Vec<(String, String)> {
     let Some(run) = Run::first(results) else {
         return Vec::new();
@@ -21,6 +21,7 @@ pub fn perturb_latex(results: &Results, suffix: &str) -> Vec<(String, String)> {
     vec![
         ("pis_table.tex".to_string(), table(&run, suffix)),
         ("pis_macros.tex".to_string(), macros(&run, suffix)),
+        ("pis_sentences.tex".to_string(), sentences(&run)),
     ]
 }
 
@@ -119,12 +120,32 @@ fn with_interval(score: &Score) -> Option<Written> {
 
 /// The same for a share, in percent.
 fn in_percent(score: &Score) -> Option<Written> {
-    let hundred = Score {
+    with_interval(&hundredfold(score))
+}
+
+fn hundredfold(score: &Score) -> Score {
+    Score {
         value: score.value.map(|x| 100.0 * x),
         interval: score.interval.map(|ends| ends.map(|end| 100.0 * end)),
         ..score.clone()
+    }
+}
+
+/// Significant digits of a number that may be pasted without its interval.
+const DIGITS: i32 = 3;
+
+/// A value and its interval for text.
+fn pasted(score: &Score) -> Option<Written> {
+    let Some(interval) = score.interval else {
+        return Some((number(score.value?), None));
     };
-    with_interval(&hundred)
+    let (value, interval) = number_to_paste(score.value?, interval, DIGITS);
+    Some((value, Some(interval)))
+}
+
+/// The same for a share, in percent.
+fn pasted_percent(score: &Score) -> Option<Written> {
+    pasted(&hundredfold(score))
 }
 
 const ONES: [&str; 20] = [
@@ -159,30 +180,134 @@ fn macros(run: &Run, suffix: &str) -> String {
         names: Vec::new(),
         text: format!(
             "% Scores of {} perturbed by {}. Read with \\input, then write \\PIS... where a number belongs.\n% Accuracy in percent, \
-             Drop and Aopc in points.\n",
+             Drop and Aopc in points. Range: smallest and largest PIS over all strengths.\n",
             printable(run.model),
             printable(if suffix.is_empty() { "masks" } else { suffix })
         ),
     };
     for head in &run.heads {
         let of = letters(head);
-        commands.add(format!("PISBaseline{of}"), in_percent, run.baseline(head));
+        commands.add(format!("PISBaseline{of}"), pasted_percent, run.baseline(head));
         for set in &run.sets {
             let name = format!("PIS{}{}{of}", letters(&set.family), spelled(set.percent));
-            commands.add(name.clone(), with_interval, run.pis(head, "", &set.name));
-            commands.add(format!("{name}Drop"), in_percent, run.pis(head, ".drop", &set.name));
-            commands.add(format!("{name}Accuracy"), in_percent, run.accuracy(head, &set.name));
+            commands.add(name.clone(), pasted, run.pis(head, "", &set.name));
+            commands.add(format!("{name}Drop"), pasted_percent, run.pis(head, ".drop", &set.name));
+            commands.add(format!("{name}Accuracy"), pasted_percent, run.accuracy(head, &set.name));
         }
         for family in run.families() {
             let name = format!("PIS{}{of}", letters(family));
-            commands.add(format!("{name}Mean"), with_interval, run.pis(head, ".mean", family));
-            commands.add(format!("{name}Aopc"), in_percent, run.pis(head, ".aopc", family));
+            commands.add(format!("{name}Mean"), pasted, run.pis(head, ".mean", family));
+            commands.add(format!("{name}Aopc"), pasted_percent, run.pis(head, ".aopc", family));
+            if let Some(range) = range(run, head, family) {
+                commands.define(format!("{name}Range"), &range);
+            }
+        }
+        for other in ["random", "bottom"] {
+            let shared = run.of_family("top").into_iter().map(|set| set.percent);
+            for percent in shared.filter(|percent| run.at(other, *percent).is_some()) {
+                let name = format!("PISTopVersus{}{}{of}", letters(other), spelled(percent));
+                commands.add_ratio(name, ratio_at(run, head, other, percent));
+            }
         }
     }
     if let (Some(ratio), _) = ratio(run) {
         commands.define("PISTopVersusRandom".to_string(), &math(&number(ratio)));
     }
     commands.text
+}
+
+/// The smallest and the largest score of a family.
+fn range(run: &Run, head: &str, family: &str) -> Option<String> {
+    let scores = run.of_family(family).into_iter();
+    let scores = scores.filter_map(|set| run.pis(head, "", &set.name).filter(|score| score.value.is_some()));
+    let mut scores: Vec<&Score> = scores.collect();
+    scores.sort_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)));
+    let written = |score: &Score| Some(math(&pasted(score)?.0));
+    let (least, most) = (written(scores.first()?)?, written(scores.last()?)?);
+    Some(format!("{least} to {most}"))
+}
+
+/// The contents of `pis_sentences.tex`: what a paper says about each family, ready to be pasted.
+fn sentences(run: &Run) -> String {
+    let head = run.leading();
+    let mut text = format!(
+        "% Sentences to paste, of {}. Brackets are {} intervals. pis_macros.tex has the same numbers as commands.\n",
+        printable(run.model),
+        run.baseline(head)
+            .and_then(|score| score.level)
+            .map_or("confidence".to_string(), |level| percent(level).replace(" %", " \\%")),
+    );
+    for family in run.families() {
+        let lines = run
+            .of_family(family)
+            .last()
+            .and_then(|set| of_strongest(run, head, set));
+        text += &format!("\n% {}\n", printable(family));
+        text.extend(lines.map(|line| line + "\n"));
+        let strengths: Vec<f64> = run.of_family(family).iter().map(|set| set.percent).collect();
+        if let ([least, .., most], Some(range)) = (&strengths[..], range(run, head, family)) {
+            text += &format!(
+                "From {least} to {most}\\,\\% masked, the PIS of {} is {range}.\n",
+                named(family)
+            );
+        }
+    }
+    if let (Some(ratio), remark) = ratio(run) {
+        text += "\n% top against random\n";
+        text.extend(remark.map(|remark| format!("% {}\n", printable(&remark))));
+        text += &format!(
+            "At 5\\,\\%, masking the brightest pixels has {} times the impact of masking random ones.\n",
+            math(&number(ratio))
+        );
+    }
+    text
+}
+
+/// What the strongest mask of a family does.
+fn of_strongest(run: &Run, head: &str, set: &Set) -> Option<String> {
+    let (drop, pis) = (run.pis(head, ".drop", &set.name)?, run.pis(head, "", &set.name)?);
+    let [before, after] = [run.baseline(head)?, run.accuracy(head, &set.name)?].map(pasted_percent);
+    let with = |(value, interval): Written| {
+        let interval = interval.map(|ends| format!(" {}", math(&ends)));
+        format!("{}{}", math(&value), interval.unwrap_or_default())
+    };
+    let is_clear = |[low, high]: [f64; 2]| low > 0.0 || high < 0.0;
+    let is_clear = drop.interval.is_some_and(is_clear);
+    let what = match drop.value? {
+        drop if is_clear && drop > 0.0 => "lowers",
+        _ if is_clear => "raises",
+        _ => "does not clearly change",
+    };
+    Some(format!(
+        "Masking {} {}\\,\\% {what} the {} accuracy: {}\\,\\% instead of {}\\,\\%, a loss of {} points and a PIS of {}.",
+        the(&set.family),
+        set.percent,
+        escape(head),
+        math(&after?.0),
+        math(&before?.0),
+        with(pasted_percent(drop)?),
+        with(pasted(pis)?)
+    ))
+}
+
+/// `the brightest`.
+fn the(family: &str) -> String {
+    match family {
+        "top" => "the brightest".to_string(),
+        "bottom" => "the dimmest".to_string(),
+        "random" => "a random".to_string(),
+        other => format!("({})", escape(other)),
+    }
+}
+
+/// `the brightest pixels`.
+fn named(family: &str) -> String {
+    match family {
+        "top" => "the brightest pixels".to_string(),
+        "bottom" => "the dimmest pixels".to_string(),
+        "random" => "random pixels".to_string(),
+        other => escape(other),
+    }
 }
 
 struct Commands {
@@ -208,13 +333,22 @@ impl Commands {
         }
     }
 
+    /// A command for a ratio; a comment says what a reader must know of it.
+    fn add_ratio(&mut self, name: String, (ratio, remark): (Option<f64>, Option<String>)) {
+        self.text
+            .extend(remark.map(|remark| format!("% {}\n", printable(&remark))));
+        let ratio = ratio.map_or("---".to_string(), |ratio| math(&number(ratio)));
+        self.define(name, &ratio);
+    }
+
     /// Names that are equal in letters get one more word.
     fn define(&mut self, mut name: String, content: &str) {
         while self.names.contains(&name) {
             name += "Again";
         }
         // Good in text and in formulas alike.
-        let content = match content.strip_prefix('$').and_then(|text| text.strip_suffix('$')) {
+        let inner = content.strip_prefix('$').and_then(|text| text.strip_suffix('$'));
+        let content = match inner.filter(|text| !text.contains('$')) {
             Some(formula) => format!("\\ensuremath{{{formula}}}"),
             None => content.to_string(),
         };
@@ -318,10 +452,36 @@ mod tests_of_macros {
             r"\newcommand{\PISTopFiveCombinedDrop}{\ensuremath{36.00}}",
             r"\newcommand{\PISBottomFiveSnrAccuracy}{\ensuremath{68.21}}",
             r"\newcommand{\PISTopModulationMean}{\ensuremath{5.20}}",
+            // Three digits where the interval alone would leave two.
+            r"\newcommand{\PISBottomOneCombined}{\ensuremath{0.800}}",
+            r"\newcommand{\PISTopCombinedRange}{$3.26$ to $7.200$}",
+            r"\newcommand{\PISBottomCombinedRange}{$0.300$ to $0.800$}",
+            // 3.26 / 2 and 7.2 / 0.3.
+            r"\newcommand{\PISTopVersusRandomOneCombined}{\ensuremath{1.63}}",
+            r"\newcommand{\PISTopVersusBottomFiveCombined}{\ensuremath{24}}",
             r"\newcommand{\PISTopVersusRandom}{\ensuremath{5.581}}",
         ] {
             assert!(lines.iter().any(|own| own == line), "{line} in {lines:#?}");
         }
+    }
+
+    #[test]
+    fn sentences_can_be_pasted() {
+        let text = sentences(&Run::first(&of_document()).unwrap());
+        for line in [
+            r"Masking the brightest 5\,\% lowers the combined accuracy: $15.26$\,\% instead of $51.26$\,\%, a loss of $36.00$ $[35.80, 36.20]$ points and a PIS of $7.200$ $[7.160, 7.240]$.",
+            r"From 1 to 5\,\% masked, the PIS of the dimmest pixels is $0.300$ to $0.800$.",
+            r"At 5\,\%, masking the brightest pixels has $5.581$ times the impact of masking random ones.",
+        ] {
+            assert!(text.lines().any(|own| own == line), "{line}\n{text}");
+        }
+        let mut results = of_document();
+        super::super::testdata::change(&mut results, "pis.combined.drop@bottom5", 0.0, Some([-0.01, 0.01]));
+        let text = sentences(&Run::first(&results).unwrap());
+        assert!(
+            text.contains("the dimmest 5\\,\\% does not clearly change the combined"),
+            "{text}"
+        );
     }
 
     #[test]

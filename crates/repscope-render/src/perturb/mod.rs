@@ -7,6 +7,7 @@
 
 mod details;
 mod findings;
+mod key_values;
 mod latex;
 mod run;
 mod summary;

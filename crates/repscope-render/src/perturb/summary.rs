@@ -3,19 +3,12 @@
 //! lost divided by the share that was masked, 0.0326 / 0.01 = 3.26; the example of the specification prints ten times that.
 
 use super::findings::Finding;
+use super::key_values::{Expected, KEY_VALUES, KeyValue, key_values};
 use super::{Run, Set, written};
 use crate::json::Json;
 use crate::table::reason;
 use repscope_core::{Results, Score};
 
-/// The key findings of the specification, and those of its reference beside them: family and percent.
-const OF_DOCUMENT: [(&str, &str, f64); 4] = [
-    ("top1_pis", "top", 1.0),
-    ("top5_pis", "top", 5.0),
-    ("bottom1_pis", "bottom", 1.0),
-    ("bottom5_pis", "bottom", 5.0),
-];
-const OF_REFERENCE: [(&str, &str, f64); 2] = [("random1_pis", "random", 1.0), ("random5_pis", "random", 5.0)];
 const RATIO: &str = "top_vs_random_ratio";
 
 /// What a set has besides the specified numbers: key and part of the identity.
@@ -44,6 +37,10 @@ pub fn perturb_summary(results: &Results, suffix: &str, findings: &[Finding]) ->
         ("baseline_accuracy", by_head(&run, baseline)),
         ("perturbation_results", Json::object(sets)),
         ("key_findings", key_findings(&run)),
+        (
+            "key_values",
+            Json::List(key_values(&run).iter().map(of_key_value).collect()),
+        ),
         ("baseline_interval", by_head(&run, |head| interval(run.baseline(head)))),
         ("chance", by_head(&run, chance)),
         ("families", Json::object(families)),
@@ -124,7 +121,7 @@ fn key_findings(run: &Run) -> Json {
     let head = run.leading();
     let mut reasons: Vec<(&str, Json)> = Vec::new();
     let mut intervals: Vec<(&str, Json)> = Vec::new();
-    let mut of = |(key, family, percent): (&'static str, &str, f64)| {
+    let mut of = |&(key, family, percent, _): &(&'static str, &str, f64, Expected)| {
         let score = run.at(family, percent).and_then(|set| run.pis(head, "", &set.name));
         match score {
             None => reasons.push((key, Json::text(format!("no set masks {percent} % as family {family}")))),
@@ -133,8 +130,10 @@ fn key_findings(run: &Run) -> Json {
         }
         (key, value(score))
     };
-    let mut members: Vec<(&str, Json)> = OF_DOCUMENT.map(&mut of).to_vec();
-    let beside = OF_REFERENCE.map(&mut of);
+    // The first four are the specification's own, and the ratio comes behind them.
+    let (own, beside) = KEY_VALUES.split_at(4);
+    let mut members: Vec<(&str, Json)> = own.iter().map(&mut of).collect();
+    let beside: Vec<(&str, Json)> = beside.iter().map(&mut of).collect();
     let (ratio, remark) = ratio(run);
     members.push((RATIO, Json::number(ratio)));
     reasons.extend(remark.map(|remark| (RATIO, Json::text(remark))));
@@ -145,25 +144,50 @@ fn key_findings(run: &Run) -> Json {
     Json::object(members)
 }
 
+/// A value with what is expected of it.
+fn of_key_value(key: &KeyValue) -> Json {
+    let expected = match key.expected {
+        Expected::Range(low, high) => Json::pair(Some([low, high])),
+        other => Json::text(other.words()),
+    };
+    Json::object([
+        ("key", Json::text(key.key)),
+        ("name", Json::text(key.name())),
+        ("pis", value(Some(key.score))),
+        ("interval", interval(Some(key.score))),
+        ("expected", expected),
+        ("at_most", Json::number(key.reachable)),
+        ("holds", key.holds.map_or(Json::Null, Json::Truth)),
+        ("verdict", Json::text(key.verdict)),
+    ])
+}
+
 /// How many times as much the brightest 5 % matter as any 5 %, and what a reader must know of it.
 pub(super) fn ratio(run: &Run) -> (Option<f64>, Option<String>) {
+    ratio_at(run, run.leading(), "random", 5.0)
+}
+
+/// How many times as much the brightest matter as those of another family at the same percent.
+pub(super) fn ratio_at(run: &Run, head: &str, other: &str, percent: f64) -> (Option<f64>, Option<String>) {
     let of = |family: &str| {
-        let set = run.at(family, 5.0)?;
-        let score = run.pis(run.leading(), "", &set.name)?;
+        let set = run.at(family, percent)?;
+        let score = run.pis(head, "", &set.name)?;
         Some((score.value?, score.interval))
     };
-    let (Some((top, _)), Some((random, interval))) = (of("top"), of("random")) else {
-        return (None, Some("it needs scores of top and random at 5 %".to_string()));
+    let (Some((top, _)), Some((below, interval))) = (of("top"), of(other)) else {
+        return (None, Some(format!("it needs scores of top and {other} at {percent} %")));
     };
-    let random_is = written(random, interval);
-    if random <= 0.0 {
-        let remark = format!("random at 5 % scores {random_is}, not above 0, so nothing can be a multiple of it");
+    let below_is = written(below, interval);
+    if below <= 0.0 {
+        let remark =
+            format!("{other} at {percent} % scores {below_is}, not above 0, so nothing can be a multiple of it");
         return (None, Some(remark));
     }
     let holds_zero = interval.is_some_and(|[low, _]| low <= 0.0);
-    let remark = holds_zero
-        .then(|| format!("random at 5 % scores {random_is}, an interval that holds 0: the ratio may be of any size"));
-    (Some(top / random), remark)
+    let remark = holds_zero.then(|| {
+        format!("{other} at {percent} % scores {below_is}, an interval that holds 0: the ratio may be of any size")
+    });
+    (Some(top / below), remark)
 }
 
 fn of_finding(finding: &Finding) -> Json {
@@ -226,6 +250,32 @@ mod tests {
         assert!((found["top5_pis"].as_f64().unwrap() - 7.2).abs() < 1e-12);
         assert!((found["top_vs_random_ratio"].as_f64().unwrap() - 5.581_395).abs() < 1e-6);
         assert_eq!(found["reasons"], json!({}));
+    }
+
+    #[test]
+    fn key_values_stand_beside_what_is_expected_and_reachable() {
+        let values = &read(&of_document())["key_values"];
+        let top = &values[1];
+        assert_eq!(
+            (
+                &top["key"],
+                &top["name"],
+                &top["expected"],
+                &top["verdict"],
+                &top["holds"]
+            ),
+            (
+                &json!("top5_pis"),
+                &json!("top 5 %"),
+                &json!([15.0, 25.0]),
+                &json!("out of reach"),
+                &json!(false)
+            )
+        );
+        // 0.5126 / 0.05.
+        assert!((top["at_most"].as_f64().unwrap() - 10.252).abs() < 1e-9);
+        assert_eq!(values[2]["expected"], json!("< 1"));
+        assert_eq!(values[4]["expected"], json!("bottom to top"));
     }
 
     #[test]

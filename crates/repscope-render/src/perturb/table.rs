@@ -3,6 +3,7 @@
 //! checks hold.
 
 use super::findings::Finding;
+use super::key_values::key_values;
 use super::{Run, Set, written};
 use crate::compare::probability::probability;
 use crate::numbers::{interval_head, number, percent, rough};
@@ -22,6 +23,7 @@ pub fn perturb_table(results: &Results, findings: &[Finding], format: Format, wi
         return crate::render(&Results::default(), format, width, color);
     };
     let tables = run.heads.iter().map(|head| of_head(&run, head));
+    let tables = highlighted(&run).into_iter().chain(tables);
     let tables = tables.chain(families(&run)).chain(classes(&run));
     let mut blocks: Vec<Block> = tables.map(Block::Table).collect();
     blocks.push(Block::List(remarks(&run).into_iter().map(Item::sentence).collect()));
@@ -42,6 +44,42 @@ fn item(finding: &Finding) -> Item {
         name: printable(&finding.check),
         text: printable(&finding.evidence),
     }
+}
+
+/// The values that a paper names, beside what is expected of them; nothing where none of their sets is there.
+pub(super) fn highlighted(run: &Run) -> Option<Table> {
+    let title = format!("Key values of {}", printable(run.leading()));
+    let mut table = Table::new(title, label("key-values"));
+    let level = run.baseline(run.leading()).and_then(|score| score.level);
+    table.columns = vec![
+        Column::text("masked"),
+        Column::number("PIS").with_interval(&interval_head(level)),
+        Column::text("expected"),
+        Column::number("at most"),
+        Column::text("verdict"),
+    ];
+    for key in key_values(run) {
+        table.push(vec![
+            Cell::text(key.name()),
+            known(Some(key.score)),
+            Cell::text(key.expected.words()),
+            Cell::optional(key.reachable, number),
+            Cell::text(key.verdict),
+        ]);
+    }
+    if let (Some(ratio), _) = super::summary::ratio(run) {
+        table.push(vec![
+            Cell::text("top 5 % / random 5 %"),
+            Cell::written(number(ratio), Some(ratio)),
+            Cell::default(),
+            Cell::default(),
+            Cell::default(),
+        ]);
+    }
+    let most = "At most: accuracy without perturbation / share, the score if every right answer were lost. Expected: by the \
+                specification; a verdict is by the interval";
+    table.remarks = vec![most.to_string()];
+    Some(table).filter(|table| !table.rows.is_empty())
 }
 
 /// So many classes of each head are shown.
@@ -210,6 +248,24 @@ mod tests {
     }
 
     #[test]
+    fn key_values_come_first_with_what_is_expected_and_reachable() {
+        let expected = "\
+Key values of combined
+masked                  PIS   95 % interval  expected       at most  verdict
+─────────────────────────────────────────────────────────────────────────────────
+top 1 %                3.26    [3.06, 3.46]  30 to 40         51.26  below
+top 5 %               7.200  [7.160, 7.240]  15 to 25         10.25  out of reach
+bottom 1 %             0.80    [0.60, 1.00]  < 1              51.26  cannot tell
+bottom 5 %            0.300  [0.260, 0.340]  < 1              10.25  as expected
+random 1 %             2.00    [1.80, 2.20]  bottom to top    51.26  as expected
+random 5 %            1.290  [1.250, 1.330]  bottom to top    10.25  as expected
+top 5 % / random 5 %  5.581
+";
+        let text = table(&of_document(), 120);
+        assert!(text.starts_with(expected), "{text}");
+    }
+
+    #[test]
     fn a_head_has_its_sets_as_rows_with_family_by_family() {
         let expected = "\
 combined: accuracy 0.5126 [0.5096, 0.5156] without perturbation, chance 0.0042, 1797 samples
@@ -225,13 +281,10 @@ random1    0.4926  [0.4896, 0.4956]  0.0200   2.00    [1.80, 2.20]       2.00  0
 random5    0.4481  [0.4451, 0.4511]  0.0645  1.290  [1.250, 1.330]      1.290  0.0012
 ";
         let text = table(&of_document(), 120);
-        assert!(text.starts_with(expected), "{text}");
+        assert!(text.contains(expected), "{text}");
         let narrow = table(&of_document(), 80);
         assert!(
-            narrow
-                .lines()
-                .nth(2)
-                .is_some_and(|line| line.starts_with("set      accuracy    drop")),
+            narrow.lines().any(|line| line.starts_with("set      accuracy    drop")),
             "{narrow}"
         );
     }

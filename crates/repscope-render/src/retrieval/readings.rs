@@ -397,9 +397,8 @@ fn held_out(all: &[Part<'_>]) -> Vec<String> {
         let Some(train) = Split::of_training(test.model) else {
             continue;
         };
-        let is_other = |part: &&Part<'_>| {
-            part.model == train && (part.labels, part.direction) == (test.labels, test.direction)
-        };
+        let is_other =
+            |part: &&Part<'_>| part.model == train && (part.labels, part.direction) == (test.labels, test.direction);
         sentences.extend(all.iter().find(is_other).and_then(|train| generalizes(test, train)));
     }
     sentences
@@ -725,7 +724,11 @@ mod tests_of_held_out_rows {
                         new ones.";
         assert!(text(0.5).contains(expected), "{}", text(0.5));
         assert!(text(0.795).contains(", not apart."), "{}", text(0.795));
-        assert!(!readings(vec![of("contest", 0.5), of("contrain", 0.8)]).concat().contains("held-out"));
+        assert!(
+            !readings(vec![of("contest", 0.5), of("contrain", 0.8)])
+                .concat()
+                .contains("held-out")
+        );
     }
 }
 
@@ -795,7 +798,10 @@ mod tests_of_prototypes {
         let mut alike = of("text2sensor", 0.72, 0.01).to_vec();
         alike.extend(of("prototype2sensor", 0.73, 0.05));
         let text = readings(alike).last().cloned().unwrap_or_default();
-        assert!(text.starts_with("Text Prototype → Sensor is not apart from Text → Sensor. Normalized"), "{text}");
+        assert!(
+            text.starts_with("Text Prototype → Sensor is not apart from Text → Sensor. Normalized"),
+            "{text}"
+        );
     }
 }
 

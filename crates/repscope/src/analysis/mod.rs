@@ -103,8 +103,6 @@ pub enum Origin {
     Study,
     /// Data of its own; it can be part of an evaluation that names them.
     Own,
-    /// Data of its own, and always alone.
-    Alone,
 }
 
 /// What every analysis has, by its declaration.
@@ -160,6 +158,9 @@ pub trait Analysis: Basics + Bind + Debug + Send + Sync {
         true
     }
 
+    /// Where it may keep work that is half done, so that an interrupted evaluation goes on.
+    fn keep_in(&mut self, _folder: &Path) {}
+
     /// Computes it by itself: the metrics that it shares with others.
     fn compute(&self, planned: &Planned, inputs: &Inputs, session: &Session) -> Result<Results> {
         study_metrics(planned, &inputs.studies, session)
@@ -210,9 +211,9 @@ impl Declared {
     }
 }
 
-/// The analyses that can be part of an evaluation.
+/// The analyses that can be part of an evaluation: all.
 pub fn evaluated() -> impl DoubleEndedIterator<Item = &'static Declared> {
-    ANALYSES.iter().copied().filter(|own| own.data != Origin::Alone)
+    ANALYSES.iter().copied()
 }
 
 /// The functions of [`Declared`] for a type of options.

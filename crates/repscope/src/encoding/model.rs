@@ -6,7 +6,7 @@ use repscope_core::run::Driver;
 use repscope_io::{InputPath, InputRecord};
 use repscope_models::architectures::BuildOptions;
 use repscope_models::runtime::{Runtime, find_library};
-use repscope_models::{Batch, Encoder, Options, Output, Projection, TextEncoder, TextOptions, hub};
+use repscope_models::{Batch, Encoder, LanguageModel, Options, Output, Projection, TextEncoder, TextOptions, hub};
 
 use super::encoder_input::Seen;
 use super::store::Sink;
@@ -20,6 +20,8 @@ use crate::source::Source;
 pub enum Model {
     Numbers(Box<Encoder>),
     Texts(Box<TextEncoder>),
+    /// Says how likely texts are: a log-perplexity for each.
+    Language(Box<LanguageModel>),
 }
 
 impl Model {
@@ -91,11 +93,35 @@ impl Model {
         Ok(model)
     }
 
+    /// Opens the language model that an option names, and keeps a record of it.
+    pub fn language_model(
+        source: &Source,
+        runtime_options: &RuntimeOptions,
+        machine: &Machine,
+        reader: &mut Reader,
+    ) -> Result<Self> {
+        let path = InputPath::parse(&source.to_string());
+        if !path.path.exists() {
+            bail!("language model {path}: there is no such folder or file");
+        }
+        let options = TextOptions {
+            runtime: runtime(runtime_options)?,
+            threads: machine.threads.unwrap_or(0),
+            batch: runtime_options.batch_size,
+            ..TextOptions::default()
+        };
+        let opened = LanguageModel::open(&path.path, options);
+        let model = Model::Language(Box::new(opened.with_context(|| format!("language model {path}"))?));
+        reader.records.push(model.record(&path));
+        Ok(model)
+    }
+
     /// Everything that decides what a row's embedding is, except the row.
     pub fn digest(&self) -> &str {
         match self {
             Model::Numbers(encoder) => encoder.digest(),
             Model::Texts(encoder) => encoder.digest(),
+            Model::Language(model) => model.digest(),
         }
     }
 
@@ -112,6 +138,7 @@ impl Model {
         match self {
             Model::Numbers(encoder) => encoder.about(),
             Model::Texts(encoder) => encoder.about(),
+            Model::Language(model) => model.about(),
         }
     }
 
@@ -129,7 +156,7 @@ impl Model {
     pub fn numbers(&mut self, name: &str) -> Result<&mut Encoder> {
         match self {
             Model::Numbers(encoder) => Ok(encoder),
-            Model::Texts(_) => {
+            Model::Texts(_) | Model::Language(_) => {
                 bail!("`{name}` reads texts, which have no noise of this kind; give encoders of numbers")
             }
         }
@@ -167,10 +194,30 @@ impl Model {
                     })
                 })
             }
+            (Model::Language(model), Some(texts)) => {
+                driver
+                    .progress()
+                    .begin(&format!("fluency, {name}"), (texts.len() - first) as u64);
+                outside(|keep| {
+                    model.score(&texts[first..], &mut |first, scores| {
+                        driver.progress().advance(scores.len() as u64);
+                        let output = Output {
+                            name: "log_perplexity".to_string(),
+                            shape: vec![1],
+                            values: scores.iter().map(|&score| score as f32).collect(),
+                        };
+                        keep(sink(Batch {
+                            first,
+                            count: scores.len(),
+                            outputs: vec![output],
+                        }))
+                    })
+                })
+            }
             (Model::Numbers(_), Some(_)) => bail!(
                 "`{name}` takes numbers, but {seen} holds texts; give a text encoder (a folder with tokenizer.json), or arrays"
             ),
-            (Model::Texts(_), None) => bail!(
+            (Model::Texts(_) | Model::Language(_), None) => bail!(
                 "`{name}` reads texts, but {seen} holds numbers; give lines of text (.txt), file.jsonl#field or file.csv#column"
             ),
         }

@@ -13,7 +13,7 @@ use super::request::Evaluate;
 use crate::analysis::perturb::{Checks, Scored};
 use crate::analysis::{self, Analysis, EtesFiles, Origin};
 use crate::inputs::{Distances, Inputs, Needs, Role};
-use crate::options::Data;
+use crate::options::{Data, FigureOptions};
 use crate::reader::Sources;
 use crate::report::Report;
 use crate::session::Session;
@@ -55,13 +55,13 @@ impl Extra {
     }
 
     /// Writes what belongs to the files of one analysis and is in no other report.
-    pub fn write(&self, report: &Report, folder: &Path) -> Result<()> {
+    pub fn write(&self, report: &Report, folder: &Path, figures: &FigureOptions) -> Result<()> {
         match self {
             Extra::Retrieval(_, Some(path)) => write_whole(path, retrieval_json(&report.results).as_bytes())?,
             Extra::Decoding(decoding, files) => {
                 files.write(&report.results, decoding, folder)?;
             }
-            Extra::Perturbation(scored) => scored.write_examples(folder)?,
+            Extra::Perturbation(scored) => scored.write(folder, figures)?,
             _ => {}
         }
         if let Some(checks) = Checks::of(&report.document) {
@@ -84,7 +84,7 @@ impl Planned {
         request.settle(&mut spec, inputs);
         let mut sources = match request.declared().data {
             Origin::Study => inputs.sources(data, roles),
-            Origin::Own | Origin::Alone => Sources::default(),
+            Origin::Own => Sources::default(),
         };
         let extra = request.prepare(data, inputs, &mut sources, session)?;
         Ok(Planned {
@@ -167,7 +167,7 @@ impl Plan {
                 };
                 Inputs::read(&data, needs, &request.settings().machine, session, &mut problems)
             }
-            Origin::Own | Origin::Alone => Some(Inputs::default()),
+            Origin::Own => Some(Inputs::default()),
         };
         problems.refuse()?;
         let Some(inputs) = inputs else {
@@ -177,8 +177,8 @@ impl Plan {
         Ok((inputs, planned))
     }
 
-    /// Reads everything and decides; `None` where there are problems.
-    pub fn new(options: &Evaluate, session: &Session, problems: &mut Problems) -> Option<Self> {
+    /// Reads everything and decides; `None` where there are problems. `folder` is where finished work is kept, if anywhere.
+    pub fn new(options: &Evaluate, folder: Option<&Path>, session: &Session, problems: &mut Problems) -> Option<Self> {
         let is_free = options.choice.only.is_empty();
         for kind in options
             .choice
@@ -201,7 +201,12 @@ impl Plan {
                 Some(reason) if is_free => left_out.push((kind, reason)),
                 Some(reason) => problems.add(format!("{} cannot run: {reason}", kind.name())),
                 None => match options.of(declared) {
-                    Ok(request) => asked.push(request),
+                    Ok(mut request) => {
+                        if let Some(folder) = folder {
+                            request.keep_in(&folder.join(declared.folder));
+                        }
+                        asked.push(request);
+                    }
                     Err(problem) => problems.add(problem),
                 },
             }

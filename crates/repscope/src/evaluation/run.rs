@@ -71,7 +71,8 @@ pub fn evaluate(
     session: &Session,
     mut problems: Problems,
 ) -> Result<Evaluation> {
-    let plan = Plan::new(options, session, &mut problems);
+    let folder = save.map(|outputs| outputs.output_dir.as_path());
+    let plan = Plan::new(options, folder, session, &mut problems);
     let gates = problems.take(Gates::read(&options.gates));
     if let Some(outputs) = save {
         problems.take(options.gates.refuse_own_baseline(&outputs.output_dir));

@@ -3,6 +3,7 @@
 //! what texts score; with intervals over samples, or over the units that samples belong to.
 
 use super::measured::{Form, Measured, Others};
+use super::tables;
 use crate::kernels::shuffled::Shuffled;
 use crate::metrics::smoothness::quantile;
 use crate::score::{Interval, Score};
@@ -69,15 +70,42 @@ impl Part<'_> {
 
     fn alignment(&self) -> Score {
         let score = self.of_energies(".alignment", |over, id, energies| over.mean(id, energies, ENERGIES));
+        let score = match self.reading(&score) {
+            Some(reading) => score.with_note(reading),
+            None => score,
+        };
         match &self.form.others {
             Some(others) => score.with_chance(others.shuffled.mean),
             None => score,
         }
     }
 
+    /// What the bands call the mean energy, beside what they call shuffled pairs: `good alignment (shuffled pairs: fair)`. Bands
+    /// are of energies as they are.
+    fn reading(&self, score: &Score) -> Option<String> {
+        let cuts = &self.measured.decoded.spec.etes.bands;
+        let own = tables::band_name(score.value.filter(|_| self.prefix == "etes")?, cuts);
+        Some(match &self.form.others {
+            Some(others) => {
+                let shuffled = tables::band_name(others.shuffled.mean, cuts);
+                format!("{own} alignment (shuffled pairs: {shuffled})")
+            }
+            None => format!("{own} alignment"),
+        })
+    }
+
     fn total(&self) -> Score {
         self.of_energies(".total", |over, id, energies| match &self.measured.total {
-            Some(total) => over.mean(id, total, [f64::NEG_INFINITY, f64::INFINITY]),
+            Some(total) => {
+                let score = over.mean(id, total, [f64::NEG_INFINITY, f64::INFINITY]);
+                let weight = self.measured.decoded.spec.etes.fluency_weight;
+                let fluency = self.measured.decoded.system.fluency.as_deref().unwrap_or_default();
+                let mean = interval::mean(fluency);
+                score.with_note(format!(
+                    "alignment + {weight} · log-perplexity / 10; mean log-perplexity of the texts {mean:.4}, perplexity {:.2}",
+                    mean.exp()
+                ))
+            }
             None => {
                 let score = over.mean(id, energies, ENERGIES);
                 score.with_note("no fluency was given: the same as etes.alignment")

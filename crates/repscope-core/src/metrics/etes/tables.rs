@@ -21,6 +21,11 @@ fn band(energy: f64, cuts: &[f64; 4]) -> usize {
     }
 }
 
+/// The word for an energy: `good`.
+pub(super) fn band_name(energy: f64, cuts: &[f64; 4]) -> &'static str {
+    BANDS[band(energy, cuts)]
+}
+
 /// How many samples are in each band.
 pub(super) fn bands(measured: &Measured) -> Breakdown {
     let cuts = &measured.decoded.spec.etes.bands;
@@ -90,6 +95,9 @@ pub(super) fn samples(measured: &Measured) -> SampleTable {
         ("rank", placed(&|place| ranks.as_ref().map(|ranks| ranks[place]))),
         ("band", placed(&|place| Some(band(energy(place), cuts) as f64))),
     ];
+    if let Some(fluency) = measured.decoded.system.fluency.as_deref() {
+        columns.push(("log_perplexity", fluency.iter().copied().map(Some).collect()));
+    }
     if let Some(texts) = measured.decoded.text_scores() {
         columns.push(("bleu", texts.iter().map(|text| text.bleu).collect()));
         columns.push(("rouge.1", texts.iter().map(|text| Some(text.overlaps[0].f1)).collect()));

@@ -17,6 +17,10 @@ pub(crate) enum Family {
     Mpnet,
     Clip,
     T5,
+    /// A language model.
+    Gpt2,
+    /// Encoder and decoder as a language model.
+    T5Decoder,
 }
 
 impl fmt::Display for Family {
@@ -28,6 +32,8 @@ impl fmt::Display for Family {
             Family::Mpnet => "MPNet",
             Family::Clip => "CLIP text encoder",
             Family::T5 => "T5 encoder",
+            Family::Gpt2 => "GPT-2",
+            Family::T5Decoder => "T5",
         })
     }
 }
@@ -52,6 +58,39 @@ pub(crate) struct Config {
     pub(crate) distance: usize,
     /// The width of a head (T5).
     pub(crate) head_width: usize,
+    /// What only a language model has.
+    pub(crate) language: Option<Language>,
+}
+
+/// What is known of a language model beside its network.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Language {
+    /// The token that stands before the first.
+    pub(crate) start: i64,
+    /// Whether the last vectors are divided by the root of their width (T5).
+    pub(crate) scales_output: bool,
+    /// How many layers the decoder should have (T5).
+    pub(crate) decoder_layers: Option<usize>,
+    /// Whether products of attention are divided by the root of the width of a head, and also by the number of the layer (GPT-2).
+    scales_attention: bool,
+    scales_by_layer: bool,
+}
+
+impl Language {
+    /// The factor of the products of attention in a layer.
+    pub(crate) fn scale(self, head_width: usize, layer: usize) -> f32 {
+        let by_width = if self.scales_attention {
+            1.0 / (head_width as f32).sqrt()
+        } else {
+            1.0
+        };
+        let by_layer = if self.scales_by_layer {
+            1.0 / (layer + 1) as f32
+        } else {
+            1.0
+        };
+        by_width * by_layer
+    }
 }
 
 impl Config {
@@ -128,7 +167,50 @@ impl Config {
                 _ => 128,
             },
             head_width: count(json, "d_kv")?.unwrap_or(64),
+            language: None,
         }))
+    }
+
+    /// Reads the configuration of a language model; none where `model_type` is not supported.
+    pub(crate) fn language(json: &Value) -> Result<Option<Config>> {
+        let is_on = |key: &str, usual: bool| json.get(key).and_then(Value::as_bool).unwrap_or(usual);
+        let language = Language {
+            start: whole(json, "decoder_start_token_id").unwrap_or(0),
+            // Files of later versions say it; earlier ones untied the embeddings of models that do not.
+            scales_output: is_on("scale_decoder_outputs", is_on("tie_word_embeddings", true)),
+            decoder_layers: count(json, "num_decoder_layers")?,
+            scales_attention: is_on("scale_attn_weights", true),
+            scales_by_layer: is_on("scale_attn_by_inverse_layer_idx", false),
+        };
+        match model_type(json) {
+            Some("gpt2") if is_on("add_cross_attention", false) => bail!(
+                "config.json is that of a GPT-2 that attends to an encoder, which is no language model by itself; give one without"
+            ),
+            Some("gpt2") => Ok(Some(Config {
+                family: Family::Gpt2,
+                heads: count(json, "n_head")?.unwrap_or(12),
+                layers: count(json, "n_layer")?,
+                activation: activation(text(json, "activation_function").unwrap_or("gelu_new"))?,
+                is_gated: false,
+                epsilon: json.get("layer_norm_epsilon").and_then(Value::as_f64).unwrap_or(1e-5) as f32,
+                pad: 0,
+                end: whole(json, "eos_token_id").unwrap_or(50256),
+                buckets: 32,
+                distance: 128,
+                head_width: 64,
+                language: Some(Language {
+                    start: whole(json, "bos_token_id").unwrap_or(50256),
+                    ..language
+                }),
+            })),
+            Some("t5" | "mt5") => Ok(Config::read(json)?.map(|config| Config {
+                family: Family::T5Decoder,
+                end: whole(json, "eos_token_id").unwrap_or(1),
+                language: Some(language),
+                ..config
+            })),
+            _ => Ok(None),
+        }
     }
 }
 

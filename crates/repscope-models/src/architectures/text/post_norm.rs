@@ -64,7 +64,7 @@ pub(super) fn write(layers: &mut Layers, config: &Config) -> Result<Written> {
     let bias = match config.family {
         Family::Mpnet => {
             let table = "encoder.relative_attention_bias.weight";
-            Some(relative_bias(layers, table, config.heads, config.buckets)?)
+            Some(relative_bias(layers, table, config, ("relative_buckets", "tokens"))?)
         }
         _ => None,
     };

@@ -4,7 +4,7 @@
 use super::{Written, depth, head_width, hidden_output, linear, numbers, pairs, relative_bias};
 use crate::architectures::layers::Layers;
 use crate::architectures::text::Config;
-use crate::error::{Result, bail};
+use crate::error::Result;
 use crate::graph::Element;
 
 pub(super) fn write_clip(layers: &mut Layers, config: &Config) -> Result<Written> {
@@ -22,7 +22,7 @@ pub(super) fn write_clip(layers: &mut Layers, config: &Config) -> Result<Written
     let positions = numbers(layers, "position_ids");
     let positions = layers.look_up("embeddings.position_embedding.weight", &positions)?;
     let mut x = layers.graph.node("Add", &[&tokens, &positions], &[]);
-    let mask = pairs(layers, "causal_mask", Element::Float);
+    let mask = pairs(layers, "causal_mask", Element::Float, "tokens");
     let depth = depth(layers, "encoder.layers.", config)?;
     for layer in 0..depth {
         x = write_layer(layers, &x, &format!("encoder.layers.{layer}"), heads, &mask, config)?;
@@ -67,66 +67,85 @@ fn write_layer(
 
 pub(super) fn write_t5(layers: &mut Layers, config: &Config) -> Result<Written> {
     layers.owns(&["encoder.", "shared."]);
-    let tables = ["shared.weight", "encoder.embed_tokens.weight"];
-    let table = tables.into_iter().find(|table| layers.has(table)).unwrap_or(tables[0]);
-    let [vocabulary, width] = layers.shape(table)?;
     let ids = numbers(layers, "input_ids");
-    let mut x = layers.look_up(table, &ids)?;
-    if table == tables[0] && layers.has(tables[1]) {
-        // The same numbers under a second name.
-        let [shared, copy] = [
-            layers.values(tables[0], [vocabulary, width])?,
-            layers.values(tables[1], [vocabulary, width])?,
-        ];
-        if shared != copy {
-            bail!(
-                "`{}` and `{}` differ, so it is not known which embeds the tokens; export the model to ONNX and give \
-                 that file",
-                tables[0],
-                tables[1]
-            );
-        }
-    }
-    let bias = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight";
-    let bias = relative_bias(layers, bias, config.heads, config.buckets)?;
-    let depth = depth(layers, "encoder.block.", config)?;
-    for block in 0..depth {
-        let block = format!("encoder.block.{block}.layer");
-        x = write_attention(layers, &x, &format!("{block}.0"), width, config, &bias)?;
-        x = write_feed_forward(layers, &x, &format!("{block}.1"), width, config)?;
-    }
-    let x = layers.rms_norm(&x, "encoder.final_layer_norm", width, config.epsilon)?;
+    let (x, _, [vocabulary, width]) = write_t5_encoder(layers, config, &ids, ("relative_buckets", "tokens"))?;
     hidden_output(layers, &x, width);
     Ok(Written {
-        title: config.title(depth, width, vocabulary),
+        title: config.title(layers.count("encoder.block."), width, vocabulary),
         vocabulary,
         longest: None,
     })
 }
 
-fn write_attention(
+/// What the encoder makes of tokens, the table that embeds them, and its shape. `buckets` are the input for distances and the name
+/// of its sizes.
+pub(super) fn write_t5_encoder(
+    layers: &mut Layers,
+    config: &Config,
+    ids: &str,
+    buckets: (&str, &str),
+) -> Result<(String, String, [usize; 2])> {
+    let tables = ["shared.weight", "encoder.embed_tokens.weight"];
+    let table = tables.into_iter().find(|table| layers.has(table)).unwrap_or(tables[0]);
+    let shape: [usize; 2] = layers.shape(table)?;
+    let width = shape[1];
+    let mut x = layers.look_up(table, ids)?;
+    layers.refuse_other(table, tables[1], shape)?;
+    let bias = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight";
+    let bias = relative_bias(layers, bias, config, buckets)?;
+    for block in 0..depth(layers, "encoder.block.", config)? {
+        let block = format!("encoder.block.{block}.layer");
+        let own = Attention {
+            part: "SelfAttention",
+            memory: None,
+            bias: Some(&bias),
+        };
+        x = write_attention(layers, &x, &format!("{block}.0"), width, config, own)?;
+        x = write_feed_forward(layers, &x, &format!("{block}.1"), width, config)?;
+    }
+    let x = layers.rms_norm(&x, "encoder.final_layer_norm", width, config.epsilon)?;
+    Ok((x, table.to_string(), shape))
+}
+
+/// What tokens attend to.
+pub(super) struct Attention<'a> {
+    /// The name of its weights.
+    pub(super) part: &'a str,
+    /// What the encoder gave; none where tokens attend to themselves.
+    pub(super) memory: Option<&'a str>,
+    pub(super) bias: Option<&'a str>,
+}
+
+pub(super) fn write_attention(
     layers: &mut Layers,
     x: &str,
     name: &str,
     width: usize,
     config: &Config,
-    bias: &str,
+    Attention { part, memory, bias }: Attention,
 ) -> Result<String> {
     let inner = config.heads * config.head_width;
     let normed = layers.rms_norm(x, &format!("{name}.layer_norm"), width, config.epsilon)?;
+    let seen = memory.unwrap_or(&normed);
     let mut parts = Vec::new();
-    for part in ["q", "k", "v"] {
-        let part = format!("{name}.SelfAttention.{part}");
-        parts.push(layers.linear_rows(&normed, &part, width, inner, 0..inner)?);
+    for (own, from) in [("q", normed.as_str()), ("k", seen), ("v", seen)] {
+        let own = format!("{name}.{part}.{own}");
+        parts.push(layers.linear_rows(from, &own, width, inner, 0..inner)?);
     }
     let heads = (config.heads, config.head_width);
-    let joined = layers.attend([&parts[0], &parts[1], &parts[2]], heads, None, Some(bias))?;
-    let out = format!("{name}.SelfAttention.o");
+    let joined = layers.attend([&parts[0], &parts[1], &parts[2]], heads, None, bias)?;
+    let out = format!("{name}.{part}.o");
     let attended = layers.linear_rows(&joined, &out, inner, width, 0..width)?;
     Ok(layers.graph.node("Add", &[x, &attended], &[]))
 }
 
-fn write_feed_forward(layers: &mut Layers, x: &str, name: &str, width: usize, config: &Config) -> Result<String> {
+pub(super) fn write_feed_forward(
+    layers: &mut Layers,
+    x: &str,
+    name: &str,
+    width: usize,
+    config: &Config,
+) -> Result<String> {
     let normed = layers.rms_norm(x, &format!("{name}.layer_norm"), width, config.epsilon)?;
     let dense = format!("{name}.DenseReluDense");
     let first = if config.is_gated { "wi_0" } else { "wi" };

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use repscope_core::{Analysis as Kind, Decoding, EtesSpec, Labels, Results, Space, Spec, System, etes};
+use repscope_core::{
+    Analysis as Kind, Decoding, EtesSpec, Finding, Labels, Results, Space, Spec, System, Trouble, etes,
+};
 use repscope_io::Pool;
 use serde::{Deserialize, Serialize};
 
@@ -79,6 +81,10 @@ pub struct Etes {
     /// Kind of values in --fluency
     #[arg(long, value_parser = choice::<FluencyKind>(FLUENCIES), default_value = "log-perplexity", value_name = "KIND", help_heading = INPUTS)]
     pub fluency_kind: FluencyKind,
+    /// A language model that says how fluent each generated text is: a Hugging Face folder of GPT-2 or T5, or an .onnx file with
+    /// the output logits and tokenizer.json beside it
+    #[arg(long, value_name = "PATH", conflicts_with = "fluency", help_heading = INPUTS)]
+    pub fluency_model: Option<Source>,
     /// Also report the scores of each group: subject=PATH task=PATH
     #[arg(long, num_args = 1.., value_name = "NAME=PATH", help_heading = INPUTS)]
     pub group: Vec<Named>,
@@ -114,6 +120,9 @@ pub struct Etes {
     /// Number of random pairings for the p-value; 0 omits it
     #[arg(long, default_value_t = 999, value_name = "N", help_heading = "Scores")]
     pub permutations: usize,
+    /// Does nothing: the energy is what this command computes. For command lines of the original code
+    #[arg(long, help_heading = "Scores")]
+    pub use_energy: bool,
     /// Also write the scores of each sample to this .csv, .json or .parquet file
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub samples: Option<Source>,
@@ -144,8 +153,8 @@ Energies are negative cosine similarities: lower is better. Row i of all files i
 same sample. NAME=PATH assigns a file to one system, a plain path to all of them.";
 
 default_options!(Etes);
-bind!(Etes: signal, generated, reference, generated_text, reference_text, text_encoder, checkpoint, fluency, group, groups,
-    samples, runtime);
+bind!(Etes: signal, generated, reference, generated_text, reference_text, text_encoder, checkpoint, fluency, fluency_model, group,
+    groups, samples, runtime);
 declare!(Etes {
     kind: Kind::Etes,
     about: "How well do generated texts match the signals they come from? (EEG–text energy)",
@@ -184,6 +193,9 @@ impl Analysis for Etes {
 
     fn prepare(&self, _data: &Data, _inputs: &Inputs, sources: &mut Sources, session: &Session) -> Result<Extra> {
         let files = EtesFiles::new(self.samples.as_ref())?;
+        if self.use_energy {
+            session.say("`use_energy` has no effect: the energy is what this command computes");
+        }
         let (decoding, own) = read(self, session)?;
         *sources = own;
         Ok(Extra::Decoding(Box::new(decoding), files))
@@ -207,6 +219,7 @@ fn read(options: &Etes, session: &Session) -> Result<(Decoding, Sources)> {
         options,
         session,
         model: None,
+        language: None,
     };
     let mut files = Vec::new();
     let mut systems = Vec::new();
@@ -233,9 +246,22 @@ fn read(options: &Etes, session: &Session) -> Result<(Decoding, Sources)> {
             (None, None) => None,
         };
         let place = own_place(&options.fluency, name, &names)?;
-        let fluency = place
-            .map(|place| fluency(&place, options.fluency_kind, &mut reader))
-            .transpose()?;
+        let fluency = match (place, &options.fluency_model) {
+            (Some(place), None) => Some(fluency(&place, options.fluency_kind, &mut reader)?),
+            (None, None) => None,
+            (None, Some(source)) => {
+                let Some(texts) = &texts else {
+                    bail!(
+                        "`fluency_model` = {source} scores texts, but system `{name}` has embeddings only; give its texts, too \
+                         (`generated_text`)"
+                    );
+                };
+                Some(encoder.fluency(source, texts, name, &mut reader)?)
+            }
+            (Some(place), Some(source)) => {
+                bail!("`fluency_model` = {source} and fluencies from {place} are two sources of one number; give one")
+            }
+        };
         systems.push(System {
             name: name.clone(),
             signal: space(&mut files, &signal, "signal", &mut reader)?,
@@ -256,8 +282,12 @@ fn read(options: &Etes, session: &Session) -> Result<(Decoding, Sources)> {
     };
     decoding.check()?;
     reader.warnings.extend(empty_texts(&decoding));
+    let findings: Vec<Finding> = without_aligner(options).into_iter().collect();
+    reader
+        .warnings
+        .extend(findings.iter().map(|finding| finding.text.clone()));
     let sources = Sources {
-        findings: Vec::new(),
+        findings,
         records: reader.records,
         warnings: reader.warnings,
         options: asked(options),
@@ -371,9 +401,35 @@ struct Encoder<'a> {
     options: &'a Etes,
     session: &'a Session<'a>,
     model: Option<Model>,
+    /// The language model.
+    language: Option<Model>,
 }
 
 impl Encoder<'_> {
+    /// The log-perplexity of each text.
+    fn fluency(&mut self, source: &Source, texts: &Seen, name: &str, reader: &mut Reader) -> Result<Vec<f64>> {
+        let options = self.options;
+        let model = match &mut self.language {
+            Some(model) => model,
+            none => {
+                let machine = &options.settings.machine;
+                none.insert(Model::language_model(source, &options.runtime, machine, reader)?)
+            }
+        };
+        let stored = stored(model, name, texts, None, options.runtime.no_cache, self.session)?;
+        let notes = model.to_be_known(&stored.notes);
+        reader
+            .warnings
+            .extend(notes.map(|note| format!("fluency of `{name}`: {note}")));
+        let space = stored.only()?.into_space("fluency", Pool::Flatten)?;
+        let mut value = [0.0];
+        let number = |row: usize| {
+            space.read_row(row, &mut value);
+            value[0]
+        };
+        Ok((0..space.rows()).map(number).collect())
+    }
+
     fn space(&mut self, texts: &Seen, name: &str, reader: &mut Reader) -> Result<Space> {
         let options = self.options;
         let Some(source) = &options.text_encoder else {
@@ -440,6 +496,20 @@ fn fluency(text: &Place, kind: FluencyKind, reader: &mut Reader) -> Result<Vec<f
     (0..space.rows()).map(number).collect()
 }
 
+/// What is wrong with energies in the space of a text encoder alone.
+fn without_aligner(options: &Etes) -> Option<Finding> {
+    let encoder = options.text_encoder.as_ref()?;
+    let is_aligned = options.checkpoint.is_some() && !options.text.no_projection;
+    (!is_aligned).then(|| Finding {
+        trouble: Trouble::Space,
+        model: None,
+        text: format!(
+            "texts are embedded by {encoder} alone, without the aligner of a trained model (checkpoint): energies mean something \
+             only if the signals were trained into the space of this encoder"
+        ),
+    })
+}
+
 type Groups = Vec<(String, Arc<Labels>)>;
 
 /// What samples are grouped by, and the group whose values are the units of intervals.
@@ -494,7 +564,7 @@ fn asked(options: &Etes) -> Layer {
         "signal": options.signal, "generated": options.generated, "reference": options.reference,
         "generated_text": options.generated_text, "reference_text": options.reference_text,
         "text_encoder": options.text_encoder, "checkpoint": options.checkpoint, "template": options.text.template,
-        "max_tokens": options.text.max_tokens, "fluency": options.fluency, "group": options.group, "groups": options.groups,
+        "max_tokens": options.text.max_tokens, "fluency": options.fluency, "fluency_model": options.fluency_model, "group": options.group, "groups": options.groups,
         "units": options.units,
     });
     let mut asked = object(asked);

@@ -94,14 +94,21 @@ impl Classifier {
         self.heads.iter().map(|(_, name)| name.clone()).collect()
     }
 
-    /// The class of every image, for each head.
-    pub fn predict(&mut self, rows: &dyn Rows, stage: &str, driver: &Driver) -> Result<Vec<Vec<u32>>> {
+    /// The class of every image, for each head. `on_batch` hears how many images each batch has.
+    pub fn predict(
+        &mut self,
+        rows: &dyn Rows,
+        stage: &str,
+        driver: &Driver,
+        on_batch: &mut dyn FnMut(usize),
+    ) -> Result<Vec<Vec<u32>>> {
         let mut said: Vec<Vec<u32>> = vec![Vec::new(); self.heads.len()];
         let heads = &self.heads;
         encoding::encode(&mut self.encoder, rows, stage, driver, &mut |batch| {
             for (said, (place, _)) in said.iter_mut().zip(heads) {
                 said.extend(largest(&batch.outputs[*place], batch.count));
             }
+            on_batch(batch.count);
             Ok(())
         })?;
         Ok(said)

@@ -11,7 +11,8 @@ use crate::source::Source;
 /// The word for groups by file names.
 const NAMES: &str = "names";
 
-fn is_names(source: &Source) -> bool {
+/// Whether groups are those of file names.
+pub fn is_names(source: &Source) -> bool {
     matches!(source, Source::File(text) if text == NAMES)
 }
 

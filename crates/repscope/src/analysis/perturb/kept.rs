@@ -41,7 +41,7 @@ impl Kept {
         };
         let about = serde_json::to_string_pretty(&serde_json::json!({
             "classifier": classifier.digest(), "images": images, "asked": options.masks.asked(options.settings.seed),
-            "split": options.split, "exclude": options.exclude, "heads": classifier.heads(),
+            "split": options.split, "sample": options.sample, "exclude": options.exclude, "heads": classifier.heads(),
             "classes": tree.levels.iter().map(|level| &level.classes).collect::<Vec<_>>(),
             "perturbation_dir": options.perturbation_dir, "samples": tree.rows.len(),
         }))? + "\n";
@@ -71,9 +71,14 @@ impl Kept {
         })
     }
 
+    /// Whether a set is finished.
+    pub fn has(&self, set: &str) -> bool {
+        self.folder.join(set).is_dir()
+    }
+
     pub fn read(&self, set: &str, heads: &[String]) -> Result<Option<Predicted>> {
         let folder = self.folder.join(set);
-        if !folder.is_dir() {
+        if !self.has(set) {
             return Ok(None);
         }
         let mut reader = Reader::new(&[]);

@@ -1,45 +1,53 @@
 // SPDX-License-Identifier: MIT
 //! What does masking parts of its images cost a classifier? `classes` says which output is which class, `tree` reads labels off folders and says which images are looked at,
-//! `pictures` masks them, `generate` writes them, `classify` runs a model on them, `stored` reads predictions, `kept` keeps them, and
-//! `files` writes the summaries.
+//! `pictures` masks them, `generate` writes them, `classify` runs a model on them, `stored` reads predictions, `kept` keeps them,
+//! `timing` looks at the clock, `examples` shows masks, and `files` writes the summaries.
 
 mod classes;
 mod classify;
+mod examples;
 mod files;
 mod generate;
 mod groups;
 mod kept;
 mod pictures;
 mod stored;
+mod timing;
 mod tree;
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Instant;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use rayon::prelude::*;
 use repscope_core::masking::{Fill, Kind as Shape, Masking, RandomFrom, Rule};
-use repscope_core::run::Driver;
 use repscope_core::{Analysis as Kind, Head, Perturbation, PerturbedSet, Results, Spec, perturb};
-use repscope_io::{InputPath, InputRecord};
+use repscope_io::{InputPath, InputRecord, write_whole};
+use repscope_models::Rows;
+use repscope_render::number;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{Analysis, Origin, declare};
+use super::{Analysis, Basics, Origin, declare};
 use crate::encoding::{bad_images, open_numbers};
 use crate::evaluation::plan::{Extra, Planned};
 use crate::inputs::Inputs;
-use crate::options::layers::object;
-use crate::options::{Data, NumberEncoderOptions, Settings, choice, default_options, words};
+use crate::options::layers::{Layer, object};
+use crate::options::{
+    Data, FigureOptions, NumberEncoderOptions, RuntimeChoice, Settings, choice, default_options, words,
+};
 use crate::reader::{Reader, Sources};
 use crate::search::distinct;
 use crate::session::Session;
-use crate::source::{Source, bind};
+use crate::source::{Bind, Source};
 use classify::Classifier;
 use kept::{Kept, Predicted};
 use pictures::{InFiles, Picked, masked, refuse_color};
 pub use stored::Predictions;
 use stored::{BASELINE, Shelf, mean_shares};
+use timing::{Ahead, Clock};
 use tree::Tree;
 
 pub use files::Checks;
@@ -58,6 +66,8 @@ const FILLS: &[(&str, &str)] = &[
     ("blur", "The blurred image"),
     ("inpaint", "Interpolated from the surrounding pixels"),
 ];
+/// Where the images of the original scripts are.
+const IMAGES: &str = "constellation_diagrams";
 /// The images that the reference implementation feeds lie between 0 and 1.
 const USUAL_SCALE: f32 = 255.0;
 
@@ -89,19 +99,14 @@ pub struct MaskOptions {
 #[serde(default)]
 pub struct Perturb {
     /// The classifier: weights of the two-head ResNet of the original scripts, or an .onnx file with one or more heads
-    #[arg(
-        long,
-        alias = "model",
-        value_name = "MODEL",
-        requires = "images",
-        conflicts_with = "predictions"
-    )]
+    #[arg(long, alias = "model", value_name = "MODEL", conflicts_with = "predictions")]
     pub checkpoint: Option<Source>,
-    /// Its images: one folder per class, with one subfolder per class of the next head (BPSK/SNR_0/*.png)
+    /// Its images: one folder per class, with one subfolder per class of the next head (BPSK/SNR_0/*.png) [default:
+    /// constellation_diagrams]
     #[arg(long, value_name = "DIR", requires = "checkpoint")]
     pub images: Option<PathBuf>,
     /// Masked images written by `perturb generate` [default: masked in memory]
-    #[arg(long, value_name = "DIR", requires = "images")]
+    #[arg(long, value_name = "DIR", requires = "checkpoint")]
     pub perturbation_dir: Option<PathBuf>,
     /// Stored labels and predictions, instead of a model
     #[arg(long, value_name = "DIR", required_unless_present = "checkpoint")]
@@ -110,6 +115,9 @@ pub struct Perturb {
     /// with one path per line (.txt) or with positions in the sorted list (.npy)
     #[arg(long, value_name = "test|all|FILE", default_value = "test")]
     pub split: String,
+    /// Use only M random images of these, the same share of every class
+    #[arg(long, value_name = "M", conflicts_with = "predictions")]
+    pub sample: Option<usize>,
     /// The group of each sample (a recording, a patient), where samples of one group are not independent: intervals are then over
     /// groups. A file with one group per sample, in the order of the stored labels or of the sorted images (all of them, or those of
     /// --split); or `names`: images whose file names differ only in their last number are a group
@@ -200,21 +208,50 @@ lit pixels and of all pixels that was masked in each sample.";
 
 const EXAMPLES: &str = "\
 Examples:
-  repscope perturb evaluate --checkpoint best_model_resnet50_epoch_14.pth --images constellation_diagrams
+  repscope perturb evaluate --checkpoint checkpoints/best_model_resnet50_epoch_14.pth \\
+      --perturbation-dir perturbed_constellations --batch-size 256 --seed 42
   repscope perturb evaluate --checkpoint model.onnx --images photos --split all --kinds top random patch --fill blur
   repscope perturb evaluate --checkpoint model.onnx --images photos --classes cat dog bird
   repscope perturb evaluate --predictions predictions --expect-baseline combined=0.5126
   repscope perturb generate --source constellation_diagrams --output perturbed_constellations";
 
 default_options!(Perturb, MaskOptions);
-bind!(Perturb: checkpoint, predictions, groups);
+
+impl Bind for Perturb {
+    fn sources(&mut self, visit: &mut dyn FnMut(&mut Source)) {
+        self.checkpoint.sources(visit);
+        self.predictions.sources(visit);
+        for folder in [&mut self.images, &mut self.perturbation_dir].into_iter().flatten() {
+            visit_path(folder, visit);
+        }
+        // Words are no paths.
+        if self.groups.as_ref().is_some_and(|source| !groups::is_names(source)) {
+            self.groups.sources(visit);
+        }
+        if !tree::is_word(&self.split) {
+            let mut file = PathBuf::from(&self.split);
+            visit_path(&mut file, visit);
+            self.split = file.to_string_lossy().into_owned();
+        }
+    }
+}
+
+/// Visits a path as a source.
+fn visit_path(path: &mut PathBuf, visit: &mut dyn FnMut(&mut Source)) {
+    let mut source = Source::File(path.to_string_lossy().into_owned());
+    visit(&mut source);
+    if let Source::File(text) = source {
+        *path = text.into();
+    }
+}
+
 declare!(Perturb {
     kind: Kind::Perturb,
     about: "What does masking parts of its images cost a classifier? (perturbation impact)",
     examples: EXAMPLES,
     folder: "perturbation_analysis",
     reads: &[],
-    data: Origin::Alone,
+    data: Origin::Own,
     stage: 5,
     sweeps: false,
     keeps_samples: false,
@@ -229,14 +266,20 @@ pub struct Scored {
     /// What stands behind the names of sets in files.
     suffix: String,
     sources: Sources,
-    /// Images to show: name and pixels.
-    examples: Vec<files::Example>,
+    /// Images to show.
+    examples: Vec<examples::Example>,
+    /// All options of this analysis as they were resolved.
+    config: Layer,
+    clock: Clock,
 }
 
 impl Scored {
-    /// Writes the images to show.
-    pub(crate) fn write_examples(&self, folder: &Path) -> Result<()> {
-        files::write_examples(&self.examples, folder)
+    /// Writes what is no result: options, times and images to show.
+    pub(crate) fn write(&self, folder: &Path, figures: &FigureOptions) -> Result<()> {
+        let config = serde_json::to_string_pretty(&self.config)? + "\n";
+        write_whole(&folder.join("config.json"), config.as_bytes())?;
+        write_whole(&folder.join("run.json"), self.clock.document().as_bytes())?;
+        examples::write(&self.examples, folder, figures)
     }
 }
 
@@ -251,14 +294,12 @@ impl Analysis for Perturb {
             Some(predictions) => from_predictions(predictions, self)?,
             None => from_model(self, session)?,
         };
+        scored.config = self.config(&scored);
         let maskings = self.masks.maskings(self.settings.seed);
         let checks = Checks {
             suffix: scored.suffix.clone(),
             expected,
-            wanted: match &self.predictions {
-                Some(_) => scored.data.sets.iter().map(|set| set.name.clone()).collect(),
-                None => maskings.iter().map(Masking::name).collect(),
-            },
+            wanted: maskings.iter().map(Masking::name).collect(),
         };
         *sources = std::mem::take(&mut scored.sources);
         sources
@@ -267,12 +308,43 @@ impl Analysis for Perturb {
         Ok(Extra::Perturbation(Box::new(scored)))
     }
 
+    fn keep_in(&mut self, folder: &Path) {
+        self.keep = Some(folder.join("predictions"));
+    }
+
     fn compute(&self, planned: &Planned, _inputs: &Inputs, session: &Session) -> Result<Results> {
         let Extra::Perturbation(scored) = &planned.extra else {
             bail!("internal error: a perturbation without its data. Please report this");
         };
         let (driver, metrics, spec) = (session.driver(), &planned.metrics, &planned.spec);
         Ok(perturb(&scored.model, &scored.data, metrics, spec, &driver)?)
+    }
+}
+
+impl Perturb {
+    /// All options of this analysis, with what was chosen where nothing was said.
+    fn config(&self, scored: &Scored) -> Layer {
+        let mut config = self.said();
+        // Where predictions are kept follows from the output folder.
+        config.remove("keep");
+        config.insert("name".to_string(), scored.model.clone().into());
+        for (key, value) in &scored.sources.options {
+            if config.get(key).is_none_or(Value::is_null) {
+                config.insert(key.clone(), value.clone());
+            }
+        }
+        config
+    }
+
+    /// The folder of images.
+    fn folder(&self) -> Result<&Path> {
+        let folder = self.images.as_deref().unwrap_or(Path::new(IMAGES));
+        match &self.images {
+            None if !folder.is_dir() => bail!(
+                "there is no folder {IMAGES}, where images are expected if nothing else is said; name theirs (`images` DIR)"
+            ),
+            _ => Ok(folder),
+        }
     }
 }
 
@@ -295,6 +367,7 @@ fn expected(texts: &[String]) -> Result<Vec<(String, f64)>> {
 }
 
 fn from_predictions(predictions: &Predictions, options: &Perturb) -> Result<Scored> {
+    let clock = Clock::start();
     let shelf = Shelf::open(predictions)?;
     let mut reader = Reader::new(&[]);
     let groups = options
@@ -324,22 +397,31 @@ fn from_predictions(predictions: &Predictions, options: &Perturb) -> Result<Scor
             options: object(serde_json::json!({ "predictions": typed, "groups": options.groups })),
         },
         examples: Vec::new(),
+        config: Layer::new(),
+        clock,
     })
 }
 
 fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
+    let mut clock = Clock::start();
     let seed = options.settings.seed;
     let maskings = options.masks.checked(seed)?;
     let suffix = options.masks.suffix();
-    let folder = options
-        .images
-        .as_deref()
-        .context("a checkpoint needs images to classify")?;
+    if options.checkpoint.is_none() {
+        bail!(
+            "there is nothing to score: give a classifier (`checkpoint` FILE), or stored predictions (`predictions` = DIR)"
+        );
+    }
+    let folder = options.folder()?;
     let mut tree = Tree::open(folder, &options.exclude, bad_images(options.model.skip_bad))?;
     refuse_color(&tree.images)?;
     let mut warnings: Vec<String> = tree.images.notes().to_vec();
     let split = tree::apply(&mut tree, &options.split, seed)?;
     warnings.push(format!("{}: {split}", folder.display()));
+    if let Some(count) = options.sample {
+        let text = tree::sample(&mut tree, count, seed)?;
+        warnings.push(format!("{}: {text}", folder.display()));
+    }
     // Everything that will be needed is looked for before anything is computed.
     let mut reader = Reader::new(&[]);
     let groups = options.groups.as_ref();
@@ -379,20 +461,48 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
         |order: &Option<classes::Named>| order.as_ref().map_or("folders".to_string(), |order| order.from.clone());
     let class_order: Vec<String> = orders.iter().map(from).collect();
 
-    let mut predict =
-        |set: &str, of: &mut dyn FnMut(&mut Classifier, &Driver) -> Result<Predicted>| -> Result<Predicted> {
-            if let Some(there) = kept.read(set, &heads)? {
-                return Ok(there);
-            }
-            let predicted = of(&mut classifier, &session.driver())?;
-            kept.write(set, &heads, &predicted)?;
-            Ok(predicted)
+    let names: Vec<String> = maskings.iter().map(|m| format!("{}_{suffix}", m.name())).collect();
+    let is_waiting = |set: &&str| !kept.has(set);
+    let waiting = std::iter::once(BASELINE).chain(names.iter().map(String::as_str));
+    let mut ahead = Some(waiting.filter(is_waiting).count());
+    let images_of_set = tree.rows.len();
+    let mut predict = |set: &str, of: &mut dyn FnMut(&mut Run) -> Result<Predicted>| -> Result<Predicted> {
+        let since = Instant::now();
+        if let Some(there) = kept.read(set, &heads)? {
+            clock.finished(set, images_of_set, since, true);
+            return Ok(there);
+        }
+        let mut run = Run {
+            classifier: &mut classifier,
+            session,
+            on_batch: &mut |batch| {
+                let Some(sets) = ahead.take() else { return };
+                let cost = Ahead {
+                    batch,
+                    seconds: since.elapsed().as_secs_f64(),
+                    images: images_of_set,
+                    sets,
+                    is_builtin: options.model.runtime.runtime == RuntimeChoice::Rust,
+                    is_kept: options.keep.is_some(),
+                }
+                .cost();
+                if let Some(cost) = cost {
+                    session.say(&cost);
+                }
+            },
         };
+        let predicted = of(&mut run)?;
+        kept.write(set, &heads, &predicted)?;
+        clock.finished(set, images_of_set, since, false);
+        Ok(predicted)
+    };
     let plain = Picked::new(&tree.images, &tree.rows);
-    let baseline = predict(BASELINE, &mut |classifier, driver| {
-        let said = classifier.predict(&plain, "images as they are", driver)?;
+    let baseline = predict(BASELINE, &mut |run| {
+        let said = run.predict(&plain, "images as they are")?;
         Ok(Predicted { said, shares: None })
     })?;
+    let standing = Standing::new(&heads, &tree, &baseline.said);
+    session.say(&standing.baseline());
     let named = orders.iter().zip(heads.iter().zip(&tree.levels)).zip(&baseline.said);
     for ((order, (head, level)), said) in named {
         if order.is_none() {
@@ -400,21 +510,22 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
         }
     }
     let mut sets = Vec::new();
-    for masking in &maskings {
-        let set = format!("{}_{suffix}", masking.name());
-        let predicted = predict(&set, &mut |classifier, driver| match &files {
+    for (number, (masking, set)) in maskings.iter().zip(&names).enumerate() {
+        let predicted = predict(set, &mut |run| match &files {
             Some(files) => {
-                let said = classifier.predict(&files.of_set(&tree, masking), &set, driver)?;
+                let said = run.predict(&files.of_set(&tree, masking), set)?;
                 let shares = Some(files.shares(&tree, masking)?);
                 Ok(Predicted { said, shares })
             }
             None => {
                 let shares = Mutex::default();
-                let said = classifier.predict(&plain.masked(masking, &shares), &set, driver)?;
+                let said = run.predict(&plain.masked(masking, &shares), set)?;
                 let shares = Some(shares.into_inner().unwrap_or_default());
                 Ok(Predicted { said, shares })
             }
         })?;
+        let place = format!("{} of {}", number + 1, maskings.len());
+        session.say(&standing.of_set(set, &place, masking.percent, &predicted.said));
         let [masked_lit, masked_all] = mean_shares(predicted.shares.as_deref().unwrap_or_default());
         sets.push(PerturbedSet {
             name: masking.name(),
@@ -446,12 +557,14 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
     asked.extend(object(serde_json::json!({
         "images": folder.display().to_string(), "checkpoint": path.to_string(), "split": options.split,
         "exclude": options.exclude, "perturbation_dir": options.perturbation_dir, "class_order": class_order, "scale": model.scale,
-        "groups": options.groups,
+        "groups": options.groups, "sample": options.sample,
     })));
     let shape = [&[tree.images.count()], tree.images.shape()].concat();
     Ok(Scored {
         model: options.name.clone().unwrap_or_else(|| path.stem()),
-        examples: files::examples(&tree, &maskings, suffix)?,
+        examples: examples::choose(&tree, &maskings, suffix)?,
+        config: Layer::new(),
+        clock,
         data,
         suffix: suffix.to_string(),
         sources: Sources {
@@ -472,6 +585,88 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
     })
 }
 
+/// A classifier at work.
+struct Run<'a> {
+    classifier: &'a mut Classifier,
+    session: &'a Session<'a>,
+    /// Hears how many images each batch has.
+    on_batch: &'a mut dyn FnMut(usize),
+}
+
+impl Run<'_> {
+    fn predict(&mut self, rows: &dyn Rows, stage: &str) -> Result<Vec<Vec<u32>>> {
+        self.classifier
+            .predict(rows, stage, &self.session.driver(), self.on_batch)
+    }
+}
+
+/// How right the classifier is without perturbation, to be compared with each set as it finishes.
+struct Standing<'a> {
+    heads: &'a [String],
+    labels: Vec<&'a [u32]>,
+    /// Right answers of each head; of several heads together first.
+    right: Vec<usize>,
+}
+
+impl<'a> Standing<'a> {
+    fn new(heads: &'a [String], tree: &'a Tree, said: &[Vec<u32>]) -> Self {
+        let labels = tree.levels.iter().map(|level| level.labels.as_slice()).collect();
+        let mut standing = Standing {
+            heads,
+            labels,
+            right: Vec::new(),
+        };
+        standing.right = standing.count(said);
+        standing
+    }
+
+    fn count(&self, said: &[Vec<u32>]) -> Vec<usize> {
+        let images = 0..self.samples();
+        let is_right = |head: usize, image: usize| self.labels[head][image] == said[head][image];
+        let heads = 0..self.heads.len();
+        let of_head = |head: usize| images.clone().filter(|&image| is_right(head, image)).count();
+        let own = heads.clone().map(of_head);
+        let together = images
+            .clone()
+            .filter(|&image| heads.clone().all(|head| is_right(head, image)));
+        match self.heads.len() {
+            1 => own.collect(),
+            _ => std::iter::once(together.count()).chain(own).collect(),
+        }
+    }
+
+    fn samples(&self) -> usize {
+        self.labels.first().map_or(0, |labels| labels.len())
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let combined = (self.heads.len() > 1).then_some("combined");
+        combined.into_iter().chain(self.heads.iter().map(String::as_str))
+    }
+
+    /// `images as they are: accuracy combined 0.5126, modulation 0.7639, snr 0.6871`.
+    fn baseline(&self) -> String {
+        let share = |right: &usize| *right as f64 / self.samples() as f64;
+        let heads = self.names().zip(&self.right);
+        let heads: Vec<String> = heads
+            .map(|(head, right)| format!("{head} {:.4}", share(right)))
+            .collect();
+        format!("images as they are: accuracy {}", heads.join(", "))
+    }
+
+    /// `top1_blackout (1 of 15): combined accuracy 0.4800, drop 0.0326, PIS 3.26; modulation …`.
+    fn of_set(&self, set: &str, place: &str, percent: f64, said: &[Vec<u32>]) -> String {
+        let samples = self.samples() as f64;
+        let of_head = |((head, before), after): ((&str, &usize), usize)| {
+            let drop = (*before as f64 - after as f64) / samples;
+            let (accuracy, pis) = (after as f64 / samples, number(drop / (percent / 100.0)));
+            format!("{head} accuracy {accuracy:.4}, drop {drop:.4}, PIS {pis}")
+        };
+        let heads = self.names().zip(&self.right).zip(self.count(said)).map(of_head);
+        format!("{set} ({place}): {}", heads.collect::<Vec<String>>().join("; "))
+    }
+}
+
 /// A warning where images have nothing that could be masked.
 fn dark(tree: &Tree) -> Result<Option<String>> {
     let is_dark = |&row: &usize| masked(&tree.images, row, &[]).map(|(bytes, _)| bytes.iter().all(|&byte| byte == 0));
@@ -488,7 +683,7 @@ fn dark(tree: &Tree) -> Result<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use repscope_io::{write_gray_png, write_whole};
+    use repscope_io::write_gray_png;
     use repscope_models::graph::{Dim, Element, GraphBuilder};
 
     const CLASSES: [&str; 3] = ["ant", "mole", "zebra"];

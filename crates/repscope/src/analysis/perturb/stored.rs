@@ -42,7 +42,7 @@ impl From<&str> for Predictions {
 impl Bind for Predictions {
     fn sources(&mut self, visit: &mut dyn FnMut(&mut Source)) {
         match self {
-            Predictions::Folder(_) => {}
+            Predictions::Folder(folder) => super::visit_path(folder, visit),
             Predictions::Arrays(arrays) => arrays.sources(visit),
         }
     }

@@ -172,6 +172,11 @@ fn numbered<'a>(names: &[&'a str]) -> Option<Vec<(i64, &'a str)>> {
 /// The share of each class, in all heads, that is the test set of the perturbation impact scripts.
 const TEST_PARTS: usize = 10;
 
+/// Whether a split is a word, not a file.
+pub fn is_word(split: &str) -> bool {
+    matches!(split, "all" | "test")
+}
+
 /// Keeps the images of a split; says what it is.
 pub fn apply(tree: &mut Tree, split: &str, seed: u64) -> Result<String> {
     let total = tree.rows.len();
@@ -197,15 +202,52 @@ pub fn apply(tree: &mut Tree, split: &str, seed: u64) -> Result<String> {
     Ok(format!("{} of {total} images: {what}", places.len()))
 }
 
-/// A tenth of every combination of classes, rounded, drawn at random; in the order of the images.
-fn stratified(tree: &Tree, seed: u64) -> Vec<usize> {
+/// Keeps so many random images, the same share of every combination of classes; says how many.
+pub fn sample(tree: &mut Tree, count: usize, seed: u64) -> Result<String> {
+    let total = tree.rows.len();
+    if count == 0 {
+        bail!("`sample` = 0: at least one of {total} images is needed");
+    }
+    if count >= total {
+        return Ok(format!("all {total} images, since `sample` = {count} is not fewer"));
+    }
+    // Those that stand first in a random order of their class, in parts of the class; equal ones in a random order of classes.
+    let strata = strata(tree);
+    let ties = random::permutation(strata.len(), &mut random::stream(seed, "sample of classes", 0));
+    let mut ranked = Vec::new();
+    for (number, (places, tie)) in strata.iter().zip(ties).enumerate() {
+        let order = random::permutation(places.len(), &mut random::stream(seed, "sample", number as u64));
+        let part = |rank: usize| (rank as f64 + 0.5) / places.len() as f64;
+        ranked.extend(
+            order
+                .iter()
+                .enumerate()
+                .map(|(rank, &i)| (part(rank), tie, places[i as usize])),
+        );
+    }
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let mut places: Vec<usize> = ranked[..count].iter().map(|(_, _, place)| *place).collect();
+    places.sort_unstable();
+    tree.keep(&places);
+    Ok(format!(
+        "{count} of these {total} images, the same share of every class, by the seed {seed}"
+    ))
+}
+
+/// The images of every combination of classes.
+fn strata(tree: &Tree) -> Vec<Vec<usize>> {
     let mut strata: BTreeMap<Vec<u32>, Vec<usize>> = BTreeMap::new();
     for place in 0..tree.rows.len() {
         let classes = tree.levels.iter().map(|level| level.labels[place]).collect();
         strata.entry(classes).or_default().push(place);
     }
+    strata.into_values().collect()
+}
+
+/// A tenth of every combination of classes, rounded, drawn at random; in the order of the images.
+fn stratified(tree: &Tree, seed: u64) -> Vec<usize> {
     let mut chosen = Vec::new();
-    for (number, places) in strata.into_values().enumerate() {
+    for (number, places) in strata(tree).into_iter().enumerate() {
         let count = (places.len() + TEST_PARTS / 2) / TEST_PARTS;
         let order = random::permutation(places.len(), &mut random::stream(seed, "test split", number as u64));
         chosen.extend(order.iter().take(count).map(|&i| places[i as usize]));

@@ -43,7 +43,7 @@ pub fn unprojected(options: &Retrieval) -> Option<Finding> {
     let is_encoded = options.use_prototypes && options.prototype_embeddings.is_none();
     let has_projection = options.checkpoint.is_some() && !options.text.no_projection;
     (is_encoded && !has_projection).then(|| Finding {
-        trouble: Trouble::Projection,
+        trouble: Trouble::Space,
         model: None,
         text: UNPROJECTED.to_string(),
     })

@@ -44,7 +44,10 @@ impl<'a> Meeting<'a> {
     /// What the levels are measured in, beside the levels themselves.
     fn unit(&self) -> String {
         let names: Vec<&str> = self.levels.iter().map(|level| level.name.as_str()).collect();
-        let (names, range) = (names.join(", "), self.levels.first().map_or([0.0; 2], |level| level.range));
+        let (names, range) = (
+            names.join(", "),
+            self.levels.first().map_or([0.0; 2], |level| level.range),
+        );
         match self.levels.first().map(|level| level.kind) {
             Some(Corruption::Gaussian | Corruption::Uniform) | None => {
                 let [low, high] = range;
