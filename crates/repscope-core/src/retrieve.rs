@@ -81,6 +81,11 @@ impl SearchUnits {
             of_queries,
         }
     }
+
+    /// Whether queries or targets come in groups.
+    pub(crate) fn are_groups(&self) -> bool {
+        self.name.contains("groups")
+    }
 }
 
 /// What the queries found, seen through one set of labels.

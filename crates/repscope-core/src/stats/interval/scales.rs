@@ -2,6 +2,7 @@
 //! Intervals on another scale: of a multiple, a logarithm, a share, a correlation; and cut to a range.
 
 use super::{normal_quantile, wilson};
+use crate::metrics::Output;
 use crate::score::Interval;
 
 impl Interval {
@@ -51,10 +52,13 @@ impl Interval {
         self
     }
 
-    /// With what each unit does to the value.
-    pub(crate) fn with_effects(mut self, effects: Vec<f64>) -> Self {
-        self.effects = Some(effects.into());
-        self
+    /// On the scale of ln(x / (1 − x)) where the declared range of the score has two ends: near one of them, values that are off to the
+    /// other side have larger errors, and an interval of equal reach would miss more often on that side.
+    pub(crate) fn on_scale_of(self, value: f64, output: &Output) -> Self {
+        match output.bounds() {
+            [least, most] if least.is_finite() && most.is_finite() => self.on_logit_scale(value, [least, most]),
+            _ => self,
+        }
     }
 
     /// Wilson's interval for a share, with as many units as its reach speaks of: it does not leave 0 to 1, and reaches farther to the
@@ -85,6 +89,12 @@ impl Interval {
         self.low = self.low.clamp(low, high);
         self.high = self.high.clamp(low, high);
         self
+    }
+
+    /// The interval of a positive value, from that of its logarithm.
+    pub(crate) fn of_exp(mut self, value: f64) -> Self {
+        (self.low, self.high) = (self.low.exp(), self.high.exp());
+        self.with_error_times(value)
     }
 
     /// The interval of a correlation, from that of Fisher's z = artanh r.

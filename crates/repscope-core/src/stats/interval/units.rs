@@ -18,7 +18,7 @@ impl Units<'_> {
     }
 
     /// Sum and count of the values of each unit.
-    pub(super) fn sums(&self, values: &[f64]) -> Vec<(f64, f64)> {
+    pub(crate) fn sums(&self, values: &[f64]) -> Vec<(f64, f64)> {
         match self {
             Units::Single(_) => values.iter().map(|&v| (v, 1.0)).collect(),
             Units::Groups(codes, _) => {
