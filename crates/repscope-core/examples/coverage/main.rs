@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         cells.len(),
         share(near)
     );
-    let winners = comparisons::false_winners(&metrics, replicates / 2);
+    let winners = comparisons::false_winners(&metrics, replicates / 4);
     for found in &winners {
         println!(
             "{:20} {:4} of {} runs of equal models name a winner",
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let mut power = Vec::new();
     for design in [DESIGNS[0], DESIGNS[4]] {
-        power.extend(comparisons::power(&metrics, design, replicates / 4));
+        power.extend(comparisons::power(&metrics, design, replicates / 8));
     }
     for found in &power {
         let percent = |count: usize| 100.0 * count as f64 / found.runs as f64;

@@ -60,6 +60,8 @@ struct UnitPairs {
     sums: Vec<f64>,
     touched: Vec<u32>,
     squares: f64,
+    /// For each unit of queries that is through, the sum over all units of targets.
+    of_queries: Vec<f64>,
 }
 
 impl UnitPairs {
@@ -68,6 +70,7 @@ impl UnitPairs {
             sums: vec![0.0; units],
             touched: Vec::new(),
             squares: 0.0,
+            of_queries: Vec::new(),
         }
     }
 
@@ -80,10 +83,28 @@ impl UnitPairs {
 
     /// The queries of a unit are through.
     fn finish(&mut self) {
+        let mut total = 0.0;
         for unit in self.touched.drain(..) {
             let sum = std::mem::take(&mut self.sums[unit as usize]);
             self.squares += sum * sum;
+            total += sum;
         }
+        self.of_queries.push(total);
+    }
+
+    /// The sum of squares of what pairs do by chance: without what a unit of targets does to all units of queries alike, and what all
+    /// targets do to a unit of queries. `sums` and `units` are by target.
+    fn by_chance(&self, sums: &[f64], units: &[u32]) -> f64 {
+        let (mut of_targets, mut is_there) = (vec![0.0; self.sums.len()], vec![false; self.sums.len()]);
+        for (sum, &unit) in sums.iter().zip(units) {
+            of_targets[unit as usize] += sum;
+            is_there[unit as usize] = true;
+        }
+        let squares = |sums: &[f64]| sums.iter().map(|sum| sum * sum).sum::<f64>();
+        let (rows, columns) = (self.of_queries.len() as f64, is_there.iter().filter(|is| **is).count() as f64);
+        let total: f64 = self.of_queries.iter().sum();
+        let alike = squares(&of_targets) / rows + squares(&self.of_queries) / columns - total * total / (rows * columns);
+        (self.squares - alike).max(0.0)
     }
 }
 
@@ -446,13 +467,14 @@ impl<'a> OverQueries<'a> {
                 }
                 pairs.finish();
             }
-            pulled.squares += pairs.squares;
+            if is_grouped {
+                self.add_behind(&mut pulled, &behind, None);
+                pulled.squares = pairs.by_chance(&pulled.sums, of_targets);
+                return pulled;
+            }
+            pulled.squares = pairs.squares;
         }
-        let are_pairs_complete = is_grouped && !matches!(pulls, Pulls::Whole(_));
-        self.add_behind(&mut pulled, &behind, (!are_pairs_complete).then_some((&hits, &own_hits)));
-        if are_pairs_complete {
-            pulled.squares -= self.ranked.expected_squares(&pulled.sums, &set.counted);
-        }
+        self.add_behind(&mut pulled, &behind, Some((&hits, &own_hits)));
         pulled
     }
 
@@ -560,24 +582,14 @@ impl Ranked<'_> {
                 }
                 pairs.finish();
             }
-            pulled.squares = pairs.squares;
-            if self.units.are_groups() {
-                pulled.squares -= self.expected_squares(&pulled.sums, &counted);
-            }
+            pulled.squares = match self.units.are_groups() {
+                true => pairs.by_chance(&pulled.sums, of_targets),
+                false => pairs.squares,
+            };
             pulled
         };
         let interval = self.over_units(value, &counted, (&effects, false), pulled)?;
         interval::of_share_with(value, interval, found.len())
-    }
-
-    /// The part of the squares over pairs of units that is no chance: what a unit of targets does to all units of queries alike.
-    fn expected_squares(&self, sums: &[f64], counted: &[usize]) -> f64 {
-        let [of_queries, of_targets] = &self.units.codes;
-        let (mut of_units, mut is_asking) = (vec![0.0; self.units.count], vec![false; self.units.count]);
-        sums.iter().zip(of_targets).for_each(|(sum, &unit)| of_units[unit as usize] += sum);
-        counted.iter().for_each(|&q| is_asking[of_queries[q] as usize] = true);
-        let asking = is_asking.iter().filter(|is_asking| **is_asking).count().max(1);
-        of_units.iter().map(|sum| sum * sum).sum::<f64>() / asking as f64
     }
 
     /// Student's t interval over units, from what each query that counts (and whether that is within labels) and each target does to
