@@ -658,3 +658,27 @@ fn mean(values: &[f64]) -> f64 {
     }
     (sum + lost) / values.len() as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_pairs_of_units_do_by_chance_has_no_main_effects() {
+        // Two units of queries (lines) and three of targets: 1 2 6 and 3 4 2. Means of lines 3, of columns 2 3 4, of all 3, so
+        // −1 −1 2 and 1 1 −2 are left: 12. Target 1 has two rows.
+        let units = [0, 1, 1, 2];
+        let lines = [[1.0, 0.5, 1.5, 6.0], [3.0, 3.0, 1.0, 2.0]];
+        let (mut pairs, mut sums) = (UnitPairs::new(3), vec![0.0; 4]);
+        for line in lines {
+            for (target, pull) in line.into_iter().enumerate() {
+                pairs.add(units[target], pull);
+                sums[target] += pull;
+            }
+            pairs.finish();
+        }
+        // 1 + 4 + 36 + 9 + 16 + 4.
+        assert_eq!(pairs.squares, 70.0);
+        assert!((pairs.by_chance(&sums, &units) - 12.0).abs() < 1e-12);
+    }
+}

@@ -104,7 +104,7 @@ pub struct Perturb {
     #[arg(long, value_name = "DIR", requires = "images")]
     pub perturbation_dir: Option<PathBuf>,
     /// Stored labels and predictions, instead of a model
-    #[arg(long, value_name = "DIR", required_unless_present = "checkpoint")]
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["checkpoint", "replicates"])]
     pub predictions: Option<Predictions>,
     /// Which images: `test` (a tenth of every class, stratified over all heads, from the seed), `all`, or a file
     /// with one path per line (.txt) or with positions in the sorted list (.npy)
