@@ -216,8 +216,10 @@ pub fn page() -> String {
     let mut text = include_str!("coverage/page.md").to_string();
     let is_near = |cell: &&Cell| (0.93..=0.97).contains(&cell.coverage());
     let near = cells.iter().filter(is_near).count();
+    let draws = || cells.iter().map(|cell| cell.replicates);
+    let (fewest, most) = (draws().min().unwrap_or(0), draws().max().unwrap_or(0));
     text += &format!(
-        "\n## Intervals\n\n{near} of {} cells ({} %) cover 93 to 97 %.\n\n",
+        "\n## Intervals\n\n{near} of {} cells ({} %) cover 93 to 97 %; {fewest} to {most} draws for each.\n\n",
         cells.len(),
         percent(near, cells.len().max(1))
     );

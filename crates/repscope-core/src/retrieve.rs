@@ -81,6 +81,11 @@ impl SearchUnits {
             of_queries,
         }
     }
+
+    /// Whether queries or targets come in groups.
+    pub(crate) fn are_groups(&self) -> bool {
+        self.name.contains("groups")
+    }
 }
 
 /// What the queries found, seen through one set of labels.
@@ -147,7 +152,7 @@ pub fn retrieve(retrievals: &[Retrieval], metrics: &[&Metric], spec: &Spec, driv
         let sides: Vec<Side> = retrieval.spaces.iter().map(|space| side(space)).collect();
         let mut answer = Results::default();
         answer.warnings.extend(zero_rows(&sides, spec));
-        answer.warnings.extend(repeated_rows(retrieval, &sides));
+        answer.warnings.extend(repeated_rows(retrieval, &sides, spec.similarity));
         let search = Search {
             retrieval,
             part,
@@ -360,14 +365,16 @@ fn zero_rows(sides: &[Side], spec: &Spec) -> Vec<String> {
 }
 
 /// Equal targets tie whatever the query: then the order of the file decides who is first.
-fn repeated_rows(retrieval: &Retrieval, sides: &[Side]) -> Vec<String> {
+fn repeated_rows(retrieval: &Retrieval, sides: &[Side], similarity: Similarity) -> Vec<String> {
     let is_searched = |number: usize| retrieval.directions.iter().any(|d| d.target == number);
     let repeated = (0..).zip(sides).filter(|(number, _)| is_searched(*number));
     let words = repeated.filter(|(_, s)| s.repeats() > 0).map(|(_, s)| {
         let (count, rows, name) = (s.repeats(), s.space.rows(), s.space.name());
-        format!(
-            "{count} of the {rows} rows of `{name}` equal an earlier row; such targets tie, and ties go to the smaller row number"
-        )
+        let what = match similarity {
+            Similarity::Cosine => "equal an earlier row or a multiple of it",
+            Similarity::Dot => "equal an earlier row",
+        };
+        format!("{count} of the {rows} rows of `{name}` {what}; such targets tie, and ties go to the smaller row number")
     });
     words.collect()
 }

@@ -104,6 +104,23 @@ fn stored_predictions_give_the_scores_of_a_hand_calculation() {
 }
 
 #[test]
+fn training_runs_are_refused_with_what_to_do() {
+    let folder = predictions();
+    for line in [
+        "perturb evaluate --predictions p --replicates cnn=p*",
+        "perturb evaluate --replicates cnn=p*",
+    ] {
+        let run = folder.run(line);
+        assert!(run.code == 2 && run.stderr.contains("--replicates cnn=p*"), "{}", run.stderr);
+        assert!(run.stderr.contains("evaluate each run"), "{}", run.stderr);
+    }
+    // What it says to do works.
+    folder.good("perturb evaluate --predictions p --name run1 --output-dir a --no-figures");
+    folder.good("perturb evaluate --predictions p --name run2 --output-dir b --no-figures");
+    folder.good("compare a/perturbation_analysis/results.json b/perturbation_analysis/results.json");
+}
+
+#[test]
 fn outputs_names_and_ids_say_the_same_as_numbers() {
     let folder = predictions();
     let expected = folder.results("perturb evaluate --predictions p --no-figures")["scores"].clone();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-//! The coverage study: `coverage [--replicates N] [--metrics ID,ID] [--write FOLDER]`.
+//! The coverage study: `coverage [--replicates N] [--runs N] [--metrics ID,ID] [--write FOLDER]`.
 //!
 //! Draws data of known designs, evaluates every metric on each draw, and counts how often its 95 % interval holds the
 //! expectation of the score, how often `compare` names a winner among equal models, and how often it finds a worse one. Prints what
-//! is too low or too wide; with a folder, writes the tables that the documentation quotes.
+//! is too low or too wide; with a folder, writes the tables that the documentation quotes. `--replicates` are the draws for intervals,
+//! `--runs` those of two equal models (a quarter of the draws by default, half as many of a worse model); 0 leaves that part and its
+//! tables as they are.
 
 #![allow(clippy::print_stdout, missing_docs)]
 
@@ -20,20 +22,26 @@ use repscope_core::{METRICS, Metric};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let (mut replicates, mut metrics, mut folder) = (2000, METRICS.to_vec(), None);
+    let (mut replicates, mut runs, mut metrics, mut folder) = (2000, None, METRICS.to_vec(), None);
     for pair in words.chunks(2) {
         match pair {
             [flag, value] if flag == "--replicates" => replicates = value.parse()?,
+            [flag, value] if flag == "--runs" => runs = Some(value.parse()?),
             [flag, value] if flag == "--metrics" => metrics = named(value)?,
             [flag, value] if flag == "--write" => folder = Some(value),
             other => {
                 return Err(
-                    format!("{other:?} is no option with a value; give --replicates, --metrics or --write").into(),
+                    format!("{other:?} is no option with a value; give --replicates, --runs, --metrics or --write").into(),
                 );
             }
         }
     }
-    let cells = intervals::measure(&metrics, replicates);
+    let runs: usize = runs.unwrap_or(replicates / 4);
+    let cells = if replicates > 0 {
+        intervals::measure(&metrics, replicates)
+    } else {
+        Vec::new()
+    };
     cells.iter().for_each(|cell| println!("{}", line(cell)));
     let share = |count: usize| 100.0 * count as f64 / cells.len() as f64;
     let is_near = |cell: &&Cell| (0.93..=0.97).contains(&cell.coverage());
@@ -43,7 +51,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         cells.len(),
         share(near)
     );
-    let winners = comparisons::false_winners(&metrics, replicates / 2);
+    let winners = if runs > 0 {
+        comparisons::false_winners(&metrics, runs)
+    } else {
+        Vec::new()
+    };
     for found in &winners {
         println!(
             "{:20} {:4} of {} runs of equal models name a winner",
@@ -52,7 +64,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let mut power = Vec::new();
     for design in [DESIGNS[0], DESIGNS[4]] {
-        power.extend(comparisons::power(&metrics, design, replicates / 4));
+        power.extend(comparisons::power(&metrics, design, runs / 2));
     }
     for found in &power {
         let percent = |count: usize| 100.0 * count as f64 / found.runs as f64;
@@ -64,8 +76,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     if let Some(folder) = folder {
         let write = |name: &str, lines: Vec<String>| {
-            let lines = lines.into_iter().map(|line| line + "\n");
-            repscope_io::write_whole(&Path::new(folder).join(name), lines.collect::<String>().as_bytes())
+            let text: String = lines.into_iter().map(|line| line + "\n").collect();
+            match text.is_empty() {
+                true => Ok(()),
+                false => repscope_io::write_whole(&Path::new(folder).join(name), text.as_bytes()),
+            }
         };
         write("intervals.tsv", cells.iter().map(ToString::to_string).collect())?;
         write("winners.tsv", winners.iter().map(ToString::to_string).collect())?;

@@ -13,17 +13,9 @@ use crate::data::Labels;
 use crate::random;
 use crate::run::Driver;
 
-/// The standard error of the mean, over queries, of a query's sum of penalties max(0, rank − k).
-pub(crate) struct PenaltyError {
-    pub(crate) standard_error: f64,
-    /// Units (rows, or groups of rows) that queries come from, less one.
-    pub(crate) freedom: f64,
-    /// What each unit adds: the squares add up to the squared error.
-    pub(crate) effects: Vec<f64>,
-}
-
-/// The error of the mean sum of penalties, from what each unit adds as query and as neighbor: the jackknife over
-/// units, in which a deleted unit takes its pairs with it. None with fewer than two units.
+/// What each unit (row, or group of rows) does to the mean, over queries, of a query's sum of penalties max(0, rank − k), as query and as
+/// neighbor: the squares add up to the squared error. This is the jackknife over units, in which a deleted unit takes its pairs with
+/// it. None with fewer than two units.
 ///
 /// Queries drawn from all rows add the error of that draw; their pairs then stand for more pairs than they are,
 /// except that the pairs of one query do so only once.
@@ -34,7 +26,7 @@ pub(crate) fn of_penalties(
     anchors: Anchors,
     groups: Option<&Labels>,
     rows: usize,
-) -> Option<PenaltyError> {
+) -> Option<Vec<f64>> {
     let queries = anchors.count(rows);
     let unit = |row: usize| groups.map_or(row, |g| g.codes()[row] as usize);
     let units = groups.map_or(rows, Labels::classes);
@@ -74,11 +66,7 @@ pub(crate) fn of_penalties(
     let standard_error = (population + draw).sqrt();
     let is_moved = squares > 0.0;
     let weight = if is_moved { standard_error / squares.sqrt() } else { 0.0 };
-    Some(PenaltyError {
-        standard_error,
-        freedom: present - 1.0,
-        effects: deleted.into_iter().map(|d| weight * d).collect(),
-    })
+    Some(deleted.into_iter().map(|d| weight * d).collect())
 }
 
 /// The mean distances of a row that its silhouette compares.
@@ -182,6 +170,10 @@ mod tests {
     use crate::kernels::prepared::Preparation;
     use crate::run::Order;
 
+    fn error(effects: &[f64]) -> f64 {
+        effects.iter().map(|e| e * e).sum::<f64>().sqrt()
+    }
+
     #[test]
     fn a_row_counts_with_its_own_list_and_in_the_lists_of_others() {
         // k = 1, penalties 0, 1, 2, 0 with mean 3/4. Row 1 has 1/4 of its own, −3/4 from row 0, 5/4 from row 2.
@@ -189,7 +181,7 @@ mod tests {
         let psi: [f64; 4] = [-0.5, 0.75, 0.5, -0.75];
         let expected = (psi.iter().map(|p| p * p).sum::<f64>() / (4.0 * 3.0)).sqrt();
         let found = of_penalties(&lists, &ranks, 1, Anchors::All, None, 4).unwrap();
-        assert!((found.standard_error - expected).abs() < 1e-15 && found.freedom == 3.0);
+        assert!((error(&found) - expected).abs() < 1e-15 && found.len() == 4);
     }
 
     #[test]
@@ -198,7 +190,7 @@ mod tests {
         let (lists, ranks) = lists_and_ranks();
         let episodes = Labels::from_codes(vec![0, 0, 1, 1], 2);
         let found = of_penalties(&lists, &ranks, 1, Anchors::All, Some(&episodes), 4).unwrap();
-        assert!((found.standard_error - 0.125).abs() < 1e-15 && found.freedom == 1.0);
+        assert!((error(&found) - 0.125).abs() < 1e-15 && found.len() == 2);
         let single = Labels::from_codes(vec![0; 4], 1);
         assert!(of_penalties(&lists, &ranks, 1, Anchors::All, Some(&single), 4).is_none());
     }

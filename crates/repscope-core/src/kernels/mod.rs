@@ -16,6 +16,7 @@ pub(crate) mod pca_plane;
 pub(crate) mod prepared;
 pub(crate) mod rankings;
 pub(crate) mod ranks;
+pub(crate) mod repeats;
 pub(crate) mod scatter;
 pub(crate) mod shuffled;
 pub(crate) mod similarity;

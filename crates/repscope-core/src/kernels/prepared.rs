@@ -19,6 +19,7 @@ use crate::data::{Slice, Space};
 use crate::error::{Error, Result};
 use crate::kernels::microkernel::Panels;
 use crate::kernels::moments::scaled_column_means;
+use crate::kernels::repeats::{Repeat, firsts};
 use crate::run::Driver;
 
 /// What is done to each row before distances are taken.
@@ -40,6 +41,8 @@ const U: f64 = f32::EPSILON as f64 / 2.0;
 pub(crate) struct Prepared<'a> {
     space: &'a Space,
     factors: Option<Vec<f64>>,
+    /// For each row the first one of its direction, as which it is measured; none where lengths count.
+    firsts: Option<Vec<u32>>,
     scale: f64,
     mean: Vec<f64>,
     /// The length of the longest centered row, in scaled units.
@@ -53,7 +56,9 @@ impl<'a> Prepared<'a> {
             Preparation::Raw => None,
             Preparation::Unit => Some(unit_factors(space)?),
         };
+        let firsts = factors.is_some().then(|| firsts(space, Repeat::Direction, driver));
         let mut prepared = Prepared {
+            firsts,
             mean: scaled_column_means(space, factors.as_deref(), driver),
             space,
             factors,
@@ -102,11 +107,15 @@ impl<'a> Prepared<'a> {
     }
 
     /// The exact squared distance of two rows, in scaled units. Symmetric to the last bit, and the same
-    /// on every machine: sixteen lanes in a fixed order, no fused operations.
+    /// on every machine: sixteen lanes in a fixed order, no fused operations. Where only directions count, rows of one direction are
+    /// equally far from everything.
     #[inline]
     pub(crate) fn squared_distance(&self, i: u32, j: u32) -> f64 {
         let d = self.space.columns();
-        let (i, j) = (i as usize, j as usize);
+        let (i, j) = match &self.firsts {
+            None => (i as usize, j as usize),
+            Some(firsts) => (firsts[i as usize] as usize, firsts[j as usize] as usize),
+        };
         let (a, b) = (i * d..(i + 1) * d, j * d..(j + 1) * d);
         let scale = self.scale;
         let square = |w: f64| (w * scale) * (w * scale);

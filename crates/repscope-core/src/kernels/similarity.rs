@@ -15,12 +15,10 @@
 //! two extra ones, which come last, are rounded three times at most, and the others D + 4 times. The f64 value of ⟨a, b⟩, the
 //! centering and the extra coordinates in f64 add 6·(D + 16)·2⁻⁵³·A·B, where A and B are the longest rows of the sides.
 
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hasher};
-
 use super::microkernel::Panels;
 use super::moments::scaled_column_means;
 use super::prepared::{BLOCK, lanes, length, power_of_two_near};
+use super::repeats::{Repeat, firsts};
 use crate::data::{Slice, Space};
 use crate::random;
 use crate::run::Driver;
@@ -34,7 +32,8 @@ pub(crate) struct Side<'a> {
     longest: f64,
     /// How many rows have length zero, and so no direction.
     pub(crate) zeros: usize,
-    /// For each row, the first row that equals it in every coordinate: equal targets are measured once.
+    /// For each row, the first row that has the same similarity to everything: it equals it or, for the cosine, points in the same
+    /// direction. Such rows are measured as that one.
     pub(crate) firsts: Vec<u32>,
 }
 
@@ -54,13 +53,16 @@ impl<'a> Side<'a> {
         let is_zero = |l: &&f64| **l < f64::MIN_POSITIVE;
         let inverse = |l: &f64| if is_zero(&l) { 0.0 } else { 1.0 / l };
         let zeros = lengths.iter().filter(is_zero).count();
-        let factors: Vec<f64> = match similarity {
-            Similarity::Cosine => lengths.iter().map(inverse).collect(),
-            Similarity::Dot => vec![power_of_two_near(lengths.iter().copied().fold(0.0, f64::max)); n],
+        let (factors, repeat): (Vec<f64>, Repeat) = match similarity {
+            Similarity::Cosine => (lengths.iter().map(inverse).collect(), Repeat::Direction),
+            Similarity::Dot => {
+                let longest = lengths.iter().copied().fold(0.0, f64::max);
+                (vec![power_of_two_near(longest); n], Repeat::Row)
+            }
         };
         Side {
             longest: lengths.iter().zip(&factors).map(|(l, f)| l * f).fold(0.0, f64::max),
-            firsts: firsts(space, driver),
+            firsts: firsts(space, repeat, driver),
             space,
             factors,
             zeros,
@@ -82,7 +84,7 @@ impl<'a> Side<'a> {
         scaled_column_means(self.space, Some(&self.factors), driver)
     }
 
-    /// How many rows equal an earlier one.
+    /// How many rows have the similarities of an earlier one.
     pub(crate) fn repeats(&self) -> usize {
         (0u32..).zip(&self.firsts).filter(|(i, first)| i != *first).count()
     }
@@ -100,11 +102,12 @@ impl<'a> Products<'a> {
         Products { query, target }
     }
 
-    /// The product of row i of the queries and row j of the targets, in f64; the same on every machine and the same
-    /// for equal rows: sixteen lanes in a fixed order, no fused operations.
+    /// The product of row i of the queries and row j of the targets, in f64; the same on every machine and the same for rows that
+    /// are equal or, for the cosine, have one direction: sixteen lanes in a fixed order, no fused operations.
     #[inline]
     pub(crate) fn exact(&self, i: usize, j: usize) -> f64 {
         let d = self.query.space.columns();
+        let (i, j) = (self.query.firsts[i] as usize, self.target.firsts[j] as usize);
         let (s, t) = (self.query.factors[i], self.target.factors[j]);
         let (a, b) = (i * d..(i + 1) * d, j * d..(j + 1) * d);
         match (self.query.space.slice(), self.target.space.slice()) {
@@ -115,39 +118,6 @@ impl<'a> Products<'a> {
             (Slice::F64(x), Slice::F64(y)) => lanes(&x[a], &y[b], |x, y| (x * s) * (y * t)),
         }
     }
-}
-
-/// For each row, the first row that equals it in every coordinate.
-fn firsts(space: &Space, driver: &Driver) -> Vec<u32> {
-    let (n, d) = (space.rows(), space.columns());
-    let hashes = driver.blocks(n, BLOCK, |rows| {
-        let mut row = vec![0.0; d];
-        let hash = |i: usize| {
-            space.read_row(i, &mut row);
-            let mut hasher = DefaultHasher::new();
-            // Adding 0 turns −0 into 0.
-            row.iter().for_each(|x| hasher.write_u64((x + 0.0).to_bits()));
-            hasher.finish()
-        };
-        rows.map(hash).collect::<Vec<u64>>()
-    });
-    let (mut row, mut other) = (vec![0.0; d], vec![0.0; d]);
-    // Rows by their hash; looked up only, so its order reaches no result.
-    let mut seen: HashMap<u64, Vec<u32>> = HashMap::new();
-    let mut firsts = Vec::with_capacity(n);
-    for (i, hash) in hashes.concat().into_iter().enumerate() {
-        let alike = seen.entry(hash).or_default();
-        let first = alike.iter().copied().find(|&j| {
-            space.read_row(i, &mut row);
-            space.read_row(j as usize, &mut other);
-            row == other
-        });
-        if first.is_none() {
-            alike.push(i as u32);
-        }
-        firsts.push(first.unwrap_or(i as u32));
-    }
-    firsts
 }
 
 /// Unit roundoff of f32 and of f64.

@@ -148,7 +148,9 @@ fn align(shared: &Shared, views: &Views) -> (Score, Vec<String>) {
     let (alpha, level) = (shared.spec.alpha, shared.spec.level);
     let mean = interval::mean(&views.powers);
     let units = shared.row_units();
-    let interval = interval::of_mean(&views.powers, units, level).map(|i| i.within(0.0, 2f64.powf(alpha)));
+    let interval = interval::of_mean(&views.powers, units, level);
+    let range = [0.0, 2f64.powf(alpha)];
+    let interval = interval.map(|i| i.on_logit_scale(mean, range).within(range[0], range[1]));
     let score = Score::number(&ALIGNMENT, mean, views.powers.len()).with_interval(interval);
     let Some(chance) = views.mismatched else {
         return (score, Vec::new());

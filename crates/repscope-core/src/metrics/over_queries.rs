@@ -4,9 +4,10 @@
 //! Another sample has other queries, and other targets to find. What a query does to the mean is its value less the mean. What a
 //! target does is the change of all queries' values without it (the next one takes its place): a jackknife over targets that follows
 //! from the ranked lists. Effects of rows that are queries and targets at once, and those of a group, are added up. The squared
-//! error is the sum of the squared effects of all units, less that of single pairs of a query and a target: what they do by chance
-//! counts for the query and for the target, and would count twice (Cameron, Gelbach and Miller 2011 for two kinds of units,
-//! Aronow, Samii and Assenova 2015 for pairs of one kind).
+//! error is the sum of the squared effects of all units, less that of single pairs of a query and a target (of their groups, where rows
+//! come in groups): what they do by chance counts for the query and for the target, and would count twice (Cameron, Gelbach
+//! and Miller 2011 for two kinds of units, Aronow, Samii and Assenova 2015 for pairs of one kind). A mean between two bounds has its
+//! interval on the scale of ln(x / (1 − x)).
 
 use std::collections::BTreeMap;
 
@@ -48,10 +49,63 @@ pub(super) enum Whole {
     ReciprocalRank,
 }
 
-/// What targets do to a mean over queries: the sum for each target, and the sum of squares over all pairs.
+/// What targets do to a mean over queries: the sum for each target, and the sum of squares over all pairs of units.
 struct Pulled {
     sums: Vec<f64>,
     squares: f64,
+}
+
+/// Sums over the pairs of a query's unit with the units of targets, one unit of queries after the other.
+struct UnitPairs {
+    sums: Vec<f64>,
+    touched: Vec<u32>,
+    squares: f64,
+    /// For each unit of queries that is through, the sum over all units of targets.
+    of_queries: Vec<f64>,
+}
+
+impl UnitPairs {
+    fn new(units: usize) -> Self {
+        UnitPairs {
+            sums: vec![0.0; units],
+            touched: Vec::new(),
+            squares: 0.0,
+            of_queries: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, unit: u32, pull: f64) {
+        if pull != 0.0 {
+            self.touched.push(unit);
+            self.sums[unit as usize] += pull;
+        }
+    }
+
+    /// The queries of a unit are through.
+    fn finish(&mut self) {
+        let mut total = 0.0;
+        for unit in self.touched.drain(..) {
+            let sum = std::mem::take(&mut self.sums[unit as usize]);
+            self.squares += sum * sum;
+            total += sum;
+        }
+        self.of_queries.push(total);
+    }
+
+    /// The sum of squares of what pairs do by chance: without what a unit of targets does to all units of queries alike, and what all
+    /// targets do to a unit of queries. `sums` and `units` are by target.
+    fn by_chance(&self, sums: &[f64], units: &[u32]) -> f64 {
+        let (mut of_targets, mut is_there) = (vec![0.0; self.sums.len()], vec![false; self.sums.len()]);
+        for (sum, &unit) in sums.iter().zip(units) {
+            of_targets[unit as usize] += sum;
+            is_there[unit as usize] = true;
+        }
+        let squares = |sums: &[f64]| sums.iter().map(|sum| sum * sum).sum::<f64>();
+        let (rows, columns) = (self.of_queries.len() as f64, is_there.iter().filter(|is| **is).count() as f64);
+        let total: f64 = self.of_queries.iter().sum();
+        let alike = squares(&of_targets) / rows + squares(&self.of_queries) / columns - total * total / (rows * columns);
+        (self.squares - alike).max(0.0)
+    }
 }
 
 /// How much each query that counts weighs in a mean, and what its value is compared with there.
@@ -185,12 +239,14 @@ impl<'a> OverQueries<'a> {
             return self.nobody(output);
         };
         let value = score.value.unwrap_or(f64::NAN);
-        score.with_interval(self.interval(value, &self.alike(&found.values), &found.pulls, |_| 0.0))
+        let interval = self.interval(value, &self.alike(&found.values), &found.pulls, |_| 0.0);
+        score.with_interval(interval.map(|i| i.on_scale_of(value, output)))
     }
 
     /// A value whose error is that of the mean of these.
     pub(super) fn about(&self, output: &Output, value: f64, found: &Found) -> Score {
         let interval = self.interval(value, &self.alike(&found.values), &found.pulls, |_| 0.0);
+        let interval = interval.map(|i| i.on_scale_of(value, output));
         Score::number(self.id(output.id), value, found.values.len()).with_interval(interval)
     }
 
@@ -253,7 +309,7 @@ impl<'a> OverQueries<'a> {
         let of_weight = |code: usize| by_target * (means[code] - value) / total;
         let interval = weighted.and_then(|w| self.interval(value, &w, &found.pulls, of_weight));
         Score::number(self.id(output.id), value, values.len())
-            .with_interval(interval)
+            .with_interval(interval.map(|i| i.on_scale_of(value, output)))
             .with_chance(over(&|s| chance(self.set.relevance.relevant(s.code))))
     }
 
@@ -276,7 +332,8 @@ impl<'a> OverQueries<'a> {
         }
     }
 
-    /// Labels are fixed, queries within a label are drawn. A label with one query has the variance of the others.
+    /// Labels are fixed, queries within a label are drawn, or groups of them: a jackknife within each label. A label whose queries are all
+    /// of one unit has the variance of the others.
     fn stratified(&self, values: &[f64], strata: &[Stratum], shares: &[f64]) -> Option<Weighted> {
         let freedom: f64 = strata.iter().map(|s| s.count - 1.0).sum();
         if freedom <= 0.0 {
@@ -287,14 +344,21 @@ impl<'a> OverQueries<'a> {
         for (stratum, share) in strata.iter().zip(shares) {
             of_label[stratum.code] = Some((stratum, share));
         }
+        let [units, _] = &self.ranked.units.codes;
+        let mut of_unit: BTreeMap<(usize, u32), f64> = BTreeMap::new();
+        for &q in &self.set.counted {
+            *of_unit.entry((self.set.code(q), units[q])).or_default() += 1.0;
+        }
         let (mut weights, mut effects) = (Vec::new(), Vec::new());
         for (&q, value) in self.set.counted.iter().zip(values) {
             let (stratum, share) = of_label[self.set.code(q)]?;
             let weight = share / stratum.count;
             weights.push(weight);
-            effects.push(match stratum.count {
-                1.0 => weight * pooled.sqrt(),
-                n => weight * (value - stratum.mean) * (n / (n - 1.0)).sqrt(),
+            let (n, own) = (stratum.count, of_unit[&(self.set.code(q), units[q])]);
+            effects.push(if own == n {
+                weight * pooled.sqrt()
+            } else {
+                weight * (value - stratum.mean) * (n / (n - own)).sqrt()
             });
         }
         let is_stratified = true;
@@ -349,6 +413,7 @@ impl<'a> OverQueries<'a> {
     /// What each target does to a mean with these weights.
     fn pulled(&self, weights: &[f64], pulls: &Pulls) -> Pulled {
         let (set, used) = (self.set, self.used());
+        let is_grouped = self.ranked.units.are_groups();
         let mut pulled = Pulled {
             sums: vec![0.0; self.ranked.targets],
             squares: 0.0,
@@ -370,41 +435,91 @@ impl<'a> OverQueries<'a> {
             }
         } else {
             let [of_queries, of_targets] = &self.ranked.units.codes;
-            for (i, (&q, weight)) in set.counted.iter().zip(weights).enumerate() {
-                behind[i] = weight
-                    * match pulls {
-                        Pulls::Kinds(kinds) => kinds[i][2],
-                        Pulls::Places(_, behind) => behind[i],
-                        Pulls::Whole(_) => 0.0,
-                    };
-                let list = &self.ranked.rankings.of(q)[..used];
-                for (place, &j) in list.iter().enumerate() {
-                    let is_hit = self.is_relevant(q, j);
-                    let pull = weight
+            let mut pairs = UnitPairs::new(self.ranked.units.count);
+            let units_of_labels = if is_grouped { self.units_of_labels() } else { Vec::new() };
+            // Queries of one unit one after the other.
+            let mut order: Vec<usize> = (0..set.counted.len()).collect();
+            order.sort_by_key(|&i| of_queries[set.counted[i]]);
+            for queries in order.chunk_by(|&a, &b| of_queries[set.counted[a]] == of_queries[set.counted[b]]) {
+                for &i in queries {
+                    let (q, weight) = (set.counted[i], weights[i]);
+                    behind[i] = weight
                         * match pulls {
-                            Pulls::Kinds(kinds) => kinds[i][usize::from(!is_hit)],
-                            Pulls::Places(places, _) => places[i * used + place],
+                            Pulls::Kinds(kinds) => kinds[i][2],
+                            Pulls::Places(_, behind) => behind[i],
                             Pulls::Whole(_) => 0.0,
                         };
-                    let is_own = of_queries[q] == of_targets[j as usize];
-                    (hits[i], own_hits[i]) = (
-                        hits[i] + usize::from(is_hit),
-                        own_hits[i] + usize::from(is_hit && is_own),
-                    );
-                    if !is_own {
-                        pulled.sums[j as usize] += pull - if is_hit { behind[i] } else { 0.0 };
-                        pulled.squares += pull * pull;
+                    let list = &self.ranked.rankings.of(q)[..used];
+                    for (place, &j) in list.iter().enumerate() {
+                        let is_hit = self.is_relevant(q, j);
+                        let pull = weight
+                            * match pulls {
+                                Pulls::Kinds(kinds) => kinds[i][usize::from(!is_hit)],
+                                Pulls::Places(places, _) => places[i * used + place],
+                                Pulls::Whole(_) => 0.0,
+                            };
+                        let unit = of_targets[j as usize];
+                        let is_own = of_queries[q] == unit;
+                        (hits[i], own_hits[i]) = (
+                            hits[i] + usize::from(is_hit),
+                            own_hits[i] + usize::from(is_hit && is_own),
+                        );
+                        if !is_own {
+                            let extra = if is_hit { behind[i] } else { 0.0 };
+                            pulled.sums[j as usize] += pull - extra;
+                            pairs.add(unit, if is_grouped { pull - extra } else { pull });
+                        }
                     }
                 }
+                if is_grouped {
+                    self.add_pairs_behind(&mut pairs, queries, &behind, &units_of_labels);
+                }
+                pairs.finish();
             }
+            if is_grouped {
+                self.add_behind(&mut pulled, &behind, None);
+                pulled.squares = pairs.by_chance(&pulled.sums, of_targets);
+                return pulled;
+            }
+            pulled.squares = pairs.squares;
         }
-        self.add_behind(&mut pulled, &behind, &hits, &own_hits);
+        self.add_behind(&mut pulled, &behind, Some((&hits, &own_hits)));
         pulled
     }
 
+    /// The units of the targets of each label, and how many it has in each.
+    fn units_of_labels(&self) -> Vec<BTreeMap<u32, f64>> {
+        let mut units = vec![BTreeMap::new(); self.set.relevance.names.len()];
+        for (&code, &unit) in self.set.relevance.targets.iter().zip(&self.ranked.units.codes[1]) {
+            *units[code as usize].entry(unit).or_default() += 1.0;
+        }
+        units
+    }
+
+    /// Adds what relevant targets do to the queries of one unit, as `add_behind` does for each target.
+    fn add_pairs_behind(
+        &self,
+        pairs: &mut UnitPairs,
+        queries: &[usize],
+        behind: &[f64],
+        units_of_labels: &[BTreeMap<u32, f64>],
+    ) {
+        let (set, [of_queries, _]) = (self.set, &self.ranked.units.codes);
+        let mut of_label: BTreeMap<usize, f64> = BTreeMap::new();
+        for &i in queries.iter().filter(|&&i| behind[i] != 0.0) {
+            *of_label.entry(set.code(set.counted[i])).or_default() += behind[i];
+        }
+        let own = of_queries[set.counted[queries[0]]];
+        for (code, sum) in of_label {
+            let others = units_of_labels[code].iter().filter(|(unit, _)| **unit != own);
+            others.for_each(|(&unit, count)| pairs.add(unit, count * sum));
+        }
+    }
+
     /// Adds what relevant targets do that are not among the first: those of the same label as the query and of another unit. Those among
-    /// the first have so much less already.
-    fn add_behind(&self, pulled: &mut Pulled, behind: &[f64], hits: &[usize], own_hits: &[usize]) {
+    /// the first have so much less already. `listed` are the relevant targets among the first, and those of the own unit, by query; none
+    /// where the squares hold these pairs already.
+    fn add_behind(&self, pulled: &mut Pulled, behind: &[f64], listed: Option<(&[usize], &[usize])>) {
         if behind.iter().all(|b| *b == 0.0) {
             return;
         }
@@ -427,6 +542,9 @@ impl<'a> OverQueries<'a> {
         for ((sum, &code), &unit) in pulled.sums.iter_mut().zip(&set.relevance.targets).zip(of_targets) {
             *sum += of_label[code as usize] - own(code, unit).0;
         }
+        let Some((hits, own_hits)) = listed else {
+            return;
+        };
         for (i, &q) in set.counted.iter().enumerate() {
             let itself = usize::from(ranked.is_self);
             let of_unit = own(set.relevance.queries[q], of_queries[q]).1 - itself;
@@ -460,13 +578,23 @@ impl Ranked<'_> {
                 sums: vec![0.0; self.targets],
                 squares: 0.0,
             };
-            for (q, kind) in kinds.iter().enumerate().filter(|(_, kind)| kind[1] != 0.0) {
-                let list = &self.rankings.of(q)[..used];
-                for &j in list.iter().filter(|j| of_targets[**j as usize] != of_queries[q]) {
-                    pulled.sums[j as usize] += kind[1] / n;
-                    pulled.squares += (kind[1] / n).powi(2);
+            let mut pairs = UnitPairs::new(self.units.count);
+            let mut order = counted.clone();
+            order.sort_by_key(|&q| of_queries[q]);
+            for queries in order.chunk_by(|&a, &b| of_queries[a] == of_queries[b]) {
+                for &q in queries.iter().filter(|&&q| kinds[q][1] != 0.0) {
+                    let list = &self.rankings.of(q)[..used];
+                    for &j in list.iter().filter(|j| of_targets[**j as usize] != of_queries[q]) {
+                        pulled.sums[j as usize] += kinds[q][1] / n;
+                        pairs.add(of_targets[j as usize], kinds[q][1] / n);
+                    }
                 }
+                pairs.finish();
             }
+            pulled.squares = match self.units.are_groups() {
+                true => pairs.by_chance(&pulled.sums, of_targets),
+                false => pairs.squares,
+            };
             pulled
         };
         let interval = self.over_units(value, &counted, (&effects, false), pulled)?;
@@ -493,8 +621,7 @@ impl Ranked<'_> {
         if asking < 2.0 {
             return None;
         }
-        let is_corrected = is_stratified && self.units.of_queries == "queries";
-        let weight = if is_corrected {
+        let weight = if is_stratified {
             1.0
         } else {
             (asking / (asking - 1.0)).sqrt()
@@ -539,4 +666,28 @@ fn mean(values: &[f64]) -> f64 {
         sum = next;
     }
     (sum + lost) / values.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_pairs_of_units_do_by_chance_has_no_main_effects() {
+        // Two units of queries (lines) and three of targets: 1 2 6 and 3 4 2. Means of lines 3, of columns 2 3 4, of all 3, so
+        // −1 −1 2 and 1 1 −2 are left: 12. Target 1 has two rows.
+        let units = [0, 1, 1, 2];
+        let lines = [[1.0, 0.5, 1.5, 6.0], [3.0, 3.0, 1.0, 2.0]];
+        let (mut pairs, mut sums) = (UnitPairs::new(3), vec![0.0; 4]);
+        for line in lines {
+            for (target, pull) in line.into_iter().enumerate() {
+                pairs.add(units[target], pull);
+                sums[target] += pull;
+            }
+            pairs.finish();
+        }
+        // 1 + 4 + 36 + 9 + 16 + 4.
+        assert_eq!(pairs.squares, 70.0);
+        assert!((pairs.by_chance(&sums, &units) - 12.0).abs() < 1e-12);
+    }
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //! Robustness: how far noise in what the model sees moves its embeddings. See the page.
 
+use std::collections::BTreeMap;
+
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::{NoiseLevel, Space};
 use crate::error::Result;
 use crate::plan::Shared;
-use crate::score::{Breakdown, SampleTable, Score};
-use crate::stats::interval;
+use crate::score::{Breakdown, Interval, SampleTable, Score};
+use crate::stats::interval::{self, Units};
 
 pub(super) static METRIC: Metric = Metric {
     id: "robustness",
@@ -73,7 +75,7 @@ fn compute(shared: &Shared) -> Result<Results> {
         answer.scores.extend(ids.map(undefined));
         return Ok(answer);
     }
-    let spread = Spread::of(&study.embeddings);
+    let spread = Spread::of(&study.embeddings, shared.row_units());
     let (typical, length) = (spread.distance, spread.length);
     let no_scale = "the embeddings have no variance: a model that gives everything one embedding is perfectly robust";
     let scaled = |level: &NoiseLevel| {
@@ -136,27 +138,38 @@ fn of_unit_length(level: &NoiseLevel) -> Distances {
     }
 }
 
-/// The mean distance. Where distances are divided by the typical one, rows that this depends on count for that as well: what row i does to
-/// the ratio r is (d_i − r) / N − r/2 · (‖δ_i‖² / Σ ‖δ‖² − 1/N).
+/// The mean distance. Where distances are divided by the typical one, rows that this depends on count for that as well.
 fn mean_score(id: &str, distances: &Distances, scale: Option<&Spread>, shared: &Shared) -> Score {
     match distances {
         Ok(distances) => {
-            let (mean, n, level) = (interval::mean(distances), distances.len() as f64, shared.spec.level);
+            let (mean, units, level) = (interval::mean(distances), shared.row_units(), shared.spec.level);
             let interval = match scale {
-                None => interval::of_mean(distances, shared.row_units(), level),
-                Some(spread) => {
-                    let total: f64 = spread.squares.iter().sum();
-                    let of_row = |(d, s): (&f64, &f64)| (d - mean) / n - mean / 2.0 * (s / total - 1.0 / n);
-                    let effects: Vec<f64> = distances.iter().zip(&spread.squares).map(of_row).collect();
-                    let is_enough = effects.len() > 1;
-                    let over_rows = || interval::of_influence(mean, &effects, shared.row_units(), level);
-                    is_enough.then(over_rows).flatten()
-                }
+                None => interval::of_mean(distances, units, level),
+                Some(spread) => of_ratio(mean, distances, spread, units, level),
             };
             Score::number(id, mean, distances.len()).with_interval(interval)
         }
         Err(reason) => Score::undefined(id, reason, shared.study.embeddings.rows()),
     }
+}
+
+/// The jackknife of the logarithm of a mean distance that is divided by the typical distance of all embeddings: without the rows of a
+/// unit, both change.
+fn of_ratio(mean: f64, distances: &[f64], spread: &Spread, units: Units, level: f64) -> Option<Interval> {
+    let n = distances.len() as f64;
+    let total: f64 = spread.squares.iter().sum();
+    let of_units = units.sums(distances).into_iter().zip(units.sums(&spread.squares));
+    let without = of_units.zip(&spread.squared_sums).map(|(((sum, count), (squares, _)), together)| {
+        let left = n - count;
+        let squares = total - squares - together / left;
+        let ratio = (total / (n - 1.0)) / (squares / (left - 1.0));
+        ((mean * n - sum) / left).ln() + 0.5 * ratio.ln()
+    });
+    let without: Vec<f64> = without.collect();
+    if without.iter().any(|log| !log.is_finite()) {
+        return None;
+    }
+    Some(interval::jackknife(mean.ln(), &without, units.name(), level)?.of_exp(mean))
 }
 
 /// The area under each sample's distances from strength 0, where they are 0, to the strongest, divided by that strength.
@@ -207,10 +220,12 @@ struct Spread {
     length: f64,
     /// The squared distance of each embedding from the mean.
     squares: Vec<f64>,
+    /// The squared length of the sum of the distances from the mean, as vectors, of each unit.
+    squared_sums: Vec<f64>,
 }
 
 impl Spread {
-    fn of(embeddings: &Space) -> Self {
+    fn of(embeddings: &Space, units: Units) -> Self {
         let (n, d) = (embeddings.rows() as f64, embeddings.columns());
         let mut row = vec![0.0; d];
         let mut origin = vec![0.0; d];
@@ -223,12 +238,22 @@ impl Spread {
             let parts = row.iter().zip(&origin).zip(&mut mean);
             parts.for_each(|((x, o), mean)| *mean += (x - o) / n);
         }
+        let mut sums: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         let squares = (0..embeddings.rows()).map(|i| {
             embeddings.read_row(i, &mut row);
-            let parts = row.iter().zip(&origin).zip(&mean);
-            parts.map(|((x, o), mean)| (x - o - mean).powi(2)).sum::<f64>()
+            let parts = row.iter_mut().zip(&origin).zip(&mean);
+            parts.for_each(|((x, o), mean)| *x = *x - o - mean);
+            if let Units::Groups(groups, _) = units {
+                let sum = sums.entry(groups[i]).or_insert_with(|| vec![0.0; d]);
+                sum.iter_mut().zip(&row).for_each(|(sum, x)| *sum += x);
+            }
+            row.iter().map(|x| x * x).sum::<f64>()
         });
         let squares: Vec<f64> = squares.collect();
+        let squared_sums = match units {
+            Units::Single(_) => squares.clone(),
+            Units::Groups(..) => sums.values().map(|sum| sum.iter().map(|x| x * x).sum()).collect(),
+        };
         // Two different rows: N − 1 in the denominator.
         let variance = if n > 1.0 {
             squares.iter().sum::<f64>() / (n - 1.0)
@@ -239,6 +264,7 @@ impl Spread {
             distance: (2.0 * variance).sqrt(),
             length: (lengths / n).sqrt(),
             squares,
+            squared_sums,
         }
     }
 }
@@ -322,9 +348,40 @@ mod tests {
             distance,
             length,
             squares,
-        } = Spread::of(&embeddings);
+            squared_sums,
+        } = Spread::of(&embeddings, Units::Groups(&[4, 2, 4], "episodes"));
+        // Deviations −2, −1, 3; by group, in the order of their codes, −1 and 1.
+        assert!((squared_sums[0] - 1.0).abs() < 1e-12 && (squared_sums[1] - 1.0).abs() < 1e-12);
         assert!((distance - 14f64.sqrt()).abs() < 1e-12 && (length - (26.0f64 / 3.0).sqrt()).abs() < 1e-12);
         assert!((squares[2] - 9.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_interval_of_a_scaled_distance_is_the_jackknife_of_its_logarithm() {
+        let (values, moves) = ([0.0, 1.0, 5.0, 2.0, 9.0, 4.0], [0.3, 0.5, 0.2, 0.9, 0.1, 0.4]);
+        // Divided by √(2 · variance) of the embeddings that are left.
+        let scaled = |rows: &[usize]| {
+            let of = |list: &[f64]| rows.iter().map(|&i| list[i]).collect::<Vec<f64>>();
+            let (kept, moved) = (of(&values), of(&moves));
+            let center = interval::mean(&kept);
+            let variance = kept.iter().map(|x| (x - center).powi(2)).sum::<f64>() / (rows.len() as f64 - 1.0);
+            interval::mean(&moved) / (2.0 * variance).sqrt()
+        };
+        let all: Vec<usize> = (0..6).collect();
+        for units in [Units::Single("rows"), Units::Groups(&[7, 3, 3, 7, 3, 5], "episodes")] {
+            let members = match units {
+                Units::Single(_) => all.iter().map(|&i| vec![i]).collect(),
+                Units::Groups(..) => vec![vec![1, 2, 4], vec![5], vec![0, 3]],
+            };
+            let left = |out: &Vec<usize>| scaled(&all.iter().copied().filter(|i| !out.contains(i)).collect::<Vec<_>>());
+            let without: Vec<f64> = members.iter().map(|out| left(out).ln()).collect();
+            let value = scaled(&all);
+            let expected = interval::jackknife(value.ln(), &without, "rows", 0.95).unwrap();
+            let spread = Spread::of(&Space::from_f64("z", 6, 1, values.to_vec()).unwrap(), units);
+            let distances: Vec<f64> = moves.iter().map(|d| d / spread.distance).collect();
+            let found = of_ratio(value, &distances, &spread, units, 0.95).unwrap();
+            assert!((found.low.ln() - expected.low).abs() < 1e-12 && (found.high.ln() - expected.high).abs() < 1e-12);
+        }
     }
 
     #[test]

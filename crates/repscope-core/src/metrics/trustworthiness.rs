@@ -105,10 +105,9 @@ fn preservation(name: &str, shared: &Shared, of: Key, within: Key) -> Result<Res
         let error = influence::of_penalties(lists, ranks, k, shared.anchors(), episodes, rows);
         let interval = error.and_then(|e| {
             let per_penalty = 2.0 * rows as f64 / worst;
-            let standard_error = per_penalty * e.standard_error;
-            let level = shared.spec.level;
-            let interval = interval::from_standard_error(value, standard_error, e.freedom, unit, "influence", level)?;
-            Some(interval.with_effects(e.effects.iter().map(|x| -per_penalty * x).collect()))
+            let effects = e.iter().map(|x| -per_penalty * x).collect();
+            let interval = interval::from_effects(value, effects, unit, "influence", shared.spec.level)?;
+            Some(interval.on_logit_scale(value, [0.0, 1.0]))
         });
         let of_row = |q| Some(1.0 - 2.0 * rows as f64 / worst * penalty(q));
         columns.push((format!("{name}@{k}"), (0..queries).map(of_row).collect()));

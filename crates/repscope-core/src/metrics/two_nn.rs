@@ -97,10 +97,15 @@ impl Ratios {
             Units::Groups(codes, _) => codes,
             Units::Single(_) => &all,
         };
-        let widening = self.widening(&of_queries, rows, unit_of);
+        let widening = match units {
+            // Effects are deviations from a mean of so many.
+            Units::Single(_) => (self.queries as f64 / (self.queries as f64 - 1.0)).sqrt(),
+            Units::Groups(..) => 1.0,
+        };
+        let widening = widening * self.widening(&of_queries, rows, unit_of);
         let wider: Vec<f64> = of_queries.iter().map(|e| widening * e).collect();
         let interval = interval::from_rows(value, &wider, units, "influence", shared.spec.level)?;
-        Some(interval.within(0.0, f64::MAX))
+        Some(interval.on_log_scale(value))
     }
 
     /// How much wider the interval is because ratios of neighbors go together: two rows that are each other's nearest

@@ -3,15 +3,15 @@
 //!
 //! Two models see the same rows, so their errors go together: a hard row is hard for both. Where a score reports what each
 //! unit (row, pair, episode, split) does to it, the difference of two models is taken unit by unit, and its error is that of the
-//! differences. Interval and p-value are two views of one procedure, Student's t over the units: p is at most 0.05 exactly
-//! where the 95 % interval leaves 0 out.
+//! differences. Interval and p-value are two views of one procedure, Student's t over the units with the degrees of freedom that the
+//! interval of a single score has (`interval::freedom`): p is at most 0.05 exactly where the 95 % interval leaves 0 out.
 //!
 //! A model with several training runs is compared as a recipe: the variance between its runs joins that over the units
 //! (`replicates.rs`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::interval::{add_variances, howe, t_quantile, t_two_sided, welch};
+use super::interval::{Part, add_variances, freedom, howe, t_quantile, t_two_sided, welch};
 use crate::metrics::MetricId;
 use crate::results::Results;
 use crate::run::Driver;
@@ -40,13 +40,7 @@ pub fn compare(results: &mut Results, spec: &Spec, driver: &Driver) {
             pairs.extend(others.map(|b| (*a, *b)));
         }
     }
-    let units = |score: &Score| score.effects.as_ref().map_or(0, |effects| effects.len());
-    let sizes: BTreeSet<usize> = pairs.iter().map(|(a, _)| units(a)).collect();
-    let quantile = |n: usize| Some((n, t_quantile(0.5 + spec.level / 2.0, n as f64 - 1.0)?));
-    let procedure = Procedure {
-        level: spec.level,
-        quantiles: sizes.into_iter().filter_map(quantile).collect(),
-    };
+    let procedure = Procedure { level: spec.level };
     let tasks: Vec<&[(&Score, &Score)]> = pairs.chunks(TASK).collect();
     if !pairs.is_empty() {
         driver.progress().begin("comparing models", pairs.len() as u64);
@@ -64,8 +58,6 @@ pub fn compare(results: &mut Results, spec: &Spec, driver: &Driver) {
 /// How two models are compared.
 struct Procedure {
     level: f64,
-    /// The quantile of Student's t for each number of units.
-    quantiles: BTreeMap<usize, f64>,
 }
 
 impl Procedure {
@@ -102,7 +94,8 @@ impl Procedure {
         found.is_paired = true;
         found.units = x.len();
         let squares = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
-        let of_units = (squares(x, y), x.len() as f64 - 1.0);
+        let apart: Vec<f64> = x.iter().zip(y).map(|(x, y)| x - y).collect();
+        let of_units = (squares(x, y), freedom(&apart));
         let of_step = match [a.between.as_deref(), b.between.as_deref()] {
             [Some(x), Some(y)] if x.len() == y.len() => Some((squares(x, y), x.len() as f64 - 1.0)),
             [Some(x), _] | [_, Some(x)] => Some((squares(x, &vec![0.0; x.len()]), x.len() as f64 - 1.0)),
@@ -142,10 +135,14 @@ impl Procedure {
             found.say("no interval: the score has none");
             return;
         };
+        let (_, of_units) = match x.hypot(y) {
+            0.0 => (0.0, f64::INFINITY),
+            _ => add_variances(&[part(a, x), part(b, y)]),
+        };
         let (error, freedom) = match of_runs([a.training, b.training]) {
-            None => (x.hypot(y), f64::INFINITY),
+            None => (x.hypot(y), of_units),
             Some(runs) => {
-                let units = ((x * x + y * y - runs.variance).max(0.0), f64::INFINITY);
+                let units = ((x * x + y * y - runs.variance).max(0.0), of_units);
                 howe([(runs.variance, runs.freedom), units], self.level).unwrap_or((x.hypot(y), runs.freedom))
             }
         };
@@ -155,10 +152,10 @@ impl Procedure {
         } else {
             (found.value == 0.0).then_some(1.0)
         };
-        let method = if freedom == f64::INFINITY {
-            "separate errors, normal"
-        } else {
-            "separate errors, Student t over training runs"
+        let method = match (freedom == f64::INFINITY, a.training.or(b.training)) {
+            (true, _) => "separate errors, normal",
+            (_, None) => "separate errors, Student t",
+            (_, Some(_)) => "separate errors, Student t over training runs",
         };
         found.method = Some(method.to_string());
         found.say("not paired: the units of the two models do not match, so the interval may be too wide");
@@ -166,16 +163,18 @@ impl Procedure {
 
     /// Interval and p-value from an error.
     fn conclude(&self, found: &mut Difference, error: f64, freedom: f64) {
-        let quantile = match self.quantiles.get(&found.units) {
-            Some(t) if freedom == found.units as f64 - 1.0 => Some(*t),
-            _ => t_quantile(0.5 + self.level / 2.0, freedom),
-        };
-        let reach = quantile.map(|t| t * error);
+        let reach = t_quantile(0.5 + self.level / 2.0, freedom).map(|t| t * error);
         found.interval = reach.map(|reach| [found.value - reach, found.value + reach]);
         found.p = (error > 0.0).then(|| t_two_sided(found.value / error, freedom));
         found.standard_error = Some(error);
         found.freedom = Some(freedom).filter(|freedom| freedom.is_finite());
     }
+}
+
+/// The squared error of a score of one model and its degrees of freedom; those of a score that reports no units are not known.
+fn part(score: &Score, error: f64) -> Part {
+    let known = score.effects.as_ref().filter(|effects| effects.len() > 1);
+    (error * error, known.map_or(f64::INFINITY, |effects| freedom(effects)))
 }
 
 /// What training adds to the error of a difference; none where no model has several runs.
@@ -522,8 +521,32 @@ mod tests {
     fn models_of_different_units_are_compared_by_separate_errors() {
         let d = &compared(vec![score("a", 1.0, &[0.3, 0.4]), score("b", 0.0, &[0.0, 0.0, 1.2])])[0];
         assert!(!d.is_paired && d.note.as_ref().unwrap().contains("not paired"));
-        let reach = 1.959963984540054 * 0.5f64.hypot(1.2);
-        assert!((d.interval.unwrap()[1] - 1.0 - reach).abs() < 1e-9);
+        // 1 degree of freedom of two effects, 2 of three; by Satterthwaite 1.69² / (0.25²/1 + 1.44²/2).
+        let freedom = 1.69f64.powi(2) / (0.0625 + 1.44f64.powi(2) / 2.0);
+        let reach = t_quantile(0.975, freedom).unwrap() * 1.3;
+        assert!((d.interval.unwrap()[1] - 1.0 - reach).abs() < 1e-9, "{d:?}");
+        assert!((d.freedom.unwrap() - freedom).abs() < 1e-12);
+        // Without units, the degrees of freedom are not known.
+        let bare = |model: &str, value, error| Score {
+            standard_error: Some(error),
+            model: model.to_string(),
+            ..Score::number("m", value, 10)
+        };
+        let d = &compared(vec![bare("a", 1.0, 0.5), bare("b", 0.0, 1.2)])[0];
+        let reach = 1.959963984540054 * 1.3;
+        assert!((d.interval.unwrap()[1] - 1.0 - reach).abs() < 1e-9 && d.freedom.is_none());
+    }
+
+    #[test]
+    fn a_difference_has_the_degrees_of_freedom_of_a_single_score() {
+        // One of 50 units does most: 2n / (κ − 1) is far below 49, for the interval of a score and for that of a difference.
+        let mut effects = vec![0.01; 50];
+        effects[7] = 1.0;
+        let of_score = super::super::interval::from_effects(0.0, effects.clone(), "rows", "jackknife", 0.95).unwrap();
+        let d = &compared(vec![score("a", 3.0, &effects), score("b", 0.0, &[0.0; 50])])[0];
+        let [low, high] = d.interval.unwrap();
+        assert!((high - low - (of_score.high - of_score.low)).abs() < 1e-12, "{d:?}");
+        assert!(d.freedom.unwrap() < 3.0 && d.p == Some(t_two_sided(3.0 / d.standard_error.unwrap(), d.freedom.unwrap())));
     }
 
     #[test]

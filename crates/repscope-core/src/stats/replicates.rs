@@ -8,7 +8,7 @@
 //! again. Readers and cases of medical imaging are combined in the same way (Obuchowski and Rockette 1995). The interval of both
 //! parts is Howe's (1974), which holds with two or three runs too.
 
-use super::interval::{Part, howe, t_quantile};
+use super::interval::{Part, freedom, howe, t_quantile};
 use crate::findings::Finding;
 use crate::metrics::Output;
 use crate::results::Results;
@@ -132,7 +132,7 @@ fn mean_score(recipe: &Recipe, runs: &[&Score], level: f64) -> Score {
         &units,
         runs.iter().map(|run| run.standard_error).collect::<Option<Vec<f64>>>(),
     ) {
-        (Some(units), _) => Some(((units.total - units.own).max(0.0), units.effects.len() as f64 - 1.0)),
+        (Some(units), _) => Some(((units.total - units.own).max(0.0), freedom(&units.effects))),
         // Without effects it is unknown which noise the runs share: at most all of it.
         (None, Some(errors)) => Some((errors.iter().map(|e| e * e).sum::<f64>() / count, f64::INFINITY)),
         (None, None) => None,

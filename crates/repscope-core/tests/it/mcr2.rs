@@ -47,6 +47,26 @@ fn classes_of_unequal_size_are_weighted_by_their_rows() {
 }
 
 #[test]
+fn the_total_of_nearly_collapsed_rows_is_exact_to_the_rounding_of_the_rates() {
+    // Rows within 1e-4 of one direction: both rates are about ½·ln(1 + D/eps) = 3.2, and the total is their difference, about −5e-8.
+    // Another order of the rows changes the last digits of the rates, 1e-13, which is the sixth digit of the total.
+    let (rows, columns) = (300, 6);
+    let mut draw = Draw::new(26);
+    let center = draw.normals(columns);
+    let codes: Vec<f64> = (0..rows * columns).map(|at| center[at % columns] + 1e-4 * draw.normal()).collect();
+    let classes: Vec<u32> = (0..rows).map(|_| draw.below(4) as u32).collect();
+    let total = value(&labelled(columns, codes.clone(), &classes), TOTAL, &Spec::default());
+    assert!((-1e-6..-1e-9).contains(&total), "{total}");
+    for _ in 0..10 {
+        let order = draw.permutation(rows);
+        let moved: Vec<f64> = order.iter().flat_map(|&i| codes[i * columns..][..columns].to_vec()).collect();
+        let of_rows: Vec<u32> = order.iter().map(|&i| classes[i]).collect();
+        let found = value(&labelled(columns, moved, &of_rows), TOTAL, &Spec::default());
+        assert!((found - total).abs() < 1e-12, "{found} {total}");
+    }
+}
+
+#[test]
 fn one_class_has_nothing_to_reduce() {
     let study = labelled(5, Draw::new(1).normals(200), &[0; 40]);
     assert_eq!(value(&study, TOTAL, &Spec::default()), 0.0);

@@ -658,14 +658,23 @@ fn intervals_cover_the_population_of_queries_and_targets() {
 }
 
 #[test]
-fn a_row_and_its_double_tie_exactly() {
-    // Cosines are products of f64, each row times the rounded reciprocal of its length: a power of two changes no digit. Other
-    // multiples are equal up to the last digit, which decides before the row number does.
-    let targets = vec![1.0, 2.0, 3.0, 4.0, 2.0, 4.0, 6.0, 8.0, 0.5, 1.0, 1.5, 2.0];
-    let queries = Arc::new(space("text", 4, vec![0.3, 0.1, 0.7, 0.2]));
-    let mut retrieval = of(vec![queries, Arc::new(space("sensor", 4, targets))], &["a"], &[(0, 1)]);
-    retrieval.is_aligned = vec![false; 2];
-    retrieval.label_sets[0].of_space[1] = Arc::new(Labels::new(&["a", "b", "c"]));
-    // The first row is found first, by its number.
-    assert_eq!(value(&run(&retrieval, &spec(&[1])), "mrr.text2sensor"), 1.0);
+fn a_row_and_its_multiples_tie_exactly() {
+    // Integers, so that every multiple is exact in f64; 1/‖x‖ is rounded, which must not decide. Few rows are f64 throughout, many are not.
+    for copies in [5, 500] {
+        let mut draw = Draw::new(12);
+        let base: Vec<f64> = (0..7).map(|_| draw.below(1000) as f64 - 500.0).collect();
+        let times = |c: usize| base.iter().map(move |x| (c + 1) as f64 * x);
+        let targets: Vec<f64> = (0..copies).flat_map(times).collect();
+        let queries = Arc::new(space("text", 7, draw.normals(60 * 7)));
+        let spaces = vec![queries, Arc::new(space("sensor", 7, targets))];
+        let mut retrieval = of(spaces, &["first"; 60], &[(0, 1)]);
+        retrieval.is_aligned = vec![false; 2];
+        let names: Vec<String> = (0..copies).map(|i| if i == 0 { "first".to_string() } else { format!("c{i}") }).collect();
+        retrieval.label_sets[0].of_space[1] = Arc::new(Labels::new(&names));
+        let results = run(&retrieval, &spec(&[1]));
+        // Every query finds the first row first, by its number.
+        assert_eq!(value(&results, "mrr.text2sensor"), 1.0, "{copies}");
+        let expected = format!("{} of the {copies} rows of `sensor` equal an earlier row or a multiple", copies - 1);
+        assert!(results.warnings.iter().any(|w| w.starts_with(&expected)), "{:?}", results.warnings);
+    }
 }

@@ -19,6 +19,8 @@ const RESTARTS_PER_START: usize = 5;
 pub(crate) struct OfHalf {
     pub(crate) labels: Vec<u32>,
     pub(crate) counts: Vec<usize>,
+    /// Around the means of these clusters, as one more step of Lloyd's would have it: the least inertia does not change with small moves
+    /// of the centers, so those of a half would add an excess that the clusters of all rows do not have.
     pub(crate) inertia: f64,
 }
 
@@ -103,6 +105,21 @@ impl Search<'_> {
             of_half.inertia += costs.iter().sum::<f64>();
             of_half.labels.extend(labels);
         }
+        of_half.inertia -= self.excess(&found.centers, &of_half);
         of_half
+    }
+
+    /// By how much the costs of the rows of clusters around these centers exceed those around their means: Σ n_c ‖mean − center‖².
+    fn excess(&self, centers: &[f64], clusters: &OfHalf) -> f64 {
+        let (mut row, mut sums) = (vec![0.0; self.d], vec![0.0; self.k * self.d]);
+        for (i, &label) in clusters.labels.iter().enumerate() {
+            self.space.read_row(i, &mut row);
+            let from = label as usize * self.d;
+            let parts = sums[from..].iter_mut().zip(&row).zip(&centers[from..]);
+            parts.for_each(|((sum, x), center)| *sum += x - center);
+        }
+        let of_clusters = sums.chunks_exact(self.d).zip(&clusters.counts);
+        let occupied = of_clusters.filter(|(_, count)| **count > 0);
+        occupied.map(|(sum, &count)| sum.iter().map(|x| x * x).sum::<f64>() / count as f64).sum()
     }
 }

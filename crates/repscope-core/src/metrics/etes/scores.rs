@@ -278,9 +278,12 @@ impl<'a> Sampling<'a> {
 
     /// The mean of a value per sample.
     fn mean(&self, id: &str, values: &[f64], range: [f64; 2]) -> Score {
-        let interval = interval::of_mean(values, self.units(), self.level());
-        let interval = interval.map(|i| i.within(range[0], range[1]));
-        self.number(id, interval::mean(values), interval)
+        let (value, interval) = (
+            interval::mean(values),
+            interval::of_mean(values, self.units(), self.level()),
+        );
+        let interval = interval.map(|i| i.on_logit_scale(value, range).within(range[0], range[1]));
+        self.number(id, value, interval)
     }
 
     /// The mean of shares; the interval has a width even at 0 and 1.

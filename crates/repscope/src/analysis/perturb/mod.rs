@@ -109,7 +109,7 @@ pub struct Perturb {
     #[arg(long, value_name = "DIR", requires = "checkpoint")]
     pub perturbation_dir: Option<PathBuf>,
     /// Stored labels and predictions, instead of a model
-    #[arg(long, value_name = "DIR", required_unless_present = "checkpoint")]
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["checkpoint", "replicates"])]
     pub predictions: Option<Predictions>,
     /// Which images: `test` (a tenth of every class, stratified over all heads, from the seed), `all`, or a file
     /// with one path per line (.txt) or with positions in the sorted list (.npy)
@@ -139,6 +139,9 @@ pub struct Perturb {
     /// Name of the model in the results
     #[arg(long, value_name = "MODEL")]
     pub name: Option<String>,
+    /// Training runs of a recipe, which this analysis does not pool: refused with what to do instead
+    #[arg(long, num_args = 1.., value_name = "NAME=PATTERN", hide = true)]
+    pub replicates: Vec<String>,
     /// Which pixels to mask are masked.
     #[command(flatten)]
     #[serde(flatten)]
@@ -289,6 +292,12 @@ impl Analysis for Perturb {
     }
 
     fn prepare(&self, _data: &Data, _inputs: &Inputs, sources: &mut Sources, session: &Session) -> Result<Extra> {
+        if let Some(first) = self.replicates.first() {
+            bail!(
+                "`replicates` = {first}: `perturb` scores one classifier at a time and does not pool training runs; evaluate each run \
+                 by itself, under a `name` and into a folder of its own, and compare the runs with `repscope compare RUN/results.json …`"
+            );
+        }
         let expected = expected(&self.expect_baseline)?;
         let mut scored = match &self.predictions {
             Some(predictions) => from_predictions(predictions, self)?,
