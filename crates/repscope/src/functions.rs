@@ -118,7 +118,6 @@ macro_rules! of_labels {
         pub fn $name(embeddings: &Embeddings, labels: &Labels) -> Result<Score> {
             let mut study = study(embeddings);
             study.labels = Some(Arc::new(labels.clone()));
-            study.check().map_err(wrong)?;
             first(scores(stringify!($name), study, &Spec::default())?)
         })*
     };
@@ -142,7 +141,6 @@ macro_rules! of_inputs {
         pub fn $name(inputs: &Embeddings, embeddings: &Embeddings, k: usize) -> Result<Score> {
             let mut study = study(embeddings);
             study.input = Some(inputs.0.clone());
-            study.check().map_err(wrong)?;
             let spec = Spec { k: vec![k], ..Spec::default() };
             first(scores(stringify!($name), study, &spec)?)
         })*
@@ -160,7 +158,6 @@ of_inputs! {
 pub fn smoothness(inputs: &Embeddings, embeddings: &Embeddings) -> Result<Vec<Score>> {
     let mut study = study(embeddings);
     study.input = Some(inputs.0.clone());
-    study.check().map_err(wrong)?;
     study.pairs = Some(Arc::new(Pairs::consecutive(embeddings.rows(), None)));
     scores("smoothness", study, &Spec::default())
 }
@@ -169,7 +166,6 @@ pub fn smoothness(inputs: &Embeddings, embeddings: &Embeddings) -> Result<Vec<Sc
 pub fn mcr2(embeddings: &Embeddings, labels: Option<&Labels>) -> Result<Vec<Score>> {
     let mut study = study(embeddings);
     study.labels = labels.cloned().map(Arc::new);
-    study.check().map_err(wrong)?;
     scores("mcr2", study, &Spec::default())
 }
 
@@ -177,7 +173,6 @@ pub fn mcr2(embeddings: &Embeddings, labels: Option<&Labels>) -> Result<Vec<Scor
 pub fn alignment(embeddings: &Embeddings, view: &Embeddings) -> Result<Vec<Score>> {
     let mut study = study(embeddings);
     study.view = Some(view.0.clone());
-    study.check().map_err(wrong)?;
     scores("alignment", study, &Spec::default())
 }
 
