@@ -11,6 +11,8 @@ use crate::error::{Result, bail};
 
 /// The version that is taken.
 const VERSION: &str = "main";
+/// How files of models and arrays end, which no model is called.
+const FILES: [&str; 8] = [".onnx", ".pth", ".pt", ".ckpt", ".bin", ".safetensors", ".npy", ".npz"];
 /// How many names a message lists.
 const LISTED: usize = 10;
 
@@ -21,7 +23,8 @@ pub fn is_name(text: &str) -> bool {
         let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         part.chars().all(is_fine) && part.starts_with(|c: char| c.is_ascii_alphanumeric()) && !part.contains("--")
     };
-    parts.len() <= 2 && parts.iter().all(is_part)
+    let is_file = FILES.iter().any(|ending| text.to_ascii_lowercase().ends_with(ending));
+    parts.len() <= 2 && parts.iter().all(is_part) && !is_file
 }
 
 /// The folder of a model in the cache; `variable` reads the environment.
@@ -32,11 +35,14 @@ pub fn find(name: &str, variable: &dyn Fn(&str) -> Option<OsString>) -> Result<P
     if let Some(model) = known.filter(|_| is_name(name)) {
         return snapshot(&model, name);
     }
-    let looked: Vec<String> = places.iter().map(|place| place.join(&own).display().to_string()).collect();
+    let looked: Vec<String> = places
+        .iter()
+        .map(|place| place.join(&own).display().to_string())
+        .collect();
     bail!(
-        "the model {name} is not on this machine, and nothing is downloaded; looked for {}. Download it (`hf download {name}`), \
-         set HF_HOME or HF_HUB_CACHE to the cache that holds it, or give the folder with its config.json, weights and \
-         tokenizer.json",
+        "{name} is neither a folder or file nor a model in the Hugging Face cache of this machine, and nothing is downloaded; looked \
+         for {}. Download it (`hf download {name}`), set HF_HOME or HF_HUB_CACHE to the cache that holds it, or give the folder \
+         with its config.json, weights and tokenizer.json",
         looked.join(" and ")
     )
 }
@@ -62,7 +68,10 @@ fn caches(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
 fn snapshot(model: &Path, name: &str) -> Result<PathBuf> {
     let all = model.join("snapshots");
     let named = std::fs::read_to_string(model.join("refs").join(VERSION)).ok();
-    let named = named.as_deref().map(str::trim).filter(|version| is_name(version) && !version.contains('/'));
+    let named = named
+        .as_deref()
+        .map(str::trim)
+        .filter(|version| is_name(version) && !version.contains('/'));
     if let Some(version) = named {
         let files = all.join(version);
         if files.is_dir() {
@@ -82,7 +91,11 @@ fn snapshot(model: &Path, name: &str) -> Result<PathBuf> {
             model.display()
         ),
         (several, _) => {
-            let listed: Vec<String> = several.iter().take(LISTED).map(|own| own.display().to_string()).collect();
+            let listed: Vec<String> = several
+                .iter()
+                .take(LISTED)
+                .map(|own| own.display().to_string())
+                .collect();
             bail!(
                 "the cache does not say which version of {name} is `{VERSION}`; give the folder of one: {}",
                 listed.join(", ")
@@ -97,10 +110,28 @@ mod tests {
 
     #[test]
     fn names_are_told_from_paths() {
-        for name in ["bert-base-uncased", "openai/clip-vit-base-patch32", "thenlper/gte-base", "a/b_c.d"] {
+        for name in [
+            "bert-base-uncased",
+            "openai/clip-vit-base-patch32",
+            "thenlper/gte-base",
+            "a/b_c-v1.5",
+        ] {
             assert!(is_name(name), "{name}");
         }
-        for path in ["", "a/b/c", "./bert", "../bert", "/models/bert", "clip/", "a b", "a\\b", "a/..", "x--y"] {
+        for path in [
+            "",
+            "a/b/c",
+            "./bert",
+            "../bert",
+            "/models/bert",
+            "clip/",
+            "a b",
+            "a\\b",
+            "a/..",
+            "x--y",
+            "model.onnx",
+            "a/b.pt",
+        ] {
             assert!(!is_name(path), "{path}");
         }
     }
@@ -110,14 +141,21 @@ mod tests {
         let of = |set: &[(&str, &str)]| {
             let variable = |name: &str| set.iter().find(|(own, _)| *own == name).map(|(_, value)| value.into());
             let found = caches(&variable);
-            found.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ")
+            found
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect::<Vec<_>>()
+                .join(" ")
         };
         let home = ("HOME", "/home/u");
         assert_eq!(of(&[home]), "/home/u/.cache/huggingface/hub");
         assert_eq!(of(&[home, ("XDG_CACHE_HOME", "/x")]), "/x/huggingface/hub");
         assert_eq!(of(&[home, ("HF_HOME", "/hf")]), "/hf/hub");
         assert_eq!(of(&[home, ("HF_HOME", "/hf"), ("HF_HUB_CACHE", "/hub")]), "/hub");
-        assert_eq!(of(&[home, ("HF_HOME", "/hf"), ("TRANSFORMERS_CACHE", "/t")]), "/hf/hub /t");
+        assert_eq!(
+            of(&[home, ("HF_HOME", "/hf"), ("TRANSFORMERS_CACHE", "/t")]),
+            "/hf/hub /t"
+        );
         assert_eq!(of(&[home, ("HF_HOME", "")]), "/home/u/.cache/huggingface/hub");
         assert_eq!(of(&[]), "");
     }
@@ -129,7 +167,12 @@ mod tests {
         let variable = |name: &str| (name == "HF_HUB_CACHE").then(|| cache.path().as_os_str().to_os_string());
         let found = || find("somebody/bert", &variable).map_err(|error| error.to_string());
         let error = found().unwrap_err();
-        for fact in ["somebody/bert", "nothing is downloaded", "models--somebody--bert", "HF_HOME"] {
+        for fact in [
+            "somebody/bert",
+            "nothing is downloaded",
+            "models--somebody--bert",
+            "HF_HOME",
+        ] {
             assert!(error.contains(fact), "{error}");
         }
         std::fs::create_dir_all(model.join("refs")).unwrap();

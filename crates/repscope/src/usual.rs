@@ -82,7 +82,9 @@ fn find(folder: &Path, are_states_missing: bool) -> Result<Option<Usual>> {
     for own in entries(&folder.join(WEIGHTS))?.into_iter().filter(|path| path.is_dir()) {
         let is_encoder = |path: &PathBuf| {
             let is_known = |ending: &str| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known));
-            path.file_stem().is_some_and(|stem| stem == ENCODER) && extension(path).is_some_and(is_known) && path.is_file()
+            path.file_stem().is_some_and(|stem| stem == ENCODER)
+                && extension(path).is_some_and(is_known)
+                && path.is_file()
         };
         let name = own.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match &entries(&own)?.into_iter().filter(is_encoder).collect::<Vec<_>>()[..] {
@@ -101,9 +103,14 @@ fn find(folder: &Path, are_states_missing: bool) -> Result<Option<Usual>> {
     let states = are_states_missing.then(|| dataset(folder)).transpose()?;
     let found: Vec<String> = models.iter().map(|(name, path)| format!("`{name}` ({path})")).collect();
     let (found, weights) = (found.join(", "), folder.join(WEIGHTS));
-    let of_states = states.as_ref().map_or(String::new(), |states| format!("; the states {states}"));
+    let of_states = states
+        .as_ref()
+        .map_or(String::new(), |states| format!("; the states {states}"));
     Ok(Some(Usual {
-        said: format!("no model is given; found the encoders {found} in {}{of_states}", weights.display()),
+        said: format!(
+            "no model is given; found the encoders {found} in {}{of_states}",
+            weights.display()
+        ),
         models: models
             .into_iter()
             .map(|(name, path)| Named::Source(name, Source::File(path), None))
@@ -115,7 +122,8 @@ fn find(folder: &Path, are_states_missing: bool) -> Result<Option<Usual>> {
 /// The one dataset.
 fn dataset(folder: &Path) -> Result<Source> {
     let at = folder.join(DATASETS);
-    let is_dataset = |path: &PathBuf| extension(path).is_some_and(|own| own.eq_ignore_ascii_case(DATASET)) && path.is_file();
+    let is_dataset =
+        |path: &PathBuf| extension(path).is_some_and(|own| own.eq_ignore_ascii_case(DATASET)) && path.is_file();
     let found: Vec<PathBuf> = entries(&at)?.into_iter().filter(is_dataset).collect();
     match &found[..] {
         [only] => Ok(Source::File(only.display().to_string())),

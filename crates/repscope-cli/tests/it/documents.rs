@@ -22,7 +22,11 @@ fn run_with_cache(folder: &Folder, cache: &Path, words: &[String]) -> Run {
     for name in ["HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "TRANSFORMERS_CACHE"] {
         command.env_remove(name);
     }
-    let output = command.env("HF_HOME", cache).args(words).output().expect("the command starts");
+    let output = command
+        .env("HF_HOME", cache)
+        .args(words)
+        .output()
+        .expect("the command starts");
     Run {
         code: output.status.code().unwrap_or(-1),
         stdout: String::from_utf8(output.stdout).expect("stdout is text"),
@@ -53,7 +57,9 @@ mod torch {
         let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
         let stored = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
         let mut add = |name: &str, bytes: &[u8]| {
-            archive.start_file(format!("archive/{name}"), stored).expect("a new member");
+            archive
+                .start_file(format!("archive/{name}"), stored)
+                .expect("a new member");
             archive.write_all(bytes).expect("memory can be written");
         };
         add("data.pkl", &pickle(tensors));
@@ -122,7 +128,13 @@ fn dataset() -> Vec<u8> {
     for frame in 0..FRAMES {
         let (row, column) = (2 * (frame % 6) + 10 * (frame / 6), 3 * (frame % 6) + 4);
         let is_lit = |at: usize| (row..row + 9).contains(&(at / 64)) && (column..column + 9).contains(&(at % 64));
-        states.extend((0..64 * 64).map(|at| if is_lit(at) { 255.0 } else { (at * (frame + 3) % 11) as f32 }));
+        states.extend((0..64 * 64).map(|at| {
+            if is_lit(at) {
+                255.0
+            } else {
+                (at * (frame + 3) % 11) as f32
+            }
+        }));
     }
     let stops = (0..FRAMES).map(|frame| u8::from(frame % 6 == 5)).collect();
     torch::save(&[
@@ -170,7 +182,10 @@ fn evaluate_without_any_option_finds_the_encoders_and_the_dataset_of_document_00
     assert_eq!(all["scores"], named["scores"]);
     assert!(all["scores"].to_string().contains("robustness.scaled.auc"));
     let page = folder.read("evaluation_plots/report.html");
-    assert!(page.contains("weights/jepa/best_encoder.pth"), "the command line of the page names the encoders");
+    assert!(
+        page.contains("weights/jepa/best_encoder.pth"),
+        "the command line of the page names the encoders"
+    );
 }
 
 #[test]
@@ -179,13 +194,24 @@ fn each_script_of_document_000_runs_without_options() {
     for (name, figure) in [
         ("smoothness", "smoothness_analysis/smoothness_comparison"),
         ("robustness", "robustness_analysis/robustness_comparison"),
-        ("neighborhood_preservation", "neighborhood_preservation/neighborhood_preservation"),
+        (
+            "neighborhood_preservation",
+            "neighborhood_preservation/neighborhood_preservation",
+        ),
         ("manifold_dimension", "manifold_dimension/manifold_dimension_analysis"),
         ("geometry", "geometry_analysis/geometry_analysis"),
     ] {
         let run = folder.good(name);
-        assert!(run.stderr.starts_with("no model is given; found the encoders "), "{name}\n{}", run.stderr);
-        assert!(run.stdout.contains("jepa") && run.stdout.contains("encoder_decoder"), "{}", run.stdout);
+        assert!(
+            run.stderr.starts_with("no model is given; found the encoders "),
+            "{name}\n{}",
+            run.stderr
+        );
+        assert!(
+            run.stdout.contains("jepa") && run.stdout.contains("encoder_decoder"),
+            "{}",
+            run.stdout
+        );
         let path = format!("evaluation_plots/{figure}.png");
         assert!(folder.path().join(&path).is_file(), "{path}");
     }
@@ -211,16 +237,29 @@ fn what_is_not_unique_is_listed_and_what_is_missing_is_named() {
     folder.good(&format!("manifold --states {DATASET} --no-figures"));
     folder.write("weights/jepa/best_encoder.onnx", b"another");
     let run = folder.run("geometry");
-    for fact in ["weights/jepa holds", "best_encoder.onnx", "best_encoder.pth", "--model jepa=PATH"] {
+    for fact in [
+        "weights/jepa holds",
+        "best_encoder.onnx",
+        "best_encoder.pth",
+        "--model jepa=PATH",
+    ] {
         assert!(run.code == 2 && run.stderr.contains(fact), "{fact}\n{}", run.stderr);
     }
 
     let folder = Folder::new();
     folder.write("weights/jepa/best_encoder.pth", &encoder("silu"));
     let run = folder.run("evaluate");
-    assert!(run.code == 2 && run.stderr.contains("give it with --states PATH"), "{}", run.stderr);
+    assert!(
+        run.code == 2 && run.stderr.contains("give it with --states PATH"),
+        "{}",
+        run.stderr
+    );
     let run = Folder::new().run("evaluate");
-    assert!(run.code == 2 && run.stderr.contains("no model is given"), "{}", run.stderr);
+    assert!(
+        run.code == 2 && run.stderr.contains("no model is given"),
+        "{}",
+        run.stderr
+    );
     let run = Folder::with_arrays().run("smoothness --model z.npy");
     assert!(run.code == 2 && run.stderr.contains("--states PATH"), "{}", run.stderr);
 }
@@ -236,7 +275,10 @@ fn only_and_skip_take_the_names_of_document_000() {
         names.sort_unstable();
         names.join(" ")
     };
-    assert_eq!(analyses("--only neighborhood_preservation manifold_dimension"), "manifold neighborhood");
+    assert_eq!(
+        analyses("--only neighborhood_preservation manifold_dimension"),
+        "manifold neighborhood"
+    );
     let all = "smoothness_analysis robustness_analysis neighborhood_preservation manifold_dimension geometry_analysis";
     assert_eq!(analyses(&format!("--skip {all}")), "clid rankme");
     folder.write(
@@ -258,19 +300,35 @@ fn robustness_says_what_sigma_is_measured_in_and_which_levels_fit() {
     let unit: Vec<f64> = bytes.iter().map(|x| x / 255.0).collect();
     folder.write("unit.npy", &npy_f64(&[60, 12], &unit));
     let line = |states: &str, more: &str| {
-        format!("robustness --states {states} --model m={} --no-figures {more}", model("mlp.onnx"))
+        format!(
+            "robustness --states {states} --model m={} --no-figures {more}",
+            model("mlp.onnx")
+        )
     };
     let said = |states: &str, more: &str| plain(&folder.good(&line(states, more)).stdout);
     let text = said("frames.npy", "");
     let unit = "σ = 2.55, 12.75, 25.5, 38.25, 51 in the units of the inputs, which reach from 0 to 255";
     let at = text.find(unit).unwrap_or_else(|| panic!("{text}"));
-    assert!(at < text.find("metric").expect("a table"), "the first lines say it\n{text}");
+    assert!(
+        at < text.find("metric").expect("a table"),
+        "the first lines say it\n{text}"
+    );
     assert!(said("unit.npy", "").contains("σ = 0.01, 0.05, 0.1, 0.15, 0.2 in the units of the inputs"));
     assert!(said("unit.npy", "--kind blur").contains("severities from 1 to 5"));
     // The levels of the document for frames of bytes are hardly any noise.
     let run = folder.good(&line("frames.npy", "--noise 0.01 0.05 0.1 0.15 0.2"));
-    assert!(run.stderr.contains("hardly any. Levels that fit: --noise 2.55 12.75 25.5 38.25 51"), "{}", run.stderr);
-    assert!(!folder.good(&line("unit.npy", "--noise 0.01 0.2")).stderr.contains("hardly any"));
+    assert!(
+        run.stderr
+            .contains("hardly any. Levels that fit: --noise 2.55 12.75 25.5 38.25 51"),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        !folder
+            .good(&line("unit.npy", "--noise 0.01 0.2"))
+            .stderr
+            .contains("hardly any")
+    );
     assert!(!folder.good(&line("frames.npy", "")).stderr.contains("hardly any"));
 }
 
@@ -280,7 +338,11 @@ fn a_flat_curve_of_distances_has_a_slope_of_its_own() {
     let clean = noise(3, 40 * 4);
     folder.write("z.npy", &npy_f64(&[40, 4], &clean));
     for (name, by) in [("far", 5.0), ("near", 1.0)] {
-        let moved: Vec<f64> = clean.iter().enumerate().map(|(i, x)| x + if i % 4 == 0 { by } else { 0.0 }).collect();
+        let moved: Vec<f64> = clean
+            .iter()
+            .enumerate()
+            .map(|(i, x)| x + if i % 4 == 0 { by } else { 0.0 })
+            .collect();
         folder.write(&format!("{name}.npy"), &npy_f64(&[40, 4], &moved));
     }
     let slope = |noisy: &str| {
@@ -289,7 +351,10 @@ fn a_flat_curve_of_distances_has_a_slope_of_its_own() {
     };
     // Distances 1 and 5 at levels 0.1 and 0.3.
     assert!(slope("0.1=near.npy 0.3=far.npy").is_some_and(|slope| (slope - 20.0).abs() < 1e-9));
-    assert!(slope("0.1=far.npy 0.3=far.npy").is_some_and(|slope| slope.abs() < 1e-9), "flat, and far up");
+    assert!(
+        slope("0.1=far.npy 0.3=far.npy").is_some_and(|slope| slope.abs() < 1e-9),
+        "flat, and far up"
+    );
     let one = folder.results("robustness --clean m=z.npy --noisy 0.1=far.npy --no-figures");
     let reason = score(&one, "m", "robustness.slope")["reason"].to_string();
     assert!(reason.contains("at least 2 noise levels"), "{reason}");
@@ -317,14 +382,27 @@ fn why_an_analysis_matters_stands_in_its_page_and_in_the_report() {
     for (analysis, name) in PAGES {
         let page = std::fs::read_to_string(repository(&format!("docs/questions/{name}.md"))).expect("a page");
         let why = analysis.question().why;
-        assert!(plain(&page).contains(&format!("**Why it matters.** {why}")), "{name} lacks {why}");
-        let others = [Analysis::Robustness, Analysis::Retrieval, Analysis::Perturb, Analysis::Etes];
+        assert!(
+            plain(&page).contains(&format!("**Why it matters.** {why}")),
+            "{name} lacks {why}"
+        );
+        let others = [
+            Analysis::Robustness,
+            Analysis::Retrieval,
+            Analysis::Perturb,
+            Analysis::Etes,
+        ];
         let is_run = !others.contains(&analysis);
-        assert_eq!(report.contains(&format!("<b>Why it matters.</b> {why}")), is_run, "{name}");
+        assert_eq!(
+            report.contains(&format!("<b>Why it matters.</b> {why}")),
+            is_run,
+            "{name}"
+        );
     }
     // The four qualities are the frame, in the order of the document.
     let list = &report[report.find("A good representation is:").expect("the qualities")..];
-    let places = ["<b>Smooth</b>", "<b>Well-structured</b>", "<b>Efficient</b>"].map(|part| list.find(part).expect(part));
+    let places =
+        ["<b>Smooth</b>", "<b>Well-structured</b>", "<b>Efficient</b>"].map(|part| list.find(part).expect(part));
     assert!(places.is_sorted(), "{places:?}");
 }
 
@@ -335,11 +413,18 @@ fn a_formula_is_never_read_as_a_list() {
         let card = folder.run_words(&["explain", metric.id]).stdout;
         let mut lines = card.lines();
         let page = metric.definition();
-        let formulas = page.lines().filter(|line| line.starts_with("    ") && !line.trim().is_empty());
+        let formulas = page
+            .lines()
+            .filter(|line| line.starts_with("    ") && !line.trim().is_empty());
         for formula in formulas {
             // In the order of the page, each with all its signs.
             let is_it = |line: &str| line.trim() == formula.trim();
-            assert!(lines.any(is_it), "{}: `{}` is missing\n{card}", metric.id, formula.trim());
+            assert!(
+                lines.any(is_it),
+                "{}: `{}` is missing\n{card}",
+                metric.id,
+                formula.trim()
+            );
         }
     }
 }
@@ -456,7 +541,9 @@ fn fill_cache(cache: &Path) {
 }
 
 fn retrieval(document: &str) -> Vec<String> {
-    std::iter::once("retrieval".to_string()).chain(typed(document)).collect()
+    std::iter::once("retrieval".to_string())
+        .chain(typed(document))
+        .collect()
 }
 
 #[test]
@@ -471,7 +558,10 @@ fn the_command_lines_of_document_001_on_instances_run_as_printed() {
         let words = retrieval(document);
         let run = folder.run_words(&words.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(run.code, 0, "{document}\n{}", run.stderr);
-        assert!(run.stdout.starts_with(&format!("{}\nLABEL-RECALL@K RESULTS SUMMARY\n", "=".repeat(70))));
+        assert!(
+            run.stdout
+                .starts_with(&format!("{}\nLABEL-RECALL@K RESULTS SUMMARY\n", "=".repeat(70)))
+        );
         let results = folder.json("evaluation_plots/results.json");
         let asked: Vec<&str> = results["spec"]["directions"]
             .as_array()
@@ -482,7 +572,10 @@ fn the_command_lines_of_document_001_on_instances_run_as_printed() {
         assert_eq!(asked.join(" "), directions);
     }
     let flat = folder.json("results/retrieval_metrics.json");
-    assert!(flat["text2sensor"]["10"].is_number() && flat["text2sensor"]["50"].is_number(), "{flat}");
+    assert!(
+        flat["text2sensor"]["10"].is_number() && flat["text2sensor"]["50"].is_number(),
+        "{flat}"
+    );
 }
 
 #[test]
@@ -512,7 +605,10 @@ fn the_command_lines_of_document_001_on_prototypes_run_as_printed() {
         assert!(value(&found, "embeddings", metric).is_some_and(|precision| precision > 0.0));
     }
     let flat = folder.json("results/prototype_retrieval.json");
-    assert!(flat["prototype2sensor"]["100"].is_number() && flat["prototype2text"]["10"].is_number(), "{flat}");
+    assert!(
+        flat["prototype2sensor"]["100"].is_number() && flat["prototype2text"]["10"].is_number(),
+        "{flat}"
+    );
 }
 
 #[test]
@@ -534,15 +630,26 @@ fn a_text_encoder_that_is_not_on_the_machine_is_named_with_the_places_that_were_
     assert!(!folder.path().join("evaluation_plots").exists());
     // A checkpoint that says nothing of its encoder, and one that is not there, are not described.
     let replaced = |by: &str| -> Vec<String> {
-        words.iter().map(|word| word.replace("trained_models/best_model.pt", by)).collect()
+        words
+            .iter()
+            .map(|word| word.replace("trained_models/best_model.pt", by))
+            .collect()
     };
     let cache = folder.path().join("hf");
     fill_cache(&cache);
     let run = run_with_cache(&folder, &cache, &replaced(&texts("checkpoints/none.pt")));
-    assert!(run.code == 2 && run.stderr.contains("does not name the text encoder"), "{}", run.stderr);
+    assert!(
+        run.code == 2 && run.stderr.contains("does not name the text encoder"),
+        "{}",
+        run.stderr
+    );
     let run = run_with_cache(&folder, &cache, &replaced("trained_models/missing.pt"));
     assert!(run.code == 2 && run.stderr.contains("missing.pt"), "{}", run.stderr);
-    assert!(!run.stderr.contains("holds") && !run.stderr.contains("was trained"), "{}", run.stderr);
+    assert!(
+        !run.stderr.contains("holds") && !run.stderr.contains("was trained"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]
@@ -558,7 +665,10 @@ fn prototypes_without_a_projection_are_a_problem_in_every_output() {
         let stdout = plain(&folder.good(&format!("{line} {more}")).stdout);
         assert!(stdout.contains(fact), "{more}\n{stdout}");
     }
-    assert!(plain(&folder.good(&line).stdout).starts_with("Problem the prototypes are embeddings of the text encoder alone"));
+    assert!(
+        plain(&folder.good(&line).stdout)
+            .starts_with("Problem the prototypes are embeddings of the text encoder alone")
+    );
     assert!(folder.read("evaluation_plots/results.json").contains(fact));
     folder.write(
         "study.toml",
@@ -578,7 +688,11 @@ fn a_k_beyond_the_targets_is_said_even_with_quiet() {
     let run = folder.good(
         "retrieval --sensor_embeddings sensor_emb.npy --text_embeddings text_emb.npy --labels labels.npy --k_values 10 500 --quiet",
     );
-    assert!(run.stdout.contains("  K= 10  =>  Label-Recall@K = 0."), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("  K= 10  =>  Label-Recall@K = 0."),
+        "{}",
+        run.stdout
+    );
     let lines: Vec<&str> = run.stdout.lines().filter(|line| line.contains("K=500")).collect();
     assert_eq!(lines.len(), 2, "{}", run.stdout);
     for line in lines {
@@ -599,9 +713,15 @@ fn a_line_says_how_the_nearest_target_classifies() {
     );
     for direction in ["text2sensor", "sensor2text"] {
         let hit = value(&results, "embeddings", &format!("label_hit.{direction}@1"));
-        assert_eq!(hit, value(&first, "embeddings", &format!("label_precision.{direction}@1")));
+        assert_eq!(
+            hit,
+            value(&first, "embeddings", &format!("label_precision.{direction}@1"))
+        );
     }
-    let lines = run.stdout.lines().filter(|line| line.starts_with("top-1 classification: "));
+    let lines = run
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("top-1 classification: "));
     assert_eq!(lines.count(), 2, "{}", run.stdout);
     // It has no column of its own beside those that were asked for.
     assert!(!run.stdout.contains("K = 1 "), "{}", run.stdout);
@@ -610,11 +730,19 @@ fn a_line_says_how_the_nearest_target_classifies() {
 #[test]
 fn figures_of_an_earlier_run_do_not_stay_beside_new_results() {
     let folder = evaluation();
-    folder.write("l2.npy", &npy_words(&(0..ROWS).map(|i| ["x", "y"][i % 2]).collect::<Vec<_>>()));
+    folder.write(
+        "l2.npy",
+        &npy_words(&(0..ROWS).map(|i| ["x", "y"][i % 2]).collect::<Vec<_>>()),
+    );
     let line = "retrieval --sensor_embeddings sensor_emb.npy --text_embeddings text_emb.npy --k_values 10";
     let figures = || {
-        let files = folder.files().into_iter().filter(|name| name.starts_with("evaluation_plots/retrieval/"));
-        files.filter(|name| name.ends_with(".png") || name.ends_with(".pdf")).collect::<Vec<_>>()
+        let files = folder
+            .files()
+            .into_iter()
+            .filter(|name| name.starts_with("evaluation_plots/retrieval/"));
+        files
+            .filter(|name| name.ends_with(".png") || name.ends_with(".pdf"))
+            .collect::<Vec<_>>()
     };
     folder.good(&format!("{line} --labels l1=labels.npy l2=l2.npy"));
     let before = figures();
@@ -622,8 +750,14 @@ fn figures_of_an_earlier_run_do_not_stay_beside_new_results() {
     folder.good(&format!("{line} --labels labels.npy --figure-format png"));
     let after = figures();
     assert!(before.iter().any(|name| name.contains("l2")), "{before:?}");
-    assert!(after.iter().all(|name| name.ends_with(".png") && !name.contains("l2")), "{after:?}");
-    assert!(after.iter().any(|name| name.ends_with("mine.png")) && after.len() > 1, "{after:?}");
+    assert!(
+        after.iter().all(|name| name.ends_with(".png") && !name.contains("l2")),
+        "{after:?}"
+    );
+    assert!(
+        after.iter().any(|name| name.ends_with("mine.png")) && after.len() > 1,
+        "{after:?}"
+    );
     // The same results keep their figures.
     folder.good(&format!("{line} --labels labels.npy --no-figures"));
     assert_eq!(figures(), after);
@@ -642,8 +776,14 @@ fn held_out_numbers_stand_beside_those_of_training() {
     folder.write("split.npy", &npy_words(&split));
     folder.write("text_emb.npy", &npy_f64(&[ROWS, WIDTH], &text));
     for (name, values) in [("sensor", &sensor), ("text", &text)] {
-        folder.write(&format!("train_{name}.npy"), &npy_f64(&[60, WIDTH], &values[..60 * WIDTH]));
-        folder.write(&format!("test_{name}.npy"), &npy_f64(&[ROWS - 60, WIDTH], &values[60 * WIDTH..]));
+        folder.write(
+            &format!("train_{name}.npy"),
+            &npy_f64(&[60, WIDTH], &values[..60 * WIDTH]),
+        );
+        folder.write(
+            &format!("test_{name}.npy"),
+            &npy_f64(&[ROWS - 60, WIDTH], &values[60 * WIDTH..]),
+        );
     }
     folder.write("train_labels.npy", &npy_words(&labels()[..60]));
     folder.write("test_labels.npy", &npy_words(&labels()[60..]));
@@ -679,11 +819,20 @@ fn held_out_numbers_stand_beside_those_of_training() {
         assert!(text.contains(fact), "{fact}\n{text}");
     }
     let flat = folder.json("flat.json");
-    assert!(flat["test"]["text2sensor"]["10"].is_number() && flat["train"]["sensor2text"]["1"].is_number(), "{flat}");
+    assert!(
+        flat["test"]["text2sensor"]["10"].is_number() && flat["train"]["sensor2text"]["1"].is_number(),
+        "{flat}"
+    );
     for (words, facts) in [
         ("--split labels.npy", &["no row of --split says test", "`cook`"][..]),
-        ("--split split.npy --train_labels train_labels.npy", &["cannot be used with"]),
-        ("--train_labels train_labels.npy", &["sensor-embeddings", "not of the training ones"]),
+        (
+            "--split split.npy --train_labels train_labels.npy",
+            &["cannot be used with"],
+        ),
+        (
+            "--train_labels train_labels.npy",
+            &["sensor-embeddings", "not of the training ones"],
+        ),
     ] {
         let line = "retrieval --sensor_embeddings sensor_emb.npy --text_embeddings text_emb.npy --labels labels.npy";
         let run = folder.run(&format!("{line} {words}"));
@@ -695,7 +844,11 @@ fn held_out_numbers_stand_beside_those_of_training() {
     let short = npy_words(&split[..10]);
     folder.write("short.npy", &short);
     let run = folder.run(&one.replace("split.npy", "short.npy"));
-    assert!(run.code == 2 && run.stderr.contains("10 words, but there are 130 rows"), "{}", run.stderr);
+    assert!(
+        run.code == 2 && run.stderr.contains("10 words, but there are 130 rows"),
+        "{}",
+        run.stderr
+    );
 }
 
 // ---------------------------------------------------------------- document 002
@@ -708,7 +861,12 @@ fn stored(name: &str) -> String {
 #[test]
 fn the_preset_spec_is_the_nine_steps_of_document_002() {
     let folder = Folder::new();
-    let clid = |more: &str| folder.results(&format!("clid --model m={} --clusters 3 --no-figures {more}", stored("clid")));
+    let clid = |more: &str| {
+        folder.results(&format!(
+            "clid --model m={} --clusters 3 --no-figures {more}",
+            stored("clid")
+        ))
+    };
     let spec = clid("--preset spec");
     let steps = serde_json::json!({
         "standardize": true, "unit_length": "vote", "clusters": 3, "restarts": 10, "k": 5, "splits": 1, "repeats": 1,
@@ -725,10 +883,20 @@ fn the_preset_spec_is_the_nine_steps_of_document_002() {
     assert_eq!(robust["spec"]["preset"], "robust");
     assert_eq!(robust["spec"]["clid"]["repeats"], 5);
     assert_eq!(spec["scores"], clid("--repeats 1")["scores"]);
-    let table = plain(&folder.good(&format!("clid --model m={} --preset spec --no-figures", stored("clid"))).stdout);
+    let table = plain(
+        &folder
+            .good(&format!("clid --model m={} --preset spec --no-figures", stored("clid")))
+            .stdout,
+    );
     assert!(table.contains("1 clustering with 1 split in halves;"), "{table}");
-    let evaluated = folder.results(&format!("evaluate --model m={} --only clid --preset spec --no-figures", stored("clid")));
-    assert_eq!(evaluated["spec"]["analyses"]["clid"]["clid"]["repeats"], 1);
+    let alone = folder.results(&format!("clid --model m={} --preset spec --no-figures", stored("clid")));
+    let evaluated = folder.results(&format!(
+        "evaluate --model m={} --only clid --preset spec --no-figures",
+        stored("clid")
+    ));
+    assert_eq!(alone["scores"], evaluated["scores"]);
+    let by_default = folder.results(&format!("clid --model m={} --no-figures", stored("clid")));
+    assert_ne!(alone["scores"], by_default["scores"]);
 }
 
 #[test]
@@ -741,20 +909,38 @@ fn ranks_take_the_threshold_and_the_eps_of_document_002() {
     assert_eq!(of(&plain, "numerical_rank"), 9.0);
     // What the document calls defaults changes nothing.
     assert_eq!(rankme("--threshold 0.01")["scores"], plain["scores"]);
-    assert_eq!(of(&rankme("--eps 1e-12"), "rankme(variant=spec)"), of(&plain, "rankme(variant=spec)"));
-    assert_eq!(of(&rankme("--eps 1e-7"), "rankme(variant=paper)"), of(&plain, "rankme(variant=paper)"));
+    assert_eq!(
+        of(&rankme("--eps 1e-12"), "rankme(variant=spec)"),
+        of(&plain, "rankme(variant=spec)")
+    );
+    assert_eq!(
+        of(&rankme("--eps 1e-7"), "rankme(variant=paper)"),
+        of(&plain, "rankme(variant=paper)")
+    );
     // Fewer singular values are above a higher threshold, and all that are not 0 above 0.
     let ranks: Vec<f64> = ["0.5", "0.01", "1e-9", "0"]
         .map(|threshold| of(&rankme(&format!("--threshold {threshold}")), "numerical_rank"))
         .to_vec();
-    assert!(ranks.is_sorted() && ranks[0] < ranks[1] && ranks[1] < ranks[3], "{ranks:?}");
+    assert!(
+        ranks.is_sorted() && ranks[0] < ranks[1] && ranks[1] < ranks[3],
+        "{ranks:?}"
+    );
     // exp(−Σ p ln(p + eps)) falls with eps; without one it is the entropy itself.
     let entropies: Vec<f64> = ["0", "1e-12", "0.01", "0.1"]
         .map(|eps| of(&rankme(&format!("--eps {eps}")), "rankme(variant=spec)"))
         .to_vec();
-    assert!(entropies.windows(2).all(|pair| pair[0] >= pair[1]) && entropies[2] > entropies[3], "{entropies:?}");
-    assert_eq!(rankme("--threshold 0.5 --eps 0.1")["spec"]["rank"], serde_json::json!({"threshold": 0.5, "eps": 0.1}));
-    for (words, fact) in [("--threshold 1", "--threshold 1 must be"), ("--eps -1", "--eps -1 must be")] {
+    assert!(
+        entropies.windows(2).all(|pair| pair[0] >= pair[1]) && entropies[2] > entropies[3],
+        "{entropies:?}"
+    );
+    assert_eq!(
+        rankme("--threshold 0.5 --eps 0.1")["spec"]["rank"],
+        serde_json::json!({"threshold": 0.5, "eps": 0.1})
+    );
+    for (words, fact) in [
+        ("--threshold 1", "--threshold 1 must be"),
+        ("--eps -1", "--eps -1 must be"),
+    ] {
         let run = folder.run(&format!("rankme --model m={} {words}", stored("rankme")));
         assert!(run.code == 2 && run.stderr.contains(fact), "{words}\n{}", run.stderr);
     }

@@ -39,8 +39,9 @@ pub(super) static METRIC: Metric = Metric {
             .column("Scaled_Mean_Distance"),
         Output::lower("robustness.scaled.auc", "0 and above")
             .about("area under that distance from no noise to the strongest level, divided by that level"),
-        Output::neither("robustness.scaled.slope", "any number")
-            .about("slope of that distance over the noise level: 0 for a flat curve, which may be flat because it is far up"),
+        Output::neither("robustness.scaled.slope", "any number").about(
+            "slope of that distance over the noise level: 0 for a flat curve, which may be flat because it is far up",
+        ),
     ],
     page: include_str!("robustness.md"),
     invariances: &[Invariance::Rotation, Invariance::RowOrder],
@@ -98,7 +99,8 @@ fn compute(shared: &Shared) -> Result<Results> {
     }
     // What levels are measured in stands at the scores that answer.
     if let Some(unit) = study.noise.as_ref().and_then(|noise| noise.unit.as_ref()) {
-        let is_scaled = |score: &&mut Score| score.metric.measure().starts_with("robustness.scaled") && score.value.is_some();
+        let is_scaled =
+            |score: &&mut Score| score.metric.measure().starts_with("robustness.scaled") && score.value.is_some();
         let scaled = answer.scores.iter_mut().filter(is_scaled);
         scaled.for_each(|score| {
             let others = score.note.take().map_or(String::new(), |note| format!("; {note}"));
@@ -305,7 +307,11 @@ mod tests {
         let of_levels = [Ok(vec![1.3, 2.0]), Ok(vec![1.6, 2.0]), Ok(vec![2.2, 2.0])];
         let found = slopes(&levels, &of_levels).unwrap();
         assert!((found[0] - 3.0).abs() < 1e-12 && found[1].abs() < 1e-12, "{found:?}");
-        assert!(slopes(&levels[..1], &of_levels[..1]).unwrap_err().contains("at least 2"));
+        assert!(
+            slopes(&levels[..1], &of_levels[..1])
+                .unwrap_err()
+                .contains("at least 2")
+        );
     }
 
     #[test]

@@ -246,7 +246,10 @@ fn rows_without_direction_are_counted() {
 fn no_split_and_no_voter_are_refused() {
     let driver = Driver::silent(Order::Serial);
     for clid in [
-        ClidSpec { k: 0, ..ClidSpec::ROBUST },
+        ClidSpec {
+            k: 0,
+            ..ClidSpec::ROBUST
+        },
         ClidSpec {
             splits: 0,
             ..ClidSpec::ROBUST

@@ -29,7 +29,11 @@ pub fn retrieval_summary(results: &Results) -> String {
             let rule = "-".repeat(40);
             text.push_str(&format!("{}:\n{rule}\n", printable(&title(part.sides, "->"))));
             for k in part.ks(|measure| measure == MEASURE) {
-                text.push_str(&format!("  K={k:>3}  =>  Label-Recall@K = {}{}\n", value(part, k), limited(part, k)));
+                text.push_str(&format!(
+                    "  K={k:>3}  =>  Label-Recall@K = {}{}\n",
+                    value(part, k),
+                    limited(part, k)
+                ));
             }
             text.push('\n');
         }
@@ -41,7 +45,9 @@ pub fn retrieval_summary(results: &Results) -> String {
 /// What a K beyond the targets came to.
 fn limited(part: &Part<'_>, k: usize) -> String {
     let effective = part.at(MEASURE, k).and_then(|score| score.effective_k);
-    effective.map_or(String::new(), |all| format!("  [K = {all}: there are only {all} targets]"))
+    effective.map_or(String::new(), |all| {
+        format!("  [K = {all}: there are only {all} targets]")
+    })
 }
 
 fn value(part: &Part<'_>, k: usize) -> String {

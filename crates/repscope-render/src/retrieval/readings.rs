@@ -241,13 +241,18 @@ fn drop_with_k(part: &Part<'_>) -> Option<String> {
     let title = part.title();
     let values = format!("from {} at K = {first} to {} at K = {last}", from.short(), to.short());
     if !to.is_below(&from) {
+        let is_stable = to.value > (1.0 - SMALL_DROP) * from.value;
         let how = if from.is_below(&to) {
             format!("rises {values}")
         } else {
             let (from, to) = (from.short(), to.short());
             format!(
-                "shows no clear drop: {from} at K = {first} and {to} at K = {last}, with intervals that overlap; its quality is \
-                 consistent across K"
+                "shows no clear drop: {from} at K = {first} and {to} at K = {last}, with intervals that overlap{}",
+                if is_stable {
+                    "; its quality is consistent across K"
+                } else {
+                    ""
+                }
             )
         };
         return Some(format!("{title} {how}."));
@@ -278,6 +283,9 @@ fn drop_with_k(part: &Part<'_>) -> Option<String> {
 
 /// A precision that loses this share of its value from the smallest to the largest K drops by much.
 const LARGE_DROP: f64 = 0.25;
+
+/// And one that loses less than this is consistent.
+const SMALL_DROP: f64 = 0.1;
 
 /// What a large drop says of the model.
 fn struggles(from: f64, to: f64) -> &'static str {
@@ -397,9 +405,8 @@ fn held_out(all: &[Part<'_>]) -> Vec<String> {
         let Some(train) = Split::of_training(test.model) else {
             continue;
         };
-        let is_other = |part: &&Part<'_>| {
-            part.model == train && (part.labels, part.direction) == (test.labels, test.direction)
-        };
+        let is_other =
+            |part: &&Part<'_>| part.model == train && (part.labels, part.direction) == (test.labels, test.direction);
         sentences.extend(all.iter().find(is_other).and_then(|train| generalizes(test, train)));
     }
     sentences
@@ -725,7 +732,11 @@ mod tests_of_held_out_rows {
                         new ones.";
         assert!(text(0.5).contains(expected), "{}", text(0.5));
         assert!(text(0.795).contains(", not apart."), "{}", text(0.795));
-        assert!(!readings(vec![of("contest", 0.5), of("contrain", 0.8)]).concat().contains("held-out"));
+        assert!(
+            !readings(vec![of("contest", 0.5), of("contrain", 0.8)])
+                .concat()
+                .contains("held-out")
+        );
     }
 }
 
@@ -795,7 +806,10 @@ mod tests_of_prototypes {
         let mut alike = of("text2sensor", 0.72, 0.01).to_vec();
         alike.extend(of("prototype2sensor", 0.73, 0.05));
         let text = readings(alike).last().cloned().unwrap_or_default();
-        assert!(text.starts_with("Text Prototype → Sensor is not apart from Text → Sensor. Normalized"), "{text}");
+        assert!(
+            text.starts_with("Text Prototype → Sensor is not apart from Text → Sensor. Normalized"),
+            "{text}"
+        );
     }
 }
 

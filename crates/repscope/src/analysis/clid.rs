@@ -32,7 +32,10 @@ const SHAPES_MATTER: &str = "ID / D and MCR² change with the columns, and all s
                              models by the preset `paper`, and with care";
 
 const PRESETS: &[(&str, &str)] = &[
-    ("spec", "The nine steps of the original CLID / RankMe scripts: one clustering"),
+    (
+        "spec",
+        "The nine steps of the original CLID / RankMe scripts: one clustering",
+    ),
     ("robust", "The same, as the mean over five clusterings"),
     ("paper", "The steps of Lu et al. 2023"),
 ];

@@ -213,7 +213,10 @@ impl Evaluate {
         }
         typed.extend(self.choice.knn_k.map(|k| (Kind::Geometry, "k", k.into())));
         typed.extend(self.clusters.map(|count| (Kind::Geometry, "clusters", count.into())));
-        typed.extend(self.preset.map(|preset| (Kind::Clid, "preset", serde_json::json!(preset))));
+        typed.extend(
+            self.preset
+                .map(|preset| (Kind::Clid, "preset", serde_json::json!(preset))),
+        );
         let performance = self.performance.as_ref();
         typed.extend(performance.map(|own| (Kind::Clid, "performance", serde_json::json!(own))));
         if let Some(sample) = self.choice.sample {

@@ -26,7 +26,7 @@ const OTHERWISE: &str = "Without a text encoder: write the texts with `prototype
 
 /// What embeddings of a text encoder alone are.
 const UNPROJECTED: &str = "the prototypes are embeddings of the text encoder alone, without the text projection of a checkpoint: they \
-                           are comparable with the targets only if those were trained to match this encoder as it is";
+                           are comparable with the targets only if these come from the same encoder or were trained to match it";
 
 pub struct Prototypes {
     pub space: Space,

@@ -44,7 +44,9 @@ pub(super) fn read(options: &Retrieval, session: &Session) -> Result<(Vec<Asked>
         reader.records.extend(whole.reader.records);
         let is_new = |warning: &String| !reader.warnings.contains(warning);
         let new: Vec<String> = whole.reader.warnings.into_iter().filter(is_new).collect();
-        reader.warnings.extend(new.into_iter().map(|warning| format!("training rows: {warning}")));
+        reader
+            .warnings
+            .extend(new.into_iter().map(|warning| format!("training rows: {warning}")));
     }
     let has_several = retrievals.len() > 1;
     for retrieval in &mut retrievals {
@@ -53,7 +55,9 @@ pub(super) fn read(options: &Retrieval, session: &Session) -> Result<(Vec<Asked>
         let model = &retrieval.model;
         if has_several {
             done.with_context(|| format!("{model} rows"))?;
-            reader.warnings.extend(warnings.into_iter().map(|warning| format!("{model}: {warning}")));
+            reader
+                .warnings
+                .extend(warnings.into_iter().map(|warning| format!("{model}: {warning}")));
         } else {
             done?;
             reader.warnings.extend(warnings);
@@ -71,8 +75,16 @@ pub(super) fn read(options: &Retrieval, session: &Session) -> Result<(Vec<Asked>
 /// The same request about the rows of training.
 fn of_training(options: &Retrieval) -> Result<Retrieval> {
     for (held_out, training, missing) in [
-        (&options.sensor_embeddings, &options.train_sensor_embeddings, "train_sensor_embeddings"),
-        (&options.text_embeddings, &options.train_text_embeddings, "train_text_embeddings"),
+        (
+            &options.sensor_embeddings,
+            &options.train_sensor_embeddings,
+            "train_sensor_embeddings",
+        ),
+        (
+            &options.text_embeddings,
+            &options.train_text_embeddings,
+            "train_text_embeddings",
+        ),
     ] {
         if held_out.is_some() != training.is_some() {
             let (which, lack) = match training {
@@ -95,7 +107,9 @@ fn of_training(options: &Retrieval) -> Result<Retrieval> {
         ("groups", !options.groups.is_empty()),
     ];
     if let Some((option, _)) = others.iter().find(|(_, is_given)| *is_given) {
-        bail!("`{option}` speaks of the held-out rows alone; put all rows into one file and say which are which with `split` PATH");
+        bail!(
+            "`{option}` speaks of the held-out rows alone; put all rows into one file and say which are which with `split` PATH"
+        );
     }
     Ok(Retrieval {
         sensor_embeddings: options.train_sensor_embeddings.clone(),
@@ -109,9 +123,12 @@ fn of_training(options: &Retrieval) -> Result<Retrieval> {
 fn by_row(whole: &Asked, split: &Labels, named: Option<&str>, warnings: &mut Vec<String>) -> Result<Vec<Asked>> {
     let aligned = || (0..whole.spaces.len()).filter(|&at| whole.is_aligned[at]);
     let rows = aligned().next().map_or(0, |at| whole.spaces[at].rows());
-    let apart = (0..whole.spaces.len()).find(|&at| !whole.is_aligned[at] && whole.spaces[at].name() != super::PROTOTYPE);
+    let apart =
+        (0..whole.spaces.len()).find(|&at| !whole.is_aligned[at] && whole.spaces[at].name() != super::PROTOTYPE);
     if let Some(space) = apart.map(|at| whole.spaces[at].name()) {
-        bail!("`split` has a word for each row, but `{space}` has rows and labels of its own; give the training rows in files of their own");
+        bail!(
+            "`split` has a word for each row, but `{space}` has rows and labels of its own; give the training rows in files of their own"
+        );
     }
     if split.rows() != rows {
         bail!(
