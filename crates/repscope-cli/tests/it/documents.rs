@@ -163,6 +163,8 @@ fn evaluate_without_any_option_finds_the_encoders_and_the_dataset_of_document_00
     let found = "no model is given; found the encoders `encoder_decoder` (weights/encoder_decoder/best_encoder.pth), `jepa` \
                  (weights/jepa/best_encoder.pth) in weights; the states datasets/assault_rep_8.pth";
     assert_eq!(run.stderr.lines().next(), Some(found), "{}", run.stderr);
+    // Without labels nothing is said about classes.
+    assert!(!run.stdout.contains("the classes") && !run.stdout.contains("by the labels"), "{}", run.stdout);
     for figure in [
         "smoothness_analysis/smoothness_comparison.png",
         "robustness_analysis/robustness_comparison.png",

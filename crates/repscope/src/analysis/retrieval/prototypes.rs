@@ -173,8 +173,9 @@ fn text_encoder(options: &Retrieval, texts: usize) -> Result<Source> {
     }
     let Some(checkpoint) = &options.checkpoint else {
         bail!(
-            "there are {texts} texts and no text encoder; name it with `text_encoder` FOLDER, or give the `checkpoint` FILE of \
-             the model that was trained with it. {OTHERWISE}"
+            "there is no text encoder for {}; name it with `text_encoder` FOLDER, or give the `checkpoint` FILE of \
+             the model that was trained with it. {OTHERWISE}",
+            counted(texts, "text")
         );
     };
     let path = InputPath::parse(&checkpoint.to_string()).path;
