@@ -14,8 +14,8 @@ pub struct Question {
     pub why: &'static str,
     /// The quality of a good representation that it looks at.
     pub quality: Option<Quality>,
-    /// What is said of the model that answers best.
-    pub best: &'static str,
+    /// What is said of the model that answers best, for each headline; the last one stands for those that follow.
+    pub best: &'static [&'static str],
     /// The declared scores that answer, the most telling first: one that exists is taken. None of them is best for an encoder that
     /// gives the same embedding for everything.
     pub headlines: &'static [&'static str],
@@ -56,6 +56,14 @@ impl Quality {
     }
 }
 
+impl Question {
+    /// What is said of the model that is best by a declared score.
+    pub fn best_by(&self, headline: &str) -> &'static str {
+        let at = self.headlines.iter().position(|own| *own == headline).unwrap_or(0);
+        self.best.get(at).or(self.best.last()).copied().unwrap_or_default()
+    }
+}
+
 impl Analysis {
     /// What it asks.
     pub fn question(self) -> &'static Question {
@@ -67,7 +75,7 @@ impl Analysis {
                       generalizes more easily to unseen data, and what is trained on the embeddings (a probe, a policy, a \
                       value function) has an easier task.",
                 quality: Some(Quality::Smooth),
-                best: "moves most in step with its inputs",
+                best: &["moves most in step with its inputs"],
                 headlines: &["smoothness.r"],
                 table: &[
                     "smoothness.r",
@@ -82,7 +90,7 @@ impl Analysis {
                 why: "Real data are noisy, and an encoder that noise hardly moves is more reliable on them. It indicates \
                       how small, unexpected perturbations are handled, but it does not measure adversarial robustness.",
                 quality: Some(Quality::Robust),
-                best: "is moved least by noise",
+                best: &["is moved least by noise"],
                 headlines: &["robustness.scaled.auc"],
                 table: &[
                     "robustness.scaled.auc",
@@ -98,7 +106,7 @@ impl Analysis {
                       that the embedding keeps. Keeping them indicates that the encoder has learned the manifold of the \
                       data.",
                 quality: Some(Quality::WellStructured),
-                best: "keeps the neighborhoods of the inputs best",
+                best: &["keeps the neighborhoods of the inputs best"],
                 headlines: &["trustworthiness@K"],
                 table: &["trustworthiness@K", "continuity@K"],
             },
@@ -109,7 +117,7 @@ impl Analysis {
                       representation; a very high one may mean that it also captures noise. Many directions in use mean \
                       that the capacity of the embedding is used.",
                 quality: Some(Quality::Efficient),
-                best: "",
+                best: &[""],
                 headlines: &["two_nn", "participation_ratio"],
                 table: &["two_nn", "participation_ratio", "dimension_usage"],
             },
@@ -120,7 +128,7 @@ impl Analysis {
                       Classes that are apart show a structure of states or behaviors, coherent neighborhoods a meaningful \
                       space, and balanced clusters no bias toward a few patterns.",
                 quality: Some(Quality::WellStructured),
-                best: "separates the classes best",
+                best: &["separates the classes best", "spreads its embeddings most evenly"],
                 headlines: &["knn_accuracy@K", "uniformity"],
                 table: &["knn_accuracy@K", "silhouette", "nmi", "uniformity"],
             },
@@ -130,7 +138,7 @@ impl Analysis {
                 why: "Embeddings on a few directions have collapsed: what a task needs from the other directions is lost. \
                       Among models that were trained alike, a higher rank goes with better linear probes.",
                 quality: Some(Quality::Efficient),
-                best: "",
+                best: &[""],
                 headlines: &["rankme(variant=paper)", "rankme(variant=spec)"],
                 table: &["rankme(variant=paper)", "rankme(variant=spec)", "std_collapse"],
             },
@@ -140,7 +148,10 @@ impl Analysis {
                 why: "It ranks models before anybody has labeled data: clusters that neighbors can predict, and enough \
                       dimensions to tell inputs apart, went with better downstream performance where this was studied.",
                 quality: None,
-                best: "is predicted to do best without labels",
+                best: &[
+                    "is predicted to do best without labels",
+                    "has the clusters that are easiest to learn",
+                ],
                 headlines: &["clid", "clid.cl"],
                 table: &["clid", "clid.cl", "clid.id", "mcr2.total", "alignment.total"],
             },
@@ -150,7 +161,7 @@ impl Analysis {
                 why: "It shows whether the embeddings capture what labels mean across modalities, beyond whether the first \
                       answer is right: with descriptions as queries, also for labels that were never trained on.",
                 quality: None,
-                best: "finds its labels best",
+                best: &["finds its labels best"],
                 headlines: &["label_precision.DIRECTION@K"],
                 table: &[
                     "label_precision.DIRECTION@K",
@@ -164,7 +175,7 @@ impl Analysis {
                 why: "A classifier that loses accuracy where a region is masked relies on that region, so the loss shows \
                       whether it looks at what carries the information.",
                 quality: None,
-                best: "survives masks best",
+                best: &["survives masks best"],
                 headlines: &["pis.HEAD.drop@SET"],
                 table: &["accuracy.HEAD@SET", "pis.HEAD@SET"],
             },
@@ -174,7 +185,7 @@ impl Analysis {
                 why: "A fluent text can have nothing to do with the signal. The energy shows whether the text fits its own \
                       signal better than the signals of others.",
                 quality: None,
-                best: "fits its signals best",
+                best: &["fits its signals best"],
                 headlines: &["etes.alignment"],
                 table: &["etes.alignment", "etes.gap", "etes.auc"],
             },

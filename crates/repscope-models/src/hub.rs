@@ -11,6 +11,8 @@ use crate::error::{Result, bail};
 
 /// The version that is taken.
 const VERSION: &str = "main";
+/// How files of models and arrays end, which no model is called.
+const FILES: [&str; 8] = [".onnx", ".pth", ".pt", ".ckpt", ".bin", ".safetensors", ".npy", ".npz"];
 /// How many names a message lists.
 const LISTED: usize = 10;
 
@@ -21,7 +23,8 @@ pub fn is_name(text: &str) -> bool {
         let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         part.chars().all(is_fine) && part.starts_with(|c: char| c.is_ascii_alphanumeric()) && !part.contains("--")
     };
-    parts.len() <= 2 && parts.iter().all(is_part)
+    let is_file = FILES.iter().any(|ending| text.to_ascii_lowercase().ends_with(ending));
+    parts.len() <= 2 && parts.iter().all(is_part) && !is_file
 }
 
 /// The folder of a model in the cache; `variable` reads the environment.
@@ -37,9 +40,9 @@ pub fn find(name: &str, variable: &dyn Fn(&str) -> Option<OsString>) -> Result<P
         .map(|place| place.join(&own).display().to_string())
         .collect();
     bail!(
-        "the model {name} is not on this machine, and nothing is downloaded; looked for {}. Download it (`hf download {name}`), \
-         set HF_HOME or HF_HUB_CACHE to the cache that holds it, or give the folder with its config.json, weights and \
-         tokenizer.json",
+        "{name} is neither a folder or file nor a model in the Hugging Face cache of this machine, and nothing is downloaded; looked \
+         for {}. Download it (`hf download {name}`), set HF_HOME or HF_HUB_CACHE to the cache that holds it, or give the folder \
+         with its config.json, weights and tokenizer.json",
         looked.join(" and ")
     )
 }
@@ -111,7 +114,7 @@ mod tests {
             "bert-base-uncased",
             "openai/clip-vit-base-patch32",
             "thenlper/gte-base",
-            "a/b_c.d",
+            "a/b_c-v1.5",
         ] {
             assert!(is_name(name), "{name}");
         }
@@ -126,6 +129,8 @@ mod tests {
             "a\\b",
             "a/..",
             "x--y",
+            "model.onnx",
+            "a/b.pt",
         ] {
             assert!(!is_name(path), "{path}");
         }

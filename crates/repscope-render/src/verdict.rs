@@ -267,7 +267,9 @@ fn compared(results: &Results, analysis: Analysis, scores: &[&Score], found: &mu
         let mut sentence = format!(
             "{} {}: {} {} against {} ({})",
             top.model,
-            analysis.question().best,
+            analysis
+                .question()
+                .best_by(top.metric.output().map_or("", |output| output.id)),
             top.metric,
             value(top),
             value(next),
@@ -387,7 +389,8 @@ fn noise_like(results: &Results, model: &str) -> Option<f64> {
 fn contradicted(results: &Results, analysis: Analysis, scores: &[&Score]) -> String {
     let known = |score: &&Score| {
         let is_own = |other: &&Score| other.model == score.model && other.metric.family() == "knn_accuracy";
-        results.scores.iter().find(is_own)
+        // Without labels there is no accuracy.
+        results.scores.iter().find(is_own).filter(|own| own.value.is_some())
     };
     let measured: Option<Vec<&Score>> = scores.iter().map(known).collect();
     let by_value = |a: &&&Score, b: &&&Score| a.value.partial_cmp(&b.value).expect("finite values");

@@ -348,9 +348,10 @@ impl Report {
     /// The tables and figures of one analysis, below the output folder.
     fn file_names(&self, figures: &FigureOptions) -> BTreeSet<String> {
         let tables = document_files(&self.document.command, &self.results);
-        let drawn = match figures.no_figures {
-            true => Vec::new(),
-            false => chosen(describe(&self.results, &self.document.command, self.seed()), figures),
+        let drawn = if figures.no_figures {
+            Vec::new()
+        } else {
+            figure_files::chosen(describe(&self.results, &self.document.command, self.seed()), figures)
         };
         let drawn = drawn.iter().flat_map(|named| {
             let formats = figures.formats().into_iter();

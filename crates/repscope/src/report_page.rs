@@ -136,6 +136,12 @@ pub fn describe(results: &Results, command: &str, seed: Option<u64>) -> Vec<Name
     described
 }
 
+/// The file of a figure, below the output folder.
+pub fn figure_path(named: &NamedFigure, format: FigureFormat) -> String {
+    // Names hold dots of their own, so the extension is added and never replaces anything.
+    format!("{}.{}", named.path, format.name())
+}
+
 /// Height in millimeters that a page of a journal leaves to a figure and a short caption.
 const PAGE_HEIGHT: f64 = 230.0;
 
@@ -158,8 +164,7 @@ pub fn draw_files(
     let mut tasks = Vec::new();
     for named in figures {
         for format in options.formats() {
-            // Names hold dots of their own, so the extension is added and never replaces anything.
-            let path = format!("{}.{}", named.path, format.name());
+            let path = figure_path(named, format);
             if wanted(&path) {
                 tasks.push((named, format, path));
             }

@@ -39,7 +39,6 @@ Examples:
   repscope evaluate --states frames.npy --model jepa=jepa.onnx autoencoder=autoencoder.onnx
   repscope evaluate --init study.toml
   repscope evaluate study.toml --resume
-  repscope evaluate --only neighborhood_preservation manifold_dimension
 
 Without a model, the encoders weights/NAME/best_encoder.* are evaluated on datasets/*.pth,
 and the output says so.

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::ArgMatches;
 use repscope::compare::{self, COMPARE};
 use repscope::gate::{Gates, Verdict};
@@ -79,6 +79,12 @@ pub fn compare(mut request: Compare) -> Result<ExitCode> {
         let (data, found) = usual::complete_data(request.data, Path::new(""))?;
         request.data = data;
         found.iter().for_each(|found| say(request.outputs.quiet, found));
+        if request.data.has_no_model() {
+            bail!(
+                "there is nothing to compare: name models with --model NAME=PATH or --replicates NAME=PATTERN, or give the \
+                 results.json of an earlier run"
+            );
+        }
     }
     let request = &request;
     let (gates, to) = (Gates::read(&request.gates)?, &request.outputs);

@@ -600,10 +600,16 @@ const CASES: &[(&str, &[&str])] = &[
     (
         "retrieval --sensor_embeddings z.npy --labels labels.npy --use_prototypes --metadata meta.json --dataset_name \
          villa --caption_style plain --checkpoint best.pt",
+        &["cannot read best.pt", "No such file"],
+    ),
+    (
+        "retrieval --sensor_embeddings z.npy --labels labels.npy --use_prototypes --metadata meta.json --dataset_name \
+         villa --caption_style plain",
         &[
-            "best.pt holds the projection",
+            "no text encoder for 1 text",
             "--text-encoder",
-            "--prototype-texts",
+            "--checkpoint",
+            "--prototype-texts texts.csv",
             "--prototype-embeddings",
         ],
     ),

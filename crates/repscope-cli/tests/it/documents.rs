@@ -163,6 +163,12 @@ fn evaluate_without_any_option_finds_the_encoders_and_the_dataset_of_document_00
     let found = "no model is given; found the encoders `encoder_decoder` (weights/encoder_decoder/best_encoder.pth), `jepa` \
                  (weights/jepa/best_encoder.pth) in weights; the states datasets/assault_rep_8.pth";
     assert_eq!(run.stderr.lines().next(), Some(found), "{}", run.stderr);
+    // Without labels nothing is said about classes.
+    assert!(
+        !run.stdout.contains("the classes") && !run.stdout.contains("by the labels"),
+        "{}",
+        run.stdout
+    );
     for figure in [
         "smoothness_analysis/smoothness_comparison.png",
         "robustness_analysis/robustness_comparison.png",
@@ -889,11 +895,14 @@ fn the_preset_spec_is_the_nine_steps_of_document_002() {
             .stdout,
     );
     assert!(table.contains("1 clustering with 1 split in halves;"), "{table}");
+    let alone = folder.results(&format!("clid --model m={} --preset spec --no-figures", stored("clid")));
     let evaluated = folder.results(&format!(
         "evaluate --model m={} --only clid --preset spec --no-figures",
         stored("clid")
     ));
-    assert_eq!(evaluated["spec"]["analyses"]["clid"]["clid"]["repeats"], 1);
+    assert_eq!(alone["scores"], evaluated["scores"]);
+    let by_default = folder.results(&format!("clid --model m={} --no-figures", stored("clid")));
+    assert_ne!(alone["scores"], by_default["scores"]);
 }
 
 #[test]

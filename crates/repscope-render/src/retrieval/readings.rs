@@ -241,13 +241,18 @@ fn drop_with_k(part: &Part<'_>) -> Option<String> {
     let title = part.title();
     let values = format!("from {} at K = {first} to {} at K = {last}", from.short(), to.short());
     if !to.is_below(&from) {
+        let is_stable = to.value > (1.0 - SMALL_DROP) * from.value;
         let how = if from.is_below(&to) {
             format!("rises {values}")
         } else {
             let (from, to) = (from.short(), to.short());
             format!(
-                "shows no clear drop: {from} at K = {first} and {to} at K = {last}, with intervals that overlap; its quality is \
-                 consistent across K"
+                "shows no clear drop: {from} at K = {first} and {to} at K = {last}, with intervals that overlap{}",
+                if is_stable {
+                    "; its quality is consistent across K"
+                } else {
+                    ""
+                }
             )
         };
         return Some(format!("{title} {how}."));
@@ -278,6 +283,9 @@ fn drop_with_k(part: &Part<'_>) -> Option<String> {
 
 /// A precision that loses this share of its value from the smallest to the largest K drops by much.
 const LARGE_DROP: f64 = 0.25;
+
+/// And one that loses less than this is consistent.
+const SMALL_DROP: f64 = 0.1;
 
 /// What a large drop says of the model.
 fn struggles(from: f64, to: f64) -> &'static str {

@@ -179,9 +179,12 @@ fn counts(part: &Part<'_>) -> String {
 /// The measures that have no K, and the nearest target as the answer of a classifier, in a line.
 fn remark(part: &Part<'_>) -> Option<String> {
     let of = |(measure, name): &(&str, &str)| Some(format!("{name} {}", value(part.score(measure, None)?)));
-    let first = part
-        .at(HIT, 1)
-        .map(|score| format!("top-1 classification: {}", value(score)));
+    // A prototype that finds a target classifies nothing: the other way round it would.
+    let of_first = match part.sides.0 {
+        "prototype" => "nearest target has the label",
+        _ => "top-1 classification",
+    };
+    let first = part.at(HIT, 1).map(|score| format!("{of_first}: {}", value(score)));
     let whole = Some(join(WHOLE.iter().filter_map(of), ", ")).filter(|values| !values.is_empty());
     let whole = whole.map(|values| format!("whole ranking: {values}"));
     Some(join(first.into_iter().chain(whole).chain(of(&GAP)), "; ")).filter(|remark| !remark.is_empty())

@@ -64,8 +64,12 @@ impl Seen {
             let digest = record.digest.clone();
             reader.records.push(record);
             let (path, part) = (path.path.display(), &dataset.part);
+            let part = match part.as_str() {
+                "" => String::new(),
+                part => format!("those of `{part}`, "),
+            };
             reader.warnings.push(format!(
-                "{path}: the states are those of `{part}`, a row per frame; episodes end where its stop flags say"
+                "{path}: the states are {part}a row per frame; episodes end where its stop flags say"
             ));
             return Ok(seen(What::Array(dataset.states), &digest, Some(dataset.stops)));
         }

@@ -233,7 +233,7 @@ fn text_model(given: &InputPath, missing: impl Fn(&str) -> String) -> Result<(In
     if !hub::is_name(&shown) {
         bail!(missing(&shown));
     }
-    let found = hub::find(&shown, &|name| std::env::var_os(name)).with_context(|| missing(&shown))?;
+    let found = hub::find(&shown, &|name| std::env::var_os(name))?;
     Ok((InputPath::file(found), shown))
 }
 

@@ -52,7 +52,10 @@ mod tests {
         let sorted: Vec<f64> = (1..=100).map(f64::from).collect();
         let of_share = |shares: &[f64]| of_mean(shares, Units::Single("pairs"), 0.95);
         let interval = of_quantile(&sorted, &sorted, 0.5, of_share).unwrap();
-        assert!((interval.low - 40.529).abs() < 1e-3 && (interval.high - 60.471).abs() < 1e-3, "{interval:?}");
+        assert!(
+            (interval.low - 40.529).abs() < 1e-3 && (interval.high - 60.471).abs() < 1e-3,
+            "{interval:?}"
+        );
         assert!(of_quantile(&sorted, &sorted, 0.999, of_share).is_none());
     }
 }

@@ -26,7 +26,7 @@ const OTHERWISE: &str = "Without a text encoder: write the texts with `prototype
 
 /// What embeddings of a text encoder alone are.
 const UNPROJECTED: &str = "the prototypes are embeddings of the text encoder alone, without the text projection of a checkpoint: they \
-                           are comparable with the targets only if those were trained to match this encoder as it is";
+                           are comparable with the targets only if these come from the same encoder or were trained to match it";
 
 pub struct Prototypes {
     pub space: Space,
@@ -173,8 +173,9 @@ fn text_encoder(options: &Retrieval, texts: usize) -> Result<Source> {
     }
     let Some(checkpoint) = &options.checkpoint else {
         bail!(
-            "there are {texts} texts and no text encoder; name it with `text_encoder` FOLDER, or give the `checkpoint` FILE of \
-             the model that was trained with it. {OTHERWISE}"
+            "there is no text encoder for {}; name it with `text_encoder` FOLDER, or give the `checkpoint` FILE of \
+             the model that was trained with it. {OTHERWISE}",
+            counted(texts, "text")
         );
     };
     let path = InputPath::parse(&checkpoint.to_string()).path;

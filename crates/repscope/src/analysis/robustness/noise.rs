@@ -50,7 +50,7 @@ impl<'a> Meeting<'a> {
         );
         match self.levels.first().map(|level| level.kind) {
             Some(Corruption::Gaussian | Corruption::Uniform) | None => {
-                let [low, high] = range;
+                let [low, high] = range.map(shown);
                 format!("σ = {names} in the units of the inputs, which reach from {low} to {high}")
             }
             Some(Corruption::SaltAndPepper) => format!("levels {names}: the share of the values that are replaced"),
@@ -63,8 +63,11 @@ impl<'a> Meeting<'a> {
         let (first, last) = (self.levels.first()?, self.levels.last()?);
         if let Some(unit) = unit(options, first.range) {
             return Some(format!(
-                "the inputs reach from {} to {}, so σ goes from {} to {}: 0.01 to 0.2 of {unit}; `noise` sets other levels",
-                first.range[0], first.range[1], first.name, last.name
+                "the inputs reach from {} to {}, so σ goes from {} to {}: 0.01 to 0.2 of {unit} (`noise` = LEVEL … sets others)",
+                shown(first.range[0]),
+                shown(first.range[1]),
+                first.name,
+                last.name
             ));
         }
         let by_default = Robustness {
@@ -79,8 +82,8 @@ impl<'a> Meeting<'a> {
              `noise` = {}",
             last.name,
             percent(last.strength / unit),
-            first.range[0],
-            first.range[1],
+            shown(first.range[0]),
+            shown(first.range[1]),
             fitting.join(" ")
         ))
     }
@@ -175,9 +178,19 @@ impl<'a> Meeting<'a> {
 /// Noise below this share of the range is hardly any: the weakest default level.
 const FAINT: f64 = 0.01;
 
-/// `0.08 %`.
+/// `0.078 %`.
 fn percent(share: f64) -> String {
-    format!("{} %", number(100.0 * share))
+    format!("{} %", shown(100.0 * share))
+}
+
+/// A number with three digits that tell something: 255, 0.0784, 6.87e-6.
+fn shown(x: f64) -> String {
+    let rounded: f64 = format!("{x:.2e}").parse().unwrap_or(x);
+    match rounded.abs() {
+        0.0 => "0".to_string(),
+        size if !(1e-4..1e6).contains(&size) => format!("{rounded:e}"),
+        _ => rounded.to_string(),
+    }
 }
 
 /// The noise that is asked for, from weak to strong, of inputs in this range.
@@ -269,6 +282,12 @@ mod tests {
     fn names(options: &Robustness, range: [f64; 2]) -> Vec<String> {
         let levels = levels(options, range).expect("levels that fit");
         levels.into_iter().map(|level| level.name).collect()
+    }
+
+    #[test]
+    fn ends_of_ranges_have_the_digits_they_need() {
+        let numbers = [0.0, 255.0, -1.0, 6.8676e-6, 0.078_431, 1234.5].map(shown);
+        assert_eq!(numbers, ["0", "255", "-1", "6.87e-6", "0.0784", "1230"]);
     }
 
     #[test]
