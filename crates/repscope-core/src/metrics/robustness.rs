@@ -168,8 +168,9 @@ fn of_ratio(mean: f64, distances: &[f64], spread: &Spread, units: Units, level: 
             ((mean * n - sum) / left).ln() + 0.5 * ratio.ln()
         });
     let without: Vec<f64> = without.collect();
-    if without.iter().any(|log| !log.is_finite()) {
-        return None;
+    // One unit alone moves, or varies: then it is known no better than the mean.
+    if mean <= 0.0 || without.iter().any(|log| !log.is_finite()) {
+        return interval::of_mean(distances, units, level);
     }
     Some(interval::jackknife(mean.ln(), &without, units.name(), level)?.of_exp(mean))
 }
