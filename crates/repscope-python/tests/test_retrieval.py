@@ -928,7 +928,7 @@ def test_of_a_label_that_stands_twice_the_last_text_counts(tmp_path):
 
 def test_files_that_are_no_metadata_are_refused(tmp_path):
     path = tmp_path / "bad.json"
-    for text, fact in [("{", "not a readable JSON file"), ("[1]", "holds a list"), ("{}", "it holds nothing")]:
+    for text, fact in [("{", "not a readable JSON file"), ("[1]", "holds a list"), ("{}", "It holds nothing")]:
         path.write_text(text)
         with pytest.raises(ValueError) as raised:
             load_text_prototypes_from_metadata(path, "milan", "sourish")

@@ -57,7 +57,7 @@ pub use evaluation::request::{Choice, Evaluate};
 pub use evaluation::run::{Evaluation, run, write_example};
 pub use functions::*;
 pub use report::{Report, Terminal, Written, counted, document_in};
-pub use repscope_core::{Labels, Score};
+pub use repscope_core::{Labels, Score, Values};
 pub use repscope_io::Array;
 pub use repscope_io::names::did_you_mean;
 pub use repscope_render::{Color, Format};

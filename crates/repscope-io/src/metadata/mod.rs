@@ -352,7 +352,7 @@ mod tests {
             (b"{\"a\": \"\xff\"}", "not a readable JSON file"),
             (deep.as_bytes(), "recursion limit"),
             (b"[1, 2]", "holds a list"),
-            (b"{}", "it holds nothing"),
+            (b"{}", "It holds nothing"),
             (br#"{"a": {"label_to_text_s": ["x"]}}"#, "a list as label_to_text_s"),
             (
                 br#"{"a": {"label_to_text_s": {"x": 3}}}"#,
