@@ -473,7 +473,9 @@ def test_a_checkpoint_is_given_as_a_path_or_as_what_was_loaded(cache, checkpoint
     assert labels.tolist() == ["cat", "dog"]
 
 
-def test_a_text_encoder_that_is_not_there_is_named_with_where_it_was_looked_for(cache, checkpoint, tmp_path, monkeypatch):
+def test_a_text_encoder_that_is_not_there_is_named_with_where_it_was_looked_for(
+    cache, checkpoint, tmp_path, monkeypatch
+):
     monkeypatch.setenv("HF_HOME", str(tmp_path / "empty"))
     with pytest.raises(ValueError, match="somebody/bert.*nothing is downloaded.*models--somebody--bert") as raised:
         create_text_encoder_from_checkpoint(checkpoint)

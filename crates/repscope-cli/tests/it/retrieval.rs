@@ -681,9 +681,13 @@ fn the_examples_of_its_help_work() {
     let help = folder.good("retrieval --help").stdout;
     let joined = help.replace("\\\n", " ");
     let examples: Vec<&str> = joined.lines().filter_map(|l| l.strip_prefix("  repscope ")).collect();
-    assert_eq!(examples.len(), 3, "{help}");
-    // The third needs a text encoder: see text_encoders.rs.
-    for example in &examples[..2] {
+    assert_eq!(examples.len(), 4, "{help}");
+    for split in ["train", "test"] {
+        folder.write(&format!("{split}.npy"), &on_the_circle(&SENSOR));
+        folder.write(&format!("{split}_labels.npy"), &npy_words(&L1));
+    }
+    // The third needs a text encoder: see documents.rs.
+    for example in [examples[0], examples[1], examples[3]] {
         folder.good(example);
     }
 }

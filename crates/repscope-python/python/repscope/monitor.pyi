@@ -34,7 +34,7 @@ class Monitor:
         restarts: int | None = None,
         clusterings: int | None = None,
         variant: Literal['paper', 'spec'] | None = None,
-        preset: Literal['spec', 'paper'] | None = None,
+        preset: Literal['spec', 'robust', 'paper'] | None = None,
         standardize: bool | None = None,
         unit_length: Literal['none', 'vote', 'all'] | None = None,
         k: int | None = None,

@@ -15,6 +15,31 @@ from ._types import Any, ArrayLike, Callable, DataFrame, Iterable, Literal, Mapp
 
 _Value = TypeVar("_Value")
 
+class CheckpointTextEncoder:
+    text_encoder: str
+    device: Any
+
+    def __init__(
+        self,
+        text_encoder: PathLike,
+        checkpoint: PathLike,
+        device: Any,
+        options: Mapping[str, Any],
+    ) -> None: ...
+
+    def encode(
+        self,
+        texts: Iterable[str],
+        *,
+        progress: bool | None = False,
+    ) -> np.ndarray: ...
+
+    def encode_texts_clip(
+        self,
+        texts: Iterable[str],
+        device: Any = None,
+    ) -> Any: ...
+
 class DocumentResults(dict[str, _Value], Generic[_Value]):
     scores: Results | None
     warnings: list[str]
@@ -55,6 +80,10 @@ def compute_label_recall_at_k(
     labels_key: str | None = None,
     ids: Mapping[str, ArrayLike] | ArrayLike | None = None,
     groups: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    split: ArrayLike | None = None,
+    train_sensor_embeddings: ArrayLike | None = None,
+    train_text_embeddings: ArrayLike | None = None,
+    train_labels: Mapping[str, ArrayLike] | ArrayLike | None = None,
     exclude_labels: float | str | Sequence[float | str] | None = None,
     ignore_case: bool = False,
     name: str = 'embeddings',
@@ -102,6 +131,10 @@ def compute_prototype_retrieval_metrics(
     labels_key: str | None = None,
     ids: Mapping[str, ArrayLike] | ArrayLike | None = None,
     groups: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    split: ArrayLike | None = None,
+    train_sensor_embeddings: ArrayLike | None = None,
+    train_text_embeddings: ArrayLike | None = None,
+    train_labels: Mapping[str, ArrayLike] | ArrayLike | None = None,
     exclude_labels: float | str | Sequence[float | str] | None = None,
     ignore_case: bool = False,
     name: str = 'embeddings',
@@ -127,6 +160,35 @@ def compute_prototype_retrieval_metrics(
     seed: int = 42,
     level: float = 0.95,
 ) -> DocumentResults[dict[int, Score | Undefined]]: ...
+
+def create_text_encoder_from_checkpoint(
+    checkpoint: Mapping[str, Any] | PathLike,
+    device: Any = None,
+    *,
+    text_encoder: PathLike | None = None,
+    runtime: Literal['rust', 'onnxruntime'] = 'rust',
+    runtime_library: PathLike | None = None,
+    provider: Literal['cpu', 'cuda'] | None = None,
+    batch_size: int = 32,
+    no_cache: bool = False,
+    architecture: Literal['conv-encoder', 'resnet', 'two-head', 'vit'] | None = None,
+    input_name: str | None = None,
+    output_name: str | None = None,
+    layout: Literal['channels-first', 'channels-last', 'flat'] | None = None,
+    scale: float | None = None,
+    mean: float | Sequence[float] | None = None,
+    std: float | Sequence[float] | None = None,
+    activation: Literal['silu', 'relu', 'gelu'] | None = None,
+    heads: int | None = None,
+    pad_id: int | None = None,
+    skip_bad: bool = False,
+    template: str | None = None,
+    max_tokens: int | None = None,
+    token_pooling: Literal['mean', 'cls', 'max', 'last', 'pooler', 'eos'] | None = None,
+    no_projection: bool = False,
+    aligner_heads: int = 8,
+    memory: str | None = None,
+) -> CheckpointTextEncoder: ...
 
 def encode_text_prototypes(
     label_to_text: Mapping[Any, str | Iterable[str]],
@@ -159,6 +221,8 @@ def encode_text_prototypes(
     aligner_heads: int = 8,
     memory: str | None = None,
 ) -> tuple[np.ndarray, np.ndarray]: ...
+
+def get_optimal_device() -> Any: ...
 
 def load_text_prototypes_from_metadata(
     metadata_path: PathLike,
