@@ -460,7 +460,9 @@ fn images_that_are_nowhere_are_asked_for() {
     .expect("a folder");
     let run = folder.run(&line);
     assert!(
-        run.code == 2 && run.stderr.contains("no folder constellation_diagrams") && run.stderr.contains("--images DIR"),
+        run.code == 2
+            && run.stderr.contains("no folder constellation_diagrams")
+            && run.stderr.contains("--images FOLDER"),
         "{}",
         run.stderr
     );
