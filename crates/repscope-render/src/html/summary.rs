@@ -90,18 +90,23 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
         let (name, title, asks) = analysis.map_or(("other", "Other scores", ""), |analysis| {
             (analysis.name(), analysis.question().title, analysis.question().asks)
         });
+        // Of all results: the bands are no scores.
+        let readings = match analysis {
+            Some(Analysis::Etes) => readings(results, models),
+            _ => String::new(),
+        };
         html += &format!(
             "<details class=\"analysis\" id=\"scores-{name}\"{open}>\n<summary><h3>{title}</h3> <span class=\"question\">{asks}</span></summary>\n{}{}</details>\n",
-            readings(&part, models),
+            readings,
             table(title, &part, results, models)
         );
     }
     html
 }
 
-/// What the energies of each system say, and what their order hides, before the numbers; empty for every other analysis.
-fn readings(part: &Results, models: &Models) -> String {
-    let systems = System::all(part);
+/// What the energies of each system say, and what their order hides, before the numbers.
+fn readings(results: &Results, models: &Models) -> String {
+    let systems = System::all(results);
     let remarks = order_remarks(&systems);
     let remarks = remarks.iter().map(|remark| format!("<li>{}.</li>\n", prose(remark)));
     let item = |system: &System| {
@@ -178,6 +183,7 @@ mod tests {
         let results = two_systems();
         let html = section(&results, &Models::of(&results));
         let places = [
+            "-0.3985: fair alignment by the bands, but shuffled pairs are fair too (-0.3612)",
             "The level -0.3985 is mostly the cone",
             "no nearer than shuffled ones",
             "most of the lead is the space",

@@ -149,7 +149,7 @@ pub(super) fn monotonicity(run: &Run, family: &str) -> Finding {
         (true, true) => (Some(true), format!("falls beyond the intervals {ends} for every head")),
         (true, false) => (
             None,
-            format!("the intervals leave open whether {} falls {ends}", and(&open)),
+            format!("the intervals leave open whether scores of {} fall {ends}", and(&open)),
         ),
     };
     Finding::new(check, holds, format!("{values}; {why}"))
@@ -555,7 +555,7 @@ mod tests_of_monotonicity {
         assert!(
             finding
                 .evidence
-                .ends_with("the intervals leave open whether snr falls from bottom1 to bottom5"),
+                .ends_with("the intervals leave open whether scores of snr fall from bottom1 to bottom5"),
             "{finding:?}"
         );
     }

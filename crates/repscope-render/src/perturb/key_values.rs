@@ -115,7 +115,11 @@ impl KeyValue<'_> {
             "as expected" => format!("{name} {found} is {}", expected.as_expected()),
             "cannot tell" => format!("{name} {found} may or may not be {}", expected.as_expected()),
             "out of reach" => format!("{name} {found} cannot be {}{most}", expected.as_expected()),
-            verdict => format!("{name} {found} is {verdict}, not {}", expected.as_expected()),
+            _ if expected == Expected::Between => {
+                format!("{name} {found} is {}, not between bottom and top", self.verdict)
+            }
+            _ if matches!(expected, Expected::Below(_)) => format!("{name} {found} is not {}", expected.as_expected()),
+            verdict => format!("{name} {found} is {verdict} {}", expected.as_expected()),
         }
     }
 }
@@ -192,12 +196,22 @@ mod tests {
         let results = of_document();
         let run = Run::first(&results).unwrap();
         let sentences: Vec<String> = key_values(&run).iter().map(KeyValue::sentence).collect();
-        assert_eq!(sentences[0], "top 1 % 3.26 [3.06, 3.46] is below, not 30 to 40");
+        assert_eq!(sentences[0], "top 1 % 3.26 [3.06, 3.46] is below 30 to 40");
         assert_eq!(
             sentences[1],
             "top 5 % 7.200 [7.160, 7.240] cannot be 15 to 25 (at most 10.25)"
         );
         assert_eq!(sentences[2], "bottom 1 % 0.80 [0.60, 1.00] may or may not be below 1");
         assert_eq!(sentences[4], "random 1 % 2.00 [1.80, 2.20] is between bottom and top");
+        let mut results = of_document();
+        change(&mut results, "pis.combined@bottom1", 1.6, Some([1.2, 2.0]));
+        change(&mut results, "pis.combined@random5", 8.0, Some([7.9, 8.1]));
+        let run = Run::first(&results).unwrap();
+        let sentences: Vec<String> = key_values(&run).iter().map(KeyValue::sentence).collect();
+        assert_eq!(sentences[2], "bottom 1 % 1.60 [1.20, 2.00] is not below 1");
+        assert_eq!(
+            sentences[5],
+            "random 5 % 8.00 [7.90, 8.10] is above top, not between bottom and top"
+        );
     }
 }

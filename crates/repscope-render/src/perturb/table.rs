@@ -53,7 +53,7 @@ pub(super) fn highlighted(run: &Run) -> Option<Table> {
     let level = run.baseline(run.leading()).and_then(|score| score.level);
     table.columns = vec![
         Column::text("masked"),
-        Column::number("PIS").with_interval(&interval_head(level)),
+        Column::number("PIS").with_interval(interval_head(level)),
         Column::text("expected"),
         Column::number("at most"),
         Column::text("verdict"),

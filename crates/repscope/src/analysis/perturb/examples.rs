@@ -33,7 +33,8 @@ pub struct Example {
     suffix: String,
 }
 
-/// The first image with lit pixels of some classes, spread over all of the first level.
+/// An image with lit pixels of some classes, spread over all of the first level: one of the last class of the others, which for
+/// signal-to-noise ratios is the clearest.
 pub fn choose(tree: &Tree, maskings: &[Masking], suffix: &str) -> Result<Vec<Example>> {
     let size = (tree.images.shape()[0], tree.images.shape()[1]);
     let Some(level) = tree.levels.first() else {
@@ -43,8 +44,17 @@ pub fn choose(tree: &Tree, maskings: &[Masking], suffix: &str) -> Result<Vec<Exa
     let mut examples: Vec<Example> = Vec::new();
     for number in 0..count.min(CLASSES) {
         let class = (number * count / count.min(CLASSES)) as u32;
-        let places = (0..tree.rows.len()).filter(|&place| level.labels[place] == class);
-        for row in places.map(|place| tree.rows[place]) {
+        let mut places: Vec<usize> = (0..tree.rows.len())
+            .filter(|&place| level.labels[place] == class)
+            .collect();
+        let others = |place: usize| {
+            tree.levels[1..]
+                .iter()
+                .map(|level| level.labels[place])
+                .collect::<Vec<u32>>()
+        };
+        places.sort_by_key(|&place| std::cmp::Reverse(others(place)));
+        for row in places.into_iter().map(|place| tree.rows[place]) {
             let (pixels, masked) = masked(&tree.images, row, maskings)?;
             if pixels.iter().all(|&pixel| pixel == 0) {
                 continue;
@@ -95,26 +105,23 @@ pub fn write(examples: &[Example], folder: &Path, options: &FigureOptions) -> Re
     Ok(())
 }
 
-/// All masks of the first example, a kind per row; and the strongest of each kind for one image of each class.
+/// All masks of the first example, a panel per kind; and the strongest of each kind for one image of each class.
 fn composite(examples: &[Example]) -> Figure {
     let first = &examples[0];
     let kinds: Vec<&str> = kinds(first);
-    let mut all = Vec::new();
-    let mut longest = 0;
-    for kind in &kinds {
+    let of_kind = |kind: &&str| {
         let own = first.masked.iter().filter(|(masking, _)| masking.shape.name() == *kind);
-        let before = all.len();
-        all.push(first.as_it_is("original".to_string()));
-        all.extend(own.map(|(masking, pixels)| first.shown(masking, pixels)));
-        longest = longest.max(all.len() - before);
-    }
-    let mut panels = vec![Panel::new(
-        format!("All masks of one image ({})", first.classes),
-        Images {
-            columns: longest,
-            images: all,
-        },
-    )];
+        let own = own.map(|(masking, pixels)| first.shown(format!("{} %", masking.percent), pixels));
+        let images: Vec<Image> = std::iter::once(first.as_it_is("original".to_string()))
+            .chain(own)
+            .collect();
+        let content = Images {
+            columns: images.len(),
+            images,
+        };
+        Panel::new(format!("{kind} ({})", first.classes), content)
+    };
+    let mut panels: Vec<Panel> = kinds.iter().map(of_kind).collect();
     if examples.len() > 1 {
         let mut strongest = Vec::new();
         for example in examples {
@@ -122,16 +129,15 @@ fn composite(examples: &[Example]) -> Figure {
             for kind in &kinds {
                 let mut own = example.masked.iter().rev();
                 let own = own.find(|(masking, _)| masking.shape.name() == *kind);
-                strongest.extend(own.map(|(masking, pixels)| example.shown(masking, pixels)));
+                let caption = |masking: &Masking| format!("{kind} {} %", masking.percent);
+                strongest.extend(own.map(|(masking, pixels)| example.shown(caption(masking), pixels)));
             }
         }
-        panels.push(Panel::new(
-            "The strongest masks, one image of each class",
-            Images {
-                columns: kinds.len() + 1,
-                images: strongest,
-            },
-        ));
+        let content = Images {
+            columns: kinds.len() + 1,
+            images: strongest,
+        };
+        panels.push(Panel::new("The strongest masks of some classes", content));
     }
     Figure {
         description: format!(
@@ -142,7 +148,7 @@ fn composite(examples: &[Example]) -> Figure {
                 .collect::<Vec<_>>()
                 .join("; ")
         ),
-        columns: 1,
+        columns: 2,
         panels,
         legend: Legend::Hidden,
         notes: vec!["Masked pixels are orange here; the classifier sees them filled.".to_string()],
@@ -167,13 +173,13 @@ impl Example {
         }
     }
 
-    fn shown(&self, masking: &Masking, masked: &[u8]) -> Image {
+    fn shown(&self, caption: String, masked: &[u8]) -> Image {
         let pixel = |(&before, &after): (&u8, &u8)| match before == after {
             true => [self.bright(before); 3],
             false => MASKED,
         };
         Image {
-            caption: format!("{} {} %", masking.shape.name(), masking.percent),
+            caption,
             width: self.size.1,
             height: self.size.0,
             channels: Channels::Rgb,
@@ -221,12 +227,10 @@ mod tests {
                 .map(|i| i.caption.clone())
                 .collect::<Vec<_>>()
         };
+        assert_eq!(captions(0), ["original", "1 %", "5 %"]);
+        assert_eq!(captions(1), ["original", "1 %"]);
         assert_eq!(
-            captions(0),
-            ["original", "top 1 %", "top 5 %", "original", "bottom 1 %"]
-        );
-        assert_eq!(
-            captions(1),
+            captions(2),
             [
                 "BPSK, SNR_0",
                 "top 5 %",
@@ -236,7 +240,8 @@ mod tests {
                 "bottom 1 %"
             ]
         );
-        assert_eq!((images(0).columns, images(1).columns), (3, 3));
+        assert_eq!((images(0).columns, images(1).columns, images(2).columns), (3, 2, 3));
+        assert_eq!(figure.panels[1].title, "bottom (BPSK, SNR_0)");
         // The dim pixel is at half of the brightest, which is masked.
         assert_eq!(images(0).images[0].pixels, [0, 128, 255]);
         assert_eq!(images(0).images[1].pixels, [0, 0, 0, 128, 128, 128, 230, 97, 0]);

@@ -350,7 +350,7 @@ impl Perturb {
         let folder = self.images.as_deref().unwrap_or(Path::new(IMAGES));
         match &self.images {
             None if !folder.is_dir() => bail!(
-                "there is no folder {IMAGES}, where images are expected if nothing else is said; name theirs (`images` DIR)"
+                "there is no folder {IMAGES}, where images are expected if nothing else is said; name theirs (`images` FOLDER)"
             ),
             _ => Ok(folder),
         }
