@@ -152,7 +152,9 @@ pub fn retrieve(retrievals: &[Retrieval], metrics: &[&Metric], spec: &Spec, driv
         let sides: Vec<Side> = retrieval.spaces.iter().map(|space| side(space)).collect();
         let mut answer = Results::default();
         answer.warnings.extend(zero_rows(&sides, spec));
-        answer.warnings.extend(repeated_rows(retrieval, &sides, spec.similarity));
+        answer
+            .warnings
+            .extend(repeated_rows(retrieval, &sides, spec.similarity));
         let search = Search {
             retrieval,
             part,
@@ -374,7 +376,9 @@ fn repeated_rows(retrieval: &Retrieval, sides: &[Side], similarity: Similarity) 
             Similarity::Cosine => "equal an earlier row or a multiple of it",
             Similarity::Dot => "equal an earlier row",
         };
-        format!("{count} of the {rows} rows of `{name}` {what}; such targets tie, and ties go to the smaller row number")
+        format!(
+            "{count} of the {rows} rows of `{name}` {what}; such targets tie, and ties go to the smaller row number"
+        )
     });
     words.collect()
 }

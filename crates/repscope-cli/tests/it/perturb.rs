@@ -107,7 +107,11 @@ fn training_runs_are_refused_with_what_to_do() {
         "perturb evaluate --replicates cnn=p*",
     ] {
         let run = folder.run(line);
-        assert!(run.code == 2 && run.stderr.contains("--replicates cnn=p*"), "{}", run.stderr);
+        assert!(
+            run.code == 2 && run.stderr.contains("--replicates cnn=p*"),
+            "{}",
+            run.stderr
+        );
         assert!(run.stderr.contains("evaluate each run"), "{}", run.stderr);
     }
     // What it says to do works.

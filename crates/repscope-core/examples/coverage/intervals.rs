@@ -70,8 +70,14 @@ pub fn measure(metrics: &[&'static Metric], replicates: usize) -> Vec<Cell> {
 
 /// In how many draws a metric is evaluated. Clusterings take as much time as all other metrics together, so they are in a third of them.
 fn draws_of(metric: &Metric, replicates: usize) -> usize {
-    let is_clustered = ["clusterings", "repeats"].iter().any(|option| metric.options.contains(option));
-    if is_clustered { replicates.div_ceil(3) } else { replicates }
+    let is_clustered = ["clusterings", "repeats"]
+        .iter()
+        .any(|option| metric.options.contains(option));
+    if is_clustered {
+        replicates.div_ceil(3)
+    } else {
+        replicates
+    }
 }
 
 fn in_parallel(replicates: usize, draw: impl Fn(usize) -> Vec<Seen> + Sync + Send) -> Vec<Vec<Seen>> {

@@ -30,9 +30,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             [flag, value] if flag == "--metrics" => metrics = named(value)?,
             [flag, value] if flag == "--write" => folder = Some(value),
             other => {
-                return Err(
-                    format!("{other:?} is no option with a value; give --replicates, --runs, --metrics or --write").into(),
-                );
+                return Err(format!(
+                    "{other:?} is no option with a value; give --replicates, --runs, --metrics or --write"
+                )
+                .into());
             }
         }
     }

@@ -76,7 +76,17 @@ mod tests {
         let times = |c: f64| a.map(|x| c * x);
         // Integers up to 2⁵³, so that multiples are exact.
         let b = [3.0, 7.0, -11.0];
-        let rows = [b, b.map(|x| 3.0 * x), b.map(|x| -x), b.map(|x| 1e7 * x), b, a, times(0.25), [0.0; 3], [0.0; 3]];
+        let rows = [
+            b,
+            b.map(|x| 3.0 * x),
+            b.map(|x| -x),
+            b.map(|x| 1e7 * x),
+            b,
+            a,
+            times(0.25),
+            [0.0; 3],
+            [0.0; 3],
+        ];
         let space = Space::from_f64("z", rows.len(), 3, rows.concat()).unwrap();
         let driver = Driver::silent(Order::Serial);
         assert_eq!(firsts(&space, Repeat::Direction, &driver), [0, 0, 2, 0, 0, 5, 5, 7, 7]);

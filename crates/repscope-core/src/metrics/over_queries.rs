@@ -101,9 +101,13 @@ impl UnitPairs {
             is_there[unit as usize] = true;
         }
         let squares = |sums: &[f64]| sums.iter().map(|sum| sum * sum).sum::<f64>();
-        let (rows, columns) = (self.of_queries.len() as f64, is_there.iter().filter(|is| **is).count() as f64);
+        let (rows, columns) = (
+            self.of_queries.len() as f64,
+            is_there.iter().filter(|is| **is).count() as f64,
+        );
         let total: f64 = self.of_queries.iter().sum();
-        let alike = squares(&of_targets) / rows + squares(&self.of_queries) / columns - total * total / (rows * columns);
+        let alike =
+            squares(&of_targets) / rows + squares(&self.of_queries) / columns - total * total / (rows * columns);
         (self.squares - alike).max(0.0)
     }
 }

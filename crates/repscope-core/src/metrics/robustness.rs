@@ -137,12 +137,14 @@ fn of_ratio(mean: f64, distances: &[f64], spread: &Spread, units: Units, level: 
     let n = distances.len() as f64;
     let total: f64 = spread.squares.iter().sum();
     let of_units = units.sums(distances).into_iter().zip(units.sums(&spread.squares));
-    let without = of_units.zip(&spread.squared_sums).map(|(((sum, count), (squares, _)), together)| {
-        let left = n - count;
-        let squares = total - squares - together / left;
-        let ratio = (total / (n - 1.0)) / (squares / (left - 1.0));
-        ((mean * n - sum) / left).ln() + 0.5 * ratio.ln()
-    });
+    let without = of_units
+        .zip(&spread.squared_sums)
+        .map(|(((sum, count), (squares, _)), together)| {
+            let left = n - count;
+            let squares = total - squares - together / left;
+            let ratio = (total / (n - 1.0)) / (squares / (left - 1.0));
+            ((mean * n - sum) / left).ln() + 0.5 * ratio.ln()
+        });
     let without: Vec<f64> = without.collect();
     // One unit alone moves, or varies: then it is known no better than the mean.
     if mean <= 0.0 || without.iter().any(|log| !log.is_finite()) {

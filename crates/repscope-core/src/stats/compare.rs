@@ -546,7 +546,9 @@ mod tests {
         let d = &compared(vec![score("a", 3.0, &effects), score("b", 0.0, &[0.0; 50])])[0];
         let [low, high] = d.interval.unwrap();
         assert!((high - low - (of_score.high - of_score.low)).abs() < 1e-12, "{d:?}");
-        assert!(d.freedom.unwrap() < 3.0 && d.p == Some(t_two_sided(3.0 / d.standard_error.unwrap(), d.freedom.unwrap())));
+        assert!(
+            d.freedom.unwrap() < 3.0 && d.p == Some(t_two_sided(3.0 / d.standard_error.unwrap(), d.freedom.unwrap()))
+        );
     }
 
     #[test]

@@ -53,13 +53,18 @@ fn the_total_of_nearly_collapsed_rows_is_exact_to_the_rounding_of_the_rates() {
     let (rows, columns) = (300, 6);
     let mut draw = Draw::new(26);
     let center = draw.normals(columns);
-    let codes: Vec<f64> = (0..rows * columns).map(|at| center[at % columns] + 1e-4 * draw.normal()).collect();
+    let codes: Vec<f64> = (0..rows * columns)
+        .map(|at| center[at % columns] + 1e-4 * draw.normal())
+        .collect();
     let classes: Vec<u32> = (0..rows).map(|_| draw.below(4) as u32).collect();
     let total = value(&labelled(columns, codes.clone(), &classes), TOTAL, &Spec::default());
     assert!((-1e-6..-1e-9).contains(&total), "{total}");
     for _ in 0..10 {
         let order = draw.permutation(rows);
-        let moved: Vec<f64> = order.iter().flat_map(|&i| codes[i * columns..][..columns].to_vec()).collect();
+        let moved: Vec<f64> = order
+            .iter()
+            .flat_map(|&i| codes[i * columns..][..columns].to_vec())
+            .collect();
         let of_rows: Vec<u32> = order.iter().map(|&i| classes[i]).collect();
         let found = value(&labelled(columns, moved, &of_rows), TOTAL, &Spec::default());
         assert!((found - total).abs() < 1e-12, "{found} {total}");

@@ -669,12 +669,21 @@ fn a_row_and_its_multiples_tie_exactly() {
         let spaces = vec![queries, Arc::new(space("sensor", 7, targets))];
         let mut retrieval = of(spaces, &["first"; 60], &[(0, 1)]);
         retrieval.is_aligned = vec![false; 2];
-        let names: Vec<String> = (0..copies).map(|i| if i == 0 { "first".to_string() } else { format!("c{i}") }).collect();
+        let names: Vec<String> = (0..copies)
+            .map(|i| if i == 0 { "first".to_string() } else { format!("c{i}") })
+            .collect();
         retrieval.label_sets[0].of_space[1] = Arc::new(Labels::new(&names));
         let results = run(&retrieval, &spec(&[1]));
         // Every query finds the first row first, by its number.
         assert_eq!(value(&results, "mrr.text2sensor"), 1.0, "{copies}");
-        let expected = format!("{} of the {copies} rows of `sensor` equal an earlier row or a multiple", copies - 1);
-        assert!(results.warnings.iter().any(|w| w.starts_with(&expected)), "{:?}", results.warnings);
+        let expected = format!(
+            "{} of the {copies} rows of `sensor` equal an earlier row or a multiple",
+            copies - 1
+        );
+        assert!(
+            results.warnings.iter().any(|w| w.starts_with(&expected)),
+            "{:?}",
+            results.warnings
+        );
     }
 }

@@ -40,11 +40,18 @@ fn sampled_uniformity_is_unbiased_but_for_the_curvature_of_its_logarithm() {
     };
     let (kernel, deviation) = mean_and_error(values.iter().map(|v| v.exp()).collect());
     let error = deviation / 600f64.sqrt();
-    assert!((kernel - full.exp()).abs() < 3.0 * error, "{kernel} ± {error}, not {}", full.exp());
+    assert!(
+        (kernel - full.exp()).abs() < 3.0 * error,
+        "{kernel} ± {error}, not {}",
+        full.exp()
+    );
     let (mean, of_logarithm) = mean_and_error(values);
     let curvature = (deviation / kernel).powi(2) / 2.0;
     assert!(curvature < 0.05 * of_logarithm, "{curvature} {of_logarithm}");
-    assert!((mean + curvature - full).abs() < 3.0 * of_logarithm / 600f64.sqrt(), "{mean} {full}");
+    assert!(
+        (mean + curvature - full).abs() < 3.0 * of_logarithm / 600f64.sqrt(),
+        "{mean} {full}"
+    );
 }
 
 #[test]

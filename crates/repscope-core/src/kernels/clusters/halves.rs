@@ -120,6 +120,8 @@ impl Search<'_> {
         }
         let of_clusters = sums.chunks_exact(self.d).zip(&clusters.counts);
         let occupied = of_clusters.filter(|(_, count)| **count > 0);
-        occupied.map(|(sum, &count)| sum.iter().map(|x| x * x).sum::<f64>() / count as f64).sum()
+        occupied
+            .map(|(sum, &count)| sum.iter().map(|x| x * x).sum::<f64>() / count as f64)
+            .sum()
     }
 }
