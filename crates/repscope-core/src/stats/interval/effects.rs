@@ -129,6 +129,7 @@ pub(crate) fn from_standard_error(
 
 #[cfg(test)]
 mod tests {
+    use super::super::of_mean;
     use super::*;
 
     #[test]

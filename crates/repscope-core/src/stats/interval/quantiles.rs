@@ -16,7 +16,8 @@ pub(crate) fn of_quantile(
     let at = *sorted.get((n * q).ceil() as usize - 1)?;
     let is_below: Vec<f64> = values.iter().map(|&v| f64::from(u8::from(v <= at))).collect();
     let share = of_share(&is_below)?;
-    let reach = n * (share.high - share.low) / 2.0;
+    // At least half a rank, so that it holds the quantile itself where values are tied.
+    let reach = (n * (share.high - share.low) / 2.0).max(0.5);
     // Half a rank is the distance between counts below the quantile and the ranks of values beside it.
     let (low, high) = (n * q + 0.5 - reach, n * q + 0.5 + reach);
     if low < 1.0 || high > n {
