@@ -21,6 +21,8 @@ use repscope_core::{
 type File = (String, String);
 type Analysis = fn(&Results) -> Vec<(&'static str, String)>;
 type Column = (&'static str, &'static Output);
+/// A column of a file with a line per `T`: its name, and its field.
+type Field<T> = (&'static str, fn(&T) -> String);
 
 /// The analyses that have files, by command, and their folders.
 const ANALYSES: [(&str, &str, Analysis); 11] = [
@@ -50,7 +52,7 @@ pub fn document_files(command: &str, results: &Results) -> Vec<File> {
 }
 
 /// The long form: one line per model and metric, with every digit, for spreadsheets and data frames.
-const LONG: [(&str, fn(&Score) -> String); 13] = [
+const LONG: [Field<Score>; 13] = [
     ("model", |score| score.model.clone()),
     ("metric", |score| score.metric.to_string()),
     ("value", |score| number(score.value)),
