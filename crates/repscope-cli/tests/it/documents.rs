@@ -164,7 +164,11 @@ fn evaluate_without_any_option_finds_the_encoders_and_the_dataset_of_document_00
                  (weights/jepa/best_encoder.pth) in weights; the states datasets/assault_rep_8.pth";
     assert_eq!(run.stderr.lines().next(), Some(found), "{}", run.stderr);
     // Without labels nothing is said about classes.
-    assert!(!run.stdout.contains("the classes") && !run.stdout.contains("by the labels"), "{}", run.stdout);
+    assert!(
+        !run.stdout.contains("the classes") && !run.stdout.contains("by the labels"),
+        "{}",
+        run.stdout
+    );
     for figure in [
         "smoothness_analysis/smoothness_comparison.png",
         "robustness_analysis/robustness_comparison.png",
@@ -535,7 +539,7 @@ fn fill_cache(cache: &Path) {
     let files = model.join("snapshots").join(version);
     std::fs::create_dir_all(&files).expect("a folder");
     std::fs::create_dir_all(model.join("refs")).expect("a folder");
-    std::fs::write(model.join("refs/main"), version).expect("a file");
+    repscope_io::write_whole(&model.join("refs/main"), version.as_bytes()).expect("a file");
     for entry in std::fs::read_dir(texts("bert")).expect("the text encoder") {
         let path = entry.expect("an entry").path();
         std::fs::copy(&path, files.join(path.file_name().expect("a name"))).expect("a copy");
