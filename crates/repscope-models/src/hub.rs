@@ -181,10 +181,10 @@ mod tests {
         assert_eq!(found().unwrap(), model.join("snapshots/abc"));
         std::fs::create_dir_all(model.join("snapshots/def")).unwrap();
         assert!(found().unwrap_err().contains("which version"));
-        std::fs::write(model.join("refs/main"), "def\n").unwrap();
+        repscope_io::write_whole(&model.join("refs/main"), b"def\n").unwrap();
         assert_eq!(found().unwrap(), model.join("snapshots/def"));
         // A reference that leads elsewhere is none.
-        std::fs::write(model.join("refs/main"), "../../elsewhere").unwrap();
+        repscope_io::write_whole(&model.join("refs/main"), b"../../elsewhere").unwrap();
         assert!(found().unwrap_err().contains("which version"));
     }
 }

@@ -267,12 +267,13 @@ def test_the_number_of_threads_changes_no_bit(digits):
 
 def test_ranks_take_the_threshold_and_the_eps_of_document_002(digits):
     # Document 002: eigenvals = s ** 2 / sum, exp(-sum(p * log(p + eps))), and int(sum(s_normalized > threshold)).
-    s = np.linalg.svd(digits.pca - digits.pca.mean(axis=0), compute_uv=False)
+    codes = digits.pca.astype("f8")
+    s = np.linalg.svd(codes - codes.mean(axis=0), compute_uv=False)
     p = s**2 / np.sum(s**2)
     for eps in (1e-12, 1e-3):
         expected = np.exp(-np.sum(p * np.log(p + eps)))
         assert repscope.rankme(digits.pca, variant="spec", eps=eps) == pytest.approx(expected, rel=1e-9)
-    raw = np.linalg.svd(digits.pca, compute_uv=False)
+    raw = np.linalg.svd(codes, compute_uv=False)
     q = raw / raw.sum() + 1e-3
     assert repscope.rankme(digits.pca, eps=1e-3) == pytest.approx(np.exp(-np.sum(q * np.log(q))), rel=1e-9)
     for threshold in (0.01, 0.3, 0.6):

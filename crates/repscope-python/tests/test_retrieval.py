@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import copy
 import csv
 import io
@@ -397,7 +398,8 @@ class Checkpoint(pickle.Unpickler):
     def find_class(self, module, name):
         if name == "_rebuild_tensor_v2":
             return lambda values, at, size, *_: Tensor(values[at : at + math.prod(size)].reshape(size))
-        return collections.OrderedDict if name == "OrderedDict" else self.TYPES[name]
+        own = {**self.TYPES, "OrderedDict": collections.OrderedDict}
+        return own[name] if name in own else super().find_class(module, name)
 
     def persistent_load(self, place):
         _, dtype, key, *_ = place
@@ -416,6 +418,8 @@ def with_torch(monkeypatch):
         stand_in.device = str
         stand_in.cuda = SimpleNamespace(is_available=lambda: False)
         stand_in.backends = SimpleNamespace()
+        stand_in.nn = SimpleNamespace(Module=type("Module", (), {}))
+        stand_in.no_grad = stand_in.inference_mode = contextlib.nullcontext
         monkeypatch.setitem(sys.modules, "torch", stand_in)
 
 
@@ -433,8 +437,13 @@ def cache(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def checkpoint(files):
+def checkpoint(files, monkeypatch):
     """The checkpoint of the document: a linear projection to 7 numbers, trained with `somebody/bert`."""
+    # It holds an object of a class of its author.
+    config = ModuleType("alignment.config")
+    config.AlignmentConfig = type("AlignmentConfig", (), {"__module__": "alignment.config"})
+    monkeypatch.setitem(sys.modules, "alignment", ModuleType("alignment"))
+    monkeypatch.setitem(sys.modules, "alignment.config", config)
     path = files / "trained_models" / "best_model.pt"
     path.parent.mkdir()
     shutil.copy(GOLDEN / "checkpoints" / "linear.pt", path)

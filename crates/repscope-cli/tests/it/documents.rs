@@ -539,7 +539,7 @@ fn fill_cache(cache: &Path) {
     let files = model.join("snapshots").join(version);
     std::fs::create_dir_all(&files).expect("a folder");
     std::fs::create_dir_all(model.join("refs")).expect("a folder");
-    std::fs::write(model.join("refs/main"), version).expect("a file");
+    repscope_io::write_whole(&model.join("refs/main"), version.as_bytes()).expect("a file");
     for entry in std::fs::read_dir(texts("bert")).expect("the text encoder") {
         let path = entry.expect("an entry").path();
         std::fs::copy(&path, files.join(path.file_name().expect("a name"))).expect("a copy");

@@ -34,6 +34,8 @@ class Monitor:
         restarts: int | None = None,
         clusterings: int | None = None,
         variant: Literal['paper', 'spec'] | None = None,
+        eps: float | None = None,
+        threshold: float | None = None,
         preset: Literal['spec', 'robust', 'paper'] | None = None,
         standardize: bool | None = None,
         unit_length: Literal['none', 'vote', 'all'] | None = None,
@@ -43,7 +45,6 @@ class Monitor:
         id_norm: Literal['dim', 'pool'] | None = None,
         gam1: float | None = None,
         gam2: float | None = None,
-        eps: float | None = None,
     ) -> None: ...
     @property
     def metrics(self) -> list[str]: ...

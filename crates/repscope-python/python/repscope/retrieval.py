@@ -30,7 +30,7 @@ from ._repscope import prototype_texts, trained_with
 from ._results import Results
 from ._scores import Score, Scores, Undefined
 from ._signatures import put_options, with_options
-from ._types import ArrayLike, PathLike, TextEncoder
+from ._types import ArrayLike, PathLike, SupportsDLPack, TextEncoder
 
 __all__ = [
     "CheckpointTextEncoder",
@@ -289,7 +289,7 @@ class CheckpointTextEncoder:
             raise ValueError(f"the text encoder has the outputs {', '.join(embeddings)}; name one with output_name")
         return embeddings
 
-    def encode_texts_clip(self, texts: Iterable[str], device: Any = None) -> Any:
+    def encode_texts_clip(self, texts: Iterable[str], device: Any = None) -> np.ndarray | SupportsDLPack:
         """The same as a tensor on the device, in a program that has imported torch; as a NumPy array otherwise."""
         embeddings = self.encode(texts)
         torch = sys.modules.get("torch")
@@ -346,7 +346,7 @@ def create_text_encoder_from_checkpoint(
     return encoder
 
 
-def get_optimal_device() -> Any:
+def get_optimal_device() -> object:
     """CUDA if there is one, else MPS, else the CPU: a ``torch.device``, or ``"cpu"`` without torch."""
     try:
         import torch

@@ -38,7 +38,7 @@ class CheckpointTextEncoder:
         self,
         texts: Iterable[str],
         device: Any = None,
-    ) -> Any: ...
+    ) -> np.ndarray | SupportsDLPack: ...
 
 class DocumentResults(dict[str, _Value], Generic[_Value]):
     scores: Results | None
@@ -222,7 +222,7 @@ def encode_text_prototypes(
     memory: str | None = None,
 ) -> tuple[np.ndarray, np.ndarray]: ...
 
-def get_optimal_device() -> Any: ...
+def get_optimal_device() -> object: ...
 
 def load_text_prototypes_from_metadata(
     metadata_path: PathLike,
