@@ -23,7 +23,7 @@ from ._results import Results
 from ._scores import Score, Scores, Undefined
 from ._scores import score as _score
 from ._signatures import with_options
-from ._types import ArrayLike, TextEncoder
+from ._types import ArrayLike, PathLike, TextEncoder
 from .retrieval import BATCH, DocumentResults, check_encoder, encode_texts
 
 __all__ = ["BANDS", "ETESEvaluator"]
@@ -85,7 +85,7 @@ class ETESEvaluator:
     """
 
     text_encoder: TextEncoder | None
-    fluency: Callable[[list[str]], Any] | str | os.PathLike[str] | None
+    fluency: Callable[[list[str]], Any] | PathLike | None
     fluency_weight: float
     fluency_kind: str
     bands: tuple[float, ...]
@@ -99,7 +99,7 @@ class ETESEvaluator:
     def __init__(
         self,
         text_encoder: TextEncoder | None = None,
-        fluency: Callable[[list[str]], Any] | str | os.PathLike[str] | None = None,
+        fluency: Callable[[list[str]], Any] | PathLike | None = None,
         *,
         fluency_weight: float = 0.1,
         fluency_kind: str = "log-perplexity",
@@ -116,7 +116,9 @@ class ETESEvaluator:
             raise TypeError(f"{', '.join(sorted(options))}: there is no text encoder that could have options")
         if fluency is not None and not callable(fluency) and not isinstance(fluency, (str, os.PathLike)):
             kind = type(fluency).__name__
-            raise TypeError(f"fluency is of type {kind}; give a callable (list of str) -> numbers, or the path of a model")
+            raise TypeError(
+                f"fluency is of type {kind}; give a callable (list of str) -> numbers, or the path of a model"
+            )
         self.text_encoder = text_encoder
         is_path = isinstance(text_encoder, (str, os.PathLike))
         self._has_no_aligner = is_path and (options.get("checkpoint") is None or bool(options.get("no_projection")))

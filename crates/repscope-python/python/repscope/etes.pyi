@@ -18,7 +18,7 @@ BANDS: tuple[float, ...]
 
 class ETESEvaluator:
     text_encoder: TextEncoder | None
-    fluency: Callable[[list[str]], Any] | None
+    fluency: Callable[[list[str]], Any] | PathLike | None
     fluency_weight: float
     fluency_kind: str
     bands: tuple[float, ...]
@@ -31,7 +31,7 @@ class ETESEvaluator:
     def __init__(
         self,
         text_encoder: TextEncoder | None = None,
-        fluency: Callable[[list[str]], Any] | None = None,
+        fluency: Callable[[list[str]], Any] | PathLike | None = None,
         *,
         fluency_weight: float = 0.1,
         fluency_kind: str = 'log-perplexity',
