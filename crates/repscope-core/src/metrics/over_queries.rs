@@ -4,8 +4,8 @@
 //! Another sample has other queries, and other targets to find. What a query does to the mean is its value less the mean. What a
 //! target does is the change of all queries' values without it (the next one takes its place): a jackknife over targets that follows
 //! from the ranked lists. Effects of rows that are queries and targets at once, and those of a group, are added up. The squared
-//! error is the sum of the squared effects of all units, less that of single pairs of a query and a target (of their groups, where rows
-//! come in groups): what they do by chance counts for the query and for the target, and would count twice (Cameron, Gelbach
+//! error is the sum of the squared effects of all units, less that of single pairs of a query and a target (of their groups, for shares of
+//! rows that come in groups): what they do by chance counts for the query and for the target, and would count twice (Cameron, Gelbach
 //! and Miller 2011 for two kinds of units, Aronow, Samii and Assenova 2015 for pairs of one kind). A mean between two bounds has its
 //! interval on the scale of ln(x / (1 − x)).
 
@@ -53,6 +53,14 @@ pub(super) enum Whole {
 struct Pulled {
     sums: Vec<f64>,
     squares: f64,
+}
+
+/// What is averaged over queries, and so which pairs are taken to do something by chance: the pairs of groups for shares, which a
+/// query has or has not, and its row or two decide; single pairs of rows for values that follow from many targets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Values {
+    Means,
+    Shares,
 }
 
 /// Sums over the pairs of a query's unit with the units of targets, one unit of queries after the other.
@@ -243,13 +251,17 @@ impl<'a> OverQueries<'a> {
             return self.nobody(output);
         };
         let value = score.value.unwrap_or(f64::NAN);
-        let interval = self.interval(value, &self.alike(&found.values), &found.pulls, |_| 0.0);
+        let interval = self.interval(value, &self.alike(&found.values), (&found.pulls, Values::Means), |_| {
+            0.0
+        });
         score.with_interval(interval.map(|i| i.on_scale_of(value, output)))
     }
 
     /// A value whose error is that of the mean of these.
     pub(super) fn about(&self, output: &Output, value: f64, found: &Found) -> Score {
-        let interval = self.interval(value, &self.alike(&found.values), &found.pulls, |_| 0.0);
+        let interval = self.interval(value, &self.alike(&found.values), (&found.pulls, Values::Means), |_| {
+            0.0
+        });
         let interval = interval.map(|i| i.on_scale_of(value, output));
         Score::number(self.id(output.id), value, found.values.len()).with_interval(interval)
     }
@@ -260,7 +272,12 @@ impl<'a> OverQueries<'a> {
             return self.nobody(output);
         };
         let value = score.value.unwrap_or(f64::NAN);
-        let interval = self.interval(value, &self.alike(&found.values), &found.pulls, |_| 0.0);
+        let interval = self.interval(
+            value,
+            &self.alike(&found.values),
+            (&found.pulls, Values::Shares),
+            |_| 0.0,
+        );
         score.with_interval(interval.and_then(|i| interval::of_share_with(value, i, found.values.len())))
     }
 
@@ -311,7 +328,7 @@ impl<'a> OverQueries<'a> {
         let mut means = vec![value; self.set.relevance.names.len()];
         strata.iter().for_each(|s| means[s.code] = s.mean);
         let of_weight = |code: usize| by_target * (means[code] - value) / total;
-        let interval = weighted.and_then(|w| self.interval(value, &w, &found.pulls, of_weight));
+        let interval = weighted.and_then(|w| self.interval(value, &w, (&found.pulls, Values::Means), of_weight));
         Score::number(self.id(output.id), value, values.len())
             .with_interval(interval.map(|i| i.on_scale_of(value, output)))
             .with_chance(over(&|s| chance(self.set.relevance.relevant(s.code))))
@@ -399,12 +416,12 @@ impl<'a> OverQueries<'a> {
         &self,
         value: f64,
         weighted: &Weighted,
-        pulls: &Pulls,
+        (pulls, kind): (&Pulls, Values),
         of_label: impl Fn(usize) -> f64,
     ) -> Option<Interval> {
         let targets = &self.set.relevance.targets;
         let pulled = || {
-            let mut pulled = self.pulled(&weighted.weights, pulls);
+            let mut pulled = self.pulled(&weighted.weights, pulls, kind);
             for (sum, &code) in pulled.sums.iter_mut().zip(targets) {
                 *sum += of_label(code as usize);
             }
@@ -415,9 +432,9 @@ impl<'a> OverQueries<'a> {
     }
 
     /// What each target does to a mean with these weights.
-    fn pulled(&self, weights: &[f64], pulls: &Pulls) -> Pulled {
+    fn pulled(&self, weights: &[f64], pulls: &Pulls, kind: Values) -> Pulled {
         let (set, used) = (self.set, self.used());
-        let is_grouped = self.ranked.units.are_groups();
+        let is_by_units = kind == Values::Shares && self.ranked.units.are_groups();
         let mut pulled = Pulled {
             sums: vec![0.0; self.ranked.targets],
             squares: 0.0,
@@ -440,7 +457,11 @@ impl<'a> OverQueries<'a> {
         } else {
             let [of_queries, of_targets] = &self.ranked.units.codes;
             let mut pairs = UnitPairs::new(self.ranked.units.count);
-            let units_of_labels = if is_grouped { self.units_of_labels() } else { Vec::new() };
+            let units_of_labels = if is_by_units {
+                self.units_of_labels()
+            } else {
+                Vec::new()
+            };
             // Queries of one unit one after the other.
             let mut order: Vec<usize> = (0..set.counted.len()).collect();
             order.sort_by_key(|&i| of_queries[set.counted[i]]);
@@ -471,21 +492,24 @@ impl<'a> OverQueries<'a> {
                         if !is_own {
                             let extra = if is_hit { behind[i] } else { 0.0 };
                             pulled.sums[j as usize] += pull - extra;
-                            pairs.add(unit, if is_grouped { pull - extra } else { pull });
+                            if is_by_units {
+                                pairs.add(unit, pull - extra);
+                            } else {
+                                pulled.squares += pull * pull;
+                            }
                         }
                     }
                 }
-                if is_grouped {
+                if is_by_units {
                     self.add_pairs_behind(&mut pairs, queries, &behind, &units_of_labels);
+                    pairs.finish();
                 }
-                pairs.finish();
             }
-            if is_grouped {
+            if is_by_units {
                 self.add_behind(&mut pulled, &behind, None);
                 pulled.squares = pairs.by_chance(&pulled.sums, of_targets);
                 return pulled;
             }
-            pulled.squares = pairs.squares;
         }
         self.add_behind(&mut pulled, &behind, Some((&hits, &own_hits)));
         pulled

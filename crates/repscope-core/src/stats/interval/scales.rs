@@ -139,7 +139,6 @@ pub(crate) fn of_correlation(r: f64, pairs: usize, unit: &'static str, level: f6
 #[cfg(test)]
 mod tests {
     use super::super::from_standard_error;
-    use super::*;
 
     #[test]
     fn other_scales_keep_small_errors_and_the_range() {
