@@ -290,7 +290,7 @@ mod tests_of_table {
             &[
                 "2 systems, best first by alignment",
                 "glim: 300 samples, 95 % intervals\nETES Alignment....",
-                "The level -0.3985 is mostly the cone",
+                "-0.3985: fair alignment by the bands, but shuffled pairs are fair too",
                 "What the number means",
                 "Energies of single texts: min -0.7100, p10 -0.5085, median -0.4005",
                 "Generated texts and reference texts",
@@ -298,7 +298,7 @@ mod tests_of_table {
                 "Do energies go with",
                 "By subject",
                 "nucleus 0.95: 300 samples, 95 % intervals\nETES Alignment....",
-                "Matched pairs are no nearer than shuffled ones",
+                "alignment by the bands; shuffled pairs are weak (-0.2000)",
                 "↓ lower is better",
                 "etes.total: weight 0.1 of the log-perplexity\n",
                 "95 % intervals: Student t over samples",
@@ -343,7 +343,7 @@ mod tests_of_table {
             "{text}"
         );
         assert!(
-            text.contains("\n- **nucleus 0.95**: Matched pairs are no nearer"),
+            text.contains("\n- **nucleus 0.95**: -0.20") && text.contains("(-0.2000). Matched pairs are no nearer"),
             "{text}"
         );
         assert!(

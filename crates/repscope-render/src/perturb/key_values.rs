@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(sentences[2], "bottom 1 % 1.60 [1.20, 2.00] is not below 1");
         assert_eq!(
             sentences[5],
-            "random 5 % 8.00 [7.90, 8.10] is above top, not between bottom and top"
+            "random 5 % 8.000 [7.900, 8.100] is above top, not between bottom and top"
         );
     }
 }
