@@ -335,7 +335,7 @@ mod tests {
             "s.toml: [data] `labels` must be a path, in quotes",
             "s.toml: [geometry] `clustres` is no option; did you mean `clusters`?",
             "s.toml: [geometry] `labels` belongs into [data]",
-            "s.toml: [rankme] `k` is no option: there are none here",
+            "s.toml: [rankme] `k` is no option; there are threshold, eps",
             "s.toml: [models] `a` must be a path in quotes, or two in brackets",
             "s.toml: [neighborhood] `k` is empty; leave it out, or give a value",
         ] {
