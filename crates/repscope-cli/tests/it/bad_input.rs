@@ -591,7 +591,7 @@ const CASES: &[(&str, &[&str])] = &[
     (
         "retrieval --sensor_embeddings z.npy --labels labels.npy --use_prototypes --metadata meta.json --dataset_name \
          villa",
-        &["`sourish`", "its styles are `plain`"],
+        &["`sourish`", "Its styles are `plain`"],
     ),
     (
         "retrieval --sensor_embeddings z.npy --labels labels.npy --use_prototypes --metadata text.json",
