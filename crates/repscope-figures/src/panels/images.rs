@@ -43,11 +43,13 @@ struct Row {
     caption: f64,
 }
 
-/// Pictures side by side and the width of each: at least five letters' sizes, so that captions can be read.
+/// Pictures side by side and the width of each: at least five letters' sizes, so that captions can be read. A row that does not fit is
+/// cut into rows of nearly the same length.
 fn columns(scene: &Scene, images: &Images, wide: f64) -> (usize, f64) {
     let em = scene.em;
-    let fitting = ((wide + em) / (6.0 * em)) as usize;
-    let columns = images.columns.clamp(1, images.images.len().max(1)).min(fitting.max(1));
+    let fitting = (((wide + em) / (6.0 * em)) as usize).max(1);
+    let wanted = images.columns.clamp(1, images.images.len().max(1));
+    let columns = wanted.div_ceil(wanted.div_ceil(fitting));
     (columns, (wide - em * (columns - 1) as f64) / columns as f64)
 }
 

@@ -133,8 +133,9 @@ fn composite(examples: &[Example]) -> Figure {
                 strongest.extend(own.map(|(masking, pixels)| example.shown(caption(masking), pixels)));
             }
         }
+        // Two classes side by side.
         let content = Images {
-            columns: kinds.len() + 1,
+            columns: 2 * (kinds.len() + 1),
             images: strongest,
         };
         panels.push(Panel::new("The strongest masks of some classes", content));
@@ -148,7 +149,7 @@ fn composite(examples: &[Example]) -> Figure {
                 .collect::<Vec<_>>()
                 .join("; ")
         ),
-        columns: 2,
+        columns: 1,
         panels,
         legend: Legend::Hidden,
         notes: vec!["Masked pixels are orange here; the classifier sees them filled.".to_string()],
@@ -240,7 +241,7 @@ mod tests {
                 "bottom 1 %"
             ]
         );
-        assert_eq!((images(0).columns, images(1).columns, images(2).columns), (3, 2, 3));
+        assert_eq!((images(0).columns, images(1).columns, images(2).columns), (3, 2, 6));
         assert_eq!(figure.panels[1].title, "bottom (BPSK, SNR_0)");
         // The dim pixel is at half of the brightest, which is masked.
         assert_eq!(images(0).images[0].pixels, [0, 128, 255]);
