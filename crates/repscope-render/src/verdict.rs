@@ -514,6 +514,8 @@ impl Verdict {
                 }
                 Format::Markdown if is_problem => text += &format!("- **Problem**: {sentence}\n"),
                 Format::Markdown => text += &format!("- **{title}**: {sentence}\n"),
+                // A paper shows the table alone, but whoever pastes it reads this.
+                Format::Latex if is_problem => text += &format!("% Problem: {sentence}\n"),
                 Format::Latex | Format::Csv => {}
             }
         }

@@ -121,7 +121,9 @@ fn training_runs_are_refused_with_what_to_do() {
     // What it says to do works.
     folder.good("perturb evaluate --predictions p --name run1 --output-dir a --no-figures");
     folder.good("perturb evaluate --predictions p --name run2 --output-dir b --no-figures");
-    folder.good("compare a/perturbation_analysis/results.json b/perturbation_analysis/results.json");
+    let model =
+        |run: &str| folder.json(&format!("{run}/perturbation_analysis/results.json"))["scores"][0]["model"].clone();
+    assert_eq!([model("a"), model("b")], ["run1", "run2"]);
 }
 
 #[test]

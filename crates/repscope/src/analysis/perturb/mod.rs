@@ -295,7 +295,7 @@ impl Analysis for Perturb {
         if let Some(first) = self.replicates.first() {
             bail!(
                 "`replicates` = {first}: `perturb` scores one classifier at a time and does not pool training runs; evaluate each run \
-                 by itself, under a `name` and into a folder of its own, and compare the runs with `repscope compare RUN/results.json …`"
+                 by itself, under a `name` and into a folder of its own, and report how far their scores spread"
             );
         }
         let expected = expected(&self.expect_baseline)?;
