@@ -263,8 +263,8 @@ impl Pooled {
         let (units, level) = (perturbed.units(), perturbed.spec.level);
         let value = self.value(baseline, right);
         let values = self.of_samples(baseline, right);
-        let spread = interval::of_mean(&values, units, level).filter(|i| i.high > i.low);
-        if let Some(spread) = spread {
+        let over_samples = interval::of_mean(&values, units, level);
+        if let Some(spread) = over_samples.clone().filter(|i| i.high > i.low) {
             // Both ends belong to the value that was counted.
             let shift = value - interval::mean(&values);
             return Some(Interval {
@@ -284,8 +284,8 @@ impl Pooled {
             }
             (whole.low, whole.high) = ends;
         }
-        whole.effects = None;
-        whole.standard_error = None;
+        // Comparisons are made of what each sample contributes.
+        (whole.effects, whole.standard_error) = over_samples.map_or((None, None), |i| (i.effects, i.standard_error));
         Some(whole)
     }
 }
