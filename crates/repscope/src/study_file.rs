@@ -3,9 +3,12 @@
 //!
 //! A key is an option with another spelling: `[neighborhood] k = [5, 10]` says what `repscope neighborhood --k 5 10` says. So the
 //! options that the structs declare are the keys that a file may have. Paths are relative to the file.
+//!
+//! A study may come from somebody else. So it names no native library, which would run with the rights of the user, and what it writes
+//! stays below its folder and below the output folder; the command line may do both.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -29,6 +32,12 @@ const NAMED: [&str; 3] = ["models", "replicates", "views"];
 const ENCODER: &str = "encoder";
 /// Options of `retrieval` and `robustness` that make them do something else.
 const OTHER_WORK: [&str; 3] = ["prototype_texts", "clean", "noisy"];
+/// The option that names native code.
+const NATIVE: &str = "runtime_library";
+/// The option of the evaluation that names the folder to write to.
+const OUTPUT_FOLDER: &str = "output_dir";
+/// The option of an analysis that names a file to write, below the output folder.
+pub(crate) const OUTPUT_FILE: &str = "output";
 
 /// What a study file says.
 #[derive(Debug, Default)]
@@ -78,7 +87,9 @@ pub fn read(path: &Path, problems: &mut Problems) -> Result<StudyFile> {
             (Value::Object(entries), Some(declared)) => {
                 let layer = file.analyses.entry(name.clone()).or_default();
                 for (key, value) in entries {
-                    if let Err(problem) = put(layer, declared, &key, value, folder) {
+                    let base = if key == OUTPUT_FILE { Path::new("") } else { folder };
+                    let done = allowed(&key, &value).and_then(|()| put(layer, declared, &key, value, base));
+                    if let Err(problem) = done {
                         add(format!("[{name}] `{key}` {problem}"));
                     }
                 }
@@ -121,9 +132,37 @@ impl StudyFile {
     }
 
     fn put(&mut self, key: &str, value: Value, folder: &Path) -> Result<(), String> {
+        allowed(key, &value)?;
         let command = layers::command::<Evaluate>();
         let arg = layers::find(&command, key).ok_or("is no option")?;
         layers::put::<Evaluate>(&mut self.own, arg, value, folder)
+    }
+}
+
+/// Whether a file may say this; why not otherwise.
+fn allowed(key: &str, value: &Value) -> Result<(), String> {
+    let key = key.replace('-', "_");
+    if key == NATIVE {
+        return Err("cannot be said in a study file, because it names native code that would run; say it on the command line, or \
+             in the environment as REPSCOPE_ONNXRUNTIME"
+            .to_string());
+    }
+    let is_below = |path: &str| {
+        let mut parts = Path::new(path).components();
+        parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+    };
+    let path = value.as_str().unwrap_or_default();
+    if is_below(path) {
+        return Ok(());
+    }
+    match key.as_str() {
+        OUTPUT_FOLDER => Err(format!(
+            "= {path} is not below the folder of the study file; name another folder on the command line"
+        )),
+        OUTPUT_FILE => Err(format!(
+            "= {path} is not below the output folder, where a study may write; name another file on the command line"
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -315,6 +354,26 @@ mod tests {
             set("ids", "z=id.npy".into())["ids"],
             serde_json::json!(["z=a/b/id.npy"])
         );
+    }
+
+    #[test]
+    fn a_file_names_no_native_code_and_writes_nowhere_else() {
+        let (_, problems) = parsed(
+            "output_dir = \"/etc\"\n[encoder]\nruntime = \"onnxruntime\"\nruntime_library = \"weights.so\"\n\
+             [retrieval]\nruntime-library = \"weights.so\"\noutput = \"../flat.json\"\n",
+        );
+        for line in [
+            "s.toml: `output_dir` = /etc is not below the folder of the study file; name another folder on the command line",
+            "s.toml: [encoder] `runtime_library` cannot be said in a study file, because it names native code that would run; say it \
+             on the command line, or in the environment as REPSCOPE_ONNXRUNTIME",
+            "s.toml: [retrieval] `runtime-library` cannot be said in a study file",
+            "s.toml: [retrieval] `output` = ../flat.json is not below the output folder, where a study may write; name another file \
+             on the command line",
+        ] {
+            assert!(problems.contains(line), "{line}\n{problems}");
+        }
+        let (_, problems) = parsed("output_dir = \"./runs/new\"\n[retrieval]\noutput = \"flat.json\"\n");
+        assert_eq!(problems, "");
     }
 
     #[test]

@@ -338,7 +338,7 @@ fn a_retrieval_of_the_study_file_is_part_of_the_run() {
             .collect()
     };
     assert_eq!(of_retrieval(&both), of_retrieval(&own));
-    assert_eq!(folder.read("flat.json"), folder.read("own.json"));
+    assert_eq!(folder.read("evaluation_plots/flat.json"), folder.read("own.json"));
     assert_eq!(
         folder.read("evaluation_plots/retrieval/results.json"),
         folder.read("own/retrieval/results.json")

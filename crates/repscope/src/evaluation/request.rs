@@ -190,6 +190,12 @@ impl Evaluate {
                 // Arrays and encoders of a program are values that no text can say.
                 merged.data = self.data.over(merged.data, &is_typed);
                 merged.analyses = file.analyses;
+                for own in merged.analyses.values_mut() {
+                    if let Some(Value::String(path)) = own.get_mut(study_file::OUTPUT_FILE) {
+                        let folder = &merged.outputs.output_dir;
+                        *path = folder.join(&*path).to_string_lossy().into_owned();
+                    }
+                }
                 for (name, own) in &self.analyses {
                     merged.analyses.entry(name.clone()).or_default().extend(own.clone());
                 }
