@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-//! From SVG to PNG and PDF. Both are made from the same SVG text, by resvg and krilla.
+//! From SVG to PNG and PDF. Both are made from the same SVG text: resvg reads it and draws the PNG, `pdf` writes the PDF.
 
 use crate::figure::Figure;
 use crate::layout::draw;
 use crate::letters::{all_fonts, escaped, other_font, own_fonts};
+use crate::pdf;
 use crate::style::{FontIn, Style};
 use crate::text::has_foreign_letters;
 use resvg::tiny_skia::{Pixmap, Transform};
@@ -59,27 +60,10 @@ pub fn to_png(figure: &Figure, style: &Style) -> Result<Vec<u8>, Error> {
 
 /// The figure as PDF, one page of its size. Text stays text, and the font is embedded with the letters used.
 pub fn to_pdf(figure: &Figure, style: &Style) -> Result<Vec<u8>, Error> {
-    use krilla::{Document, geom::Size, metadata::Metadata, page::PageSettings};
-    use krilla_svg::{SurfaceExt, SvgSettings};
     let internal = |reason: String| Error::Internal { format: "PDF", reason };
     let tree = parse(figure, style, 72.0).map_err(internal)?;
-    let (width, height) = (tree.size().width(), tree.size().height());
-    let settings =
-        PageSettings::from_wh(width, height).ok_or_else(|| internal(format!("a page of {width} × {height} points")))?;
-    let mut document = Document::new();
     let [_, name] = figure.names();
-    if !name.is_empty() {
-        document.set_metadata(Metadata::new().title(name.to_string()));
-    }
-    let mut page = document.start_page_with(settings);
-    let mut surface = page.surface();
-    let size = Size::from_wh(width, height).ok_or_else(|| internal("no size".to_string()))?;
-    surface
-        .draw_svg(&tree, size, SvgSettings::default())
-        .ok_or_else(|| internal("an invalid length".to_string()))?;
-    surface.finish();
-    page.finish();
-    document.finish().map_err(|error| internal(format!("{error:?}")))
+    pdf::write(&tree, name).map_err(internal)
 }
 
 fn parse(figure: &Figure, style: &Style, dpi: f64) -> Result<Tree, String> {

@@ -5,7 +5,7 @@ use crate::layout::{Drawing, draw};
 use crate::svg::Rect;
 use crate::*;
 
-const KINDS: usize = 17;
+pub(crate) const KINDS: usize = 17;
 
 fn name(index: usize, length: usize) -> String {
     let stem = "vit_large_patch14_dinov2.lvd142m-seed-and-a-name-that-goes-on-and-on-and-on";
@@ -303,7 +303,13 @@ fn panel(kind: usize, models: usize, length: usize, size: f64) -> Panel {
         .note("A sentence below the panel, for what is missing.")
 }
 
-fn figure(models: usize, length: usize, size: f64, columns: usize, kinds: impl Iterator<Item = usize>) -> Figure {
+pub(crate) fn figure(
+    models: usize,
+    length: usize,
+    size: f64,
+    columns: usize,
+    kinds: impl Iterator<Item = usize>,
+) -> Figure {
     Figure {
         title: "Everything at once".into(),
         series: (0..models).map(|m| name(m, length)).collect(),

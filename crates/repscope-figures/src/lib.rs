@@ -7,8 +7,8 @@
 //!
 //! The map: `figure` and `content` are the description. `layout` draws it: `plan` and `panels` (a file per kind of panel) say what each
 //! panel needs, `grid` and `aligned` place them, `axes`, `ticks` and `legend` go around them, and `svg` writes. `text`, `number` and
-//! `names` fit letters into their room, `palette` and `series_style` give series their look. `export` makes PNG and PDF of the SVG,
-//! with the fonts of `letters` and `subset`.
+//! `names` fit letters into their room, `palette` and `series_style` give series their look. `export` makes PNG and PDF (`pdf`) of
+//! the SVG, with the fonts of `letters` and `subset`.
 //!
 //! ```
 //! use repscope_figures::*;
@@ -47,6 +47,7 @@ mod names;
 mod number;
 mod palette;
 mod panels;
+mod pdf;
 mod plan;
 mod series_style;
 mod style;

@@ -147,7 +147,7 @@ fn cmap(letters: impl Iterator<Item = (u32, u32)>) -> Vec<u8> {
     table
 }
 
-fn assemble(tables: &[(&[u8; 4], Vec<u8>)]) -> Vec<u8> {
+pub(crate) fn assemble(tables: &[(&[u8; 4], Vec<u8>)]) -> Vec<u8> {
     let count = tables.len() as u16;
     let power = count.ilog2() as u16;
     let mut font = vec![0, 1, 0, 0];
