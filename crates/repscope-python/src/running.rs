@@ -105,14 +105,14 @@ fn ask(
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
-    let (tell, told) = mpsc::channel();
+    let (send, messages) = mpsc::channel();
     let mut sources = Vec::new();
     for (number, (name, given, encoder)) in arrays.iter().enumerate() {
         let array = arrays::array(given)?;
         sources.push(match encoder {
             None => Source::Array(name.clone(), array),
             Some(_) => {
-                let ask = tell.clone();
+                let ask = send.clone();
                 Source::Encoder(name.clone(), array, Arc::new(Mutex::new(Remote { number, ask })))
             }
         });
@@ -126,10 +126,10 @@ fn ask(
     pool.spawn(move || {
         let done = catch_unwind(AssertUnwindSafe(|| request.run(&Session::new(&*listener))));
         // Where nobody waits any more, nobody wants it.
-        let _ = tell.send(Message::Done(done));
+        let _ = send.send(Message::Done(done));
     });
     let waiting = Waiting {
-        told,
+        messages,
         watcher,
         arrays,
         progress,
@@ -150,7 +150,7 @@ pub fn pool(threads: Option<usize>) -> PyResult<ThreadPool> {
 
 /// The calling thread, until the work is done.
 struct Waiting<'a, 'py> {
-    told: Receiver<Message>,
+    messages: Receiver<Message>,
     watcher: Arc<Watcher>,
     arrays: &'a [Lent<'py>],
     progress: Option<Py<PyAny>>,
@@ -161,8 +161,8 @@ impl Waiting<'_, '_> {
         let mut shown = None;
         let mut stopped: Option<PyErr> = None;
         loop {
-            let told = &mut self.told;
-            let happened = match py.detach(move || told.recv_timeout(LOOK)) {
+            let messages = &mut self.messages;
+            let happened = match py.detach(move || messages.recv_timeout(LOOK)) {
                 Ok(Message::Done(done)) => {
                     return match (stopped, done) {
                         (Some(error), _) => Err(error),
