@@ -34,10 +34,14 @@ impl Results {
         if analysis == Analysis::Smoothness && self.findings.iter().any(|own| own.trouble == Trouble::Unordered) {
             return Some("has inputs without an order".to_string());
         }
-        if analysis != Analysis::Clid {
+        let is_headline = |id: &str| analysis.question().headlines.contains(&id);
+        if analysis != Analysis::Clid || !score.metric.output().is_some_and(|output| is_headline(output.id)) {
             return None;
         }
-        if let Some(share) = self.noise_like(&score.model) {
+        // The sum alone rewards dimensions.
+        if score.metric == "clid"
+            && let Some(share) = self.noise_like(&score.model)
+        {
             let share = 100.0 * share;
             return Some(format!(
                 "is no candidate: it fills {share:.0} % of its dimensions, as noise does"

@@ -144,7 +144,8 @@ pub fn examine_order(inputs: &Space, pairs: &Pairs) -> Vec<Finding> {
     };
     let (rows, count) = (inputs.rows(), pairs.rows.len());
     let few = (2 * count < rows).then(|| {
-        let text = format!("only {count} steps within episodes are left of {rows} rows: most episodes have a single row");
+        let text =
+            format!("only {count} steps within episodes are left of {rows} rows: most episodes have a single row");
         finding(Trouble::Order, text)
     });
     let unordered = unordered(inputs, pairs).map(|text| finding(Trouble::Unordered, text));

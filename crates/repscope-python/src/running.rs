@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::ThreadPool;
 use repscope::source::Encode;
 use repscope::{Answer, Array, Request, Session, Source};
 
@@ -21,8 +21,6 @@ use crate::watching::Watcher;
 
 /// How often the waiting thread looks for Ctrl-C and reports the progress.
 const LOOK: Duration = Duration::from_millis(50);
-/// More threads than this take longer to start than to work.
-const MOST_THREADS: usize = 1024;
 
 /// An array of the caller: its name, its values, and the encoder that made it, where it is a Python function.
 type Lent<'py> = (String, Given<'py>, Option<Py<PyAny>>);
@@ -139,12 +137,7 @@ fn ask(
 
 /// Threads for one call. They end with it, so that a process can fork at any time without losing any.
 pub fn pool(threads: Option<usize>) -> PyResult<ThreadPool> {
-    if let Some(threads) = threads.filter(|t| !(1..=MOST_THREADS).contains(t)) {
-        return Err(InputError::new_err(format!(
-            "threads = {threads} must be from 1 to {MOST_THREADS}; leave it out to use all cores"
-        )));
-    }
-    let builder = ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
+    let builder = repscope::threads(threads).map_err(exception)?;
     builder.build().map_err(|error| InputError::new_err(error.to_string()))
 }
 

@@ -137,7 +137,9 @@ pub(crate) fn is_shown(results: &Results, metric: &MetricId) -> bool {
     let ids = results.scores.iter().map(|score| &score.metric).filter(is_variant);
     let mut ks = distinct(ids.filter_map(MetricId::k));
     ks.sort_unstable();
-    let is_middle = metric.k().is_none_or(|k| ks.get(ks.len().saturating_sub(1) / 2) == Some(&k));
+    let is_middle = metric
+        .k()
+        .is_none_or(|k| ks.get(ks.len().saturating_sub(1) / 2) == Some(&k));
     owner.analysis.question().table.contains(&output.id) && is_middle
 }
 

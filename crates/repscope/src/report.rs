@@ -11,7 +11,8 @@ use repscope_figures::{Width, missing_letters};
 use repscope_io::{ResultsDocument, samples_to_npz, write_whole};
 use repscope_render::{
     ClidRun, Color, Format, NamedFigure, Verdict, clid_table, comparison, document_files, etes_table, headlines,
-    perturb_table, ranking_table, render, render_headlines, retrieval_readings, retrieval_summary, retrieval_table, verdict, wrap,
+    perturb_table, ranking_table, render, render_headlines, retrieval_readings, retrieval_summary, retrieval_table,
+    verdict, wrap,
 };
 
 use crate::analysis::perturb::Checks;
@@ -108,9 +109,7 @@ impl Report {
 
     /// The verdict and the scores as text, in the form of the command that made them.
     pub fn table(&self, format: Format, terminal: Terminal) -> String {
-        let Terminal {
-            width, color, all, ..
-        } = terminal;
+        let Terminal { width, color, all, .. } = terminal;
         let all = all || format == Format::Csv;
         let results = &self.results;
         match self.analysis().map(|own| own.kind) {
@@ -462,7 +461,12 @@ impl Report {
 
 /// The summary of a label retrieval, our table, and what the numbers say.
 fn retrieval(results: &Results, format: Format, terminal: Terminal) -> String {
-    let Terminal { width, color, quiet, all } = terminal;
+    let Terminal {
+        width,
+        color,
+        quiet,
+        all,
+    } = terminal;
     if format != Format::Table {
         return retrieval_table(results, all, format, 0, Color::No);
     }

@@ -204,9 +204,15 @@ fn several_systems_are_compared_in_pairs_and_ranked() {
     let place = |name: &str| text.find(name).unwrap_or_else(|| panic!("{name}\n{text}"));
     assert!(place("1  near") < place("2  far"), "the best stands first\n{text}");
     // Everything is there where it is wanted.
-    assert!(text.lines().count() <= 40 && !text.contains("What the number means"), "{text}");
+    assert!(
+        text.lines().count() <= 40 && !text.contains("What the number means"),
+        "{text}"
+    );
     let all = folder.good(&format!("{line} --all")).stdout;
-    assert!(all.contains("What the number means") && all.contains("Bands of fixed cuts"), "{all}");
+    assert!(
+        all.contains("What the number means") && all.contains("Bands of fixed cuts"),
+        "{all}"
+    );
     // A system by itself has the same numbers as among others.
     let alone = folder.results("etes --signal eeg.npy --generated near=near.npy --reference true.npy --no-figures");
     for id in [

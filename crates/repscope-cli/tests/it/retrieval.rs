@@ -129,7 +129,11 @@ fn the_summary_is_followed_by_a_table_and_its_readings() {
     );
     assert!(!run.stdout.contains('\u{1b}'), "no color codes where nobody watches");
     assert!(run.stdout.lines().all(|l| l.chars().count() <= 110), "{}", run.stdout);
-    assert!(run.stdout.lines().count() <= 40 && !run.stdout.contains("hubness"), "{}", run.stdout);
+    assert!(
+        run.stdout.lines().count() <= 40 && !run.stdout.contains("hubness"),
+        "{}",
+        run.stdout
+    );
     let all = folder.good(&format!("{INSTANCE} --k_values 1 2 --all")).stdout;
     assert!(all.contains("\nhubness ") && all.contains("\nprecision "), "{all}");
     assert!(run.stderr.contains("flat.json is written"), "{}", run.stderr);

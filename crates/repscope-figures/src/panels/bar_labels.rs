@@ -140,7 +140,14 @@ fn baseline(bar: &Bar, slots: &Slots, em: f64) -> Option<f64> {
     let is_narrow = label_width(&bar.text, em) + 0.3 * em <= free;
     let end = far_end(bar.value, bar.ends);
     let tip = slots.frame.py(if drawable(end, range.scale) { end } else { bar.value });
-    let (point, beyond) = (slots.frame.py(bar.value), if bar.reach > 0.0 { bar.reach + POINT_GAP * em } else { 0.0 });
+    let (point, beyond) = (
+        slots.frame.py(bar.value),
+        if bar.reach > 0.0 {
+            bar.reach + POINT_GAP * em
+        } else {
+            0.0
+        },
+    );
     let baseline = if bar.value < 0.0 {
         (tip + GAP * em).max(point + beyond) + CAPITAL * SIZE * em
     } else {

@@ -614,7 +614,10 @@ mod tests_of_ordering {
         change(&mut results, "pis.combined@random1", 3.2, Some([3.0, 3.4]));
         let finding = of_combined(&results);
         assert_eq!(finding.holds, None);
-        assert!(finding.evidence.contains("do not differ significantly at 1 %"), "{finding:?}");
+        assert!(
+            finding.evidence.contains("do not differ significantly at 1 %"),
+            "{finding:?}"
+        );
         assert_eq!(of_combined(&one_head()).holds, None);
     }
 

@@ -62,12 +62,16 @@ fn failed(findings: &[Finding]) -> Vec<Item> {
 /// The weakest and the strongest set of each family for all heads, beside what is expected of the head that speaks for the model.
 fn extremes(run: &Run) -> Table {
     let keys = key_values(run);
-    let mut table = Table::new("Key values: accuracy lost, divided by the share masked (PIS)", label("extremes"));
+    let mut table = Table::new(
+        "Key values: accuracy lost, divided by the share masked (PIS)",
+        label("extremes"),
+    );
     table.columns = vec![Column::text("masked")];
     table.columns.extend(run.heads.iter().map(Column::model));
     if !keys.is_empty() {
-        let held = [Column::text("expected"), Column::number("at most"), Column::text("verdict")];
-        table.columns.extend(held.map(|column| column.spare(0)));
+        table.columns.push(Column::text("expected").spare(2));
+        table.columns.push(Column::number("at most").spare(0));
+        table.columns.push(Column::text("verdict").spare(1));
     }
     for family in run.families() {
         let sets = run.of_family(family);
@@ -90,7 +94,10 @@ fn extremes(run: &Run) -> Table {
         }
     }
     let mut fact = |name: &str, of: &dyn Fn(&Score) -> Cell| {
-        let values = run.heads.iter().map(|head| run.baseline(head).map_or_else(Cell::default, of));
+        let values = run
+            .heads
+            .iter()
+            .map(|head| run.baseline(head).map_or_else(Cell::default, of));
         let mut cells: Vec<Cell> = std::iter::once(Cell::text(name)).chain(values).collect();
         cells.resize(table.columns.len(), Cell::default());
         table.rows.push(Row {
@@ -99,11 +106,14 @@ fn extremes(run: &Run) -> Table {
             ..Row::default()
         });
     };
-    fact("accuracy unmasked", &|score| known(Some(score)));
+    fact("accuracy", &|score| known(Some(score)));
     fact("chance", &|score| Cell::optional(score.chance, rough));
     fact("samples", &|score| Cell::count(score.n));
     if !keys.is_empty() {
-        table.remarks = vec![format!("Expected, at most and verdict are those of {}. {AT_MOST}", printable(run.leading()))];
+        table.remarks = vec![format!(
+            "Accuracy: without masks. Expected, at most and verdict are those of {}. {AT_MOST}",
+            printable(run.leading())
+        )];
     }
     table
 }
@@ -275,7 +285,9 @@ fn known(score: Option<&repscope_core::Score>) -> Cell {
 /// What the scores are, and how their intervals were made.
 fn of_scores(run: &Run) -> Vec<String> {
     let meaning = "Larger is more sensitive, which is neither good nor bad.".to_string();
-    std::iter::once(meaning).chain(intervals(run, &["accuracy", "PIS"])).collect()
+    std::iter::once(meaning)
+        .chain(intervals(run, &["accuracy", "PIS"]))
+        .collect()
 }
 
 /// How the intervals of these values were made.
@@ -344,7 +356,10 @@ Key values: accuracy lost, divided by the share masked (PIS)
 ";
         assert!(text.starts_with(expected), "{text}");
         assert!(text.lines().count() <= 38, "{text}");
-        assert!(text.contains("✗ monotonicity of top: combined 3.26, 7.2 at 1 and 5 %;"), "{text}");
+        assert!(
+            text.contains("✗ monotonicity of top: combined 3.26, 7.2 at 1 and 5 %;"),
+            "{text}"
+        );
         assert!(!text.contains('✓') && text.contains(" of 11 checks hold, "), "{text}");
         // What is not shown is not lost.
         assert!(table(&results, 110).contains("✓ sanity"), "{text}");

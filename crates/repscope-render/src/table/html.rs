@@ -58,7 +58,9 @@ fn is_minor(table: &Table, number: usize) -> bool {
         let cells = row.cells.iter().zip(&table.columns);
         cells.map(|(cell, column)| (cell, row.is_minor || column.is_minor))
     });
-    heads.chain(rows).all(|(cell, is_minor)| is_minor || cell.note != Some(number))
+    heads
+        .chain(rows)
+        .all(|(cell, is_minor)| is_minor || cell.note != Some(number))
 }
 
 /// The numbers of a column, written alike: integers as such, others with the decimals that give the largest four digits. A

@@ -35,13 +35,15 @@ pub(super) struct Causal<'a> {
     pub(super) norm: &'a str,
 }
 
-/// Tokens and their positions through layers in which no token sees a later one: the result and its width. `write_layer` is given the
-/// number of the layer, the number and width of its heads, and the mask.
+/// Writes a layer on top of a value: its number, the number and width of its heads, and the mask.
+type WriteLayer = fn(&mut Layers, &str, usize, (usize, usize), &str, &Config) -> Result<String>;
+
+/// Tokens and their positions through layers in which no token sees a later one: the result and its width.
 pub(super) fn write_causal(
     layers: &mut Layers,
     config: &Config,
     names: &Causal,
-    write_layer: fn(&mut Layers, &str, usize, (usize, usize), &str, &Config) -> Result<String>,
+    write_layer: WriteLayer,
 ) -> Result<(String, usize, Written)> {
     let [vocabulary, width] = layers.shape(names.tokens)?;
     let [longest, _] = layers.shape(names.positions)?;
