@@ -14,10 +14,10 @@ WIDTH = 16
 
 def principal_codes(pixels):
     """Principal components; fixed signs and six decimals, so that they do not depend on the linear algebra library."""
-    centred = pixels - pixels.mean(axis=0)
-    axes = np.linalg.svd(centred, full_matrices=False)[2][:WIDTH]
+    centered = pixels - pixels.mean(axis=0)
+    axes = np.linalg.svd(centered, full_matrices=False)[2][:WIDTH]
     axes *= np.sign(axes[np.arange(WIDTH), np.abs(axes).argmax(axis=1)])[:, None]
-    return np.round(centred @ axes.T, 6)
+    return np.round(centered @ axes.T, 6)
 
 
 def supervised_codes(pixels, classes):

@@ -6,7 +6,7 @@ repscope=$(command -v "${REPSCOPE:-repscope}") || { echo "no repscope: put it on
 [[ $repscope == /* ]] || repscope=$PWD/$repscope
 cd "$(dirname "$0")"
 
-"${PYTHON:-python3}" make_codes.py out
+"${PYTHON:-python3}" make_embeddings.py out
 "$repscope" check out/states.npy out/labels.npy out/pca.npy out/patches.npy
 "$repscope" evaluate --states out/states.npy --labels out/labels.npy --model pca=out/pca.npy --model patches=out/patches.npy \
     --output-dir out/evaluation --skip smoothness --quiet

@@ -41,9 +41,9 @@ def fitted(weights, images):
     for layer in ("conv1", "conv2"):
         x = convolve(x, weights[f"{layer}.weight"], weights[f"{layer}.bias"])
     x = x.reshape(len(x), -1).astype(np.float64)
-    centre = x.mean(axis=0)
-    directions = np.linalg.svd(x - centre, full_matrices=False)[2][:WIDTH]
-    linear = {"linear.weight": directions.astype(np.float32), "linear.bias": (-directions @ centre).astype(np.float32)}
+    center = x.mean(axis=0)
+    directions = np.linalg.svd(x - center, full_matrices=False)[2][:WIDTH]
+    linear = {"linear.weight": directions.astype(np.float32), "linear.bias": (-directions @ center).astype(np.float32)}
     return weights | linear
 
 

@@ -19,9 +19,6 @@ use args::{First, Last, PerturbCommand, Typed};
 use repscope::Session;
 use repscope::options::Machine;
 
-/// More threads than this take longer to start than to work.
-const MOST_THREADS: usize = 1024;
-
 /// The command: parses, runs, reports. Exit codes: 0 ok, 1 a gate failed, 2 error.
 pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     let words = args::with_dashes(words);
@@ -62,11 +59,7 @@ fn run(typed: Typed) -> Result<ExitCode> {
 
 /// Starts as many threads as asked, for reading and computing alike. To be called once, before either.
 fn start_threads(machine: &Machine) -> Result<()> {
-    if let Some(threads) = machine.threads.filter(|t| !(1..=MOST_THREADS).contains(t)) {
-        bail!("--threads {threads} must be from 1 to {MOST_THREADS}; leave the option out to use all cores");
-    }
-    let threads = machine.threads.unwrap_or(0); // 0 means all cores to rayon
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    let pool = repscope::threads(machine.threads)?;
     pool.build_global().context("starting the threads")
 }
 

@@ -33,13 +33,13 @@ def entropy_rank(shares, eps_inside=0.0):
 
 
 def rankme_paper(singular):
-    """Garrido et al.: singular values of the codes as they are; 1e-7 is added after normalising."""
+    """Garrido et al.: singular values of the embeddings as they are; 1e-7 is added after normalizing."""
     total = math.fsum(singular)
     return entropy_rank([s / total + 1e-7 for s in singular])
 
 
 def rankme_spec(singular):
-    """Document 002: squared singular values of the centred codes; 1e-12 is added inside the logarithm."""
+    """Document 002: squared singular values of the centered embeddings; 1e-12 is added inside the logarithm."""
     total = math.fsum(s * s for s in singular)
     return entropy_rank([s * s / total for s in singular], 1e-12)
 
@@ -72,10 +72,10 @@ def two_nn(rows):
 def values(blobs, matrix):
     rows = matrix.astype(np.float64)
     raw = np.linalg.svd(rows, compute_uv=False)
-    centred = np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)
-    yield "matrix, RankMe (spec)", rankme_spec(centred)
+    centered = np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)
+    yield "matrix, RankMe (spec)", rankme_spec(centered)
     yield "matrix, RankMe (paper)", rankme_paper(raw)
-    yield "matrix, singular values above 1 % of the largest", int((centred > 0.01 * centred[0]).sum())
+    yield "matrix, singular values above 1 % of the largest", int((centered > 0.01 * centered[0]).sum())
     yield "blobs, scikit-dimension's TwoNN", skdim.id.TwoNN(discard_fraction=0.1).fit(blobs).dimension_
     yield "blobs, TwoNN (rows, fit, maximum likelihood)", two_nn(blobs)
     yield "blobs and their first 20 rows again, TwoNN", two_nn(np.vstack([blobs, blobs[:20]]))

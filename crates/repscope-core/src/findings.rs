@@ -24,6 +24,8 @@ pub enum Trouble {
     Rows,
     /// Rows whose order does not mean what an analysis takes it to mean.
     Order,
+    /// Consecutive inputs that do not follow each other: smoothness says nothing about them, and nobody wins by it.
+    Unordered,
     /// Embeddings that are compared with each other but may not lie in one space.
     Space,
 }
@@ -135,18 +137,19 @@ pub fn examine(studies: &[Study]) -> Vec<Finding> {
 
 /// What is wrong with the order of the inputs, where steps from one to the next are looked at.
 pub fn examine_order(inputs: &Space, pairs: &Pairs) -> Vec<Finding> {
-    let finding = |text| Finding {
-        trouble: Trouble::Order,
+    let finding = |trouble, text| Finding {
+        trouble,
         model: None,
         text,
     };
     let (rows, count) = (inputs.rows(), pairs.rows.len());
     let few = (2 * count < rows).then(|| {
-        finding(format!(
-            "only {count} steps within episodes are left of {rows} rows: most episodes have a single row"
-        ))
+        let text =
+            format!("only {count} steps within episodes are left of {rows} rows: most episodes have a single row");
+        finding(Trouble::Order, text)
     });
-    few.into_iter().chain(unordered(inputs, pairs).map(finding)).collect()
+    let unordered = unordered(inputs, pairs).map(|text| finding(Trouble::Unordered, text));
+    few.into_iter().chain(unordered).collect()
 }
 
 /// Why consecutive inputs do not follow each other.

@@ -44,6 +44,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod candidates;
 mod corruption;
 pub mod coverage;
 pub mod data;

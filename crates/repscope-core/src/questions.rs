@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-//! What each analysis asks, and the one score that answers it.
+//! The question of each analysis, and the one score that answers it.
 
 use crate::metrics::Analysis;
 
-/// What an analysis asks.
+/// The question of an analysis.
 #[derive(Debug)]
 pub struct Question {
     /// A heading.
     pub title: &'static str,
     /// The question itself.
-    pub asks: &'static str,
+    pub text: &'static str,
     /// Why the answer matters, in a sentence or two.
     pub why: &'static str,
     /// The quality of a good representation that it looks at.
@@ -65,12 +65,12 @@ impl Question {
 }
 
 impl Analysis {
-    /// What it asks.
+    /// Its question.
     pub fn question(self) -> &'static Question {
         match self {
             Analysis::Smoothness => &Question {
                 title: "Smoothness",
-                asks: "Do small steps of the input make small steps of the embedding?",
+                text: "Do small steps of the input make small steps of the embedding?",
                 why: "Where small variations of the input cause no large, unpredictable changes of the embedding, a model \
                       generalizes more easily to unseen data, and what is trained on the embeddings (a probe, a policy, a \
                       value function) has an easier task.",
@@ -86,7 +86,7 @@ impl Analysis {
             },
             Analysis::Robustness => &Question {
                 title: "Robustness",
-                asks: "How far does noise in the input move the embedding?",
+                text: "How far does noise in the input move the embedding?",
                 why: "Real data are noisy, and an encoder that noise hardly moves is more reliable on them. It indicates \
                       how small, unexpected perturbations are handled, but it does not measure adversarial robustness.",
                 quality: Some(Quality::Robust),
@@ -101,7 +101,7 @@ impl Analysis {
             },
             Analysis::Neighborhood => &Question {
                 title: "Neighborhood",
-                asks: "Are neighbors of the input neighbors of the embedding, and the other way round?",
+                text: "Are neighbors of the input neighbors of the embedding, and the other way round?",
                 why: "Clustering and nearest-neighbor search among the embeddings can only be as good as the neighborhoods \
                       that the embedding keeps. Keeping them indicates that the encoder has learned the manifold of the \
                       data.",
@@ -112,7 +112,7 @@ impl Analysis {
             },
             Analysis::Manifold => &Question {
                 title: "Manifold",
-                asks: "How many dimensions do the embeddings use?",
+                text: "How many dimensions do the embeddings use?",
                 why: "A low intrinsic dimension suggests that the encoder compresses the data into an efficient \
                       representation; a very high one may mean that it also captures noise. Many directions in use mean \
                       that the capacity of the embedding is used.",
@@ -123,7 +123,7 @@ impl Analysis {
             },
             Analysis::Geometry => &Question {
                 title: "Geometry",
-                asks: "How are the embeddings spread, and do they fall into classes?",
+                text: "How are the embeddings spread, and do they fall into classes?",
                 why: "Embeddings that are spread over the sphere avoid artifacts of clustering and may generalize better. \
                       Classes that are apart show a structure of states or behaviors, coherent neighborhoods a meaningful \
                       space, and balanced clusters no bias toward a few patterns.",
@@ -134,7 +134,7 @@ impl Analysis {
             },
             Analysis::Rankme => &Question {
                 title: "RankMe",
-                asks: "How many directions do the embeddings really fill?",
+                text: "How many directions do the embeddings really fill?",
                 why: "Embeddings on a few directions have collapsed: what a task needs from the other directions is lost. \
                       Among models that were trained alike, a higher rank goes with better linear probes.",
                 quality: Some(Quality::Efficient),
@@ -144,7 +144,7 @@ impl Analysis {
             },
             Analysis::Clid => &Question {
                 title: "CLID",
-                asks: "Are clusters of the embeddings easy to learn, and how many dimensions do the embeddings have?",
+                text: "Are clusters of the embeddings easy to learn, and how many dimensions do the embeddings have?",
                 why: "It ranks models before anybody has labeled data: clusters that neighbors can predict, and enough \
                       dimensions to tell inputs apart, went with better downstream performance where this was studied.",
                 quality: None,
@@ -157,7 +157,7 @@ impl Analysis {
             },
             Analysis::Retrieval => &Question {
                 title: "Retrieval",
-                asks: "Do the targets nearest to a query have its label?",
+                text: "Do the targets nearest to a query have its label?",
                 why: "It shows whether the embeddings capture what labels mean across modalities, beyond whether the first \
                       answer is right: with descriptions as queries, also for labels that were never trained on.",
                 quality: None,
@@ -171,7 +171,7 @@ impl Analysis {
             },
             Analysis::Perturb => &Question {
                 title: "Perturbation",
-                asks: "How much worse does a classifier do where parts of its images are masked?",
+                text: "How much worse does a classifier do where parts of its images are masked?",
                 why: "A classifier that loses accuracy where a region is masked relies on that region, so the loss shows \
                       whether it looks at what carries the information.",
                 quality: None,
@@ -181,7 +181,7 @@ impl Analysis {
             },
             Analysis::Etes => &Question {
                 title: "ETES",
-                asks: "Do texts that were generated from signals fit the signals?",
+                text: "Do texts that were generated from signals fit the signals?",
                 why: "A fluent text can have nothing to do with the signal. The energy shows whether the text fits its own \
                       signal better than the signals of others.",
                 quality: None,

@@ -136,6 +136,7 @@ impl Results {
         all.scores
             .sort_by_key(|score| models.iter().position(|model| *model == score.model));
         adjust(&mut all);
+        all.withhold_wins();
         all
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::ThreadPool;
 use repscope::source::Encode;
 use repscope::{Answer, Array, Request, Session, Source};
 
@@ -21,8 +21,6 @@ use crate::watching::Watcher;
 
 /// How often the waiting thread looks for Ctrl-C and reports the progress.
 const LOOK: Duration = Duration::from_millis(50);
-/// More threads than this take longer to start than to work.
-const MOST_THREADS: usize = 1024;
 
 /// An array of the caller: its name, its values, and the encoder that made it, where it is a Python function.
 type Lent<'py> = (String, Given<'py>, Option<Py<PyAny>>);
@@ -105,14 +103,14 @@ fn ask(
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
-    let (tell, told) = mpsc::channel();
+    let (send, messages) = mpsc::channel();
     let mut sources = Vec::new();
     for (number, (name, given, encoder)) in arrays.iter().enumerate() {
         let array = arrays::array(given)?;
         sources.push(match encoder {
             None => Source::Array(name.clone(), array),
             Some(_) => {
-                let ask = tell.clone();
+                let ask = send.clone();
                 Source::Encoder(name.clone(), array, Arc::new(Mutex::new(Remote { number, ask })))
             }
         });
@@ -126,10 +124,10 @@ fn ask(
     pool.spawn(move || {
         let done = catch_unwind(AssertUnwindSafe(|| request.run(&Session::new(&*listener))));
         // Where nobody waits any more, nobody wants it.
-        let _ = tell.send(Message::Done(done));
+        let _ = send.send(Message::Done(done));
     });
     let waiting = Waiting {
-        told,
+        messages,
         watcher,
         arrays,
         progress,
@@ -139,18 +137,13 @@ fn ask(
 
 /// Threads for one call. They end with it, so that a process can fork at any time without losing any.
 pub fn pool(threads: Option<usize>) -> PyResult<ThreadPool> {
-    if let Some(threads) = threads.filter(|t| !(1..=MOST_THREADS).contains(t)) {
-        return Err(InputError::new_err(format!(
-            "threads = {threads} must be from 1 to {MOST_THREADS}; leave it out to use all cores"
-        )));
-    }
-    let builder = ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
+    let builder = repscope::threads(threads).map_err(exception)?;
     builder.build().map_err(|error| InputError::new_err(error.to_string()))
 }
 
 /// The calling thread, until the work is done.
 struct Waiting<'a, 'py> {
-    told: Receiver<Message>,
+    messages: Receiver<Message>,
     watcher: Arc<Watcher>,
     arrays: &'a [Lent<'py>],
     progress: Option<Py<PyAny>>,
@@ -161,8 +154,8 @@ impl Waiting<'_, '_> {
         let mut shown = None;
         let mut stopped: Option<PyErr> = None;
         loop {
-            let told = &mut self.told;
-            let happened = match py.detach(move || told.recv_timeout(LOOK)) {
+            let messages = &mut self.messages;
+            let happened = match py.detach(move || messages.recv_timeout(LOOK)) {
                 Ok(Message::Done(done)) => {
                     return match (stopped, done) {
                         (Some(error), _) => Err(error),

@@ -319,7 +319,7 @@ def test_the_line_is_that_of_the_rows_that_were_fitted():
 
 
 @pytest.mark.parametrize("method", ["linear", "mle"])
-def test_distances_to_two_neighbours_can_be_given(method, original):
+def test_distances_to_two_neighbors_can_be_given(method, original):
     _, pairs = nearest(DATA["a roll"], 2)
     ours = skdim.TwoNN(dist=True, method=method).fit(pairs)
     assert ours.dimension_ == pytest.approx(original(dist=True, method=method).fit(pairs).dimension_, rel=1e-10)

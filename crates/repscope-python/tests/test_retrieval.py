@@ -303,16 +303,16 @@ def precision(queries, targets, labels, target_labels, k, *, is_self=False, norm
 
 @pytest.fixture
 def data() -> SimpleNamespace:
-    """120 samples around a centre per label, seen by a sensor and as texts, and a prototype per label."""
+    """120 samples around a center per label, seen by a sensor and as texts, and a prototype per label."""
     random = np.random.default_rng(1)
     labels = np.array(LABELS)[random.integers(0, len(LABELS), 120)]
-    centres = dict(zip(LABELS, random.normal(size=(len(LABELS), 12))))
-    middle = np.stack([centres[label] for label in labels])
+    centers = dict(zip(LABELS, random.normal(size=(len(LABELS), 12))))
+    middle = np.stack([centers[label] for label in labels])
     return SimpleNamespace(
         sensor=(middle + 2 * random.normal(size=middle.shape)).astype("f4"),
         text=(middle + 1.5 * random.normal(size=middle.shape)).astype("f4"),
         labels=labels,
-        prototypes={TEXTS[label]: centres[label] + 0.5 * random.normal(size=12) for label in LABELS},
+        prototypes={TEXTS[label]: centers[label] + 0.5 * random.normal(size=12) for label in LABELS},
     )
 
 
@@ -622,7 +622,7 @@ def test_both_is_the_two_directions_between_text_and_sensor(data):
     assert list(results) == ["text2sensor", "sensor2text"]
 
 
-def test_without_normalisation_rows_are_compared_by_inner_product(data):
+def test_without_normalization_rows_are_compared_by_inner_product(data):
     sensor = data.sensor * np.linspace(0.1, 10, len(data.sensor))[:, None]
     given = (sensor, data.text, data.labels, 10, "text2sensor")
     results = compute_label_recall_at_k(*given, normalize=False, verbose=False)

@@ -34,7 +34,7 @@ mod text;
 mod training;
 mod verdict;
 
-use repscope_core::Results;
+use repscope_core::{Analysis, Results};
 use table::{Cell, Column, Document, Table};
 
 pub use clid::{ClidRun, clid_table};
@@ -78,14 +78,30 @@ pub enum Color {
 
 /// Writes the scores of a run. `width` (terminal columns) and `color` matter to [`Format::Table`] only.
 pub fn render(results: &Results, format: Format, width: usize, color: Color) -> String {
+    render_some(results, results, format, width, color)
+}
+
+/// Writes those scores of a run that answer, of one analysis or of all: see [`headlines`].
+pub fn render_headlines(
+    results: &Results,
+    only: Option<Analysis>,
+    format: Format,
+    width: usize,
+    color: Color,
+) -> String {
+    render_some(&headlines(results, only), results, format, width, color)
+}
+
+/// Who is best is decided by all results.
+fn render_some(shown: &Results, all: &Results, format: Format, width: usize, color: Color) -> String {
     if format == Format::Csv {
-        return csv_files::long(results, Vec::new());
+        return csv_files::long(shown, Vec::new());
     }
-    if results.scores.is_empty() {
+    if shown.scores.is_empty() {
         let comment = if format == Format::Latex { "% " } else { "" };
         return format!("{comment}No scores.\n");
     }
-    Document::from(scores::tables(results)).render(format, width, color)
+    Document::from(scores::tables(shown, all)).render(format, width, color)
 }
 
 /// Writes the order of the models by scores of the user's own choice, where one was asked for.

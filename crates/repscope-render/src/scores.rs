@@ -28,19 +28,21 @@ pub(crate) fn scores(results: &Results) -> Table {
     scores_with(results, Some(results), [false; 2])
 }
 
-/// The scores as they are read as text: with more than two models a row is a model, and many scores have a table for each analysis.
-pub(crate) fn tables(results: &Results) -> Vec<Table> {
-    if results.models().len() <= 2 {
-        return vec![scores(results)];
+/// The scores that are shown of a run as they are read as text: with more than two models a row is a model, and many scores have a table for
+/// each analysis.
+pub(crate) fn tables(shown: &Results, all: &Results) -> Vec<Table> {
+    let table_of = |part: &Results| scores_with(part, Some(all), [false; 2]);
+    if shown.models().len() <= 2 {
+        return vec![table_of(shown)];
     }
-    if distinct(results.scores.iter().map(|score| &score.metric)).len() <= MOST_TOGETHER {
-        return vec![models_as_rows(scores(results))];
+    if distinct(shown.scores.iter().map(|score| &score.metric)).len() <= MOST_TOGETHER {
+        return vec![models_as_rows(table_of(shown))];
     }
     let owner = |score: &Score| score.metric.metric().map(|metric| metric.analysis);
-    let parts = grouped(results.scores.iter().map(|score| (owner(score), score)));
+    let parts = grouped(shown.scores.iter().map(|score| (owner(score), score)));
     let table = |(analysis, part): (Option<Analysis>, Vec<&Score>)| {
         let part: Results = part.into_iter().cloned().collect();
-        let mut table = models_as_rows(scores_with(&part, Some(results), [false; 2]));
+        let mut table = models_as_rows(table_of(&part));
         if let Some(analysis) = analysis {
             table.title = analysis.question().title.to_string();
             table.label = analysis.name().to_string();
@@ -94,7 +96,7 @@ pub(crate) fn scores_with(results: &Results, tested: Option<&Results>, facts: [b
         table.rows.push(Row {
             cells,
             opens_block: is_other && (in_block(metric) || in_block(metrics[i - 1])),
-            is_minor: !verdict::is_shown(metric),
+            is_minor: !verdict::is_shown(results, metric),
             ..Row::default()
         });
     }
@@ -205,19 +207,20 @@ fn row(metric: &MetricId, scores: &[Option<&Score>], best: Option<usize>, notes:
     cells
 }
 
-/// The model that the differences call better than every other one with a value; one that has collapsed is no rival.
+/// The model that the differences call better than every other one with a value. One that cannot be best is no rival, and nobody wins at
+/// chance. These must be all results of the run, whatever is shown of them.
 pub(crate) fn winner<'a>(results: &'a Results, metric: &str) -> Option<&'a str> {
     let scores = results.scores.iter();
     let scores = scores.filter(|score| score.metric == metric && score.value.is_some());
-    let scores = scores.filter(|score| !results.has_collapsed(&score.model));
-    let rivals: Vec<&str> = scores.map(|score| score.model.as_str()).collect();
+    let scores: Vec<&Score> = scores.filter(|score| results.unfit(score).is_none()).collect();
     let won = results.differences.iter().filter(|d| d.metric == metric);
     let beats = |a: &str, b: &str| {
         won.clone()
             .any(|d| is_between(d, a, b) && d.winner.as_deref() == Some(a))
     };
-    let wins = |a: &str| rivals.iter().all(|b| a == *b || beats(a, b));
-    rivals.iter().copied().find(|a| rivals.len() > 1 && wins(a))
+    let wins = |a: &Score| scores.iter().all(|b| a.model == b.model || beats(&a.model, &b.model));
+    let best = scores.iter().find(|a| scores.len() > 1 && wins(a))?;
+    (!best.is_at_chance()).then_some(best.model.as_str())
 }
 
 /// The results with these scores alone, and what was compared of them.

@@ -1,7 +1,23 @@
 // SPDX-License-Identifier: MIT
 //! Results for the tests of all formats.
 
-use repscope_core::{Better, Difference, Interval, Results, Score};
+use repscope_core::{Better, Difference, Interval, NameColumn, NumberColumn, Results, Score};
+
+/// A column of names.
+pub(crate) fn names(name: &str, values: &[&str]) -> NameColumn {
+    NameColumn {
+        name: name.to_string(),
+        values: values.iter().map(|value| value.to_string()).collect(),
+    }
+}
+
+/// A column of numbers.
+pub(crate) fn numbers(name: &str, values: &[Option<f64>]) -> NumberColumn {
+    NumberColumn {
+        name: name.to_string(),
+        values: values.to_vec(),
+    }
+}
 
 /// A score of a model; the interval, at 95 %, is (low, high, unit, method).
 pub(crate) fn score(

@@ -9,15 +9,12 @@ use serde::Serialize;
 
 use crate::compare::probability::p_value;
 use crate::numbers::{number, rough, written};
-use crate::scores::{distinct, is_between, less, only_scores};
+use crate::scores::{distinct, is_between, less, only_scores, winner};
 use crate::text::{Style, columns, padding, wrap};
 use crate::{Color, Format};
 
 /// More models than this are not all named in a sentence.
 const MOST_NAMED: usize = 6;
-/// From this share of the columns on, an intrinsic dimension is that of noise, where there are at least so many columns.
-const LIKE_NOISE: f64 = 0.75;
-const FEW_COLUMNS: f64 = 8.0;
 /// What stands before something that is wrong.
 const PROBLEM: &str = "Problem";
 
@@ -33,7 +30,7 @@ pub struct Verdict {
 /// What a run says to one question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answer {
-    /// The analysis that asks: `geometry`.
+    /// The analysis: `geometry`.
     pub analysis: &'static str,
     /// Its heading: `Geometry`.
     pub title: &'static str,
@@ -87,7 +84,7 @@ fn answer(results: &Results, analysis: Analysis) -> Option<Answer> {
     let mut found = Answer {
         analysis: analysis.name(),
         title: question.title,
-        question: question.asks,
+        question: question.text,
         why: question.why,
         quality: question.quality,
         sentence: String::new(),
@@ -131,10 +128,19 @@ pub fn headlines(results: &Results, only: Option<Analysis>) -> Results {
     }
 }
 
-/// Whether the table of its analysis shows a score where not all are asked for.
-pub(crate) fn is_shown(metric: &MetricId) -> bool {
-    let shown = metric.metric().zip(metric.output());
-    shown.is_none_or(|(metric, output)| metric.analysis.question().table.contains(&output.id))
+/// Whether the table of its analysis shows a score where not all are wanted: of several K, the middle one.
+pub(crate) fn is_shown(results: &Results, metric: &MetricId) -> bool {
+    let Some((owner, output)) = metric.metric().zip(metric.output()) else {
+        return true;
+    };
+    let is_variant = |id: &&MetricId| id.output().is_some_and(|own| own.id == output.id);
+    let ids = results.scores.iter().map(|score| &score.metric).filter(is_variant);
+    let mut ks = distinct(ids.filter_map(MetricId::k));
+    ks.sort_unstable();
+    let is_middle = metric
+        .k()
+        .is_none_or(|k| ks.get(ks.len().saturating_sub(1) / 2) == Some(&k));
+    owner.analysis.question().table.contains(&output.id) && is_middle
 }
 
 /// The analyses that the scores belong to, in the order of the scores.
@@ -211,21 +217,9 @@ fn with_interval(score: &Score) -> String {
     written(score.value.unwrap_or(f64::NAN), score.interval)
 }
 
-fn is_at_chance(score: &Score) -> bool {
-    let holds = |[low, high]: [f64; 2], chance: f64| match score.better {
-        Better::Higher => low <= chance,
-        Better::Lower => high >= chance,
-        Better::Neither => false,
-    };
-    score
-        .interval
-        .zip(score.chance)
-        .is_some_and(|(interval, chance)| holds(interval, chance))
-}
-
 fn against_chance(score: &Score) -> String {
     match score.chance {
-        Some(chance) if is_at_chance(score) => format!(", not told apart from chance, {}", rough(chance)),
+        Some(chance) if score.is_at_chance() => format!(", not better than chance, {}", rough(chance)),
         Some(chance) => format!(", chance {}", rough(chance)),
         None => String::new(),
     }
@@ -233,21 +227,24 @@ fn against_chance(score: &Score) -> String {
 
 /// Which model is best, by how much and how surely.
 fn compared(results: &Results, analysis: Analysis, scores: &[&Score], found: &mut Answer) -> String {
-    let excuse = |score: &Score| unfit(results, analysis, score);
-    let fit: Vec<&Score> = scores.iter().copied().filter(|score| excuse(score).is_none()).collect();
-    let out: Vec<String> = scores
-        .iter()
-        .filter_map(|score| Some(format!("{} {}", score.model, excuse(score)?)))
-        .collect();
+    let value = |score: &Score| number(score.value.unwrap_or(f64::NAN));
+    let (out, fit): (Vec<&Score>, Vec<&Score>) = scores.iter().partition(|score| results.unfit(score).is_some());
+    let why = |score: &&Score| Some(format!("{} ({}) {}", score.model, value(score), results.unfit(score)?));
+    let out: Vec<String> = out.iter().filter_map(why).collect();
     let aside = if out.is_empty() {
         String::new()
     } else {
         format!("; {}", out.join(", "))
     };
     let Some((top, others)) = fit.split_first() else {
-        return format!("no model can be best{aside}");
+        let why: Vec<Option<String>> = scores.iter().map(|score| results.unfit(score)).collect();
+        return match &why[0] {
+            Some(shared) if why.iter().all(|own| own.as_ref() == Some(shared)) => {
+                format!("no model can be best, as each {shared}: {}", described(scores, true))
+            }
+            _ => format!("no model can be best{aside}"),
+        };
     };
-    let value = |score: &Score| number(score.value.unwrap_or(f64::NAN));
     let n = top.n;
     if others.is_empty() {
         return format!(
@@ -261,7 +258,7 @@ fn compared(results: &Results, analysis: Analysis, scores: &[&Score], found: &mu
     let between = |other: &Score| difference(results, top, other);
     let is_beaten = |other: &&&Score| between(other).is_some_and(|d| d.winner.as_deref() == Some(&top.model));
     let (beaten, tied): (Vec<&Score>, Vec<&Score>) = others.iter().copied().partition(|other| is_beaten(&other));
-    if tied.is_empty() && !is_at_chance(top) {
+    if winner(results, &top.metric) == Some(top.model.as_str()) {
         let next = others[0];
         found.best = Some(top.model.clone());
         let mut sentence = format!(
@@ -312,7 +309,7 @@ fn compared(results: &Results, analysis: Analysis, scores: &[&Score], found: &mu
     let start = match tested.first() {
         Some(own) if are_same && tied.len() == 1 => format!("the same within {}", number(own.within)),
         Some(own) if are_same => format!("the same as {} within {}", top.model, number(own.within)),
-        _ => "not told apart".to_string(),
+        _ => "no significant difference".to_string(),
     };
     let mut sentence = format!("{start}: {} {}", top.metric, list.join(", "));
     if more > 0 {
@@ -340,49 +337,10 @@ fn compared(results: &Results, analysis: Analysis, scores: &[&Score], found: &mu
         let list: Vec<String> = beaten.iter().take(MOST_NAMED).map(named).collect();
         sentence += &format!("; {} better than {}", top.model, list.join(", "));
     }
-    if is_at_chance(top) {
+    if top.is_at_chance() {
         sentence += &format!("; {}{}", top.model, against_chance(top).trim_start_matches(','));
     }
     sentence + &aside
-}
-
-/// Why a model cannot be best, whatever its score.
-fn unfit(results: &Results, analysis: Analysis, score: &Score) -> Option<String> {
-    let value = score.value.unwrap_or(f64::NAN);
-    if results.has_collapsed(&score.model) {
-        let what = if score.runs > 1 { "a collapsed run" } else { "collapsed" };
-        return Some(format!("({}) has {what}", number(value)));
-    }
-    if analysis == Analysis::Clid
-        && let Some(share) = noise_like(results, &score.model)
-    {
-        let (value, share) = (number(value), 100.0 * share);
-        return Some(format!(
-            "({value}) is no candidate: it fills {share:.0} % of its dimensions, as noise does"
-        ));
-    }
-    // A score that is meant to predict accuracy loses to the accuracy itself.
-    let labels = results
-        .scores
-        .iter()
-        .find(|s| s.model == score.model && s.metric.family() == "knn_accuracy");
-    labels
-        .filter(|labels| analysis == Analysis::Clid && is_at_chance(labels))
-        .map(|labels| {
-            format!(
-                "({}) is no candidate: its {} is at chance",
-                number(value),
-                labels.metric
-            )
-        })
-}
-
-/// The share of its columns that the intrinsic dimension of a model is, where that is what noise has. In a few columns it says
-/// nothing.
-fn noise_like(results: &Results, model: &str) -> Option<f64> {
-    let dimension = results.score(model, "clid.id")?.value?;
-    let share = results.score(model, "clid.id_normalized")?.value?;
-    (share >= LIKE_NOISE && dimension / share >= FEW_COLUMNS).then_some(share)
 }
 
 /// Where labels are there, what they say of the order that a score without labels predicts.

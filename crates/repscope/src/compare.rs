@@ -236,6 +236,7 @@ pub fn run(options: &Compare, session: &Session) -> Result<Report> {
     parts::add_classes(&mut results, &shown);
     results.findings = sources.findings;
     compare(&mut results, &spec, &session.driver());
+    results.withhold_wins();
     options.test(&mut results, &margins);
     choice.rank(&mut results)?;
     let document = ResultsDocument {

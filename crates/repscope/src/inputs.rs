@@ -106,11 +106,11 @@ impl Inputs {
         problems: &mut Problems,
     ) -> Option<Inputs> {
         let named = problems.take(named_models(data, needs.models)).unwrap_or_default();
-        let views = match data.views.is_empty() {
-            true => Vec::new(),
-            false => problems
-                .take(models::pair_views(&data.views, &named))
-                .unwrap_or_default(),
+        let views = if data.views.is_empty() {
+            Vec::new()
+        } else {
+            let pairs = models::pair_views(&data.views, &named);
+            problems.take(pairs).unwrap_or_default()
         };
         let mut all = All {
             reader: Reader::new(&data.ids),
@@ -141,15 +141,14 @@ impl Inputs {
             let Some(is_encoder) = all.problems.take(encoding::is_encoder(&model.embeddings)) else {
                 continue;
             };
-            let (now, next) = match is_encoder {
-                true => all.encoded(model, &encoders, seen.as_ref(), next.as_ref(), data.pool),
-                false => {
-                    all.problems.take(model.refuse_one_file(data.next_states.is_some()));
-                    let now = all.space(Role::Embeddings, &model.embeddings, &model.name, data.pool);
-                    let next = model.next.as_ref();
-                    let next = next.and_then(|place| all.space(Role::NextEmbeddings, place, &model.name, data.pool));
-                    (now, next)
-                }
+            let (now, next) = if is_encoder {
+                all.encoded(model, &encoders, seen.as_ref(), next.as_ref(), data.pool)
+            } else {
+                all.problems.take(model.refuse_one_file(data.next_states.is_some()));
+                let now = all.space(Role::Embeddings, &model.embeddings, &model.name, data.pool);
+                let next = model.next.as_ref();
+                let next = next.and_then(|place| all.space(Role::NextEmbeddings, place, &model.name, data.pool));
+                (now, next)
             };
             let view = views.get(i);
             let view = view.and_then(|place| all.space(Role::Views, place, &view_part(&model.name), data.pool));

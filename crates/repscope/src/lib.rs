@@ -46,6 +46,7 @@ mod search;
 mod session;
 pub mod source;
 mod study_file;
+mod threads;
 pub mod usual;
 
 pub use analysis::{ANALYSES, Analysis};
@@ -65,6 +66,7 @@ pub use request::{Answer, Request, command};
 pub use search::list;
 pub use session::{Cancelled, Listener, Session};
 pub use source::{Named, Source};
+pub use threads::threads;
 
 /// Runs every analysis whose inputs are there, and puts them into one report. Where outputs are given, each analysis is saved in the
 /// output folder as it finishes.

@@ -11,7 +11,8 @@ use repscope_figures::{Width, missing_letters};
 use repscope_io::{ResultsDocument, samples_to_npz, write_whole};
 use repscope_render::{
     ClidRun, Color, Format, NamedFigure, Verdict, clid_table, comparison, document_files, etes_table, headlines,
-    perturb_table, ranking_table, render, retrieval_readings, retrieval_summary, retrieval_table, verdict, wrap,
+    perturb_table, ranking_table, render, render_headlines, retrieval_readings, retrieval_summary, retrieval_table,
+    verdict, wrap,
 };
 
 use crate::analysis::perturb::Checks;
@@ -108,20 +109,15 @@ impl Report {
 
     /// The verdict and the scores as text, in the form of the command that made them.
     pub fn table(&self, format: Format, terminal: Terminal) -> String {
-        let Terminal {
-            width,
-            color,
-            quiet,
-            all,
-        } = terminal;
+        let Terminal { width, color, all, .. } = terminal;
         let all = all || format == Format::Csv;
         let results = &self.results;
         match self.analysis().map(|own| own.kind) {
             None if self.document.command == COMPARE => {
                 self.differences(compare::reference(&self.document), format, terminal)
             }
-            Some(kind @ (Kind::Retrieval | Kind::Etes)) => {
-                // What is wrong comes first, and is said in any case.
+            Some(Kind::Retrieval) => {
+                // What is wrong comes first, and is said in any case. The answer is the summary itself.
                 let problems = Verdict {
                     answers: Vec::new(),
                     ..self.verdict()
@@ -130,16 +126,19 @@ impl Report {
                     "" => String::new(),
                     text => format!("{text}\n"),
                 };
-                problems
-                    + &match kind {
-                        Kind::Retrieval => retrieval(results, format, width, color, quiet),
-                        _ => etes_table(results, format, width, color),
-                    }
+                problems + &retrieval(results, format, terminal)
             }
-            Some(Kind::Perturb) => match Checks::of(&self.document) {
-                Some(checks) => perturb_table(results, &checks.findings(results), format, width, color),
-                None => render(results, format, width, color),
-            },
+            Some(Kind::Etes) => {
+                let table = etes_table(results, all, format, width, color);
+                self.below_verdict(table, format, terminal)
+            }
+            Some(Kind::Perturb) => {
+                let table = match Checks::of(&self.document) {
+                    Some(checks) => perturb_table(results, &checks.findings(results), all, format, width, color),
+                    None => render(results, format, width, color),
+                };
+                self.below_verdict(table, format, terminal)
+            }
             kind => {
                 let scores = match kind {
                     Some(Kind::Clid) => self.clid(format, terminal),
@@ -149,10 +148,10 @@ impl Report {
                         if of_embeddings.scores.is_empty() {
                             self.all_tables(format, terminal)
                         } else {
-                            render(&headlines(&of_embeddings, None), format, width, color)
+                            render_headlines(&of_embeddings, None, format, width, color)
                         }
                     }
-                    _ if !all => render(&headlines(results, kind), format, width, color),
+                    _ if !all => render_headlines(results, kind, format, width, color),
                     None => self.all_tables(format, terminal),
                     Some(_) => render(results, format, width, color),
                 };
@@ -186,16 +185,16 @@ impl Report {
 
     /// All scores; those of a retrieval and of generated texts have tables of their own form.
     fn all_tables(&self, format: Format, terminal: Terminal) -> String {
-        let Terminal { width, color, .. } = terminal;
+        let Terminal { width, color, all, .. } = terminal;
         let results = &self.results;
         let part = |kind| parts::of_analysis(results, kind).filter(|_| format != Format::Csv);
         let own = [
-            part(Kind::Retrieval).map(|part| retrieval_table(&part, format, width, color)),
-            part(Kind::Etes).map(|part| etes_table(&part, format, width, color)),
+            part(Kind::Retrieval).map(|part| retrieval_table(&part, all, format, width, color)),
+            part(Kind::Etes).map(|part| etes_table(&part, all, format, width, color)),
             part(Kind::Perturb).map(|part| {
                 let checks = Checks::of(&self.document);
                 let findings = checks.map(|checks| checks.findings(&part)).unwrap_or_default();
-                perturb_table(&part, &findings, format, width, color)
+                perturb_table(&part, &findings, all, format, width, color)
             }),
         ];
         let own: Vec<String> = own.into_iter().flatten().collect();
@@ -461,16 +460,22 @@ impl Report {
 }
 
 /// The summary of a label retrieval, our table, and what the numbers say.
-fn retrieval(results: &Results, format: Format, width: usize, color: Color, is_quiet: bool) -> String {
+fn retrieval(results: &Results, format: Format, terminal: Terminal) -> String {
+    let Terminal {
+        width,
+        color,
+        quiet,
+        all,
+    } = terminal;
     if format != Format::Table {
-        return retrieval_table(results, format, 0, Color::No);
+        return retrieval_table(results, all, format, 0, Color::No);
     }
     let summary = retrieval_summary(results);
-    if is_quiet {
+    if quiet {
         return summary;
     }
-    let table = retrieval_table(results, format, width, color);
-    let readings: String = retrieval_readings(results)
+    let table = retrieval_table(results, all, format, width, color);
+    let readings: String = retrieval_readings(results, all)
         .iter()
         .map(|text| wrap(text, width, "- "))
         .collect();

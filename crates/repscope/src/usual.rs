@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Where the representation analysis keeps its files: encoders in `weights/NAME/best_encoder.*`, states in `datasets/*.pth`.
 //!
-//! A command that is given no model looks there and nowhere else, and says what it found. Where there is more than one answer, it asks.
+//! A command that is given no model looks there and nowhere else, and says what it found. Where there is more than one candidate, it stops and lists them.
 
 use std::path::{Path, PathBuf};
 

@@ -129,6 +129,9 @@ pub struct Report {
     /// Format of the table
     #[arg(long, value_parser = repscope::options::formats(), default_value = "table")]
     pub format: FormatChoice,
+    /// Show every score, not only those that answer
+    #[arg(long)]
+    pub all: bool,
     /// Print results.json on stdout instead of the table
     #[arg(long)]
     pub json: bool,

@@ -41,9 +41,10 @@ pub fn run(request: Box<dyn Analysis>, to: &Outputs) -> Result<ExitCode> {
 
 /// The folder in which that of an analysis is made; an output folder that has the name of an analysis is that folder itself.
 fn root(output: &Path, folder: &str) -> PathBuf {
-    match output.file_name().is_some_and(|name| name == folder) {
-        true => output.parent().unwrap_or(Path::new("")).to_path_buf(),
-        false => output.to_path_buf(),
+    if output.file_name().is_some_and(|name| name == folder) {
+        output.parent().unwrap_or(Path::new("")).to_path_buf()
+    } else {
+        output.to_path_buf()
     }
 }
 

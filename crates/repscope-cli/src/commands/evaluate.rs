@@ -65,10 +65,10 @@ pub fn conclude(verdict: Option<&Verdict>, to: &Outputs) -> Result<ExitCode> {
     let is_for_people = to.format == FormatChoice::Table && !to.json;
     let color = if is_for_people { outputs::color() } else { Color::No };
     if let Some(table) = verdict.table(outputs::width(), color) {
-        match is_for_people {
-            true => outputs::print(&format!("\n{table}"))?,
-            false if verdict.is_passed() && to.quiet => {}
-            false => advise(&table),
+        if is_for_people {
+            outputs::print(&format!("\n{table}"))?;
+        } else if !(verdict.is_passed() && to.quiet) {
+            advise(&table);
         }
     }
     Ok(ExitCode::from(u8::from(!verdict.is_passed())))

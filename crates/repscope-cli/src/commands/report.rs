@@ -39,16 +39,18 @@ pub fn run(options: &args::Report) -> Result<ExitCode> {
     };
     let root = options.output_dir.clone().unwrap_or_else(|| root(&beside, own_folder));
     let written = report.write_all(&root, &options.figures)?;
-    let (home, page) = match is_comparison {
-        true => (root.join(COMPARE), root.join(COMPARE)),
+    let (home, page) = if is_comparison {
+        (root.join(COMPARE), root.join(COMPARE))
+    } else {
         // Beside the document, so that the page of one analysis does not replace that of all.
-        false => (root, options.output_dir.clone().unwrap_or(beside)),
+        (root, options.output_dir.clone().unwrap_or(beside))
     };
     write_whole(&page.join("report.html"), report.html().as_bytes())?;
     warn(&report, options.quiet);
     let to = Outputs {
         json: options.json,
         format: options.format,
+        all: options.all,
         quiet: options.quiet,
         ..Outputs::default()
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! `repscope clid` from the outside: presets, options, many models at once, views, labels and performance.
 
-use crate::fixtures::{Folder, noise, npy_f64, npy_i64, npy_words, score, value, values};
+use crate::fixtures::{Folder, noise, npy_f64, npy_i64, npy_words, repository, score, value, values};
 use serde_json::{Value, json};
 
 /// Embeddings of 60 rows in three groups, the further apart the larger `distance`.
@@ -54,7 +54,45 @@ fn table_of(folder: &Folder, line: &str) -> String {
 }
 
 #[test]
-fn the_preset_robust_is_the_default_and_is_told_in_words() {
+fn no_mark_stands_beside_a_model_that_is_no_candidate() {
+    let folder = Folder::new();
+    let model = |name: &str| {
+        format!(
+            "--model {name}={}",
+            repository(&format!("examples/digits/{name}16.npy"))
+        )
+    };
+    let models = ["pca", "supervised", "noise"].map(model).join(" ");
+    for command in ["clid", "compare --only clid"] {
+        let text = folder
+            .good(&format!("{command} {models} --no-figures --format markdown"))
+            .stdout;
+        assert!(
+            text.contains("is no candidate: it fills 85 % of its dimensions"),
+            "{text}"
+        );
+        let row = |start: &str| {
+            let line = text.lines().find(|line| line.starts_with(start)).expect("a row");
+            line.split(" | ").map(str::to_string).collect::<Vec<_>>()
+        };
+        let heads = row("| model");
+        let clid = heads
+            .iter()
+            .position(|head| head.starts_with("`clid` "))
+            .expect("a column");
+        assert!(!row("| noise")[clid].contains("**"), "{command}: {text}");
+    }
+    let results = folder.json("evaluation_plots/clid/results.json");
+    let differences = results["differences"].as_array().expect("a list");
+    let of_clid: Vec<&Value> = differences.iter().filter(|d| d["metric"] == "clid").collect();
+    assert!(
+        of_clid.len() == 3 && of_clid.iter().all(|d| d["winner"] != "noise"),
+        "{of_clid:?}"
+    );
+}
+
+#[test]
+fn the_preset_robust_is_the_default_and_is_described_in_words() {
     let folder = Folder::with_arrays();
     let results = folder.results("clid --model m=z.npy");
     assert_eq!(results["spec"]["preset"], "robust");

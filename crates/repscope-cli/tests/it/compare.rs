@@ -140,7 +140,12 @@ fn equal_models_have_no_winner() {
             "{d}"
         );
     }
-    assert!(folder.good(words).stdout.contains("not told apart: trustworthiness@10"));
+    assert!(
+        folder
+            .good(words)
+            .stdout
+            .contains("no significant difference: trustworthiness@10")
+    );
 }
 
 #[test]
@@ -259,7 +264,8 @@ fn twelve_models_stand_in_rows_and_are_ranked_where_that_is_asked_for() {
     }
     let run = folder.good("compare --model runs/*.npy --states x.npy --only neighborhood --k 5");
     assert!(
-        run.stdout.starts_with("Neighborhood  not told apart") || run.stdout.starts_with("Neighborhood  noise0 keeps"),
+        run.stdout.starts_with("Neighborhood  no significant difference")
+            || run.stdout.starts_with("Neighborhood  noise0 keeps"),
         "{}",
         run.stdout
     );

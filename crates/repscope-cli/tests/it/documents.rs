@@ -724,6 +724,10 @@ fn a_line_says_how_the_nearest_target_classifies() {
             value(&first, "embeddings", &format!("label_precision.{direction}@1"))
         );
     }
+    assert!(run.stdout.contains("top-1 classification ↑"), "{}", run.stdout);
+    let run = folder.good(
+        "retrieval --sensor_embeddings sensor_emb.npy --text_embeddings text_emb.npy --labels labels.npy --k_values 10 --no-figures --all",
+    );
     let lines = run
         .stdout
         .lines()

@@ -200,8 +200,19 @@ fn several_systems_are_compared_in_pairs_and_ranked() {
         (&Value::from("near"), &Value::from(true))
     );
     let text = folder.good(line).stdout;
+    assert!(text.starts_with("ETES  near fits its signals best: "), "{text}");
     let place = |name: &str| text.find(name).unwrap_or_else(|| panic!("{name}\n{text}"));
-    assert!(place("near") < place("far"), "the best stands first\n{text}");
+    assert!(place("1  near") < place("2  far"), "the best stands first\n{text}");
+    // Everything is there where it is wanted.
+    assert!(
+        text.lines().count() <= 40 && !text.contains("What the number means"),
+        "{text}"
+    );
+    let all = folder.good(&format!("{line} --all")).stdout;
+    assert!(
+        all.contains("What the number means") && all.contains("Bands of fixed cuts"),
+        "{all}"
+    );
     // A system by itself has the same numbers as among others.
     let alone = folder.results("etes --signal eeg.npy --generated near=near.npy --reference true.npy --no-figures");
     for id in [
@@ -438,7 +449,7 @@ fn evaluate_runs_it_from_a_study_file_and_report_draws_it_again() {
     assert!(folder.read("all/report.html").contains("etes.alignment"));
     let drawn = |name: &str| folder.read(&format!("all/etes_analysis/{name}.svg"));
     let before = drawn("matched_vs_shuffled");
-    let shown = folder.good("report all/etes_analysis --figure-format svg").stdout;
+    let shown = folder.good("report all/etes_analysis --all --figure-format svg").stdout;
     assert!(shown.contains("ETES Alignment"), "{shown}");
     assert_eq!(before, drawn("matched_vs_shuffled"));
 }

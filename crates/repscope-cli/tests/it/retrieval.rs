@@ -123,12 +123,19 @@ fn the_summary_is_followed_by_a_table_and_its_readings() {
             .unwrap_or_else(|| panic!("no {text}\n{}", run.stdout))
     };
     assert!(
-        at("LABEL-RECALL@K") < at("precision ") && at("precision ") < at("\n- "),
+        at("LABEL-RECALL@K") < at("precision@1 ") && at("precision@1 ") < at("\n- "),
         "{}",
         run.stdout
     );
     assert!(!run.stdout.contains('\u{1b}'), "no color codes where nobody watches");
     assert!(run.stdout.lines().all(|l| l.chars().count() <= 110), "{}", run.stdout);
+    assert!(
+        run.stdout.lines().count() <= 40 && !run.stdout.contains("hubness"),
+        "{}",
+        run.stdout
+    );
+    let all = folder.good(&format!("{INSTANCE} --k_values 1 2 --all")).stdout;
+    assert!(all.contains("\nhubness ") && all.contains("\nprecision "), "{all}");
     assert!(run.stderr.contains("flat.json is written"), "{}", run.stderr);
     assert!(
         run.stderr.contains("results.json are in evaluation_plots/retrieval"),
@@ -155,7 +162,7 @@ fn other_formats_stand_alone() {
     for (format, fact) in [
         ("csv", "model,metric,value"),
         ("json", "\"label_precision.text2sensor@1\""),
-        ("markdown", "| `precision` |"),
+        ("markdown", "`precision@1`"),
         ("latex", "\\begin{tabular}"),
     ] {
         let text = folder

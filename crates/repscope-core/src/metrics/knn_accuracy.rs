@@ -64,7 +64,7 @@ fn missing(spec: &Spec, study: &Study) -> Option<String> {
         return Some("all rows are of one episode, so none can be tested on the others".to_string());
     }
     if labels.classes() == rows {
-        return Some("every row has a label of its own: none can be told from the others".to_string());
+        return Some("every row has a label of its own, so no neighbor can vote for it".to_string());
     }
     let training = match &study.episodes {
         Some(_) => (spec.train_share * rows as f64) as usize,

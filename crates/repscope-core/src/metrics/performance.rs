@@ -300,7 +300,7 @@ impl Fit {
                 let rest = product(&beyond, &beyond);
                 if rest <= COLLINEAR {
                     return Err(format!(
-                        "CL and ID have a correlation of {r:.4} over {n} models, so their weights cannot be told apart"
+                        "CL and ID have a correlation of {r:.4} over {n} models, so their weights cannot be separated"
                     ));
                 }
                 let of_id = product(&beyond, &y) / rest;

@@ -207,7 +207,7 @@ fn standardising_takes_the_unit_of_a_column_out_of_the_clusters() {
 
 #[test]
 fn more_dimensions_than_columns_count_as_one() {
-    // Nearly equal gaps: the second neighbour is hardly farther than the first, as in many dimensions.
+    // Nearly equal gaps: the second neighbor is hardly farther than the first, as in many dimensions.
     let rows: Vec<f64> = (0..100).map(|i| f64::from(i) + 0.001 * f64::from(i * i % 7)).collect();
     let study = Study::new(MODEL, space("z", 1, rows));
     let spec = with(three_clusters());

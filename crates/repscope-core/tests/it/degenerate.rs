@@ -102,7 +102,7 @@ fn one_row_has_no_pair_of_states() {
 }
 
 #[test]
-fn two_rows_lie_on_a_line_and_have_no_second_neighbour() {
+fn two_rows_lie_on_a_line_and_have_no_second_neighbor() {
     let study = study(2, vec![1.0, 2.0, 4.0, 6.0]);
     assert_value(&study, "participation_ratio", 1.0);
     assert_value(&study, "dimension_usage", 0.5);

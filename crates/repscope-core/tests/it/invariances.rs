@@ -169,12 +169,12 @@ fn spec() -> Spec {
 /// linear map of the codes, the second view is noisy codes, and the rows come in ten episodes.
 fn study() -> Study {
     let mut draw = Draw::new(11);
-    let centres: Vec<f64> = draw.orthogonal(COLUMNS).iter().map(|x| 20.0 * x).collect();
+    let centers: Vec<f64> = draw.orthogonal(COLUMNS).iter().map(|x| 20.0 * x).collect();
     let blobs: Vec<usize> = (0..ROWS).map(|i| i % 5).collect();
     let mut latent = Vec::new();
     for &blob in &blobs {
         latent.extend(
-            centres[blob * COLUMNS..(blob + 1) * COLUMNS]
+            centers[blob * COLUMNS..(blob + 1) * COLUMNS]
                 .iter()
                 .map(|c| c + draw.normal()),
         );

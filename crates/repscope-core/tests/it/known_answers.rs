@@ -80,7 +80,7 @@ fn the_participation_ratio_of_a_line_is_one() {
 }
 
 #[test]
-fn neighbourhoods_of_a_rotated_copy_are_kept_exactly() {
+fn neighborhoods_of_a_rotated_copy_are_kept_exactly() {
     let mut draw = Draw::new(53);
     let input = draw.normals(200 * 5);
     let latent = product(&input, 5, &draw.orthogonal(5));
@@ -96,7 +96,7 @@ fn neighbourhoods_of_a_rotated_copy_are_kept_exactly() {
 }
 
 #[test]
-fn neighbourhoods_of_noise_are_kept_by_chance() {
+fn neighborhoods_of_noise_are_kept_by_chance() {
     let study = noise(300, 54);
     for id in [
         "trustworthiness@5",
@@ -257,7 +257,7 @@ fn intervals_of_trustworthiness_of_noise_cover_the_chance_level() {
 }
 
 #[test]
-fn intervals_of_neighbourhoods_of_a_lossy_code_cover_the_population() {
+fn intervals_of_neighborhoods_of_a_lossy_code_cover_the_population() {
     for id in ["trustworthiness@10", "continuity@10"] {
         assert_covers_population(id, &Spec::default(), Truth::Mean, 270, |seed| lossy_code(100, seed));
     }
@@ -366,8 +366,8 @@ fn noise(rows: usize, seed: u64) -> Study {
 fn lossy_code(rows: usize, seed: u64) -> Study {
     let mut draw = Draw::new(seed);
     let labels: Vec<u32> = (0..rows).map(|_| draw.below(3) as u32).collect();
-    let centre = |i: usize| if i % 5 == labels[i / 5] as usize { 2.0 } else { 0.0 };
-    let input: Vec<f64> = (0..5 * rows).map(|i| centre(i) + draw.normal()).collect();
+    let center = |i: usize| if i % 5 == labels[i / 5] as usize { 2.0 } else { 0.0 };
+    let input: Vec<f64> = (0..5 * rows).map(|i| center(i) + draw.normal()).collect();
     let latent = noisy_map(&input, &mut draw);
     Study {
         labels: Some(Arc::new(Labels::from_codes(labels, 3))),
@@ -379,8 +379,8 @@ fn lossy_code(rows: usize, seed: u64) -> Study {
 fn episodes_apart(seed: u64) -> Study {
     let mut draw = Draw::new(seed);
     let (labels, places): (Vec<u32>, _) = ((0..120).map(|i| i % 3).collect(), draw.normals(5 * 20));
-    let centre = |i: usize| places[i / 30 * 5 + i % 5] + if i % 5 == labels[i / 5] as usize { 2.0 } else { 0.0 };
-    let input: Vec<f64> = (0..5 * 120).map(|i| centre(i) + 0.7 * draw.normal()).collect();
+    let center = |i: usize| places[i / 30 * 5 + i % 5] + if i % 5 == labels[i / 5] as usize { 2.0 } else { 0.0 };
+    let input: Vec<f64> = (0..5 * 120).map(|i| center(i) + 0.7 * draw.normal()).collect();
     let latent = noisy_map(&input, &mut draw);
     Study {
         labels: Some(Arc::new(Labels::from_codes(labels.clone(), 3))),

@@ -258,7 +258,7 @@ fn weights_that_cannot_be_told_apart_are_undefined_and_say_why() {
     };
     assert_eq!(
         reason(&CL, &line, &ACCURACY),
-        "CL and ID have a correlation of -1.0000 over 6 models, so their weights cannot be told apart"
+        "CL and ID have a correlation of -1.0000 over 6 models, so their weights cannot be separated"
     );
     assert_eq!(
         reason(&[0.1; 6], &[9.1; 6], &ACCURACY),

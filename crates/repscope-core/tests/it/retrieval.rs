@@ -18,12 +18,12 @@ const MODEL: &str = "model";
 fn two_views(rows: usize, columns: usize, seed: u64) -> Retrieval {
     let mut draw = Draw::new(seed);
     let classes = 6;
-    let centres = draw.normals(classes * columns);
+    let centers = draw.normals(classes * columns);
     let codes: Vec<usize> = (0..rows)
         .map(|_| draw.below(classes).min(draw.below(classes)))
         .collect();
     let mut view = |name: &str| {
-        let of_row = |&c: &usize| centres[c * columns..(c + 1) * columns].to_vec();
+        let of_row = |&c: &usize| centers[c * columns..(c + 1) * columns].to_vec();
         let values: Vec<f64> = codes.iter().flat_map(of_row).collect();
         let values = values.iter().map(|x| 0.5 * x + draw.normal()).collect();
         Arc::new(space(name, columns, values))
@@ -506,9 +506,9 @@ fn what_does_not_fit_together_is_refused_with_both_numbers() {
 /// Queries and targets that are no pairs: 30 and 45 rows of three classes.
 fn two_samples() -> Retrieval {
     let mut draw = Draw::new(21);
-    let centres = draw.normals(3 * 5);
+    let centers = draw.normals(3 * 5);
     let mut rows = |name: &str, count: usize| {
-        let value = |at: usize| centres[at / 5 % 3 * 5 + at % 5];
+        let value = |at: usize| centers[at / 5 % 3 * 5 + at % 5];
         let values = (0..count * 5).map(|at| value(at) + 1.2 * draw.normal()).collect();
         Arc::new(space(name, 5, values))
     };
@@ -551,8 +551,8 @@ fn what_a_target_does_is_what_leaving_it_out_does() {
             (75, Some("queries and targets"))
         );
         let replicates: Vec<f64> = without.iter().map(|results| value(results, &score.metric)).collect();
-        let centre = replicates.iter().sum::<f64>() / 45.0;
-        let expected: Vec<f64> = replicates.iter().map(|r| centre - r).collect();
+        let center = replicates.iter().sum::<f64>() / 45.0;
+        let expected: Vec<f64> = replicates.iter().map(|r| center - r).collect();
         let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         // All effects are scaled by one number, so that their squares add up to the squared error.
         let targets = &effects[30..];
@@ -601,9 +601,9 @@ fn the_interval_of_a_gallery_is_students_over_queries() {
 
 /// Rows of three overlapping classes.
 fn classes(rows: usize, seed: u64) -> (Arc<Space>, Vec<String>) {
-    let (centres, mut draw) = (Draw::new(31).normals(3 * 4), Draw::new(seed));
+    let (centers, mut draw) = (Draw::new(31).normals(3 * 4), Draw::new(seed));
     let labels: Vec<usize> = (0..rows).map(|_| draw.below(3)).collect();
-    let value = |at: usize| centres[labels[at / 4] * 4 + at % 4];
+    let value = |at: usize| centers[labels[at / 4] * 4 + at % 4];
     let values = (0..rows * 4).map(|at| value(at) + draw.normal()).collect();
     (
         Arc::new(space("sensor", 4, values)),

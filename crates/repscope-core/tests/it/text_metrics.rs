@@ -174,7 +174,7 @@ fn systems_are_compared_sample_by_sample() {
             .expect("a comparison");
         assert!(difference.is_paired && difference.units == 24, "{id}");
         assert_eq!(difference.winner.as_deref(), Some(SYSTEM), "{id}");
-        // Alone, the systems are not told apart so well: the error of a difference of independent scores is larger.
+        // Alone, the systems are less distinguishable: the error of a difference of independent scores is larger.
         let error = |model| {
             results
                 .score(model, id)

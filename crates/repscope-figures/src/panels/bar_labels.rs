@@ -13,6 +13,8 @@ use crate::ticks::{Range, drawable};
 
 /// Distance of a number from its bar, in units of the letters' size.
 const GAP: f64 = 0.35;
+/// The least distance from a point, which may reach beyond its interval.
+const POINT_GAP: f64 = 0.18;
 /// Size of the numbers, in the same units.
 const SIZE: f64 = 0.9;
 
@@ -36,6 +38,8 @@ pub(super) struct Bar {
     pub text: String,
     /// The interval, or the value twice.
     pub ends: (f64, f64),
+    /// How far the point at the value reaches on the page; 0 for a bar.
+    pub reach: f64,
 }
 
 /// The end of a bar and its interval that is farther from zero.
@@ -136,10 +140,18 @@ fn baseline(bar: &Bar, slots: &Slots, em: f64) -> Option<f64> {
     let is_narrow = label_width(&bar.text, em) + 0.3 * em <= free;
     let end = far_end(bar.value, bar.ends);
     let tip = slots.frame.py(if drawable(end, range.scale) { end } else { bar.value });
+    let (point, beyond) = (
+        slots.frame.py(bar.value),
+        if bar.reach > 0.0 {
+            bar.reach + POINT_GAP * em
+        } else {
+            0.0
+        },
+    );
     let baseline = if bar.value < 0.0 {
-        tip + (GAP + CAPITAL * SIZE) * em
+        (tip + GAP * em).max(point + beyond) + CAPITAL * SIZE * em
     } else {
-        tip - GAP * em
+        (tip - GAP * em).min(point - beyond)
     };
     // Half a letter is free above a plot.
     let is_inside = baseline <= plot.bottom() && baseline - CAPITAL * SIZE * em >= plot.y - 0.3 * em;

@@ -138,7 +138,8 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, bars: &'a Bars, room: Room) -> Plan
         marks.references(svg);
         marks.zero(svg);
         marks.intervals(svg);
-        draw_numbers(scene, &marks.labeled(written), &slots, numbers, svg);
+        let reach = if look == BarsLook::Points { marks.radius() } else { 0.0 };
+        draw_numbers(scene, &marks.labeled(written, reach), &slots, numbers, svg);
         // Over the numbers, whose ground would cut into points.
         if look == BarsLook::Points {
             marks.points(svg);
@@ -364,12 +365,17 @@ impl Marks<'_> {
         });
     }
 
+    /// The size of points.
+    fn radius(&self) -> f64 {
+        let em = self.scene.em;
+        let least = if self.is_by_series() { 0.24 * em } else { 0.0 };
+        (0.3 * self.slots.thickness()).min(0.36 * em).max(least)
+    }
+
     /// A point for each value, over its interval.
     fn points(&self, svg: &mut Svg) {
-        let (scene, frame) = (self.scene, self.slots.frame);
+        let (scene, frame, r) = (self.scene, self.slots.frame, self.radius());
         let by_category = self.is_by_series();
-        let least = if by_category { 0.24 * scene.em } else { 0.0 };
-        let r = (0.3 * self.slots.thickness()).min(0.36 * scene.em).max(least);
         self.each(svg, |series, position, middle, bar, svg| {
             let (shape, color) = if by_category {
                 (position, category_color(scene, self.bars, position))
@@ -509,7 +515,7 @@ impl Marks<'_> {
     }
 
     /// Bars that are drawn, row by row.
-    fn labeled(&self, written: Alike) -> Vec<Bar> {
+    fn labeled(&self, written: Alike, reach: f64) -> Vec<Bar> {
         let mut labeled = Vec::new();
         for (index, row) in self.bars.rows.iter().enumerate() {
             for (position, bar) in row.bars.iter().enumerate() {
@@ -520,6 +526,7 @@ impl Marks<'_> {
                         value,
                         text: written.text(value),
                         ends: bar.interval.unwrap_or((value, value)),
+                        reach,
                     });
                 }
             }

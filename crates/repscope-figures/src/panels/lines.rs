@@ -71,16 +71,11 @@ pub(crate) fn plan<'a>(scene: &'a Scene<'a>, lines: &'a Lines, room: Room) -> Pl
             })
             .collect(),
     };
-    let right = match names.is_empty() {
-        true => 0.0,
-        false => {
-            1.0 * scene.em
-                + widest(
-                    names.iter().map(|(_, name)| name.as_str()),
-                    SIZE * scene.em,
-                    Weight::Regular,
-                )
-        }
+    let right = if names.is_empty() {
+        0.0
+    } else {
+        let names = names.iter().map(|(_, name)| name.as_str());
+        scene.em + widest(names, SIZE * scene.em, Weight::Regular)
     };
     let y_axis = AxisPlan::numbers(y, &lines.y).marked_if_cut();
     let is_cut = y_axis.cut().is_some();

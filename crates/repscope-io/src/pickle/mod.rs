@@ -50,7 +50,7 @@ pub(crate) fn read_objects(bytes: &[u8]) -> Parsed<Vec<Object>> {
     read.map_err(|fault| match fault {
         Fault::Damaged => problem!("holds a damaged pickle; {ADVICE}"),
         Fault::Refused(what) => problem!("holds a pickle that {what}; {ADVICE}"),
-        Fault::Attack(name) => problem!("holds a pickle that asks Python for `{name}`; {ADVICE}"),
+        Fault::Attack(name) => problem!("holds a pickle that loads the Python object `{name}`; {ADVICE}"),
         Fault::Other(problem) => problem,
     })
 }
@@ -66,7 +66,7 @@ pub(crate) fn read_checkpoint(bytes: &[u8]) -> Parsed<(Pickled, &[u8])> {
             ),
             Fault::Refused(what) => problem!("holds a pickle that {what}; save it again with torch.save"),
             Fault::Attack(name) => problem!(
-                "is refused: it asks Python to call `{name}`, which is an attack or a mistake, as no weights need \
+                "is refused: it makes Python call `{name}`, which is an attack or a mistake, as no weights need \
                  it; nothing was run"
             ),
             Fault::Other(problem) => problem,

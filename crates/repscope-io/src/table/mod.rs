@@ -160,7 +160,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The integer that is spelt exactly so.
+/// The integer that is spelled exactly so.
 fn integer(text: &str) -> Option<i64> {
     text.parse().ok().filter(|i: &i64| i.to_string() == text)
 }

@@ -18,8 +18,8 @@ HEIGHT, WIDTH = 20, 24
 EXPECTED = {}
 
 y, x = np.mgrid[0:HEIGHT, 0:WIDTH]
-GREY = (8 * x + 3 * y).astype("u1")
-COLOUR = np.stack([10 * x, 12 * y, 255 - 5 * (x + y)], axis=2).astype("u1")
+GRAY = (8 * x + 3 * y).astype("u1")
+COLOR = np.stack([10 * x, 12 * y, 255 - 5 * (x + y)], axis=2).astype("u1")
 
 
 def save(name, image, mode=None, **options):
@@ -30,32 +30,32 @@ def save(name, image, mode=None, **options):
 
 
 def pngs():
-    save("grey.png", Image.fromarray(GREY))
-    save("colour.png", Image.fromarray(COLOUR))
-    save("palette.png", Image.fromarray(COLOUR).quantize(16), "RGB")
-    save("one_bit.png", Image.fromarray(GREY).convert("1"), "L")
-    save("grey_16.png", Image.fromarray((GREY.astype("u2") * 257 - 3).clip(0, 65535).astype("u2")))
-    opaque = np.dstack([COLOUR, np.full((HEIGHT, WIDTH), 255, "u1")])
+    save("gray.png", Image.fromarray(GRAY))
+    save("color.png", Image.fromarray(COLOR))
+    save("palette.png", Image.fromarray(COLOR).quantize(16), "RGB")
+    save("one_bit.png", Image.fromarray(GRAY).convert("1"), "L")
+    save("gray_16.png", Image.fromarray((GRAY.astype("u2") * 257 - 3).clip(0, 65535).astype("u2")))
+    opaque = np.dstack([COLOR, np.full((HEIGHT, WIDTH), 255, "u1")])
     save("opaque.png", Image.fromarray(opaque), "RGB")
-    save("grey_opaque.png", Image.fromarray(np.dstack([GREY, opaque[:, :, 3]]), mode="LA"), "L")
+    save("gray_opaque.png", Image.fromarray(np.dstack([GRAY, opaque[:, :, 3]]), mode="LA"), "L")
     glass = opaque.copy()
     glass[HEIGHT - 1, WIDTH - 1, 3] = 254
     save("glass.png", Image.fromarray(glass))
-    save("other_size.png", Image.fromarray(GREY[:, : WIDTH - 1]))
+    save("other_size.png", Image.fromarray(GRAY[:, : WIDTH - 1]))
 
 
 def jpegs():
-    save("colour.jpg", Image.fromarray(COLOUR), quality=90)
-    save("colour_444.jpg", Image.fromarray(COLOUR), quality=90, subsampling=0)
-    save("progressive.jpg", Image.fromarray(COLOUR), quality=90, progressive=True)
-    save("grey.jpg", Image.fromarray(GREY), quality=90)
-    save("cmyk.jpg", Image.fromarray(COLOUR).convert("CMYK"))
+    save("color.jpg", Image.fromarray(COLOR), quality=90)
+    save("color_444.jpg", Image.fromarray(COLOR), quality=90, subsampling=0)
+    save("progressive.jpg", Image.fromarray(COLOR), quality=90, progressive=True)
+    save("gray.jpg", Image.fromarray(GRAY), quality=90)
+    save("cmyk.jpg", Image.fromarray(COLOR).convert("CMYK"))
     # A camera held upright; Pillow does not turn the picture when it is opened.
     exif = Image.Exif()
     exif[0x0112] = 6
     # A thumbnail has an end of image of its own, long before that of the picture.
     exif.get_ifd(0x8769)[0x927C] = b"\xff\xd9" * 4
-    save("turned.jpg", Image.fromarray(COLOUR), quality=90, exif=exif)
+    save("turned.jpg", Image.fromarray(COLOR), quality=90, exif=exif)
 
 
 def chunk(kind, data):
@@ -63,10 +63,10 @@ def chunk(kind, data):
 
 
 def deep():
-    """Colours of 16 bits, which Pillow does not write, by the rules of PNG: no filter, high bytes first."""
-    values = (COLOUR.astype("u2") * 200 + np.arange(3, dtype="u2")).astype("u2")
+    """Colors of 16 bits, which Pillow does not write, by the rules of PNG: no filter, high bytes first."""
+    values = (COLOR.astype("u2") * 200 + np.arange(3, dtype="u2")).astype("u2")
     opaque = np.dstack([values, np.full((HEIGHT, WIDTH), 65535, "u2")])
-    for name, kind, pixels in [("colour_16.png", 2, values), ("opaque_16.png", 6, opaque)]:
+    for name, kind, pixels in [("color_16.png", 2, values), ("opaque_16.png", 6, opaque)]:
         header = struct.pack(">IIBBBBB", WIDTH, HEIGHT, 16, kind, 0, 0, 0)
         data = b"".join(b"\0" + row.astype(">u2").tobytes() for row in pixels)
         parts = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(data, 9)) + chunk(b"IEND", b"")

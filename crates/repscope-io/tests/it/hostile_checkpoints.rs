@@ -88,7 +88,7 @@ fn a_pickle_that_would_run_a_command_is_refused_by_name_and_nothing_runs() {
             let error = error.to_string();
             assert!(
                 error.contains(name)
-                    && error.contains(&format!("asks Python to call `{function}`"))
+                    && error.contains(&format!("makes Python call `{function}`"))
                     && error.contains("nothing was run"),
                 "{error}"
             );

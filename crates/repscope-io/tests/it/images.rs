@@ -53,12 +53,12 @@ fn read(images: &Images, rows: std::ops::Range<usize>) -> Vec<f64> {
 #[test]
 fn every_kind_of_png_has_the_values_of_pillow() {
     for (name, shape, dtype) in [
-        ("grey.png", &[20, 24][..], "u8"),
+        ("gray.png", &[20, 24][..], "u8"),
         ("one_bit.png", &[20, 24], "u8"),
-        ("grey_opaque.png", &[20, 24], "u8"),
-        ("grey_16.png", &[20, 24], "u16"),
-        ("colour.png", &[20, 24, 3], "u8"),
-        ("colour_16.png", &[20, 24, 3], "u16"),
+        ("gray_opaque.png", &[20, 24], "u8"),
+        ("gray_16.png", &[20, 24], "u16"),
+        ("color.png", &[20, 24, 3], "u8"),
+        ("color_16.png", &[20, 24, 3], "u16"),
         ("opaque_16.png", &[20, 24, 3], "u16"),
         ("palette.png", &[20, 24, 3], "u8"),
         ("opaque.png", &[20, 24, 3], "u8"),
@@ -70,18 +70,18 @@ fn every_kind_of_png_has_the_values_of_pillow() {
             "{name}"
         );
     }
-    let all = folder(&[("grey.png", "grey.png"), ("one_bit.png", "one_bit.png")]);
+    let all = folder(&[("gray.png", "gray.png"), ("one_bit.png", "one_bit.png")]);
     let images = open(&all);
     assert_eq!(
         read(&images, 0..2),
-        [pillow("grey.png"), pillow("one_bit.png")].concat()
+        [pillow("gray.png"), pillow("one_bit.png")].concat()
     );
     for name in [
-        "grey_opaque.png",
-        "grey_16.png",
-        "colour_16.png",
+        "gray_opaque.png",
+        "gray_16.png",
+        "color_16.png",
         "opaque_16.png",
-        "colour.png",
+        "color.png",
         "palette.png",
         "opaque.png",
     ] {
@@ -93,10 +93,10 @@ fn every_kind_of_png_has_the_values_of_pillow() {
 #[test]
 fn jpegs_have_the_values_of_pillow_but_for_rounding() {
     for name in [
-        "colour.jpg",
-        "colour_444.jpg",
+        "color.jpg",
+        "color_444.jpg",
         "progressive.jpg",
-        "grey.jpg",
+        "gray.jpg",
         "turned.jpg",
     ] {
         let one = folder(&[(name, name)]);
@@ -125,7 +125,7 @@ fn rows_are_sorted_by_the_bytes_of_each_part_of_their_paths() {
     ];
     let all: Vec<(&str, &str)> = files
         .iter()
-        .map(|&f| (f, if f.starts_with('B') { "grey.jpg" } else { "grey.png" }))
+        .map(|&f| (f, if f.starts_with('B') { "gray.jpg" } else { "gray.png" }))
         .collect();
     let folder = folder(&all);
     // "-" and "." come before "/", but `a` comes before `a-b` and `a.png`.
@@ -144,9 +144,9 @@ fn rows_are_sorted_by_the_bytes_of_each_part_of_their_paths() {
 #[test]
 fn hidden_files_are_passed_over_and_others_are_counted() {
     let folder = folder(&[
-        ("x.png", "grey.png"),
-        (".y.png", "grey.png"),
-        (".git/z.png", "grey.png"),
+        ("x.png", "gray.png"),
+        (".y.png", "gray.png"),
+        (".git/z.png", "gray.png"),
     ]);
     put(&folder, "labels.csv", b"label\ncat\n");
     put(&folder, "more/readme", b"");
@@ -163,32 +163,32 @@ fn hidden_files_are_passed_over_and_others_are_counted() {
 #[test]
 fn the_first_folder_is_the_label() {
     let folder = folder(&[
-        ("dog/2.png", "grey.png"),
-        ("cat/old/1.png", "grey.png"),
-        ("dog/1.png", "grey.png"),
+        ("dog/2.png", "gray.png"),
+        ("cat/old/1.png", "gray.png"),
+        ("dog/1.png", "gray.png"),
     ]);
     assert_eq!(open(&folder).labels().unwrap(), ["cat", "dog", "dog"]);
-    put(&folder, "3.png", &fs::read(fixture("grey.png")).unwrap());
+    put(&folder, "3.png", &fs::read(fixture("gray.png")).unwrap());
     assert_eq!(open(&folder).labels(), None);
 }
 
 #[test]
 fn gray_among_colors_is_widened_and_said() {
-    let images = open(&folder(&[("1.png", "grey.png"), ("2.png", "colour.png")]));
+    let images = open(&folder(&[("1.png", "gray.png"), ("2.png", "color.png")]));
     assert_eq!(images.shape(), [20, 24, 3]);
     assert!(
         images.notes()[0].starts_with("1 of 2 images are gray"),
         "{:?}",
         images.notes()
     );
-    let kept = folder(&[("1.png", "grey.png"), ("2.png", "colour.png")]);
-    let widened: Vec<f64> = pillow("grey.png").iter().flat_map(|&x| [x; 3]).collect();
-    assert_eq!(read(&open(&kept), 0..2), [widened, pillow("colour.png")].concat());
+    let kept = folder(&[("1.png", "gray.png"), ("2.png", "color.png")]);
+    let widened: Vec<f64> = pillow("gray.png").iter().flat_map(|&x| [x; 3]).collect();
+    assert_eq!(read(&open(&kept), 0..2), [widened, pillow("color.png")].concat());
 }
 
 #[test]
 fn alpha_is_dropped_where_it_hides_nothing_and_refused_elsewhere() {
-    let images = open(&folder(&[("1.png", "opaque.png"), ("2.png", "colour.png")]));
+    let images = open(&folder(&[("1.png", "opaque.png"), ("2.png", "color.png")]));
     assert!(
         images.notes()[0].starts_with("1 of 2 images have an alpha channel"),
         "{:?}",
@@ -207,16 +207,16 @@ fn alpha_is_dropped_where_it_hides_nothing_and_refused_elsewhere() {
 #[test]
 fn different_sizes_and_depths_are_named_with_both_images() {
     let error = message(&folder(&[
-        ("1.png", "grey.png"),
+        ("1.png", "gray.png"),
         ("2.png", "other_size.png"),
-        ("3.png", "grey.png"),
+        ("3.png", "gray.png"),
         ("4.png", "other_size.png"),
     ]));
     assert!(
         error.contains("`1.png` has 24 × 20 pixels but `2.png` has 23 × 20") && error.contains("2 of 4 differ"),
         "{error}"
     );
-    let error = message(&folder(&[("1.png", "grey.png"), ("2.png", "grey_16.png")]));
+    let error = message(&folder(&[("1.png", "gray.png"), ("2.png", "gray_16.png")]));
     assert!(
         error.contains("`1.png` has 8 bits per value but `2.png` has 16"),
         "{error}"
@@ -225,7 +225,7 @@ fn different_sizes_and_depths_are_named_with_both_images() {
 
 #[test]
 fn what_is_read_in_batches_is_what_is_read_at_once() {
-    let names = ["grey.png", "one_bit.png", "grey_opaque.png", "grey.jpg", "grey.png"];
+    let names = ["gray.png", "one_bit.png", "gray_opaque.png", "gray.jpg", "gray.png"];
     let files: Vec<(String, &str)> = names
         .iter()
         .enumerate()
@@ -241,21 +241,21 @@ fn what_is_read_in_batches_is_what_is_read_at_once() {
     assert_eq!(numbers(&all), batches);
     assert!(images.read(4..6, &mut Vec::new()).is_err());
     assert!(images.read(0..usize::MAX, &mut Vec::new()).is_err());
-    let deep = self::folder(&[("1.png", "grey_16.png")]);
+    let deep = self::folder(&[("1.png", "gray_16.png")]);
     let deep = open(&deep).read_all().unwrap();
     assert_eq!(deep.dtype(), "u16");
-    assert_eq!(numbers(&deep), pillow("grey_16.png"));
+    assert_eq!(numbers(&deep), pillow("gray_16.png"));
 }
 
 #[test]
 fn the_digest_is_that_of_names_and_bytes() {
     let digest = |files: &[(&str, &str)]| open(&folder(files)).digest().unwrap();
-    let one = digest(&[("a.png", "grey.png"), ("b.png", "one_bit.png")]);
-    assert_eq!(one, digest(&[("b.png", "one_bit.png"), ("a.png", "grey.png")]));
+    let one = digest(&[("a.png", "gray.png"), ("b.png", "one_bit.png")]);
+    assert_eq!(one, digest(&[("b.png", "one_bit.png"), ("a.png", "gray.png")]));
     for files in [
-        [("b.png", "grey.png"), ("a.png", "one_bit.png")],
-        [("a.png", "grey.png"), ("c.png", "one_bit.png")],
-        [("a.png", "grey.png"), ("b.png", "grey.png")],
+        [("b.png", "gray.png"), ("a.png", "one_bit.png")],
+        [("a.png", "gray.png"), ("c.png", "one_bit.png")],
+        [("a.png", "gray.png"), ("b.png", "gray.png")],
     ] {
         assert_ne!(digest(&files), one, "{files:?}");
     }
@@ -271,10 +271,10 @@ fn a_path_that_is_no_folder_of_images_is_refused() {
     );
     put(&empty, "x.gif", b"GIF89a");
     assert!(message(&empty).contains("of its 1 files none is .png, .jpg, .jpeg"));
-    let error = Images::open(&fixture("grey.png"), BadImages::Refuse)
+    let error = Images::open(&fixture("gray.png"), BadImages::Refuse)
         .unwrap_err()
         .to_string();
-    assert!(error.contains("grey.png is not a folder"), "{error}");
+    assert!(error.contains("gray.png is not a folder"), "{error}");
     let error = Images::open(&fixture("no such"), BadImages::Refuse)
         .unwrap_err()
         .to_string();
@@ -283,7 +283,7 @@ fn a_path_that_is_no_folder_of_images_is_refused() {
 
 #[test]
 fn an_image_that_does_not_decode_is_named_or_left_out() {
-    let gray = fs::read(fixture("grey.png")).unwrap();
+    let gray = fs::read(fixture("gray.png")).unwrap();
     let jpeg = fs::read(fixture("turned.jpg")).unwrap();
     let bad: Vec<(&str, Vec<u8>, &str)> = vec![
         ("b_text.png", b"this is no image".to_vec(), "74 68 69 73"),
@@ -307,7 +307,7 @@ fn an_image_that_does_not_decode_is_named_or_left_out() {
         ("h_header.png", gray[..20].to_vec(), "cannot be decoded"),
     ];
     for (name, bytes, words) in &bad {
-        let folder = folder(&[("a.png", "grey.png"), ("z.png", "grey.png")]);
+        let folder = folder(&[("a.png", "gray.png"), ("z.png", "gray.png")]);
         put(&folder, name, bytes);
         let error = message(&folder);
         assert!(error.contains(name) && error.contains(words), "{error}");
@@ -321,7 +321,7 @@ fn an_image_that_does_not_decode_is_named_or_left_out() {
         ("cut.png", &gray[..gray.len() - 30]),
         ("cut.jpg", &jpeg[..jpeg.len() - 20]),
     ] {
-        let folder = folder(&[("a.png", if name == "cut.png" { "grey.png" } else { "colour.png" })]);
+        let folder = folder(&[("a.png", if name == "cut.png" { "gray.png" } else { "color.png" })]);
         put(&folder, name, bytes);
         let error = open(&folder).read(0..2, &mut Vec::new()).unwrap_err().to_string();
         assert!(error.contains(name), "{error}");
@@ -344,7 +344,7 @@ fn a_folder_without_any_good_image_is_an_error() {
 
 #[test]
 fn an_image_cut_or_changed_anywhere_is_an_error_or_an_image() {
-    for name in ["grey.png", "palette.png", "progressive.jpg", "turned.jpg"] {
+    for name in ["gray.png", "palette.png", "progressive.jpg", "turned.jpg"] {
         let bytes = fs::read(fixture(name)).unwrap();
         let extension = name.split('.').next_back().unwrap();
         let folder = folder(&[("a.png", name)]);
@@ -376,11 +376,11 @@ fn an_image_cut_or_changed_anywhere_is_an_error_or_an_image() {
 #[test]
 fn links_are_followed_but_never_in_a_circle() {
     use std::os::unix::fs::symlink;
-    let folder = folder(&[("cat/1.png", "grey.png")]);
-    let elsewhere = self::folder(&[("2.png", "grey.png")]);
+    let folder = folder(&[("cat/1.png", "gray.png")]);
+    let elsewhere = self::folder(&[("2.png", "gray.png")]);
     symlink(elsewhere.path(), folder.path().join("dog")).unwrap();
     symlink(folder.path(), folder.path().join("cat/up")).unwrap();
-    symlink(fixture("grey.png"), folder.path().join("cat/3.png")).unwrap();
+    symlink(fixture("gray.png"), folder.path().join("cat/3.png")).unwrap();
     symlink("self", folder.path().join("self")).unwrap();
     let images = open(&folder);
     assert_eq!(images.names(), ["cat/1.png", "cat/3.png", "dog/2.png"]);

@@ -86,13 +86,12 @@ impl LanguageModel {
                 body.outputs().join(", ")
             );
         }
-        let mut made = vec![opened.title];
-        made.push(match is_ended {
-            true => "the encoder reads the empty text, and the decoder is scored on each text with its end".to_string(),
-            false => {
-                "each token is scored by those before it, the first one by the token that begins texts".to_string()
-            }
-        });
+        let how = if is_ended {
+            "the encoder reads the empty text, and the decoder is scored on each text with its end"
+        } else {
+            "each token is scored by those before it, the first one by the token that begins texts"
+        };
+        let mut made = vec![opened.title, how.to_string()];
         made.extend(opened.notes);
         let identity = format!("repscope language model 1\n{}", digest(&folder, &options, &body)?);
         Ok(LanguageModel {
@@ -166,12 +165,11 @@ impl LanguageModel {
     }
 
     fn tokenize(&self, text: &str, at: usize) -> Result<Scored> {
-        let (mut targets, is_cut) = match text.is_empty() && !self.is_ended {
-            true => (Vec::new(), false),
-            false => {
-                let row = self.tokens.encode(text, at)?;
-                (row.ids, row.is_cut)
-            }
+        let (mut targets, is_cut) = if text.is_empty() && !self.is_ended {
+            (Vec::new(), false)
+        } else {
+            let row = self.tokens.encode(text, at)?;
+            (row.ids, row.is_cut)
         };
         // Some tokenizers begin texts themselves.
         if !self.is_ended && targets.first() == Some(&self.start) {

@@ -71,7 +71,7 @@ fn a_graph_of_fixed_batch_takes_bytes_scaled_and_normalized() {
         std: vec![0.25],
         ..Options::default()
     };
-    let embeddings = encode("fixed_batch.onnx", "grey.npy", options);
+    let embeddings = encode("fixed_batch.onnx", "gray.npy", options);
     assert_eq!(embeddings.outputs[0].shape, [64]);
     assert_like_torch(&embeddings.outputs[0], "fixed_batch_z.npy");
     let said = embeddings.notes.join("\n");
@@ -82,7 +82,7 @@ fn a_graph_of_fixed_batch_takes_bytes_scaled_and_normalized() {
 
 #[test]
 fn bytes_without_a_scale_are_said_to_be_fed_as_they_are() {
-    let embeddings = encode("fixed_batch.onnx", "grey.npy", Options::default());
+    let embeddings = encode("fixed_batch.onnx", "gray.npy", Options::default());
     assert!(
         embeddings.notes.iter().any(|n| n.contains("0 to 255")),
         "{:?}",

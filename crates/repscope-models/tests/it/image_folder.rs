@@ -23,7 +23,7 @@ fn encode(rows: &dyn Rows, batch: usize) -> Embeddings {
 fn folder() -> tempfile::TempDir {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../repscope-io/tests/images");
     let folder = tempfile::tempdir().unwrap();
-    for name in ["colour.png", "colour.jpg", "grey.png", "palette.png", "opaque.png"] {
+    for name in ["color.png", "color.jpg", "gray.png", "palette.png", "opaque.png"] {
         std::fs::copy(from.join(name), folder.path().join(name)).unwrap();
     }
     folder
@@ -49,7 +49,7 @@ fn the_embeddings_of_a_folder_are_those_of_its_images_as_bytes_and_as_numbers() 
 fn an_image_that_breaks_during_a_run_is_named() {
     let folder = folder();
     let images = Images::open(folder.path(), BadImages::Refuse).unwrap();
-    repscope_io::write_whole(&folder.path().join("grey.png"), b"no image any more").unwrap();
+    repscope_io::write_whole(&folder.path().join("gray.png"), b"no image any more").unwrap();
     let said = images.read(0..5, &mut Vec::new()).unwrap_err().to_string();
-    assert!(said.contains("grey.png is no image"), "{said}");
+    assert!(said.contains("gray.png is no image"), "{said}");
 }

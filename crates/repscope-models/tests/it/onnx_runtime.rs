@@ -52,7 +52,7 @@ fn onnx_runtime_gives_the_embeddings_of_torch_also_where_the_built_in_runtime_la
         ..with()
     };
     assert_like_torch(
-        &encode("fixed_batch.onnx", "grey.npy", fixed).outputs[0],
+        &encode("fixed_batch.onnx", "gray.npy", fixed).outputs[0],
         "fixed_batch_z.npy",
     );
 }

@@ -73,10 +73,10 @@ def export(name, model, rows, outputs, dynamic=True, external=False):
 
 images = random.normal(size=(37, 3, 16, 16)).astype(np.float32)
 vectors = random.normal(size=(37, 12)).astype(np.float32)
-grey = random.integers(0, 256, size=(11, 16, 16), dtype=np.uint8)
+gray = random.integers(0, 256, size=(11, 16, 16), dtype=np.uint8)
 np.save("images.npy", images)
 np.save("vectors.npy", vectors)
-np.save("grey.npy", grey)
+np.save("gray.npy", gray)
 
 two_heads = TwoHeads()
 with torch.no_grad():  # Statistics that are not those of a fresh layer.
@@ -85,7 +85,7 @@ with torch.no_grad():  # Statistics that are not those of a fresh layer.
 export("two_heads", two_heads, images, ["z", "p"])
 mlp = nn.Sequential(nn.Linear(12, 64), nn.GELU(), nn.Linear(64, 96), nn.Tanh(), nn.Linear(96, 6))
 export("mlp", mlp, vectors, ["z"])
-scaled = (grey[:, None].astype(np.float32) / np.float32(255) - np.float32(0.5)) / np.float32(0.25)
+scaled = (gray[:, None].astype(np.float32) / np.float32(255) - np.float32(0.5)) / np.float32(0.25)
 fixed = nn.Sequential(nn.Conv2d(1, 4, 3, 2, 1), nn.ReLU(), nn.MaxPool2d(2)).eval()
 export("fixed_batch", fixed, scaled, ["z"], dynamic=False)
 export("channels_last", Tokens(), np.ascontiguousarray(images.transpose(0, 2, 3, 1)), ["z"])

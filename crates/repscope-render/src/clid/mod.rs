@@ -35,9 +35,9 @@ pub fn clid_table(results: &Results, run: &ClidRun<'_>, format: Format, width: u
     }
     let answer = run.performance.map(|name| predictions(results, name, run.spec.level));
     let mut own = if run.all {
-        tables(results)
+        tables(results, results)
     } else {
-        tables(&headlines(results, Some(Analysis::Clid)))
+        tables(&headlines(results, Some(Analysis::Clid)), results)
     };
     own[0].remarks.push(steps);
     let all: Vec<Table> = answer.into_iter().flatten().chain(own).collect();

@@ -373,23 +373,9 @@ mod perturb {
 
 mod retrieval {
     use crate::document_files;
-    use crate::testdata::{score, two_models};
+    use crate::testdata::{names, numbers, score, two_models};
     use repscope_core::*;
-    use repscope_core::{Better, NameColumn, NumberColumn, Score};
-
-    fn names(name: &str, values: &[&str]) -> NameColumn {
-        NameColumn {
-            name: name.to_string(),
-            values: values.iter().map(|value| value.to_string()).collect(),
-        }
-    }
-
-    fn numbers(name: &str, values: &[Option<f64>]) -> NumberColumn {
-        NumberColumn {
-            name: name.to_string(),
-            values: values.to_vec(),
-        }
-    }
+    use repscope_core::{Better, Score};
 
     fn results() -> Results {
         let precision = score(

@@ -41,9 +41,10 @@ fn band(system: &System) -> Option<String> {
         return Some(own);
     };
     let (other, level) = (system.band_of(shuffled)?, four(shuffled));
-    Some(match system.band_of(matched).as_deref() == Some(&other) {
-        true => format!("{own}, but shuffled pairs are {other} too ({level})"),
-        false => format!("{own}; shuffled pairs are {other} ({level})"),
+    Some(if system.band_of(matched).as_deref() == Some(&other) {
+        format!("{own}, but shuffled pairs are {other} too ({level})")
+    } else {
+        format!("{own}; shuffled pairs are {other} ({level})")
     })
 }
 
@@ -61,7 +62,7 @@ fn level(system: &System) -> Option<String> {
     let levels = format!("{} against {}", four(matched), four(shuffled));
     let Some(is_nearer) = is_nearer(system) else {
         return Some(format!(
-            "Matched pairs cannot be told from shuffled ones ({levels}; {}): this score says nothing about the signal",
+            "Matched pairs cannot be distinguished from shuffled ones ({levels}; {}): this score says nothing about the signal",
             reason(system.score("z"))
         ));
     };
@@ -110,7 +111,7 @@ fn reference(system: &System) -> Option<String> {
              chosen by this energy"
         )
     } else {
-        format!("Generated and reference texts are not told apart (gap {size})")
+        format!("Generated and reference texts do not differ significantly (gap {size})")
     })
 }
 
@@ -161,10 +162,12 @@ pub(super) fn lines(system: &System) -> String {
     let mut text = String::new();
     for ((name, part, better), [value, interval]) in LINES.iter().zip(&written) {
         let dots = ".".repeat(NAME.saturating_sub(name.len()));
-        let value = match value.is_empty() {
-            true => format!("not available ({})", why(system, part)),
-            false if interval_width == 0 => format!("{value:>value_width$}  {better}"),
-            false => format!("{value:>value_width$}  {interval:<interval_width$}  {better}"),
+        let value = if value.is_empty() {
+            format!("not available ({})", why(system, part))
+        } else if interval_width == 0 {
+            format!("{value:>value_width$}  {better}")
+        } else {
+            format!("{value:>value_width$}  {interval:<interval_width$}  {better}")
         };
         text += &format!("{name}{dots} {value}\n");
     }
@@ -278,7 +281,7 @@ mod tests_of_readings {
         }
         assert_eq!(
             said(&results),
-            "Matched pairs cannot be told from shuffled ones (-0.3985 against -0.3612; all texts are the same): this score \
+            "Matched pairs cannot be distinguished from shuffled ones (-0.3985 against -0.3612; all texts are the same): this score \
              says nothing about the signal."
         );
         drop_value(&mut results, "glim", "etes.shuffled", "one sample cannot be shuffled");
@@ -294,7 +297,7 @@ mod tests_of_readings {
     fn the_gap_is_read_by_its_interval() {
         let mut results = two_systems();
         change(&mut results, "glim", "etes.gap", 0.002, Some([-0.008, 0.012]));
-        assert!(said(&results).ends_with("are not told apart (gap 0.002 [-0.008, 0.012])."));
+        assert!(said(&results).ends_with("do not differ significantly (gap 0.002 [-0.008, 0.012])."));
         change(&mut results, "glim", "etes.gap", -0.02, Some([-0.03, -0.01]));
         assert!(said(&results).ends_with("which is circular if they were chosen by this energy."));
     }

@@ -21,9 +21,23 @@ const MEANINGS: &str = "Energy: -cos of a signal and a text. Shuffled pairs: \
 /// The level of intervals that do not say theirs.
 const LEVEL: f64 = 0.95;
 
-/// Writes the energies of all systems. `width` (terminal columns) and `color` matter to [`Format::Table`] only.
+/// What a table of what answers needs said.
+const SHORT_MEANINGS: &str = "Energy: -cos of a signal and a text. Shuffled pairs: mean over all pairings, exact. z: alignment less that, in \
+                              standard deviations over pairings. AUC: how often a matched pair is nearer than a mismatched one";
+/// The scores that answer.
+const ANSWERS: [&str; 7] = [
+    "etes.alignment",
+    "etes.total",
+    "etes.reference",
+    "etes.gap",
+    "etes.shuffled",
+    "etes.z",
+    "etes.auc",
+];
+
+/// Writes the energies of all systems: those that answer, or all. `width` (terminal columns) and `color` matter to [`Format::Table`] only.
 /// [`Format::Csv`] is the long form of all scores.
-pub fn etes_table(results: &Results, format: Format, width: usize, color: Color) -> String {
+pub fn etes_table(results: &Results, all: bool, format: Format, width: usize, color: Color) -> String {
     if format == Format::Csv {
         return csv_files::long(results, Vec::new());
     }
@@ -31,13 +45,36 @@ pub fn etes_table(results: &Results, format: Format, width: usize, color: Color)
     if systems.is_empty() {
         return crate::render(&Results::default(), format, width, color);
     }
-    let blocks = match format {
-        Format::Table => for_a_terminal(&systems),
-        _ => for_a_page(&systems),
+    let (blocks, meanings) = match format {
+        _ if !all => (answers(&systems), SHORT_MEANINGS),
+        Format::Table => (for_a_terminal(&systems), MEANINGS),
+        _ => (for_a_page(&systems), MEANINGS),
     };
-    let legend = std::iter::once(MEANINGS.to_string()).chain(remarks(&systems));
+    let is_said = |id: &MetricId| all || ANSWERS.contains(&id.as_str());
+    let legend = std::iter::once(meanings.to_string()).chain(remarks(&systems, is_said));
     let legend = Some(legend.collect());
     Document { blocks, legend }.render(format, width, color)
+}
+
+/// The order of the systems and what each says; of a single one, the lines of the log.
+fn answers(systems: &[System]) -> Vec<Block> {
+    let say = |system: &System| Item {
+        name: printable(system.name),
+        text: reading(system),
+        check: None,
+    };
+    match systems {
+        [only] => vec![
+            Block::Heading(heading(only, LEVEL)),
+            Block::Verbatim(lines(only)),
+            Block::Text(reading(only)),
+        ],
+        _ => {
+            let ranked = ranked(systems).map(Block::Table);
+            let readings = Block::List(systems.iter().map(say).collect());
+            ranked.into_iter().chain([readings]).collect()
+        }
+    }
 }
 
 /// The order of the systems, then system by system with the lines of the log.
@@ -125,8 +162,8 @@ fn only(systems: &[System], is_wanted: impl Fn(&MetricId) -> bool) -> Results {
 }
 
 /// What the tables need said below them: meanings, notes, why values are missing, and how intervals were made.
-fn remarks(systems: &[System]) -> Vec<String> {
-    let own = only(systems, is_of_etes);
+fn remarks(systems: &[System], is_said: impl Fn(&MetricId) -> bool) -> Vec<String> {
+    let own = only(systems, |id| is_of_etes(id) && is_said(id));
     let table = scores(&own);
     // The table of correlations says itself which sign is agreement, and the reading of each system in which band it is.
     let noted = own
@@ -218,7 +255,7 @@ fn to_best(system: &System, best: &System) -> [Cell; 3] {
         Some(winner) if winner == best.name => "worse",
         Some(_) => "better",
         None if d.p_adjusted.is_none() => "not tested",
-        None => "not told apart",
+        None => "not significant",
     };
     let (value, interval) = less(d, system.name);
     let p = Cell::written(probability(d.p_adjusted), d.p_adjusted);
@@ -273,7 +310,7 @@ mod tests_of_table {
     use super::*;
 
     fn of(results: &Results, format: Format) -> String {
-        etes_table(results, format, 100, Color::No)
+        etes_table(results, true, format, 100, Color::No)
     }
 
     /// Where these stand in the text, in order.
@@ -311,7 +348,7 @@ mod tests_of_table {
     fn lines_fit_the_terminal() {
         // The lines of the log are as wide as the document has them.
         for width in [80, 100] {
-            let text = etes_table(&two_systems(), Format::Table, width, Color::No);
+            let text = etes_table(&two_systems(), true, Format::Table, width, Color::No);
             for line in text.lines().filter(|line| !line.starts_with("ETES ")) {
                 assert!(crate::text::columns(line) <= width, "{width}: {line}");
             }
@@ -427,7 +464,7 @@ glim is 0.1961 below nucleus 0.95, but its shuffled pairs are 0.1612 below too: 
     fn without_a_winner_systems_are_not_told_apart() {
         let mut results = two_systems();
         results.differences = vec![of_systems("etes.alignment", -0.1961, 0.3, 0.41, None)];
-        assert!(text(&results).contains("0.410  not told apart"), "{}", text(&results));
+        assert!(text(&results).contains("0.410  not significant"), "{}", text(&results));
         results.differences.clear();
         assert!(text(&results).contains("—  not tested"), "{}", text(&results));
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! Results of two systems for the tests. The energies of the first are those of a published run.
 
-use crate::testdata::{missing, score};
-use repscope_core::{Better, Breakdown, Curve, Difference, NameColumn, NumberColumn, Results, SampleTable, Score};
+use crate::testdata::{missing, names, numbers, score};
+use repscope_core::{Better, Breakdown, Curve, Difference, Results, SampleTable, Score};
 
 const NO_REFERENCE: &str = "no reference was given";
 const SAMPLES: usize = 300;
@@ -198,20 +198,6 @@ fn histograms(of: &Energies) -> [Curve; 2] {
         curve("etes.histogram", of.alignment),
         curve("etes.shuffled.histogram", of.shuffled),
     ]
-}
-
-fn names(name: &str, values: &[&str]) -> NameColumn {
-    NameColumn {
-        name: name.to_string(),
-        values: values.iter().map(|value| value.to_string()).collect(),
-    }
-}
-
-fn numbers(name: &str, values: &[Option<f64>]) -> NumberColumn {
-    NumberColumn {
-        name: name.to_string(),
-        values: values.to_vec(),
-    }
 }
 
 fn bands(model: &str) -> Breakdown {

@@ -44,7 +44,7 @@ fn analysis(results: &Results) -> Vec<NamedFigure> {
         return Vec::new();
     }
     let from_zero = |label: &str| Axis::linear(label).covering(&[0.0]);
-    let share = Axis::linear("share of rows learnt").covering(&[0.0, 1.0]);
+    let share = Axis::linear("share of rows learned").covering(&[0.0, 1.0]);
     let rates = models.bars("MCR²", from_zero("coding rate"), "", &RATES);
     // Names of three terms need the room of two columns below the bars of many models.
     let span = if models.names.len() > MOST_UPRIGHT { 2 } else { 1 };
@@ -80,7 +80,7 @@ fn runs(models: &Models) -> Option<Panel> {
         (values.len() > 1).then_some(BoxRow { series, boxes })
     });
     let boxes = Boxes {
-        axis: Axis::linear("share of rows learnt"),
+        axis: Axis::linear("share of rows learned"),
         orientation: orientation(rows.len()),
         rows,
         ..Boxes::default()

@@ -68,6 +68,8 @@ impl<'a> Models<'a> {
 
     /// The scores of a metric, each with the number of its model.
     pub(super) fn scores(&self, metric: &str) -> Vec<(usize, &'a Score)> {
+        let is_declared = MetricId::from(metric).output().is_some();
+        debug_assert!(is_declared, "a figure draws {metric}, which no metric declares");
         self.known(|series| Some((series, self.score(series, metric)?)))
     }
 

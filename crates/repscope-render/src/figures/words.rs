@@ -168,8 +168,7 @@ pub(super) fn of_score(score: &Score) -> Option<String> {
 /// The scores as a table: a row per metric and a column per model, or the other way round for many models. Where models
 /// were compared, bold is what the differences call best, as on the page.
 pub(super) fn table(results: &Results, is_wanted: impl Fn(&MetricId) -> bool) -> Option<Panel> {
-    let results = &only_scores(results, is_wanted);
-    let table = scores_with(results, Some(results), [false; 2]);
+    let table = scores_with(&only_scores(results, is_wanted), Some(results), [false; 2]);
     if table.rows.is_empty() {
         return None;
     }

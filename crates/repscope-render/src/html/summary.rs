@@ -36,14 +36,11 @@ pub(super) fn verdict(results: &Results, only: Option<Analysis>) -> String {
     };
     let wrong = list(problems.iter().map(problem).collect());
     let said = list(answers.iter().map(answer).collect());
-    match wrong.is_empty() && said.is_empty() {
-        true => said,
-        false => format!(
-            "{wrong}{}{said}<p class=\"quiet\">{}.</p>\n",
-            qualities(&answers),
-            escape(&caution(results))
-        ),
+    if wrong.is_empty() && said.is_empty() {
+        return said;
     }
+    let (qualities, caution) = (qualities(&answers), escape(&caution(results)));
+    format!("{wrong}{qualities}{said}<p class=\"quiet\">{caution}.</p>\n")
 }
 
 /// What a good representation is, and which model is best in each respect; nothing where a single one was looked at.
@@ -60,7 +57,8 @@ fn qualities(answers: &[Answer]) -> String {
             Some(model) => format!("{}: <b>{}</b>", escape(own.title), escape(model)),
             None => match &own.values[..] {
                 [(_, value)] => format!("{}: {} {}", escape(own.title), escape(&own.metric), number(*value)),
-                _ => format!("{}: no best model", escape(own.title)),
+                _ if own.p_adjusted.is_some() => format!("{}: no significant difference", escape(own.title)),
+                _ => format!("{}: not ranked", escape(own.title)),
             },
         };
         let best: Vec<String> = own.map(best).collect();
@@ -87,8 +85,8 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
     let parts = by_analysis(results);
     let open = if parts.len() == 1 { " open" } else { "" };
     for (analysis, part) in parts {
-        let (name, title, asks) = analysis.map_or(("other", "Other scores", ""), |analysis| {
-            (analysis.name(), analysis.question().title, analysis.question().asks)
+        let (name, title, question) = analysis.map_or(("other", "Other scores", ""), |analysis| {
+            (analysis.name(), analysis.question().title, analysis.question().text)
         });
         // Of all results: the bands are no scores.
         let readings = match analysis {
@@ -96,7 +94,7 @@ pub(super) fn section(results: &Results, models: &Models) -> String {
             _ => String::new(),
         };
         html += &format!(
-            "<details class=\"analysis\" id=\"scores-{name}\"{open}>\n<summary><h3>{title}</h3> <span class=\"question\">{asks}</span></summary>\n{}{}</details>\n",
+            "<details class=\"analysis\" id=\"scores-{name}\"{open}>\n<summary><h3>{title}</h3> <span class=\"question\">{question}</span></summary>\n{}{}</details>\n",
             readings,
             table(title, &part, results, models)
         );

@@ -276,7 +276,7 @@ impl Pair<'_> {
         }
         if !self.open.is_empty() {
             let open = percents(&self.open);
-            parts.push(format!("{first} and {second} cannot be told apart at {open}"));
+            parts.push(format!("{first} and {second} do not differ significantly at {open}"));
         }
         if let Some((_, worst)) = &self.worst {
             let below = percents(&self.below);
@@ -303,10 +303,10 @@ fn expected_ranges(run: &Run) -> Finding {
         true => Some(false),
         false => values.iter().all(|key| key.holds == Some(true)).then_some(true),
     };
-    match values.is_empty() {
-        true => Finding::new(check, None, "they are of 1 and 5 % of top, bottom and random"),
-        false => Finding::new(check, holds, join(values.iter().map(KeyValue::sentence), "; ")),
+    if values.is_empty() {
+        return Finding::new(check, None, "they are of 1 and 5 % of top, bottom and random");
     }
+    Finding::new(check, holds, join(values.iter().map(KeyValue::sentence), "; "))
 }
 
 /// So many sets are named before the rest is counted.
@@ -614,7 +614,10 @@ mod tests_of_ordering {
         change(&mut results, "pis.combined@random1", 3.2, Some([3.0, 3.4]));
         let finding = of_combined(&results);
         assert_eq!(finding.holds, None);
-        assert!(finding.evidence.contains("cannot be told apart at 1 %"), "{finding:?}");
+        assert!(
+            finding.evidence.contains("do not differ significantly at 1 %"),
+            "{finding:?}"
+        );
         assert_eq!(of_combined(&one_head()).holds, None);
     }
 

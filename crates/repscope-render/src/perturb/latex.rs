@@ -99,10 +99,11 @@ fn lines(run: &Run, heads: &[String], set: &Set) -> String {
         second.push(interval.unwrap_or_default());
     }
     let (values, intervals) = (first.join(" & "), second.join(" & "));
-    match second.iter().all(String::is_empty) {
-        true => format!("    {values} \\\\\n"),
+    if second.iter().all(String::is_empty) {
+        format!("    {values} \\\\\n")
+    } else {
         // The brackets belong to the line above.
-        false => format!("    {values} \\\\[-2pt]\n    {intervals} \\\\\n"),
+        format!("    {values} \\\\[-2pt]\n    {intervals} \\\\\n")
     }
 }
 

@@ -58,7 +58,7 @@ impl<'a> Run<'a> {
         by_model.into_iter().map(run).collect()
     }
 
-    /// The first of them: what a command that perturbs one model asks for.
+    /// The first of them: what a command that perturbs one model shows.
     pub(crate) fn first(results: &'a Results) -> Option<Self> {
         Run::all(results).into_iter().next()
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! What a reader wants to see first: every set of every head, one number per family, the most sensitive classes, and which
-//! checks hold.
+//! What a reader wants to see first: the weakest and the strongest set of each family for all heads, and which checks fail. Where all
+//! is wanted: every set of every head, one number per family, the most sensitive classes, and every check.
 
 use super::findings::Finding;
 use super::key_values::key_values;
@@ -11,28 +11,116 @@ use crate::scores::{distinct, grouped};
 use crate::table::{Block, Cell, Check, Column, Document, Item, NONE, Row, Table, reason};
 use crate::text::printable;
 use crate::{Color, Format, csv_files};
-use repscope_core::{Results, Score};
+use repscope_core::{Results, Score, counted};
 
-/// Writes the scores of perturbed inputs and what was found. `width` (terminal columns) and `color` matter to
+/// Writes the scores of perturbed inputs and what was found: those that answer, or all. `width` (terminal columns) and `color` matter to
 /// [`Format::Table`] only. [`Format::Csv`] is the long form of all scores.
-pub fn perturb_table(results: &Results, findings: &[Finding], format: Format, width: usize, color: Color) -> String {
+pub fn perturb_table(
+    results: &Results,
+    findings: &[Finding],
+    all: bool,
+    format: Format,
+    width: usize,
+    color: Color,
+) -> String {
     if format == Format::Csv {
         return csv_files::long(results, Vec::new());
     }
     let Some(run) = Run::first(results) else {
         return crate::render(&Results::default(), format, width, color);
     };
-    let tables = run.heads.iter().map(|head| of_head(&run, head));
-    let tables = highlighted(&run).into_iter().chain(tables);
-    let tables = tables.chain(families(&run)).chain(classes(&run));
-    let mut blocks: Vec<Block> = tables.map(Block::Table).collect();
-    blocks.push(Block::List(remarks(&run).into_iter().map(Item::sentence).collect()));
+    let (tables, said, checks) = if all {
+        let heads = run.heads.iter().map(|head| of_head(&run, head));
+        let tables = highlighted(&run).into_iter().chain(heads);
+        let tables: Vec<Table> = tables.chain(families(&run)).chain(classes(&run)).collect();
+        (tables, remarks(&run), findings.iter().map(item).collect())
+    } else {
+        (vec![extremes(&run)], of_scores(&run), failed(findings))
+    };
+    let mut blocks: Vec<Block> = tables.into_iter().map(Block::Table).collect();
+    blocks.push(Block::List(said.into_iter().map(Item::sentence).collect()));
     if !findings.is_empty() {
         blocks.push(Block::Heading("Checks".to_string()));
-        blocks.push(Block::List(findings.iter().map(item).collect()));
+        blocks.push(Block::List(checks));
     }
     Document { blocks, legend: None }.render(format, width, color)
 }
+
+/// The checks that fail, and how many hold or are open.
+fn failed(findings: &[Finding]) -> Vec<Item> {
+    let count = |holds: Option<bool>| findings.iter().filter(|finding| finding.holds == holds).count();
+    let fails = findings.iter().filter(|finding| finding.holds == Some(false));
+    let rest = format!(
+        "{} of {} hold, {} are open; --all lists them, and every set, family and class",
+        count(Some(true)),
+        counted(findings.len(), "check"),
+        count(None)
+    );
+    fails.map(item).chain([Item::sentence(rest)]).collect()
+}
+
+/// The weakest and the strongest set of each family for all heads, beside what is expected of the head that speaks for the model.
+fn extremes(run: &Run) -> Table {
+    let keys = key_values(run);
+    let mut table = Table::new(
+        "Key values: accuracy lost, divided by the share masked (PIS)",
+        label("extremes"),
+    );
+    table.columns = vec![Column::text("masked")];
+    table.columns.extend(run.heads.iter().map(Column::model));
+    if !keys.is_empty() {
+        table.columns.push(Column::text("expected").spare(2));
+        table.columns.push(Column::number("at most").spare(0));
+        table.columns.push(Column::text("verdict").spare(1));
+    }
+    for family in run.families() {
+        let sets = run.of_family(family);
+        let ends: Vec<&Set> = match sets[..] {
+            [weakest, .., strongest] => vec![weakest, strongest],
+            _ => sets,
+        };
+        for set in ends {
+            let values = run.heads.iter().map(|head| known(run.pis(head, "", &set.name)));
+            let mut cells: Vec<Cell> = std::iter::once(Cell::text(&set.name)).chain(values).collect();
+            match keys.iter().find(|key| key.set == set) {
+                Some(key) => cells.extend([
+                    Cell::text(key.expected.words()),
+                    Cell::optional(key.reachable, number),
+                    Cell::text(key.verdict),
+                ]),
+                None => cells.resize(table.columns.len(), Cell::default()),
+            }
+            table.push(cells);
+        }
+    }
+    let mut fact = |name: &str, of: &dyn Fn(&Score) -> Cell| {
+        let values = run
+            .heads
+            .iter()
+            .map(|head| run.baseline(head).map_or_else(Cell::default, of));
+        let mut cells: Vec<Cell> = std::iter::once(Cell::text(name)).chain(values).collect();
+        cells.resize(table.columns.len(), Cell::default());
+        table.rows.push(Row {
+            cells,
+            is_fact: true,
+            ..Row::default()
+        });
+    };
+    fact("accuracy", &|score| known(Some(score)));
+    fact("chance", &|score| Cell::optional(score.chance, rough));
+    fact("samples", &|score| Cell::count(score.n));
+    if !keys.is_empty() {
+        table.remarks = vec![format!(
+            "Accuracy: without masks. Expected, at most and verdict are those of {}. {AT_MOST}",
+            printable(run.leading())
+        )];
+    }
+    table
+}
+
+/// What an expectation is held against.
+const AT_MOST: &str = "At most: accuracy without perturbation / share, the score if every right answer were lost. Expected: by the \
+                       specification; a verdict is by the interval";
 
 fn item(finding: &Finding) -> Item {
     Item {
@@ -76,9 +164,7 @@ pub(super) fn highlighted(run: &Run) -> Option<Table> {
             Cell::default(),
         ]);
     }
-    let most = "At most: accuracy without perturbation / share, the score if every right answer were lost. Expected: by the \
-                specification; a verdict is by the interval";
-    table.remarks = vec![most.to_string()];
+    table.remarks = vec![AT_MOST.to_string()];
     Some(table).filter(|table| !table.rows.is_empty())
 }
 
@@ -196,17 +282,16 @@ fn known(score: Option<&repscope_core::Score>) -> Cell {
     score.map_or_else(|| Cell::optional(None, number), |score| Cell::score(Some(score)))
 }
 
-/// What the columns mean, how intervals were made, and why values are missing.
-pub(super) fn remarks(run: &Run) -> Vec<String> {
-    let mut remarks = vec![
-        "PIS: accuracy lost, divided by the share that was meant to be masked; (lit): by the share of lit pixels that was. Larger \
-         is more sensitive, which is neither good nor bad. p: McNemar's, not adjusted for the number of sets and classes."
-            .to_string(),
-    ];
-    if families(run).is_some() {
-        remarks
-            .push("AOPC: mean accuracy lost over all strengths, 0 included; deletion: mean accuracy left.".to_string());
-    }
+/// What the scores are, and how their intervals were made.
+fn of_scores(run: &Run) -> Vec<String> {
+    let meaning = "Larger is more sensitive, which is neither good nor bad.".to_string();
+    std::iter::once(meaning)
+        .chain(intervals(run, &["accuracy", "PIS"]))
+        .collect()
+}
+
+/// How the intervals of these values were made.
+fn intervals(run: &Run, of: &[&str]) -> Option<String> {
     let drawn = || run.results.scores.iter().filter(|score| score.model == run.model);
     let way = |score: &Score| {
         let method = score.method.as_deref().filter(|_| score.interval.is_some())?;
@@ -218,14 +303,28 @@ pub(super) fn remarks(run: &Run) -> Vec<String> {
             _ => return None,
         };
         let unit = score.unit.as_deref().unwrap_or("samples");
-        Some(format!("{method} over {unit} ({what})"))
+        of.contains(&what).then(|| format!("{method} over {unit} ({what})"))
     };
     let ways: Vec<String> = drawn().filter_map(way).collect();
-    if let (false, Some(level)) = (ways.is_empty(), drawn().find_map(|score| score.level)) {
-        let ways = distinct(ways.iter().map(String::as_str)).join("; ");
-        remarks.push(format!("{} intervals: {ways}", percent(level)));
+    let level = drawn().find_map(|score| score.level).filter(|_| !ways.is_empty())?;
+    let ways = distinct(ways.iter().map(String::as_str)).join("; ");
+    Some(format!("{} intervals: {ways}", percent(level)))
+}
+
+/// What the columns mean, how intervals were made, and why values are missing.
+pub(super) fn remarks(run: &Run) -> Vec<String> {
+    let mut remarks = vec![
+        "PIS: accuracy lost, divided by the share that was meant to be masked; (lit): by the share of lit pixels that was. Larger \
+         is more sensitive, which is neither good nor bad. p: McNemar's, not adjusted for the number of sets and classes."
+            .to_string(),
+    ];
+    if families(run).is_some() {
+        remarks
+            .push("AOPC: mean accuracy lost over all strengths, 0 included; deletion: mean accuracy left.".to_string());
     }
-    let missing = drawn().filter(|score| score.value.is_none() && score.metric.parameter("f") != Some("all"));
+    remarks.extend(intervals(run, &["accuracy", "PIS", "mean PIS"]));
+    let own = run.results.scores.iter().filter(|score| score.model == run.model);
+    let missing = own.filter(|score| score.value.is_none() && score.metric.parameter("f") != Some("all"));
     for (why, of) in grouped(missing.map(|score| (reason(score), score.metric.as_str()))) {
         let who = match of.as_slice() {
             [one] => one.to_string(),
@@ -244,7 +343,26 @@ mod tests {
 
     fn table(results: &Results, width: usize) -> String {
         let findings = perturb_findings(results, &[], &[]);
-        perturb_table(results, &findings, Format::Table, width, Color::No)
+        perturb_table(results, &findings, true, Format::Table, width, Color::No)
+    }
+
+    #[test]
+    fn three_heads_fit_a_screen_and_what_fails_is_named() {
+        let results = of_document();
+        let findings = perturb_findings(&results, &[], &[]);
+        let text = perturb_table(&results, &findings, false, Format::Table, 110, Color::No);
+        let expected = "\
+Key values: accuracy lost, divided by the share masked (PIS)
+";
+        assert!(text.starts_with(expected), "{text}");
+        assert!(text.lines().count() <= 38, "{text}");
+        assert!(
+            text.contains("✗ monotonicity of top: combined 3.26, 7.2 at 1 and 5 %;"),
+            "{text}"
+        );
+        assert!(!text.contains('✓') && text.contains(" of 11 checks hold, "), "{text}");
+        // What is not shown is not lost.
+        assert!(table(&results, 110).contains("✓ sanity"), "{text}");
     }
 
     #[test]
@@ -327,7 +445,7 @@ modulation: BPSK   5.0  [-2.0, 12.0]     0.5   0.25        4      1
     #[test]
     fn markdown_and_latex_say_the_same() {
         let findings = perturb_findings(&of_document(), &[], &[]);
-        let text = perturb_table(&of_document(), &findings, Format::Markdown, 80, Color::No);
+        let text = perturb_table(&of_document(), &findings, true, Format::Markdown, 80, Color::No);
         assert!(
             text.contains("| top1 | 0.4800 | [0.4770, 0.4830] | 0.0326 | 3.26 |"),
             "{text}"
@@ -336,14 +454,14 @@ modulation: BPSK   5.0  [-2.0, 12.0]     0.5   0.25        4      1
             text.contains("- ✓ **sanity**: none of 18 scores is below 0\n"),
             "{text}"
         );
-        let text = perturb_table(&of_document(), &findings, Format::Latex, 80, Color::No);
+        let text = perturb_table(&of_document(), &findings, true, Format::Latex, 80, Color::No);
         assert!(text.contains("\\label{tab:perturb-combined}") && text.contains("\\label{tab:perturb-snr}"));
         assert!(text.contains("\\item \\emph{sanity} holds: none of 18"), "{text}");
     }
 
     #[test]
     fn csv_is_the_long_form_and_no_scores_are_said_to_be_none() {
-        let of = |results: &Results, format| perturb_table(results, &[], format, 80, Color::No);
+        let of = |results: &Results, format| perturb_table(results, &[], true, format, 80, Color::No);
         let results = of_document();
         assert_eq!(
             of(&results, Format::Csv),

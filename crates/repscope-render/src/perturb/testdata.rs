@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Results of perturbations for the tests. Scores are calculated by hand: accuracy lost divided by the share.
 
-use crate::testdata::{missing, score};
+use crate::testdata::{missing, names, numbers, score};
 use repscope_core::{Better, Breakdown, NameColumn, NumberColumn, Results, Score};
 
 const MODEL: &str = "resnet50";
@@ -142,20 +142,6 @@ fn impacts(head: &str, set: &str, drop: f64, pis: f64, nominal: f64, lit: f64) -
         about(&id(".relative"), drop / 0.5, REACH[1] / 0.5),
         score(MODEL, &id(".p"), 0.00123, None, Better::Neither),
     ]
-}
-
-fn names(name: &str, values: &[&str]) -> NameColumn {
-    NameColumn {
-        name: name.to_string(),
-        values: values.iter().map(|value| value.to_string()).collect(),
-    }
-}
-
-fn numbers(name: &str, values: &[Option<f64>]) -> NumberColumn {
-    NumberColumn {
-        name: name.to_string(),
-        values: values.to_vec(),
-    }
 }
 
 fn table(metric: &str, keys: Vec<NameColumn>, columns: Vec<NumberColumn>) -> Breakdown {

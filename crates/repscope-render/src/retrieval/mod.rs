@@ -118,7 +118,7 @@ impl<'a> Part<'a> {
         known.or_else(|| self.scores.first()).map_or(0, |score| score.n)
     }
 
-    /// How many targets each query ranks. A recall of K of N targets is K/N by chance, so the chance level tells N.
+    /// How many targets each query ranks. A recall of K of N targets is K/N by chance, so the chance level gives N.
     pub(crate) fn targets(&self) -> Option<usize> {
         let is_recall = |score: &&&Score| matches!(score.metric.measure(), "label_recall" | "pair_recall");
         self.scores.iter().filter(is_recall).find_map(|score| {

@@ -11,21 +11,23 @@ use repscope_core::{Results, Score, Split};
 /// A ceiling above this rounds to 1.
 const NO_CEILING: f64 = 0.995;
 
-/// A few sentences on the results: how high, whether it falls with K, whether the directions agree, prototypes against
-/// instances, hubs, the gap between spaces.
-pub fn retrieval_readings(results: &Results) -> Vec<String> {
+/// A few sentences on the results: how high, whether it falls with K, prototypes against instances, held-out rows against those of
+/// training; where all is wanted, also whether the directions agree, hubs, and the gap between spaces.
+pub fn retrieval_readings(results: &Results, all_readings: bool) -> Vec<String> {
     let all = parts(results);
     let mut sentences = Vec::new();
     for group in by_labels(&all) {
         let before = sentences.len();
         sentences.extend(group.iter().filter_map(level));
         sentences.extend(group.iter().filter_map(drop_with_k));
-        sentences.extend(balance(group));
+        if all_readings {
+            sentences.extend(balance(group));
+        }
         sentences.extend(against_instances(group, results));
         name_group(&mut sentences[before..], names(&group[0], &all));
     }
     sentences.extend(held_out(&all).iter().map(|sentence| printable(sentence)));
-    for of_model in all.chunk_by(|a, b| a.model == b.model) {
+    for of_model in all.chunk_by(|a, b| a.model == b.model).filter(|_| all_readings) {
         let before = sentences.len();
         sentences.extend(hubs(of_model));
         sentences.extend(gap(of_model));
@@ -44,7 +46,7 @@ fn name_group(sentences: &mut [String], names: [Option<&str>; 2]) {
     }
 }
 
-/// A value and what it can be told apart from. Without an interval, both ends are the value.
+/// A value and its interval. Without an interval, both ends are the value.
 #[derive(Clone, Copy)]
 struct Measured<'a> {
     score: &'a Score,
@@ -532,10 +534,7 @@ mod tests_of_readings {
     use crate::testdata::{direction, missing, share};
 
     pub(super) fn readings(scores: Vec<Score>) -> Vec<String> {
-        retrieval_readings(&Results {
-            scores,
-            ..Results::default()
-        })
+        retrieval_readings(&Results::from(scores), true)
     }
 
     #[test]

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-//! The table of a retrieval: one per direction, a row per measure, a column per K. The renderers are those of all other
-//! results; a K stands where they have a model.
+//! The tables of a retrieval: precision of all directions in one, or where all is wanted, one per direction with a row per measure and
+//! a column per K. The renderers are those of all other results; a direction or a K stands where they have a model.
 
 use super::{Part, names, parts};
 use crate::numbers::{number_with_margin, percent, rough};
-use crate::scores::{grouped, scores_with};
+use crate::scores::{grouped, models_as_rows, scores_with};
 use crate::table::{Block, Cell, Document, NONE, Table, reason};
 use crate::text::{join, printable};
 use crate::{Color, Format, csv_files};
@@ -13,7 +13,7 @@ use repscope_core::{Results, Score};
 /// The measures at K that are shown, by row. The others (macro of recall, say) are in the CSV and JSON files only: a
 /// table that says everything is not read.
 const ROWS: [(&str, &str); 12] = [
-    ("label_precision", "precision"),
+    (PRECISION, "precision"),
     ("label_precision.macro", "macro"),
     ("label_precision.weighted", "weighted"),
     (NORMALIZED, "normalized"),
@@ -26,6 +26,7 @@ const ROWS: [(&str, &str); 12] = [
     ("hubness", "hubness"),
     ("hubness.never", "never found"),
 ];
+const PRECISION: &str = "label_precision";
 const NORMALIZED: &str = "label_precision.normalized";
 const HIT: &str = "label_hit";
 const CEILING: &str = "label_precision.ceiling";
@@ -51,15 +52,18 @@ const MEANINGS: [(&str, &str); 9] = [
     ("never found", "share of targets no query finds"),
 ];
 
-/// Writes the scores of a retrieval, one table per model, set of labels and direction. `width` (terminal columns) and
-/// `color` matter to [`Format::Table`] only. [`Format::Csv`] is the long form of all scores.
-pub fn retrieval_table(results: &Results, format: Format, width: usize, color: Color) -> String {
+/// Writes the scores of a retrieval: those that answer in one table, or all with one per model, set of labels and direction. `width`
+/// (terminal columns) and `color` matter to [`Format::Table`] only. [`Format::Csv`] is the long form of all scores.
+pub fn retrieval_table(results: &Results, all: bool, format: Format, width: usize, color: Color) -> String {
     let parts = parts(results);
     if format == Format::Csv {
         return csv_files::long(results, Vec::new());
     }
     if parts.is_empty() {
         return crate::render(&Results::default(), format, width, color);
+    }
+    if !all {
+        return Document::from(answers(&parts)).render(format, width, color);
     }
     let (tables, scores): (Vec<Table>, Vec<Results>) = parts.iter().map(|part| table(part, &parts)).unzip();
     // How to read the rows is said once, over all tables.
@@ -72,12 +76,47 @@ pub fn retrieval_table(results: &Results, format: Format, width: usize, color: C
     document.render(format, width, color)
 }
 
-/// The table of a part, and the scores in it under the names of rows and columns.
-fn table(part: &Part<'_>, all: &[Part<'_>]) -> (Table, Results) {
+/// Precision at each K, the nearest target as the answer of a classifier, and MAP@R: a row for each direction.
+fn answers(parts: &[Part<'_>]) -> Table {
+    let mut scores = Vec::new();
+    for part in parts {
+        let ks = part.ks(|measure| measure == PRECISION);
+        let precisions = ks.iter().map(|&k| (format!("precision@{k}"), part.at(PRECISION, k)));
+        let first = part.at(HIT, 1).filter(|_| !ks.contains(&1));
+        let others = [("top-1 classification", first), ("MAP@R", part.score("map_at_r", None))];
+        let others = others.map(|(name, score)| (name.to_string(), score));
+        for (name, score) in precisions.chain(others) {
+            scores.extend(score.map(|score| Score {
+                model: title(part, parts),
+                metric: name.into(),
+                comparable: false,
+                ..for_reading(score)
+            }));
+        }
+    }
+    let results: Results = scores.into();
+    let mut table = models_as_rows(scores_with(&results, None, [false; 2]));
+    table.columns[0].head = Cell::text("direction");
+    table.label = "repscope-retrieval".to_string();
+    let meaning = "precision@K: share of the first K with the query's label; MAP@R: mean of the precision at each hit, over as many places as \
+                   there are relevant targets; --all shows recall, nDCG, pairs, hubs and what is possible";
+    table.legend.insert(0, meaning.to_string());
+    table
+}
+
+/// The direction, with labels and model where there are several.
+fn title(part: &Part<'_>, all: &[Part<'_>]) -> String {
     let [model, labels] = names(part, all);
     let mut title = part.title();
     title.extend(labels.map(|labels| format!(", labels {labels}")));
     title.extend(model.map(|model| format!(", {model}")));
+    title
+}
+
+/// The table of a part, and the scores in it under the names of rows and columns.
+fn table(part: &Part<'_>, all: &[Part<'_>]) -> (Table, Results) {
+    let [model, labels] = names(part, all);
+    let title = title(part, all);
     let label: Vec<&str> = [Some(part.direction), labels, model].into_iter().flatten().collect();
     let label = label.join("-").replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let results = by_k(part);
@@ -242,7 +281,7 @@ mod tests {
     }
 
     fn table(results: &Results, width: usize) -> String {
-        retrieval_table(results, Format::Table, width, Color::No)
+        retrieval_table(results, true, Format::Table, width, Color::No)
     }
 
     #[test]
@@ -301,7 +340,7 @@ never found: share of targets no query finds
         scores.extend(other);
         let both = results(scores);
         assert!(table(&both, 80).contains("\nA → B, clip_2: 900 queries"));
-        let latex = retrieval_table(&both, Format::Latex, 80, Color::No);
+        let latex = retrieval_table(&both, true, Format::Latex, 80, Color::No);
         assert!(latex.contains("\\caption{A $\\to$ B, clip\\_2: 900 queries"), "{latex}");
         assert!(latex.contains("\\label{tab:repscope-a2b-clip-2}"), "{latex}");
 
@@ -375,7 +414,7 @@ precision: share of the first K with the query's label
 - precision: share of the first K with the query's label
 - ± half of the 95 % interval: Student t over queries
 ";
-        let text = retrieval_table(&results(scores), Format::Markdown, 80, Color::No);
+        let text = retrieval_table(&results(scores), true, Format::Markdown, 80, Color::No);
         assert_eq!(text, expected);
     }
 
@@ -403,7 +442,7 @@ precision: share of the first K with the query's label
     whole ranking: MRR 0.881 $\pm$0.018 (chance 0.27)\par}
 \end{table}
 ";
-        let text = retrieval_table(&results(scores), Format::Latex, 80, Color::No);
+        let text = retrieval_table(&results(scores), true, Format::Latex, 80, Color::No);
         assert_eq!(text, expected);
     }
 
@@ -411,7 +450,7 @@ precision: share of the first K with the query's label
     fn csv_is_the_long_form_and_no_scores_are_said_to_be_none() {
         let results = two_models();
         assert_eq!(
-            retrieval_table(&results, Format::Csv, 80, Color::No),
+            retrieval_table(&results, true, Format::Csv, 80, Color::No),
             crate::render(&results, Format::Csv, 80, Color::No)
         );
         assert_eq!(table(&Results::default(), 80), "No scores.\n");

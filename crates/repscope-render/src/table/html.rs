@@ -31,7 +31,10 @@ pub(crate) fn numbers(table: &Table, models: &Models) -> String {
 /// The numbers, and below them footnotes, why values are missing, how to read the numbers, and remarks.
 pub(crate) fn render(table: &Table, models: &Models) -> String {
     let notes = table.notes.iter().enumerate();
-    let notes = notes.map(|(i, note)| format!("<li><sup>{}</sup> {}</li>\n", i + 1, prose(note)));
+    let notes = notes.map(|(i, note)| {
+        let class = if is_minor(table, i + 1) { " class=\"minor\"" } else { "" };
+        format!("<li{class}><sup>{}</sup> {}</li>\n", i + 1, prose(note))
+    });
     let missing = table.undefined.iter();
     let missing = missing.map(|(who, reason)| format!("<li>— {}: {}</li>\n", escape(who), prose(reason)));
     let said = table.legend.iter().chain(&table.remarks).map(|text| match prose(text) {
@@ -46,6 +49,18 @@ pub(crate) fn render(table: &Table, models: &Models) -> String {
         items => format!("<ul class=\"notes\">\n{items}</ul>\n"),
     };
     numbers(table, models) + &below
+}
+
+/// Whether a footnote belongs only to what is shown where all scores are wanted.
+fn is_minor(table: &Table, number: usize) -> bool {
+    let heads = table.columns.iter().map(|column| (&column.head, column.is_minor));
+    let rows = table.rows.iter().flat_map(|row| {
+        let cells = row.cells.iter().zip(&table.columns);
+        cells.map(|(cell, column)| (cell, row.is_minor || column.is_minor))
+    });
+    heads
+        .chain(rows)
+        .all(|(cell, is_minor)| is_minor || cell.note != Some(number))
 }
 
 /// The numbers of a column, written alike: integers as such, others with the decimals that give the largest four digits. A

@@ -24,9 +24,8 @@ use crate::source::{Named, Source, bind};
 pub(crate) const CLUSTERS: usize = 10;
 /// Rank correlations, and the fit of weighted CLID, need this many models.
 const FEWEST_MODELS: usize = 4;
-/// Metrics that read the sweeps of other analyses. The companions share nothing with them, and some mean another number of
-/// clusters.
-const SHARED: [&str; 2] = ["clid", "uniformity"];
+/// The metric of another analysis that is always shown beside CLID.
+const COMPANION: &str = "uniformity";
 /// Why scores of models of different shapes cannot be compared.
 const SHAPES_MATTER: &str = "ID / D and MCR² change with the columns, and all scores with the rows; compare such \
                              models by the preset `paper`, and with care";
@@ -304,8 +303,10 @@ impl Analysis for Clid {
         self.settings.wanted(of_studies)
     }
 
+    /// Metrics that look at labels or views share no sweep with other analyses, and what is only compared with the performance may mean
+    /// another number of clusters.
     fn shares(&self, metric: &Metric) -> bool {
-        SHARED.contains(&metric.id)
+        metric.id == COMPANION || (metric.analysis == Kind::Clid && metric.takes == [Takes::Embeddings])
     }
 
     /// A default that does not fit the data leaves a score undefined; an explicit wish is refused.
@@ -389,7 +390,7 @@ pub(crate) fn metrics(has_views: bool, has_performance: bool) -> (Vec<&'static M
     let (mut of_studies, of_performance): (Vec<&Metric>, Vec<&Metric>) =
         Kind::Clid.metrics().into_iter().partition(|m| m.is_of_studies());
     of_studies.retain(|m| m.id != "alignment" || has_views);
-    let is_companion = |m: &&&Metric| m.id == "uniformity" || (has_performance && is_label_free(m));
+    let is_companion = |m: &&&Metric| m.id == COMPANION || (has_performance && is_label_free(m));
     of_studies.extend(METRICS.iter().filter(is_companion));
     (of_studies, of_performance)
 }

@@ -51,6 +51,7 @@ fn finish(planned: Planned, mut results: Results, session: &Session) -> Result<R
     results.findings.clone_from(&planned.sources.findings);
     if planned.request.has_rivals() {
         compare(&mut results, &planned.spec, &session.driver());
+        results.withhold_wins();
     }
     if results.models().len() > MOST_PAIRED {
         keep_best(&mut results, None);

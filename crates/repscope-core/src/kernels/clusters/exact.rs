@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Centres, labels and costs in double precision, from the original values.
+//! Centers, labels and costs in double precision, from the original values.
 
 use super::scorer::{STRIP, Scorer};
 use super::{Clusters, Search};

@@ -19,7 +19,7 @@ pub(super) struct Scorer {
     negated: Vec<f32>,
     /// Infinite for the lanes without a center, so that nothing is near them.
     half_lengths: Vec<f32>,
-    /// Centres in a panel.
+    /// Centers in a panel.
     width: usize,
     /// ‖c‖² of the longest center.
     longest_squared: f32,

@@ -281,7 +281,7 @@ fn from_piles(search: &Search, values: [f64; 4]) -> lloyd::Partition {
 }
 
 #[test]
-fn a_swap_leads_out_of_a_minimum_where_two_piles_share_a_centre() {
+fn a_swap_leads_out_of_a_minimum_where_two_piles_share_a_center() {
     let (space, driver) = (four_piles(), Driver::silent(Order::Serial));
     let search = Search::new(&space, None, 4, &driver);
     let poor = from_piles(&search, [0.0, 9.0, 104.0, 250.0]);

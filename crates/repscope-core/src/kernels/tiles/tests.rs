@@ -88,7 +88,7 @@ fn exact_distances_are_those_of_plain_arithmetic() {
 }
 
 #[test]
-fn neighbours_equal_brute_force_on_adversarial_data() {
+fn neighbors_equal_brute_force_on_adversarial_data() {
     let driver = Driver::silent(Order::Parallel);
     for kind in KINDS {
         for (n, d) in [(2, 1), (5, 3), (97, 17), (256, 2), (300, 40), (601, 5)] {
@@ -298,7 +298,7 @@ fn a_prefix_and_cells_change_nothing() {
 }
 
 #[test]
-fn cells_hold_every_row_once_and_meet_their_neighbours_once() {
+fn cells_hold_every_row_once_and_meet_their_neighbors_once() {
     let driver = Driver::silent(Order::Parallel);
     let space = data("noise", 9 * SIDE + 5, 4, 2);
     let prepared = Prepared::new(&space, Preparation::Raw, &driver).unwrap();

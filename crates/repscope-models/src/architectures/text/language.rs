@@ -8,34 +8,23 @@
 //! GPT-2 (Radford et al., 2019) sees the tokens before. T5 (Raffel et al., 2020) reads a text with its encoder and writes another
 //! with its decoder: `encoder_ids` [batch, read] is what was read.
 
-use super::pre_norm::{Attention, write_attention, write_feed_forward, write_t5_encoder};
-use super::{Config, Written, depth, depth_of, head_width, numbers, numbers_of, pairs, relative_bias};
+use super::pre_norm::{Attention, Causal, write_attention, write_causal, write_feed_forward, write_t5_encoder};
+use super::{Config, Written, depth_of, numbers, numbers_of, pairs, relative_bias};
 use crate::architectures::layers::Layers;
 use crate::error::Result;
 use crate::graph::{Dim, Element};
 
 pub(super) fn write_gpt2(layers: &mut Layers, config: &Config) -> Result<Written> {
     layers.owns(&["wte.", "wpe.", "h.", "ln_f."]);
-    let [vocabulary, width] = layers.shape("wte.weight")?;
-    let [longest, _] = layers.shape("wpe.weight")?;
-    let heads = (config.heads, head_width(width, config.heads)?);
-    let ids = numbers(layers, "input_ids");
-    let tokens = layers.look_up("wte.weight", &ids)?;
-    let positions = numbers(layers, "position_ids");
-    let positions = layers.look_up("wpe.weight", &positions)?;
-    let mut x = layers.graph.node("Add", &[&tokens, &positions], &[]);
-    let mask = pairs(layers, "causal_mask", Element::Float, "tokens");
-    let depth = depth(layers, "h.", config)?;
-    for layer in 0..depth {
-        x = write_layer(layers, &x, layer, heads, &mask, config)?;
-    }
-    let x = layers.layer_norm(&x, "ln_f", width, config.epsilon)?;
-    logits(layers, &x, "wte.weight", [vocabulary, width])?;
-    Ok(Written {
-        title: config.title(depth, width, vocabulary),
-        vocabulary,
-        longest: Some(longest),
-    })
+    let names = Causal {
+        tokens: "wte.weight",
+        positions: "wpe.weight",
+        layers: "h.",
+        norm: "ln_f",
+    };
+    let (x, width, written) = write_causal(layers, config, &names, write_layer)?;
+    logits(layers, &x, names.tokens, [written.vocabulary, width])?;
+    Ok(written)
 }
 
 fn write_layer(

@@ -14,38 +14,69 @@ pub(super) fn write_clip(layers: &mut Layers, config: &Config) -> Result<Written
         "encoder.",
         "final_layer_norm.",
     ]);
-    let [vocabulary, width] = layers.shape("embeddings.token_embedding.weight")?;
-    let [longest, _] = layers.shape("embeddings.position_embedding.weight")?;
+    let names = Causal {
+        tokens: "embeddings.token_embedding.weight",
+        positions: "embeddings.position_embedding.weight",
+        layers: "encoder.layers.",
+        norm: "final_layer_norm",
+    };
+    let (x, width, written) = write_causal(layers, config, &names, write_layer)?;
+    hidden_output(layers, &x, width);
+    Ok(written)
+}
+
+/// The names of the weights of layers in which no token sees a later one.
+pub(super) struct Causal<'a> {
+    pub(super) tokens: &'a str,
+    pub(super) positions: &'a str,
+    /// What the names of the layers begin with.
+    pub(super) layers: &'a str,
+    /// The norm behind the last layer.
+    pub(super) norm: &'a str,
+}
+
+/// Writes a layer on top of a value: its number, the number and width of its heads, and the mask.
+type WriteLayer = fn(&mut Layers, &str, usize, (usize, usize), &str, &Config) -> Result<String>;
+
+/// Tokens and their positions through layers in which no token sees a later one: the result and its width.
+pub(super) fn write_causal(
+    layers: &mut Layers,
+    config: &Config,
+    names: &Causal,
+    write_layer: WriteLayer,
+) -> Result<(String, usize, Written)> {
+    let [vocabulary, width] = layers.shape(names.tokens)?;
+    let [longest, _] = layers.shape(names.positions)?;
     let heads = (config.heads, head_width(width, config.heads)?);
     let ids = numbers(layers, "input_ids");
-    let tokens = layers.look_up("embeddings.token_embedding.weight", &ids)?;
+    let tokens = layers.look_up(names.tokens, &ids)?;
     let positions = numbers(layers, "position_ids");
-    let positions = layers.look_up("embeddings.position_embedding.weight", &positions)?;
+    let positions = layers.look_up(names.positions, &positions)?;
     let mut x = layers.graph.node("Add", &[&tokens, &positions], &[]);
     let mask = pairs(layers, "causal_mask", Element::Float, "tokens");
-    let depth = depth(layers, "encoder.layers.", config)?;
+    let depth = depth(layers, names.layers, config)?;
     for layer in 0..depth {
-        x = write_layer(layers, &x, &format!("encoder.layers.{layer}"), heads, &mask, config)?;
+        x = write_layer(layers, &x, layer, heads, &mask, config)?;
     }
-    let x = layers.layer_norm(&x, "final_layer_norm", width, config.epsilon)?;
-    hidden_output(layers, &x, width);
-    Ok(Written {
+    let x = layers.layer_norm(&x, names.norm, width, config.epsilon)?;
+    let written = Written {
         title: config.title(depth, width, vocabulary),
         vocabulary,
         longest: Some(longest),
-    })
+    };
+    Ok((x, width, written))
 }
 
 fn write_layer(
     layers: &mut Layers,
     x: &str,
-    name: &str,
+    layer: usize,
     heads: (usize, usize),
     mask: &str,
     config: &Config,
 ) -> Result<String> {
     let width = heads.0 * heads.1;
-    let name = |part: &str| format!("{name}.{part}");
+    let name = |part: &str| format!("encoder.layers.{layer}.{part}");
     let normed = layers.layer_norm(x, &name("layer_norm1"), width, config.epsilon)?;
     let mut parts = Vec::new();
     for part in ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"] {

@@ -148,7 +148,7 @@ fn chances(measure: &str, ks: &[usize], lines: &[&(usize, &Part)]) -> Vec<Refere
             .all(|x| (x - levels[0]).abs() <= 1e-9)
             .then_some(levels[0])
     };
-    // Levels that could hardly be told apart are one line.
+    // Levels that could hardly be distinguished are one line.
     let mut levels: Vec<(f64, f64, Vec<usize>)> = Vec::new();
     for (series, x) in lines.iter().filter_map(|(series, part)| Some((*series, level(part)?))) {
         let is_near = |(low, high, _): &&mut (f64, f64, Vec<usize>)| x * NEAR >= *high && x <= *low * NEAR;

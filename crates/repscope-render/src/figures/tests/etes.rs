@@ -295,7 +295,7 @@ fn odd_energies_are_drawn_and_told_without_a_panic() {
             );
         }
         for format in [crate::Format::Table, crate::Format::Markdown, crate::Format::Latex] {
-            assert!(!crate::etes_table(&results, format, 80, crate::Color::No).is_empty());
+            assert!(!crate::etes_table(&results, true, format, 80, crate::Color::No).is_empty());
         }
         let json = crate::etes_samples(&results, "glim", None, None).to_json();
         assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok(), "{json}");

@@ -159,6 +159,8 @@ fn odd_perturbations_are_drawn_without_a_panic() {
             assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
         }
         assert_eq!(crate::perturb_latex(&results, "x").len(), 3);
-        assert!(!crate::perturb_table(&results, &findings, crate::Format::Table, 80, crate::Color::No).is_empty());
+        assert!(
+            !crate::perturb_table(&results, &findings, true, crate::Format::Table, 80, crate::Color::No).is_empty()
+        );
     }
 }

@@ -35,9 +35,10 @@ impl Sources<'_> {
     /// The names for each head, where any source has them.
     pub fn find(&self, heads: &[String]) -> Result<Vec<Option<Named>>> {
         let said = said(self.said, heads)?;
-        let metadata = match said.iter().all(Option::is_some) {
-            true => Vec::new(),
-            false => metadata(self.model)?,
+        let metadata = if said.iter().all(Option::is_some) {
+            Vec::new()
+        } else {
+            metadata(self.model)?
         };
         let is_only = heads.len() == 1;
         let of_head = |(head, said): (&String, Option<Vec<String>>)| -> Result<Option<Named>> {

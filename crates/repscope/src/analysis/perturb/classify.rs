@@ -41,7 +41,7 @@ impl Classifier {
                         .map(|(output, width)| format!("{} {width}", output.name))
                         .collect();
                     bail!(
-                        "level {} of the folders has {classes} classes, but no output of the model tells so many apart ({}); leave \
+                        "level {} of the folders has {classes} classes, but no head of the model has so many outputs ({}); leave \
                          folders out with `exclude`, or give the images of all classes",
                         number + 1,
                         known.join(", ")
@@ -61,9 +61,10 @@ impl Classifier {
         let name = |(i, &place): (usize, &usize)| names.get(i).cloned().unwrap_or_else(|| outputs[place].name.clone());
         let named: Vec<String> = places.iter().enumerate().map(name).collect();
         let heads: Vec<(String, usize)> = named.iter().cloned().zip(places.iter().map(|&p| widths[p])).collect();
-        let found = match heads.len() == tree.levels.len() {
-            true => classes.find(&named)?,
-            false => Vec::new(),
+        let found = if heads.len() == tree.levels.len() {
+            classes.find(&named)?
+        } else {
+            Vec::new()
         };
         for ((level, (head, width)), found) in tree.levels.iter_mut().zip(&heads).zip(&found) {
             if let Some(found) = found {

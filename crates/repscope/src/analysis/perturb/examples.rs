@@ -175,9 +175,12 @@ impl Example {
     }
 
     fn shown(&self, caption: String, masked: &[u8]) -> Image {
-        let pixel = |(&before, &after): (&u8, &u8)| match before == after {
-            true => [self.bright(before); 3],
-            false => MASKED,
+        let pixel = |(&before, &after): (&u8, &u8)| {
+            if before == after {
+                [self.bright(before); 3]
+            } else {
+                MASKED
+            }
         };
         Image {
             caption,

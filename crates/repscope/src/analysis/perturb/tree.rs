@@ -85,7 +85,7 @@ impl Tree {
         self.rows.iter().map(|&row| self.images.names()[row].as_str()).collect()
     }
 
-    /// A level for each head, whose classes are as many as the model tells apart.
+    /// A level for each head, whose classes are as many as the outputs of the model.
     pub fn check(&self, heads: &[(String, usize)]) -> Result<()> {
         if heads.len() != self.levels.len() {
             bail!(
@@ -99,7 +99,7 @@ impl Tree {
             if *width != level.classes.len() {
                 let (count, known) = (level.classes.len(), list(level.classes.iter().map(String::as_str)));
                 bail!(
-                    "the head {name} tells {width} classes apart, but there are {count} folders for it ({known}); leave folders out with \
+                    "the head {name} has {width} outputs, but there are {count} folders for it ({known}); leave folders out with \
                      `exclude`, or give the images of all classes"
                 );
             }
@@ -115,7 +115,7 @@ impl Level {
         if names.len() != width {
             let count = names.len();
             bail!(
-                "{from} has {count} names, but the head {head} tells {width} classes apart; give a name for each output in `classes`"
+                "{from} has {count} names, but the head {head} has {width} outputs; give a name for each output in `classes`"
             );
         }
         if let Some(twice) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {

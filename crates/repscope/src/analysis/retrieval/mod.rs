@@ -3,7 +3,7 @@
 //!
 //! `names` says what was given, and which array and which rows of a file are meant; `directions` what to search. Everything is then
 //! read, joined by id where asked, and put together. `matching` changes the whole: it takes labels of different case as one, leaves rows
-//! out, and compares the labels of the `prototypes` with those of the data. `split` tells held-out rows from those of training.
+//! out, and compares the labels of the `prototypes` with those of the data. `split` separates held-out rows from those of training.
 
 mod directions;
 mod matching;

@@ -12,7 +12,7 @@ use crate::reader::Sources;
 use crate::report::counted;
 use crate::session::Session;
 
-/// Whether held-out rows and those of training are told apart.
+/// Whether held-out rows and those of training are scored separately.
 pub(super) fn is_asked(options: &Retrieval) -> bool {
     options.split.is_some() || has_training_files(options)
 }

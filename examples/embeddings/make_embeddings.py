@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Embeddings of 600 handwritten digits by two models, with NumPy alone.
 
-    python make_codes.py FOLDER
+    python make_embeddings.py FOLDER
 
 writes states.npy, labels.npy, pca.npy and patches.npy into FOLDER. Both models are fitted on the other 1,197 digits
 of examples/digits, without labels: `pca` are their first 32 principal components, `patches` the similarity of each
@@ -18,9 +18,9 @@ LEARN, PATCHES = 1197, 8
 
 
 def principal_components(learn, rows, columns=32):
-    centre = learn.mean(axis=0)
-    directions = np.linalg.svd(learn - centre, full_matrices=False)[2][:columns]
-    return (rows - centre) @ directions.T
+    center = learn.mean(axis=0)
+    directions = np.linalg.svd(learn - center, full_matrices=False)[2][:columns]
+    return (rows - center) @ directions.T
 
 
 def patches_of(rows):
@@ -31,21 +31,21 @@ def patches_of(rows):
 
 
 def k_means(points, count, generator, steps=30):
-    centres = points[generator.choice(len(points), count, replace=False)]
+    centers = points[generator.choice(len(points), count, replace=False)]
     for _ in range(steps):
-        nearest = squared_distances(points, centres).argmin(axis=1)
-        centres = np.stack([points[nearest == c].mean(axis=0) for c in range(count)])
-    return centres
+        nearest = squared_distances(points, centers).argmin(axis=1)
+        centers = np.stack([points[nearest == c].mean(axis=0) for c in range(count)])
+    return centers
 
 
-def squared_distances(points, centres):
-    return ((points[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)
+def squared_distances(points, centers):
+    return ((points[:, None, :] - centers[None, :, :]) ** 2).sum(axis=2)
 
 
 def patch_code(learn, rows, generator):
     places = patches_of(learn).reshape(-1, 9)
-    centres = k_means(places[generator.choice(len(places), 4000, replace=False)], PATCHES, generator)
-    distance = np.sqrt(squared_distances(patches_of(rows).reshape(-1, 9), centres))
+    centers = k_means(places[generator.choice(len(places), 4000, replace=False)], PATCHES, generator)
+    distance = np.sqrt(squared_distances(patches_of(rows).reshape(-1, 9), centers))
     near = np.maximum(0, distance.mean(axis=1, keepdims=True) - distance)
     quarters = near.reshape(len(rows), 2, 3, 2, 3, PATCHES).sum(axis=(2, 4))
     return quarters.reshape(len(rows), -1)
