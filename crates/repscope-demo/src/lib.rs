@@ -4,6 +4,9 @@
 //! training collapsed), descriptions of frames, captions, and a classifier under masks. [`make`] writes all of it to a
 //! folder, with a study for `repscope evaluate`.
 //!
+//! The world is made for one question: what does an encoder keep if it cannot keep everything? An object moves before
+//! clouds that change with every frame. Reconstruction needs the clouds, prediction cannot use them.
+//!
 //! Networks are plain structs with a forward and a backward step (`layers`, `networks`); no framework is involved. Work
 //! is cut by constants and merged in order, and everything random comes from one seed, so the same plan gives the same
 //! bytes on any number of threads.
@@ -20,4 +23,4 @@ mod world;
 
 pub use make::{Made, Training, make};
 pub use plan::{Plan, Size};
-pub use probe::Learned;
+pub use probe::{Explained, Learned};

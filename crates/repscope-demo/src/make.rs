@@ -12,7 +12,7 @@ use crate::networks::{Encoder, encode};
 use crate::plan::{Episodes, Plan};
 use crate::probe::{self, Known, Learned};
 use crate::text::{self, Described, Standard};
-use crate::training::{self, CHANNELS, Curve, EMBEDDING_DIM, HEADS, Lessons, spread_out};
+use crate::training::{self, CHANNELS, Curve, EMBEDDING_DIM, HEADS, Lessons, Loss, spread_out};
 use crate::world::{Factors, Frame, World, said};
 
 /// What was made.
@@ -75,13 +75,13 @@ pub fn make(plan: &Plan, folder: &Path, progress: &dyn Progress) -> Result<Made>
     };
     let start = Encoder::new(&CHANNELS, EMBEDDING_DIM, &mut random::stream(seed, "encoder", 0));
     progress.begin("JEPA", numbers.jepa.steps as u64);
-    let (jepa, curve) = training::train_jepa(&start, &lessons, numbers.jepa, progress);
+    let (jepa, curve) = training::train_jepa(&start, &lessons, Loss::PredictionAndSpread, numbers.jepa, progress);
     note("jepa", &curve)?;
     progress.begin("Encoder-Decoder", numbers.encoder_decoder.steps as u64);
     let (encoder_decoder, curve) = training::train_encoder_decoder(&start, &lessons, numbers.encoder_decoder, progress);
     note("encoder_decoder", &curve)?;
     progress.begin("Collapsed control", numbers.collapsed.steps as u64);
-    let (collapsed, curve) = training::train_collapsed(&start, &lessons, numbers.collapsed, progress);
+    let (collapsed, curve) = training::train_jepa(&start, &lessons, Loss::Prediction, numbers.collapsed, progress);
     note("collapsed", &curve)?;
     let encoders = [
         ("jepa", &jepa),
@@ -109,12 +109,13 @@ pub fn make(plan: &Plan, folder: &Path, progress: &dyn Progress) -> Result<Made>
     progress.begin("Probes", encoders.len() as u64);
     let seen = Frames::some(&train, numbers.described);
     let shown = Frames::some(&test, usize::MAX);
+    let episodes = test.episode_numbers();
     let mut learned = Vec::new();
     let mut jepa_embeddings = (Vec::new(), Vec::new());
     for (name, encoder) in encoders {
         let embeddings = (encode(encoder, &seen.frames), encode(encoder, &shown.frames));
-        let test = shown.known(&embeddings.1);
-        learned.push(probe::learned(name, &seen.known(&embeddings.0), &test));
+        let known = shown.known(&embeddings.1);
+        learned.push(probe::learned(name, &seen.known(&embeddings.0), &known, &episodes));
         if name == "jepa" {
             jepa_embeddings = embeddings;
         }

@@ -9,7 +9,7 @@ use crate::training::Fit;
 pub enum Size {
     /// Seconds. Every file is made, but hardly anything is learned: for tests.
     Tiny,
-    /// Less than two minutes on two cores.
+    /// About two minutes on two cores.
     Quick,
     /// Several minutes, and better models.
     Full,
@@ -63,9 +63,9 @@ impl Size {
             validation: episodes([(8, 3), (32, 12), (64, 12)]),
             test: episodes([(16, 6), (64, 16), (128, 16)]),
             described: [64, 1024, 6144][self as usize],
-            jepa: fit([(6, 8, 2), (200, 32, 5), (600, 48, 12)]),
-            encoder_decoder: fit([(6, 8, 2), (220, 32, 5), (800, 48, 16)]),
-            collapsed: fit([(12, 4, 2), (40, 16, 4), (80, 16, 8)]),
+            jepa: fit([(6, 8, 2), (240, 24, 6), (600, 32, 12)]),
+            encoder_decoder: fit([(6, 8, 2), (320, 16, 5), (1200, 24, 12)]),
+            collapsed: fit([(20, 4, 2), (60, 16, 4), (120, 16, 8)]),
             classifier: fit([(6, 16, 2), (500, 32, 10), (1600, 32, 16)]),
             aligned: fit([(20, 32, 2), (400, 64, 10), (1000, 128, 20)]),
             captioner: fit([(20, 32, 2), (400, 64, 10), (1000, 128, 20)]),

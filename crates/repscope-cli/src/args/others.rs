@@ -49,10 +49,10 @@ Examples:
   repscope demo --quick
   repscope demo --output-dir world --seed 7
 
-Generates a small world of moving shapes and trains a JEPA and an Encoder-Decoder on it, with
-the frame encoder of the representation analysis, beside two controls: an untrained encoder and
-one whose training collapses. Then runs every analysis. All files are in the output folder, with
-a study.toml to edit and run again.";
+Generates a small world, a moving object before clouds that change with every frame, and trains
+a JEPA and an Encoder-Decoder on it, with the frame encoder of the representation analysis,
+beside two controls: an untrained encoder and one whose training collapses. Then runs every
+analysis. All files are in the output folder, with a study.toml to edit and run again.";
 
 #[derive(Debug, Args)]
 pub struct Demo {

@@ -9,7 +9,7 @@ use repscope::analysis::{Perturb, Predictions};
 use repscope::options::FigureOptions;
 use repscope::{Evaluate, Problems, Report, Terminal};
 use repscope_core::Results;
-use repscope_demo::{Learned, Made, Plan, Size, make};
+use repscope_demo::{Explained, Made, Plan, Size, make};
 use repscope_render::Format;
 
 use crate::args::Demo;
@@ -112,11 +112,7 @@ fn summary(made: &Made, report: &Report, perturbed: &Results) -> String {
         report.table(Format::Table, terminal).trim_end().to_string(),
         String::new(),
     ];
-    lines.push(format!(
-        "{} frames of {} episodes that no encoder was trained on. Known of this world:",
-        made.states, made.episodes
-    ));
-    lines.extend(made.encoders.iter().map(|encoder| of_encoder(encoder, evaluated)));
+    lines.push(known(made, evaluated));
     let score = |results: &Results, model: &str, metric: &str| results.score(model, metric).and_then(|s| s.value);
     let searched = evaluated
         .scores
@@ -143,17 +139,51 @@ fn summary(made: &Made, report: &Report, perturbed: &Results) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What a linear map of the embeddings predicts, and in how many directions they differ.
-fn of_encoder(encoder: &Learned, evaluated: &Results) -> String {
-    let rank = evaluated.score(&encoder.name, "rankme(variant=paper)");
-    let rank = rank
-        .and_then(|score| score.value)
-        .map_or("—".to_string(), |v| format!("{v:.1}"));
-    format!(
-        "- {}: a linear map of its embeddings tells x and y with R² {:.2} and {:.2}; standard deviation {}, effective rank {rank} of 64",
-        encoder.name,
-        encoder.place[0],
-        encoder.place[1],
-        repscope_render::number(encoder.deviation)
-    )
+/// What a linear map of the embeddings predicts of the world.
+fn known(made: &Made, evaluated: &Results) -> String {
+    let mut lines = vec![
+        "Known of this world: a bright object moves before clouds that change with every frame. R² of a linear map"
+            .to_string(),
+        format!(
+            "of the embeddings on {} frames of {} episodes that no encoder was trained on (95 % intervals: jackknife",
+            made.states, made.episodes
+        ),
+        "over episodes), and the standard deviation of the embeddings:".to_string(),
+        String::new(),
+    ];
+    let row = |cells: [&str; 5]| {
+        let [name, position, clouds, deviation, note] = cells;
+        let row = format!("{name:<17}{position:<24}{clouds:<22}{deviation:<20}{note}");
+        row.trim_end().to_string()
+    };
+    lines.push(row([
+        "encoder",
+        "position of the object",
+        "clouds",
+        "standard deviation",
+        "",
+    ]));
+    lines.extend(made.encoders.iter().map(|encoder| {
+        let collapsed = evaluated.has_collapsed(&encoder.name);
+        row([
+            &encoder.name,
+            &explained(encoder.position),
+            &explained(encoder.background),
+            &repscope_render::number(encoder.deviation),
+            if collapsed { "collapsed" } else { "" },
+        ])
+    }));
+    lines.push(String::new());
+    lines.push(
+        "Pixels differ mostly by the clouds. Smoothness and Neighborhood compare embeddings with pixels, so they\n\
+         reward an encoder that keeps the clouds. The classes of Geometry are the quadrants of the object.\n"
+            .to_string(),
+    );
+    lines.join("\n")
+}
+
+/// R² and its interval.
+fn explained(found: Explained) -> String {
+    let [low, high] = found.interval;
+    format!("{:.2} [{low:.2}, {high:.2}]", found.r2)
 }

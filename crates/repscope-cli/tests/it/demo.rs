@@ -14,11 +14,14 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads_and_a_page_of_all
         run.stdout
     );
     for name in ["jepa", "encoder_decoder", "random", "collapsed"] {
-        assert!(
-            run.stdout.contains(&format!("- {name}: a linear map")),
-            "{}",
-            run.stdout
-        );
+        let probes = run
+            .stdout
+            .lines()
+            .skip_while(|line| !line.starts_with("Known of this world"));
+        let own = probes.filter(|line| line.split_whitespace().next() == Some(name));
+        // Two of R² with their intervals, and the standard deviation.
+        let numbers: Vec<usize> = own.map(|line| line.split_whitespace().skip(1).count()).collect();
+        assert_eq!(numbers, [if name == "collapsed" { 8 } else { 7 }], "{}", run.stdout);
         assert!(
             folder
                 .path()
@@ -59,7 +62,12 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads_and_a_page_of_all
     let impact = folder.json("one/evaluation_plots/perturbation_analysis/results.json");
     assert!(impact["scores"].to_string().contains("pis.shape@top1"), "{impact}");
 
-    // The control that collapsed comes out as such, even after a few steps.
+    // The control that collapsed comes out as such, even after a few steps: in the first line, and by its rank.
+    assert!(
+        run.stdout.starts_with("Problem       collapsed has collapsed: it "),
+        "{}",
+        run.stdout
+    );
     let rank = |model: &str| {
         let all = scores("one");
         let own = all

@@ -46,6 +46,12 @@ pub(crate) fn write_data(folder: &Path, world: &World) -> Result<()> {
         let values: Vec<f32> = factors.iter().map(|factors| number(factors)).collect();
         write_floats(&folder.join(format!("factors/{name}.npy")), &[count], &values)?;
     }
+    let clouds: Vec<f32> = factors.iter().flat_map(|factors| factors.clouds).collect();
+    write_floats(
+        &folder.join("factors/clouds.npy"),
+        &[count, clouds.len() / count],
+        &clouds,
+    )?;
     let all: Vec<Said> = factors.iter().map(|factors| said(factors)).collect();
     let labels = |name: &str, of: &dyn Fn(&Said) -> String| {
         let names: Vec<String> = all.iter().map(of).collect();

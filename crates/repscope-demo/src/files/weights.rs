@@ -94,8 +94,8 @@ mod tests {
                 "layer_norms.3.bias [256]",
                 "final_norm.weight [4096]",
                 "final_norm.bias [4096]",
-                "fc.weight [64, 4096]",
-                "fc.bias [64]",
+                "fc.weight [32, 4096]",
+                "fc.bias [32]",
             ]
         );
     }

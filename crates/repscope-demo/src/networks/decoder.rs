@@ -25,18 +25,19 @@ pub(crate) struct Trace {
 }
 
 impl Decoder {
-    pub(crate) fn new(latent: usize, rng: &mut ChaCha8Rng) -> Self {
-        let initial = Linear::new(latent, FIRST_SIDE * FIRST_SIDE * CHANNELS[0], rng);
+    /// The first frames that it draws have this gray value everywhere, white being 1. Random ones would be far from any
+    /// frame, and the way back from there takes the differences between embeddings with it.
+    pub(crate) fn new(embedding: usize, gray: f32, rng: &mut ChaCha8Rng) -> Self {
+        let initial = Linear::new(embedding, FIRST_SIDE * FIRST_SIDE * CHANNELS[0], rng);
         let mut side = FIRST_SIDE;
         let mut convs = Vec::new();
         for channels in CHANNELS.windows(2) {
             side *= 2;
             convs.push(ConvTranspose::new(side, channels[0], channels[1], rng));
         }
-        if let Some(last) = convs.last_mut() {
-            // The first frames are black. Random ones would be far brighter than any frame, and the way back from there
-            // takes the differences between embeddings with it.
-            last.arrays_mut().into_iter().for_each(|array| array.fill(0.0));
+        if let Some([weight, bias]) = convs.last_mut().map(Parameters::arrays_mut).as_deref_mut() {
+            weight.fill(0.0);
+            bias.fill(gray);
         }
         let norms = CHANNELS[1..4]
             .iter()
@@ -100,7 +101,7 @@ mod tests {
 
     #[test]
     fn slopes_of_the_embeddings_are_those_of_finite_differences() {
-        let mut decoder = Decoder::new(3, &mut slopes::stream());
+        let mut decoder = Decoder::new(3, 0.5, &mut slopes::stream());
         let weight = slopes::numbers(16 * 32);
         decoder.convs[3].arrays_mut()[0].copy_from_slice(&weight);
         let (embeddings, weights) = (slopes::numbers(3), slopes::numbers(SIDE * SIDE));

@@ -2,9 +2,9 @@
 //! Encoder-Decoder: a frame is to be drawn again from its embedding. The loss is the mean squared error of pixels,
 //! white being 1.
 //!
-//! Objects are small, so the mean frame is a good first answer, and while the decoder gives it, differences between
-//! embeddings only disturb: an encoder that learns as fast as the decoder loses them and stays there. So embeddings
-//! begin with variance 1, and the encoder learns later and more slowly.
+//! The mean frame is a good first answer, and while the decoder gives it, differences between embeddings only disturb: an
+//! encoder that learns as fast as the decoder loses them and stays there. So embeddings begin with variance 1, and the
+//! encoder learns later and more slowly.
 
 use repscope_core::random;
 use repscope_core::run::{Driver, Order, Progress};
@@ -14,9 +14,9 @@ use crate::layers::{parameters, zeros_like};
 use crate::networks::{BLOCK, Decoder, Encoder};
 use crate::world::{Frame, WHITE};
 
-const RATE: f32 = 1e-3;
+const RATE: f32 = 2e-3;
 /// The rate of the encoder, as a share of the decoder's.
-const ENCODER_SHARE: f32 = 0.1;
+const ENCODER_SHARE: f32 = 0.2;
 /// The share of the steps in which the encoder comes to that.
 const SLOW_START: f32 = 0.3;
 /// Frames that the scale of the first embeddings is taken from.
@@ -35,10 +35,13 @@ pub(crate) fn train(start: &Encoder, lessons: &Lessons, plan: Fit, progress: &dy
     let held_out = super::spread_out(&lessons.validation.frames(), VALIDATED);
     let mut rng = random::stream(lessons.seed, "encoder_decoder/decoder", 0);
     let mut encoder = start.clone();
-    encoder.scale_to(&super::spread_out(&frames, SCALED));
+    let some = super::spread_out(&frames, SCALED);
+    encoder.scale_to(&some);
+    let grays = some.iter().flat_map(|frame| frame.iter()).map(|&gray| f64::from(gray));
+    let gray = grays.sum::<f64>() / (some.len() * some[0].len()) as f64;
     let both = Both {
         encoder,
-        decoder: Decoder::new(EMBEDDING_DIM, &mut rng),
+        decoder: Decoder::new(EMBEDDING_DIM, gray as f32 / WHITE, &mut rng),
     };
     let mut batches = Batches::new(lessons.seed, "encoder_decoder/batches", frames.len(), plan.batch);
     let mut of_encoder = AdamW::new(&both.encoder);

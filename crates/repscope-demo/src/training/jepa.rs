@@ -1,198 +1,163 @@
 // SPDX-License-Identifier: MIT
 //! Joint-embedding predictive architecture: from the embeddings of two frames a predictor computes that of the next.
 //!
-//! The next frame's embedding comes from a target encoder, a moving average of the encoder, which gets no slopes. A
-//! training this short does not rely on that alone to keep embeddings from becoming equal: the terms of
-//! [`spread`](super::spread) are added. The loss is the mean absolute error of the prediction plus these. In validation
-//! the error is that of the prediction over that of the mean embedding: the target changes while it is learned, and the
-//! more it separates frames, the larger errors get.
+//! One encoder sees all three frames, and the error moves the embedding of the next frame as well: what nobody can predict,
+//! such as clouds, is best left out of it. So is everything else, unless the terms of [`spread`] keep embeddings apart
+//! (as in Sobal et al. 2022). The control that collapses is trained without them.
 
 use repscope_core::random;
 use repscope_core::run::Progress;
 
+use super::spread::spread;
 use super::{AdamW, Batches, Curve, EMBEDDING_DIM, Fit, Lessons, fit, rate};
-use crate::layers::{Parameters, zeros_like};
+use crate::layers::zeros_like;
 use crate::networks::{Encoder, Predictor, encode};
 use crate::world::Frame;
 
 /// Frames that the predictor sees. Two, because one does not show where things go.
-pub(super) const HISTORY: usize = 2;
-const RATE: f32 = 1e-3;
-/// How much of itself the target keeps in a step.
-const KEPT: f32 = 0.99;
+const HISTORY: usize = 2;
 const VALIDATED: usize = 96;
 
-#[derive(Clone)]
-struct Jepa {
-    encoder: Encoder,
-    predictor: Predictor,
-    target: Encoder,
+/// What the loss is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// The squared error of the prediction, and the terms that keep embeddings apart.
+    PredictionAndSpread,
+    /// The error alone, which is lowest where all embeddings are equal. It is the absolute one: slopes of the squared
+    /// error vanish as embeddings become equal, and a short training would not get there.
+    Prediction,
+}
+
+impl Loss {
+    /// The streams of the predictor's first numbers and of the batches.
+    fn streams(self) -> [&'static str; 2] {
+        match self {
+            Loss::PredictionAndSpread => ["jepa/predictor", "jepa/batches"],
+            Loss::Prediction => ["collapsed/predictor", "collapsed/batches"],
+        }
+    }
+
+    fn rate(self) -> f32 {
+        match self {
+            Loss::PredictionAndSpread => 1e-3,
+            Loss::Prediction => 2e-3,
+        }
+    }
+
+    /// The mean error of a prediction, and its slope by the prediction.
+    fn error(self, predicted: &[f32], truth: &[f32]) -> (f64, Vec<f32>) {
+        let share = 1.0 / predicted.len() as f32;
+        let errors = || predicted.iter().zip(truth).map(|(p, t)| p - t);
+        let (loss, slopes): (f64, _) = match self {
+            Loss::PredictionAndSpread => (
+                errors().map(|error| f64::from(error * error)).sum(),
+                errors().map(|error| 2.0 * share * error).collect(),
+            ),
+            Loss::Prediction => (
+                errors().map(|error| f64::from(error.abs())).sum(),
+                errors().map(|error| share * error.signum()).collect(),
+            ),
+        };
+        (loss / predicted.len() as f64, slopes)
+    }
+
+    /// What embeddings cost that are not apart; its slopes are added to `slopes`.
+    fn apart(self, embeddings: &[f32], slopes: &mut [f32]) -> f64 {
+        match self {
+            Loss::PredictionAndSpread => spread(embeddings, EMBEDDING_DIM, slopes),
+            Loss::Prediction => 0.0,
+        }
+    }
 }
 
 /// Trains from this encoder on.
-pub(crate) fn train(start: &Encoder, lessons: &Lessons, plan: Fit, progress: &dyn Progress) -> (Encoder, Curve) {
+pub(crate) fn train(
+    start: &Encoder,
+    lessons: &Lessons,
+    loss: Loss,
+    plan: Fit,
+    progress: &dyn Progress,
+) -> (Encoder, Curve) {
     let windows = lessons.train.windows(HISTORY + 1);
     let held_out = super::spread_out(&lessons.validation.windows(HISTORY + 1), VALIDATED);
-    let mut rng = random::stream(lessons.seed, "jepa/predictor", 0);
-    let jepa = Jepa {
-        encoder: start.clone(),
-        predictor: Predictor::new(HISTORY * EMBEDDING_DIM, EMBEDDING_DIM, &mut rng),
-        target: start.clone(),
+    let held_out: Vec<&Frame> = held_out.into_iter().flatten().collect();
+    let [of_weights, of_batches] = loss.streams();
+    let mut rng = random::stream(lessons.seed, of_weights, 0);
+    let networks = (
+        start.clone(),
+        Predictor::new(HISTORY * EMBEDDING_DIM, EMBEDDING_DIM, &mut rng),
+    );
+    let mut batches = Batches::new(lessons.seed, of_batches, windows.len(), plan.batch);
+    let mut of_encoder = AdamW::new(&networks.0);
+    let mut of_predictor = AdamW::new(&networks.1);
+    let step = |(encoder, predictor): &mut (Encoder, Predictor), at: usize| {
+        let batch: Vec<&Frame> = batches.next().into_iter().flat_map(|sample| windows[sample]).collect();
+        let (embeddings, traces) = super::forward(encoder, &batch);
+        let (history, next) = split(&embeddings);
+        let (predicted, trace) = predictor.forward(&history);
+        let (error, slopes) = loss.error(&predicted, &next);
+        let mut gradient = zeros_like(predictor);
+        let of_history = predictor.backward(&trace, &slopes, &mut gradient);
+        // The error falls as much by moving the truth towards the prediction as the other way round.
+        let of_next: Vec<f32> = slopes.iter().map(|slope| -slope).collect();
+        let mut slopes = join(&of_history, &of_next);
+        let apart = loss.apart(&embeddings, &mut slopes);
+        let rate = rate(at, plan.steps, loss.rate());
+        let of_all = super::backward(encoder, &traces, &slopes);
+        of_encoder.step(encoder, &of_all, rate);
+        of_predictor.step(predictor, &gradient, rate);
+        error + apart
     };
-    let mut batches = Batches::new(lessons.seed, "jepa/batches", windows.len(), plan.batch);
-    let mut of_encoder = AdamW::new(&jepa.encoder);
-    let mut of_predictor = AdamW::new(&jepa.predictor);
-    let step = |jepa: &mut Jepa, at: usize| {
-        let batch: Vec<&[Frame]> = batches.next().into_iter().map(|sample| windows[sample]).collect();
-        let (history, next) = split(&batch);
-        let (embeddings, traces) = super::forward(&jepa.encoder, &history);
-        let target = encode(&jepa.target, &next);
-        let (predicted, trace) = jepa.predictor.forward(&embeddings);
-        let (error, slopes) = absolute_error(&predicted, &target);
-        let mut gradient = zeros_like(&jepa.predictor);
-        let mut slopes = jepa.predictor.backward(&trace, &slopes, &mut gradient);
-        let loss = error + spread(&embeddings, EMBEDDING_DIM, &mut slopes);
-        let rate = rate(at, plan.steps, RATE);
-        let of_all = super::backward(&jepa.encoder, &traces, &slopes);
-        of_encoder.step(&mut jepa.encoder, &of_all, rate);
-        of_predictor.step(&mut jepa.predictor, &gradient, rate);
-        follow(&mut jepa.target, &jepa.encoder);
-        loss
+    let validate = |(encoder, predictor): &(Encoder, Predictor)| {
+        let embeddings = encode(encoder, &held_out);
+        let (history, next) = split(&embeddings);
+        let (error, _) = loss.error(&predictor.forward(&history).0, &next);
+        error + loss.apart(&embeddings, &mut vec![0.0; embeddings.len()])
     };
-    let validate = |jepa: &Jepa| {
-        let (history, next) = split(&held_out);
-        let embeddings = encode(&jepa.encoder, &history);
-        let (predicted, _) = jepa.predictor.forward(&embeddings);
-        let target = encode(&jepa.target, &next);
-        let (error, _) = absolute_error(&predicted, &target);
-        let (of_mean, _) = absolute_error(&mean_rows(&target), &target);
-        error / of_mean + spread(&embeddings, EMBEDDING_DIM, &mut vec![0.0; embeddings.len()])
-    };
-    let (best, curve) = fit(jepa, plan, progress, step, validate);
-    (best.encoder, curve)
+    let ((encoder, _), curve) = fit(networks, plan, progress, step, validate);
+    (encoder, curve)
 }
 
-/// The frames that are seen, sample after sample, and those to predict.
-fn split<'a>(windows: &[&'a [Frame]]) -> (Vec<&'a Frame>, Vec<&'a Frame>) {
-    let seen = windows.iter().flat_map(|window| &window[..HISTORY]).collect();
-    let next = windows.iter().map(|window| &window[HISTORY]).collect();
-    (seen, next)
+/// Splits the embeddings of windows into those that the predictor sees and those that it predicts.
+fn split(embeddings: &[f32]) -> (Vec<f32>, Vec<f32>) {
+    let windows = || embeddings.chunks_exact((HISTORY + 1) * EMBEDDING_DIM);
+    let seen = windows().flat_map(|window| &window[..HISTORY * EMBEDDING_DIM]).copied();
+    let next = windows().flat_map(|window| &window[HISTORY * EMBEDDING_DIM..]).copied();
+    (seen.collect(), next.collect())
 }
 
-/// Mean absolute error, and its slope by the prediction.
-pub(super) fn absolute_error(predicted: &[f32], target: &[f32]) -> (f64, Vec<f32>) {
-    let share = 1.0 / predicted.len() as f32;
-    let pairs = || predicted.iter().zip(target);
-    let loss: f64 = pairs().map(|(p, t)| f64::from((p - t).abs())).sum();
-    let slopes = pairs().map(|(p, t)| share * (p - t).signum()).collect();
-    (loss / predicted.len() as f64, slopes)
-}
-
-/// The mean row, as often as there are rows.
-fn mean_rows(embeddings: &[f32]) -> Vec<f32> {
-    let count = embeddings.len() / EMBEDDING_DIM;
-    let mut mean = vec![0.0; EMBEDDING_DIM];
-    for row in embeddings.chunks_exact(EMBEDDING_DIM) {
-        mean.iter_mut().zip(row).for_each(|(mean, z)| *mean += z / count as f32);
-    }
-    mean.repeat(count)
-}
-
-/// The target becomes a little more like the encoder.
-fn follow(target: &mut Encoder, encoder: &Encoder) {
-    for (target, own) in target.arrays_mut().into_iter().zip(encoder.arrays()) {
-        for (target, own) in target.iter_mut().zip(own) {
-            *target = KEPT * *target + (1.0 - KEPT) * own;
-        }
-    }
-}
-
-// What keeps embeddings apart: the variance and covariance terms of VICReg (Bardes, Ponce and LeCun 2022).
-//
-// ```text
-// variance   = 1/D Σ_j max(0, 1 − √(var_j + 1e-4))
-// covariance = 1/D Σ_{i≠j} cov_ij²
-// ```
-
-/// VICReg weighs variance, invariance and covariance 25 : 25 : 1; here the prediction has the weight 1.
-const VARIANCE: f64 = 1.0;
-const COVARIANCE: f64 = 0.04;
-
-/// Both terms with their weights, and their slopes, which are added to `slopes`.
-pub(super) fn spread(embeddings: &[f32], width: usize, slopes: &mut [f32]) -> f64 {
-    let count = embeddings.len() / width;
-    let freedom = (count - 1) as f64;
-    let mut means = vec![0.0; width];
-    for row in embeddings.chunks_exact(width) {
-        means
-            .iter_mut()
-            .zip(row)
-            .for_each(|(mean, z)| *mean += f64::from(*z) / count as f64);
-    }
-    let centered: Vec<Vec<f64>> = embeddings
-        .chunks_exact(width)
-        .map(|row| row.iter().zip(&means).map(|(z, mean)| f64::from(*z) - mean).collect())
-        .collect();
-    let mut covariance = vec![vec![0.0; width]; width];
-    for row in &centered {
-        for (left, sums) in row.iter().zip(&mut covariance) {
-            sums.iter_mut()
-                .zip(row)
-                .for_each(|(sum, right)| *sum += left * right / freedom);
-        }
-    }
-    // The slope of an embedding is that of the terms by the covariances, times the centered embeddings.
-    let mut by_covariance = vec![vec![0.0; width]; width];
-    let mut loss = 0.0;
-    for i in 0..width {
-        let deviation = (covariance[i][i] + 1e-4).sqrt();
-        if deviation < 1.0 {
-            loss += VARIANCE * (1.0 - deviation) / width as f64;
-            by_covariance[i][i] = -VARIANCE / (width as f64 * deviation * freedom);
-        }
-        for j in (0..width).filter(|&j| j != i) {
-            loss += COVARIANCE * covariance[i][j].powi(2) / width as f64;
-            by_covariance[i][j] = 4.0 * COVARIANCE * covariance[i][j] / (width as f64 * freedom);
-        }
-    }
-    for (row, slopes) in centered.iter().zip(slopes.chunks_exact_mut(width)) {
-        for (slope, factors) in slopes.iter_mut().zip(&by_covariance) {
-            *slope += factors.iter().zip(row).map(|(factor, z)| factor * z).sum::<f64>() as f32;
-        }
-    }
-    loss
+/// The reverse.
+fn join(seen: &[f32], next: &[f32]) -> Vec<f32> {
+    let windows = seen
+        .chunks_exact(HISTORY * EMBEDDING_DIM)
+        .zip(next.chunks_exact(EMBEDDING_DIM));
+    windows
+        .flat_map(|(seen, next)| seen.iter().chain(next).copied())
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layers::slopes::numbers;
 
     #[test]
-    fn equal_embeddings_cost_almost_one_and_spread_embeddings_nothing() {
-        let mut slopes = [0.0; 8];
-        assert!((spread(&[0.5; 8], 2, &mut slopes) - 0.99).abs() < 1e-9);
-        let apart = [2.0, 2.0, -2.0, 2.0, 2.0, -2.0, -2.0, -2.0];
-        assert_eq!(spread(&apart, 2, &mut slopes), 0.0);
+    fn joining_undoes_splitting() {
+        let embeddings: Vec<f32> = (0..2 * 3 * EMBEDDING_DIM as u16).map(f32::from).collect();
+        let (seen, next) = split(&embeddings);
+        assert_eq!(
+            (seen.len(), next.len(), next[0]),
+            (4 * EMBEDDING_DIM, 2 * EMBEDDING_DIM, 2.0 * EMBEDDING_DIM as f32)
+        );
+        assert_eq!(join(&seen, &next), embeddings);
     }
 
     #[test]
-    fn slopes_of_the_spread_are_those_of_finite_differences() {
-        let embeddings = numbers(15);
-        let mut slopes = vec![0.0; 15];
-        spread(&embeddings, 3, &mut slopes);
-        for at in 0..15 {
-            let shifted = |by: f32| {
-                let mut embeddings = embeddings.clone();
-                embeddings[at] += by;
-                spread(&embeddings, 3, &mut [0.0; 15])
-            };
-            let difference = (shifted(1e-3) - shifted(-1e-3)) / 2e-3;
-            assert!(
-                (f64::from(slopes[at]) - difference).abs() < 1e-4,
-                "{at}: {} but {difference}",
-                slopes[at]
-            );
-        }
+    fn errors_and_slopes_are_those_of_a_hand_calculation() {
+        let (predicted, truth) = ([1.0, 3.0], [0.0, 5.0]);
+        assert_eq!(
+            Loss::PredictionAndSpread.error(&predicted, &truth),
+            (2.5, vec![1.0, -2.0])
+        );
+        assert_eq!(Loss::Prediction.error(&predicted, &truth), (1.5, vec![0.5, -0.5]));
     }
 }

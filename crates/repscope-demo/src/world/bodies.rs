@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Objects that move: they bounce off walls and off each other as discs do, without loss of energy.
 
-use rand::{Rng, RngExt};
+use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::{Frame, SIDE};
@@ -151,23 +151,13 @@ impl Shape {
     }
 }
 
-/// The background has the gray values from this on.
-const DIMMEST: u8 = 24;
-/// So many of them.
-const NOISE: u8 = 5;
-
-pub(super) fn draw(bodies: &[Body], rng: &mut ChaCha8Rng) -> Frame {
-    let mut frame = [0; SIDE * SIDE];
-    rng.fill_bytes(&mut frame);
-    for pixel in &mut frame {
-        *pixel = DIMMEST + *pixel % NOISE;
-    }
+/// Draws all bodies, those of the front layer over those of the back one.
+pub(super) fn draw(bodies: &[Body], frame: &mut Frame) {
     for layer in [Layer::Back, Layer::Front] {
         for body in bodies.iter().filter(|body| body.layer == layer) {
-            paint(body, &mut frame);
+            paint(body, frame);
         }
     }
-    frame
 }
 
 fn paint(body: &Body, frame: &mut Frame) {

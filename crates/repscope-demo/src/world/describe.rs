@@ -99,6 +99,7 @@ mod tests {
             y: 50.0,
             speed: 1.0,
             others: 1,
+            clouds: Default::default(),
         };
         let said = said(&factors);
         assert_eq!(sentence(&said), "a large bright cross at the lower left with one other");

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! A small world in gray pixels, of which everything is known.
 //!
-//! Every episode has one main object, which is the brightest, and up to three dimmer ones. Each lives on one of two
+//! Every episode has one main object, which is the brightest, and up to three dark ones. Each lives on one of two
 //! layers: objects of a layer bounce off each other, objects of the front layer hide those of the back one, and walls
-//! stop both. The background is dim noise. What a frame shows is kept as the [`Factors`] of its main object.
+//! stop both. Behind them are clouds that change with every frame and make up most of the variance of the pixels: who
+//! has to draw a frame again must keep them, who has to predict the next one cannot use them. What a frame shows is kept
+//! as its [`Factors`].
 
+mod background;
 mod bodies;
 mod describe;
 
@@ -12,6 +15,7 @@ use rand::RngExt;
 use repscope_core::random;
 use repscope_core::run::{Driver, Order};
 
+pub(crate) use background::Clouds;
 pub(crate) use bodies::Shape;
 pub(crate) use describe::{FACTORS, SHAPE, Said, label, label_sentence, labels, quadrant, said, sentence};
 
@@ -26,7 +30,7 @@ pub(crate) const WHITE: f32 = 255.0;
 /// A gray frame, row by row.
 pub(crate) type Frame = [u8; SIDE * SIDE];
 
-/// What is true of the main object in one frame.
+/// What is true of one frame: of its main object, if nothing else is said.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Factors {
     pub(crate) shape: Shape,
@@ -41,6 +45,8 @@ pub(crate) struct Factors {
     pub(crate) speed: f32,
     /// How many other objects there are.
     pub(crate) others: usize,
+    /// What is behind all objects.
+    pub(crate) clouds: Clouds,
 }
 
 /// What happens from a random beginning on.
@@ -106,7 +112,7 @@ fn episode(seed: u64, name: &str, index: usize, length: usize) -> Episode {
     let others = rng.random_range(1..=3);
     for _ in 0..others {
         let shape = Shape::ALL[rng.random_range(0..4)];
-        let (radius, gray) = (rng.random_range(4.0..7.0), rng.random_range(60.0..110.0));
+        let (radius, gray) = (rng.random_range(4.0..7.0), rng.random_range(4.0..34.0));
         let body = Body::random(shape, radius, gray, &bodies, &mut rng);
         bodies.push(body);
     }
@@ -116,7 +122,10 @@ fn episode(seed: u64, name: &str, index: usize, length: usize) -> Episode {
     };
     for _ in 0..length {
         let main = &bodies[0];
-        episode.frames.push(bodies::draw(&bodies, &mut rng));
+        let clouds = background::random(&mut rng);
+        let mut frame = background::draw(&clouds, &mut rng);
+        bodies::draw(&bodies, &mut frame);
+        episode.frames.push(frame);
         episode.factors.push(Factors {
             shape,
             radius,
@@ -125,6 +134,7 @@ fn episode(seed: u64, name: &str, index: usize, length: usize) -> Episode {
             y: main.y,
             speed: main.vx.hypot(main.vy),
             others,
+            clouds,
         });
         bodies::advance(&mut bodies);
     }
@@ -139,7 +149,7 @@ mod tests {
     fn the_brightest_pixels_are_where_and_what_the_factors_say() {
         let world = World::new(3, "test", 16, 12);
         for (frame, factors) in world.frames().into_iter().zip(world.factors()) {
-            let bright: Vec<usize> = (0..frame.len()).filter(|&at| frame[at] > 130).collect();
+            let bright: Vec<usize> = (0..frame.len()).filter(|&at| frame[at] > 140).collect();
             let count = bright.len() as f32;
             let mean = |of: fn(usize) -> usize| bright.iter().map(|&at| of(at) as f32 + 0.5).sum::<f32>() / count;
             let (x, y) = (mean(|at| at % SIDE), mean(|at| at / SIDE));
@@ -153,6 +163,31 @@ mod tests {
             let brightest = bright.iter().map(|&at| frame[at]).max().unwrap_or(0);
             assert_eq!(f32::from(brightest), factors.gray.round(), "{factors:?}");
         }
+    }
+
+    #[test]
+    fn most_of_the_variance_of_pixels_is_not_that_of_the_main_object() {
+        // Frames with and without what is known of the main object: its pixels have the mean gray value of the world.
+        let world = World::new(5, "test", 64, 8);
+        let (frames, factors) = (world.frames(), world.factors());
+        let mean = frames.iter().flat_map(|f| f.iter()).map(|g| f64::from(*g)).sum::<f64>()
+            / (frames.len() * SIDE * SIDE) as f64;
+        let is_main = |factors: &Factors, at: usize| {
+            let (x, y) = (
+                (at % SIDE) as f32 + 0.5 - factors.x,
+                (at / SIDE) as f32 + 0.5 - factors.y,
+            );
+            factors.shape.coverage(x, y, factors.radius) > 0.0
+        };
+        let (mut all, mut without) = (0.0, 0.0);
+        for (frame, factors) in frames.iter().zip(factors) {
+            for (at, gray) in frame.iter().enumerate() {
+                let square = (f64::from(*gray) - mean).powi(2);
+                all += square;
+                without += if is_main(factors, at) { 0.0 } else { square };
+            }
+        }
+        assert!(without > 0.55 * all, "{}", without / all);
     }
 
     #[test]
