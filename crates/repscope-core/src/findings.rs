@@ -92,7 +92,9 @@ pub fn examine(studies: &[Study]) -> Vec<Finding> {
         // Few distinct rows fill few directions: that they are copies says more.
         let repeated = || {
             let (percent, distinct) = (100.0 * share, rows - copies);
-            let what = format!("gives the same embedding again for {percent:.0} % of the rows: {distinct} of {rows} are distinct");
+            let what = format!(
+                "gives the same embedding again for {percent:.0} % of the rows: {distinct} of {rows} are distinct"
+            );
             are_most.then_some(what)
         };
         let collapse = constant.or_else(repeated).or_else(|| look.and_then(Look::collapse));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::{MetricId, Output};
-use crate::stats::interval::heavy_tails;
+use crate::stats::interval::{heavy_tails, unseen_share};
 
 /// Which way a score is better, where the literature agrees on one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -226,7 +226,11 @@ impl Score {
         }
         let share = unseen_share(units, level);
         let end = |end: f64| {
-            if is_same(value, end) { value } else { value + share * (end - value) }
+            if is_same(value, end) {
+                value
+            } else {
+                value + share * (end - value)
+            }
         };
         self.interval = Some([end(least), end(most)]);
         let is_at_end = is_same(value, least) || is_same(value, most);
@@ -489,7 +493,8 @@ mod tests {
             };
             (interval, value)
         };
-        let of = |id: &str, (interval, value): (Interval, f64)| Score::number(id, value, 9000).with_interval(Some(interval));
+        let of =
+            |id: &str, (interval, value): (Interval, f64)| Score::number(id, value, 9000).with_interval(Some(interval));
         // An open range says nothing about what was missed.
         let open = of("inertia", at(3.0, 10));
         assert!(open.interval.is_none() && open.note.is_some_and(|note| note.contains("none of 10 rows")));
@@ -503,6 +508,9 @@ mod tests {
         assert_eq!(at(0.0, 10).interval.expect("an interval")[0], 0.0);
         // Between the ends, 0.25887 of the units may be elsewhere, on either side.
         let [low, high] = at(0.25, 10).interval.expect("an interval");
-        assert!((low - 0.185_28).abs() < 1e-5 && (high - 0.444_15).abs() < 1e-5, "{low} {high}");
+        assert!(
+            (low - 0.185_28).abs() < 1e-5 && (high - 0.444_15).abs() < 1e-5,
+            "{low} {high}"
+        );
     }
 }

@@ -216,7 +216,11 @@ fn spread(shared: &Shared, views: &Views) -> Result<[Score; 2]> {
         }
         let (x, y) = (unseen(x_mean, x.len(), shared), unseen(y_mean, y.len(), shared));
         let end = |i: usize| f64::midpoint(x[i], y[i]) + of_powers[i];
-        Some(Interval { low: end(0), high: end(1), ..found })
+        Some(Interval {
+            low: end(0),
+            high: end(1),
+            ..found
+        })
     };
     let score = |output: &Output, value, interval| Score::number(output, value, own.len()).with_interval(interval);
     let (lowest, highest) = (-4.0 * shared.spec.t, 2f64.powf(shared.spec.alpha));

@@ -200,7 +200,10 @@ mod tests {
         };
         let found = skewed([2.0, -1.0, -1.0]).with_skewness(10.0);
         let reach = [10.0 - found.low, found.high - 10.0].map(|reach| reach / 6f64.sqrt());
-        assert!((reach[0] - 1.571791957).abs() < 1e-6 && (reach[1] - 3.394952423).abs() < 1e-6, "{reach:?}");
+        assert!(
+            (reach[0] - 1.571791957).abs() < 1e-6 && (reach[1] - 3.394952423).abs() < 1e-6,
+            "{reach:?}"
+        );
         let mirrored = skewed([-2.0, 1.0, 1.0]).with_skewness(10.0);
         assert!((found.high - 10.0 - (10.0 - mirrored.low)).abs() < 1e-12);
         let even = skewed([3f64.sqrt(), -3f64.sqrt(), 0.0]).with_skewness(10.0);
