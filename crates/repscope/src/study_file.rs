@@ -5,7 +5,7 @@
 //! options that the structs declare are the keys that a file may have. Paths are relative to the file.
 //!
 //! A study may come from somebody else. So it names no native library, which would run with the rights of the user, and what it writes
-//! stays below its folder and below the output folder; the command line may do both.
+//! stays below the output folder; the command line may do both.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
@@ -34,8 +34,6 @@ const ENCODER: &str = "encoder";
 const OTHER_WORK: [&str; 3] = ["prototype_texts", "clean", "noisy"];
 /// The option that names native code.
 const NATIVE: &str = "runtime_library";
-/// The option of the evaluation that names the folder to write to.
-const OUTPUT_FOLDER: &str = "output_dir";
 /// The option of an analysis that names a file to write, below the output folder.
 pub(crate) const OUTPUT_FILE: &str = "output";
 
@@ -152,18 +150,12 @@ fn allowed(key: &str, value: &Value) -> Result<(), String> {
         parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
     };
     let path = value.as_str().unwrap_or_default();
-    if is_below(path) {
-        return Ok(());
-    }
-    match key.as_str() {
-        OUTPUT_FOLDER => Err(format!(
-            "= {path} is not below the folder of the study file; name another folder on the command line"
-        )),
-        OUTPUT_FILE => Err(format!(
+    if key == OUTPUT_FILE && !is_below(path) {
+        return Err(format!(
             "= {path} is not below the output folder, where a study may write; name another file on the command line"
-        )),
-        _ => Ok(()),
+        ));
     }
+    Ok(())
 }
 
 /// Reads one option of an analysis, from a study file or from `--set`, into its layer.
@@ -359,11 +351,10 @@ mod tests {
     #[test]
     fn a_file_names_no_native_code_and_writes_nowhere_else() {
         let (_, problems) = parsed(
-            "output_dir = \"/etc\"\n[encoder]\nruntime = \"onnxruntime\"\nruntime_library = \"weights.so\"\n\
+            "[encoder]\nruntime = \"onnxruntime\"\nruntime_library = \"weights.so\"\n\
              [retrieval]\nruntime-library = \"weights.so\"\noutput = \"../flat.json\"\n",
         );
         for line in [
-            "s.toml: `output_dir` = /etc is not below the folder of the study file; name another folder on the command line",
             "s.toml: [encoder] `runtime_library` cannot be said in a study file, because it names native code that would run; say it \
              on the command line, or in the environment as REPSCOPE_ONNXRUNTIME",
             "s.toml: [retrieval] `runtime-library` cannot be said in a study file",
@@ -372,7 +363,7 @@ mod tests {
         ] {
             assert!(problems.contains(line), "{line}\n{problems}");
         }
-        let (_, problems) = parsed("output_dir = \"./runs/new\"\n[retrieval]\noutput = \"flat.json\"\n");
+        let (_, problems) = parsed("output_dir = \"../new\"\n[retrieval]\noutput = \"flat.json\"\n");
         assert_eq!(problems, "");
     }
 

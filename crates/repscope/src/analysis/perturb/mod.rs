@@ -786,7 +786,7 @@ mod tests {
             .to_string();
         assert!(error.contains("folder mole") && error.contains("moles"), "{error}");
         let error = measured(folder.path(), &["zebra", "ant"]).err().unwrap().to_string();
-        assert!(error.contains("2 names") && error.contains("3 classes"), "{error}");
+        assert!(error.contains("2 names") && error.contains("3 outputs"), "{error}");
     }
 
     #[test]
