@@ -40,7 +40,7 @@ impl Loss {
     fn rate(self) -> f32 {
         match self {
             Loss::PredictionAndSpread => 1e-3,
-            Loss::Prediction => 2e-3,
+            Loss::Prediction => 3e-3,
         }
     }
 
