@@ -305,7 +305,7 @@ fn cluster_balance(shared: &Shared) -> Result<Results> {
     let of_half = |half: &OfHalf| Some(spread(&half.own_counts.iter().map(|&c| c as f64).collect::<Vec<f64>>()));
     let of_halves = shared.clusterings()?.iter().map(of_half);
     let interval = match between(of_halves.collect()) {
-        Some(effects) => over_halves(value, effects, shared.spec.level),
+        Some(effects) => over_halves(value, effects, shared),
         None => interval::jackknife(value, &replicates, shared.row_units().name(), shared.spec.level),
     };
     let interval = interval.map(|i| i.within(0.0, f64::MAX));
@@ -315,10 +315,11 @@ fn cluster_balance(shared: &Shared) -> Result<Results> {
 /// Student's t over halves that were drawn and clustered anew, each by its own rows: rows and clusters answer each other (where rows are
 /// many, centers follow and split them), so the variance over rows in fixed clusters would add up with that of clusters to
 /// far too much. Half of the rows have twice the variance, of which one half is that of all rows about their expectation.
-fn over_halves(value: f64, effects: Vec<f64>, level: f64) -> Option<Interval> {
+fn over_halves(value: f64, effects: Vec<f64>, shared: &Shared) -> Option<Interval> {
     let error = effects.iter().map(|e| e * e).sum::<f64>().sqrt();
     let freedom = effects.len() as f64 - 1.0;
-    let found = interval::from_standard_error(value, error, freedom, "halves", "clusterings of halves", level)?;
+    let (unit, level) = (shared.row_units().name(), shared.spec.level);
+    let found = interval::from_standard_error(value, error, freedom, unit, "clusterings of halves", level)?;
     Some(Interval {
         effects: Some(effects.into()),
         ..found

@@ -90,7 +90,22 @@ fn every_score_and_standard_error_is_that_of_the_reference_programs() {
                 case["name"],
                 expected
             );
-            assert_eq!(score.interval.is_some(), has_error(id), "{}: {id}", case["name"]);
+            // Where no text changes the value, and the range is open, what was missed is not known.
+            let is_unknown = score
+                .note
+                .as_deref()
+                .is_some_and(|note| note.contains("changes the value"));
+            assert!(
+                !is_unknown || score.standard_error == Some(0.0),
+                "{}: {id}",
+                case["name"]
+            );
+            assert_eq!(
+                score.interval.is_some(),
+                has_error(id) && !is_unknown,
+                "{}: {id}",
+                case["name"]
+            );
             values += 1;
         }
         for id in list(&case["undefined"])
