@@ -84,21 +84,25 @@ pub fn examine(studies: &[Study]) -> Vec<Finding> {
     };
     let looks: Vec<Look> = studies.iter().map(|study| Look::at(&study.embeddings)).collect();
     for (study, look) in studies.iter().zip(&looks) {
-        let copies = copies(&study.embeddings);
-        let share = copies as f64 / study.embeddings.rows().min(SEARCHED) as f64;
+        let (copies, rows) = (copies(&study.embeddings), study.embeddings.rows().min(SEARCHED));
+        let share = copies as f64 / rows as f64;
         let look = Some(look).filter(|_| study.embeddings.rows() >= FEWEST_ROWS);
-        let collapse = look.and_then(Look::collapse).or_else(|| {
-            let most = format!("gives the same embedding again for {:.0} % of the rows", 100.0 * share);
-            (share > COPIES[1]).then_some(most)
-        });
-        if let Some(text) = collapse {
-            say(
-                Trouble::Collapsed,
-                Some(&study.model),
-                format!("has collapsed: it {text}"),
+        let constant = look.and_then(Look::constant);
+        let (is_constant, are_most) = (constant.is_some(), share > COPIES[1]);
+        // Few distinct rows fill few directions: that they are copies says more.
+        let repeated = || {
+            let (percent, distinct) = (100.0 * share, rows - copies);
+            let what = format!(
+                "gives the same embedding again for {percent:.0} % of the rows: {distinct} of {rows} are distinct"
             );
-        } else if share >= COPIES[0] {
-            let rows = study.embeddings.rows().min(SEARCHED);
+            are_most.then_some(what)
+        };
+        let collapse = constant.or_else(repeated).or_else(|| look.and_then(Look::collapse));
+        if let Some(text) = &collapse {
+            let text = format!("has collapsed: it {text}");
+            say(Trouble::Collapsed, Some(&study.model), text);
+        }
+        if share >= COPIES[0] && !is_constant && !are_most {
             let text = format!("has {copies} rows among {rows} that are exact copies of other rows");
             say(Trouble::Duplicates, Some(&study.model), text);
         }
@@ -223,11 +227,13 @@ impl Look {
         }
     }
 
-    /// Why these embeddings are those of a collapsed encoder.
+    /// Why these embeddings are those of an encoder that knows one point only.
+    fn constant(&self) -> Option<String> {
+        (self.spread <= ROUNDING * self.mean).then(|| "gives the same embedding for all rows".to_string())
+    }
+
+    /// Why these embeddings, which are not all the same, are those of a collapsed encoder.
     fn collapse(&self) -> Option<String> {
-        if self.spread <= ROUNDING * self.mean {
-            return Some("gives the same embedding for all rows".to_string());
-        }
         if self.spread < NEARLY_CONSTANT * self.mean {
             let share = 100.0 * self.spread / self.mean;
             return Some(format!(
@@ -331,11 +337,13 @@ mod tests {
         let nearly = study("a", 100, 4, |r, c| 1.0 + 1e-4 * noise(r, c));
         let line = study("a", 100, 8, |r, c| noise(r, 0) * (c + 1) as f64 + 0.01 * noise(r, c));
         let repeated = study("a", 300, 8, |r, c| noise(r % 20, c));
+        let two = study("a", 60, 8, |r, c| noise(r % 2, c));
         for (study, word) in [
             (constant, "the same embedding for all rows"),
             (nearly, "nearly the same embedding"),
             (line, "one direction"),
-            (repeated, "again for 93 % of the rows"),
+            (repeated, "again for 93 % of the rows: 20 of 300 are distinct"),
+            (two, "again for 97 % of the rows: 2 of 60 are distinct"),
         ] {
             let found = examine(&[study]);
             assert_eq!(found.len(), 1, "{found:?}");
@@ -363,6 +371,12 @@ mod tests {
         let found = examine(&[some]);
         assert_eq!(found[0].trouble, Trouble::Duplicates);
         assert!(found[0].text.contains("30 rows among 100"), "{found:?}");
+    }
+
+    #[test]
+    fn copies_on_a_line_are_named_beside_the_line() {
+        let line = study("a", 100, 4, |r, c| noise(r.max(30), 0) * (c + 1) as f64);
+        assert_eq!(troubles(&[line]), [Trouble::Collapsed, Trouble::Duplicates]);
     }
 
     #[test]

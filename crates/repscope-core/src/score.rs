@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::{MetricId, Output};
-use crate::stats::interval::heavy_tails;
+use crate::stats::interval::{heavy_tails, unseen_share};
 
 /// Which way a score is better, where the literature agrees on one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -175,7 +175,7 @@ impl Score {
             let value = self.value.unwrap_or(least);
             self.interval = Some([i.low, i.high].map(|end| end.clamp(least.min(value), most.max(value))));
             let tails = self.effects.as_ref().and_then(|e| heavy_tails(e, i.unit));
-            self.widen_at_bound(i.level);
+            self.widen_where_nothing_varies(i.level);
             if let Some(tails) = tails.filter(|_| !(least.is_finite() && most.is_finite())) {
                 self = self.with_note(tails);
             }
@@ -195,21 +195,20 @@ impl Score {
         self
     }
 
-    /// Finite data do not prove a value at the end of its range. Where no unit varies there, the interval reaches to the largest
-    /// departure that this many units would miss with the probability 1 − level: of values in a range of width w whose mean is δw
-    /// from its end, all of n are at the end with a probability of at most (1 − δ)ⁿ.
-    pub(crate) fn widen_at_bound(&mut self, level: f64) {
+    /// Finite data do not prove that no unit varies. Where none does, the interval reaches to the largest departure that this many units
+    /// would miss with the probability 1 − level: n units miss a kind of units that makes up a share δ with the probability (1 − δ)ⁿ, and
+    /// such units can move a mean by δ of its distance to either end of its range. At an end that is one-sided. Where the range is open,
+    /// nothing is known of what was missed, and there is no interval.
+    pub(crate) fn widen_where_nothing_varies(&mut self, level: f64) {
         let (Some(value), Some([low, high])) = (self.value, self.interval) else {
             return;
         };
         let [least, most] = self.bounds();
-        if !(least.is_finite() && most.is_finite()) {
-            return;
-        }
+        let is_bounded = least.is_finite() && most.is_finite();
         // But for rounding.
-        let is_same = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (most - least);
-        let is_at_most = is_same(value, most);
-        if !is_same(low, high) || !(is_at_most || is_same(value, least)) {
+        let scale = if is_bounded { most - least } else { 1e-3 * value.abs() };
+        let is_same = |a: f64, b: f64| (a - b).abs() <= 1e-9 * scale;
+        if !is_same(low, high) {
             return;
         }
         // Where queries and targets both vary, the value is a mean over queries.
@@ -218,16 +217,29 @@ impl Score {
             .as_ref()
             .map_or(self.n, |effects| effects.len().min(self.n))
             .max(1);
-        let departure = (most - least) * (1.0 - (1.0 - level).powf(1.0 / units as f64));
-        self.interval = Some(if is_at_most {
-            [value - departure, value]
+        if !is_bounded {
+            let unit = self.unit.as_deref().unwrap_or("rows");
+            let note = format!("no interval: none of {units} {unit} changes the value");
+            self.interval = None;
+            self.note = Some(self.note.take().map_or(note.clone(), |own| format!("{own}; {note}")));
+            return;
+        }
+        let share = unseen_share(units, level);
+        let end = |end: f64| {
+            if is_same(value, end) {
+                value
+            } else {
+                value + share * (end - value)
+            }
+        };
+        self.interval = Some([end(least), end(most)]);
+        let is_at_end = is_same(value, least) || is_same(value, most);
+        let how = if is_at_end {
+            "one-sided at the bound"
         } else {
-            [value, value + departure]
-        });
-        self.method = self
-            .method
-            .take()
-            .map(|method| format!("{method}, one-sided at the bound"));
+            "by what so many units may miss"
+        };
+        self.method = self.method.take().map(|method| format!("{method}, {how}"));
     }
 
     /// Adds the chance level.
@@ -468,7 +480,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_at_the_end_of_the_range_has_a_width() {
+    fn an_interval_of_finite_data_has_a_width_where_no_unit_varies() {
         let at = |value: f64, units: usize| {
             let interval = Interval {
                 low: value,
@@ -479,8 +491,14 @@ mod tests {
                 method: "influence",
                 effects: Some(vec![0.0; units].into()),
             };
-            Score::number("trustworthiness@5", value, 9000).with_interval(Some(interval))
+            (interval, value)
         };
+        let of =
+            |id: &str, (interval, value): (Interval, f64)| Score::number(id, value, 9000).with_interval(Some(interval));
+        // An open range says nothing about what was missed.
+        let open = of("inertia", at(3.0, 10));
+        assert!(open.interval.is_none() && open.note.is_some_and(|note| note.contains("none of 10 rows")));
+        let at = |value: f64, units: usize| of("trustworthiness@5", at(value, units));
         // 1 − 0.05^(1/10) = 0.25887, 1 − 0.05^(1/1000) = 0.0029912.
         let [low, high] = at(1.0, 10).interval.expect("an interval");
         assert!((low - 0.741_13).abs() < 1e-5 && high == 1.0, "{low} {high}");
@@ -488,7 +506,11 @@ mod tests {
         assert!((low - 0.997_008_8).abs() < 1e-6, "{low}");
         assert_eq!(at(1.0, 10).method.as_deref(), Some("influence, one-sided at the bound"));
         assert_eq!(at(0.0, 10).interval.expect("an interval")[0], 0.0);
-        // Between the ends nothing is known.
-        assert_eq!(at(0.5, 10).interval, Some([0.5, 0.5]));
+        // Between the ends, 0.25887 of the units may be elsewhere, on either side.
+        let [low, high] = at(0.25, 10).interval.expect("an interval");
+        assert!(
+            (low - 0.185_28).abs() < 1e-5 && (high - 0.444_15).abs() < 1e-5,
+            "{low} {high}"
+        );
     }
 }

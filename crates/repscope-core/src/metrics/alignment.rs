@@ -88,10 +88,26 @@ fn uniformity(shared: &Shared) -> Result<Results> {
         let reach = (i.high - mean) * widen / mean;
         i.low = mean.ln() - reach;
         i.high = (mean.ln() + reach).min(0.0);
+        if !varies(&means, mean) {
+            [i.low, i.high] = unseen(mean, means.len(), shared);
+        }
         i.standard_error = i.standard_error.map(|s| s * widen / mean);
         i.with_effects_times(widen / mean)
     });
     Ok(UNIFORMITY.number(mean.ln(), means.len()).with_interval(interval).into())
+}
+
+/// Whether rows differ in their mean kernel by more than rounding.
+fn varies(means: &[f64], mean: f64) -> bool {
+    means.iter().any(|m| (m - mean).abs() > 1e-9 * mean)
+}
+
+/// Where the uniformity may be although no row of these says so: rows of another kind, of a share that as many may miss, are in the
+/// share's own pairs and in those with all others, whose kernel is between e^(−4t) and 1.
+fn unseen(mean: f64, queries: usize, shared: &Shared) -> [f64; 2] {
+    let seen = (1.0 - interval::unseen_share(queries, shared.spec.level)).powi(2);
+    let least = (-4.0 * shared.spec.t).exp();
+    [least, 1.0].map(|end| (seen * mean + (1.0 - seen) * end).ln())
 }
 
 /// Why one row has no uniformity.
@@ -150,7 +166,16 @@ fn align(shared: &Shared, views: &Views) -> (Score, Vec<String>) {
     let units = shared.row_units();
     let interval = interval::of_mean(&views.powers, units, level);
     let range = [0.0, 2f64.powf(alpha)];
-    let interval = interval.map(|i| i.on_logit_scale(mean, range).within(range[0], range[1]));
+    let interval = interval.map(|i| {
+        let found = i.on_logit_scale(mean, range).within(range[0], range[1]);
+        if varies(&views.powers, mean) {
+            return found;
+        }
+        // Pairs of another kind, of a share that as many may miss.
+        let share = interval::unseen_share(views.powers.len(), level);
+        let [low, high] = range.map(|end| mean + share * (end - mean));
+        Interval { low, high, ..found }
+    });
     let score = Score::number(&ALIGNMENT, mean, views.powers.len()).with_interval(interval);
     let Some(chance) = views.mismatched else {
         return (score, Vec::new());
@@ -184,11 +209,28 @@ fn spread(shared: &Shared, views: &Views) -> Result<[Score; 2]> {
     let aligned: Vec<f64> = aligned.collect();
 
     // Two rows share their only pair, so they do not say how it varies.
-    let interval = |value, changes: &[f64]| interval_of(value, &own, changes, shared).filter(|_| rows > 2);
+    let interval = |value, changes: &[f64], of_powers: [f64; 2]| {
+        let found = interval_of(value, &own, changes, shared).filter(|_| rows > 2)?;
+        if varies(changes, interval::mean(changes)) {
+            return Some(found);
+        }
+        let (x, y) = (unseen(x_mean, x.len(), shared), unseen(y_mean, y.len(), shared));
+        let end = |i: usize| f64::midpoint(x[i], y[i]) + of_powers[i];
+        Some(Interval {
+            low: end(0),
+            high: end(1),
+            ..found
+        })
+    };
     let score = |output: &Output, value, interval| Score::number(output, value, own.len()).with_interval(interval);
     let (lowest, highest) = (-4.0 * shared.spec.t, 2f64.powf(shared.spec.alpha));
-    let of_uniformity = interval(uniformity, &twice).map(|i| i.within(lowest, 0.0));
-    let of_total = interval(total, &aligned).map(|i| i.within(lowest, highest));
+    let of_uniformity = interval(uniformity, &twice, [0.0; 2]).map(|i| i.within(lowest, 0.0));
+    let (power, share) = (
+        interval::mean(&views.powers),
+        interval::unseen_share(x.len(), shared.spec.level),
+    );
+    let of_powers = [power - share * power, power + share * (highest - power)];
+    let of_total = interval(total, &aligned, of_powers).map(|i| i.within(lowest, highest));
     Ok([
         score(&OF_VIEWS, uniformity, of_uniformity),
         score(&TOTAL, total, of_total),

@@ -166,11 +166,11 @@ fn describe(name: &str, s: &[f64], z: &[f64], steps: Steps, level: f64, answer: 
         Steps::Pairs { are_ordered } => {
             let center = interval::mean(&ratios);
             let sums = Sums::of(ratios.iter().map(|r| [1.0, r - center, (r - center).powi(2)]));
-            let spread = |[n, a, aa]: [f64; 3]| (n > 0.0).then(|| (aa / n - (a / n).powi(2)).max(0.0).sqrt());
-            let without = |window: Range<usize>| spread(sums.without(window));
-            let value = spread(sums.all())?;
+            let variance = |[n, a, aa]: [f64; 3]| (n > 0.0).then(|| (aa / n - (a / n).powi(2)).max(0.0));
+            let without = |window: Range<usize>| variance(sums.without(window));
+            let value = variance(sums.all())?;
             let found = interval::of_sequence(value, ratios.len(), are_ordered, without, "pairs", level)?;
-            Some(found.on_log_scale(value))
+            Some(found.with_skewness(value).of_root(value))
         }
     };
     let (pairs, still) = (s.len(), s.len() - ratios.len());

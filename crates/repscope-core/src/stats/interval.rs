@@ -21,7 +21,7 @@ pub(crate) use quantiles::of_quantile;
 pub(crate) use scales::{fisher_z, of_correlation};
 pub(crate) use sequence::of_sequence;
 use shares::wilson;
-pub(crate) use shares::{of_accuracy, of_paired_shares, of_share_over, of_share_with};
+pub(crate) use shares::{of_accuracy, of_paired_shares, of_share_over, of_share_with, unseen_share};
 pub(crate) use student::{normal_quantile, normal_two_sided, t_quantile, t_two_sided};
 pub(crate) use units::Units;
 pub(crate) use variances::{Part, add_variances, howe, welch};

@@ -160,7 +160,7 @@ fn mean_score(recipe: &Recipe, runs: &[&Score], level: f64) -> Score {
         freedom: count - 1.0,
     });
     score.effects = units.map(|units| units.effects.into());
-    score.widen_at_bound(level);
+    score.widen_where_nothing_varies(level);
     if shared.is_none() {
         score.unit = None;
         score.note = joined(

@@ -22,6 +22,8 @@ pub(crate) struct OfHalf {
     /// Around the means of these clusters, as one more step of Lloyd's would have it: the least inertia does not change with small moves
     /// of the centers, so those of a half would add an excess that the clusters of all rows do not have.
     pub(crate) inertia: f64,
+    /// How many rows of the half are in each of its clusters.
+    pub(crate) own_counts: Vec<usize>,
 }
 
 /// Clusters `count` random halves of the rows, or of the groups of rows; none where a half may have fewer rows than clusters.
@@ -99,6 +101,7 @@ impl Search<'_> {
             labels: Vec::with_capacity(self.space.rows()),
             counts: vec![0; self.k],
             inertia: 0.0,
+            own_counts: found.counts.clone(),
         };
         for (labels, costs) in self.nearest_exact(&centers, &found.counts) {
             labels.iter().for_each(|label| of_half.counts[*label as usize] += 1);

@@ -222,14 +222,20 @@ impl Part<'_> {
             }));
         }
         scores.push(score(".mrr", &|Others { matched, .. }, id| {
-            let score = over.mean(id, &matched.reciprocal_ranks(), [0.0, 1.0]);
+            let values = matched.reciprocal_ranks();
+            let (value, interval) = (
+                interval::mean(&values),
+                interval::of_mean(&values, over.units(), over.level()),
+            );
+            let score = over.number(id, value, interval.map(|i| i.on_logit_scale(value, [0.0, 1.0])));
             score.with_chance(matched.chance_of_reciprocal())
         }));
         scores.push(score(".rank", &|Others { matched, .. }, id| {
             let (ranks, range) = (matched.ranks(), [1.0, matched.texts() as f64]);
             let interval = interval::of_mean(&ranks, over.units(), over.level());
             let value = interval::mean(&ranks);
-            let score = over.number(id, value, interval.map(|i| i.on_logit_scale(value, range)));
+            let interval = interval.map(|i| i.with_skewness(value).within(range[0], range[1]));
+            let score = over.number(id, value, interval);
             score.with_chance((matched.texts() + 1) as f64 / 2.0)
         }));
         scores
@@ -282,7 +288,7 @@ impl<'a> Sampling<'a> {
             interval::mean(values),
             interval::of_mean(values, self.units(), self.level()),
         );
-        let interval = interval.map(|i| i.on_logit_scale(value, range).within(range[0], range[1]));
+        let interval = interval.map(|i| i.with_skewness(value).within(range[0], range[1]));
         self.number(id, value, interval)
     }
 

@@ -25,7 +25,8 @@ pub(crate) fn of_mean(values: &[f64], units: Units, level: f64) -> Option<Interv
     })
 }
 
-/// Jackknife interval for the population standard deviation of values over their units, on a logarithmic scale.
+/// Jackknife interval for the population standard deviation of values over their units, from that of the variance, whose effects are
+/// skewed: few values make up most of it.
 pub(crate) fn of_spread(values: &[f64], units: Units, level: f64) -> Option<Interval> {
     let n = values.len() as f64;
     let centre = mean(values);
@@ -36,11 +37,12 @@ pub(crate) fn of_spread(values: &[f64], units: Units, level: f64) -> Option<Inte
     let replicates: Vec<f64> = parts
         .map(|((sum, count), (square, _))| {
             let left = n - count;
-            ((total - square) / left - (sum / left).powi(2)).max(0.0).sqrt()
+            ((total - square) / left - (sum / left).powi(2)).max(0.0)
         })
         .collect();
-    let spread = (total / n).sqrt();
-    Some(jackknife(spread, &replicates, units.name(), level)?.on_log_scale(spread))
+    let variance = total / n;
+    let of_variance = jackknife(variance, &replicates, units.name(), level)?;
+    Some(of_variance.with_skewness(variance).of_root(variance))
 }
 
 #[cfg(test)]
@@ -66,10 +68,10 @@ mod tests {
 
     #[test]
     fn the_jackknife_of_a_standard_deviation_leaves_each_value_out() {
-        // 0, 0, 3: without a 0 the deviation of (0, 3) is 1.5, twice; without the 3 it is 0.
+        // 0, 0, 3: without a 0 the variance of (0, 3) is 2.25, twice; without the 3 it is 0.
         let interval = of_spread(&[0.0, 0.0, 3.0], Units::Single("pairs"), 0.95).unwrap();
-        let expected = jackknife(2f64.sqrt(), &[1.5, 1.5, 0.0], "pairs", 0.95).unwrap();
-        let expected = expected.on_log_scale(2f64.sqrt());
+        let expected = jackknife(2.0, &[2.25, 2.25, 0.0], "pairs", 0.95).unwrap();
+        let expected = expected.with_skewness(2.0).of_root(2.0);
         assert!((interval.low - expected.low).abs() < 1e-12 && (interval.high - expected.high).abs() < 1e-12);
     }
 }

@@ -22,6 +22,11 @@ pub(crate) fn of_share(share: f64, n: usize, unit: &'static str, level: f64) -> 
     })
 }
 
+/// The largest share of a kind of units that `units` of them miss with the probability 1 − level.
+pub(crate) fn unseen_share(units: usize, level: f64) -> f64 {
+    1.0 - (1.0 - level).powf(1.0 / units.max(1) as f64)
+}
+
 /// Interval for a share of tested rows from its values without those of each unit. Where no unit changes anything, Wilson's over the units
 /// that were tested: finite data do not prove a perfect score.
 pub(crate) fn of_accuracy(
