@@ -16,6 +16,7 @@ use crate::world::Frame;
 
 /// Frames that the predictor sees. Two, because one does not show where things go.
 const HISTORY: usize = 2;
+const RATE: f32 = 1e-3;
 const VALIDATED: usize = 96;
 
 /// What the loss is made of.
@@ -23,8 +24,9 @@ const VALIDATED: usize = 96;
 pub(crate) enum Loss {
     /// The squared error of the prediction, and the terms that keep embeddings apart.
     PredictionAndSpread,
-    /// The error alone, which is lowest where all embeddings are equal. It is the absolute one: slopes of the squared
-    /// error vanish as embeddings become equal, and a short training would not get there.
+    /// The error alone, which is lowest where all embeddings are equal. It is the absolute error without the mean of the
+    /// batch: slopes of the squared error vanish as embeddings become equal, and those of the mean drown the others, so
+    /// that a short training would not get there.
     Prediction,
 }
 
@@ -37,26 +39,21 @@ impl Loss {
         }
     }
 
-    fn rate(self) -> f32 {
-        match self {
-            Loss::PredictionAndSpread => 1e-3,
-            Loss::Prediction => 3e-3,
-        }
-    }
-
-    /// The mean error of a prediction, and its slope by the prediction.
-    fn error(self, predicted: &[f32], truth: &[f32]) -> (f64, Vec<f32>) {
+    /// The mean error of predictions, rows of this width, and its slope by them.
+    fn error(self, predicted: &[f32], truth: &[f32], width: usize) -> (f64, Vec<f32>) {
         let share = 1.0 / predicted.len() as f32;
-        let errors = || predicted.iter().zip(truth).map(|(p, t)| p - t);
-        let (loss, slopes): (f64, _) = match self {
+        let mut errors: Vec<f32> = predicted.iter().zip(truth).map(|(p, t)| p - t).collect();
+        let (loss, slopes): (f64, Vec<f32>) = match self {
             Loss::PredictionAndSpread => (
-                errors().map(|error| f64::from(error * error)).sum(),
-                errors().map(|error| 2.0 * share * error).collect(),
+                errors.iter().map(|error| f64::from(error * error)).sum(),
+                errors.iter().map(|error| 2.0 * share * error).collect(),
             ),
-            Loss::Prediction => (
-                errors().map(|error| f64::from(error.abs())).sum(),
-                errors().map(|error| share * error.signum()).collect(),
-            ),
+            Loss::Prediction => {
+                center(&mut errors, width);
+                let mut slopes: Vec<f32> = errors.iter().map(|error| share * error.signum()).collect();
+                center(&mut slopes, width);
+                (errors.iter().map(|error| f64::from(error.abs())).sum(), slopes)
+            }
         };
         (loss / predicted.len() as f64, slopes)
     }
@@ -95,14 +92,14 @@ pub(crate) fn train(
         let (embeddings, traces) = super::forward(encoder, &batch);
         let (history, next) = split(&embeddings);
         let (predicted, trace) = predictor.forward(&history);
-        let (error, slopes) = loss.error(&predicted, &next);
+        let (error, slopes) = loss.error(&predicted, &next, EMBEDDING_DIM);
         let mut gradient = zeros_like(predictor);
         let of_history = predictor.backward(&trace, &slopes, &mut gradient);
         // The error falls as much by moving the truth towards the prediction as the other way round.
         let of_next: Vec<f32> = slopes.iter().map(|slope| -slope).collect();
         let mut slopes = join(&of_history, &of_next);
         let apart = loss.apart(&embeddings, &mut slopes);
-        let rate = rate(at, plan.steps, loss.rate());
+        let rate = rate(at, plan.steps, RATE);
         let of_all = super::backward(encoder, &traces, &slopes);
         of_encoder.step(encoder, &of_all, rate);
         of_predictor.step(predictor, &gradient, rate);
@@ -111,11 +108,23 @@ pub(crate) fn train(
     let validate = |(encoder, predictor): &(Encoder, Predictor)| {
         let embeddings = encode(encoder, &held_out);
         let (history, next) = split(&embeddings);
-        let (error, _) = loss.error(&predictor.forward(&history).0, &next);
+        let (error, _) = loss.error(&predictor.forward(&history).0, &next, EMBEDDING_DIM);
         error + loss.apart(&embeddings, &mut vec![0.0; embeddings.len()])
     };
     let ((encoder, _), curve) = fit(networks, plan, progress, step, validate);
     (encoder, curve)
+}
+
+/// Subtracts from each row the mean row.
+fn center(rows: &mut [f32], width: usize) {
+    let count = (rows.len() / width) as f32;
+    let mut means = vec![0.0; width];
+    for row in rows.chunks_exact(width) {
+        means.iter_mut().zip(row).for_each(|(mean, x)| *mean += x / count);
+    }
+    for row in rows.chunks_exact_mut(width) {
+        row.iter_mut().zip(&means).for_each(|(x, mean)| *x -= mean);
+    }
 }
 
 /// Splits the embeddings of windows into those that the predictor sees and those that it predicts.
@@ -153,11 +162,13 @@ mod tests {
 
     #[test]
     fn errors_and_slopes_are_those_of_a_hand_calculation() {
-        let (predicted, truth) = ([1.0, 3.0], [0.0, 5.0]);
+        let (predicted, truth) = ([1.0, 3.0, 2.0, 3.0], [0.0, 5.0, -1.0, 5.0]);
         assert_eq!(
-            Loss::PredictionAndSpread.error(&predicted, &truth),
-            (2.5, vec![1.0, -2.0])
+            Loss::PredictionAndSpread.error(&predicted, &truth, 2),
+            ((1.0 + 4.0 + 9.0 + 4.0) / 4.0, vec![0.5, -1.0, 1.5, -1.0])
         );
-        assert_eq!(Loss::Prediction.error(&predicted, &truth), (1.5, vec![0.5, -0.5]));
+        // Errors 1 and 3 in the first column are −1 and 1 around their mean; those in the second are equal.
+        let (loss, slopes) = Loss::Prediction.error(&predicted, &truth, 2);
+        assert_eq!((loss, &slopes[..]), (0.5, &[-0.25, 0.0, 0.25, 0.0][..]));
     }
 }
