@@ -204,7 +204,10 @@ fn a_model_without_performance_is_weighted_by_the_others_and_predicted() {
     assert!((weighted.value.unwrap() - (plane[5] - mean)).abs() < 1e-12);
     assert_eq!(
         (weighted.n, weighted.note.as_deref()),
-        (5, Some("weights of 5 other models"))
+        (
+            5,
+            Some("no interval: none of 5 models changes the value; weights of 5 other models")
+        )
     );
 }
 
