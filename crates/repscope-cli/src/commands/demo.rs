@@ -175,8 +175,9 @@ fn known(made: &Made, evaluated: &Results) -> String {
     }));
     lines.push(String::new());
     lines.push(
-        "Pixels differ mostly by the clouds. Smoothness and Neighborhood compare embeddings with pixels, so they\n\
-         reward an encoder that keeps the clouds. The classes of Geometry are the quadrants of the object.\n"
+        "The clouds have more than half of the variance of the pixels. Smoothness and Neighborhood compare\n\
+         embeddings with pixels, so they reward an encoder that keeps the clouds. The classes of Geometry are the\n\
+         quadrants of the object.\n"
             .to_string(),
     );
     lines.join("\n")

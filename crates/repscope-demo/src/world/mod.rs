@@ -3,7 +3,7 @@
 //!
 //! Every episode has one main object, which is the brightest, and up to three dark ones. Each lives on one of two
 //! layers: objects of a layer bounce off each other, objects of the front layer hide those of the back one, and walls
-//! stop both. Behind them are clouds that change with every frame and make up most of the variance of the pixels: who
+//! stop both. Behind them are clouds that change with every frame and have more than half of the variance of the pixels: who
 //! has to draw a frame again must keep them, who has to predict the next one cannot use them. What a frame shows is kept
 //! as its [`Factors`].
 
