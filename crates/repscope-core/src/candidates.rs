@@ -86,6 +86,7 @@ mod tests {
     use super::*;
     use crate::findings::Finding;
     use crate::score::Difference;
+    use crate::stats::keep_best;
 
     /// Two models of which the first has the higher CLID, and this share of its 16 columns as intrinsic dimension.
     fn of_share(share: f64) -> Results {
@@ -123,6 +124,23 @@ mod tests {
         let mut results = of_share(0.7);
         results.withhold_wins();
         assert_eq!(results.differences[0].winner.as_deref(), Some("noise"));
+    }
+
+    #[test]
+    fn differences_of_many_models_are_kept_against_the_best_that_can_win() {
+        let mut results = of_share(0.85);
+        results.scores.push(Score {
+            model: "tanh".to_string(),
+            better: Better::Higher,
+            ..Score::number("clid", 1.3, 100)
+        });
+        let pairs = [["noise", "pca"], ["noise", "tanh"], ["pca", "tanh"]];
+        results.differences = pairs
+            .map(|pair| Difference::new("clid", pair, 0.1, Better::Higher, 0.95))
+            .to_vec();
+        keep_best(&mut results, None);
+        let kept: Vec<[&str; 2]> = results.differences.iter().map(|d| [&*d.a, &*d.b]).collect();
+        assert_eq!(kept, [["noise", "pca"], ["pca", "tanh"]]);
     }
 
     #[test]

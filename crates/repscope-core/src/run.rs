@@ -5,6 +5,7 @@
 //! order; their partials are always merged in task order, so the bits of the result are the same.
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
@@ -84,15 +85,26 @@ impl<'a> Driver<'a> {
 
     /// Runs tasks `0..count` and returns their partials in task order.
     pub fn map<T: Send>(&self, count: usize, run: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        let slots: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
+        self.each(count, &|task| {
+            let partial = run(task);
+            *slots[task].lock().unwrap_or_else(PoisonError::into_inner) = Some(partial);
+        });
+        let taken = slots
+            .into_iter()
+            .map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner));
+        taken.map(|partial| partial.expect("every task was run")).collect()
+    }
+
+    /// Runs tasks `0..count`. Called through a pointer, so that the thread pool is compiled once and not for every pass.
+    fn each(&self, count: usize, run: &(dyn Fn(usize) + Sync)) {
         match self.order {
-            Order::Serial => (0..count).map(run).collect(),
-            Order::Parallel => (0..count).into_par_iter().with_max_len(1).map(&run).collect(),
+            Order::Serial => (0..count).for_each(run),
+            Order::Parallel => (0..count).into_par_iter().with_max_len(1).for_each(run),
             Order::Shuffled(seed) => {
                 let mut order: Vec<usize> = (0..count).collect();
                 order.shuffle(&mut random::stream(seed, "driver", count as u64));
-                let mut arrived: Vec<(usize, T)> = order.into_iter().map(|t| (t, run(t))).collect();
-                arrived.sort_by_key(|(t, _)| *t);
-                arrived.into_iter().map(|(_, partial)| partial).collect()
+                order.into_iter().for_each(run);
             }
         }
     }

@@ -109,9 +109,9 @@ pub(crate) struct Results {
     pub(crate) classes: Option<Vec<f64>>,
 }
 
-/// Up to this many coordinates over all pairs (a tenth of a second of work), sums are taken in f64 throughout. An exponential and a
+/// Up to this many coordinates over all pairs (some hundredths of a second), sums are taken in f64 throughout. An exponential and a
 /// root cost as much as some coordinates.
-const DIRECT: u64 = 1 << 30;
+const DIRECT: u64 = 1 << 28;
 const COST_OF_A_PAIR: u64 = 256;
 
 /// Bytes of packed rows that a sweep needs.

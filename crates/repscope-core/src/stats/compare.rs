@@ -288,9 +288,8 @@ pub fn keep_best(results: &mut Results, other: Option<&str>) {
             Better::Lower => score.value < held.value,
             _ => score.value > held.value,
         };
-        let is_fit = !results.has_collapsed(&score.model);
         let held = best.get(&score.metric);
-        if is_fit && held.is_none_or(|held| is_ahead(held)) {
+        if results.unfit(score).is_none() && held.is_none_or(|held| is_ahead(held)) {
             best.insert(&score.metric, score);
         }
     }
