@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -46,3 +47,17 @@ def test_an_example_runs(name, tmp_path):
     )
     assert ran.returncode == 0, ran.stdout[-2000:] + ran.stderr[-2000:]
     assert len(ran.stdout.splitlines()) > 5
+    if name == "monitor":
+        page = (EXAMPLES / name / "README.md").read_text(encoding="utf-8")
+        shown = re.search(r"```text\n(.*?)```", page, re.DOTALL)
+        assert shown, "the page shows no output"
+        assert_alike(shown[1], ran.stdout)
+
+
+def assert_alike(shown, printed):
+    """The same words; numbers differ in the last digits only, as linear algebra does between machines."""
+    number = r"-?\d+\.?\d*"
+    assert re.sub(number, "#", shown).split() == re.sub(number, "#", printed).split()
+    pairs = zip(re.findall(number, shown), re.findall(number, printed), strict=True)
+    for on_page, now in pairs:
+        assert float(on_page) == pytest.approx(float(now), rel=0.02, abs=0.011), (on_page, now)
