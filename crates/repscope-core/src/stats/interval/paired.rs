@@ -47,7 +47,11 @@ impl Changes {
             falling_root([low.ln(), high.ln()], |log| self.score_of_ratio(log.exp()) - target).exp()
         };
         let smallest = 1.0 / LARGEST_RATIO;
-        let low = if found > 0.0 { end([smallest, found], quantile) } else { 0.0 };
+        let low = if found > 0.0 {
+            end([smallest, found], quantile)
+        } else {
+            0.0
+        };
         [low, end([found.max(smallest), LARGEST_RATIO], -quantile)]
     }
 

@@ -132,7 +132,11 @@ pub(crate) fn of_paired_shares(before: &[bool], after: &[bool], units: Units, le
             let [lost, gained] = [lost, gained].map(|count| count / samples * n);
             let centre = (lost - gained) / (n + 2.0);
             let reach = quantile * variance(lost + 1.0, gained + 1.0, n + 2.0).sqrt();
-            (n, [centre - reach, centre + reach], "Bonett-Price, effective sample size")
+            (
+                n,
+                [centre - reach, centre + reach],
+                "Bonett-Price, effective sample size",
+            )
         }
     };
     let error = variance(lost / samples * n, gained / samples * n, n).sqrt();
