@@ -263,10 +263,6 @@ fn spread(shared: &Shared, views: &Views) -> Result<[Score; 2]> {
     ])
 }
 
-/// With fewer units the error that is left would be known worse than Student's t allows for: the jackknife's is kept, which is too large
-/// on average.
-const FEWEST_UNITS: usize = 30;
-
 /// Kernels of pairs of rows, divided by their mean, added up by unit.
 struct PairsOfUnits {
     between: Between,
@@ -289,7 +285,7 @@ fn interval_of(
 }
 
 /// A jackknife over units: the pairs of a unit with others go from both sides, those within it once. What two units do together is found
-/// with both of them, and so much is taken off where there are enough units.
+/// with both of them, and so much is taken off.
 fn over_pairs(
     value: f64,
     own: &[f64],
@@ -320,12 +316,9 @@ fn over_pairs(
         replicates.iter_mut().zip(of_units).for_each(|(r, more)| *r += more);
     }
     let found = interval::jackknife(value, &replicates, units.name(), level)?;
-    if of_units.len() < FEWEST_UNITS {
-        return Some(found);
-    }
     let of_pairs = pairs.between.variance(1.0) * (2.0 / (rows * (rows - 1.0))).powi(2);
     let left = pairs.between.share_left(found.standard_error?.powi(2), of_pairs);
-    Some(found.with_reach_times(value, left.sqrt()))
+    Some(found.with_share_left(value, left))
 }
 
 /// Student's interval of a value that is read from some queries: they are drawn from the rows, which matters less the
@@ -404,8 +397,11 @@ mod tests {
         let mean = mean_without(None);
         let replicates: Vec<f64> = (0..6).map(|code| mean_without(Some(code)) / mean).collect();
         let center = interval::mean(&replicates);
+        // What pairs of episodes do is taken off all effects alike, up to (n − 2) / (2 (n − 1)) of the squares.
+        let share = (effects[0] / ((5.0f64 / 6.0).sqrt() * (center - replicates[0]))).powi(2);
+        assert!((0.4 - 1e-9..=1.0 + 1e-9).contains(&share), "{share}");
         for (effect, replicate) in effects.iter().zip(&replicates) {
-            assert!((effect - (5.0f64 / 6.0).sqrt() * (center - replicate)).abs() < 1e-9);
+            assert!((effect - (share * 5.0 / 6.0).sqrt() * (center - replicate)).abs() < 1e-9);
         }
         assert_eq!(effects.len(), 6);
     }

@@ -88,7 +88,7 @@ fn compute(shared: &Shared) -> Result<Results> {
         let interval = found.map(|i| {
             let squared = i.standard_error.unwrap_or(0.0).powi(2);
             let left = pairs.map_or(1.0, |pairs| pairs.share_left(squared, pairs.variance(0.0)));
-            i.with_reach_times(value, left.sqrt())
+            i.with_share_left(value, left)
         });
         Score::number(output, value, rows).with_interval(interval)
     };

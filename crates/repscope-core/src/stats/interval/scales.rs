@@ -18,15 +18,6 @@ impl Interval {
         self.with_error_times(factor)
     }
 
-    /// With another standard error, and a reach on both sides of the value that changes as it does.
-    pub(crate) fn with_reach_times(mut self, value: f64, factor: f64) -> Self {
-        (self.low, self.high) = (
-            value + factor * (self.low - value),
-            value + factor * (self.high - value),
-        );
-        self.with_error_times(factor)
-    }
-
     /// With another standard error, to which the effects add up.
     pub(crate) fn with_error_times(mut self, factor: f64) -> Self {
         self.standard_error = self.standard_error.map(|error| error * factor);
