@@ -6,7 +6,7 @@ use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::PerturbedSet;
 use crate::perturb::{Judged, Perturbed, Tally};
 use crate::score::{Breakdown, Interval, Score};
-use crate::stats::interval::{self, Units, normal_two_sided, t_two_sided};
+use crate::stats::interval::{self, Changes, Units, normal_two_sided, t_two_sided};
 
 pub(super) static METRIC: Metric = Metric {
     id: "pis",
@@ -124,42 +124,41 @@ impl Impact<'_> {
         Score::undefined(self.id(part), reason, self.tally.n)
     }
 
-    /// The share of the accuracy that is lost. The interval is that of a ratio of means (delta method), with one more
-    /// sample lost and one more gained, as in that of the difference; over groups it is Student's t over what they do to the ratio.
+    /// The share of the accuracy that is lost, with the score interval of a ratio of paired shares; over groups it is Student's t
+    /// over what they do to the ratio.
     fn relative(&self, right: &[bool]) -> Option<(f64, Option<Interval>)> {
         let Tally { n, both, lost, gained } = self.tally;
-        let ratio = |extra: f64| {
-            let (lost, gained) = (lost as f64 + extra, gained as f64 + extra);
-            let before = both as f64 + lost;
-            let value = (lost - gained) / before;
-            let squares = both as f64 * value.powi(2) + lost * (1.0 - value).powi(2) + gained;
-            (value, squares.sqrt() / before)
-        };
         if both + lost == 0 {
             return None;
         }
-        let (value, error) = ratio(0.0);
+        let counted = Changes {
+            n: n as f64,
+            both: both as f64,
+            lost: lost as f64,
+            gained: gained as f64,
+        };
+        let before = counted.both + counted.lost;
+        let value = (counted.lost - counted.gained) / before;
         let number = |is_right: bool| f64::from(u8::from(is_right));
         let of_sample = |(&before, &after): (&bool, &bool)| number(before) * (1.0 - value) - number(after);
         let effects = self.judged.baseline.iter().zip(right).map(of_sample);
-        let effects: Vec<f64> = effects.map(|e| e / (both + lost) as f64).collect();
+        let effects: Vec<f64> = effects.map(|e| e / before).collect();
         if let Units::Groups(..) = self.units {
             let over_groups = interval::from_rows(value, &effects, self.units, "delta", self.level);
             // Where no group differs from the others nothing is known of their spread.
             return Some((value, over_groups.filter(|i| i.high > i.low)));
         }
-        let (center, wider) = ratio(1.0);
-        let reach = interval::normal_quantile(0.5 + self.level / 2.0) * wider;
-        let interval = (n > 0).then(|| Interval {
-            low: center - reach,
-            high: (center + reach).min(1.0),
+        let [low, high] = counted.ratio(interval::normal_quantile(0.5 + self.level / 2.0));
+        let interval = Interval {
+            low: 1.0 - high,
+            high: 1.0 - low,
             level: self.level,
-            standard_error: Some(error),
+            standard_error: Some(effects.iter().map(|e| e * e).sum::<f64>().sqrt()),
             unit: "samples",
-            method: "delta",
+            method: "Nam-Blackwelder",
             effects: Some(effects.into()),
-        });
-        Some((value, interval))
+        };
+        Some((value, Some(interval)))
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod effects;
 mod moments;
+mod paired;
 mod quantiles;
 mod scales;
 mod sequence;
@@ -17,6 +18,7 @@ mod variances;
 
 pub(crate) use effects::{freedom, from_effects, from_rows, from_standard_error, heavy_tails, jackknife, of_influence};
 pub(crate) use moments::{mean, of_mean, of_spread};
+pub(crate) use paired::Changes;
 pub(crate) use quantiles::of_quantile;
 pub(crate) use scales::{fisher_z, of_correlation};
 pub(crate) use sequence::of_sequence;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Intervals of shares: of units that have a property, of tested rows, and of two shares of the same samples.
 
+use super::paired::Changes;
 use super::{Units, jackknife, mean, normal_quantile, of_mean, t_quantile};
 use crate::score::Interval;
 
@@ -92,43 +93,59 @@ pub(crate) fn of_share_over(values: &[f64], units: Units, level: f64) -> Option<
 }
 
 /// Interval for the difference of two shares of the same samples, those that have a property `before` less those that have it
-/// `after` (Bonett and Price 2012: a normal interval with one more sample lost and one more gained). It has a width even where
-/// nothing changes. Samples of groups count as the independent samples that would have the error over groups, and where all
-/// groups agree each counts once.
+/// `after`. It has a width even where nothing changes.
+///
+/// Independent samples have Tango's score interval. Samples of groups have that of Bonett and Price (2012: normal, with one more sample
+/// lost and one more gained) for as many independent samples as would have the error over groups; where all groups agree each
+/// counts once. Their error is estimated, so a score test with known errors has nothing to invert.
 pub(crate) fn of_paired_shares(before: &[bool], after: &[bool], units: Units, level: f64) -> Option<Interval> {
     let number = |is_so: bool| f64::from(u8::from(is_so));
     let changes: Vec<f64> = before.iter().zip(after).map(|(&b, &a)| number(b) - number(a)).collect();
     let samples = changes.len() as f64;
-    let share = |change: f64| changes.iter().filter(|c| **c == change).count() as f64 / samples;
-    let (lost, gained) = (share(1.0), share(-1.0));
+    let count = |change: f64| changes.iter().filter(|c| **c == change).count() as f64;
+    let (lost, gained) = (count(1.0), count(-1.0));
     let variance = |lost: f64, gained: f64, n: f64| ((lost + gained) / n - ((lost - gained) / n).powi(2)).max(0.0) / n;
     let of_mean = of_mean(&changes, units, level);
     let known = |i: &Interval| i.effects.as_ref().map_or(0, |effects| effects.len());
-    let (n, quantile, method) = match units {
-        Units::Single(_) if samples > 0.0 => (samples, normal_quantile(0.5 + level / 2.0), "Bonett-Price"),
+    let (n, [low, high], method) = match units {
+        Units::Single(_) if samples > 0.0 => {
+            let counted = Changes {
+                n: samples,
+                both: before.iter().zip(after).filter(|(b, a)| **b && **a).count() as f64,
+                lost,
+                gained,
+            };
+            let ends = counted.difference(normal_quantile(0.5 + level / 2.0));
+            (samples, ends, "Tango")
+        }
         Units::Single(_) => return None,
         Units::Groups(..) => {
             let groups = known(of_mean.as_ref()?) as f64;
-            let alike = variance(lost, gained, 1.0) / of_mean.as_ref()?.standard_error?.powi(2);
+            let squared = of_mean.as_ref()?.standard_error?.powi(2);
+            let alike = variance(lost / samples, gained / samples, 1.0) / squared;
             let n = if alike.is_finite() && alike > 0.0 {
                 alike
             } else {
                 groups
             };
             let quantile = t_quantile(0.5 + level / 2.0, groups - 1.0)?;
-            (n, quantile, "Bonett-Price, effective sample size")
+            let [lost, gained] = [lost, gained].map(|count| count / samples * n);
+            let centre = (lost - gained) / (n + 2.0);
+            let reach = quantile * variance(lost + 1.0, gained + 1.0, n + 2.0).sqrt();
+            (
+                n,
+                [centre - reach, centre + reach],
+                "Bonett-Price, effective sample size",
+            )
         }
     };
-    let (lost, gained) = (lost * n, gained * n);
-    let centre = (lost - gained) / (n + 2.0);
-    let reach = quantile * variance(lost + 1.0, gained + 1.0, n + 2.0).sqrt();
-    let error = variance(lost, gained, n).sqrt();
+    let error = variance(lost / samples * n, gained / samples * n, n).sqrt();
     // Student's error divides by n − 1.
     let scale = |i: &Interval| i.standard_error.filter(|e| *e > 0.0).map_or(0.0, |e| error / e);
     let effects = of_mean.and_then(|i| Some((scale(&i), i.effects?)));
     Some(Interval {
-        low: (centre - reach).max(-1.0),
-        high: (centre + reach).min(1.0),
+        low: low.max(-1.0),
+        high: high.min(1.0),
         level,
         standard_error: Some(error),
         unit: units.name(),
@@ -151,19 +168,16 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_of_a_paired_difference_is_that_of_bonett_and_price() {
-        // 10 units, 3 lost, 1 gained: (4 − 2)/12 ± 1.959964·√((6/12 − (2/12)²)/12); the error is √((0.4 − 0.04)/10).
+    fn the_interval_of_a_paired_difference_is_tangos() {
         let changed = |lost: usize, gained: usize, units: Units| {
             let before: Vec<bool> = (0..10).map(|i| i < lost).collect();
             let after: Vec<bool> = (0..10).map(|i| i >= 10 - gained).collect();
             of_paired_shares(&before, &after, units, 0.95).unwrap()
         };
         let single = Units::Single("samples");
+        // 10 units, 3 lost, 1 gained: the formula written out in Python; the error is √((0.4 − 0.04)/10).
         let interval = changed(3, 1, single);
-        let reach = 1.959_963_984_540_054 * ((0.5 - 1.0 / 36.0) / 12.0f64).sqrt();
-        assert!(
-            (interval.low - (1.0 / 6.0 - reach)).abs() < 1e-9 && (interval.high - (1.0 / 6.0 + reach)).abs() < 1e-9
-        );
+        assert!((interval.low + 0.217_085_378_1).abs() < 1e-6 && (interval.high - 0.551_453_205_3).abs() < 1e-6);
         assert!((interval.standard_error.unwrap() - 0.036f64.sqrt()).abs() < 1e-12);
         let none = changed(0, 0, single);
         assert!(none.low < -0.1 && none.high > 0.1);
@@ -171,5 +185,19 @@ mod tests {
         // Two groups that agree in nothing but chance know less than ten samples, and where nothing changes as much as two.
         let groups = Units::Groups(&[0, 0, 0, 0, 0, 1, 1, 1, 1, 1], "groups");
         assert!(changed(3, 1, groups).low < interval.low && changed(0, 0, groups).low < none.low);
+    }
+
+    #[test]
+    fn the_interval_of_a_paired_difference_of_groups_is_that_of_bonett_and_price() {
+        // Five groups of two samples that change alike: 1 lost, 4 unchanged. Means 1, 0, 0, 0, 0 have a squared error of 0.2·0.8/4 = 0.04, as
+        // 0.16 / 0.04 = 4 independent samples would: 0.8 lost of 4. (1.8 − 1)/6 ± t(0.975, 4)·√((2.8/6 − (0.8/6)²)/6).
+        let before: Vec<bool> = (0..10).map(|i| i < 2).collect();
+        let codes: Vec<u32> = (0..10).map(|i| i / 2).collect();
+        let found = of_paired_shares(&before, &[false; 10], Units::Groups(&codes, "groups"), 0.95).unwrap();
+        let (centre, reach) = (
+            0.8 / 6.0,
+            2.776_445_105_198 * ((2.8 / 6.0 - (0.8f64 / 6.0).powi(2)) / 6.0).sqrt(),
+        );
+        assert!((found.low - (centre - reach)).abs() < 1e-9 && (found.high - (centre + reach)).abs() < 1e-9);
     }
 }
