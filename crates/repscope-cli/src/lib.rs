@@ -12,12 +12,14 @@ mod progress;
 mod validation;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use args::{First, Last, PerturbCommand, Typed};
 use repscope::Session;
 use repscope::options::Machine;
+use repscope_models::runtime::{Isolation, isolate};
 
 /// The command: parses, runs, reports. Exit codes: 0 ok, 1 a gate failed, 2 error.
 pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
@@ -30,6 +32,21 @@ pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
             outputs::advise(&format!("error: {}", repscope::message(&error)));
             ExitCode::from(2)
         }
+    }
+}
+
+/// Has models that come from files run in a process of their own: this program again, which must be the one that is running. One batch may
+/// take an hour, or as many seconds as `REPSCOPE_BATCH_SECONDS` says.
+pub fn isolate_models() {
+    // The link names the program that runs, also where its file was replaced meanwhile.
+    let link = PathBuf::from("/proc/self/exe");
+    let program = if link.exists() { Ok(link) } else { std::env::current_exe() };
+    let seconds = std::env::var("REPSCOPE_BATCH_SECONDS").ok().and_then(|text| text.parse().ok());
+    if let Ok(program) = program {
+        isolate(Isolation {
+            command: vec![program.into(), "run-model".into()],
+            seconds: seconds.unwrap_or(3600),
+        });
     }
 }
 
@@ -53,12 +70,17 @@ fn run(typed: Typed) -> Result<ExitCode> {
             Last::Explain(options) => commands::explain::run(&options),
             Last::Manual(options) => commands::manual::run(&options),
             Last::Bench(options) => commands::bench::run(&options.job),
+            Last::RunModel => {
+                repscope_models::runtime::serve(std::io::stdin(), std::io::stdout())?;
+                Ok(ExitCode::SUCCESS)
+            }
         },
     }
 }
 
-/// Starts as many threads as asked, for reading and computing alike. To be called once, before either.
+/// Starts as many threads as asked, for reading and computing alike, and sets the memory limit of both. To be called once, before either.
 fn start_threads(machine: &Machine) -> Result<()> {
+    machine.limit_memory()?;
     let pool = repscope::threads(machine.threads)?;
     pool.build_global().context("starting the threads")
 }

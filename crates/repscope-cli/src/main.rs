@@ -4,5 +4,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    repscope_cli::isolate_models();
     repscope_cli::main(std::env::args_os())
 }

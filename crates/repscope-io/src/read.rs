@@ -99,7 +99,7 @@ fn read(format: Format, file: &MappedFile, input: &InputPath, ids: Option<&str>)
         },
         Format::Npz => npz::read(file, key),
         Format::Safetensors => tensors::read(file, key),
-        Format::Parquet => parquet_file::read(&input.path, key),
+        Format::Parquet => parquet_file::read(file, &input.path, key),
         Format::Torch => torch::read(file, key),
         Format::Csv => table::read(file, b',', key, ids),
         Format::Tsv => table::read(file, b'\t', key, ids),
@@ -119,7 +119,7 @@ fn list(format: Format, file: &MappedFile, path: &Path) -> Parsed<Vec<ArrayInfo>
         }
         Format::Npz => npz::list(file),
         Format::Safetensors => tensors::list(file),
-        Format::Parquet => parquet_file::list(path),
+        Format::Parquet => parquet_file::list(file, path),
         Format::Torch => torch::list(file),
         Format::Csv => table::list(file, b','),
         Format::Tsv => table::list(file, b'\t'),

@@ -101,7 +101,7 @@ impl ResultsDocument {
 
     /// Reads a `results.json` file.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|source| Error::read(path, source))?;
+        let text = crate::regular::read_text(path).map_err(|source| Error::read(path, source))?;
         Self::parse(&text).map_err(|p| p.in_file(path.display()))
     }
 

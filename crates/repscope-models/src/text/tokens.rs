@@ -30,7 +30,7 @@ pub(super) struct Row {
 impl Tokens {
     pub(super) fn open(path: &Path, longest: usize, around: (String, String), is_lower_case: bool) -> Result<Tokens> {
         let failed = |e: &dyn std::fmt::Display| wrong!("{} cannot be used: {e}", path.display());
-        let bytes = std::fs::read(path).map_err(|e| failed(&e))?;
+        let bytes = repscope_io::read_regular(path).map_err(|e| failed(&e))?;
         // The crate panics on some files that are not right.
         let read = catch_panic(|| Tokenizer::from_bytes(bytes));
         let mut tokenizer = match read {
