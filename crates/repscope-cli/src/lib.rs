@@ -8,6 +8,7 @@
 mod args;
 mod commands;
 mod outputs;
+mod panics;
 mod progress;
 mod validation;
 
@@ -21,11 +22,13 @@ use repscope::Session;
 use repscope::options::Machine;
 use repscope_models::runtime::{Isolation, isolate};
 
-/// The command: parses, runs, reports. Exit codes: 0 ok, 1 a gate failed, 2 error.
+/// The command: parses, runs, reports. Exit codes: 0 ok, 1 a gate failed, 2 error. With `REPSCOPE_CSV_FORMULAS=keep` in the environment, CSV
+/// files hold texts as they are, also those that a spreadsheet would compute.
 pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
+    repscope_render::keep_formulas(std::env::var_os("REPSCOPE_CSV_FORMULAS").is_some_and(|value| value == "keep"));
     let words = args::with_dashes(words);
     let typed = args::parse(&words).unwrap_or_else(|error| error.exit());
-    match run(typed) {
+    match panics::caught(|| run(typed)) {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

@@ -54,7 +54,7 @@ pub use error::{Error, Result};
 pub use format::Format;
 pub use images::{BadImages, Images};
 pub use inside::{as_file_names, inside};
-pub use inspect::{ClassCount, Inspection, LabelFacts, NumberFacts, inspect, inspect_array};
+pub use inspect::{ClassCount, Inspection, LabelFacts, NumberFacts, inspect, inspect_all, inspect_array};
 pub use labels::{IdJoin, join_rows};
 pub use memory::{bytes_text, limit_memory, memory_limit};
 pub use metadata::{PrototypeTexts, read_prototype_texts};

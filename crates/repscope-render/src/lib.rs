@@ -41,6 +41,7 @@ pub use clid::{ClidRun, clid_table};
 pub use compare::probability::p_value;
 pub use compare::{GateLine, comparison, gate_table};
 pub use csv_files::document_files;
+pub use table::csv::{csv_text, keep_formulas};
 pub use etes::{EtesColumn, EtesSamples, EtesValues, etes_samples, etes_table};
 pub use figures::{NamedFigure, figures};
 pub use html::{InputLine, Page, report_html, worst_samples};

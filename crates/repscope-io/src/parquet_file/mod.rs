@@ -21,6 +21,7 @@ use crate::choose::choose;
 use crate::error::{Parsed, Problem, bail, problem};
 use crate::mapped::MappedFile;
 use crate::memory;
+use crate::read::Take;
 
 /// Pandas keeps a named or filtered index as a column of this kind; it is data only if it is named.
 const PANDAS_INDEX: &str = "__index_level_";
@@ -46,6 +47,23 @@ pub(crate) fn read(file: &MappedFile, path: &Path, key: Option<&str>) -> Parsed<
         check_chunks(&reader, &column, file)?;
         values::read(&reader, &column)
     })
+}
+
+/// Reads every column, one after the other.
+pub(crate) fn read_each(file: &MappedFile, path: &Path, take: Take) -> Parsed<()> {
+    let (reader, columns) = decode_or_refuse(|| {
+        let reader = open(file, path)?;
+        let columns = Column::all(&reader)?;
+        Ok((reader, columns))
+    })?;
+    for column in columns {
+        let array = decode_or_refuse(|| {
+            check_chunks(&reader, &column, file)?;
+            values::read(&reader, &column)
+        });
+        take(column.info.key, array)?;
+    }
+    Ok(())
 }
 
 fn open(file: &MappedFile, path: &Path) -> Parsed<SerializedFileReader<File>> {
