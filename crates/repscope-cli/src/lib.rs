@@ -13,7 +13,6 @@ mod progress;
 mod validation;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -38,19 +37,15 @@ pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Has models that come from files run in a process of their own: this program again, which must be the one that is running. One batch may
-/// take an hour, or as many seconds as `REPSCOPE_BATCH_SECONDS` says.
-pub fn isolate_models() {
-    // The link names the program that runs, also where its file was replaced meanwhile.
-    let link = PathBuf::from("/proc/self/exe");
-    let program = if link.exists() { Ok(link) } else { std::env::current_exe() };
+/// Has models that come from files run in a process of their own: this command again, whose program and first arguments are given. One batch
+/// may take an hour, or as many seconds as `REPSCOPE_BATCH_SECONDS` says.
+pub fn isolate_models(mut command: Vec<OsString>) {
+    command.push("run-model".into());
     let seconds = std::env::var("REPSCOPE_BATCH_SECONDS").ok().and_then(|text| text.parse().ok());
-    if let Ok(program) = program {
-        isolate(Isolation {
-            command: vec![program.into(), "run-model".into()],
-            seconds: seconds.unwrap_or(3600),
-        });
-    }
+    isolate(Isolation {
+        command,
+        seconds: seconds.unwrap_or(3600),
+    });
 }
 
 fn run(typed: Typed) -> Result<ExitCode> {

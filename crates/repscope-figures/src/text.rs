@@ -91,7 +91,7 @@ pub(crate) fn shorten(text: &str, most: f64, size: f64, weight: Weight) -> Strin
 fn most_kept(letters: &[char], most: f64, size: f64, weight: Weight) -> usize {
     // Sums in another order than that of `width` may differ in the last digits.
     let room = most / size * (1.0 + 1e-6) + 1e-6;
-    let mut taken = 0.0;
+    let mut taken = advance('…', weight);
     for kept in 1..letters.len() {
         // From both ends in turn, as they are kept.
         let at = if kept % 2 == 1 { kept / 2 } else { letters.len() - kept / 2 };
