@@ -42,10 +42,8 @@ impl Mutator {
     /// The next changed file.
     #[allow(clippy::should_implement_trait)] // it has no end
     pub fn next(&mut self) -> Vec<u8> {
-        let mut bytes = match self.seeds.len() {
-            0 => Vec::new(),
-            count => self.seeds[self.below(count)].clone(),
-        };
+        let at = self.below(self.seeds.len());
+        let mut bytes = self.seeds.get(at).cloned().unwrap_or_default();
         for _ in 0..=self.below(6) {
             self.change(&mut bytes);
         }
