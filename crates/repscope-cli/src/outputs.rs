@@ -82,7 +82,7 @@ fn with_flags(line: &str) -> String {
 
 /// Whether a name between backticks is an option: models, arrays and keys of files may be called like one.
 fn is_option(before: &str, name: &str, after: &str) -> bool {
-    let plain = "only skip gate ids exclude split set directions performance checkpoint metadata";
+    let plain = "only skip gate ids exclude split set directions performance checkpoint metadata memory";
     let is_plain = plain.split(' ').any(|word| word == name);
     let values = [" = ", " PATH", " NAME", " FILE", " FOLDER"];
     let has_value = values.iter().any(|next| after.starts_with(next));

@@ -42,7 +42,10 @@ mod tests {
             Ok(())
         });
         let error = error.unwrap_err().to_string();
-        assert!(error.contains("panics.rs") && error.contains("a list of 3 is empty"), "{error}");
+        assert!(
+            error.contains("panics.rs") && error.contains("a list of 3 is empty"),
+            "{error}"
+        );
         assert!(caught(|| Ok(7)).is_ok());
     }
 }

@@ -94,7 +94,11 @@ fn most_kept(letters: &[char], most: f64, size: f64, weight: Weight) -> usize {
     let mut taken = advance('…', weight);
     for kept in 1..letters.len() {
         // From both ends in turn, as they are kept.
-        let at = if kept % 2 == 1 { kept / 2 } else { letters.len() - kept / 2 };
+        let at = if kept % 2 == 1 {
+            kept / 2
+        } else {
+            letters.len() - kept / 2
+        };
         taken += advance(letters[at], weight);
         if taken > room {
             return kept;
@@ -192,12 +196,21 @@ mod tests {
             (0..letters.len())
                 .rev()
                 .map(|kept| {
-                    let ends = [&letters[..kept.div_ceil(2)], &['…'], &letters[letters.len() - kept / 2..]];
+                    let ends = [
+                        &letters[..kept.div_ceil(2)],
+                        &['…'],
+                        &letters[letters.len() - kept / 2..],
+                    ];
                     ends.concat().into_iter().collect::<String>()
                 })
                 .find(|shorter| width(shorter, 7.0, Weight::Regular) <= most)
         };
-        for text in ["vit_large_patch14", "WWWWiiiiWWWW", "日本語のラベル", "a\u{301}\u{301}\u{301}b"] {
+        for text in [
+            "vit_large_patch14",
+            "WWWWiiiiWWWW",
+            "日本語のラベル",
+            "a\u{301}\u{301}\u{301}b",
+        ] {
             for most in 0..80 {
                 let most = f64::from(most);
                 if width(text, 7.0, Weight::Regular) > most {

@@ -57,7 +57,9 @@ fn one(target: &Target, path: &Path, bytes: &[u8], outcome: &mut Outcome) -> std
     if read.is_err() {
         outcome.findings.push(("panic".to_string(), bytes.to_vec()));
     } else if took > SLOW {
-        outcome.findings.push((format!("{:.1} s", took.as_secs_f64()), bytes.to_vec()));
+        outcome
+            .findings
+            .push((format!("{:.1} s", took.as_secs_f64()), bytes.to_vec()));
     }
     Ok(())
 }

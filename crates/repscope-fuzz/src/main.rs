@@ -48,7 +48,10 @@ fn work() -> Result<bool, String> {
 /// Says what was done, and keeps what was found in the current folder.
 fn report(target: &Target, outcome: &Outcome) -> Result<(), String> {
     let slowest = outcome.slowest.as_secs_f64();
-    say(&format!("{}: {} executions, the slowest {slowest:.3} s", target.name, outcome.executions));
+    say(&format!(
+        "{}: {} executions, the slowest {slowest:.3} s",
+        target.name, outcome.executions
+    ));
     for (number, (what, bytes)) in outcome.findings.iter().enumerate() {
         let file = format!("found-{}-{number}", target.name);
         std::fs::write(&file, bytes).map_err(|error| error.to_string())?;

@@ -19,7 +19,8 @@ const EXTREME: [u64; 12] = [
 
 /// Words of text formats.
 const WORDS: [&[u8]; 16] = [
-    b"{", b"}", b"[", b"]", b"\"", b",", b":", b"\n", b"null", b"-1", b"1e999", b"NaN", b"\xff", b"[[", b"../", b"\x1b[2J",
+    b"{", b"}", b"[", b"]", b"\"", b",", b":", b"\n", b"null", b"-1", b"1e999", b"NaN", b"\xff", b"[[", b"../",
+    b"\x1b[2J",
 ];
 
 /// Makes changed files out of seeds. The same number gives the same files.

@@ -45,14 +45,27 @@ mod tests {
     fn a_name_stays_below_its_folder_or_is_refused() {
         let folder = Path::new("out");
         assert_eq!(inside(folder, "a/b.csv").unwrap(), Path::new("out/a/b.csv"));
-        for name in ["", "..", "../x", "a/../../x", "/etc/x", "./../x", "a\\..\\x", "C:x", "a\u{1b}[2J"] {
+        for name in [
+            "",
+            "..",
+            "../x",
+            "a/../../x",
+            "/etc/x",
+            "./../x",
+            "a\\..\\x",
+            "C:x",
+            "a\u{1b}[2J",
+        ] {
             assert!(inside(folder, name).is_err(), "{name}");
         }
     }
 
     #[test]
     fn names_become_names_of_files_and_stay_apart() {
-        assert_eq!(as_file_names(["out", "/fc/Gemm", "..", "é-1"]).unwrap(), ["out", "_fc_Gemm", "__", "é-1"]);
+        assert_eq!(
+            as_file_names(["out", "/fc/Gemm", "..", "é-1"]).unwrap(),
+            ["out", "_fc_Gemm", "__", "é-1"]
+        );
         for two in [["a/b", "a_b"], ["a", "a"], ["Out", "out"]] {
             let error = as_file_names(two).unwrap_err().to_string();
             assert!(error.contains("one file") && error.contains(two[0]), "{error}");

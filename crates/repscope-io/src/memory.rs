@@ -88,7 +88,11 @@ fn folders(text: &str) -> Vec<PathBuf> {
             _ => continue,
         };
         let own = root.join(path.trim_start_matches('/'));
-        folders.extend(own.ancestors().take_while(|f| f.starts_with(root)).map(Path::to_path_buf));
+        folders.extend(
+            own.ancestors()
+                .take_while(|f| f.starts_with(root))
+                .map(Path::to_path_buf),
+        );
     }
     folders
 }
@@ -126,7 +130,12 @@ mod tests {
 
     #[test]
     fn groups_of_both_versions_are_looked_at_up_to_the_root() {
-        let shown = |text| folders(text).iter().map(|f| f.display().to_string()).collect::<Vec<_>>();
+        let shown = |text| {
+            folders(text)
+                .iter()
+                .map(|f| f.display().to_string())
+                .collect::<Vec<_>>()
+        };
         assert_eq!(
             shown("0::/a/b\n"),
             ["/sys/fs/cgroup/a/b", "/sys/fs/cgroup/a", "/sys/fs/cgroup"]

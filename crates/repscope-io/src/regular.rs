@@ -11,7 +11,9 @@ use crate::memory;
 pub fn open_regular(path: &Path) -> Result<File> {
     let kind = std::fs::metadata(path)?.file_type();
     if !kind.is_file() && !kind.is_dir() {
-        return Err(Error::other("it is a pipe or a device; write its contents to a file first"));
+        return Err(Error::other(
+            "it is a pipe or a device; write its contents to a file first",
+        ));
     }
     File::open(path)
 }

@@ -41,7 +41,6 @@ pub use clid::{ClidRun, clid_table};
 pub use compare::probability::p_value;
 pub use compare::{GateLine, comparison, gate_table};
 pub use csv_files::document_files;
-pub use table::csv::{csv_text, keep_formulas};
 pub use etes::{EtesColumn, EtesSamples, EtesValues, etes_samples, etes_table};
 pub use figures::{NamedFigure, figures};
 pub use html::{InputLine, Page, report_html, worst_samples};
@@ -50,6 +49,7 @@ pub use perturb::{Finding, perturb_details, perturb_findings, perturb_latex, per
 pub use retrieval::label_retrieval::{retrieval_json, retrieval_summary};
 pub use retrieval::readings::retrieval_readings;
 pub use retrieval::table::retrieval_table;
+pub use table::csv::{csv_text, keep_formulas};
 pub use terminal_markdown::definition_card;
 pub use text::{capitalized, wrap};
 pub use verdict::{Answer, Verdict, headlines, verdict};

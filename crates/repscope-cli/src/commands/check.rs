@@ -4,7 +4,9 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use repscope_io::{Format, InputPath, Inspection, LabelFacts, NumberFacts, Weights, inspect, inspect_all, list_arrays, tree};
+use repscope_io::{
+    Format, InputPath, Inspection, LabelFacts, NumberFacts, Weights, inspect, inspect_all, list_arrays, tree,
+};
 use repscope_models::architectures::recognize;
 use repscope_render::{Color, number};
 

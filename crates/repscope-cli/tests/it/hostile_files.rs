@@ -28,7 +28,11 @@ fn the_memory_limit_holds_for_reading() {
         let before = folder.files();
         let run = folder.run(&format!("{line} --memory 4M"));
         assert_eq!(run.code, 2, "{line}: {}", run.stderr);
-        assert!(run.stderr.contains("takes at least") && run.stderr.contains("--memory 4.0 MiB"), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("takes at least") && run.stderr.contains("--memory 4.0 MiB"),
+            "{}",
+            run.stderr
+        );
         assert!(run.stderr.contains(size), "{line}: {}", run.stderr);
         assert_eq!(folder.files(), before);
     }
@@ -83,7 +87,9 @@ fn no_name_in_a_file_steers_the_terminal() {
     assert!(shown.contains("\\u001b]0;title\\u0007"), "{shown}");
     let json = folder.run("check --json odd.npy").stdout;
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-    let classes = json["arrays"][0]["facts"]["labels"]["classes"].as_array().expect("a list");
+    let classes = json["arrays"][0]["facts"]["labels"]["classes"]
+        .as_array()
+        .expect("a list");
     assert!(classes.iter().any(|class| class["name"] == odd), "{json}");
 }
 
@@ -107,7 +113,9 @@ fn the_outputs_of_a_model_name_no_files_elsewhere() {
     let folder = Folder::new();
     for (column, class) in ["ant", "mole", "zebra"].iter().enumerate() {
         for sample in 0..12_u8 {
-            let pixels: Vec<u8> = (0..16).map(|pixel| u8::from(pixel % 4 == column) * (100 + sample)).collect();
+            let pixels: Vec<u8> = (0..16)
+                .map(|pixel| u8::from(pixel % 4 == column) * (100 + sample))
+                .collect();
             let file = folder.path().join(format!("images/{class}/{sample}.png"));
             write_gray_png(&file, (4, 4), &pixels).unwrap();
         }
@@ -132,12 +140,19 @@ fn two_outputs_that_would_be_one_file_are_an_error() {
     folder.write("m.onnx", &graph(&["a/b", "a_b"]));
     let run = folder.run("encode --encoder m.onnx --input x.npy --output z.npy");
     assert_eq!(run.code, 2, "{}", run.stderr);
-    assert!(run.stderr.contains("one file") && run.stderr.contains("a/b"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("one file") && run.stderr.contains("a/b"),
+        "{}",
+        run.stderr
+    );
     assert!(!folder.files().iter().any(|file| file.starts_with("z.")));
     folder.write("m.onnx", &graph(&["/a/b", "../c"]));
     folder.good("encode --encoder m.onnx --input x.npy --output z.npy");
     let files = folder.files();
-    assert!(files.contains(&"z._a_b.npy".to_string()) && files.contains(&"z.___c.npy".to_string()), "{files:?}");
+    assert!(
+        files.contains(&"z._a_b.npy".to_string()) && files.contains(&"z.___c.npy".to_string()),
+        "{files:?}"
+    );
 }
 
 #[test]
@@ -149,7 +164,10 @@ fn a_damaged_results_document_is_an_error() {
     let mut longer = whole.clone();
     longer["curves"][0]["x"].as_array_mut().unwrap().push(1.0.into());
     let mut ragged = whole.clone();
-    ragged["breakdowns"][0]["columns"][0]["values"].as_array_mut().unwrap().clear();
+    ragged["breakdowns"][0]["columns"][0]["values"]
+        .as_array_mut()
+        .unwrap()
+        .clear();
     for document in [longer, ragged] {
         folder.write("bad/results.json", document.to_string().as_bytes());
         let run = folder.run("report bad/results.json --output-dir bad/out");
@@ -166,13 +184,21 @@ fn all_arrays_of_a_file_of_thousands_are_looked_at() {
     let names: Vec<String> = (0..2000).map(|i| format!("t{i}")).collect();
     let members: Vec<(&str, Vec<u8>)> = names.iter().map(|name| (name.as_str(), array.clone())).collect();
     folder.write("many.npz", &npz(&members));
-    let columns: Vec<String> = (0..1500).map(|i| if i == 0 { "word".to_string() } else { i.to_string() }).collect();
+    let columns: Vec<String> = (0..1500)
+        .map(|i| if i == 0 { "word".to_string() } else { i.to_string() })
+        .collect();
     let header: Vec<String> = (0..1500).map(|i| format!("c{i}")).collect();
     let lines = vec![columns.join(","); 30];
-    folder.write("wide.csv", format!("{}\n{}\n", header.join(","), lines.join("\n")).as_bytes());
+    folder.write(
+        "wide.csv",
+        format!("{}\n{}\n", header.join(","), lines.join("\n")).as_bytes(),
+    );
     for (file, count) in [("many.npz", 2000), ("wide.csv", 1500)] {
         let shown = folder.good(&format!("check {file}")).stdout;
-        let heads = shown.lines().filter(|line| line.starts_with(&format!("{file}#"))).count();
+        let heads = shown
+            .lines()
+            .filter(|line| line.starts_with(&format!("{file}#")))
+            .count();
         assert_eq!(heads, count, "{file}");
     }
 }

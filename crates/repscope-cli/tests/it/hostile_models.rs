@@ -21,7 +21,9 @@ fn graph(extra: impl Fn(&mut GraphBuilder, &str) -> String) -> Vec<u8> {
 fn encode(model: &[u8], options: &str) -> (i32, String) {
     let folder = Folder::with_arrays();
     folder.write("m.onnx", model);
-    let run = folder.run(&format!("encode --encoder m.onnx --input x.npy --output e.npy {options}"));
+    let run = folder.run(&format!(
+        "encode --encoder m.onnx --input x.npy --output e.npy {options}"
+    ));
     assert_eq!(run.code == 0, folder.files().contains(&"e.npy".to_string()));
     (run.code, run.stderr)
 }
@@ -64,7 +66,10 @@ fn sizes_beyond_the_memory_limit_are_an_error_with_both_numbers() {
     for (at, model) in models.iter().enumerate() {
         let (code, stderr) = encode(model, "");
         assert_eq!(code, 2, "{at}: {stderr}");
-        assert!(stderr.contains("cannot be run") && stderr.contains("--memory"), "{at}: {stderr}");
+        assert!(
+            stderr.contains("cannot be run") && stderr.contains("--memory"),
+            "{at}: {stderr}"
+        );
         assert!(stderr.contains("iB at once"), "{at}: {stderr}");
     }
 }
@@ -77,7 +82,10 @@ fn the_memory_limit_holds_for_models_and_a_model_within_it_runs() {
     });
     let (code, stderr) = encode(&model, "--memory 300M");
     assert_eq!(code, 2, "{stderr}");
-    assert!(stderr.contains("1.0 GiB at once") && stderr.contains("300.0 MiB"), "{stderr}");
+    assert!(
+        stderr.contains("1.0 GiB at once") && stderr.contains("300.0 MiB"),
+        "{stderr}"
+    );
     let small = graph(|graph, x| graph.node("Relu", &[x], &[]));
     let (code, stderr) = encode(&small, "--memory 300M");
     assert_eq!(code, 0, "{stderr}");
@@ -95,7 +103,11 @@ fn types_within_types_are_refused() {
     // A list of lists of …, as the type of one more value of the graph.
     let nested = (0..3000).fold(Vec::new(), |kind, _| field(4, &field(1, &kind)));
     let value = [field(1, b"v"), field(2, &nested)].concat();
-    let model = [graph(|graph, x| graph.node("Relu", &[x], &[])), field(7, &field(13, &value))].concat();
+    let model = [
+        graph(|graph, x| graph.node("Relu", &[x], &[])),
+        field(7, &field(13, &value)),
+    ]
+    .concat();
     let (code, stderr) = encode(&model, "");
     assert_eq!(code, 2, "{stderr}");
     assert!(stderr.contains("types within types"), "{stderr}");
@@ -110,7 +122,11 @@ fn a_loop_without_end_is_ended() {
         [field(1, name.as_bytes()), field(2, &tensor)].concat()
     };
     let identity = |from: &str, to: &str| {
-        let parts = [field(1, from.as_bytes()), field(2, to.as_bytes()), field(4, b"Identity")];
+        let parts = [
+            field(1, from.as_bytes()),
+            field(2, to.as_bytes()),
+            field(4, b"Identity"),
+        ];
         field(1, &parts.concat())
     };
     let body = [
@@ -144,7 +160,11 @@ fn a_loop_without_end_is_ended() {
         field(11, &whole("x")),
         field(12, &whole("z")),
     ];
-    let model = [vec![1 << 3, 8], field(7, &graph.concat()), field(8, &[field(1, b""), vec![2 << 3, 17]].concat())];
+    let model = [
+        vec![1 << 3, 8],
+        field(7, &graph.concat()),
+        field(8, &[field(1, b""), vec![2 << 3, 17]].concat()),
+    ];
     folder.write("m.onnx", &model.concat());
     let output = command(folder.path())
         .args("encode --encoder m.onnx --input x.npy --output e.npy".split(' '))
@@ -153,5 +173,8 @@ fn a_loop_without_end_is_ended() {
         .expect("the command starts");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(stderr.contains("longer than 1 seconds") && stderr.contains("REPSCOPE_BATCH_SECONDS"), "{stderr}");
+    assert!(
+        stderr.contains("longer than 1 seconds") && stderr.contains("REPSCOPE_BATCH_SECONDS"),
+        "{stderr}"
+    );
 }

@@ -114,12 +114,15 @@ pub(super) fn check_pages(chunk: &[u8]) -> Parsed<u64> {
             }
             Ok(true)
         })?;
-        let (Ok(unpacked), Ok(packed), Ok(count)) = (u64::try_from(unpacked), usize::try_from(packed), u64::try_from(count))
+        let (Ok(unpacked), Ok(packed), Ok(count)) =
+            (u64::try_from(unpacked), usize::try_from(packed), u64::try_from(count))
         else {
             bail!("is damaged: a page claims {packed} bytes, {unpacked} when unpacked, and {count} values");
         };
         if unpacked / GZIP_RATIO > packed as u64 {
-            bail!("is damaged: a page claims {unpacked} bytes out of {packed}, and at most {GZIP_RATIO} come out of one");
+            bail!(
+                "is damaged: a page claims {unpacked} bytes out of {packed}, and at most {GZIP_RATIO} come out of one"
+            );
         }
         memory::check(Some(unpacked))?;
         cursor.take(packed)?;
@@ -292,7 +295,12 @@ mod tests {
         assert_eq!(check_pages(&two).unwrap(), 11);
         let vast = page(&[0xfe, 0xff, 0xff, 0xff, 0x0f], &[4], &[20]);
         assert!(check_pages(&vast).unwrap_err().to_string().contains("out of 2"));
-        assert!(check_pages(&page(&[4], &[40], &[20])).unwrap_err().to_string().contains("claims 20 bytes"));
+        assert!(
+            check_pages(&page(&[4], &[40], &[20]))
+                .unwrap_err()
+                .to_string()
+                .contains("claims 20 bytes")
+        );
         assert!(check_pages(&page(&[1], &[4], &[20])).is_err());
     }
 }

@@ -154,8 +154,13 @@ impl<'a> Table<'a> {
         }
         // What is no number here is empty; its line is looked up for the message.
         let Some(numbers) = texts.iter().map(|text| text.parse().ok()).collect() else {
-            let first = self.data_lines().map(|line| self.number(&line?, column)).find(Result::is_err);
-            return Err(first.and_then(Result::err).unwrap_or_else(|| problem!("has an empty cell")));
+            let first = self
+                .data_lines()
+                .map(|line| self.number(&line?, column))
+                .find(Result::is_err);
+            return Err(first
+                .and_then(Result::err)
+                .unwrap_or_else(|| problem!("has an empty cell")));
         };
         Array::checked(vec![self.rows], "f64", Data::f64(numbers))
     }

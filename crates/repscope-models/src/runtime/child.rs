@@ -194,7 +194,8 @@ fn reason(words: &str, status: Option<ExitStatus>, memory: u64) -> String {
         );
     }
     if words.contains("overflowed its stack") {
-        return "its graph is longer or more deeply nested than can be followed; export it anew, or simplify it".to_string();
+        return "its graph is longer or more deeply nested than can be followed; export it anew, or simplify it"
+            .to_string();
     }
     if let Some(line) = words.lines().find_map(|line| line.strip_prefix("repscope: ")) {
         return line.to_string();

@@ -27,7 +27,11 @@ pub(super) fn text(from: &mut impl Read) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| odd())
 }
 
-pub(super) fn put_list<T>(to: &mut impl Write, items: &[T], put: impl Fn(&mut Vec<u8>, &T) -> Result<()>) -> Result<()> {
+pub(super) fn put_list<T>(
+    to: &mut impl Write,
+    items: &[T],
+    put: impl Fn(&mut Vec<u8>, &T) -> Result<()>,
+) -> Result<()> {
     let mut bytes = Vec::new();
     put_number(&mut bytes, items.len() as u64)?;
     items.iter().try_for_each(|item| put(&mut bytes, item))?;
@@ -55,7 +59,9 @@ pub(super) fn put_port(to: &mut Vec<u8>, port: &Port) -> Result<()> {
 pub(super) fn port(from: &mut impl Read) -> Result<Port> {
     let name = text(from)?;
     let (kind, other) = (number(from)?, text(from)?);
-    let dims = list(from, |from| number(from).map(|size| Some(size as usize).filter(|&size| size > 0)))?;
+    let dims = list(from, |from| {
+        number(from).map(|size| Some(size as usize).filter(|&size| size > 0))
+    })?;
     let elem = match kind {
         0 => Elem::F32,
         1 => Elem::I64,

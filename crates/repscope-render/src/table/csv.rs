@@ -32,7 +32,8 @@ pub fn keep_formulas(keep: bool) {
 /// The text of a cell. A spreadsheet computes what starts with `=`, `+`, `-` or `@`, and such a label of a stranger could fetch or run
 /// something: an apostrophe before it makes it text. Numbers stay numbers.
 pub fn csv_text(text: &str) -> Cow<'_, str> {
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.len() > 1 && text.parse::<f64>().is_err();
+    let is_formula =
+        text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.len() > 1 && text.parse::<f64>().is_err();
     if is_formula && !KEEPS_FORMULAS.load(Ordering::Relaxed) {
         Cow::Owned(format!("'{text}"))
     } else {
@@ -53,10 +54,14 @@ fn integer(x: f64) -> String {
 pub(crate) fn write<H: AsRef<str>>(header: &[H], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     let header = header.iter().map(|name| csv_text(name.as_ref()).into_owned());
-    writer.write_record(header.map(String::into_bytes)).expect("writing to memory does not fail");
+    writer
+        .write_record(header.map(String::into_bytes))
+        .expect("writing to memory does not fail");
     for row in rows {
         let row = row.iter().map(|cell| csv_text(cell).into_owned());
-        writer.write_record(row.map(String::into_bytes)).expect("rows are as long as the header");
+        writer
+            .write_record(row.map(String::into_bytes))
+            .expect("rows are as long as the header");
     }
     let bytes = writer.into_inner().expect("writing to memory does not fail");
     String::from_utf8(bytes).expect("only text was written")
@@ -68,7 +73,12 @@ mod tests {
 
     #[test]
     fn texts_that_a_spreadsheet_would_compute_are_text_and_numbers_stay() {
-        let rows = [["=HYPERLINK(\"x\")", "-0.25"], ["@a", "+3"], ["-", "-x"], ["cat", "1e-3"]];
+        let rows = [
+            ["=HYPERLINK(\"x\")", "-0.25"],
+            ["@a", "+3"],
+            ["-", "-x"],
+            ["cat", "1e-3"],
+        ];
         let rows = rows.map(|row| row.map(str::to_string).to_vec());
         let expected = "label,+x\n\"'=HYPERLINK(\"\"x\"\")\",-0.25\n'@a,+3\n-,'-x\ncat,1e-3\n";
         assert_eq!(write(&["label", "+x"], rows), expected.replace("label,+x", "label,'+x"));
