@@ -41,9 +41,7 @@ pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
 /// may take an hour, or as many seconds as `REPSCOPE_BATCH_SECONDS` says.
 pub fn isolate_models(mut command: Vec<OsString>) {
     command.push("run-model".into());
-    let seconds = std::env::var("REPSCOPE_BATCH_SECONDS")
-        .ok()
-        .and_then(|text| text.parse().ok());
+    let seconds = std::env::var_os("REPSCOPE_BATCH_SECONDS").and_then(|text| text.to_str()?.parse().ok());
     isolate(Isolation {
         command,
         seconds: seconds.unwrap_or(3600),

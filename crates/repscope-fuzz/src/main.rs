@@ -2,6 +2,7 @@
 //! `repscope-fuzz TARGET [--seconds N] [--seed N]`: without a target, all of them. Exit code 1 where something was found.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use repscope_fuzz::{Outcome, TARGETS, Target, run, target};
@@ -54,7 +55,7 @@ fn report(target: &Target, outcome: &Outcome) -> Result<(), String> {
     ));
     for (number, (what, bytes)) in outcome.findings.iter().enumerate() {
         let file = format!("found-{}-{number}", target.name);
-        std::fs::write(&file, bytes).map_err(|error| error.to_string())?;
+        repscope_io::write_whole(Path::new(&file), bytes).map_err(|error| error.to_string())?;
         say(&format!("{}: {what}: {file}", target.name));
     }
     Ok(())

@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn a_group_leaves_its_limit_less_what_cannot_be_taken_back() {
         let folder = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        let write = |name: &str, text: &str| crate::write_whole(&folder.path().join(name), text.as_bytes()).unwrap();
         assert_eq!(of_group(folder.path()), None);
         write("memory.max", "max\n");
         write("memory.current", "700\n");

@@ -5,9 +5,7 @@ use repscope_fuzz::{TARGETS, run, seeds};
 
 #[test]
 fn no_damaged_file_makes_a_reader_panic_or_work_for_long() {
-    let seconds = std::env::var("REPSCOPE_FUZZ_SECONDS")
-        .ok()
-        .and_then(|text| text.parse().ok());
+    let seconds = std::env::var_os("REPSCOPE_FUZZ_SECONDS").and_then(|text| text.to_str()?.parse().ok());
     let mut found = Vec::new();
     for target in &TARGETS {
         let folder = tempfile::tempdir().unwrap();

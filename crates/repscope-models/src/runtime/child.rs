@@ -70,6 +70,7 @@ impl ChildSession {
         else {
             return Err(failed(&"it has no pipes"));
         };
+        #[allow(clippy::disallowed_methods)] // it waits, and computes nothing
         let last_words = std::thread::spawn(move || {
             let mut words = words;
             let mut kept = Vec::new();

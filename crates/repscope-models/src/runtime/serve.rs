@@ -92,6 +92,7 @@ impl Watch {
         };
         let own = watch.clone();
         let parent = limits::parent();
+        #[allow(clippy::disallowed_methods)] // it waits, and computes nothing
         std::thread::spawn(move || {
             loop {
                 std::thread::sleep(LOOK);
