@@ -8,6 +8,7 @@
 mod args;
 mod commands;
 mod outputs;
+mod panics;
 mod progress;
 mod validation;
 
@@ -18,12 +19,15 @@ use anyhow::{Context, Result, bail};
 use args::{First, Last, PerturbCommand, Typed};
 use repscope::Session;
 use repscope::options::Machine;
+use repscope_models::runtime::{Isolation, isolate};
 
-/// The command: parses, runs, reports. Exit codes: 0 ok, 1 a gate failed, 2 error.
+/// The command: parses, runs, reports. Exit codes: 0 ok, 1 a gate failed, 2 error. With `REPSCOPE_CSV_FORMULAS=keep` in the environment, CSV
+/// files hold texts as they are, also those that a spreadsheet would compute.
 pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
+    repscope_render::keep_formulas(std::env::var_os("REPSCOPE_CSV_FORMULAS").is_some_and(|value| value == "keep"));
     let words = args::with_dashes(words);
     let typed = args::parse(&words).unwrap_or_else(|error| error.exit());
-    match run(typed) {
+    match panics::caught(|| run(typed)) {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -31,6 +35,17 @@ pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Has models that come from files run in a process of their own: this command again, whose program and first arguments are given. One batch
+/// may take an hour, or as many seconds as `REPSCOPE_BATCH_SECONDS` says.
+pub fn isolate_models(mut command: Vec<OsString>) {
+    command.push("run-model".into());
+    let seconds = std::env::var_os("REPSCOPE_BATCH_SECONDS").and_then(|text| text.to_str()?.parse().ok());
+    isolate(Isolation {
+        command,
+        seconds: seconds.unwrap_or(3600),
+    });
 }
 
 fn run(typed: Typed) -> Result<ExitCode> {
@@ -53,12 +68,17 @@ fn run(typed: Typed) -> Result<ExitCode> {
             Last::Explain(options) => commands::explain::run(&options),
             Last::Manual(options) => commands::manual::run(&options),
             Last::Bench(options) => commands::bench::run(&options.job),
+            Last::RunModel => {
+                repscope_models::runtime::serve(std::io::stdin(), std::io::stdout())?;
+                Ok(ExitCode::SUCCESS)
+            }
         },
     }
 }
 
-/// Starts as many threads as asked, for reading and computing alike. To be called once, before either.
+/// Starts as many threads as asked, for reading and computing alike, and sets the memory limit of both. To be called once, before either.
 fn start_threads(machine: &Machine) -> Result<()> {
+    machine.limit_memory()?;
     let pool = repscope::threads(machine.threads)?;
     pool.build_global().context("starting the threads")
 }

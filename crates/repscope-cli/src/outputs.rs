@@ -7,8 +7,10 @@ use anyhow::{Context, Result};
 use repscope::options::Outputs;
 use repscope::{Color, Report, Terminal};
 
-/// Writes to stdout; a closed pipe comes back as an error, never as a panic.
+/// Writes to stdout; a closed pipe comes back as an error, never as a panic. What could steer a terminal is shown, not sent, but for our
+/// own colors.
 pub fn print(text: &str) -> Result<()> {
+    let text = &harmless(text, color());
     let end = if text.ends_with('\n') { "" } else { "\n" };
     let mut out = std::io::stdout().lock();
     write!(out, "{text}{end}")
@@ -18,8 +20,38 @@ pub fn print(text: &str) -> Result<()> {
 
 /// Writes to stderr, with options as they are typed. Where that cannot be written, nothing can be done.
 pub fn advise(text: &str) {
-    let lines: Vec<String> = text.lines().map(with_flags).collect();
+    let lines: Vec<String> = harmless(text, Color::No).lines().map(with_flags).collect();
     let _ = writeln!(std::io::stderr(), "{}", lines.join("\n"));
+}
+
+/// Text of which a terminal does nothing but show it. Names in files (labels, members of archives, paths) may hold characters that move the
+/// cursor, hide text or turn its direction: they are written as JSON writes them, so that JSON stays what it is. With color, the sequences
+/// that set it stay.
+pub fn harmless(text: &str, color: Color) -> String {
+    let is_odd = |c: char| {
+        (c.is_control() && !matches!(c, '\n' | '\t')) || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(is_odd) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let kept = color_code(rest).filter(|_| color == Color::Yes);
+        let length = kept.unwrap_or_else(|| rest.chars().next().map_or(0, char::len_utf8));
+        match kept {
+            Some(length) => out.push_str(&rest[..length]),
+            None => out.extend(rest[..length].chars().map(|c| format!("\\u{:04x}", u32::from(c)))),
+        }
+        rest = &rest[length..];
+    }
+    out + rest
+}
+
+/// How long the sequence is that sets a color or ends it, where one begins here.
+fn color_code(text: &str) -> Option<usize> {
+    let codes = text.strip_prefix("\u{1b}[")?;
+    let end = codes.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    codes[end..].starts_with('m').then_some(2 + end + 1)
 }
 
 /// Options that the library names by their keys (`text_encoder`) as they are typed (--text-encoder). What is wrong with a study file
@@ -50,7 +82,7 @@ fn with_flags(line: &str) -> String {
 
 /// Whether a name between backticks is an option: models, arrays and keys of files may be called like one.
 fn is_option(before: &str, name: &str, after: &str) -> bool {
-    let plain = "only skip gate ids exclude split set directions performance checkpoint metadata";
+    let plain = "only skip gate ids exclude split set directions performance checkpoint metadata memory";
     let is_plain = plain.split(' ').any(|word| word == name);
     let values = [" = ", " PATH", " NAME", " FILE", " FOLDER"];
     let has_value = values.iter().any(|next| after.starts_with(next));
@@ -121,6 +153,19 @@ pub fn warn(report: &Report, quiet: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_steers_a_terminal_is_shown_instead() {
+        let shown = |text| harmless(text, Color::No);
+        assert_eq!(shown("cat\n\tdog é …"), "cat\n\tdog é …");
+        assert_eq!(shown("\u{1b}]0;x\u{7}\r\u{9b}2J"), "\\u001b]0;x\\u0007\\u000d\\u009b2J");
+        assert_eq!(shown("a\u{202e}b"), "a\\u202eb");
+        assert_eq!(shown("\u{1b}[1mbold\u{1b}[0m"), "\\u001b[1mbold\\u001b[0m");
+        let colored = harmless("\u{1b}[1;31mred\u{1b}[0m\u{1b}[2J\u{1b}", Color::Yes);
+        assert_eq!(colored, "\u{1b}[1;31mred\u{1b}[0m\\u001b[2J\\u001b");
+        let json = harmless("\"\u{9b}\"", Color::No);
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), "\u{9b}");
+    }
 
     #[test]
     fn options_are_shown_as_they_are_typed_and_names_as_they_are() {

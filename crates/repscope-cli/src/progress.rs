@@ -5,10 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use repscope::Listener;
+use repscope::{Color, Listener};
 use repscope_core::run::Progress;
 
-use crate::outputs::say;
+use crate::outputs::{harmless, say};
 
 /// One bar for the current stage; it stays hidden for stages that take less than a moment.
 pub struct Bars {
@@ -35,7 +35,7 @@ impl Progress for Bars {
             return;
         }
         // indicatif draws nothing where stderr is not a terminal.
-        let bar = ProgressBar::new(steps).with_message(stage.to_string());
+        let bar = ProgressBar::new(steps).with_message(harmless(stage, Color::No));
         let template = "{msg:>10} {wide_bar} {percent:>3} %  {eta_precise} left";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("━╸─"));

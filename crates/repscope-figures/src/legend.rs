@@ -88,13 +88,14 @@ pub(crate) fn arrange(entries: &[KeyEntry], most: f64, em: f64) -> KeyTable {
     let gap = 1.6 * em;
     let between = 0.45 * em;
     let wide = |entry: &KeyEntry| entry.sample_width(em) + between + width(&entry.text, em, Weight::Regular);
+    let wides: Vec<f64> = entries.iter().map(wide).collect();
     for count in (1..=entries.len()).rev() {
         let rows = entries.len().div_ceil(count);
         // Down the columns first, as one reads a list; this many columns are then in use.
         let used = entries.len().div_ceil(rows);
-        let widths = entries
+        let widths = wides
             .chunks(rows)
-            .map(|column| column.iter().map(wide).fold(0.0, f64::max));
+            .map(|column| column.iter().copied().fold(0.0, f64::max));
         let widths: Vec<f64> = widths.collect();
         let total = widths.iter().sum::<f64>() + gap * (used - 1) as f64;
         if total <= most || count == 1 {

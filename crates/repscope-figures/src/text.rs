@@ -35,14 +35,17 @@ pub(crate) fn face(weight: Weight) -> &'static Face<'static> {
 
 /// Width of one line of text at this size.
 pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
+    text.chars().map(|c| advance(c, weight)).sum::<f64>() * size
+}
+
+/// Width of one letter in units of the font size.
+fn advance(c: char, weight: Weight) -> f64 {
     let face = face(weight);
-    let em = f64::from(face.units_per_em());
-    let advance = |c: char| match face.glyph_index(c) {
-        Some(glyph) => f64::from(face.glyph_hor_advance(glyph).unwrap_or(0)) / em,
+    match face.glyph_index(c) {
+        Some(glyph) => f64::from(face.glyph_hor_advance(glyph).unwrap_or(0)) / f64::from(face.units_per_em()),
         // Another font will draw it: ideographs are one em wide in all of them, other letters less.
         None => 1.0,
-    };
-    text.chars().map(advance).sum::<f64>() * size
+    }
 }
 
 /// Width of the widest of these lines.
@@ -72,7 +75,7 @@ pub(crate) fn shorten(text: &str, most: f64, size: f64, weight: Weight) -> Strin
         return text.to_string();
     }
     let letters: Vec<char> = text.chars().collect();
-    for kept in (0..letters.len()).rev() {
+    for kept in (0..most_kept(&letters, most, size, weight)).rev() {
         let (head, tail) = (kept.div_ceil(2), kept / 2);
         let mut shorter: String = letters[..head].iter().collect();
         shorter.push('…');
@@ -82,6 +85,26 @@ pub(crate) fn shorten(text: &str, most: f64, size: f64, weight: Weight) -> Strin
         }
     }
     String::new()
+}
+
+/// As many letters as can be kept of a text that is too wide, or some more: a name may have any length, so that not every number is tried.
+fn most_kept(letters: &[char], most: f64, size: f64, weight: Weight) -> usize {
+    // Sums in another order than that of `width` may differ in the last digits.
+    let room = most / size * (1.0 + 1e-6) + 1e-6;
+    let mut taken = advance('…', weight);
+    for kept in 1..letters.len() {
+        // From both ends in turn, as they are kept.
+        let at = if kept % 2 == 1 {
+            kept / 2
+        } else {
+            letters.len() - kept / 2
+        };
+        taken += advance(letters[at], weight);
+        if taken > room {
+            return kept;
+        }
+    }
+    letters.len()
 }
 
 /// Lines no wider than `most`, broken at blanks and, within long words, behind `_ - . /` or anywhere if need be.
@@ -98,11 +121,18 @@ pub(crate) fn wrap(text: &str, most: f64, size: f64, weight: Weight) -> Vec<Stri
             lines.push(std::mem::take(&mut line));
         }
         line.clear();
+        // Sums as `width` makes them: of all letters, and without the blanks at the end.
+        let (mut sum, mut sum_trimmed, mut count) = (0.0, 0.0, 0);
         for letter in piece.chars() {
-            line.push(letter);
-            if !fits(&line) && line.chars().count() > 1 {
-                line.pop();
+            let own = advance(letter, weight);
+            let (longer, trimmed) = (sum + own, if letter.is_whitespace() { sum_trimmed } else { sum + own });
+            if trimmed * size > most && count > 0 {
                 lines.push(std::mem::replace(&mut line, letter.to_string()));
+                (sum, count) = (own, 1);
+                sum_trimmed = if letter.is_whitespace() { 0.0 } else { own };
+            } else {
+                line.push(letter);
+                (sum, sum_trimmed, count) = (longer, trimmed, count + 1);
             }
         }
     }
@@ -157,6 +187,40 @@ mod tests {
             short.starts_with("vit") && short.contains('…') && short.ends_with("-3"),
             "{short}"
         );
+    }
+
+    #[test]
+    fn a_name_of_any_length_is_shortened_as_if_every_number_of_letters_were_tried() {
+        let every = |text: &str, most: f64| {
+            let letters: Vec<char> = text.chars().collect();
+            (0..letters.len())
+                .rev()
+                .map(|kept| {
+                    let ends = [
+                        &letters[..kept.div_ceil(2)],
+                        &['…'],
+                        &letters[letters.len() - kept / 2..],
+                    ];
+                    ends.concat().into_iter().collect::<String>()
+                })
+                .find(|shorter| width(shorter, 7.0, Weight::Regular) <= most)
+        };
+        for text in [
+            "vit_large_patch14",
+            "WWWWiiiiWWWW",
+            "日本語のラベル",
+            "a\u{301}\u{301}\u{301}b",
+        ] {
+            for most in 0..80 {
+                let most = f64::from(most);
+                if width(text, 7.0, Weight::Regular) > most {
+                    let expected = every(text, most).unwrap_or_default();
+                    assert_eq!(shorten(text, most, 7.0, Weight::Regular), expected, "{text} {most}");
+                }
+            }
+        }
+        assert_eq!(shorten(&"a".repeat(1_000_000), 0.0, 7.0, Weight::Regular), "");
+        assert!(wrap(&"\u{301}".repeat(1_000_000), 50.0, 7.0, Weight::Regular).len() <= 1_000_000);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use half::{bf16, f16};
 
 use crate::array::Data;
 use crate::error::{Parsed, bail};
+use crate::memory;
 
 /// The stored kind of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +106,7 @@ fn collect<const W: usize, T>(
 
 /// An empty vector with room for `count` values, or a problem where there is no such memory.
 pub(crate) fn reserve<T>(count: usize) -> Parsed<Vec<T>> {
+    memory::check((count as u64).checked_mul(size_of::<T>() as u64))?;
     let mut values = Vec::new();
     match values.try_reserve_exact(count) {
         Ok(()) => Ok(values),

@@ -8,8 +8,8 @@
 //! that may not be fit for either.
 //! The way of an output: a [`ResultsDocument`] becomes JSON, and [`write_whole`] puts it on disk.
 //!
-//! Files are not trusted. Every size a header states is compared with the size of the file before memory is taken for
-//! it, pickled objects are never executed, and a damaged file gives an [`Error`] that names the file, never a panic.
+//! Files are not trusted. Every size a header states is compared with the size of the file and with the memory that may
+//! be taken ([`limit_memory`]) before memory is taken for it, pickled objects are never executed, and a damaged file gives an [`Error`] that names the file, never a panic.
 
 mod array;
 mod catch_panic;
@@ -20,10 +20,12 @@ mod element;
 mod error;
 mod format;
 mod images;
+mod inside;
 mod inspect;
 mod json_lines;
 mod labels;
 mod mapped;
+mod memory;
 mod metadata;
 pub mod names;
 mod npy;
@@ -34,6 +36,7 @@ mod path;
 mod pickle;
 mod plain_text;
 mod read;
+mod regular;
 mod results;
 mod samples;
 mod space;
@@ -50,12 +53,15 @@ pub use digest::{InputRecord, digest, digest_of_array};
 pub use error::{Error, Result};
 pub use format::Format;
 pub use images::{BadImages, Images};
-pub use inspect::{ClassCount, Inspection, LabelFacts, NumberFacts, inspect, inspect_array};
+pub use inside::{as_file_names, inside};
+pub use inspect::{ClassCount, Inspection, LabelFacts, NumberFacts, inspect, inspect_all, inspect_array};
 pub use labels::{IdJoin, join_rows};
+pub use memory::{bytes_text, limit_memory, memory_limit};
 pub use metadata::{PrototypeTexts, read_prototype_texts};
 pub use parquet_writer::{Column, write_parquet};
 pub use path::{InputPath, folder_of};
 pub use read::{blank_lines, list_arrays, read_array, read_array_beside, read_ids, read_plain_text, read_texts, tree};
+pub use regular::{open_regular, read_regular, read_text};
 pub use results::ResultsDocument;
 pub use samples::{read_samples, samples_to_npz};
 pub use space::Pool;

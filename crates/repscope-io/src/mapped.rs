@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! Files seen as memory, so that a large array is used where it lies.
 
-use std::fs::File;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::path::Path;
@@ -12,6 +11,7 @@ use memmap2::Mmap;
 use crate::array::Data;
 use crate::element::{ByteOrder, Element};
 use crate::error::{Error, Parsed, Problem, Result, bail};
+use crate::regular::open_regular;
 
 /// The bytes of a file. Clones share one mapping.
 #[derive(Clone)]
@@ -20,7 +20,7 @@ pub(crate) struct MappedFile(Arc<Mmap>);
 impl MappedFile {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let read = |source| Error::read(path, source);
-        let file = File::open(path).map_err(read)?;
+        let file = open_regular(path).map_err(read)?;
         if file.metadata().map_err(read)?.is_dir() {
             return Err(Problem::new("is a folder; give a file").in_file(path.display()));
         }

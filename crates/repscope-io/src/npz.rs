@@ -11,6 +11,7 @@ use crate::array::{Array, ArrayInfo};
 use crate::choose::choose;
 use crate::error::{Parsed, Problem, bail, problem};
 use crate::npy::{self, Header};
+use crate::read::Take;
 
 /// A larger member is refused.
 const MEMBER_LIMIT: u64 = 16 << 30;
@@ -44,6 +45,16 @@ pub(crate) fn read(bytes: &[u8], key: Option<&str>) -> Parsed<Array> {
     };
     let (index, key) = &members[at];
     read_member(&mut archive, *index).map_err(|p| in_member(key, p))
+}
+
+/// Reads every array of the archive, one after the other.
+pub(crate) fn read_each(bytes: &[u8], take: Take) -> Parsed<()> {
+    let mut archive = open(bytes)?;
+    for (index, key) in members(&archive) {
+        let array = read_member(&mut archive, index).map_err(|p| in_member(&key, p));
+        take(Some(key), array)?;
+    }
+    Ok(())
 }
 
 fn read_member(archive: &mut Archive, index: usize) -> Parsed<Array> {

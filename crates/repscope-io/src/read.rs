@@ -38,6 +38,47 @@ pub fn read_ids(input: &InputPath) -> Result<Vec<String>> {
     Ok(read_array(input)?.into_names(&input.to_string(), "ids")?)
 }
 
+/// What is done with one array of a file, under its name; an error ends the reading.
+pub(crate) type Take<'a> = &'a mut dyn FnMut(Option<String>, Parsed<Array>) -> Parsed<()>;
+
+/// Reads every array that [`list_arrays`] lists, one after the other: a file of thousands is opened and parsed once.
+pub(crate) fn read_each(path: &Path, mut take: impl FnMut(InputPath, Array)) -> Result<()> {
+    let (format, file) = open(path)?;
+    // Where the array is at fault, the message names it; else the file.
+    let mut at_fault = None;
+    let mut one = |key: Option<String>, array: Parsed<Array>| {
+        let input = InputPath {
+            path: path.to_path_buf(),
+            key,
+        };
+        match array {
+            Ok(array) => take(input, array),
+            Err(problem) => {
+                at_fault = Some(input);
+                return Err(problem);
+            }
+        }
+        Ok(())
+    };
+    let read = match format {
+        Format::Npz => npz::read_each(&file, &mut one),
+        Format::Safetensors => tensors::read_each(&file, &mut one),
+        Format::Parquet => parquet_file::read_each(&file, path, &mut one),
+        Format::Torch => torch::read_each(&file, &mut one),
+        Format::Csv => table::read_each(&file, b',', &mut one),
+        Format::Tsv => table::read_each(&file, b'\t', &mut one),
+        Format::JsonLines => json_lines::read_each(&file, &mut one),
+        Format::Npy | Format::Text => {
+            let array = read(format, &file, &InputPath::file(path), None);
+            one(None, array)
+        }
+    };
+    read.map_err(|problem| match at_fault {
+        Some(input) => problem.in_file(input),
+        None => problem.in_file(path.display()),
+    })
+}
+
 /// How many lines of a `.jsonl` file are blank and so no rows; 0 for files of other kinds.
 pub fn blank_lines(path: &Path) -> Result<usize> {
     let (format, file) = open(path)?;
@@ -99,7 +140,7 @@ fn read(format: Format, file: &MappedFile, input: &InputPath, ids: Option<&str>)
         },
         Format::Npz => npz::read(file, key),
         Format::Safetensors => tensors::read(file, key),
-        Format::Parquet => parquet_file::read(&input.path, key),
+        Format::Parquet => parquet_file::read(file, &input.path, key),
         Format::Torch => torch::read(file, key),
         Format::Csv => table::read(file, b',', key, ids),
         Format::Tsv => table::read(file, b'\t', key, ids),
@@ -119,7 +160,7 @@ fn list(format: Format, file: &MappedFile, path: &Path) -> Parsed<Vec<ArrayInfo>
         }
         Format::Npz => npz::list(file),
         Format::Safetensors => tensors::list(file),
-        Format::Parquet => parquet_file::list(path),
+        Format::Parquet => parquet_file::list(file, path),
         Format::Torch => torch::list(file),
         Format::Csv => table::list(file, b','),
         Format::Tsv => table::list(file, b'\t'),

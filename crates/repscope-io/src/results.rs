@@ -101,7 +101,7 @@ impl ResultsDocument {
 
     /// Reads a `results.json` file.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|source| Error::read(path, source))?;
+        let text = crate::regular::read_text(path).map_err(|source| Error::read(path, source))?;
         Self::parse(&text).map_err(|p| p.in_file(path.display()))
     }
 
@@ -119,7 +119,29 @@ impl ResultsDocument {
                 Self::SCHEMA
             );
         }
-        serde_json::from_str(text).map_err(unreadable)
+        let document: Self = serde_json::from_str(text).map_err(unreadable)?;
+        document.check()?;
+        Ok(document)
+    }
+
+    /// What is drawn and tabled takes for granted that columns are equally long.
+    fn check(&self) -> Parsed<()> {
+        for Curve { metric, x, y, .. } in &self.curves {
+            if x.len() != y.len() {
+                bail!("is damaged: the curve {metric} has {} x but {} y", x.len(), y.len());
+            }
+        }
+        for table in &self.breakdowns {
+            let keys = table.keys.iter().map(|column| (&column.name, column.values.len()));
+            let numbers = table.columns.iter().map(|column| (&column.name, column.values.len()));
+            let mut columns = keys.chain(numbers);
+            let Some((first, lines)) = columns.next() else { continue };
+            if let Some((name, own)) = columns.find(|(_, own)| *own != lines) {
+                let metric = &table.metric;
+                bail!("is damaged: in the breakdown of {metric}, `{first}` has {lines} lines but `{name}` has {own}");
+            }
+        }
+        Ok(())
     }
 }
 
@@ -189,6 +211,21 @@ mod tests {
             }],
         });
         ResultsDocument::new("manifold", serde_json::json!({"seed": 42}), Vec::new(), &results)
+    }
+
+    #[test]
+    fn columns_of_unequal_length_are_refused_by_name() {
+        let refused = |change: &dyn Fn(&mut ResultsDocument)| {
+            let mut document = document();
+            change(&mut document);
+            ResultsDocument::from_json(&document.to_json()).unwrap_err().to_string()
+        };
+        let error = refused(&|document| document.breakdowns[0].columns[0].values.push(Some(1.0)));
+        assert!(error.contains("`label` has 2 lines but `precision` has 3"), "{error}");
+        // Points that are not finite are left out of both, so a longer list is cut when it is written.
+        let text = document().to_json().replacen("0.7,\n", "0.7, 0.8,\n", 1);
+        let error = ResultsDocument::from_json(&text).unwrap_err().to_string();
+        assert!(error.contains("2 x but 3 y"), "{error}");
     }
 
     #[test]

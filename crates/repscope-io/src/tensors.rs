@@ -9,6 +9,7 @@ use crate::choose::choose;
 use crate::element::{ByteOrder, Element};
 use crate::error::{Parsed, bail, problem};
 use crate::mapped::{MappedFile, mapped_data};
+use crate::read::Take;
 
 /// The tensors in the file, by name.
 pub(crate) fn list(bytes: &[u8]) -> Parsed<Vec<ArrayInfo>> {
@@ -39,8 +40,24 @@ pub(crate) fn read(file: &MappedFile, key: Option<&str>) -> Parsed<Array> {
 pub(crate) fn read_data(file: &MappedFile, key: Option<&str>) -> Parsed<(ArrayInfo, Data)> {
     let infos = list(file)?;
     let info = &infos[choose(&infos, key, "tensor")?];
-    let name = info.key.as_deref().unwrap_or_default();
+    read_tensor(file, &open(file)?, info)
+}
+
+/// Reads every tensor, one after the other.
+pub(crate) fn read_each(file: &MappedFile, take: Take) -> Parsed<()> {
     let tensors = open(file)?;
+    for info in list(file)? {
+        let array = read_tensor(file, &tensors, &info).and_then(|(info, data)| {
+            check_dimensions(&info.shape)?;
+            Array::checked(info.shape, &info.dtype, data)
+        });
+        take(info.key, array)?;
+    }
+    Ok(())
+}
+
+fn read_tensor(file: &MappedFile, tensors: &SafeTensors, info: &ArrayInfo) -> Parsed<(ArrayInfo, Data)> {
+    let name = info.key.as_deref().unwrap_or_default();
     let tensor = tensors.tensor(name).map_err(|e| problem!("is damaged: {e}"))?;
     let Some(element) = element(tensor.dtype()) else {
         let dtype = &info.dtype;

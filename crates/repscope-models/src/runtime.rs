@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
 //! What runs a graph: rten, which is built in, or an installed ONNX Runtime.
+//!
+//! A graph in a file may be a stranger's, and may ask for more memory or stack than there is, which ends a process. So the command runs it
+//! in a process of its own ([`isolate`], [`serve`]); a program that uses the library decides that for itself.
 
+mod child;
+mod deep;
 mod find_library;
-#[cfg(feature = "onnxruntime")]
+mod messages;
 #[cfg(feature = "onnxruntime")]
 mod onnx_runtime;
 mod rten_session;
+mod serve;
 
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
@@ -15,7 +21,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Result, bail, wrong};
 use crate::graph::describe;
 
+pub use child::{Isolation, isolate};
 pub use find_library::find_library;
+pub use serve::serve;
 
 /// A tensor that goes in or comes out: its shape and its values, last index fastest.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,15 +153,19 @@ pub enum Provider {
 pub fn load(model: ModelBytes, runtime: &Runtime, threads: usize) -> Result<Box<dyn Session>> {
     if let ModelBytes::File(path) = &model {
         // A clear word before a runtime tries.
-        let open = std::fs::metadata(path).and_then(|_| std::fs::File::open(path));
-        let file = open.map_err(|e| wrong!("cannot read {}: {e}", path.display()))?;
+        let file = repscope_io::open_regular(path).map_err(|e| wrong!("cannot read {}: {e}", path.display()))?;
         if file.metadata().is_ok_and(|m| m.is_dir()) {
             bail!("{} is a folder; give an .onnx file", path.display());
         }
     }
     let source = model.to_string();
     let session: Box<dyn Session> = match runtime {
-        Runtime::Rten => Box::new(rten_session::RtenSession::load(model, threads)?),
+        Runtime::Rten => match (model, child::isolation()) {
+            (ModelBytes::File(path), Some(isolation)) => Box::new(child::ChildSession::load(path, threads, isolation)?),
+            // A graph that was written here asks for nothing that its weights and its rows do not have.
+            (model @ ModelBytes::Memory(_), _) => Box::new(rten_session::RtenSession::load(model, threads)?),
+            (model, None) => Box::new(deep::DeepSession::load(model, threads)?),
+        },
         #[cfg(feature = "onnxruntime")]
         Runtime::OnnxRuntime { library, provider } => {
             let library = match library {
@@ -236,7 +248,7 @@ impl ModelFile {
 
 /// The bytes of a file.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|e| wrong!("cannot read {}: {e}", path.display()))
+    repscope_io::read_regular(path).map_err(|e| wrong!("cannot read {}: {e}", path.display()))
 }
 
 #[cfg(test)]

@@ -14,9 +14,13 @@ use std::process::ExitCode;
 
 use pyo3::prelude::*;
 
-/// The repscope command; gives its exit code.
+/// The repscope command; gives its exit code. `program` starts this command in another process, where models run.
 #[pyfunction]
-fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
+#[pyo3(signature = (words, program=None))]
+fn main(py: Python<'_>, words: Vec<OsString>, program: Option<Vec<OsString>>) -> u8 {
+    if let Some(program) = program {
+        repscope_cli::isolate_models(program);
+    }
     let code = py.detach(|| repscope_cli::main(words.into_iter()));
     (0..=2).find(|&known| code == ExitCode::from(known)).unwrap_or(2)
 }

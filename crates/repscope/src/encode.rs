@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::Args;
-use repscope_io::{Array, InputPath, copy_whole, read_array, write_tensors};
+use repscope_io::{Array, InputPath, as_file_names, copy_whole, read_array, write_tensors};
 use serde::{Deserialize, Serialize};
 
 use crate::encoding::{Encoders, Seen, Stored, has_extension};
@@ -101,20 +101,16 @@ impl Encoded {
             return Ok(arrays.iter().map(of).collect());
         }
         let mut written = Vec::new();
-        for ((name, file), (_, array)) in self.stored.outputs.iter().zip(&arrays) {
+        let heads = as_file_names(arrays.iter().map(|(name, _)| name.as_str()))?;
+        for ((head, (_, file)), (_, array)) in heads.iter().zip(&self.stored.outputs).zip(&arrays) {
             let path = match arrays.len() {
                 1 => to.to_path_buf(),
-                _ => of_head(to, name),
+                // `z.npy` and `head` make `z.head.npy`.
+                _ => to.with_extension(format!("{head}.npy")),
             };
             copy_whole(file, &path)?;
             written.push(format!("{} ({})", path.display(), sizes(array)));
         }
         Ok(written)
     }
-}
-
-/// `z.npy` and `head` make `z.head.npy`.
-fn of_head(path: &Path, head: &str) -> PathBuf {
-    let safe = head.replace(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'), "_");
-    path.with_extension(format!("{safe}.npy"))
 }

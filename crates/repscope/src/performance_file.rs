@@ -234,7 +234,7 @@ fn numbers_of(data: &Data) -> Option<Vec<std::result::Result<f64, String>>> {
 
 /// `{"jepa": 0.91, "autoencoder": 0.84}`.
 fn read_json(file: &InputPath) -> Result<Table> {
-    let text = std::fs::read_to_string(&file.path).with_context(|| format!("cannot read {}", file.path.display()))?;
+    let text = repscope_io::read_text(&file.path).with_context(|| format!("cannot read {}", file.path.display()))?;
     let rows: BTreeMap<String, Option<f64>> = serde_json::from_str(&text)
         .with_context(|| format!("{file} is not an object of models and numbers, such as {{\"jepa\": 0.91}}"))?;
     Ok(of_values(InputPath::file(&file.path), USUAL, rows))

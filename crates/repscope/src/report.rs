@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use repscope_core::{Analysis as Kind, Results, Spec};
 use repscope_figures::{Width, missing_letters};
-use repscope_io::{ResultsDocument, samples_to_npz, write_whole};
+use repscope_io::{ResultsDocument, inside, samples_to_npz, write_whole};
 use repscope_render::{
     ClidRun, Color, Format, NamedFigure, Verdict, clid_table, comparison, document_files, etes_table, headlines,
     perturb_table, ranking_table, render, render_headlines, retrieval_readings, retrieval_summary, retrieval_table,
@@ -336,7 +336,7 @@ impl Report {
         let kept = self.file_names(figures);
         let all = FigureOptions::default();
         for name in old.file_names(&all).into_iter().filter(|name| !kept.contains(name)) {
-            let path = root.join(name);
+            let path = inside(root, &name)?;
             if path.is_file() {
                 std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
             }
@@ -396,7 +396,7 @@ impl Report {
     pub(crate) fn write_tables(&self, root: &Path) -> Result<Written> {
         let files = document_files(&self.document.command, &self.results);
         for (name, contents) in &files {
-            write_whole(&root.join(name), contents.as_bytes())?;
+            write_whole(&inside(root, name)?, contents.as_bytes())?;
         }
         Ok(Written {
             csv: files.len(),

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use rayon::prelude::*;
 use repscope_core::{Analysis, Results};
 use repscope_figures::{Notes, Style, to_pdf, to_png, to_svg};
-use repscope_io::{ResultsDocument, write_whole};
+use repscope_io::{ResultsDocument, inside, write_whole};
 use repscope_render::{InputLine, NamedFigure, Page, capitalized, figures, report_html};
 
 use crate::analysis::{ANALYSES, Origin, declared};
@@ -58,7 +58,7 @@ pub fn write_figures(
 ) -> Result<Written> {
     let figures = chosen(figures, options);
     for (name, bytes) in draw_files(&figures, options, is_wanted)? {
-        write_whole(&root.join(name), &bytes)?;
+        write_whole(&inside(root, &name)?, &bytes)?;
     }
     Ok(Written::of_figures(&figures, options))
 }

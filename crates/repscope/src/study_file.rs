@@ -48,7 +48,7 @@ pub struct StudyFile {
 
 /// Reads a study file. Only a file that is no TOML at all is an error; everything else that is wrong is gathered.
 pub fn read(path: &Path, problems: &mut Problems) -> Result<StudyFile> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = repscope_io::read_text(path).with_context(|| format!("cannot read {}", path.display()))?;
     let table: Table = text
         .parse()
         .map_err(|error| anyhow::anyhow!("{} is not TOML: {error}", path.display()))?;

@@ -129,6 +129,9 @@ pub enum Last {
     /// Timings for the benchmark scripts
     #[command(hide = true)]
     Bench(Box<Bench>),
+    /// Runs a graph for another process of this program
+    #[command(hide = true)]
+    RunModel,
 }
 
 /// `repscope perturb`.

@@ -4,9 +4,11 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use repscope_io::{Format, InputPath, Inspection, LabelFacts, NumberFacts, Weights, inspect, list_arrays, tree};
+use repscope_io::{
+    Format, InputPath, Inspection, LabelFacts, NumberFacts, Weights, inspect, inspect_all, list_arrays, tree,
+};
 use repscope_models::architectures::recognize;
-use repscope_render::number;
+use repscope_render::{Color, number};
 
 use crate::args::Check;
 use crate::outputs;
@@ -66,7 +68,8 @@ pub fn run(options: &Check) -> Result<ExitCode> {
         for remark in &mismatch {
             text += &format!("! {remark}\n");
         }
-        outputs::print(&text)?;
+        // Nothing here is colored, so no sequence is ours.
+        outputs::print(&outputs::harmless(&text, Color::No))?;
     }
     if let Some(last) = unreadable.pop() {
         for error in unreadable {
@@ -105,24 +108,15 @@ fn tensors(trees: &[(InputPath, String)]) -> Result<Vec<serde_json::Value>> {
 }
 
 fn look(text: &str) -> Result<Vec<Finding>> {
-    let mut findings = Vec::new();
-    for path in arrays_of(&InputPath::parse(text))? {
-        findings.push(judge(inspect(&path)?));
-    }
-    Ok(findings)
-}
-
-/// The array that was named, or all arrays of a container without a key.
-fn arrays_of(path: &InputPath) -> Result<Vec<InputPath>> {
-    let arrays = list_arrays(&path.path)?;
-    if path.key.is_some() || arrays.len() < 2 || is_table(path) {
-        return Ok(vec![path.clone()]);
-    }
-    let of_array = |key| InputPath {
-        path: path.path.clone(),
-        key,
+    let path = InputPath::parse(text);
+    // The array that was named, or all arrays of a container without a key.
+    let is_one = path.key.is_some() || list_arrays(&path.path)?.len() < 2 || is_table(&path);
+    let found = if is_one {
+        vec![inspect(&path)?]
+    } else {
+        inspect_all(&path.path)?
     };
-    Ok(arrays.into_iter().map(|a| of_array(a.key)).collect())
+    Ok(found.into_iter().map(judge).collect())
 }
 
 /// A table of numbers is one matrix, not a hundred columns; a mixed one is looked at column by column.

@@ -13,6 +13,8 @@ mod encoders;
 mod etes;
 mod evaluate;
 mod fixtures;
+mod hostile_files;
+mod hostile_models;
 mod list_and_explain;
 mod manual;
 mod packaging;

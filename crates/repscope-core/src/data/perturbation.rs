@@ -65,15 +65,9 @@ impl Perturbation {
         refuse_if(first.labels.is_empty(), || {
             format!("head `{}` has 0 samples; give at least one", first.name)
         })?;
-        for (place, head) in self.heads.iter().enumerate() {
-            check_name("head", &head.name, '_')?;
-            let others = self.heads.len() - 1;
-            refuse_if(others > 0 && head.name == COMBINED, || {
-                format!(
-                    "a head called `{COMBINED}` beside {others} others: that is the name of all heads together; choose another"
-                )
-            })?;
-            check_apart("heads", &head.name, self.heads[..place].iter().map(|other| &other.name))?;
+        let names: Vec<String> = self.heads.iter().map(|head| head.name.clone()).collect();
+        Head::check_names(&names)?;
+        for head in &self.heads {
             head.check(first)?;
         }
         if let Some(groups) = &self.groups {
@@ -104,6 +98,21 @@ impl Perturbation {
 }
 
 impl Head {
+    /// Refuses names that heads cannot have: they stand in the names of scores and of files.
+    pub fn check_names(names: &[String]) -> Result<()> {
+        for (place, name) in names.iter().enumerate() {
+            check_name("head", name, '_')?;
+            let others = names.len() - 1;
+            refuse_if(others > 0 && name == COMBINED, || {
+                format!(
+                    "a head called `{COMBINED}` beside {others} others: that is the name of all heads together; choose another"
+                )
+            })?;
+            check_apart("heads", name, names[..place].iter())?;
+        }
+        Ok(())
+    }
+
     fn check(&self, first: &Head) -> Result<()> {
         let (name, labels) = (&self.name, self.labels.len());
         refuse_if(labels != first.labels.len(), || {

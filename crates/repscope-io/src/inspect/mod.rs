@@ -4,6 +4,7 @@
 mod numbers;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -11,7 +12,7 @@ use crate::array::{Array, Data};
 use crate::error::Result;
 use crate::labels::Unnamed;
 use crate::path::InputPath;
-use crate::read::read_array;
+use crate::read::{read_array, read_each};
 
 pub use numbers::NumberFacts;
 
@@ -37,6 +38,13 @@ pub struct Inspection {
 /// Reads the array that a path names and looks at it.
 pub fn inspect(input: &InputPath) -> Result<Inspection> {
     Ok(inspect_array(&input.to_string(), read_array(input)?))
+}
+
+/// Reads all arrays of a file and looks at each.
+pub fn inspect_all(path: &Path) -> Result<Vec<Inspection>> {
+    let mut all = Vec::new();
+    read_each(path, |input, array| all.push(inspect_array(&input.to_string(), array)))?;
+    Ok(all)
 }
 
 /// Looks at an array that has been read already.

@@ -10,6 +10,7 @@ use crate::array::{Array, ArrayInfo, Data};
 use crate::choose::choose;
 use crate::error::{Parsed, bail};
 use crate::plain_text::without_mark;
+use crate::read::Take;
 
 /// Reads one field; without a key, the only one.
 pub(crate) fn read(bytes: &[u8], key: Option<&str>) -> Parsed<Array> {
@@ -27,25 +28,30 @@ pub(crate) fn read(bytes: &[u8], key: Option<&str>) -> Parsed<Array> {
     };
     let mut column = Column::new(&key);
     for (number, line) in lines(bytes) {
+        column.take(number, &parse(number, line)?)?;
+    }
+    column.finish()
+}
+
+/// Reads every field of the first line, one after the other; the lines are parsed once.
+pub(crate) fn read_each(bytes: &[u8], take: Take) -> Parsed<()> {
+    let infos = list(bytes)?;
+    let keys: Vec<&str> = infos.iter().filter_map(|info| info.key.as_deref()).collect();
+    let mut columns: Vec<Parsed<Column>> = keys.iter().map(|key| Ok(Column::new(key))).collect();
+    for (number, line) in lines(bytes) {
         let object = parse(number, line)?;
-        match find(&object, &key) {
-            Some(value) => column.push(number, value)?,
-            None => {
-                let mut there: Vec<String> = object.keys().map(|field| format!("`{field}`")).collect();
-                there.sort();
-                there.truncate(10);
-                bail!(
-                    "lacks the field `{key}` in line {number}, which has {}; every line must have it",
-                    if there.is_empty() {
-                        "none".to_string()
-                    } else {
-                        there.join(", ")
-                    }
-                );
+        for column in &mut columns {
+            if let Ok(own) = column
+                && let Err(problem) = own.take(number, &object)
+            {
+                *column = Err(problem);
             }
         }
     }
-    column.finish()
+    for (key, column) in keys.iter().zip(columns) {
+        take(Some((*key).to_string()), column.and_then(Column::finish))?;
+    }
+    Ok(())
 }
 
 /// The fields of the first line that can be read.
@@ -153,6 +159,25 @@ impl<'a> Column<'a> {
             first: 0,
             values: Values::None,
         }
+    }
+
+    /// Takes the field out of the object of a line.
+    fn take(&mut self, line: usize, object: &Map<String, Value>) -> Parsed<()> {
+        if let Some(value) = find(object, self.key) {
+            return self.push(line, value);
+        }
+        let mut there: Vec<String> = object.keys().map(|field| format!("`{field}`")).collect();
+        there.sort();
+        there.truncate(10);
+        bail!(
+            "lacks the field `{}` in line {line}, which has {}; every line must have it",
+            self.key,
+            if there.is_empty() {
+                "none".to_string()
+            } else {
+                there.join(", ")
+            }
+        );
     }
 
     fn push(&mut self, line: usize, value: &Value) -> Parsed<()> {

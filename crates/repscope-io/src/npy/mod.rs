@@ -11,6 +11,7 @@ use crate::array::{Array, Data};
 use crate::element::{ByteOrder, reserve};
 use crate::error::{Parsed, bail};
 use crate::mapped::{MappedFile, mapped_data};
+use crate::memory;
 use crate::pickle;
 
 pub(crate) use self::read_one as read_one_text;
@@ -46,6 +47,7 @@ pub(crate) fn read_values(header: Header, from: &mut impl Read, available: u64) 
                      save plain text with np.save(path, labels.astype(str))"
                 );
             }
+            memory::check(Some(available))?;
             let mut bytes = Vec::new();
             from.take(available).read_to_end(&mut bytes)?;
             // The pickle repeats the shape; both must agree, which `Array::checked` sees by the count.
@@ -121,10 +123,15 @@ fn reorder<T: Clone>(values: &[T], shape: &[usize]) -> Vec<T> {
 fn read_unicode(from: &mut impl Read, width: usize, order: ByteOrder, count: usize) -> Parsed<Vec<String>> {
     let mut texts = reserve(count)?;
     // Without strings there are no bytes the width was compared with.
-    let mut bytes = vec![0; if count > 0 { width * 4 } else { 0 }];
+    let mut bytes = reserve(if count > 0 { width * 4 } else { 0 })?;
+    bytes.resize(if count > 0 { width * 4 } else { 0 }, 0);
+    let mut taken = 0_u64;
     for at in 0..count {
         from.read_exact(&mut bytes)?;
-        texts.push(decode_utf32(&bytes, order, at)?);
+        let text = decode_utf32(&bytes, order, at)?;
+        taken += text.len() as u64;
+        memory::check(Some(taken))?;
+        texts.push(text);
     }
     Ok(texts)
 }
@@ -132,12 +139,18 @@ fn read_unicode(from: &mut impl Read, width: usize, order: ByteOrder, count: usi
 /// Reads `count` strings of `width` bytes of UTF-8.
 fn read_bytes(from: &mut impl Read, width: usize, count: usize) -> Parsed<Vec<String>> {
     let mut texts = reserve(count)?;
-    let mut bytes = vec![0; if count > 0 { width } else { 0 }];
+    let mut bytes = reserve(if count > 0 { width } else { 0 })?;
+    bytes.resize(if count > 0 { width } else { 0 }, 0);
+    let mut taken = 0_u64;
     for at in 0..count {
         from.read_exact(&mut bytes)?;
         let end = bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1);
         match str::from_utf8(&bytes[..end]) {
-            Ok(text) => texts.push(text.to_string()),
+            Ok(text) => {
+                taken += text.len() as u64;
+                memory::check(Some(taken))?;
+                texts.push(text.to_string());
+            }
             Err(_) => bail!("holds bytes that are not UTF-8 text at value {at}"),
         }
     }

@@ -4,6 +4,7 @@
 //! Columns are read a batch of rows at a time from their pages, without the Arrow stack: what a list
 //! or a null is follows from the repetition and definition levels (the Dremel encoding).
 
+mod claims;
 mod values;
 
 use std::fs::File;
@@ -14,38 +15,59 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use crate::array::{Array, ArrayInfo};
+use crate::array::{Array, ArrayInfo, Object};
 use crate::catch_panic::catch_panic;
 use crate::choose::choose;
 use crate::error::{Parsed, Problem, bail, problem};
+use crate::mapped::MappedFile;
+use crate::memory;
+use crate::read::Take;
 
 /// Pandas keeps a named or filtered index as a column of this kind; it is data only if it is named.
 const PANDAS_INDEX: &str = "__index_level_";
 
 /// The columns of the file. A column of lists shows its rows only.
-pub(crate) fn list(path: &Path) -> Parsed<Vec<ArrayInfo>> {
+pub(crate) fn list(file: &MappedFile, path: &Path) -> Parsed<Vec<ArrayInfo>> {
     decode_or_refuse(|| {
-        let reader = open(path)?;
+        let reader = open(file, path)?;
         Ok(Column::all(&reader)?.into_iter().map(|c| c.info).collect())
     })
 }
 
 /// Reads one column.
-pub(crate) fn read(path: &Path, key: Option<&str>) -> Parsed<Array> {
+pub(crate) fn read(file: &MappedFile, path: &Path, key: Option<&str>) -> Parsed<Array> {
     decode_or_refuse(|| {
-        let reader = open(path)?;
+        let reader = open(file, path)?;
         let mut columns = Column::all(&reader)?;
         if key.is_none() {
             columns.retain(|c| !c.name().starts_with(PANDAS_INDEX));
         }
         let infos: Vec<ArrayInfo> = columns.iter().map(|c| c.info.clone()).collect();
         let column = columns.swap_remove(choose(&infos, key, "column")?);
-        check_chunks(&reader, &column, path)?;
+        check_chunks(&reader, &column, file)?;
         values::read(&reader, &column)
     })
 }
 
-fn open(path: &Path) -> Parsed<SerializedFileReader<File>> {
+/// Reads every column, one after the other.
+pub(crate) fn read_each(file: &MappedFile, path: &Path, take: Take) -> Parsed<()> {
+    let (reader, columns) = decode_or_refuse(|| {
+        let reader = open(file, path)?;
+        let columns = Column::all(&reader)?;
+        Ok((reader, columns))
+    })?;
+    for column in columns {
+        let array = decode_or_refuse(|| {
+            check_chunks(&reader, &column, file)?;
+            values::read(&reader, &column)
+        });
+        take(column.info.key, array)?;
+    }
+    Ok(())
+}
+
+fn open(file: &MappedFile, path: &Path) -> Parsed<SerializedFileReader<File>> {
+    claims::check_footer(file)?;
     let file = File::open(path)?;
     let bytes = file.metadata()?.len();
     SerializedFileReader::new(file).map_err(|error| {
@@ -56,8 +78,9 @@ fn open(path: &Path) -> Parsed<SerializedFileReader<File>> {
 }
 
 /// Checks where the column lies in the file and how it is compressed, before it is decoded.
-fn check_chunks(reader: &SerializedFileReader<File>, column: &Column, path: &Path) -> Parsed<()> {
-    let file_bytes = std::fs::metadata(path)?.len();
+fn check_chunks(reader: &SerializedFileReader<File>, column: &Column, file: &MappedFile) -> Parsed<()> {
+    let file_bytes = file.len();
+    let mut values = 0_u64;
     for group in reader.metadata().row_groups() {
         let Some(chunk) = group.columns().get(column.leaf) else {
             bail!("is damaged: a row group lacks a column");
@@ -65,21 +88,24 @@ fn check_chunks(reader: &SerializedFileReader<File>, column: &Column, path: &Pat
         let start = chunk
             .dictionary_page_offset()
             .unwrap_or_else(|| chunk.data_page_offset());
-        let range = u64::try_from(start)
+        let range = usize::try_from(start)
             .ok()
-            .zip(u64::try_from(chunk.compressed_size()).ok());
-        let end = range.and_then(|(start, length)| start.checked_add(length));
-        if end.is_none_or(|end| end > file_bytes) {
+            .zip(usize::try_from(chunk.compressed_size()).ok());
+        let pages = range.and_then(|(start, length)| file.get(start..start.checked_add(length)?));
+        let Some(pages) = pages else {
             let (name, compressed_size) = (column.name(), chunk.compressed_size());
             bail!(
                 "is damaged: column `{name}` should have {compressed_size} bytes at {start}, but the file has {file_bytes}"
             );
-        }
+        };
         let name = match chunk.compression() {
             Compression::ZSTD(_) => "zstd",
             Compression::BROTLI(_) => "brotli",
             Compression::LZO => "lzo",
-            _ => continue,
+            _ => {
+                values = values.saturating_add(claims::check_pages(pages)?);
+                continue;
+            }
         };
         bail!(
             "has column `{}` compressed with {name}, which this build does not read; \
@@ -87,7 +113,8 @@ fn check_chunks(reader: &SerializedFileReader<File>, column: &Column, path: &Pat
             column.name()
         );
     }
-    Ok(())
+    // A few bytes can stand for millions of values that are all the same.
+    memory::check(values.checked_mul(column.kind.bytes_in_memory()))
 }
 
 /// A damaged file might fail an assertion of the decoder, which is not ours; that is no reason to stop the program.
@@ -185,6 +212,17 @@ impl Column {
 }
 
 impl Kind {
+    /// What a value takes as it is read, at least; the bytes of a text are counted as they come.
+    fn bytes_in_memory(self) -> u64 {
+        match self {
+            Kind::Bool => 1,
+            Kind::F16 | Kind::F32 | Kind::Int32 { bits: ..=16, .. } => 4,
+            Kind::Int32 { .. } | Kind::Int64 { .. } | Kind::F64 => 8,
+            Kind::Text => size_of::<Object>() as u64,
+            Kind::Other => 0,
+        }
+    }
+
     /// The short name of the stored type; `None` for what is not read.
     fn name(self) -> Option<&'static str> {
         Some(match self {

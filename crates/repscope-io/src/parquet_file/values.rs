@@ -11,6 +11,7 @@ use parquet::file::reader::FileReader;
 use super::{Column, Kind};
 use crate::array::{Array, Data, Object};
 use crate::error::{Parsed, bail};
+use crate::memory;
 
 /// Rows per batch: what is held twice while reading.
 const BATCH: usize = 4096;
@@ -83,6 +84,7 @@ impl<'a> Rows<'a> {
     /// Text, where a null is a missing object.
     fn texts(&mut self, reader: &impl FileReader) -> Parsed<Vec<Object>> {
         let mut out = Vec::new();
+        let mut taken = 0_u64;
         self.batches::<ByteArrayType>(reader, |rows, batch| {
             let mut values = batch.values.iter();
             for row in 0..batch.rows {
@@ -91,6 +93,9 @@ impl<'a> Rows<'a> {
                     continue;
                 }
                 let bytes = values.next().map_or(&[][..], |v| v.data());
+                // One long text of the dictionary may stand in every row.
+                taken = taken.saturating_add(bytes.len() as u64);
+                memory::check(Some(taken))?;
                 match str::from_utf8(bytes) {
                     Ok(text) => out.push(Object::Text(text.to_string())),
                     Err(_) => {

@@ -25,8 +25,10 @@ pub(crate) use tensors::{Kind, Storage, Tensor};
 /// How to turn an object array into one that needs no pickle.
 const ADVICE: &str = "pickled objects are never executed here; save plain text with np.save(path, labels.astype(str))";
 
-/// One text may stand in many rows of an array; together they may not need more bytes than this.
-const TEXT_LIMIT: usize = 4 << 30;
+/// One text may stand in many rows of an array. Together they may not need more bytes than this, and so many for each byte of the pickle:
+/// a row costs two or three bytes, and names of classes are short.
+const TEXT_LIMIT: usize = 64 << 20;
+const TEXT_PER_BYTE: usize = 100;
 
 /// Why a pickle is not read.
 #[derive(Debug)]
@@ -46,7 +48,7 @@ type Step<T> = Result<T, Fault>;
 pub(crate) fn read_objects(bytes: &[u8]) -> Parsed<Vec<Object>> {
     let read = Machine::new(Names::Arrays, bytes.len())
         .run(bytes)
-        .and_then(|(pickled, _)| objects(&pickled));
+        .and_then(|(pickled, _)| objects(&pickled, bytes.len()));
     read.map_err(|fault| match fault {
         Fault::Damaged => problem!("holds a damaged pickle; {ADVICE}"),
         Fault::Refused(what) => problem!("holds a pickle that {what}; {ADVICE}"),
@@ -73,7 +75,7 @@ pub(crate) fn read_checkpoint(bytes: &[u8]) -> Parsed<(Pickled, &[u8])> {
         })
 }
 
-fn objects(pickled: &Pickled) -> Step<Vec<Object>> {
+fn objects(pickled: &Pickled, length: usize) -> Step<Vec<Object>> {
     let none = || refuse("does not hold an array of text or numbers");
     let Value::Array(Some(array)) = pickled.get(pickled.root) else {
         return none();
@@ -84,7 +86,8 @@ fn objects(pickled: &Pickled) -> Step<Vec<Object>> {
     if !dtype.is_object() {
         return none();
     }
-    let mut bytes_left = TEXT_LIMIT;
+    let limit = length.saturating_mul(TEXT_PER_BYTE).saturating_add(TEXT_LIMIT);
+    let mut bytes_left = limit;
     let object = |(row, &id): (usize, &Id)| {
         let object = match pickled.get(id) {
             Value::Plain(object) => object.clone(),
@@ -98,7 +101,7 @@ fn objects(pickled: &Pickled) -> Step<Vec<Object>> {
         if let Object::Text(text) = &object {
             match bytes_left.checked_sub(text.len()) {
                 Some(left) => bytes_left = left,
-                None => return refuse(format!("holds text of more than {TEXT_LIMIT} bytes")),
+                None => return refuse(format!("repeats its texts, to more than {limit} bytes out of {length}")),
             }
         }
         Ok(object)
@@ -204,6 +207,14 @@ impl Pickled {
         match self.get(id) {
             Value::Plain(Object::Int(number)) => Some(*number),
             _ => None,
+        }
+    }
+
+    /// How many entries a dict has; 0 for anything else.
+    pub(crate) fn entries(&self, id: Id) -> usize {
+        match self.get(id) {
+            Value::Dict(entries) => entries.len(),
+            _ => 0,
         }
     }
 

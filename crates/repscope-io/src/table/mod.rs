@@ -13,6 +13,7 @@ use crate::array::{Array, ArrayInfo, Data};
 use crate::choose::choose;
 use crate::error::{Parsed, bail, problem};
 use crate::plain_text::without_mark;
+use crate::read::Take;
 
 /// Reads the matrix, or one column. Without a key, the column `ids` is left out where there is one.
 pub(crate) fn read(bytes: &[u8], delimiter: u8, key: Option<&str>, ids: Option<&str>) -> Parsed<Array> {
@@ -25,6 +26,23 @@ pub(crate) fn read(bytes: &[u8], delimiter: u8, key: Option<&str>, ids: Option<&
         return table.read_matrix();
     }
     table.read_column(choose(&table.infos, key, "column")?)
+}
+
+/// Reads every column, one after the other; the lines are parsed once.
+pub(crate) fn read_each(bytes: &[u8], delimiter: u8, take: Take) -> Parsed<()> {
+    let table = Table::open(bytes, delimiter)?;
+    let mut columns: Vec<Vec<String>> = vec![Vec::new(); table.infos.len()];
+    for line in table.data_lines() {
+        let line = line?;
+        table.check_length(&line)?;
+        for (texts, &cell) in columns.iter_mut().zip(&table.cells) {
+            texts.push(line.cell(cell)?.trim().to_string());
+        }
+    }
+    for (column, texts) in columns.into_iter().enumerate() {
+        take(table.infos[column].key.clone(), table.column(column, texts))?;
+    }
+    Ok(())
 }
 
 /// The columns, each with its number of rows and what its first cell is.
@@ -121,6 +139,11 @@ impl<'a> Table<'a> {
             self.check_length(&line)?;
             texts.push(line.cell(self.cells[column])?.trim().to_string());
         }
+        self.column(column, texts)
+    }
+
+    /// The cells of a column as integers, numbers or text.
+    fn column(&self, column: usize, texts: Vec<String>) -> Parsed<Array> {
         let filled = || texts.iter().filter(|t| !t.is_empty());
         let is_name = |text: &String| text.len() > 1 && text.starts_with('0') && text.as_bytes()[1].is_ascii_digit();
         if filled().next().is_none() || filled().any(|t| !is_number(t) || is_name(t)) {
@@ -129,8 +152,17 @@ impl<'a> Table<'a> {
         if let Some(integers) = texts.iter().map(|t| integer(t)).collect() {
             return Array::checked(vec![self.rows], "i64", Data::I64(integers));
         }
-        let numbers = self.data_lines().map(|line| self.number(&line?, column));
-        Array::checked(vec![self.rows], "f64", Data::f64(numbers.collect::<Parsed<_>>()?))
+        // What is no number here is empty; its line is looked up for the message.
+        let Some(numbers) = texts.iter().map(|text| text.parse().ok()).collect() else {
+            let first = self
+                .data_lines()
+                .map(|line| self.number(&line?, column))
+                .find(Result::is_err);
+            return Err(first
+                .and_then(Result::err)
+                .unwrap_or_else(|| problem!("has an empty cell")));
+        };
+        Array::checked(vec![self.rows], "f64", Data::f64(numbers))
     }
 
     fn data_lines(&self) -> impl Iterator<Item = Parsed<Line>> + use<'a> {

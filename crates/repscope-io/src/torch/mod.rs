@@ -19,6 +19,7 @@ use crate::choose::choose;
 use crate::element::reserve;
 use crate::error::{Parsed, Problem, bail, problem};
 use crate::mapped::MappedFile;
+use crate::read::Take;
 use walk::{What, plain_list};
 
 /// How many lines of the tree an error shows.
@@ -55,6 +56,19 @@ pub(crate) fn read(file: &MappedFile, key: Option<&str>) -> Parsed<Array> {
     }
     let infos: Vec<ArrayInfo> = readable.iter().filter_map(|leaf| leaf.info()).collect();
     readable[choose(&infos, key, "tensor")?].read(&checkpoint)
+}
+
+/// Reads every tensor, one after the other.
+pub(crate) fn read_each(file: &MappedFile, take: Take) -> Parsed<()> {
+    let checkpoint = Checkpoint::open(file)?;
+    let leaves = leaves(&checkpoint.pickled)?;
+    if leaves.iter().all(|leaf| leaf.info().is_none()) {
+        return nothing(&checkpoint, &leaves);
+    }
+    for (leaf, info) in leaves.iter().filter_map(|leaf| Some((leaf, leaf.info()?))) {
+        take(info.key, leaf.read(&checkpoint))?;
+    }
+    Ok(())
 }
 
 /// A file without tensors is never an empty result: it says what there is instead.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! A checkpoint as an indented list, for people: keys, shapes, types, plain values.
 
+use std::collections::HashMap;
+
 use super::walk::{DEPTH, What, key_text, record_parts, tensor};
 use crate::array::{Object, Shape};
 use crate::pickle::{Id, Pickled, Value};
@@ -11,6 +13,9 @@ const ITEMS: usize = 6;
 /// Longer text is cut.
 const TEXT: usize = 60;
 
+/// A tree that takes more steps, beside one for each value, is cut: an object may be shown in many places.
+const STEPS: usize = 1_000_000;
+
 /// At most `lines` lines, and one that says how many were left out.
 pub(crate) fn tree(pickled: &Pickled, lines: usize) -> String {
     let mut tree = Tree {
@@ -19,6 +24,8 @@ pub(crate) fn tree(pickled: &Pickled, lines: usize) -> String {
         limit: lines,
         is_cut: false,
         inside: Vec::new(),
+        plain: HashMap::new(),
+        steps: pickled.values().len() + STEPS,
     };
     tree.show(None, pickled.root);
     if tree.is_cut {
@@ -34,6 +41,10 @@ struct Tree<'a> {
     is_cut: bool,
     /// The values that this line is inside of.
     inside: Vec<Id>,
+    /// Whether the items of a list are all plain: a list may be shown again and again.
+    plain: HashMap<Id, bool>,
+    /// How many parts of objects may still be looked at.
+    steps: usize,
 }
 
 impl Tree<'_> {
@@ -42,11 +53,12 @@ impl Tree<'_> {
             self.is_cut = true;
             return;
         }
+        let line = self.describe(id);
         // The root without a key has no line of its own unless it is a leaf.
         let indent = "  ".repeat(self.inside.len().saturating_sub(1));
         let line = match key {
-            Some(key) => format!("{indent}{}  {}", clip(key), self.describe(id)),
-            None => self.describe(id),
+            Some(key) => format!("{indent}{}  {line}", clip(key)),
+            None => line,
         };
         self.lines.push(line);
         if self.inside.contains(&id) || self.inside.len() >= DEPTH || self.is_leaf(id) {
@@ -71,6 +83,19 @@ impl Tree<'_> {
                 }
             }
             Value::Record(record) => {
+                // All parts of an object are collected, however few of them find a line.
+                let state = record.state.map_or(0, |state| match pickled.get(state) {
+                    Value::Dict(entries) => entries.len(),
+                    Value::Tuple(both) => both.iter().map(|&id| pickled.entries(id)).sum(),
+                    _ => 0,
+                });
+                let arguments = pickled.parts(record.arguments).map_or(0, <[Id]>::len);
+                let parts = state + record.entries.len() + record.items.len() + arguments;
+                let Some(left) = self.steps.checked_sub(parts) else {
+                    self.is_cut = true;
+                    return;
+                };
+                self.steps = left;
                 for (key, value) in record_parts(pickled, record) {
                     if self.is_cut {
                         return;
@@ -107,21 +132,26 @@ impl Tree<'_> {
         }
     }
 
-    fn is_leaf(&self, id: Id) -> bool {
+    fn is_leaf(&mut self, id: Id) -> bool {
         match self.pickled.get(id) {
             Value::Dict(_) => false,
-            Value::List(items) | Value::Tuple(items) => {
-                items.iter().all(|&id| matches!(self.pickled.get(id), Value::Plain(_)))
-            }
+            Value::List(items) | Value::Tuple(items) => self.are_plain(id, items),
             value @ Value::Record(_) => !matches!(tensor(self.pickled, value), Ok(None)),
             _ => true,
         }
     }
 
+    fn are_plain(&mut self, id: Id, items: &[Id]) -> bool {
+        let pickled = self.pickled;
+        let is_plain = |&id: &Id| matches!(pickled.get(id), Value::Plain(_));
+        *self.plain.entry(id).or_insert_with(|| items.iter().all(is_plain))
+    }
+
     /// A value in a few words.
-    fn describe(&self, id: Id) -> String {
-        let value = self.pickled.get(id);
-        match tensor(self.pickled, value) {
+    fn describe(&mut self, id: Id) -> String {
+        let pickled = self.pickled;
+        let value = pickled.get(id);
+        match tensor(pickled, value) {
             Ok(Some(What::Refused(reason))) => return reason,
             Ok(Some(what)) => {
                 let (shape, dtype) = what.shape_and_dtype().unwrap_or_default();
@@ -130,15 +160,14 @@ impl Tree<'_> {
             Err(problem) => return format!("a tensor that {problem}"),
             Ok(None) => {}
         }
-        let is_plain = |&id: &Id| matches!(self.pickled.get(id), Value::Plain(_));
         match value {
             Value::Plain(object) => plain(object),
             Value::Bytes(bytes) => format!("{} bytes", bytes.len()),
             Value::Dict(entries) => format!("dict of {}", entries.len()),
-            Value::List(items) | Value::Tuple(items) if items.iter().all(is_plain) => self.short(items),
+            Value::List(items) | Value::Tuple(items) if self.are_plain(id, items) => self.short(items),
             Value::List(items) | Value::Tuple(items) => format!("list of {}", items.len()),
             Value::Name(name) => clip(name),
-            Value::Record(record) => clip(self.pickled.class_name(record.class)),
+            Value::Record(record) => clip(pickled.class_name(record.class)),
             Value::Callable(crate::pickle::Callable::Kind(kind)) => kind.name().to_string(),
             Value::Callable(_) | Value::Dtype(_) => "a type or function".to_string(),
             Value::Array(_) | Value::Storage(_) | Value::Tensor(_) => "an array without contents".to_string(),

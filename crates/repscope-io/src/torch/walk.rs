@@ -4,7 +4,7 @@
 //! A pickle may share parts and contain itself, so the number of ways through it has no bound. The walk
 //! does not enter what it is inside of, goes only so deep, and counts its steps.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use super::layout::{Inner, Layout, refusal};
 use crate::array::Object;
@@ -205,7 +205,8 @@ pub(super) fn record_parts(pickled: &Pickled, record: &Record) -> Vec<(Option<St
 struct Walk<'a> {
     pickled: &'a Pickled,
     leaves: Vec<Leaf>,
-    names: HashSet<String>,
+    /// Each name there is, and how many tensors have been called so.
+    names: HashMap<String, usize>,
     name_bytes: usize,
     /// The name so far, and where each of its keys ends.
     name: String,
@@ -224,7 +225,7 @@ impl<'a> Walk<'a> {
         Walk {
             pickled,
             leaves: Vec::new(),
-            names: HashSet::new(),
+            names: HashMap::new(),
             name_bytes: NAME_BYTES,
             name: String::new(),
             ends: Vec::new(),
@@ -315,13 +316,14 @@ impl<'a> Walk<'a> {
         };
         self.name_bytes = left;
         let mut name = self.name.clone();
-        let mut copies = 1;
-        while !self.names.insert(name.clone()) {
-            copies += 1;
-            // Counted, as many equal names would take the square of their number.
-            self.spend(1)?;
+        while self.names.contains_key(&name) {
+            // The next number of this name, which is taken only where a key looks like one of ours.
+            let copies = self.names.entry(self.name.clone()).or_insert(1);
+            *copies += 1;
             name = format!("{}~{copies}", self.name);
+            self.spend(1)?;
         }
+        self.names.insert(name.clone(), 1);
         self.leaves.push(Leaf {
             name,
             first_key: self.ends.first().copied().unwrap_or(0),

@@ -3,12 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use Message::{Attribute, Function, Graph, Model, Node, Sparse, Tensor};
+use Message::{Attribute, Function, Graph, Model, Node, Port, Sparse, Tensor, Type, Wrapped};
 
-use super::wire::{Fields, damaged};
+use super::wire::{Content, Fields, damaged};
 use crate::error::{Result, bail};
 
-/// Graphs within graphs (branches, loops) go no deeper than this; files of real networks have two or three levels.
+/// Graphs within graphs (branches, loops) and types within types (lists of lists) go no deeper than this; files of real networks have two
+/// or three levels. What reads a graph after this follows them by recursion.
 const DEEPEST: usize = 32;
 
 /// What a model file says about itself.
@@ -20,7 +21,7 @@ pub struct GraphInfo {
     pub metadata: Vec<(String, String)>,
 }
 
-/// The messages of ONNX in which tensors are found.
+/// The messages of ONNX in which tensors are found, or which may hold themselves.
 #[derive(Clone, Copy, PartialEq)]
 enum Message {
     Model,
@@ -30,10 +31,15 @@ enum Message {
     Function,
     Sparse,
     Tensor,
+    /// An input, an output or a value with its type.
+    Port,
+    Type,
+    /// What a list, a map or an optional value is of.
+    Wrapped,
 }
 
 /// Which fields of a message hold which messages.
-const PARTS: [(Message, u64, Message); 15] = [
+const PARTS: [(Message, u64, Message); 27] = [
     (Model, 7, Graph),
     (Model, 25, Function),
     (Function, 7, Node),
@@ -49,6 +55,18 @@ const PARTS: [(Message, u64, Message); 15] = [
     (Attribute, 23, Sparse),
     (Sparse, 1, Tensor),
     (Sparse, 2, Tensor),
+    (Graph, 11, Port),
+    (Graph, 12, Port),
+    (Graph, 13, Port),
+    (Function, 12, Port),
+    (Port, 2, Type),
+    (Attribute, 14, Type),
+    (Attribute, 15, Type),
+    (Type, 4, Wrapped),
+    (Type, 5, Wrapped),
+    (Type, 9, Wrapped),
+    (Wrapped, 1, Type),
+    (Wrapped, 2, Type),
 ];
 
 /// Describes a model file of any origin. Nothing is run, and damaged bytes give an error.
@@ -85,7 +103,15 @@ fn read(message: Message, bytes: &[u8], info: &mut GraphInfo, depth: usize) -> R
             (.., Some((.., Graph))) if depth > DEEPEST => {
                 bail!("the model has graphs within graphs deeper than {DEEPEST} levels")
             }
-            (.., Some(&(.., part))) => read(part, content.bytes()?, info, depth + usize::from(part == Graph))?,
+            (.., Some((.., Type))) if depth > DEEPEST => {
+                bail!("the model has types within types deeper than {DEEPEST} levels")
+            }
+            // The key of a map is a number, not a type.
+            (Wrapped, 1, _) if matches!(content, Content::Number(_)) => {}
+            (.., Some(&(.., part))) => {
+                let level = usize::from(matches!(part, Graph | Type));
+                read(part, content.bytes()?, info, depth + level)?;
+            }
             _ => {}
         }
     }

@@ -42,23 +42,28 @@ pub(super) struct RtenSession {
 impl RtenSession {
     pub(super) fn load(model: ModelBytes, threads: usize) -> Result<Self> {
         let source = model.to_string();
+        let file = match model {
+            ModelBytes::Memory(bytes) => ModelFile {
+                bytes,
+                beside: Vec::new(),
+            },
+            ModelBytes::File(path) => ModelFile::read(&path)?,
+        };
+        RtenSession::of(&source, file, threads)
+    }
+
+    /// The same for a file that was read, under the name that messages use.
+    pub(super) fn of(source: &str, file: ModelFile, threads: usize) -> Result<Self> {
         refuse_after_fork()?;
         let mut options = ModelOptions::with_all_ops();
-        let bytes = match model {
-            ModelBytes::Memory(bytes) => bytes,
-            ModelBytes::File(path) => {
-                // Read here, so that links to files elsewhere and any name of the model will do.
-                let file = ModelFile::read(&path)?;
-                for (name, beside) in file.beside {
-                    options.external_data(&name, read(&beside)?);
-                }
-                file.bytes
-            }
-        };
-        let loaded = catch_panic(|| options.load(bytes));
+        // Read here, so that links to files elsewhere and any name of the model will do.
+        for (name, beside) in file.beside {
+            options.external_data(&name, read(&beside)?);
+        }
+        let loaded = catch_panic(|| options.load(file.bytes));
         let model = match loaded {
             Some(Ok(model)) => model,
-            Some(Err(error)) => return Err(Error::Model(explain(&source, &error))),
+            Some(Err(error)) => return Err(Error::Model(explain(source, &error))),
             None => bail!("{source} is damaged: the runtime cannot read it; {WAY_OUT}"),
         };
         let ports = |ids: &[NodeId]| ids.iter().map(|&id| describe(&model, id)).collect();

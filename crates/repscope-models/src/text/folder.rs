@@ -222,7 +222,7 @@ pub(super) fn read_json(path: &Path, files: &mut Vec<PathBuf>) -> Result<Option<
     if !path.is_file() {
         return Ok(None);
     }
-    let bytes = std::fs::read(path).map_err(|e| wrong!("cannot read {}: {e}", path.display()))?;
+    let bytes = repscope_io::read_regular(path).map_err(|e| wrong!("cannot read {}: {e}", path.display()))?;
     let json = serde_json::from_slice(&bytes).map_err(|e| wrong!("{} is not JSON: {e}", path.display()))?;
     files.push(path.to_path_buf());
     Ok(Some(json))

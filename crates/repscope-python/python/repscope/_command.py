@@ -13,7 +13,8 @@ def main() -> int:
 
     # Ctrl-C stops the command immediately, like the binary.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return _repscope.main(["repscope", *sys.argv[1:]])
+    program = [sys.executable, "-m", "repscope._command"]
+    return _repscope.main(["repscope", *sys.argv[1:]], program)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! Tables as CSV, with every digit.
 
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::{Kind, Table};
 use crate::numbers::exact;
 
@@ -18,6 +21,26 @@ pub(crate) fn render(table: &Table) -> String {
     )
 }
 
+/// Whether texts that a spreadsheet would compute stay as they are.
+static KEEPS_FORMULAS: AtomicBool = AtomicBool::new(false);
+
+/// Has texts that a spreadsheet would compute written as they are, for programs that read CSV files. It holds for the whole process.
+pub fn keep_formulas(keep: bool) {
+    KEEPS_FORMULAS.store(keep, Ordering::Relaxed);
+}
+
+/// The text of a cell. A spreadsheet computes what starts with `=`, `+`, `-` or `@`, and such a label of a stranger could fetch or run
+/// something: an apostrophe before it makes it text. Numbers stay numbers.
+pub fn csv_text(text: &str) -> Cow<'_, str> {
+    let is_formula =
+        text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.len() > 1 && text.parse::<f64>().is_err();
+    if is_formula && !KEEPS_FORMULAS.load(Ordering::Relaxed) {
+        Cow::Owned(format!("'{text}"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
 /// An integer as such; what is none with all digits.
 fn integer(x: f64) -> String {
     if x.fract() == 0.0 && x.abs() < 1e15 {
@@ -28,12 +51,36 @@ fn integer(x: f64) -> String {
 }
 
 /// A CSV file with these column names and rows.
-pub(crate) fn write<H: AsRef<[u8]>>(header: &[H], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+pub(crate) fn write<H: AsRef<str>>(header: &[H], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
-    writer.write_record(header).expect("writing to memory does not fail");
+    let header = header.iter().map(|name| csv_text(name.as_ref()).into_owned());
+    writer
+        .write_record(header.map(String::into_bytes))
+        .expect("writing to memory does not fail");
     for row in rows {
-        writer.write_record(&row).expect("rows are as long as the header");
+        let row = row.iter().map(|cell| csv_text(cell).into_owned());
+        writer
+            .write_record(row.map(String::into_bytes))
+            .expect("rows are as long as the header");
     }
     let bytes = writer.into_inner().expect("writing to memory does not fail");
     String::from_utf8(bytes).expect("only text was written")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_a_spreadsheet_would_compute_are_text_and_numbers_stay() {
+        let rows = [
+            ["=HYPERLINK(\"x\")", "-0.25"],
+            ["@a", "+3"],
+            ["-", "-x"],
+            ["cat", "1e-3"],
+        ];
+        let rows = rows.map(|row| row.map(str::to_string).to_vec());
+        let expected = "label,+x\n\"'=HYPERLINK(\"\"x\"\")\",-0.25\n'@a,+3\n-,'-x\ncat,1e-3\n";
+        assert_eq!(write(&["label", "+x"], rows), expected.replace("label,+x", "label,'+x"));
+    }
 }

@@ -39,7 +39,7 @@ pub struct Machine {
     /// Number of threads (default: all cores); results do not depend on it
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// Memory limit, such as 4G or 512M; a run that needs more stops before it starts
+    /// Memory limit of the run, and of each file and model, such as 4G or 512M; what needs more stops before it starts
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<String>,
 }
@@ -55,7 +55,7 @@ impl Settings {
         Ok(Spec {
             seed: self.seed,
             level: self.level,
-            memory: self.machine.memory.as_deref().map(parse_size).transpose()?,
+            memory: self.machine.memory_bytes()?,
             ..Spec::default()
         })
     }
@@ -64,6 +64,19 @@ impl Settings {
     pub fn wanted(&self, metrics: Vec<&'static Metric>) -> Vec<&'static Metric> {
         let is_wanted = |metric: &&Metric| self.metrics.is_empty() || self.metrics.iter().any(|id| id == metric.id);
         metrics.into_iter().filter(is_wanted).collect()
+    }
+}
+
+impl Machine {
+    /// The memory limit in bytes, where there is one.
+    pub fn memory_bytes(&self) -> Result<Option<u64>> {
+        self.memory.as_deref().map(parse_size).transpose()
+    }
+
+    /// Sets the memory limit for files and models. It holds for the whole process, until it is set again.
+    pub fn limit_memory(&self) -> Result<()> {
+        repscope_io::limit_memory(self.memory_bytes()?);
+        Ok(())
     }
 }
 

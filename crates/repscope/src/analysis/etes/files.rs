@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use repscope_core::{Decoding, Results, System};
-use repscope_io::{Column, write_parquet, write_whole};
+use repscope_io::{Column, as_file_names, write_parquet, write_whole};
 use repscope_render::{EtesSamples, EtesValues, etes_samples};
 
 use crate::source::Source;
@@ -28,14 +28,14 @@ impl EtesFiles {
     /// Writes the scores of samples: beside their texts into the folder of the analysis, and where they were asked for.
     pub(crate) fn write(&self, results: &Results, decoding: &Decoding, folder: &Path) -> Result<()> {
         let all = samples(results, decoding);
-        let has_texts = |own: &&EtesSamples| own.columns.iter().any(|column| column.name == "text");
-        for own in all.iter().filter(has_texts) {
-            let path = of_system(&folder.join("sample_scores.csv"), own, all.len());
+        let has_texts = |own: &EtesSamples| own.columns.iter().any(|column| column.name == "text");
+        let paths = of_systems(&folder.join("sample_scores.csv"), &all)?;
+        for (own, path) in all.iter().zip(paths).filter(|(own, _)| has_texts(own)) {
             write_whole(&path, own.to_csv().as_bytes())?;
         }
         if let Some((path, form)) = &self.0 {
-            for own in &all {
-                form.write(&of_system(path, own, all.len()), own)?;
+            for (own, path) in all.iter().zip(of_systems(path, &all)?) {
+                form.write(&path, own)?;
             }
         }
         Ok(())
@@ -44,7 +44,7 @@ impl EtesFiles {
     /// The files that were asked for.
     pub(crate) fn named(&self, results: &Results, decoding: &Decoding) -> Vec<PathBuf> {
         let all = samples(results, decoding);
-        let of = |(path, _): &(PathBuf, Form)| all.iter().map(|own| of_system(path, own, all.len())).collect();
+        let of = |(path, _): &(PathBuf, Form)| of_systems(path, &all).unwrap_or_default();
         self.0.as_ref().map(of).unwrap_or_default()
     }
 }
@@ -56,16 +56,16 @@ fn samples(results: &Results, decoding: &Decoding) -> Vec<EtesSamples> {
     decoding.systems.iter().map(of).collect()
 }
 
-/// The path itself, or with the name of one of several systems before its extension.
-fn of_system(path: &Path, own: &EtesSamples, systems: usize) -> PathBuf {
-    if systems == 1 {
-        return path.to_path_buf();
+/// The path itself, or with the name of each of several systems before its extension.
+fn of_systems(path: &Path, all: &[EtesSamples]) -> Result<Vec<PathBuf>> {
+    if all.len() == 1 {
+        return Ok(vec![path.to_path_buf()]);
     }
     let part = |part: Option<&std::ffi::OsStr>| part.map(|p| p.to_string_lossy().into_owned()).unwrap_or_default();
-    let plain = own
-        .system
-        .replace(|c: char| !c.is_alphanumeric() && !"-_".contains(c), "_");
-    path.with_file_name(format!("{}_{plain}.{}", part(path.file_stem()), part(path.extension())))
+    let (stem, extension) = (part(path.file_stem()), part(path.extension()));
+    let names = as_file_names(all.iter().map(|own| own.system.as_str()))?;
+    let of = |name: &String| path.with_file_name(format!("{stem}_{name}.{extension}"));
+    Ok(names.iter().map(of).collect())
 }
 
 /// How the scores of samples are written.

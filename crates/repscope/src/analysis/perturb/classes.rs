@@ -117,7 +117,7 @@ fn metadata(model: &Path) -> Result<Vec<(String, String)>> {
     if !has_extension(model, "onnx") {
         return Ok(Vec::new());
     }
-    let bytes = std::fs::read(model).with_context(|| format!("cannot read {}", model.display()))?;
+    let bytes = repscope_io::read_regular(model).with_context(|| format!("cannot read {}", model.display()))?;
     Ok(describe(&bytes).with_context(|| model.display().to_string())?.metadata)
 }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 //! A classifier over images: the class with the largest output of each head.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use repscope_core::Head;
 use repscope_core::run::Driver;
+use repscope_io::as_file_names;
 use repscope_models::{Encoder, Output, Rows};
 
 use super::classes::{Named, Sources};
 use super::pictures::Picked;
+use super::stored::NOT_HEADS;
 use super::tree::Tree;
 use crate::encoding;
 
@@ -60,6 +63,9 @@ impl Classifier {
         }
         let name = |(i, &place): (usize, &usize)| names.get(i).cloned().unwrap_or_else(|| outputs[place].name.clone());
         let named: Vec<String> = places.iter().enumerate().map(name).collect();
+        // They name files, too, so they are looked at before any is read or written.
+        Head::check_names(&named).context("name the heads with `head_names`")?;
+        as_file_names(named.iter().map(String::as_str).chain(NOT_HEADS)).context("name the heads with `head_names`")?;
         let heads: Vec<(String, usize)> = named.iter().cloned().zip(places.iter().map(|&p| widths[p])).collect();
         let found = if heads.len() == tree.levels.len() {
             classes.find(&named)?

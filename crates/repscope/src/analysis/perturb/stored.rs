@@ -21,7 +21,7 @@ pub const BASELINE: &str = "baseline";
 const CLASSES: &str = "classes";
 /// Which share of each sample was masked.
 pub const MASKED: &str = "masked.npy";
-const NOT_HEADS: [&str; 2] = ["ids", "masked"];
+pub const NOT_HEADS: [&str; 2] = ["ids", "masked"];
 
 /// What the option is given.
 #[derive(Debug, Clone, Serialize, Deserialize)]

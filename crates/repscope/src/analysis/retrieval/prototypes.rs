@@ -52,7 +52,7 @@ pub fn unprojected(options: &Retrieval) -> Option<Finding> {
 /// Writes the label and text of each prototype as CSV.
 pub fn write_texts(options: &Retrieval, to: &Path) -> Result<PrototypeTexts> {
     let texts = texts(options)?;
-    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    let quoted = |text: &str| format!("\"{}\"", repscope_render::csv_text(text).replace('"', "\"\""));
     let rows: String = texts
         .texts
         .iter()
