@@ -23,7 +23,17 @@ use repscope::options::Machine;
 pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     let words = args::with_dashes(words);
     let typed = args::parse(&words).unwrap_or_else(|error| error.exit());
+    if let Err(error) = repscope_io::clean_up_on_signals() {
+        outputs::advise(&format!("temporary files stay if a signal ends this run: {error}"));
+    }
     match run(typed) {
+        Ok(_) if repscope_io::was_truncated() => {
+            outputs::advise(
+                "error: a file was cut off by another program while it was read, so what was shown may be wrong; run again when no \
+                 other program writes the inputs",
+            );
+            ExitCode::from(2)
+        }
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -57,8 +67,9 @@ fn run(typed: Typed) -> Result<ExitCode> {
     }
 }
 
-/// Starts as many threads as asked, for reading and computing alike. To be called once, before either.
+/// Starts as many threads as asked, for reading and computing alike, and has files read as asked. To be called once, before either.
 fn start_threads(machine: &Machine) -> Result<()> {
+    machine.apply();
     let pool = repscope::threads(machine.threads)?;
     pool.build_global().context("starting the threads")
 }

@@ -15,6 +15,7 @@ use crate::encode::{Encode, Encoded, encode};
 use crate::evaluation::problems::Problems;
 use crate::evaluation::request::Evaluate;
 use crate::evaluation::run;
+use crate::options::Machine;
 use crate::options::layers::{self, Layer};
 use crate::report::Report;
 use crate::session::Session;
@@ -66,6 +67,7 @@ impl Request {
 
     /// Answers it.
     pub fn run(self, session: &Session) -> crate::Result<Answer> {
+        self.machine().apply();
         Ok(match self {
             Request::Analysis(request) => Answer::Report(Box::new(run::run(request, session)?)),
             Request::Evaluate(request, problems) => {
@@ -79,6 +81,17 @@ impl Request {
             Request::Compare(request) => Answer::Report(Box::new(compare::run(&request, session)?)),
             Request::Encode(request) => Answer::Encoded(encode(&request, session)?),
         })
+    }
+}
+
+impl Request {
+    fn machine(&self) -> &Machine {
+        match self {
+            Request::Analysis(request) => &request.settings().machine,
+            Request::Evaluate(request, _) => &request.settings.machine,
+            Request::Compare(request) => &request.settings.machine,
+            Request::Encode(request) => &request.machine,
+        }
     }
 }
 

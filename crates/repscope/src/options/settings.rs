@@ -42,9 +42,19 @@ pub struct Machine {
     /// Memory limit, such as 4G or 512M; a run that needs more stops before it starts
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<String>,
+    /// Read input files into memory instead of mapping them: slower, but other programs may write to them meanwhile
+    #[arg(long)]
+    pub no_mmap: bool,
 }
 
 default_options!(Settings, Machine);
+
+impl Machine {
+    /// Has files read as asked. It holds for the process, until another run asks for something else.
+    pub fn apply(&self) {
+        repscope_io::read_instead_of_mapping(self.no_mmap);
+    }
+}
 
 impl Settings {
     /// The options that every analysis has, resolved.

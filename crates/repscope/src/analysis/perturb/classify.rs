@@ -3,6 +3,7 @@
 
 use anyhow::{Result, bail};
 use repscope_core::run::Driver;
+use repscope_io::Watched;
 use repscope_models::{Encoder, Output, Rows};
 
 use super::classes::{Named, Sources};
@@ -88,6 +89,11 @@ impl Classifier {
 
     pub fn digest(&self) -> &str {
         self.encoder.digest()
+    }
+
+    /// The files that the model was read from.
+    pub fn files(&self) -> &[Watched] {
+        self.encoder.files()
     }
 
     /// What the heads are called.
