@@ -27,19 +27,16 @@ impl Lock {
 
     /// Holds it alone; `None` where another process holds it.
     pub fn try_alone(path: &Path) -> Result<Option<Self>> {
+        let failed = |source| Error::write(path, source);
         loop {
-            let file = open(path).map_err(|source| Error::write(path, source))?;
-            match file.try_lock() {
-                Ok(()) if is_at(&file, path) => {
-                    return Ok(Some(Lock {
-                        file,
-                        path: path.into(),
-                    }));
-                }
-                // Its last holder has just removed it.
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => return Ok(None),
-                Err(TryLockError::Error(source)) => return Err(Error::write(path, source)),
+            let file = open(path).map_err(failed)?;
+            if !is_granted(file.try_lock()).map_err(failed)? {
+                return Ok(None);
+            }
+            // Else its last holder has just removed it.
+            if is_at(&file, path) {
+                let path = path.to_path_buf();
+                return Ok(Some(Lock { file, path }));
             }
         }
     }
@@ -47,8 +44,10 @@ impl Lock {
     /// From now on together with others. For a moment nobody holds it.
     pub fn share(self) -> Result<Self> {
         let changed = self.file.unlock().and_then(|()| self.file.lock_shared());
-        changed.map_err(|source| Error::write(&self.path, source))?;
-        Ok(self)
+        match changed {
+            Err(source) if !has_no_locks(&source) => Err(Error::write(&self.path, source)),
+            _ => Ok(self),
+        }
     }
 
     fn take(
@@ -60,22 +59,38 @@ impl Lock {
         let failed = |source| Error::write(path, source);
         loop {
             let file = open(path).map_err(failed)?;
-            match now(&file) {
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => {
-                    waiting();
-                    wait(&file).map_err(failed)?;
-                }
-                Err(TryLockError::Error(source)) => return Err(failed(source)),
+            if !is_granted(now(&file)).map_err(failed)? {
+                waiting();
+                wait(&file).map_err(failed)?;
             }
             if is_at(&file, path) {
-                return Ok(Lock {
-                    file,
-                    path: path.into(),
-                });
+                let path = path.to_path_buf();
+                return Ok(Lock { file, path });
             }
         }
     }
+}
+
+/// Whether nobody else holds it. On a file system without locks nobody does.
+fn is_granted(answer: std::result::Result<(), TryLockError>) -> io::Result<bool> {
+    match answer {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) if has_no_locks(&error) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Some network file systems have no locks.
+fn has_no_locks(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    let is_known = matches!(
+        error.raw_os_error(),
+        Some(libc::ENOSYS | libc::EOPNOTSUPP | libc::ENOLCK)
+    );
+    #[cfg(not(unix))]
+    let is_known = false;
+    is_known || error.kind() == io::ErrorKind::Unsupported
 }
 
 /// Opens a file to lock it: nothing in it is changed, and a symbolic link is not followed.
@@ -107,7 +122,8 @@ pub struct Claim {
     /// Folders that were not there, the outermost first.
     made: Vec<PathBuf>,
     path: PathBuf,
-    _listed: Listed,
+    /// A signal removes them, too.
+    _listed: Vec<Listed>,
     /// Given back last.
     _lock: Lock,
 }
@@ -122,19 +138,28 @@ impl Claim {
             .map(Path::to_path_buf)
             .collect();
         made.reverse();
-        std::fs::create_dir_all(folder).map_err(|source| Error::write(folder, source))?;
+        let failed = |source| Error::write(folder, source);
+        if folder.exists() {
+            // Says what else it is.
+            std::fs::read_dir(folder).map_err(failed)?;
+        }
+        let mut listed: Vec<Listed> = made.iter().map(|folder| Listed::while_empty(folder)).collect();
+        std::fs::create_dir_all(folder).map_err(failed)?;
         let path = folder.join(format!("{PREFIX}lock"));
         let taken = Listed::make(|| {
             let lock = Lock::try_alone(&path).map_err(io::Error::other)?;
             Ok((lock, path.clone()))
         });
         match taken {
-            Ok((Some(lock), listed)) => Ok(Claim {
-                made,
-                path,
-                _listed: listed,
-                _lock: lock,
-            }),
+            Ok((Some(lock), own)) => {
+                listed.push(own);
+                Ok(Claim {
+                    made,
+                    path,
+                    _listed: listed,
+                    _lock: lock,
+                })
+            }
             Ok((None, _)) => Err(Problem::new(
                 "is being written by another run; wait until that has ended, or choose another output folder",
             )
@@ -185,6 +210,15 @@ mod tests {
         assert!(Lock::try_alone(&path).unwrap().is_none());
         drop((shared, other));
         assert!(Lock::try_alone(&path).unwrap().is_some());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_system_without_locks_is_used_without_them() {
+        let answer = |code: i32| is_granted(Err(TryLockError::Error(io::Error::from_raw_os_error(code))));
+        assert!(answer(libc::ENOLCK).unwrap() && answer(libc::ENOSYS).unwrap());
+        assert!(answer(libc::EIO).is_err());
+        assert!(!is_granted(Err(TryLockError::WouldBlock)).unwrap());
     }
 
     #[cfg(unix)]

@@ -2,7 +2,7 @@
 //! Temporary files and folders. They go when they are dropped; [`remove_all`] removes them when a signal ends the process; and what a
 //! killed process left is collected by the next one that writes into the same folder.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,11 +19,20 @@ pub const PREFIX: &str = ".repscope-";
 const YOUNG: Duration = Duration::from_secs(60);
 
 /// The temporary files and folders of this process.
-static OWN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+static OWN: Mutex<BTreeMap<PathBuf, Goes>> = Mutex::new(BTreeMap::new());
 /// The folders in which this process has collected what others left.
 static COLLECTED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-fn own() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+/// How something goes with the process.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Goes {
+    /// With everything in it.
+    Whole,
+    /// If nothing is in it.
+    Empty,
+}
+
+fn own() -> MutexGuard<'static, BTreeMap<PathBuf, Goes>> {
     OWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -35,8 +44,14 @@ impl Listed {
     pub(crate) fn make<T>(make: impl FnOnce() -> io::Result<(T, PathBuf)>) -> io::Result<(T, Listed)> {
         let mut own = own();
         let (made, path) = make()?;
-        own.insert(path.clone());
+        own.insert(path.clone(), Goes::Whole);
         Ok((made, Listed(path)))
+    }
+
+    /// A folder that goes unless something was put into it.
+    pub(crate) fn while_empty(folder: &Path) -> Listed {
+        own().insert(folder.to_path_buf(), Goes::Empty);
+        Listed(folder.to_path_buf())
     }
 }
 
@@ -129,7 +144,12 @@ impl TemporaryFolder {
 /// process ends.
 pub fn remove_all() {
     let own = own();
-    own.iter().for_each(|path| remove(path));
+    let of = |wanted: Goes| own.iter().rev().filter(move |(_, goes)| **goes == wanted);
+    of(Goes::Whole).for_each(|(path, _)| remove(path));
+    // The innermost first.
+    for (folder, _) in of(Goes::Empty) {
+        let _ = std::fs::remove_dir(folder);
+    }
     std::mem::forget(own);
 }
 
@@ -204,9 +224,9 @@ mod tests {
         let within = tempfile::tempdir().unwrap();
         let folder = TemporaryFolder::new(Some(within.path())).unwrap();
         std::fs::write(folder.path().join("x"), b"x").unwrap();
-        assert!(own().contains(folder.path()));
+        assert!(own().contains_key(folder.path()));
         let path = folder.path().to_path_buf();
         drop(folder);
-        assert!(!path.exists() && !own().contains(&path));
+        assert!(!path.exists() && !own().contains_key(&path));
     }
 }
