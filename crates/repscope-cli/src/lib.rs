@@ -23,6 +23,9 @@ use repscope::options::Machine;
 pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     let words = args::with_dashes(words);
     let typed = args::parse(&words).unwrap_or_else(|error| error.exit());
+    if let Some(fault) = std::env::var_os("REPSCOPE_FAULT") {
+        repscope_io::inject_fault(&fault.to_string_lossy());
+    }
     if let Err(error) = repscope_io::clean_up_on_signals() {
         outputs::advise(&format!("temporary files stay if a signal ends this run: {error}"));
     }

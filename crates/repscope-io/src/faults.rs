@@ -1,25 +1,37 @@
 // SPDX-License-Identifier: MIT
 //! Faults on demand, for tests: the n-th operation on a file fails, or the process ends there as if it were killed.
 //!
-//! Everything here that writes, renames, forces to disk or opens a file asks first. `REPSCOPE_FAULT=fail:7` makes the seventh operation
-//! fail, `die:7` ends the process. A build without debug assertions, such as every release, does not look at it.
+//! Everything here that writes, renames, forces to disk or opens a file asks first. A build without debug assertions, such as every
+//! release, has no faults.
 
 use std::io;
 
 #[cfg(debug_assertions)]
+use std::sync::OnceLock;
+
+/// Whether the process ends, and at which operation.
+#[cfg(debug_assertions)]
+static WANTED: OnceLock<(bool, u64)> = OnceLock::new();
+
+/// Makes an operation fail: `fail:7` the seventh one, and `die:7` ends the process there. What is no fault is passed over.
+pub fn inject_fault(text: &str) {
+    #[cfg(debug_assertions)]
+    if let Some((kind, number)) = text.split_once(':')
+        && let Ok(number) = number.parse()
+    {
+        let _ = WANTED.set((kind == "die", number));
+    }
+    #[cfg(not(debug_assertions))]
+    let _ = text;
+}
+
+#[cfg(debug_assertions)]
 pub(crate) fn operation(what: &str) -> io::Result<()> {
     use std::io::Write;
-    use std::sync::OnceLock;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    static WANTED: OnceLock<Option<(bool, u64)>> = OnceLock::new();
     static DONE: AtomicU64 = AtomicU64::new(0);
-    let wanted = WANTED.get_or_init(|| {
-        let text = std::env::var("REPSCOPE_FAULT").ok()?;
-        let (kind, number) = text.split_once(':')?;
-        Some((kind == "die", number.parse().ok()?))
-    });
-    let Some((dies, number)) = wanted else {
+    let Some((dies, number)) = WANTED.get() else {
         return Ok(());
     };
     if DONE.fetch_add(1, Ordering::Relaxed) + 1 != *number {

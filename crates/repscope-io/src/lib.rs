@@ -57,6 +57,7 @@ pub use catch_panic::catch_panic;
 pub use dataset::{Dataset, read_dataset};
 pub use digest::{Files, InputRecord, digest, digest_of_array};
 pub use error::{Error, Result};
+pub use faults::inject_fault;
 pub use format::Format;
 pub use images::{BadImages, Images};
 pub use inspect::{ClassCount, Inspection, LabelFacts, NumberFacts, inspect, inspect_array};

@@ -92,6 +92,10 @@ pub fn sync_folder(folder: &Path) -> Result<()> {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "files are damaged in place here, as other programs would"
+)]
 mod tests {
     use super::*;
 

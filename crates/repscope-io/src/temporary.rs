@@ -154,6 +154,7 @@ pub fn remove_all() {
 }
 
 /// Removes what killed processes left in a folder, once in the life of this process.
+#[allow(clippy::disallowed_methods, reason = "the age of a file that is none of the results")]
 fn collect(folder: &Path) {
     let mut collected = COLLECTED.lock().unwrap_or_else(PoisonError::into_inner);
     if !collected.insert(folder.to_path_buf()) {
@@ -186,6 +187,10 @@ fn remove(path: &Path) {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "files are damaged in place here, as other programs would"
+)]
 mod tests {
     use super::*;
 

@@ -88,6 +88,10 @@ impl Watched {
 }
 
 impl Stamp {
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "decides whether a file is read once more, and no number"
+    )]
     pub(crate) fn of(metadata: &Metadata) -> Self {
         #[cfg(unix)]
         let identity = {
@@ -113,6 +117,10 @@ impl Stamp {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "files are damaged in place here, as other programs would"
+)]
 mod tests {
     use super::*;
 

@@ -327,6 +327,10 @@ pub(crate) fn header(kind: &str, shape: &[usize]) -> Vec<u8> {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "files are damaged in place here, as other programs would"
+)]
 mod tests {
     use super::*;
     use crate::{InputPath, Pool, read_array};

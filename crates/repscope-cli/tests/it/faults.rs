@@ -46,7 +46,7 @@ fn survive(make: &(dyn Fn() -> Folder + Sync), line: &str, killed: usize) -> usi
             if number > last.load(Ordering::Relaxed) {
                 return;
             }
-            let kinds = if number % killed == 0 {
+            let kinds = if number.is_multiple_of(killed) {
                 &["fail", "die"][..]
             } else {
                 &["fail"]

@@ -137,6 +137,10 @@ fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "files are damaged in place here, as other programs would"
+)]
 mod tests {
     use crate::mapped::{MappedFile, was_truncated};
     use std::fs::OpenOptions;

@@ -197,6 +197,10 @@ impl About {
     }
 
     /// An entry that can be used: all its files are there with their digests and shapes.
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the time of the last use decides what is forgotten first"
+    )]
     fn of_whole(folder: &Path, rows: usize) -> Result<Option<Self>> {
         if !folder.exists() {
             return Ok(None);
@@ -364,6 +368,10 @@ fn usual_folder() -> Option<PathBuf> {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "files are damaged in place here, as other programs would"
+)]
 mod tests {
     use repscope_models::Output;
 
