@@ -27,7 +27,20 @@ pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     repscope_render::keep_formulas(std::env::var_os("REPSCOPE_CSV_FORMULAS").is_some_and(|value| value == "keep"));
     let words = args::with_dashes(words);
     let typed = args::parse(&words).unwrap_or_else(|error| error.exit());
+    if let Some(fault) = std::env::var_os("REPSCOPE_FAULT") {
+        repscope_io::inject_fault(&fault.to_string_lossy());
+    }
+    if let Err(error) = repscope_io::clean_up_on_signals() {
+        outputs::advise(&format!("temporary files stay if a signal ends this run: {error}"));
+    }
     match panics::caught(|| run(typed)) {
+        Ok(_) if repscope_io::was_truncated() => {
+            outputs::advise(
+                "error: a file was cut off by another program while it was read, so what was shown may be wrong; run again when no \
+                 other program writes the inputs",
+            );
+            ExitCode::from(2)
+        }
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -76,9 +89,10 @@ fn run(typed: Typed) -> Result<ExitCode> {
     }
 }
 
-/// Starts as many threads as asked, for reading and computing alike, and sets the memory limit of both. To be called once, before either.
+/// Starts as many threads as asked, for reading and computing alike, and has files read within the limits of the machine. To be called
+/// once, before either.
 fn start_threads(machine: &Machine) -> Result<()> {
-    machine.limit_memory()?;
+    machine.apply()?;
     let pool = repscope::threads(machine.threads)?;
     pool.build_global().context("starting the threads")
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Parsed, bail};
+use crate::mapped::MappedFile;
 
 /// A shape, the name of the stored number type, and the values in C order (last index fastest).
 #[derive(Debug, Clone)]
@@ -14,6 +15,8 @@ pub struct Array {
     shape: Vec<usize>,
     dtype: String,
     data: Data,
+    /// The file that it was read from.
+    file: Option<MappedFile>,
 }
 
 /// The values of an [`Array`]. Bytes stay bytes, as images are large. Halves and other integers up to 16 bits
@@ -102,7 +105,21 @@ impl Array {
             shape,
             dtype: dtype.to_string(),
             data,
+            file: None,
         })
+    }
+
+    /// The same, read from this file.
+    pub(crate) fn read_from(self, file: MappedFile) -> Self {
+        Array {
+            file: Some(file),
+            ..self
+        }
+    }
+
+    /// The file that it was read from; `None` for one of memory.
+    pub(crate) fn file(&self) -> Option<&MappedFile> {
+        self.file.as_ref()
     }
 
     /// The sizes of its dimensions, at least one.

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::array::{Array, Data};
 use crate::error::Result;
-use crate::mapped::MappedFile;
+use crate::images::Images;
 use crate::path::InputPath;
+use crate::watched::Watched;
 
 /// One input of a run, as the results document names it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +25,34 @@ pub struct InputRecord {
     /// Architecture and components, where the input is a model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub about: Vec<String>,
+    /// The files that it was read from. A document that was stored has none.
+    #[serde(skip)]
+    pub files: Files,
+}
+
+/// The files of an input, as they were when they were opened. They are no part of what a record says: all are equal.
+#[derive(Debug, Clone, Default)]
+pub struct Files(Vec<Watched>);
+
+impl PartialEq for Files {
+    fn eq(&self, _: &Files) -> bool {
+        true
+    }
+}
+
+impl Eq for Files {}
+
+impl Files {
+    /// Refuses files that are no longer as they were.
+    pub fn verify(&self) -> Result<()> {
+        self.0.iter().try_for_each(Watched::verify)
+    }
+}
+
+impl FromIterator<Watched> for Files {
+    fn from_iter<T: IntoIterator<Item = Watched>>(files: T) -> Self {
+        Files(files.into_iter().collect())
+    }
 }
 
 impl InputRecord {
@@ -35,26 +64,42 @@ impl InputRecord {
             dtype: dtype.to_string(),
             digest,
             about: Vec::new(),
+            files: Files::default(),
         }
     }
 
-    /// The record of an array that was read from `input`.
+    /// The record of an array that was read from `input`, with the digest of the bytes that were read.
     pub fn of(input: &InputPath, array: &Array) -> Result<Self> {
-        Ok(InputRecord::new(
-            input,
-            array.shape(),
-            array.dtype(),
-            digest(&input.path)?,
-        ))
+        let file = match array.file() {
+            Some(file) => Watched::of(&input.path, file),
+            None => Watched::open(&input.path)?,
+        };
+        Ok(InputRecord::of_file(input, array.shape(), array.dtype(), file))
+    }
+
+    /// The record of what was read from one file.
+    pub fn of_file(path: impl ToString, shape: &[usize], dtype: &str, file: Watched) -> Self {
+        InputRecord::new(path, shape, dtype, file.digest().to_string()).from_files([file])
+    }
+
+    /// The record of a folder of images.
+    pub fn of_images(path: impl ToString, shape: &[usize], dtype: &str, images: &Images) -> Result<Self> {
+        let record = InputRecord::new(path, shape, dtype, images.digest()?);
+        Ok(record.from_files(images.watched()?.iter().cloned()))
+    }
+
+    /// The same, read from these files.
+    pub fn from_files(self, files: impl IntoIterator<Item = Watched>) -> Self {
+        InputRecord {
+            files: files.into_iter().collect(),
+            ..self
+        }
     }
 }
 
 /// The BLAKE3 digest of a file's bytes, in hexadecimal.
 pub fn digest(path: &Path) -> Result<String> {
-    let file = MappedFile::open(path)?;
-    let mut hasher = blake3::Hasher::new();
-    hasher.update_rayon(&file);
-    Ok(hasher.finalize().to_hex().to_string())
+    Ok(Watched::open(path)?.digest().to_string())
 }
 
 /// The BLAKE3 digest of an array: its type, shape and values.

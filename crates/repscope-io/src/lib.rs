@@ -8,8 +8,12 @@
 //! that may not be fit for either.
 //! The way of an output: a [`ResultsDocument`] becomes JSON, and [`write_whole`] puts it on disk.
 //!
-//! Files are not trusted. Every size a header states is compared with the size of the file and with the memory that may
-//! be taken ([`limit_memory`]) before memory is taken for it, pickled objects are never executed, and a damaged file gives an [`Error`] that names the file, never a panic.
+//! Nothing is trusted to stay as it is. An input is [`Watched`]: digested as it is opened, and verified before results are published. What a
+//! later run relies on has a [`Seal`]. A folder that is written is a [`Claim`].
+//!
+//! Files are not trusted. Every size a header states is compared with the size of the file and with the memory that may be taken
+//! ([`limit_memory`]) before memory is taken for it, pickled objects are never executed, and a damaged file gives an [`Error`] that names
+//! the file, never a panic.
 
 mod array;
 mod catch_panic;
@@ -18,12 +22,15 @@ mod dataset;
 mod digest;
 mod element;
 mod error;
+mod faults;
 mod format;
 mod images;
 mod inside;
 mod inspect;
+mod interrupt;
 mod json_lines;
 mod labels;
+mod lock;
 mod mapped;
 mod memory;
 mod metadata;
@@ -39,23 +46,30 @@ mod read;
 mod regular;
 mod results;
 mod samples;
+mod seal;
 mod space;
 mod table;
+mod temporary;
 mod tensors;
 mod torch;
+mod watched;
 mod weights;
 mod write;
 
 pub use array::{Array, ArrayInfo, Data, Object};
 pub use catch_panic::catch_panic;
 pub use dataset::{Dataset, read_dataset};
-pub use digest::{InputRecord, digest, digest_of_array};
+pub use digest::{Files, InputRecord, digest, digest_of_array};
 pub use error::{Error, Result};
+pub use faults::inject_fault;
 pub use format::Format;
 pub use images::{BadImages, Images};
 pub use inside::{as_file_names, inside};
 pub use inspect::{ClassCount, Inspection, LabelFacts, NumberFacts, inspect, inspect_all, inspect_array};
+pub use interrupt::clean_up_on_signals;
 pub use labels::{IdJoin, join_rows};
+pub use lock::{Claim, Lock};
+pub use mapped::{read_instead_of_mapping, was_truncated};
 pub use memory::{bytes_text, limit_memory, memory_limit};
 pub use metadata::{PrototypeTexts, read_prototype_texts};
 pub use parquet_writer::{Column, write_parquet};
@@ -64,9 +78,12 @@ pub use read::{blank_lines, list_arrays, read_array, read_array_beside, read_ids
 pub use regular::{open_regular, read_regular, read_text};
 pub use results::ResultsDocument;
 pub use samples::{read_samples, samples_to_npz};
+pub use seal::{Seal, sync_folder};
 pub use space::Pool;
+pub use temporary::{PREFIX, TemporaryFolder};
+pub use watched::Watched;
 pub use weights::Weights;
 pub use write::{
-    NpyRows, copy_whole, write_bytes, write_floats, write_gray_png, write_indices, write_integers, write_names,
-    write_tensors, write_whole,
+    NpyRows, check_writable, copy_whole, integers_to_npy, write_bytes, write_floats, write_gray_png, write_indices,
+    write_integers, write_names, write_tensors, write_whole,
 };

@@ -17,14 +17,19 @@ const TREE_LINES: usize = 2000;
 
 /// Reads the array that a path names.
 pub fn read_array(input: &InputPath) -> Result<Array> {
-    let (format, file) = open(&input.path)?;
-    read(format, &file, input, None).map_err(|p| p.in_file(input))
+    read_opened(input, None)
 }
 
 /// Reads the array that a path names; of a table without `#column`, all columns but the one of the ids.
 pub fn read_array_beside(input: &InputPath, ids: &str) -> Result<Array> {
+    read_opened(input, Some(ids))
+}
+
+/// The array keeps the file, so that it is digested as it was read.
+fn read_opened(input: &InputPath, ids: Option<&str>) -> Result<Array> {
     let (format, file) = open(&input.path)?;
-    read(format, &file, input, Some(ids)).map_err(|p| p.in_file(input))
+    let array = read(format, &file, input, ids).map_err(|p| p.in_file(input))?;
+    Ok(array.read_from(file))
 }
 
 /// The arrays, tensors or columns in a file, without their values.

@@ -94,6 +94,11 @@ impl ResultsDocument {
         }
     }
 
+    /// Refuses inputs that are not what they were when they were opened: nothing that was computed from them may be published.
+    pub fn verify_inputs(&self) -> Result<()> {
+        self.inputs.iter().try_for_each(|input| input.files.verify())
+    }
+
     /// Reads the JSON that [`Self::to_json`] wrote.
     pub fn from_json(text: &str) -> Result<Self> {
         Self::parse(text).map_err(|p| Error::Input(format!("the text {p}")))

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
-use tempfile::NamedTempFile;
 
 use crate::array::{Array, Data};
 use crate::error::{Error, Result};
+use crate::faults::operation;
 use crate::path::folder_of;
+use crate::temporary::TemporaryFile;
 
 /// Writes a file so that a reader sees the old bytes or the new ones, never a part: into a temporary
 /// file beside it, forced to disk, then renamed. Missing parent folders are made.
@@ -37,20 +38,22 @@ pub fn write_tensors(path: &Path, tensors: &[(String, &Array)]) -> Result<()> {
         let view = TensorView::new(Dtype::F32, array.shape().to_vec(), bytes).map_err(|e| wrong(e.to_string()))?;
         views.push((name, view));
     }
-    let file = temporary_beside(path).map_err(|source| Error::write(path, source))?;
+    let failed = |source| Error::write(path, source);
+    let file = TemporaryFile::beside(path).map_err(failed)?;
+    operation("writing a file").map_err(failed)?;
     safetensors::serialize_to_file(views, None, file.path()).map_err(|e| wrong(e.to_string()))?;
-    file.persist(path).map_err(|e| Error::write(path, e.error))?;
-    Ok(())
+    file.persist(path).map_err(failed)
 }
 
 /// Writes integers as a .npy file of one axis.
 pub fn write_integers(path: &Path, values: &[i64]) -> Result<()> {
-    write_npy(
-        path,
-        "<i8",
-        &[values.len()],
-        values.iter().flat_map(|value| value.to_le_bytes()),
-    )
+    write_whole(path, &integers_to_npy(values))
+}
+
+/// Integers as the bytes of a .npy file of one axis.
+pub fn integers_to_npy(values: &[i64]) -> Vec<u8> {
+    let numbers = values.iter().flat_map(|value| value.to_le_bytes());
+    header("<i8", &[values.len()]).into_iter().chain(numbers).collect()
 }
 
 /// Writes row numbers as a .npy file, last index fastest.
@@ -120,121 +123,186 @@ pub fn write_gray_png(path: &Path, size: (usize, usize), pixels: &[u8]) -> Resul
     write_whole(path, &bytes)
 }
 
-/// A temporary file in the folder of `path`, which is made where it is missing.
-pub(crate) fn temporary_beside(path: &Path) -> std::io::Result<NamedTempFile> {
-    let parent = folder_of(path);
-    std::fs::create_dir_all(parent)?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".repscope-");
-    // Temporary files are private by default; results are ordinary files, as the umask allows.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(parent)
+/// Refuses a path that could not be written, before anything is computed for it. Nothing is made.
+pub fn check_writable(path: &Path) -> Result<()> {
+    let failed = |source| Error::write(path, source);
+    if path.is_dir() {
+        return Err(failed(std::io::Error::other("it is a folder; name a file")));
+    }
+    let there = folder_of(path).ancestors().find(|folder| folder.exists());
+    // A relative path without a folder that exists begins here.
+    let there = there.unwrap_or(Path::new("."));
+    TemporaryFile::beside(&there.join("x")).map(drop).map_err(failed)
 }
 
 fn write_by(path: &Path, fill: impl FnOnce(&mut std::fs::File) -> std::io::Result<()>) -> Result<()> {
     let written = || {
-        let mut file = temporary_beside(path)?;
-        fill(file.as_file_mut())?;
-        file.as_file().sync_all()?;
-        file.persist(path).map_err(|e| e.error)
+        let mut file = TemporaryFile::beside(path)?;
+        operation("writing a file")?;
+        fill(file.file())?;
+        file.persist(path)
     };
-    written().map(drop).map_err(|source| Error::write(path, source))
+    written().map_err(|source| Error::write(path, source))
 }
 
-/// Writes an array of a known shape in pieces, each of whole rows.
+/// Writes an array of a known shape in pieces, each of whole rows. A journal beside it has a line for each piece, with its rows and its
+/// digest: an interrupted run goes on behind the last piece that is as it was written.
 pub struct NpyRows {
     path: PathBuf,
     file: File,
+    journal: File,
     /// Where the numbers begin.
     start: u64,
     /// Values of one row.
     width: usize,
     rows: usize,
-    done: usize,
+    /// The rows and the digest of each piece.
+    pieces: Vec<(usize, String)>,
+    is_damaged: bool,
 }
 
 impl NpyRows {
-    /// Opens a file of this shape. Complete rows that already exist are kept; a file of another shape is overwritten.
+    /// Opens a file of this shape. Pieces that already exist are kept; a file of another shape is overwritten.
     pub fn open(path: &Path, shape: &[usize]) -> Result<Self> {
         let failed = |source| Error::write(path, source);
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(failed)?;
-        }
-        let mut options = OpenOptions::new();
-        let options = options.read(true).write(true).create(true).truncate(false);
-        let mut file = options.open(path).map_err(failed)?;
+        std::fs::create_dir_all(folder_of(path)).map_err(failed)?;
+        operation("opening a file of rows").map_err(failed)?;
+        let open = |path: &Path| {
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create(true).truncate(false).open(path)
+        };
+        let (mut file, mut journal) = (open(path).map_err(failed)?, open(&Self::journal(path)).map_err(failed)?);
         let begin = header("<f4", shape);
         let mut there = Vec::new();
-        let take = begin.len() as u64;
-        (&file).take(take).read_to_end(&mut there).map_err(failed)?;
+        let start = begin.len() as u64;
+        (&file).take(start).read_to_end(&mut there).map_err(failed)?;
         if there != begin {
+            journal.set_len(0).map_err(failed)?;
             file.set_len(0).map_err(failed)?;
             file.rewind().map_err(failed)?;
             file.write_all(&begin).map_err(failed)?;
         }
-        let width = shape.iter().skip(1).product::<usize>();
-        let rows = shape.first().copied().unwrap_or(1);
-        let bytes = file.metadata().map_err(failed)?.len() - take;
-        let done = usize::try_from(bytes / (4 * width.max(1)) as u64).unwrap_or(usize::MAX);
+        let mut text = Vec::new();
+        operation("reading a journal").map_err(failed)?;
+        journal.read_to_end(&mut text).map_err(failed)?;
         let mut writer = NpyRows {
             path: path.to_path_buf(),
             file,
-            start: take,
-            width,
-            rows,
-            done: 0,
+            journal,
+            start,
+            width: shape.iter().skip(1).product::<usize>(),
+            rows: shape.first().copied().unwrap_or(1),
+            pieces: Vec::new(),
+            is_damaged: false,
         };
-        writer.keep(done.min(rows))?;
+        writer.read_pieces(&text).map_err(failed)?;
+        writer.keep(writer.done())?;
         Ok(writer)
+    }
+
+    /// The journal of a file, which has done its work when the file is whole.
+    pub fn journal(path: &Path) -> PathBuf {
+        path.with_added_extension("rows")
     }
 
     /// Number of rows written so far.
     pub fn done(&self) -> usize {
-        self.done
+        self.pieces.iter().map(|(rows, _)| rows).sum()
     }
 
-    /// Keeps the first rows and drops the others.
+    /// How many rows there are without the last piece.
+    pub fn before_last(&self) -> usize {
+        self.done() - self.pieces.last().map_or(0, |(rows, _)| *rows)
+    }
+
+    /// Whether pieces were given up because they are not as they were written.
+    pub fn is_damaged(&self) -> bool {
+        self.is_damaged
+    }
+
+    /// Keeps the pieces up to this row and drops the others.
     pub fn keep(&mut self, rows: usize) -> Result<()> {
-        let failed = |source| Error::write(&self.path, source);
-        let end = self.start + 4 * (rows * self.width) as u64;
-        self.file.set_len(end).map_err(failed)?;
-        self.file.seek(SeekFrom::Start(end)).map_err(failed)?;
-        self.done = rows;
-        Ok(())
+        while self.done() > rows {
+            self.pieces.pop();
+        }
+        let end = self.start + 4 * (self.done() * self.width) as u64;
+        let lines: String = self.pieces.iter().map(line).collect();
+        let mut kept = || {
+            operation("cutting a file of rows")?;
+            self.journal.set_len(0)?;
+            self.journal.rewind()?;
+            self.file.set_len(end)?;
+            self.file.seek(SeekFrom::Start(end))?;
+            self.journal.write_all(lines.as_bytes())
+        };
+        kept().map_err(|source| Error::write(&self.path, source))
     }
 
     /// Adds rows, last index fastest.
     pub fn push(&mut self, values: &[f32]) -> Result<()> {
-        let rows = values.len() / self.width.max(1);
-        if rows * self.width != values.len() || self.done + rows > self.rows {
+        let (rows, done) = (values.len() / self.width.max(1), self.done());
+        if rows * self.width != values.len() || done + rows > self.rows {
             return Err(self.wrong(format!(
-                "{} values do not fit: there are {} of {} rows of {}",
+                "{} values do not fit: there are {done} of {} rows of {}",
                 values.len(),
-                self.done,
                 self.rows,
                 self.width
             )));
         }
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        self.file
-            .write_all(&bytes)
-            .map_err(|source| Error::write(&self.path, source))?;
-        self.done += rows;
+        let piece = (rows, blake3::hash(&bytes).to_hex().to_string());
+        let mut written = || {
+            operation("writing rows")?;
+            self.file.write_all(&bytes)?;
+            operation("writing a journal")?;
+            self.journal.write_all(line(&piece).as_bytes())
+        };
+        written().map_err(|source| Error::write(&self.path, source))?;
+        self.pieces.push(piece);
         Ok(())
     }
 
     /// Forces the file to disk once it is whole.
     pub fn finish(self) -> Result<()> {
-        if self.done < self.rows {
-            return Err(self.wrong(format!("{} of {} rows are missing", self.rows - self.done, self.rows)));
+        let done = self.done();
+        if done < self.rows {
+            return Err(self.wrong(format!("{} of {} rows are missing", self.rows - done, self.rows)));
         }
-        self.file.sync_all().map_err(|source| Error::write(&self.path, source))
+        let synced = operation("forcing rows to disk").and_then(|()| self.file.sync_all());
+        synced.map_err(|source| Error::write(&self.path, source))
+    }
+
+    /// Takes the pieces of a journal that are in the file. A line or a piece that was not finished is no damage.
+    fn read_pieces(&mut self, journal: &[u8]) -> std::io::Result<()> {
+        self.file.seek(SeekFrom::Start(self.start))?;
+        let text = String::from_utf8_lossy(journal);
+        for text in text.split_inclusive('\n').filter(|text| text.ends_with('\n')) {
+            let piece = text.trim_end().split_once(' ');
+            let piece = piece.and_then(|(rows, digest)| Some((rows.parse::<usize>().ok()?, digest.to_string())));
+            let left = self.rows - self.done();
+            let Some(piece) = piece.filter(|(rows, _)| (1..=left).contains(rows)) else {
+                self.is_damaged = true;
+                break;
+            };
+            let mut bytes = Vec::new();
+            let size = 4 * (piece.0 * self.width) as u64;
+            (&self.file).take(size).read_to_end(&mut bytes)?;
+            if blake3::hash(&bytes).to_hex().as_str() != piece.1 {
+                self.is_damaged = true;
+                break;
+            }
+            self.pieces.push(piece);
+        }
+        Ok(())
     }
 
     fn wrong(&self, text: String) -> Error {
         Error::write(&self.path, std::io::Error::other(text))
     }
+}
+
+fn line((rows, digest): &(usize, String)) -> String {
+    format!("{rows} {digest}\n")
 }
 
 /// The start of a version 1 .npy file.
@@ -259,6 +327,10 @@ pub(crate) fn header(kind: &str, shape: &[usize]) -> Vec<u8> {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "files are damaged in place here, as other programs would"
+)]
 mod tests {
     use super::*;
     use crate::{InputPath, Pool, read_array};
@@ -370,11 +442,50 @@ mod tests {
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(&[7; 5]).unwrap();
         let mut writer = NpyRows::open(&path, &[3, 2]).unwrap();
-        assert_eq!(writer.done(), 1);
+        assert!(writer.done() == 1 && !writer.is_damaged());
         writer.push(&[3.0, 4.0, 5.0, 6.5]).unwrap();
         writer.finish().unwrap();
         assert_eq!((row(&path, 0), row(&path, 1)), ([1.0, 2.0], [3.0, 4.0]));
         assert_eq!(NpyRows::open(&path, &[3, 4]).unwrap().done(), 0);
+    }
+
+    #[test]
+    fn rows_that_are_not_as_they_were_written_are_given_up_with_those_behind_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("z.npy");
+        let mut writer = NpyRows::open(&path, &[4, 2]).unwrap();
+        for row in 0..3 {
+            writer.push(&[row as f32, 1.0]).unwrap();
+        }
+        assert_eq!(writer.before_last(), 2);
+        drop(writer);
+        let journal = NpyRows::journal(&path);
+        let (bytes, lines) = (std::fs::read(&path).unwrap(), std::fs::read(&journal).unwrap());
+        // The second value of the second row, then the digest in its line of the journal.
+        for (file, at) in [(&path, bytes.len() - 12), (&journal, lines.len() / 3 + 10)] {
+            let mut flipped = std::fs::read(file).unwrap();
+            flipped[at] ^= 1;
+            std::fs::write(file, flipped).unwrap();
+            let mut writer = NpyRows::open(&path, &[4, 2]).unwrap();
+            assert!(writer.done() == 1 && writer.is_damaged());
+            for row in 1..4 {
+                writer.push(&[row as f32, 1.0]).unwrap();
+            }
+            writer.finish().unwrap();
+            assert_eq!((row(&path, 1), row(&path, 3)), ([1.0, 1.0], [3.0, 1.0]));
+            std::fs::write(&path, &bytes).unwrap();
+            std::fs::write(&journal, &lines).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_path_is_known_to_be_writable_without_writing() {
+        let folder = tempfile::tempdir().unwrap();
+        check_writable(&folder.path().join("a/b/z.npy")).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        std::fs::write(folder.path().join("file"), b"x").unwrap();
+        assert!(check_writable(&folder.path().join("file/z.npy")).is_err());
+        assert!(check_writable(folder.path()).is_err());
     }
 
     #[test]

@@ -9,6 +9,8 @@ mod rows;
 
 use std::path::Path;
 
+use repscope_io::Watched;
+
 use crate::architectures::{build, recognize, recognize_as};
 use crate::error::{Result, bail, wrong};
 use crate::runtime::{Elem, ModelBytes, ModelFile, Port, Session, load};
@@ -30,6 +32,8 @@ pub struct Encoder {
     outputs: Vec<String>,
     options: Options,
     digest: String,
+    /// The files that it was read from.
+    files: Vec<Watched>,
     /// How the graph was made of weights, in words.
     made: Vec<String>,
 }
@@ -67,8 +71,9 @@ impl Encoder {
                 let path = path.display();
                 bail!("{path} is a graph, which says itself what is computed; leave out the architecture");
             }
-            let digest = file_digest(path)?;
-            return Encoder::new(ModelBytes::File(path.to_path_buf()), &digest, options);
+            let (digest, files) = file_digest(path)?;
+            let encoder = Encoder::new(ModelBytes::File(path.to_path_buf()), &digest, options)?;
+            return Ok(Encoder { files, ..encoder });
         }
         if !WEIGHTS.contains(&extension.as_str()) {
             bail!(
@@ -77,6 +82,8 @@ impl Encoder {
                 WEIGHTS.join(", .")
             );
         }
+        // Opened before it is used. Who uses it says better what is wrong with it.
+        let file = Watched::open(path);
         let weights = repscope_io::Weights::open(path, key)?;
         let network = match options.architecture {
             Some(kind) => recognize_as(&weights, kind),
@@ -85,6 +92,7 @@ impl Encoder {
         let network = network.map_err(|e| wrong!("{}: {e}", path.display()))?;
         let built = build(&network, &weights, &options.build)?;
         let mut encoder = Encoder::from_graph(built.onnx, options)?;
+        encoder.files.push(file?);
         encoder.made.push(built.title);
         if !built.ignored.is_empty() {
             encoder.made.push(format!(
@@ -116,6 +124,7 @@ impl Encoder {
             outputs,
             options,
             digest,
+            files: Vec::new(),
             made: Vec::new(),
         })
     }
@@ -139,6 +148,11 @@ impl Encoder {
     /// can be kept.
     pub fn digest(&self) -> &str {
         &self.digest
+    }
+
+    /// The files that it was read from.
+    pub fn files(&self) -> &[Watched] {
+        &self.files
     }
 
     /// Encodes rows in order and passes the embeddings of each batch to `on_batch`. Returns notes on how it was done.
@@ -246,13 +260,16 @@ impl Encoder {
     }
 }
 
-/// The digest of a model file and of the files beside it that hold its weights.
-fn file_digest(path: &Path) -> Result<String> {
-    let mut digests = repscope_io::digest(path)?;
+/// The digest of a model file and of the files beside it that hold its weights, and these files.
+fn file_digest(path: &Path) -> Result<(String, Vec<Watched>)> {
+    let mut files = vec![Watched::open(path)?];
+    let mut digests = files[0].digest().to_string();
     for (name, file) in ModelFile::read(path)?.beside {
-        digests.push_str(&format!(" {name} {}", repscope_io::digest(&file)?));
+        let file = Watched::open(&file)?;
+        digests.push_str(&format!(" {name} {}", file.digest()));
+        files.push(file);
     }
-    Ok(digests)
+    Ok((digests, files))
 }
 
 /// A shape as NumPy prints it: `(3, 64, 64)`, `(12,)`, `()`.

@@ -20,6 +20,8 @@ mod tokens;
 
 use std::collections::BTreeMap;
 
+use repscope_io::Watched;
+
 use crate::error::{Result, bail};
 use crate::runtime::{Data, Value};
 use body::{Body, Vectors};
@@ -44,6 +46,8 @@ pub struct TextEncoder {
     batch: usize,
     title: String,
     digest: String,
+    /// The files that it was read from.
+    files: Vec<Watched>,
     /// How embeddings are made, in sentences without a full stop.
     made: Vec<String>,
     /// The token that ends a text.
@@ -70,6 +74,11 @@ impl TextEncoder {
     /// can be kept.
     pub fn digest(&self) -> &str {
         &self.digest
+    }
+
+    /// The files that it was read from.
+    pub fn files(&self) -> &[Watched] {
+        &self.files
     }
 
     /// Encodes texts and passes on embeddings (rows × [`width`](Self::width)) in the order of the texts, with the

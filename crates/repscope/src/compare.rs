@@ -244,6 +244,7 @@ pub fn run(options: &Compare, session: &Session) -> Result<Report> {
         pictures: pictures::of_worst(&results, &inputs),
         ..ResultsDocument::new(COMPARE, resolved(&spec, sources.options), sources.records, &results)
     };
+    document.verify_inputs()?;
     Ok(Report::new(document, results))
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::Args;
-use repscope_io::{Array, InputPath, as_file_names, copy_whole, read_array, write_tensors};
+use repscope_io::{Array, InputPath, as_file_names, check_writable, copy_whole, read_array, write_tensors};
 use serde::{Deserialize, Serialize};
 
 use crate::encoding::{Encoders, Seen, Stored, has_extension};
@@ -61,6 +61,9 @@ pub fn encode(options: &Encode, session: &Session) -> Result<Encoded> {
     {
         let output = output.display();
         bail!("{output}: embeddings are written as .npy or .safetensors; name the file so");
+    }
+    if let Some(output) = &options.output {
+        check_writable(output)?;
     }
     let encoders = Encoders {
         options: &options.options,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use repscope_core::Performance;
 use repscope_io::{
-    Array, ArrayInfo, Data, InputPath, InputRecord, digest, digest_of_array, list_arrays, read_array, read_ids,
+    Array, ArrayInfo, Data, InputPath, InputRecord, Watched, digest_of_array, list_arrays, read_array, read_ids,
 };
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +50,11 @@ impl Bind for PerformanceSource {
 
 /// Gives each number to its model. A model is known by its name, or by that of its file.
 pub fn read(source: &PerformanceSource, models: &[Model]) -> Result<(Performance, InputRecord)> {
+    // Opened before it is read. Who reads it says better what is wrong with it.
+    let file = match source {
+        PerformanceSource::File(path) => Some(Watched::open(&InputPath::parse(path).path)),
+        PerformanceSource::Values(_) => None,
+    };
     let table = match source {
         PerformanceSource::Values(values) => of_values(InputPath::file(OF_PROGRAM), OF_PROGRAM, values.clone()),
         PerformanceSource::File(path) => {
@@ -64,14 +69,15 @@ pub fn read(source: &PerformanceSource, models: &[Model]) -> Result<(Performance
         dtype,
         rows,
     } = table;
-    let digest = match source {
-        PerformanceSource::File(_) => digest(&path.path)?,
-        PerformanceSource::Values(_) => {
+    let shape = [rows.len()];
+    let record = match file {
+        Some(file) => InputRecord::of_file(&path, &shape, &dtype, file?),
+        None => {
             let values = rows.iter().map(|(_, value)| *value).collect();
-            digest_of_array(&Array::from_f64(vec![rows.len()], values)?)
+            let digest = digest_of_array(&Array::from_f64(shape.to_vec(), values)?);
+            InputRecord::new(&path, &shape, &dtype, digest)
         }
     };
-    let record = InputRecord::new(&path, &[rows.len()], &dtype, digest);
     let mut first_rows = BTreeMap::new();
     for (row, (name, _)) in rows.iter().enumerate() {
         if let Some(first) = first_rows.insert(name, row) {

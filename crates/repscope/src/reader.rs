@@ -132,7 +132,7 @@ impl Reader {
                 "{place}: the images are in no folders, so they have no classes; put each class into a folder of its own"
             );
         };
-        let record = InputRecord::new(place, &[names.len()], "folders", images.digest()?);
+        let record = InputRecord::of_images(place, &[names.len()], "folders", &images)?;
         self.records.push(record);
         Ok(Labels::new(&names))
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use repscope_core::{Analysis as Kind, Results, Spec};
 use repscope_figures::{Width, missing_letters};
-use repscope_io::{ResultsDocument, inside, samples_to_npz, write_whole};
+use repscope_io::{ResultsDocument, Seal, inside, samples_to_npz, write_whole};
 use repscope_render::{
     ClidRun, Color, Format, NamedFigure, Verdict, clid_table, comparison, document_files, etes_table, headlines,
     perturb_table, ranking_table, render, render_headlines, retrieval_readings, retrieval_summary, retrieval_table,
@@ -320,6 +320,12 @@ impl Report {
         let mut written = self.write_tables(root)?;
         written.add(self.write_figures(root, figures, |_| true)?);
         self.write_document(&folder)?;
+        // What an evaluation that goes on takes from here.
+        let samples = self.has_samples().then_some(folder::SAMPLES);
+        Seal::write(
+            &folder,
+            &[folder::RESULTS].into_iter().chain(samples).collect::<Vec<_>>(),
+        )?;
         Ok(written)
     }
 

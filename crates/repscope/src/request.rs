@@ -67,7 +67,7 @@ impl Request {
 
     /// Answers it.
     pub fn run(self, session: &Session) -> crate::Result<Answer> {
-        self.machine().limit_memory()?;
+        self.machine().apply()?;
         Ok(match self {
             Request::Analysis(request) => Answer::Report(Box::new(run::run(request, session)?)),
             Request::Evaluate(request, problems) => {

@@ -8,6 +8,7 @@ use anyhow::Result;
 use repscope::analysis::{Perturb, PerturbGenerate, perturb};
 use repscope::options::Outputs;
 use repscope::{Analysis, Encode, usual};
+use repscope_io::Claim;
 
 use crate::args::{Quietly, Shown};
 use crate::outputs::{self, say, show, warn};
@@ -24,6 +25,7 @@ pub fn run(request: Box<dyn Analysis>, to: &Outputs) -> Result<ExitCode> {
     found.iter().for_each(|found| say(to.quiet, found));
     let root = root(&to.output_dir, request.declared().folder);
     let folder = root.join(request.declared().folder);
+    let _claim = Claim::take(&to.output_dir)?;
     let bars = Bars::new(to.quiet);
     let report = repscope::run(request, &session(&bars))?;
     drop(bars);

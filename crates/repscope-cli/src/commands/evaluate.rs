@@ -11,7 +11,7 @@ use repscope::compare::{self, COMPARE};
 use repscope::gate::{Gates, Verdict};
 use repscope::options::{FormatChoice, Outputs};
 use repscope::{Color, Compare, Evaluate, Problems, Report, usual, write_example};
-use repscope_io::write_whole;
+use repscope_io::{Claim, write_whole};
 
 use crate::args::is_typed;
 use crate::outputs::{self, advise, say, show, terminal, warn};
@@ -32,6 +32,7 @@ pub fn run(request: Evaluate, matches: &ArgMatches) -> Result<ExitCode> {
     let (request, found) = usual::complete_evaluation(request, Path::new(""))?;
     let to = &request.outputs;
     found.iter().for_each(|found| say(to.quiet, found));
+    let _claim = Claim::take(&to.output_dir)?;
     let bars = Bars::new(to.quiet);
     let done = repscope::evaluate_with(&request, Some(to), &session(&bars), problems)?;
     drop(bars);
@@ -98,6 +99,7 @@ pub fn compare(mut request: Compare) -> Result<ExitCode> {
     let folder = to.output_dir.join(COMPARE);
     request.gates.refuse_own_baseline(&to.output_dir)?;
     request.gates.refuse_own_baseline(&folder)?;
+    let _claim = Claim::take(&to.output_dir)?;
     let bars = Bars::new(to.quiet);
     let report = compare::run(request, &session(&bars))?;
     drop(bars);

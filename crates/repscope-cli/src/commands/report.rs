@@ -16,7 +16,7 @@ use crate::{args, start_threads};
 pub fn run(options: &args::Report) -> Result<ExitCode> {
     start_threads(&Machine {
         threads: options.threads,
-        memory: None,
+        ..Machine::default()
     })?;
     let path = document_in(&options.document);
     let report = Report::open(&path)?;

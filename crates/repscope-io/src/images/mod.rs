@@ -9,13 +9,14 @@ mod picture;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
 use crate::array::{Array, Data};
 use crate::element::reserve;
 use crate::error::{Error, Problem, Result, problem};
-use crate::mapped::MappedFile;
+use crate::watched::Watched;
 use agree::{EXTENSIONS, Looked, keep, name, notes_on, notes_on_kinds, one_kind};
 use picture::{Header, Picture, decode};
 
@@ -42,6 +43,8 @@ pub struct Images {
     colors: usize,
     bits: usize,
     notes: Vec<String>,
+    /// The files as they were when they were digested.
+    watched: OnceLock<Vec<Watched>>,
 }
 
 impl Images {
@@ -83,6 +86,7 @@ impl Images {
             colors,
             bits: header.bits,
             notes,
+            watched: OnceLock::new(),
         })
     }
 
@@ -131,7 +135,7 @@ impl Images {
         };
         let before = into.len();
         into.resize(before + new, 0.0);
-        self.fill(files, &mut into[before..], |picture, row| picture.put(self.colors, row))
+        self.fill(rows, &mut into[before..], |picture, row| picture.put(self.colors, row))
     }
 
     /// All images in one array, of bytes where the files hold bytes.
@@ -146,7 +150,7 @@ impl Images {
                 return Err(self.too_many(self.count()));
             };
             bytes.resize(size, 0);
-            self.fill(&self.files, &mut bytes, |picture, row| {
+            self.fill(0..self.count(), &mut bytes, |picture, row| {
                 picture.put_bytes(self.colors, row);
             })?;
             Data::u8(bytes)
@@ -158,27 +162,43 @@ impl Images {
         Array::checked(shape, self.dtype(), data).map_err(|p| p.in_file(self.folder.display()))
     }
 
-    /// The BLAKE3 digest of the names and bytes of all images, in hexadecimal.
+    /// The BLAKE3 digest of the names and bytes of all images, in hexadecimal. From now on an image that has changed is not read.
     pub fn digest(&self) -> Result<String> {
-        let of_file = |file: &PathBuf| Ok(blake3::hash(&MappedFile::open(&self.folder.join(file))?));
-        let digests: Vec<Result<blake3::Hash>> = self.files.par_iter().map(of_file).collect();
         let mut all = blake3::Hasher::new();
-        for (name, digest) in self.names.iter().zip(digests) {
+        for (name, file) in self.names.iter().zip(self.watched()?) {
             all.update(&(name.len() as u64).to_le_bytes());
             all.update(name.as_bytes());
-            all.update(digest?.as_bytes());
+            let digest = blake3::Hash::from_hex(file.digest()).expect("a digest is written in hexadecimal");
+            all.update(digest.as_bytes());
         }
         Ok(all.finalize().to_hex().to_string())
+    }
+
+    /// The files as they were when they were first digested.
+    pub fn watched(&self) -> Result<&[Watched]> {
+        if let Some(watched) = self.watched.get() {
+            return Ok(watched);
+        }
+        let opened: Vec<Result<Watched>> = self
+            .files
+            .par_iter()
+            .map(|file| Watched::open(&self.folder.join(file)))
+            .collect();
+        let opened = opened.into_iter().collect::<Result<Vec<Watched>>>()?;
+        Ok(self.watched.get_or_init(|| opened))
     }
 
     fn size(&self) -> usize {
         self.shape.iter().product()
     }
 
-    fn fill<T: Send>(&self, files: &[PathBuf], into: &mut [T], put: impl Fn(&Picture, &mut [T]) + Sync) -> Result<()> {
-        let one = |(row, file): (&mut [T], &PathBuf)| {
-            let path = self.folder.join(file);
+    fn fill<T: Send>(&self, rows: Range<usize>, into: &mut [T], put: impl Fn(&Picture, &mut [T]) + Sync) -> Result<()> {
+        let one = |(row, image): (&mut [T], usize)| {
+            let path = self.folder.join(&self.files[image]);
             let picture = decode(&path)?;
+            if let Some(watched) = self.watched.get() {
+                watched[image].verify()?;
+            }
             let Header {
                 width, height, bits, ..
             } = picture.header;
@@ -189,7 +209,7 @@ impl Images {
             put(&picture, row);
             Ok(())
         };
-        let done: Vec<Result<()>> = into.par_chunks_exact_mut(self.size()).zip(files).map(one).collect();
+        let done: Vec<Result<()>> = into.par_chunks_exact_mut(self.size()).zip(rows).map(one).collect();
         // The first error by order, whichever thread met one first.
         done.into_iter().collect()
     }

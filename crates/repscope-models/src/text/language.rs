@@ -11,11 +11,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use repscope_io::Watched;
 use serde_json::Value as Json;
 
 use super::body::{Body, Vectors};
 use super::folder::{Folder, LANGUAGE};
-use super::open::{digest, longest, open_model};
+use super::open::{digest, files, longest, open_model};
 use super::options::TextOptions;
 use super::tokens::{Row, Tokens};
 use super::{WINDOW, floats};
@@ -37,6 +38,8 @@ pub struct LanguageModel {
     is_ended: bool,
     batch: usize,
     digest: String,
+    /// The files that it was read from.
+    files: Vec<Watched>,
     made: Vec<String>,
 }
 
@@ -51,6 +54,8 @@ impl LanguageModel {
     /// `tokenizer.json` and `config.json` beside it. Nothing is downloaded.
     pub fn open(path: &Path, options: TextOptions) -> Result<Self> {
         let folder = Folder::open(path, &LANGUAGE)?;
+        // Opened before they are used. Who uses them says better what is wrong with them.
+        let files = files(&folder, &options);
         let opened = open_model(&folder, &options)?;
         let language = folder.config.as_ref().and_then(|config| config.language);
         let number = |key: &str| {
@@ -93,9 +98,11 @@ impl LanguageModel {
         };
         let mut made = vec![opened.title, how.to_string()];
         made.extend(opened.notes);
-        let identity = format!("repscope language model 1\n{}", digest(&folder, &options, &body)?);
+        let files = files?;
+        let identity = format!("repscope language model 1\n{}", digest(&files, &options, &body));
         Ok(LanguageModel {
             digest: blake3::hash(identity.as_bytes()).to_hex().to_string(),
+            files,
             tokens,
             body,
             start,
@@ -118,6 +125,11 @@ impl LanguageModel {
     /// The digest of all files, of the options that change scores and of the runtime.
     pub fn digest(&self) -> &str {
         &self.digest
+    }
+
+    /// The files that it was read from.
+    pub fn files(&self) -> &[Watched] {
+        &self.files
     }
 
     /// Scores texts and passes on their log-perplexities in their order, with the number of the first. Gives notes on how it was done.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use repscope_io::Weights;
+use repscope_io::{Watched, Weights};
 
 use super::TextEncoder;
 use super::body::Body;
@@ -28,6 +28,8 @@ impl TextEncoder {
     pub fn open(path: &Path, options: TextOptions) -> Result<Self> {
         options.check()?;
         let folder = Folder::open(path, &ENCODER)?;
+        // Opened before they are used. Who uses them says better what is wrong with them.
+        let files = files(&folder, &options);
         let mut made = Vec::new();
         let projector = read_projector(path, &options, &mut made)?;
         let mut opened = open_model(&folder, &options)?;
@@ -47,8 +49,10 @@ impl TextEncoder {
         let (take, steps) = about.arrange(&outputs, projector, &mut made)?;
         made.insert(0, opened.title.clone());
         made.extend(opened.notes);
+        let files = files?;
         let mut encoder = TextEncoder {
-            digest: digest(&folder, &options, &body)?,
+            digest: digest(&files, &options, &body),
+            files,
             tokens,
             body,
             take,
@@ -197,8 +201,8 @@ fn surroundings(folder: &Folder, options: &TextOptions, made: &mut Vec<String>) 
     (lower, (prompt.unwrap_or_default(), String::new()))
 }
 
-/// The digest of all files that embeddings come from, of the options that change embeddings and of the runtime.
-pub(super) fn digest(folder: &Folder, options: &TextOptions, body: &Body) -> Result<String> {
+/// All files that embeddings come from, to be opened before they are used.
+pub(super) fn files(folder: &Folder, options: &TextOptions) -> Result<Vec<Watched>> {
     let mut files = folder.files.clone();
     if let Model::Graph(graph) = &folder.model {
         files.extend(ModelFile::read(graph)?.beside.into_iter().map(|(_, file)| file));
@@ -206,11 +210,16 @@ pub(super) fn digest(folder: &Folder, options: &TextOptions, body: &Body) -> Res
     if let (Some((file, _)), Wanted::Required) = (&options.checkpoint, options.projection) {
         files.push(file.clone());
     }
+    files.iter().map(|file| Ok(Watched::open(file)?)).collect()
+}
+
+/// The digest of these files, of the options that change embeddings and of the runtime.
+pub(super) fn digest(files: &[Watched], options: &TextOptions, body: &Body) -> String {
     let mut identity = format!("repscope text encoder 1\n{}\n{}\n", options.identity(), body.engine());
     for file in files {
-        identity += &format!("{}\n", repscope_io::digest(&file)?);
+        identity += &format!("{}\n", file.digest());
     }
-    Ok(blake3::hash(identity.as_bytes()).to_hex().to_string())
+    blake3::hash(identity.as_bytes()).to_hex().to_string()
 }
 
 /// A model that is loaded, and what is known of it.

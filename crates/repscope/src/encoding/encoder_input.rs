@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use repscope_core::Space;
-use repscope_io::{Array, BadImages, Data, Images, InputPath, InputRecord, Pool, read_dataset, read_texts};
+use repscope_io::{
+    Array, BadImages, Data, Files, Images, InputPath, InputRecord, Pool, Watched, read_dataset, read_texts,
+};
 use repscope_models::{Made, Rows};
 
 use super::has_extension;
@@ -19,6 +21,8 @@ pub struct Seen {
     what: What,
     place: Place,
     digest: String,
+    /// The files that they were read from.
+    pub files: Files,
     /// Which rows end an episode, where the data say it themselves.
     pub stops: Option<Array>,
 }
@@ -34,10 +38,11 @@ impl Seen {
     /// Opens what a path names, and keeps a record of it. A folder is one of images; a dataset of the representation analysis brings its
     /// episodes along.
     pub fn open(place: &Place, skip_bad: bool, reader: &mut Reader) -> Result<Self> {
-        let seen = |what, digest: &str, stops| Seen {
+        let seen = |what, record: &InputRecord, stops| Seen {
             what,
             place: place.clone(),
-            digest: format!("{digest}#{}", place.key().unwrap_or_default()),
+            digest: format!("{}#{}", record.digest, place.key().unwrap_or_default()),
+            files: record.files.clone(),
             stops,
         };
         let Place::File(path) = place else {
@@ -45,24 +50,22 @@ impl Seen {
         };
         if path.path.is_dir() {
             let images = Images::open(&path.path, bad_images(skip_bad))?;
-            let digest = images.digest()?;
             let shape = [&[images.count()], images.shape()].concat();
-            let record = InputRecord::new(path, &shape, "images", digest.clone());
-            reader.records.push(record);
+            let record = InputRecord::of_images(path, &shape, "images", &images)?;
+            reader.records.push(record.clone());
             reader.warnings.extend(images.notes().iter().cloned());
-            return Ok(seen(What::Images(Arc::new(images)), &digest, None));
+            return Ok(seen(What::Images(Arc::new(images)), &record, None));
         }
         if has_extension(&path.path, "txt") {
+            let file = Watched::open(&path.path)?;
             let texts = read_texts(path)?;
-            let digest = repscope_io::digest(&path.path)?;
-            let record = InputRecord::new(path, &[texts.len()], "text", digest.clone());
-            reader.records.push(record);
-            return Ok(seen(What::Texts(texts.into()), &digest, None));
+            let record = InputRecord::of_file(path, &[texts.len()], "text", file);
+            reader.records.push(record.clone());
+            return Ok(seen(What::Texts(texts.into()), &record, None));
         }
         if let Some(dataset) = read_dataset(path)? {
             let record = InputRecord::of(path, &dataset.states)?;
-            let digest = record.digest.clone();
-            reader.records.push(record);
+            reader.records.push(record.clone());
             let (path, part) = (path.path.display(), &dataset.part);
             let part = match part.as_str() {
                 "" => String::new(),
@@ -71,7 +74,7 @@ impl Seen {
             reader.warnings.push(format!(
                 "{path}: the states are {part}a row per frame; episodes end where its stop flags say"
             ));
-            return Ok(seen(What::Array(dataset.states), &digest, Some(dataset.stops)));
+            return Ok(seen(What::Array(dataset.states), &record, Some(dataset.stops)));
         }
         Seen::of_array(place, reader)
     }
@@ -79,9 +82,11 @@ impl Seen {
     /// Rows of an array; one of text is texts.
     fn of_array(place: &Place, reader: &mut Reader) -> Result<Self> {
         let array = reader.array(place)?;
-        let digest = reader.records.last().map_or("", |record| &record.digest);
+        let record = reader.records.last();
+        let digest = record.map_or("", |record| &record.digest);
         Ok(Seen {
             digest: format!("{digest}#{}", place.key().unwrap_or_default()),
+            files: record.map(|record| record.files.clone()).unwrap_or_default(),
             what: match array.data() {
                 Data::Text(texts) if array.shape().len() == 1 => What::Texts(texts.as_slice().into()),
                 _ => What::Array(array),
@@ -97,6 +102,7 @@ impl Seen {
             what: What::Texts(texts.into()),
             place: Place::File(InputPath::file("texts")),
             digest: String::new(),
+            files: Files::default(),
             stops: None,
         }
     }

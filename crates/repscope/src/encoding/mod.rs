@@ -12,7 +12,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use repscope_core::Space;
 use repscope_core::run::Driver;
-use repscope_io::{Array, Data, Format, InputPath, Pool, Weights, list_arrays};
+use repscope_io::{Array, Data, Files, Format, InputPath, Pool, Weights, list_arrays};
 use repscope_models::architectures::recognize;
 use repscope_models::{Encoder, Output, Rows};
 
@@ -117,7 +117,9 @@ pub fn stored(
 ) -> Result<Stored> {
     let place = store::Place::find(no_cache, beside, session)?;
     let key = store::key(model.digest(), seen.digest());
-    let stored = place.embeddings(&key, seen.rows(), model.can_go_on(), session, &mut |first, sink| {
+    let files: Files = model.files().iter().cloned().collect();
+    let can_go_on = model.can_go_on();
+    let mut run = |first: usize, sink: &mut Sink| {
         if first > 0 {
             session.say(&format!(
                 "going on with an interrupted run: {first} of {} rows of `{name}` are there",
@@ -125,7 +127,9 @@ pub fn stored(
             ));
         }
         model.run(seen, first, name, &session.driver(), sink)
-    })?;
+    };
+    let verify = || Ok(files.verify().and_then(|()| seen.files.verify())?);
+    let stored = place.embeddings(&key, seen.rows(), can_go_on, session, &mut run, &verify)?;
     if stored.is_kept {
         session.say(&format!(
             "the embeddings of `{name}` are those of an earlier run with the same model, data and options (`no_cache` runs it \

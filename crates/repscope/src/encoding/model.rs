@@ -3,7 +3,7 @@
 
 use anyhow::{Context, Result, bail};
 use repscope_core::run::Driver;
-use repscope_io::{InputPath, InputRecord};
+use repscope_io::{InputPath, InputRecord, Watched};
 use repscope_models::architectures::BuildOptions;
 use repscope_models::runtime::{Runtime, find_library};
 use repscope_models::{Batch, Encoder, LanguageModel, Options, Output, Projection, TextEncoder, TextOptions, hub};
@@ -125,11 +125,21 @@ impl Model {
         }
     }
 
+    /// The files that it was read from.
+    pub fn files(&self) -> &[Watched] {
+        match self {
+            Model::Numbers(encoder) => encoder.files(),
+            Model::Texts(encoder) => encoder.files(),
+            Model::Language(model) => model.files(),
+        }
+    }
+
     /// The record of it in a results document.
     pub fn record(&self, path: impl std::fmt::Display) -> InputRecord {
+        let record = InputRecord::new(path, &[], "encoder", self.digest().to_string());
         InputRecord {
             about: self.about().to_vec(),
-            ..InputRecord::new(path, &[], "encoder", self.digest().to_string())
+            ..record.from_files(self.files().iter().cloned())
         }
     }
 

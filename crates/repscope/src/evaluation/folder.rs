@@ -3,13 +3,18 @@
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use repscope_core::Analysis;
-use repscope_io::{ResultsDocument, read_samples};
+use repscope_io::{ResultsDocument, Seal, read_samples};
 
 use crate::analysis::declared;
 use crate::error::message;
 use crate::report::Report;
+
+/// The document of an analysis.
+pub const RESULTS: &str = "results.json";
+/// The numbers of single samples, where it has some.
+pub const SAMPLES: &str = "samples.npz";
 
 /// What was found in the folder of an analysis.
 pub enum Found {
@@ -22,9 +27,12 @@ pub enum Found {
 
 /// Looks for an analysis that was finished as `expected`, a document without results.
 pub fn look(folder: &Path, analysis: Analysis, expected: &ResultsDocument) -> Found {
-    let path = folder.join("results.json");
+    let path = folder.join(RESULTS);
     if !path.is_file() {
         return Found::Nothing;
+    }
+    if let Err(error) = check_digests(folder) {
+        return Found::Other(message(&error));
     }
     let document = match ResultsDocument::read(&path) {
         Ok(document) => document,
@@ -39,9 +47,21 @@ pub fn look(folder: &Path, analysis: Analysis, expected: &ResultsDocument) -> Fo
     }
 }
 
+/// Refuses files that are not as they were written.
+fn check_digests(folder: &Path) -> Result<()> {
+    let Some(seal) = Seal::read(folder)? else {
+        bail!("{} has no {}", folder.display(), Seal::FILE);
+    };
+    seal.check(folder, RESULTS)?;
+    if folder.join(SAMPLES).exists() {
+        seal.check(folder, SAMPLES)?;
+    }
+    Ok(())
+}
+
 /// A document and the samples beside it.
 pub fn with_samples(document: ResultsDocument, folder: &Path, are_needed: bool) -> Result<Report> {
-    let path = folder.join("samples.npz");
+    let path = folder.join(SAMPLES);
     let mut results = document.clone().into_results();
     if are_needed || path.is_file() {
         (results.samples, results.classes) = read_samples(&path)?;
@@ -95,13 +115,7 @@ mod tests {
     use repscope_io::InputRecord;
 
     fn document(path: &str, seed: u64) -> ResultsDocument {
-        let input = InputRecord {
-            path: path.to_string(),
-            shape: vec![3, 2],
-            dtype: "f64".to_string(),
-            digest: "d".to_string(),
-            about: Vec::new(),
-        };
+        let input = InputRecord::new(path, &[3, 2], "f64", "d".to_string());
         let spec = serde_json::json!({"seed": seed, "level": 0.95});
         ResultsDocument::new("manifold", spec, vec![input], &Results::default())
     }
@@ -129,6 +143,8 @@ mod tests {
         let now = document("z.npy", 42);
         let path = folder.path().join("results.json");
         repscope_io::write_whole(&path, now.to_json().as_bytes()).expect("the file can be written");
+        assert!(matches!(look(folder.path(), Analysis::Manifold, &now), Found::Other(why) if why.contains(Seal::FILE)));
+        Seal::write(folder.path(), &[RESULTS]).expect("the digests can be written");
         assert!(matches!(look(folder.path(), Analysis::Manifold, &now), Found::Same(_)));
         assert!(matches!(look(folder.path(), Analysis::Geometry, &now), Found::Other(_)));
         assert!(matches!(

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use repscope_core::{Analysis as Kind, Decoding, METRICS, Metric, Performance, Results, Retrieval, Spec, Study, check};
-use repscope_io::write_whole;
+use repscope_io::{check_writable, write_whole};
 use repscope_render::retrieval_json;
 
 use super::problems::Problems;
@@ -54,6 +54,16 @@ impl Extra {
         }
     }
 
+    /// Refuses files that were named and cannot be written, before anything is computed for them.
+    fn check_writable(&self) -> Result<()> {
+        let named = match self {
+            Extra::Retrieval(_, path) => path.as_deref(),
+            Extra::Decoding(_, files) => files.asked(),
+            _ => None,
+        };
+        Ok(named.map_or(Ok(()), check_writable)?)
+    }
+
     /// Writes what belongs to the files of one analysis and is in no other report.
     pub fn write(&self, report: &Report, folder: &Path, figures: &FigureOptions) -> Result<()> {
         match self {
@@ -87,6 +97,7 @@ impl Planned {
             Origin::Own => Sources::default(),
         };
         let extra = request.prepare(data, inputs, &mut sources, session)?;
+        extra.check_writable()?;
         Ok(Planned {
             request,
             data: data.clone(),

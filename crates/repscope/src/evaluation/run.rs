@@ -44,7 +44,7 @@ pub fn run(request: Box<dyn Analysis>, session: &Session) -> crate::Result<Repor
     Ok(finish(planned, results, session)?)
 }
 
-/// The report of an analysis: models are compared, and the document says what the results hold.
+/// The report of an analysis: models are compared, the document says what the results hold, and the inputs are what they were.
 fn finish(planned: Planned, mut results: Results, session: &Session) -> Result<Report> {
     let name = planned.kind().name();
     results.warnings.splice(0..0, planned.sources.warnings.iter().cloned());
@@ -57,8 +57,10 @@ fn finish(planned: Planned, mut results: Results, session: &Session) -> Result<R
         keep_best(&mut results, None);
     }
     let options = resolved(&planned.spec, planned.sources.options.clone());
+    let document = ResultsDocument::new(name, options, planned.sources.records.clone(), &results);
+    document.verify_inputs()?;
     Ok(Report {
-        document: ResultsDocument::new(name, options, planned.sources.records.clone(), &results),
+        document,
         results,
         extra: planned.extra,
     })
@@ -115,6 +117,7 @@ pub fn evaluate(
     let mut report = run.together(&plan.inputs.shown_studies(), document, &options.choice)?;
     report.document.command_line = command_line::of_evaluation(options);
     report.document.pictures = pictures::of_worst(&report.results, &plan.inputs);
+    report.document.verify_inputs()?;
     Ok(Evaluation {
         gates: gates.map(|gates| gates.check(&report)),
         report,

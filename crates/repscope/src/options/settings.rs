@@ -42,6 +42,9 @@ pub struct Machine {
     /// Memory limit of the run, and of each file and model, such as 4G or 512M; what needs more stops before it starts
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<String>,
+    /// Read input files into memory instead of mapping them: slower, but other programs may write to them meanwhile
+    #[arg(long)]
+    pub no_mmap: bool,
 }
 
 default_options!(Settings, Machine);
@@ -73,9 +76,11 @@ impl Machine {
         self.memory.as_deref().map(parse_size).transpose()
     }
 
-    /// Sets the memory limit for files and models. It holds for the whole process, until it is set again.
-    pub fn limit_memory(&self) -> Result<()> {
+    /// Sets the memory limit for files and models, and whether files are mapped. It holds for the process, until another run asks for
+    /// something else.
+    pub fn apply(&self) -> Result<()> {
         repscope_io::limit_memory(self.memory_bytes()?);
+        repscope_io::read_instead_of_mapping(self.no_mmap);
         Ok(())
     }
 }

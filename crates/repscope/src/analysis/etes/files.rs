@@ -25,6 +25,11 @@ impl EtesFiles {
         Ok(EtesFiles(Some((path, form))))
     }
 
+    /// The file that was asked for; several systems have one each beside it.
+    pub(crate) fn asked(&self) -> Option<&Path> {
+        self.0.as_ref().map(|(path, _)| path.as_path())
+    }
+
     /// Writes the scores of samples: beside their texts into the folder of the analysis, and where they were asked for.
     pub(crate) fn write(&self, results: &Results, decoding: &Decoding, folder: &Path) -> Result<()> {
         let all = samples(results, decoding);

@@ -4,7 +4,7 @@
 use anyhow::{Context, Result, bail};
 use repscope_core::Head;
 use repscope_core::run::Driver;
-use repscope_io::as_file_names;
+use repscope_io::{Watched, as_file_names};
 use repscope_models::{Encoder, Output, Rows};
 
 use super::classes::{Named, Sources};
@@ -94,6 +94,11 @@ impl Classifier {
 
     pub fn digest(&self) -> &str {
         self.encoder.digest()
+    }
+
+    /// The files that the model was read from.
+    pub fn files(&self) -> &[Watched] {
+        self.encoder.files()
     }
 
     /// What the heads are called.

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use rayon::prelude::*;
 use repscope_core::run::Driver;
-use repscope_io::{BadImages, Images, write_gray_png, write_whole};
+use repscope_io::{BadImages, Claim, Images, write_gray_png, write_whole};
 
 use super::MaskOptions;
 use super::pictures::{masked, masked_name, refuse_color};
@@ -52,6 +52,7 @@ pub fn generate(options: &PerturbGenerate, session: &Session) -> Result<Generate
     let maskings = options.masks.checked(options.seed)?;
     let images = Images::open(&options.source, BadImages::Refuse)?;
     refuse_color(&images)?;
+    let _claim = Claim::take(&options.output)?;
     let settings = options.output.join("perturbation.json");
     let wanted = serde_json::to_string_pretty(&serde_json::json!({
         "images": images.digest()?, "suffix": options.masks.suffix(), "asked": options.masks.asked(options.seed),

@@ -24,7 +24,7 @@ use clap::Args;
 use rayon::prelude::*;
 use repscope_core::masking::{Fill, Kind as Shape, Masking, RandomFrom, Rule};
 use repscope_core::{Analysis as Kind, Head, Perturbation, PerturbedSet, Results, Spec, perturb};
-use repscope_io::{InputPath, InputRecord, write_whole};
+use repscope_io::{Files, InputPath, InputRecord, write_whole};
 use repscope_models::Rows;
 use repscope_render::number;
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ use crate::search::distinct;
 use crate::session::Session;
 use crate::source::{Bind, Source};
 use classify::Classifier;
-use kept::{Kept, Predicted};
+use kept::{Kept, Predicted, Task};
 use pictures::{InFiles, Picked, masked, refuse_color};
 pub use stored::Predictions;
 use stored::{BASELINE, Shelf, mean_shares};
@@ -463,21 +463,32 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
     )?;
     warnings.extend(classifier.notes.iter().cloned());
     let images = tree.images.digest()?;
-    let kept = Kept::open(&classifier, &images, &tree, options)?;
+    let masked = files.as_ref().map(InFiles::digest).transpose()?;
+    let names: Vec<String> = maskings.iter().map(|m| format!("{}_{suffix}", m.name())).collect();
+    let task = Task {
+        classifier: &classifier,
+        tree: &tree,
+        options,
+        images: &images,
+        masked: masked.as_deref(),
+        sets: &names,
+    };
+    let kept = Kept::open(&task, session)?;
     let heads = classifier.heads();
     let orders = std::mem::take(&mut classifier.named);
     let from =
         |order: &Option<classes::Named>| order.as_ref().map_or("folders".to_string(), |order| order.from.clone());
     let class_order: Vec<String> = orders.iter().map(from).collect();
 
-    let names: Vec<String> = maskings.iter().map(|m| format!("{}_{suffix}", m.name())).collect();
     let is_waiting = |set: &&str| !kept.has(set);
     let waiting = std::iter::once(BASELINE).chain(names.iter().map(String::as_str));
     let mut ahead = Some(waiting.filter(is_waiting).count());
     let images_of_set = tree.rows.len();
+    // Every image is verified as it is read.
+    let inputs: Files = classifier.files().iter().cloned().collect();
     let mut predict = |set: &str, of: &mut dyn FnMut(&mut Run) -> Result<Predicted>| -> Result<Predicted> {
         let since = Instant::now();
-        if let Some(there) = kept.read(set, &heads)? {
+        if let Some(there) = kept.read(set, &heads, session) {
             clock.finished(set, images_of_set, since, true);
             return Ok(there);
         }
@@ -501,6 +512,7 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
             },
         };
         let predicted = of(&mut run)?;
+        inputs.verify()?;
         kept.write(set, &heads, &predicted)?;
         clock.finished(set, images_of_set, since, false);
         Ok(predicted)
@@ -581,9 +593,10 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
             records: [
                 InputRecord {
                     about: classifier.about().to_vec(),
+                    files: inputs,
                     ..InputRecord::new(&path, &[], "classifier", classifier.digest().to_string())
                 },
-                InputRecord::new(folder.display(), &shape, "images", images),
+                InputRecord::of_images(folder.display(), &shape, "images", &tree.images)?,
             ]
             .into_iter()
             .chain(reader.records)

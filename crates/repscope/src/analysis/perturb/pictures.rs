@@ -173,6 +173,11 @@ impl InFiles {
         Ok(files)
     }
 
+    /// The BLAKE3 digest of the masked images. From now on one that has changed is not read.
+    pub fn digest(&self) -> Result<String> {
+        Ok(self.images.digest()?)
+    }
+
     /// The masked images of a set, in the order of the images as they are.
     pub fn of_set(&self, tree: &Tree, masking: &Masking) -> Picked<'_> {
         let names = tree

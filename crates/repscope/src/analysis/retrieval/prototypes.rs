@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use repscope_core::{Finding, Labels, Space, Trouble};
-use repscope_io::{InputPath, InputRecord, Pool, PrototypeTexts, digest, read_prototype_texts, write_whole};
+use repscope_io::{InputPath, InputRecord, Pool, PrototypeTexts, Watched, read_prototype_texts, write_whole};
 use repscope_models::{Output, trained_with};
 
 use super::names::{Key, resolve_key};
@@ -160,7 +160,7 @@ fn texts(options: &Retrieval) -> Result<PrototypeTexts> {
 /// Keeps a record of the metadata; hands on label and text.
 fn record(options: &Retrieval, found: PrototypeTexts, reader: &mut Reader) -> Result<Vec<(String, String)>> {
     let path = metadata(options);
-    let record = InputRecord::new(path.display(), &[found.texts.len()], "json", digest(&path)?);
+    let record = InputRecord::of_file(path.display(), &[found.texts.len()], "json", Watched::open(&path)?);
     reader.records.push(record);
     reader.warnings.extend(found.warnings);
     Ok(found.texts)
