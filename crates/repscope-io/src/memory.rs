@@ -49,7 +49,7 @@ pub(crate) fn check(needed: Option<u64>) -> Parsed<()> {
     }
     let (needed, limit) = (bytes_text(needed), bytes_text(limit));
     if asked > 0 {
-        bail!("takes at least {needed} in memory, but `memory` = {limit}; raise it, or store fewer rows or columns")
+        bail!("takes at least {needed}, but the memory limit is `memory` = {limit}; raise it, or store fewer rows")
     }
     bail!(
         "takes at least {needed} in memory, but {limit} are available; store fewer rows or columns, use a larger machine, or say \
