@@ -25,7 +25,6 @@ use crate::kernels::ranks::Ranks;
 use crate::kernels::singular::Singular;
 use crate::kernels::spectrum::{ByRow, Spectrum};
 use crate::kernels::tiles::{Anchors, Ask, sweep};
-use crate::kernels::unit_pairs::KernelPairs;
 use crate::kernels::views::{Views, distances};
 use crate::metrics::{Metric, OF_CENTERED, OF_RAW, Work};
 use crate::random;
@@ -137,7 +136,6 @@ struct Passes {
     neighbors: BTreeMap<Key, Neighbors>,
     ranks: BTreeMap<(Key, Key), Ranks>,
     kernel: Option<Vec<f64>>,
-    kernel_pairs: Option<KernelPairs>,
     class_distances: Option<ClassDistances>,
     spectrum: Option<Spectrum>,
     singular: Option<Singular>,
@@ -185,11 +183,6 @@ impl<'a> Shared<'a> {
 
     pub(crate) fn kernel(&self) -> Result<&[f64]> {
         declared(self.passes.kernel.as_deref(), "kernel sums")
-    }
-
-    /// Kernels of pairs of units; none where a sample of the rows asks.
-    pub(crate) fn kernel_pairs(&self) -> Option<&KernelPairs> {
-        self.passes.kernel_pairs.as_ref()
     }
 
     pub(crate) fn class_distances(&self) -> Result<&ClassDistances> {
@@ -299,14 +292,11 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
         if needs.contains(&Need::CodingRates) {
             let found = shared.passes.clusters.as_ref().map(|found| found.labels.as_slice());
             let classes = shared.study.labels.as_deref().map(Labels::codes).or(found);
-            let groups = shared.study.episodes.as_deref().map(Labels::codes);
-            let found = CodingRates::new(&shared.study.embeddings, classes, groups, &spec.mcr2, driver)?;
-            shared.passes.coding_rates = Some(found);
+            shared.passes.coding_rates = Some(CodingRates::new(&shared.study.embeddings, classes, &spec.mcr2, driver)?);
         }
         if needs.contains(&Need::Views) {
             let view = declared(shared.study.view.as_deref(), "views")?;
-            let groups = shared.study.episodes.as_deref().map(Labels::codes);
-            let found = Views::new(&shared.study.embeddings, view, spec, shared.anchors(), groups, driver)?;
+            let found = Views::new(&shared.study.embeddings, view, spec, shared.anchors(), driver)?;
             shared.passes.views = Some(found);
         }
         sweep_embeddings(shared, needs, driver)?;
@@ -418,10 +408,6 @@ fn sweep_embeddings(shared: &mut Shared, needs: &[Need], driver: &Driver) -> Res
         let answer = sweep(&prepared, shared.anchors(), &ask, driver);
         if let Some(neighbors) = answer.neighbors {
             shared.passes.neighbors.insert(key, neighbors);
-        }
-        if wants_kernel && shared.anchors.is_none() {
-            let groups = shared.study.episodes.as_deref().map(Labels::codes);
-            shared.passes.kernel_pairs = Some(KernelPairs::new(&prepared, shared.spec.t, groups, driver));
         }
         shared.passes.kernel = answer.kernel.or(shared.passes.kernel.take());
         if let (Some(sums), Some((labels, is_circular))) = (answer.classes, labels) {

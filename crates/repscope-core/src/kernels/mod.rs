@@ -25,6 +25,5 @@ pub(crate) mod spectrum;
 pub(crate) mod tiles;
 pub(crate) mod tsne;
 pub(crate) mod unit_matrix;
-pub(crate) mod unit_pairs;
 pub(crate) mod unit_rows;
 pub(crate) mod views;

@@ -5,7 +5,6 @@
 use super::moments::{centered, scaled_column_means};
 use super::prepared::{Preparation, Prepared, length, unit_factors};
 use super::tiles::{Anchors, Ask, sweep};
-use super::unit_pairs::KernelPairs;
 use crate::data::Space;
 use crate::error::{Error, Result};
 use crate::random;
@@ -23,8 +22,6 @@ pub(crate) struct Views {
     pub(crate) mismatched: Option<f64>,
     /// Kernel sums over the pairs of the second view, by query; empty with one row.
     pub(crate) kernel: Vec<f64>,
-    /// Kernels of pairs of units in the second view; none with one row, or where a sample of the rows asks.
-    pub(crate) kernel_pairs: Option<KernelPairs>,
 }
 
 /// A space and 1 / ‖x‖ of each of its rows.
@@ -39,7 +36,6 @@ impl Views {
         view: &Space,
         spec: &Spec,
         anchors: Anchors,
-        groups: Option<&[u32]>,
         driver: &Driver,
     ) -> Result<Self> {
         let x = Unit::new(embeddings)?;
@@ -51,7 +47,6 @@ impl Views {
                 powers,
                 mismatched: None,
                 kernel: Vec::new(),
-                kernel_pairs: None,
             });
         }
         let mismatched = if spec.alpha == 2.0 {
@@ -67,13 +62,10 @@ impl Views {
             ..Ask::default()
         };
         let kernel = sweep(&prepared, anchors, &ask, driver).kernel;
-        let is_all = matches!(anchors, Anchors::All);
-        let kernel_pairs = is_all.then(|| KernelPairs::new(&prepared, spec.t, groups, driver));
         Ok(Views {
             powers,
             mismatched: Some(mismatched),
             kernel: kernel.ok_or_else(|| Error::Internal("a sweep without its kernel sums".to_string()))?,
-            kernel_pairs,
         })
     }
 }

@@ -5,9 +5,8 @@ use super::clustering::too_few_rows;
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
 use crate::data::Study;
 use crate::error::{Result, refuse_if};
-use crate::kernels::coding_rates::{CodingRates, Rate};
+use crate::kernels::coding_rates::Rate;
 use crate::kernels::prepared::unit_factors;
-use crate::kernels::unit_pairs::Between;
 use crate::plan::{Need, Shared};
 use crate::score::Score;
 use crate::spec::{Mcr2Spec, Spec};
@@ -82,19 +81,13 @@ fn compute(shared: &Shared) -> Result<Results> {
         return Ok(METRIC.undefined(error.to_string(), rows));
     }
     let rates = shared.coding_rates()?;
-    let number = |output: &Output, value, replicates: Option<Vec<f64>>, pairs: Option<&Between>| {
-        let unit = shared.row_units().name();
-        let found = replicates.and_then(|each| interval::jackknife(value, &each, unit, spec.level));
-        let interval = found.map(|i| {
-            let squared = i.standard_error.unwrap_or(0.0).powi(2);
-            let left = pairs.map_or(1.0, |pairs| pairs.share_left(squared, pairs.variance(0.0)));
-            i.with_share_left(value, left)
-        });
+    let number = |output: &Output, value, effects: Option<Vec<f64>>| {
+        let units = shared.row_units();
+        let interval = effects.and_then(|e| interval::from_rows(value, &e, units, "influence", spec.level));
         Score::number(output, value, rows).with_interval(interval)
     };
-    let [of_all, of_each] = &rates.pairs;
-    let whole = whole_without(rates);
-    let discriminative = number(&DISCRIMINATIVE, rates.whole.rate, whole.clone(), None);
+    let of_whole = effects_on_whole(&rates.whole);
+    let discriminative = number(&DISCRIMINATIVE, rates.whole.rate, of_whole.clone());
     let scores = match missing_classes(spec, study) {
         Some(reason) => {
             let undefined = |output| Score::undefined(output, reason.as_str(), rows);
@@ -108,44 +101,38 @@ fn compute(shared: &Shared) -> Result<Results> {
                 None => score.with_note("no labels: of k-means' own clusters, which is circular"),
             };
             let total = compressive - spec.mcr2.gamma2 * rates.whole.rate;
-            let classes = classes_without(rates, compressive);
-            let both = classes.as_ref().zip(whole).map(|(classes, whole)| {
+            let of_classes = effects_on_classes(&rates.classes, compressive, rows);
+            let of_total = of_classes.as_ref().zip(of_whole).map(|(classes, whole)| {
                 let both = classes.iter().zip(whole);
                 both.map(|(class, whole)| class - spec.mcr2.gamma2 * whole).collect()
             });
-            // Rows do about the same to both parts, so what two of them do together is felt in the difference.
-            let together = of_each.combined(1.0, of_all, -spec.mcr2.gamma2);
             vec![
-                by_class(number(&TOTAL, total, both, Some(&together))),
+                by_class(number(&TOTAL, total, of_total)),
                 discriminative,
-                by_class(number(&COMPRESSIVE, compressive, classes, None)),
+                by_class(number(&COMPRESSIVE, compressive, of_classes)),
             ]
         }
     };
     Ok(Results::from(scores))
 }
 
-/// The rate of all rows without each unit.
-fn whole_without(rates: &CodingRates) -> Option<Vec<f64>> {
-    rates.whole.leverages.as_ref()?;
-    let losses = rates.whole.losses.iter();
-    losses
-        .map(|&(_, count, loss)| rates.whole.without(count, loss))
-        .collect()
+/// What each row does to the rate of all rows: half its leverage, above the mean.
+fn effects_on_whole(whole: &Rate) -> Option<Vec<f64>> {
+    let leverages = whole.leverages.as_ref()?;
+    let mean = interval::mean(leverages);
+    Some(leverages.iter().map(|l| (l - mean) / 2.0).collect())
 }
 
-/// The mean rate of the classes without each unit: through the rates of the classes it has rows of, and through their weights.
-fn classes_without(rates: &CodingRates, compressive: f64) -> Option<Vec<f64>> {
-    let rows = rates.units.iter().sum::<usize>() as f64;
-    let mut sums = vec![rows * compressive; rates.units.len()];
-    for class in &rates.classes {
-        class.leverages.as_ref()?;
-        for &(unit, count, loss) in &class.losses {
-            let (all, left) = (class.members.len() as f64, (class.members.len() - count) as f64);
-            sums[unit] += left * class.without(count, loss).unwrap_or(0.0) - all * class.rate;
+/// What each row does to the mean rate of the classes: through the rate of its class, and through that class's weight.
+fn effects_on_classes(classes: &[Rate], compressive: f64, rows: usize) -> Option<Vec<f64>> {
+    let mut effects = vec![0.0; rows];
+    for class in classes {
+        let leverages = class.leverages.as_ref()?;
+        let (count, mean) = (leverages.len() as f64, interval::mean(leverages));
+        for (&row, leverage) in class.members.iter().zip(leverages) {
+            let within = count * (leverage - mean) / 2.0;
+            effects[row as usize] = (within + class.rate - compressive) / rows as f64;
         }
     }
-    let of_units = sums.iter().zip(&rates.units);
-    // A unit that has all rows leaves none.
-    Some(of_units.map(|(sum, &count)| sum / (rows - count as f64)).collect()).filter(|_| rates.units.len() > 1)
+    Some(effects)
 }

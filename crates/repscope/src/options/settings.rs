@@ -42,7 +42,7 @@ pub struct Machine {
     /// Memory limit of the run, and of each file and model, such as 4G or 512M; what needs more stops before it starts
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<String>,
-    /// Read input files into memory instead of mapping them: slower, but other programs may write to them meanwhile
+    /// Read input files into memory instead of mapping them
     #[arg(long)]
     pub no_mmap: bool,
 }

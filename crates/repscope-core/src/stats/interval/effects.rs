@@ -32,25 +32,6 @@ pub(crate) fn from_effects(
     })
 }
 
-impl Interval {
-    /// Student's t interval with so much of the squared error left, where the rest was counted twice. The error varies as it did, but
-    /// in parts of their size that are independent, so with this share of the degrees of freedom as well (Satterthwaite 1946).
-    pub(crate) fn with_share_left(self, value: f64, share: f64) -> Self {
-        let (Some(error), Some(effects)) = (self.standard_error, &self.effects) else {
-            return self;
-        };
-        let freedom = (freedom(effects) * share).max(1.0);
-        let error = error * share.sqrt();
-        match from_standard_error(value, error, freedom, self.unit, self.method, self.level) {
-            Some(found) if share < 1.0 => Interval {
-                effects: Some(effects.iter().map(|e| e * share.sqrt()).collect()),
-                ..found
-            },
-            _ => self,
-        }
-    }
-}
-
 /// The degrees of freedom of the squared error Σ e² of n effects: those of the χ² law with its variance (Satterthwaite 1946), which
 /// follows from the kurtosis κ = n Σ e⁴ / (Σ e²)² as 2n / (κ − 1); at most n − 1. Effects of normal data have about n; where few
 /// units do nearly all, or are nearly all of a kind, the error is known no better than from those.
@@ -165,18 +146,6 @@ mod tests {
         // Rows left out one by one weigh √(5/6)·6/5 as much: √(6/5).
         assert!((ratio - 1.2f64.sqrt()).abs() < 1e-12, "{ratio}");
         assert_eq!(found.unit, "episodes");
-    }
-
-    #[test]
-    fn an_error_of_which_half_is_left_has_half_of_the_degrees_of_freedom() {
-        let effects: Vec<f64> = (0..9).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
-        let whole = from_effects(5.0, effects, "rows", "jackknife", 0.95).unwrap();
-        let half = whole.clone().with_share_left(5.0, 0.5);
-        // 8 degrees of freedom become 4: t(0.975, 4) = 2.776445, and 9 squares become 4.5.
-        assert!((half.high - 5.0 - 2.776_445_105_2 * 4.5f64.sqrt()).abs() < 1e-6);
-        let squares: f64 = half.effects.as_ref().unwrap().iter().map(|e| e * e).sum();
-        assert!((squares - 4.5).abs() < 1e-12);
-        assert_eq!(whole.clone().with_share_left(5.0, 1.0), whole);
     }
 
     #[test]
