@@ -70,6 +70,7 @@ def evaluate(
     clusters: int | None = None,
     preset: Literal['spec', 'robust', 'paper'] | None = None,
     memory: str | None = None,
+    no_mmap: bool = False,
     seed: int = 42,
     level: float = 0.95,
 ) -> Results: ...
@@ -119,6 +120,7 @@ def compare(
     rank_by: str | Sequence[str] | None = None,
     clusters: int | None = None,
     memory: str | None = None,
+    no_mmap: bool = False,
     seed: int = 42,
     level: float = 0.95,
 ) -> Results: ...
@@ -158,6 +160,7 @@ def robustness(
     no_projection: bool = False,
     aligner_heads: int = 8,
     memory: str | None = None,
+    no_mmap: bool = False,
     seed: int = 42,
     level: float = 0.95,
 ) -> Results: ...
@@ -191,6 +194,7 @@ def encode(
     no_projection: bool = False,
     aligner_heads: int = 8,
     memory: str | None = None,
+    no_mmap: bool = False,
 ) -> np.ndarray | dict[str, np.ndarray]: ...
 
 def smoothness(
@@ -583,6 +587,7 @@ def weighted_clid(
     eps: float = 0.01,
     gam1: float = 1.0,
     gam2: float = 1.0,
+    no_mmap: bool = False,
     seed: int = 42,
     level: float = 0.95,
     threads: int | None = None,
@@ -636,6 +641,7 @@ def performance(
     eps: float = 0.01,
     gam1: float = 1.0,
     gam2: float = 1.0,
+    no_mmap: bool = False,
     seed: int = 42,
     level: float = 0.95,
     threads: int | None = None,

@@ -62,6 +62,7 @@ class ETESEvaluator:
         no_projection: bool = False,
         aligner_heads: int = 8,
         memory: str | None = None,
+        no_mmap: bool = False,
     ) -> None: ...
 
     def encode_text(

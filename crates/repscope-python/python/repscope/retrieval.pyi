@@ -108,6 +108,7 @@ def compute_label_recall_at_k(
     no_projection: bool = False,
     aligner_heads: int = 8,
     memory: str | None = None,
+    no_mmap: bool = False,
     seed: int = 42,
     level: float = 0.95,
 ) -> DocumentResults[dict[int, Score | Undefined]]: ...
@@ -157,6 +158,7 @@ def compute_prototype_retrieval_metrics(
     no_projection: bool = False,
     aligner_heads: int = 8,
     memory: str | None = None,
+    no_mmap: bool = False,
     seed: int = 42,
     level: float = 0.95,
 ) -> DocumentResults[dict[int, Score | Undefined]]: ...
@@ -188,6 +190,7 @@ def create_text_encoder_from_checkpoint(
     no_projection: bool = False,
     aligner_heads: int = 8,
     memory: str | None = None,
+    no_mmap: bool = False,
 ) -> CheckpointTextEncoder: ...
 
 def encode_text_prototypes(
@@ -220,6 +223,7 @@ def encode_text_prototypes(
     no_projection: bool = False,
     aligner_heads: int = 8,
     memory: str | None = None,
+    no_mmap: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]: ...
 
 def get_optimal_device() -> object: ...
