@@ -4,7 +4,7 @@
 
 use crate::numbers::{percent, rough};
 use crate::table::{Cell, Column, Emphasis, Kind, Row, Table, reason};
-use crate::text::{join, printable};
+use crate::text::{join, joined, printable, without_numbers};
 use crate::training::{recipes, runs};
 use crate::verdict;
 use repscope_core::{Analysis, Better, Difference, MetricId, Results, Score};
@@ -14,6 +14,8 @@ use std::collections::BTreeSet;
 const ROWS_OF_A_BLOCK: usize = 3;
 /// Up to this many scores of many models stand in one table.
 const MOST_TOGETHER: usize = 8;
+/// More notes than this in one row, alike but for their numbers, are one with ranges.
+const NOTES_OF_A_ROW: usize = 3;
 /// The columns before those of the models.
 pub(crate) const LEAD: usize = 2;
 /// What the best value of a row is.
@@ -185,11 +187,16 @@ fn by_family(metrics: Vec<&MetricId>) -> Vec<&MetricId> {
 /// The metric, its direction, and the value of each model. A note that all models share stands at the metric.
 fn row(metric: &MetricId, scores: &[Option<&Score>], best: Option<usize>, notes: &mut Vec<String>) -> Vec<Cell> {
     let known: Vec<&Score> = scores.iter().flatten().copied().collect();
-    let is_shared = known.windows(2).all(|pair| pair[0].note == pair[1].note);
+    let said: Vec<&str> = known.iter().filter_map(|score| score.note.as_deref()).collect();
+    let is_said_by_all =
+        said.len() == known.len() && distinct(said.iter().map(|note| without_numbers(note))).len() == 1;
+    // The same note with many numbers is one with a range.
+    let common = (is_said_by_all && distinct(said.iter().copied()).len() > NOTES_OF_A_ROW).then(|| joined(said));
+    let is_shared = common.is_some() || known.windows(2).all(|pair| pair[0].note == pair[1].note);
     let is_trivial = metric.output().is_some_and(|output| output.is_best_when_constant);
     let mut mark = |score: Option<&Score>| {
-        let note = score?.note.as_deref().or(is_trivial.then_some(TRIVIAL))?;
-        Some(number_of(note, notes))
+        let own = common.as_deref().or(score?.note.as_deref());
+        Some(number_of(own.or(is_trivial.then_some(TRIVIAL))?, notes))
     };
     let about = metric.output().map_or("", |output| output.about);
     let mut cells = vec![

@@ -136,6 +136,43 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars().map(replace).collect()
 }
 
+/// A word that is a number, without the punctuation behind it.
+fn number_in(word: &str) -> Option<f64> {
+    word.trim_end_matches([',', ';', '.', ')', ':']).parse().ok()
+}
+
+/// The sentence without its numbers, by which sentences of many models are found to be alike.
+pub(crate) fn without_numbers(sentence: &str) -> String {
+    let words = sentence.split(' ');
+    let words: Vec<&str> = words
+        .map(|word| if number_in(word).is_some() { "#" } else { word })
+        .collect();
+    words.join(" ")
+}
+
+/// Sentences that are alike but for their numbers as one, with ranges: `at most 2 to 31`.
+pub(crate) fn joined<'a>(sentences: impl IntoIterator<Item = &'a str>) -> String {
+    let all: Vec<Vec<&str>> = sentences.into_iter().map(|own| own.split(' ').collect()).collect();
+    let Some(first) = all.first() else {
+        return String::new();
+    };
+    let word = |(i, word): (usize, &&str)| {
+        let mut known: Vec<(f64, &str)> = all
+            .iter()
+            .filter_map(|own| Some((number_in(own[i])?, own[i])))
+            .collect();
+        known.sort_by(|a, b| a.0.total_cmp(&b.0));
+        match (known.first(), known.last()) {
+            (Some(low), Some(high)) if low.0 < high.0 => {
+                format!("{} to {}", low.1.trim_end_matches([',', ';', '.', ')', ':']), high.1)
+            }
+            _ => word.to_string(),
+        }
+    };
+    let words: Vec<String> = first.iter().enumerate().map(word).collect();
+    words.join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,5 +204,13 @@ mod tests {
     #[test]
     fn control_characters_do_not_reach_the_terminal() {
         assert_eq!(printable("a\x1b[31mb\n"), "a\u{fffd}[31mb ");
+    }
+
+    #[test]
+    fn sentences_that_differ_in_numbers_alone_are_one_with_ranges() {
+        let all = ["rank 3, at most 16", "rank 5, at most 16", "rank 12, at most 16"];
+        assert!(all.iter().all(|own| without_numbers(own) == "rank # at most #"));
+        assert_eq!(joined(all), "rank 3 to 12, at most 16");
+        assert_ne!(without_numbers("at least 3"), without_numbers("at most 3"));
     }
 }

@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use crate::compare::probability::p_value;
 use crate::numbers::{number, rough, written};
-use crate::scores::{distinct, is_between, less, only_scores, winner};
-use crate::text::{Style, columns, padding, wrap};
+use crate::scores::{distinct, grouped, is_between, less, only_scores, winner};
+use crate::text::{Style, columns, joined, padding, without_numbers, wrap};
 use crate::{Color, Format};
 
 /// More models than this are not all named in a sentence.
@@ -229,13 +229,7 @@ fn against_chance(score: &Score) -> String {
 fn compared(results: &Results, analysis: Analysis, scores: &[&Score], found: &mut Answer) -> String {
     let value = |score: &Score| number(score.value.unwrap_or(f64::NAN));
     let (out, fit): (Vec<&Score>, Vec<&Score>) = scores.iter().partition(|score| results.unfit(score).is_some());
-    let why = |score: &&Score| Some(format!("{} ({}) {}", score.model, value(score), results.unfit(score)?));
-    let out: Vec<String> = out.iter().filter_map(why).collect();
-    let aside = if out.is_empty() {
-        String::new()
-    } else {
-        format!("; {}", out.join(", "))
-    };
+    let aside = set_aside(results, &out);
     let Some((top, others)) = fit.split_first() else {
         let why: Vec<Option<String>> = scores.iter().map(|score| results.unfit(score)).collect();
         return match &why[0] {
@@ -336,11 +330,40 @@ fn compared(results: &Results, analysis: Analysis, scores: &[&Score], found: &mu
     if !beaten.is_empty() {
         let list: Vec<String> = beaten.iter().take(MOST_NAMED).map(named).collect();
         sentence += &format!("; {} better than {}", top.model, list.join(", "));
+        if beaten.len() > MOST_NAMED {
+            sentence += &format!(" and {} others", beaten.len() - MOST_NAMED);
+        }
     }
     if top.is_at_chance() {
         sentence += &format!("; {}{}", top.model, against_chance(top).trim_start_matches(','));
     }
     sentence + &aside
+}
+
+/// The models that cannot be best, and why. Many that share a reason are named together.
+fn set_aside(results: &Results, out: &[&Score]) -> String {
+    let named = |score: &Score| format!("{} ({})", score.model, number(score.value.unwrap_or(f64::NAN)));
+    let reasons: Vec<(&Score, String)> = out
+        .iter()
+        .filter_map(|score| Some((*score, results.unfit(score)?)))
+        .collect();
+    let kinds = grouped(reasons.iter().map(|own| (without_numbers(&own.1), own)));
+    let text = kinds.into_iter().flat_map(|(_, members)| {
+        if members.len() < MOST_NAMED {
+            return members
+                .iter()
+                .map(|(score, why)| format!("{} {why}", named(score)))
+                .collect();
+        }
+        let first: Vec<String> = members.iter().take(2).map(|(score, _)| named(score)).collect();
+        let why = joined(members.iter().map(|own| own.1.as_str()));
+        vec![format!(
+            "{} and {} others: each {why}",
+            first.join(", "),
+            members.len() - 2
+        )]
+    });
+    text.map(|own| format!("; {own}")).collect()
 }
 
 /// Where labels are there, what they say of the order that a score without labels predicts.
