@@ -34,6 +34,10 @@ impl Results {
         if analysis == Analysis::Smoothness && self.findings.iter().any(|own| own.trouble == Trouble::Unordered) {
             return Some("has inputs without an order".to_string());
         }
+        let changes_with_columns = score.metric == "clid" || score.metric.family() == "mcr2";
+        if changes_with_columns && self.findings.iter().any(|own| own.trouble == Trouble::Columns) {
+            return Some("is measured by its own number of columns".to_string());
+        }
         let is_headline = |id: &str| analysis.question().headlines.contains(&id);
         if analysis != Analysis::Clid || !score.metric.output().is_some_and(|output| is_headline(output.id)) {
             return None;
@@ -156,6 +160,22 @@ mod tests {
         });
         assert_eq!(results.unfit(&smooth).as_deref(), Some("has inputs without an order"));
         assert_eq!(results.unfit(&results.scores[0]), None);
+    }
+
+    #[test]
+    fn nobody_wins_by_the_clid_of_models_of_different_columns() {
+        let mut results = of_share(0.5);
+        results.findings.push(Finding {
+            trouble: Trouble::Columns,
+            model: None,
+            text: "models have 16 to 32 columns".to_string(),
+        });
+        results.withhold_wins();
+        let d = &results.differences[0];
+        let why = "noise is measured by its own number of columns, so it wins nothing";
+        assert_eq!((d.winner.as_deref(), d.note.as_deref()), (None, Some(why)));
+        let learnability = Score::number("clid.cl", 0.9, 100);
+        assert_eq!(results.unfit(&learnability), None);
     }
 
     #[test]

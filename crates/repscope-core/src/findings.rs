@@ -22,6 +22,8 @@ pub enum Trouble {
     Labels,
     /// Too few rows to conclude anything.
     Rows,
+    /// Models of different numbers of columns, and scores that change with it: nobody wins by them.
+    Columns,
     /// Rows whose order does not mean what an analysis takes it to mean.
     Order,
     /// Consecutive inputs that do not follow each other: smoothness says nothing about them, and nobody wins by it.

@@ -6,8 +6,8 @@ use clap::Args;
 use clap::builder::TypedValueParser;
 use repscope_core::metrics::Output;
 use repscope_core::{
-    Analysis as Kind, Breakdown, ClidSpec, ClusterCount, IdNorm, METRICS, Mcr2Spec, Metric, NameColumn, NumberColumn,
-    Results, Spec, Study, Takes, UnitLength, relate,
+    Analysis as Kind, Breakdown, ClidSpec, ClusterCount, Finding, IdNorm, METRICS, Mcr2Spec, Metric, NameColumn,
+    NumberColumn, Results, Spec, Study, Takes, Trouble, UnitLength, relate,
 };
 use serde::{Deserialize, Serialize};
 
@@ -337,9 +337,25 @@ impl Analysis for Clid {
         if let Extra::Performance(performance, metrics) = &planned.extra {
             relate(results, metrics, performance, &planned.spec)?;
         }
-        results.breakdowns.extend(inputs.shown_studies().iter().map(shape));
+        let studies = inputs.shown_studies();
+        results.findings.extend(different_columns(&studies, &planned.spec));
+        results.breakdowns.extend(studies.iter().map(shape));
         Ok(())
     }
+}
+
+/// CLID adds ID / D, so that models of different numbers of columns are measured by different yardsticks.
+fn different_columns(studies: &[Study], spec: &Spec) -> Option<Finding> {
+    let columns = studies.iter().map(|study| study.embeddings.columns());
+    let (fewest, most) = (columns.clone().min()?, columns.max()?);
+    (fewest < most && spec.clid.id_norm == IdNorm::Dim).then(|| Finding {
+        trouble: Trouble::Columns,
+        model: None,
+        text: format!(
+            "models have {fewest} to {most} columns: ID / D, which CLID adds, and MCR² change with the columns, so nobody is best \
+             by them; the preset `paper` standardizes ID over the models"
+        ),
+    })
 }
 
 impl Clid {
