@@ -21,12 +21,17 @@ use repscope::Session;
 use repscope::options::Machine;
 use repscope_models::runtime::{Isolation, isolate};
 
-/// The command: parses, runs, reports. Exit codes: 0 ok, 1 a gate failed, 2 error. With `REPSCOPE_CSV_FORMULAS=keep` in the environment, CSV
-/// files hold texts as they are, also those that a spreadsheet would compute.
+/// The command: parses, runs, reports. Exit codes: 0 ok, 1 a gate failed, 2 error.
 pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
-    repscope_render::keep_formulas(std::env::var_os("REPSCOPE_CSV_FORMULAS").is_some_and(|value| value == "keep"));
+    if repscope_io::stdout_was_closed() {
+        outputs::advise("error: stdout is closed, so the result would go nowhere; use >/dev/null if it is not wanted");
+        return ExitCode::from(2);
+    }
     let words = args::with_dashes(words);
-    let typed = args::parse(&words).unwrap_or_else(|error| error.exit());
+    let typed = match args::parse(&words) {
+        Ok(typed) => typed,
+        Err(error) => return outputs::refuse(&words, &error),
+    };
     if let Some(fault) = std::env::var_os("REPSCOPE_FAULT") {
         repscope_io::inject_fault(&fault.to_string_lossy());
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! What comes out: the result on stdout, advice on stderr.
 
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use repscope::options::Outputs;
@@ -22,6 +24,21 @@ pub fn print(text: &str) -> Result<()> {
 pub fn advise(text: &str) {
     let lines: Vec<String> = harmless(text, Color::No).lines().map(with_flags).collect();
     let _ = writeln!(std::io::stderr(), "{}", lines.join("\n"));
+}
+
+/// Shows the help that was asked for, or what is wrong with a command line, in the colors of clap. Words of the command line are in it: those
+/// that could steer the terminal are read once more in their harmless form, so that the message holds that.
+pub fn refuse(words: &[OsString], error: &clap::Error) -> ExitCode {
+    let shown: Vec<OsString> = words
+        .iter()
+        .map(|word| harmless(&word.to_string_lossy(), Color::No).into())
+        .collect();
+    match crate::args::parse(&shown) {
+        // Where that cannot be written, nothing can be done.
+        Err(same) if same.kind() == error.kind() => drop(same.print()),
+        _ => advise(&error.to_string()),
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
 /// Text of which a terminal does nothing but show it. Names in files (labels, members of archives, paths) may hold characters that move the

@@ -11,6 +11,7 @@ mod targets;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 pub use mutate::Mutator;
@@ -45,6 +46,20 @@ pub fn run(target: &Target, seconds: f64, seed: u64, folder: &Path) -> std::io::
         one(target, &path, &bytes, &mut outcome)?;
     }
     Ok(outcome)
+}
+
+/// Reads one file, for another harness, which catches what goes wrong.
+///
+/// # Panics
+/// Where there is no such target, or no temporary file can be written.
+pub fn read(name: &str, bytes: &[u8]) {
+    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+    let target = target(name).expect("a target of this name");
+    let folder = FOLDER.get_or_init(|| tempfile::tempdir().expect("a temporary folder"));
+    let path = folder.path().join(target.file);
+    #[allow(clippy::disallowed_methods)] // thousands in a second, of which none is kept
+    std::fs::write(&path, bytes).expect("a temporary file can be written");
+    (target.read)(&path);
 }
 
 fn one(target: &Target, path: &Path, bytes: &[u8], outcome: &mut Outcome) -> std::io::Result<()> {

@@ -49,7 +49,7 @@ pub use perturb::{Finding, perturb_details, perturb_findings, perturb_latex, per
 pub use retrieval::label_retrieval::{retrieval_json, retrieval_summary};
 pub use retrieval::readings::retrieval_readings;
 pub use retrieval::table::retrieval_table;
-pub use table::csv::{csv_text, keep_formulas};
+pub use table::csv::{keep_formulas, write as write_csv};
 pub use terminal_markdown::definition_card;
 pub use text::{capitalized, wrap};
 pub use verdict::{Answer, Verdict, headlines, verdict};

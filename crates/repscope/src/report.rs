@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use repscope_core::{Analysis as Kind, Results, Spec};
 use repscope_figures::{Width, missing_letters};
-use repscope_io::{ResultsDocument, Seal, inside, samples_to_npz, write_whole};
+use repscope_io::{Claim, ResultsDocument, Seal, inside, samples_to_npz, write_whole};
 use repscope_render::{
     ClidRun, Color, Format, NamedFigure, Verdict, clid_table, comparison, document_files, etes_table, headlines,
     perturb_table, ranking_table, render, render_headlines, retrieval_readings, retrieval_summary, retrieval_table,
@@ -288,7 +288,8 @@ impl Report {
         all
     }
 
-    /// Writes everything below a folder, as the command would have: CSV files, figures, samples, page and document.
+    /// Writes everything below a folder, as the command would have: CSV files, figures, samples, page and document. A folder
+    /// that another run writes is refused.
     pub fn save(&self, folder: &Path, with_figures: bool) -> crate::Result<()> {
         let figures = FigureOptions {
             no_figures: !with_figures,
@@ -299,6 +300,7 @@ impl Report {
         } else {
             folder.to_path_buf()
         };
+        let _claim = Claim::take(folder).map_err(anyhow::Error::from)?;
         self.write_all(folder, &figures)?;
         write_whole(&page.join("report.html"), self.html().as_bytes()).map_err(anyhow::Error::from)?;
         Ok(self.write_document(folder)?)

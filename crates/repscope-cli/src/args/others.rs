@@ -140,6 +140,9 @@ pub struct Report {
     /// Number of threads (default: all cores); the files do not depend on it
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
+    /// Keep texts in CSV files that a spreadsheet would compute (they start with =, +, - or @) without an apostrophe before them
+    #[arg(long)]
+    pub keep_formulas: bool,
     /// No advice on stderr
     #[arg(long)]
     pub quiet: bool,

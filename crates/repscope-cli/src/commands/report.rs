@@ -16,6 +16,7 @@ use crate::{args, start_threads};
 pub fn run(options: &args::Report) -> Result<ExitCode> {
     start_threads(&Machine {
         threads: options.threads,
+        keep_formulas: options.keep_formulas,
         ..Machine::default()
     })?;
     let path = document_in(&options.document);

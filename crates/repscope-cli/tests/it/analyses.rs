@@ -576,6 +576,25 @@ fn quiet_leaves_stderr_empty() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_stdout_is_an_error_and_dev_null_is_none() {
+    let folder = Folder::with_arrays();
+    let run = |to: &str| {
+        let line = format!("exec \"$0\" metrics {to}");
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &line, env!("CARGO_BIN_EXE_repscope")]);
+        shell.current_dir(folder.path()).output().expect("a shell starts")
+    };
+    let closed = run(">&-");
+    let stderr = String::from_utf8_lossy(&closed.stderr).into_owned();
+    assert_eq!(closed.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("stdout is closed"), "{stderr}");
+    for to in [">/dev/null", "1<>/dev/null", ">/dev/null <&-", ">/dev/null 2>&-"] {
+        assert_eq!(run(to).status.code(), Some(0), "{to}");
+    }
+}
+
 #[test]
 fn a_closed_pipe_is_no_error() {
     let folder = Folder::with_arrays();

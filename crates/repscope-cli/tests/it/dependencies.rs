@@ -71,6 +71,32 @@ fn a_crate_in_two_versions_has_a_reason_in_the_manifest() {
     );
 }
 
+#[derive(Deserialize)]
+struct Deny {
+    licenses: DenyLicenses,
+}
+
+#[derive(Deserialize)]
+struct DenyLicenses {
+    allow: BTreeSet<String>,
+    exceptions: Vec<DenyException>,
+}
+
+#[derive(Deserialize)]
+struct DenyException {
+    #[serde(rename = "crate")]
+    name: String,
+}
+
+#[test]
+fn hosted_ci_allows_the_same_licenses() {
+    let Licenses { allowed, exceptions } = lists().licenses;
+    let deny = read::<Deny>("deny.toml").licenses;
+    assert_eq!(deny.allow, allowed);
+    let names: BTreeSet<String> = deny.exceptions.into_iter().map(|own| own.name).collect();
+    assert_eq!(names, exceptions.into_keys().collect());
+}
+
 /// The crates that are built here: those of other platforms may not have been downloaded, and tests do not use the network.
 #[test]
 fn every_dependency_has_an_allowed_license() {

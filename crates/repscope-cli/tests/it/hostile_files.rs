@@ -83,6 +83,22 @@ fn no_name_in_a_file_steers_the_terminal() {
             assert!(!text.contains(is_odd), "{words:?}: {text:?}");
         }
     }
+    for words in [
+        &[odd][..],
+        &["check", &format!("--{odd}")],
+        &["rankme", "--level", odd],
+        &["rankme", "--model", "z.npy", "--format", odd],
+        &["explain", odd],
+    ] {
+        let run = folder.run_words(words);
+        let is_odd = |c: char| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}';
+        assert!(!run.stderr.contains(is_odd), "{words:?}: {:?}", run.stderr);
+        assert!(
+            run.code == 2 && run.stderr.contains("\\u001b]0;title"),
+            "{words:?}: {:?}",
+            run.stderr
+        );
+    }
     let shown = folder.run("check odd.npy").stdout;
     assert!(shown.contains("\\u001b]0;title\\u0007"), "{shown}");
     let json = folder.run("check --json odd.npy").stdout;
@@ -91,6 +107,48 @@ fn no_name_in_a_file_steers_the_terminal() {
         .as_array()
         .expect("a list");
     assert!(classes.iter().any(|class| class["name"] == odd), "{json}");
+}
+
+#[test]
+fn csv_files_hold_no_formulas_unless_they_are_asked_for() {
+    let folder = Folder::with_arrays();
+    let pixels: Vec<u8> = (0..64).collect();
+    let names = ["=cmd()/a.png", "-10dB/b.png", "-10/c.png"];
+    for name in names {
+        write_gray_png(&folder.path().join("images").join(name), (8, 8), &pixels).unwrap();
+    }
+    let line = "perturb generate --source images --percents 5 --kinds top --output";
+    folder.good(&format!("{line} masked"));
+    let table = folder.read("masked/masks.csv");
+    for row in ["'=cmd()/a.png,top5,", "'-10dB/b.png,top5,", "'-10/c.png,top5,"] {
+        assert!(table.contains(&format!("\n{row}")), "{row}: {table}");
+    }
+    folder.good(&format!("{line} kept --keep-formulas"));
+    let kept = folder.read("kept/masks.csv");
+    for name in names {
+        assert!(kept.contains(&format!("\n{name},top5,")), "{kept}");
+    }
+
+    let z = "--model +z=z.npy --no-figures";
+    let first = |run: crate::fixtures::Run| run.stdout.lines().nth(1).unwrap_or_default().to_string();
+    assert!(first(folder.good(&format!("rankme {z} --format csv"))).starts_with("'+z,"));
+    assert!(first(folder.good(&format!("rankme {z} --format csv --keep-formulas"))).starts_with("+z,"));
+    folder.write(
+        "study.toml",
+        b"only = [\"rankme\"]\nkeep_formulas = true\nno_figures = true\n[models]\n\"+z\" = \"z.npy\"\n",
+    );
+    folder.good("evaluate study.toml --output-dir study");
+    let summary = folder
+        .files()
+        .into_iter()
+        .find(|name| name.ends_with("rankme_summary.csv") && name.starts_with("study/"));
+    assert!(folder.read(&summary.expect("a table")).contains("\n+z,"));
+    folder.good("report study --output-dir again --no-figures");
+    let again = folder
+        .files()
+        .into_iter()
+        .find(|name| name.ends_with("rankme_summary.csv") && name.starts_with("again/"));
+    assert!(folder.read(&again.expect("a table")).contains("\n'+z,"));
 }
 
 /// A graph with outputs of these names, each of three numbers out of 16 pixels.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! A short run of every target. `REPSCOPE_FUZZ_SECONDS` makes it longer.
 
-use repscope_fuzz::{TARGETS, run, seeds};
+use repscope_fuzz::{TARGETS, read, run, seeds};
 
 #[test]
 fn no_damaged_file_makes_a_reader_panic_or_work_for_long() {
@@ -30,5 +30,17 @@ fn no_damaged_file_makes_a_reader_panic_or_work_for_long() {
 fn every_target_has_seeds() {
     for target in &TARGETS {
         assert!(!seeds(target.name).unwrap().is_empty(), "{}", target.name);
+    }
+}
+
+#[test]
+fn libfuzzer_has_the_same_targets() {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/Cargo.toml");
+    let manifest = std::fs::read_to_string(manifest).unwrap();
+    let bins = manifest.split("[[bin]]").skip(1);
+    let names: Vec<&str> = bins.filter_map(|bin| bin.split('"').nth(1)).collect();
+    assert_eq!(names, TARGETS.map(|target| target.name));
+    for name in names {
+        read(name, b"damaged");
     }
 }

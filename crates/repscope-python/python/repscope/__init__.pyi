@@ -71,6 +71,7 @@ def evaluate(
     preset: Literal['spec', 'robust', 'paper'] | None = None,
     memory: str | None = None,
     no_mmap: bool = False,
+    keep_formulas: bool = False,
     seed: int = 42,
     level: float = 0.95,
 ) -> Results: ...
@@ -121,6 +122,7 @@ def compare(
     clusters: int | None = None,
     memory: str | None = None,
     no_mmap: bool = False,
+    keep_formulas: bool = False,
     seed: int = 42,
     level: float = 0.95,
 ) -> Results: ...
@@ -161,6 +163,7 @@ def robustness(
     aligner_heads: int = 8,
     memory: str | None = None,
     no_mmap: bool = False,
+    keep_formulas: bool = False,
     seed: int = 42,
     level: float = 0.95,
 ) -> Results: ...
@@ -195,6 +198,7 @@ def encode(
     aligner_heads: int = 8,
     memory: str | None = None,
     no_mmap: bool = False,
+    keep_formulas: bool = False,
 ) -> np.ndarray | dict[str, np.ndarray]: ...
 
 def smoothness(
@@ -588,6 +592,7 @@ def weighted_clid(
     gam1: float = 1.0,
     gam2: float = 1.0,
     no_mmap: bool = False,
+    keep_formulas: bool = False,
     seed: int = 42,
     level: float = 0.95,
     threads: int | None = None,
@@ -642,6 +647,7 @@ def performance(
     gam1: float = 1.0,
     gam2: float = 1.0,
     no_mmap: bool = False,
+    keep_formulas: bool = False,
     seed: int = 42,
     level: float = 0.95,
     threads: int | None = None,

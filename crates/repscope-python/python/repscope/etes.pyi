@@ -63,6 +63,7 @@ class ETESEvaluator:
         aligner_heads: int = 8,
         memory: str | None = None,
         no_mmap: bool = False,
+        keep_formulas: bool = False,
     ) -> None: ...
 
     def encode_text(

@@ -109,6 +109,7 @@ def compute_label_recall_at_k(
     aligner_heads: int = 8,
     memory: str | None = None,
     no_mmap: bool = False,
+    keep_formulas: bool = False,
     seed: int = 42,
     level: float = 0.95,
 ) -> DocumentResults[dict[int, Score | Undefined]]: ...
@@ -159,6 +160,7 @@ def compute_prototype_retrieval_metrics(
     aligner_heads: int = 8,
     memory: str | None = None,
     no_mmap: bool = False,
+    keep_formulas: bool = False,
     seed: int = 42,
     level: float = 0.95,
 ) -> DocumentResults[dict[int, Score | Undefined]]: ...
@@ -191,6 +193,7 @@ def create_text_encoder_from_checkpoint(
     aligner_heads: int = 8,
     memory: str | None = None,
     no_mmap: bool = False,
+    keep_formulas: bool = False,
 ) -> CheckpointTextEncoder: ...
 
 def encode_text_prototypes(
@@ -224,6 +227,7 @@ def encode_text_prototypes(
     aligner_heads: int = 8,
     memory: str | None = None,
     no_mmap: bool = False,
+    keep_formulas: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]: ...
 
 def get_optimal_device() -> object: ...

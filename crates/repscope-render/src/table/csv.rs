@@ -29,11 +29,16 @@ pub fn keep_formulas(keep: bool) {
     KEEPS_FORMULAS.store(keep, Ordering::Relaxed);
 }
 
+/// Characters with which a formula begins, in their wide forms, too, and those that spreadsheets skip before one (OWASP's list).
+const BEGIN_FORMULAS: [char; 11] = [
+    '=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
+];
+
 /// The text of a cell. A spreadsheet computes what starts with `=`, `+`, `-` or `@`, and such a label of a stranger could fetch or run
-/// something: an apostrophe before it makes it text. Numbers stay numbers.
-pub fn csv_text(text: &str) -> Cow<'_, str> {
-    let is_formula =
-        text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.len() > 1 && text.parse::<f64>().is_err();
+/// something: an apostrophe before it makes it text. What is a number as a whole stays as it is. A label such as `-10dB` is none and gets
+/// the apostrophe, since which expressions a spreadsheet finds in a text differs from one to the next.
+fn csv_text(text: &str) -> Cow<'_, str> {
+    let is_formula = text.starts_with(BEGIN_FORMULAS) && text.chars().count() > 1 && text.parse::<f64>().is_err();
     if is_formula && !KEEPS_FORMULAS.load(Ordering::Relaxed) {
         Cow::Owned(format!("'{text}"))
     } else {
@@ -50,8 +55,8 @@ fn integer(x: f64) -> String {
     }
 }
 
-/// A CSV file with these column names and rows.
-pub(crate) fn write<H: AsRef<str>>(header: &[H], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+/// A CSV file with these column names and rows, whose texts are [`csv_text`].
+pub fn write<H: AsRef<str>>(header: &[H], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     let header = header.iter().map(|name| csv_text(name.as_ref()).into_owned());
     writer
@@ -82,5 +87,29 @@ mod tests {
         let rows = rows.map(|row| row.map(str::to_string).to_vec());
         let expected = "label,+x\n\"'=HYPERLINK(\"\"x\"\")\",-0.25\n'@a,+3\n-,'-x\ncat,1e-3\n";
         assert_eq!(write(&["label", "+x"], rows), expected.replace("label,+x", "label,'+x"));
+    }
+
+    #[test]
+    fn what_is_a_number_as_a_whole_never_has_an_apostrophe() {
+        for number in ["-1.5", "+3e4", "-.5", "+0", "-1e-300", "-inf", "1.5", "NaN"] {
+            assert_eq!(csv_text(number), number);
+        }
+        for text in [
+            "-10dB",
+            "+1+1",
+            "-1,5",
+            "-2+3",
+            "=1",
+            "@x",
+            "\tx",
+            "\rx",
+            "\nx",
+            "\u{ff1d}1",
+            "\u{ff0b}1",
+            "\u{ff0d}1",
+            "\u{ff20}x",
+        ] {
+            assert_eq!(csv_text(text), format!("'{text}"));
+        }
     }
 }

@@ -32,7 +32,7 @@ pub struct Settings {
     pub metrics: Vec<String>,
 }
 
-/// What a run may use.
+/// What a run may use, and how it treats files.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Machine {
@@ -45,6 +45,9 @@ pub struct Machine {
     /// Read input files into memory instead of mapping them
     #[arg(long)]
     pub no_mmap: bool,
+    /// Keep texts in CSV files that a spreadsheet would compute (they start with =, +, - or @) without an apostrophe before them
+    #[arg(long)]
+    pub keep_formulas: bool,
 }
 
 default_options!(Settings, Machine);
@@ -76,11 +79,12 @@ impl Machine {
         self.memory.as_deref().map(parse_size).transpose()
     }
 
-    /// Sets the memory limit for files and models, and whether files are mapped. It holds for the process, until another run asks for
+    /// Sets the memory limit for files and models, whether files are mapped, and what becomes of formulas in CSV files. It holds for the process, until another run asks for
     /// something else.
     pub fn apply(&self) -> Result<()> {
         repscope_io::limit_memory(self.memory_bytes()?);
         repscope_io::read_instead_of_mapping(self.no_mmap);
+        repscope_render::keep_formulas(self.keep_formulas);
         Ok(())
     }
 }

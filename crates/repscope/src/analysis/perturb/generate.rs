@@ -9,6 +9,7 @@ use clap::Args;
 use rayon::prelude::*;
 use repscope_core::run::Driver;
 use repscope_io::{BadImages, Claim, Images, write_gray_png, write_whole};
+use repscope_render::write_csv;
 
 use super::MaskOptions;
 use super::pictures::{masked, masked_name, refuse_color};
@@ -68,10 +69,10 @@ pub fn generate(options: &PerturbGenerate, session: &Session) -> Result<Generate
     }
     let size = (images.shape()[0], images.shape()[1]);
     let (written, dark) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let of_image = |row: usize, driver: &Driver| -> Result<String> {
+    let of_image = |row: usize, driver: &Driver| -> Result<Vec<Vec<String>>> {
         let (_, masked) = masked(&images, row, &maskings)?;
         let name = &images.names()[row];
-        let mut lines = String::new();
+        let mut lines = Vec::new();
         for (masking, masked) in maskings.iter().zip(&masked) {
             let to = options
                 .output
@@ -80,13 +81,8 @@ pub fn generate(options: &PerturbGenerate, session: &Session) -> Result<Generate
                 write_gray_png(&to, size, &masked.pixels)?;
                 written.fetch_add(1, Ordering::Relaxed);
             }
-            let line = [masked.lit, masked.masked_lit, masked.masked].map(|n| n.to_string());
-            lines += &format!(
-                "\"{}\",{},{}\n",
-                name.replace('"', "\"\""),
-                masking.name(),
-                line.join(",")
-            );
+            let counts = [masked.lit, masked.masked_lit, masked.masked].map(|n| n.to_string());
+            lines.push([name.clone(), masking.name()].into_iter().chain(counts).collect());
         }
         dark.fetch_add(
             usize::from(masked.first().is_some_and(|m| m.lit == 0)),
@@ -98,10 +94,8 @@ pub fn generate(options: &PerturbGenerate, session: &Session) -> Result<Generate
     let driver = session.driver();
     driver.progress().begin("masking", images.count() as u64);
     let rows = (0..images.count()).into_par_iter();
-    let lines = rows
-        .map(|row| of_image(row, &driver))
-        .collect::<Result<Vec<String>>>()?;
-    let table = format!("image,mask,lit,masked_lit,masked\n{}", lines.concat());
+    let lines = rows.map(|row| of_image(row, &driver)).collect::<Result<Vec<_>>>()?;
+    let table = write_csv(&["image", "mask", "lit", "masked_lit", "masked"], lines.concat());
     write_whole(&options.output.join("masks.csv"), table.as_bytes())?;
     Ok(Generated {
         images: images.count(),

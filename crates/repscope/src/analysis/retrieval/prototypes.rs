@@ -52,13 +52,11 @@ pub fn unprojected(options: &Retrieval) -> Option<Finding> {
 /// Writes the label and text of each prototype as CSV.
 pub fn write_texts(options: &Retrieval, to: &Path) -> Result<PrototypeTexts> {
     let texts = texts(options)?;
-    let quoted = |text: &str| format!("\"{}\"", repscope_render::csv_text(text).replace('"', "\"\""));
-    let rows: String = texts
+    let rows = texts
         .texts
         .iter()
-        .map(|(l, t)| format!("{},{}\n", quoted(l), quoted(t)))
-        .collect();
-    write_whole(to, format!("label,text\n{rows}").as_bytes())?;
+        .map(|(label, text)| vec![label.clone(), text.clone()]);
+    write_whole(to, repscope_render::write_csv(&["label", "text"], rows).as_bytes())?;
     Ok(texts)
 }
 
