@@ -571,7 +571,7 @@ fn the_texts_of_the_prototypes_can_be_written_to_be_encoded_elsewhere() {
     assert!(run.stderr.contains("2 texts of label_to_text_plain"), "{}", run.stderr);
     assert_eq!(
         folder.read("out/texts.csv"),
-        "label,text\n\"a\",\"It is \"\"a\"\", surely\"\n\"b\",\"b it is\"\n"
+        "label,text\na,\"It is \"\"a\"\", surely\"\nb,b it is\n"
     );
     // The file serves as the labels of what was made from it.
     let results = folder.results(&format!(
