@@ -55,7 +55,7 @@ fn integer(x: f64) -> String {
     }
 }
 
-/// A CSV file with these column names and rows, whose texts are [`csv_text`].
+/// A CSV file with these column names and rows. Texts that a spreadsheet would compute have an apostrophe before them.
 pub fn write<H: AsRef<str>>(header: &[H], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     let header = header.iter().map(|name| csv_text(name.as_ref()).into_owned());
