@@ -322,6 +322,8 @@ impl Analysis for Clid {
                 .insert("performance_name".to_string(), performance.name.clone().into());
             extra = Extra::Performance(performance, self.settings.wanted(of_performance));
         }
+        let by_columns = different_columns(&inputs.shown_studies(), &self.spec(data)?);
+        sources.findings.extend(by_columns);
         sources
             .warnings
             .extend(different_shapes(&inputs.studies, SHAPES_MATTER));
@@ -337,9 +339,7 @@ impl Analysis for Clid {
         if let Extra::Performance(performance, metrics) = &planned.extra {
             relate(results, metrics, performance, &planned.spec)?;
         }
-        let studies = inputs.shown_studies();
-        results.findings.extend(different_columns(&studies, &planned.spec));
-        results.breakdowns.extend(studies.iter().map(shape));
+        results.breakdowns.extend(inputs.shown_studies().iter().map(shape));
         Ok(())
     }
 }
