@@ -4,7 +4,7 @@
 use crate::data::Study;
 use crate::error::{Result, refuse_if};
 use crate::kernels::pca_plane::{Plane, principal_plane};
-use crate::kernels::tsne::{FEWEST_ROWS, tsne};
+use crate::kernels::tsne::{FEWEST_ROWS, TSNE_STEPS, tsne};
 use crate::random;
 use crate::results::Results;
 use crate::run::Driver;
@@ -12,17 +12,24 @@ use crate::score::{Curve, SampleTable};
 
 /// Rows of a t-SNE map. Of more, so many are drawn at random, always the same ones: steps take seconds, not minutes.
 pub const TSNE_MOST_ROWS: usize = 5_000;
+/// Rows of all t-SNE maps together: maps of many models are small, and take no longer than those of a few.
+const TSNE_ROWS_IN_ALL: usize = 20_000;
+/// So many rows each map may have, however many maps there are.
+const TSNE_ROWS_AT_LEAST: usize = 500;
 
 /// Adds a table `map` for each study, with the places `x` and `y` on the plane and `tsne_x` and `tsne_y` on the t-SNE map
 /// (nowhere for rows that are not in its sample), and a curve `map` with the shares of the variance along the plane.
 ///
 /// A t-SNE map that cannot be drawn, of fewer than four rows say, is a warning.
 pub fn draw_maps(results: &mut Results, studies: &[Study], driver: &Driver) {
-    for study in studies {
-        let plane = principal_plane(&study.embeddings, driver);
+    driver.progress().begin("map", (TSNE_STEPS * studies.len()) as u64);
+    let most = most_rows(studies.len());
+    let planes: Vec<Plane> = studies.iter().map(|s| principal_plane(&s.embeddings, driver)).collect();
+    let maps = driver.map(studies.len(), |i| neighborhoods(&studies[i], &planes[i], most, driver));
+    for ((study, plane), map) in studies.iter().zip(planes).zip(maps) {
         let column = |name: &str, values: &[f64]| (name.to_string(), values.iter().copied().map(Some).collect());
         let mut columns = vec![column("x", &plane.x), column("y", &plane.y)];
-        match neighborhoods(study, &plane, driver) {
+        match map {
             Ok(places) => {
                 let along = |axis: usize| places.iter().map(|place| place.map(|place| place[axis])).collect();
                 columns.extend([("tsne_x".to_string(), along(0)), ("tsne_y".to_string(), along(1))]);
@@ -48,12 +55,12 @@ pub fn draw_maps(results: &mut Results, studies: &[Study], driver: &Driver) {
 }
 
 /// Where the rows lie on the t-SNE map; `None` for rows outside its sample.
-fn neighborhoods(study: &Study, plane: &Plane, driver: &Driver) -> Result<Vec<Option<[f64; 2]>>> {
+fn neighborhoods(study: &Study, plane: &Plane, most: usize, driver: &Driver) -> Result<Vec<Option<[f64; 2]>>> {
     let n = study.embeddings.rows();
     refuse_if(n < FEWEST_ROWS, || {
         format!("it needs at least {FEWEST_ROWS} rows, there are {n}")
     })?;
-    let rows = sample(n);
+    let rows = sample(n, most);
     let start: Vec<[f64; 2]> = rows.iter().map(|row| [plane.x[*row], plane.y[*row]]).collect();
     refuse_if(!start.iter().flatten().all(|x| x.is_finite()), || {
         "the numbers are too large for a principal plane to start from".to_string()
@@ -70,13 +77,18 @@ fn neighborhoods(study: &Study, plane: &Plane, driver: &Driver) -> Result<Vec<Op
     Ok(places)
 }
 
-/// The rows of a t-SNE map, the same for all models of so many rows.
-fn sample(n: usize) -> Vec<usize> {
-    if n <= TSNE_MOST_ROWS {
+/// The most rows of each of so many t-SNE maps.
+fn most_rows(maps: usize) -> usize {
+    (TSNE_ROWS_IN_ALL / maps.max(1)).clamp(TSNE_ROWS_AT_LEAST, TSNE_MOST_ROWS)
+}
+
+/// At most so many of `n` rows, the same for all models of so many rows.
+fn sample(n: usize, most: usize) -> Vec<usize> {
+    if n <= most {
         return (0..n).collect();
     }
     let order = random::permutation(n, &mut random::stream(0, "map", 0));
-    let mut rows: Vec<usize> = order[..TSNE_MOST_ROWS].iter().map(|row| *row as usize).collect();
+    let mut rows: Vec<usize> = order[..most].iter().map(|row| *row as usize).collect();
     rows.sort_unstable();
     rows
 }
@@ -117,12 +129,18 @@ mod tests {
 
     #[test]
     fn a_sample_holds_rows_of_the_whole_file_once() {
-        assert_eq!(sample(5), [0, 1, 2, 3, 4]);
-        let rows = sample(3 * TSNE_MOST_ROWS);
+        assert_eq!(sample(5, TSNE_MOST_ROWS), [0, 1, 2, 3, 4]);
+        let rows = sample(3 * TSNE_MOST_ROWS, TSNE_MOST_ROWS);
         assert!(rows.len() == TSNE_MOST_ROWS && rows.is_sorted_by(|a, b| a < b));
         // A third of the sample is of the last third, give or take six standard deviations of about 27.
         let last = rows.iter().filter(|row| **row >= 2 * TSNE_MOST_ROWS).count();
         assert!(last.abs_diff(TSNE_MOST_ROWS / 3) < 165, "{last}");
-        assert_eq!(rows, sample(3 * TSNE_MOST_ROWS));
+        assert_eq!(rows, sample(3 * TSNE_MOST_ROWS, TSNE_MOST_ROWS));
+    }
+
+    #[test]
+    fn maps_of_many_models_hold_fewer_rows_each() {
+        let most = [0, 1, 4, 10, 30, 200].map(most_rows);
+        assert_eq!(most, [5_000, 5_000, 5_000, 2_000, 666, TSNE_ROWS_AT_LEAST]);
     }
 }

@@ -685,3 +685,36 @@ fn the_examples_of_its_help_work() {
         folder.good(&example);
     }
 }
+
+#[test]
+fn nobody_is_best_by_clid_among_models_of_different_columns() {
+    let folder = Folder::new();
+    folder.write("narrow.npy", &npy_f64(&[60, 3], &noise(1, 180)));
+    folder.write("middle.npy", &grouped(2, 4.0));
+    folder.write("wide.npy", &npy_f64(&[60, 9], &noise(3, 540)));
+    let paper = "compare CL and ID each for itself, or use the preset `paper`";
+    for (models, advice) in [
+        (
+            "--model narrow.npy --model wide.npy",
+            "compare CL and ID each for itself ",
+        ),
+        ("--model narrow.npy --model middle.npy --model wide.npy", paper),
+    ] {
+        let text = table_of(&folder, &format!("clid {models} --no-figures"));
+        assert!(text.starts_with("Problem models have 3 to 9 columns: ID / D"), "{text}");
+        assert!(text.contains(advice), "{text}");
+        let results = folder.results(&format!("clid {models} --no-figures"));
+        assert_eq!(results["findings"][0]["trouble"], "columns");
+        let differences = results["differences"].as_array().expect("a list");
+        let winners = differences
+            .iter()
+            .filter(|d| d["metric"] == "clid" && !d["winner"].is_null());
+        assert_eq!(winners.count(), 0, "{differences:?}");
+    }
+    // Standardized over the models, ID has one yardstick.
+    let paper = table_of(
+        &folder,
+        "clid --model narrow.npy --model middle.npy --model wide.npy --preset paper --no-figures",
+    );
+    assert!(!paper.contains("columns: ID / D"), "{paper}");
+}

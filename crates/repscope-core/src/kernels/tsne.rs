@@ -42,7 +42,8 @@ struct Motion {
     gain: [f64; 2],
 }
 
-/// Places the rows of a space, of which there are at least [`FEWEST_ROWS`], from their places on the principal plane.
+/// Places the rows of a space, of which there are at least [`FEWEST_ROWS`], from their places on the principal plane. Each step is one
+/// of progress.
 pub(crate) fn tsne(space: &Space, start: &[[f64; 2]], driver: &Driver) -> Result<Vec<[f64; 2]>> {
     let n = space.rows();
     let longest = start.iter().map(|[x, _]| x.abs()).fold(0.0, f64::max);
@@ -57,7 +58,6 @@ pub(crate) fn tsne(space: &Space, start: &[[f64; 2]], driver: &Driver) -> Result
     let mut points: Vec<[f64; 2]> = start.iter().map(|point| point.map(|x| x / width * START)).collect();
     let (speed, gain) = ([0.0; 2], [1.0; 2]);
     let mut motions = vec![Motion { speed, gain }; n];
-    driver.progress().begin("map", TSNE_STEPS as u64);
     for step in 0..TSNE_STEPS {
         let is_early = step < EARLY_STEPS;
         let pull = if is_early { EXAGGERATION } else { 1.0 };

@@ -348,12 +348,17 @@ impl Analysis for Clid {
 fn different_columns(studies: &[Study], spec: &Spec) -> Option<Finding> {
     let columns = studies.iter().map(|study| study.embeddings.columns());
     let (fewest, most) = (columns.clone().min()?, columns.max()?);
+    // Two standardized values are always the same two numbers.
+    let instead = match studies.len() {
+        2 => "",
+        _ => ", or use the preset `paper`, which standardizes ID over the models",
+    };
     (fewest < most && spec.clid.id_norm == IdNorm::Dim).then(|| Finding {
         trouble: Trouble::Columns,
         model: None,
         text: format!(
             "models have {fewest} to {most} columns: ID / D, which CLID adds, and MCR² change with the columns, so nobody is best \
-             by them; the preset `paper` standardizes ID over the models"
+             by them; compare CL and ID each for itself{instead}"
         ),
     })
 }

@@ -85,7 +85,8 @@ fn any_number_of_threads_draws_the_same_map() {
 
 #[test]
 fn the_slope_is_that_of_the_divergence() {
-    // Σ p ln(p / q) with q = w / Σ w, moved a little along each axis. With 12 points the tree is a single leaf: exact.
+    // Σ p ln(p / q) with q = w / Σ w, moved a little along each axis. With 12 points the tree is a single leaf, exact but for
+    // rounding to single precision.
     let space = groups(3, 12);
     let driver = Driver::silent(Order::Serial);
     let (rows, distances) = nearest_neighbors(&space, 9, &driver).unwrap();
@@ -107,7 +108,7 @@ fn the_slope_is_that_of_the_divergence() {
                 divergence(&points)
             };
             let expected = (moved(1e-5) - moved(-1e-5)) / 2e-5;
-            assert!((slope[axis] - expected).abs() < 1e-8, "{} {expected}", slope[axis]);
+            assert!((slope[axis] - expected).abs() < 1e-6, "{} {expected}", slope[axis]);
         }
     }
 }

@@ -7,7 +7,7 @@ const LEAF: usize = 16;
 /// A cell stands for its points where its longer side is at most this share of its distance.
 const THETA: f64 = 0.5;
 /// Partial sums: a fixed order of addition that processors can do several at a time.
-const LANES: usize = 4;
+const LANES: usize = 8;
 
 /// A quadtree over points of the plane.
 pub(super) struct Tree {
@@ -33,12 +33,13 @@ struct Cell {
     is_leaf: bool,
 }
 
-/// What pushes the points of a leaf: places, and how many points stand there.
+/// What pushes the points of a leaf: places, and how many points stand there. Single precision: cells stand for their points with
+/// errors of a percent, and processors divide four times as many such numbers at a time.
 #[derive(Default)]
 pub(super) struct Pushing {
-    x: Vec<f64>,
-    y: Vec<f64>,
-    count: Vec<f64>,
+    x: Vec<f32>,
+    y: Vec<f32>,
+    count: Vec<f32>,
 }
 
 /// How a point is pushed: Σ w² (own place − other place) and Σ w, with w = 1 / (1 + squared distance). The point itself
@@ -150,9 +151,11 @@ impl Tree {
         while !pushing.x.len().is_multiple_of(LANES) {
             pushing.add([0.0; 2], 0.0);
         }
-        for place in own.from..own.to {
-            out.push(pushing.push(self.order[place], self.points[place]));
-        }
+        pulp::Arch::new().dispatch(|| {
+            for place in own.from..own.to {
+                out.push(pushing.push(self.order[place], self.points[place]));
+            }
+        });
     }
 }
 
@@ -164,15 +167,18 @@ impl Pushing {
     }
 
     fn add(&mut self, [x, y]: [f64; 2], count: f64) {
-        self.x.push(x);
-        self.y.push(y);
-        self.count.push(count);
+        self.x.push(x as f32);
+        self.y.push(y as f32);
+        self.count.push(count as f32);
     }
 
+    #[inline(always)]
     fn push(&self, point: u32, at: [f64; 2]) -> Push {
-        let [mut right, mut up, mut weight] = [[0.0; LANES]; 3];
-        let places = self.x.chunks_exact(LANES).zip(self.y.chunks_exact(LANES));
-        for ((x, y), count) in places.zip(self.count.chunks_exact(LANES)) {
+        let at = at.map(|x| x as f32);
+        let [mut right, mut up, mut weight] = [[0.0f32; LANES]; 3];
+        let (places, _) = self.x.as_chunks::<LANES>();
+        let places = places.iter().zip(self.y.as_chunks::<LANES>().0);
+        for ((x, y), count) in places.zip(self.count.as_chunks::<LANES>().0) {
             for lane in 0..LANES {
                 let (dx, dy) = (at[0] - x[lane], at[1] - y[lane]);
                 let near = 1.0 / (1.0 + dx * dx + dy * dy);
@@ -182,10 +188,11 @@ impl Pushing {
                 up[lane] += all * near * dy;
             }
         }
+        let sum = |lanes: [f32; LANES]| lanes.iter().map(|x| f64::from(*x)).sum::<f64>();
         Push {
             point,
-            force: [right.iter().sum(), up.iter().sum()],
-            weight: weight.iter().sum(),
+            force: [sum(right), sum(up)],
+            weight: sum(weight),
         }
     }
 }
@@ -257,18 +264,18 @@ mod tests {
         points.push([1.0, 4.0]);
         let found = pushes(&points);
         // 1000 points at a distance of 2: w = 1/5, and themselves.
-        assert_eq!(found[1000].weight, 1000.0 / 5.0 + 1.0);
-        assert!((found[1000].force[1] - 1000.0 * 2.0 / 25.0).abs() < 1e-9);
+        assert!((found[1000].weight - 1000.0 / 5.0 - 1.0).abs() < 1e-4);
+        assert!((found[1000].force[1] - 1000.0 * 2.0 / 25.0).abs() < 1e-4);
         assert!(pushes(&[]).is_empty());
     }
 
     #[test]
-    fn few_points_are_pushed_exactly() {
+    fn few_points_are_pushed_up_to_rounding() {
         let points = [[0.0, 0.0], [3.0, 0.0], [0.0, 1.0]];
         for (push, at) in pushes(&points).iter().zip(points) {
             let (force, weight) = directly(&points, at);
-            assert!((push.force[0] - force[0]).abs() < 1e-15 && (push.force[1] - force[1]).abs() < 1e-15);
-            assert!((push.weight - weight).abs() < 1e-15);
+            assert!((push.force[0] - force[0]).abs() < 1e-6 && (push.force[1] - force[1]).abs() < 1e-6);
+            assert!((push.weight - weight).abs() < 1e-6);
         }
     }
 }
