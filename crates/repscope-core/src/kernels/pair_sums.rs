@@ -6,7 +6,7 @@
 //! 2·10⁻⁷ plus t times that of its squared distance; a distance is exact where rounding would be felt
 //! (see [`Prepared::near`](super::prepared::Prepared::near)) and else good to about 10⁻⁶.
 
-use super::prepared::{BLOCK, Prepared};
+use super::prepared::{BLOCK, Prepared, lanes};
 use super::tiles::{Anchors, Ask};
 use crate::data::{Labels, Space};
 use crate::run::Driver;
@@ -72,7 +72,7 @@ pub(crate) fn of_pairs_of_units(
     let (mut means, mut total) = (vec![0.0; units * units], 0.0);
     for (i, x) in values.chunks_exact(columns).enumerate() {
         for (j, y) in values.chunks_exact(columns).enumerate().take(i) {
-            let squared: f64 = x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum();
+            let squared = lanes(x, y, |x: f64, y: f64| (x - y) * (x - y));
             let kernel = (-t * squared).exp();
             total += kernel;
             if unit[i] != unit[j] {
