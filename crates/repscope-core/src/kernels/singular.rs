@@ -9,12 +9,20 @@
 //!
 //! With X = U Σ Vᵀ, leaving out row i takes (v_j·x_i)² = σ_j² U_ij² from σ_j², to first order. So a function f of the
 //! singular values changes by Σ_j ∂f/∂ln σ_j² · U_ij²: one more product of all rows with V gives all effects.
+//!
+//! Two things that this leaves out are known for normal rows. The j-th direction is what N − j degrees of freedom leave to vary, not N − 1
+//! (Bartlett 1933), so its slope counts √((N − 1) / (N − j)) times. And eigenvalues do not cross: the density of those of a sample has
+//! factors |λ_j − λ_k|^½ (Anderson 1965), so what moves one toward its neighbor moves that one away, and the more so the nearer they are.
+//! With variances v_j of the logarithms alone, the covariance of all is (diag(1 / v) + L / 2)⁻¹, L being the Laplacian of the graph with
+//! the weights λ_j λ_k / (λ_j − λ_k)².
 
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::matmul;
 use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, recommended_block_size};
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 use super::moments::{centered, column_means, rounding_floor};
@@ -31,6 +39,8 @@ const FEWEST: usize = 1024;
 const ROWS: usize = 256;
 /// The step of ln σ² for a derivative.
 const STEP: f64 = 1e-4;
+/// Nearer eigenvalues than this share of the larger one push each other away no more.
+const NEAREST: f64 = 1e-6;
 
 /// A function of singular values, with its name; none where they do not define it.
 pub(crate) type Function = (&'static str, fn(&Values) -> Option<f64>);
@@ -52,8 +62,19 @@ pub(crate) struct Values {
     pub(crate) values: Vec<f64>,
     /// What is added to shares of entropies, where it was chosen.
     pub(crate) eps: Option<f64>,
-    /// What each row does to the functions that are defined.
-    effects: Vec<(&'static str, Vec<f64>)>,
+    /// How many directions of the rows were taken away: 1 where they are centered.
+    taken: usize,
+    /// What is known about how the functions vary.
+    effects: Vec<Effects>,
+}
+
+/// How a function varies.
+struct Effects {
+    of: &'static str,
+    /// ∂f/∂ln σ_j², each times what its degrees of freedom make of it.
+    slopes: Vec<f64>,
+    /// What each row does.
+    of_rows: Vec<f64>,
 }
 
 impl Singular {
@@ -71,8 +92,8 @@ impl Singular {
         let below = Mat::from_fn(1, d, |_, j| (n as f64).sqrt() * mean[j] * scale);
         let raw = triangle_of(stacked(&centered, &below));
         Singular {
-            centered: Values::new(space, &mean, scale, &centered, of_centered, eps, driver),
-            raw: Values::new(space, &vec![0.0; d], scale, &raw, of_raw, eps, driver),
+            centered: Values::new(space, (1, &mean), scale, &centered, of_centered, eps, driver),
+            raw: Values::new(space, (0, &vec![0.0; d]), scale, &raw, of_raw, eps, driver),
         }
     }
 }
@@ -81,7 +102,7 @@ impl Values {
     /// From a matrix with the singular values and V of the rows less `mean`, times `scale`.
     fn new(
         space: &Space,
-        mean: &[f64],
+        (taken, mean): (usize, &[f64]),
         scale: f64,
         matrix: &Mat<f64>,
         functions: &[Function],
@@ -94,6 +115,7 @@ impl Values {
             d,
             values: vec![0.0; n.min(d)],
             eps,
+            taken,
             effects: Vec::new(),
         };
         let (mut values, vectors) = decompose(matrix);
@@ -102,17 +124,82 @@ impl Values {
         let squares: f64 = values.iter().map(|s| (s / scale).powi(2)).sum();
         if squares > rounding_floor(n, mean) {
             found.values = values;
-            let slopes = found.slopes(functions);
+            let mut slopes = found.slopes(functions);
+            let shares = found.shares_of_freedom();
+            for slopes in &mut slopes {
+                slopes
+                    .iter_mut()
+                    .zip(&shares)
+                    .for_each(|(slope, share)| *slope *= share);
+            }
             let effects = found.effects_of_rows(&slopes, space, mean, scale, &vectors, driver);
-            found.effects = functions.iter().map(|f| f.0).zip(effects).collect();
+            let known = functions.iter().zip(slopes).zip(effects);
+            let known = known.map(|((function, slopes), of_rows)| Effects {
+                of: function.0,
+                slopes,
+                of_rows,
+            });
+            found.effects = known.collect();
         }
         found
     }
 
     /// What each row does to the function of this name; none where it is not defined.
     pub(crate) fn effects(&self, name: &str) -> Option<&[f64]> {
-        let found = self.effects.iter().find(|(of, _)| *of == name)?;
-        Some(&found.1)
+        Some(&self.effects.iter().find(|found| found.of == name)?.of_rows)
+    }
+
+    /// What the repulsion of eigenvalues leaves of the error of the function of this name, as a share. `design` is how many times
+    /// larger the units of the rows make its squared error than that of single rows.
+    pub(crate) fn left_by_repulsion(&self, name: &str, design: f64) -> f64 {
+        let Some(found) = self.effects.iter().find(|found| found.of == name) else {
+            return 1.0;
+        };
+        let known = (0..self.values.len()).filter(|&j| !self.is_rounding(self.values[j]));
+        let known: Vec<usize> = known.collect();
+        let slopes: Vec<f64> = known.iter().map(|&j| found.slopes[j]).collect();
+        let alone: f64 = slopes.iter().map(|slope| slope * slope).sum();
+        let (shares, size) = (self.shares_of_freedom(), known.len());
+        // 1 + B L B · design / N, B being the diagonal of the shares.
+        let mut matrix = Mat::zeros(size, size);
+        for a in 0..size {
+            for b in 0..a {
+                let (larger, smaller) = (self.values[known[b]], self.values[known[a]]);
+                let ratio = (smaller / larger).powi(2);
+                let weight = ratio / (1.0 - ratio).max(NEAREST).powi(2) * design / self.n as f64;
+                let (own, other) = (shares[known[a]], shares[known[b]]);
+                matrix[(a, b)] = -weight * own * other;
+                matrix[(a, a)] += weight * own * own;
+                matrix[(b, b)] += weight * other * other;
+            }
+        }
+        (0..size).for_each(|a| matrix[(a, a)] += 1.0);
+        let scratch = cholesky_in_place_scratch::<f64>(size, Par::Seq, Default::default());
+        let factor = cholesky_in_place(
+            matrix.as_mut(),
+            Default::default(),
+            Par::Seq,
+            MemStack::new(&mut MemBuffer::new(scratch)),
+            Default::default(),
+        );
+        if factor.is_err() || alone == 0.0 {
+            return 1.0;
+        }
+        // aᵀ (L Lᵀ)⁻¹ a = ‖L⁻¹ a‖².
+        let mut solved = Mat::from_fn(size, 1, |a, _| slopes[a]);
+        solve_lower_triangular_in_place(matrix.as_ref(), solved.as_mut(), Par::Seq);
+        let left: f64 = (0..size).map(|a| solved[(a, 0)].powi(2)).sum();
+        (left / alone).sqrt().min(1.0)
+    }
+
+    /// √((N − 1) / (N − j)) of each direction, counted from 1, for centered rows. Where there are no more rows than columns, the rows are
+    /// the directions, and the columns what varies.
+    fn shares_of_freedom(&self) -> Vec<f64> {
+        let all = (self.n - self.taken.min(self.n)) as f64;
+        let left = |j: usize| (self.n.max(self.d + self.taken) - self.taken) as f64 - j as f64;
+        (0..self.values.len())
+            .map(|j| (all / left(j)).sqrt().max(1.0))
+            .collect()
     }
 
     /// Whether a value is no more than rounding of the largest.
@@ -336,6 +423,26 @@ mod tests {
         let found = Singular::new(&space, &[], &[], None, &Driver::silent(Order::Serial));
         assert_eq!(found.centered.values, [0.0; 3]);
         assert!(found.raw.values[0] > 0.0);
+    }
+
+    #[test]
+    fn eigenvalues_that_are_near_each_other_vary_less_apart() {
+        // 50 rows at ±2 on one axis and 50 at ±1 on the other: λ = 200 and 50. f = ln(λ₁/λ₂) has the slopes (1, −s) with
+        // s = √(99/98), and (1 + B L B · κ) (1, −s) = (1 + κ (1 + s²)) (1, −s) with κ = ¼ / (¾)² · design / 100.
+        let apart: Function = ("apart", |v| Some(2.0 * (v.values[0] / v.values[1]).ln()));
+        let row = |i: usize| {
+            let sign = if i % 2 == 0 { 1.0 } else { -1.0 };
+            if i < 50 { [2.0 * sign, 0.0] } else { [0.0, sign] }
+        };
+        let space = Space::from_f64("x", 100, 2, (0..100).flat_map(row).collect()).unwrap();
+        let found = Singular::new(&space, &[apart], &[], None, &Driver::silent(Order::Serial)).centered;
+        for design in [1.0, 3.0] {
+            let weight: f64 = 0.25 / 0.5625 * design / 100.0;
+            let expected = (1.0 / (1.0 + weight * (1.0 + 99.0 / 98.0))).sqrt();
+            let left = found.left_by_repulsion("apart", design);
+            assert!((left - expected).abs() < 1e-9, "{left} {expected}");
+        }
+        assert_eq!(found.left_by_repulsion("no such function", 1.0), 1.0);
     }
 
     #[test]

@@ -114,6 +114,11 @@ pub(crate) struct Results {
 const DIRECT: u64 = 1 << 28;
 const COST_OF_A_PAIR: u64 = 256;
 
+/// The most rows of all whose pairs sums are taken in f64.
+pub(crate) fn most_direct_rows(columns: usize) -> usize {
+    (DIRECT / (columns as u64 + COST_OF_A_PAIR)).isqrt() as usize
+}
+
 /// Bytes of packed rows that a sweep needs.
 pub(crate) fn memory(rows: u64, columns: u64, queries: u64) -> u64 {
     let packed = (columns + 2) * 4;
