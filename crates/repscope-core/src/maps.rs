@@ -18,7 +18,8 @@ pub const TSNE_MOST_ROWS: usize = 5_000;
 ///
 /// A t-SNE map that cannot be drawn, of fewer than four rows say, is a warning.
 pub fn draw_maps(results: &mut Results, studies: &[Study], driver: &Driver) {
-    for study in studies {
+    // A map shows single rows, and those that are elsewhere stay there.
+    for study in studies.iter().filter(|study| study.embeddings.elsewhere().is_none()) {
         let plane = principal_plane(&study.embeddings, driver);
         let column = |name: &str, values: &[f64]| (name.to_string(), values.iter().copied().map(Some).collect());
         let mut columns = vec![column("x", &plane.x), column("y", &plane.y)];
