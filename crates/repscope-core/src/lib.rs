@@ -80,13 +80,13 @@ pub use data::{
 pub use error::{Error, Result, counted};
 pub use etes::etes;
 pub use findings::{Finding, Trouble, examine, examine_order};
-pub use kernels::tiles::nearest_neighbors;
+pub use kernels::tiles::{nearest_neighbors, nearest_neighbors_of};
 pub use kernels::tsne::{TSNE_STEPS, tsne_perplexity};
 pub use maps::{TSNE_MOST_ROWS, draw_maps};
 pub use masking::{Masked, Masking};
 pub use metrics::{Analysis, METRICS, Metric, MetricId, Takes};
 pub use perturb::perturb;
-pub use plan::{check, evaluate};
+pub use plan::{METRICS_OF_BLOCKS, check, draw_queries, evaluate};
 pub use questions::{Quality, Question};
 pub use ranking::{RANKING, rank};
 pub use relate::relate;

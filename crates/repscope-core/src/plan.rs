@@ -363,7 +363,7 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
 }
 
 /// Scores that need nothing but what workers find of matrices that are elsewhere.
-pub(crate) const OF_BLOCKS: &[&str] = &[
+pub const METRICS_OF_BLOCKS: &[&str] = &[
     "trustworthiness",
     "continuity",
     "two_nn",
@@ -394,7 +394,7 @@ fn within_reach<'m>(studies: &[Study], metrics: &[&'m Metric], results: &mut Res
         return metrics.to_vec();
     }
     let (reached, others): (Vec<&Metric>, Vec<&Metric>) =
-        metrics.iter().partition(|metric| OF_BLOCKS.contains(&metric.id));
+        metrics.iter().partition(|metric| METRICS_OF_BLOCKS.contains(&metric.id));
     if !others.is_empty() {
         let names: Vec<&str> = others.iter().map(|metric| metric.id).collect();
         results.warnings.push(format!(
@@ -440,10 +440,15 @@ fn measure_pairs(study: &Study, driver: &Driver) -> Result<PairDistances> {
 /// The random query rows of a sample, ascending; none where all rows are queries.
 fn draw_anchors(spec: &Spec, rows: usize) -> Option<Arc<Vec<u32>>> {
     let count = spec.sample.filter(|&m| m < rows)?;
-    let mut drawn = random::permutation(rows, &mut random::stream(spec.seed, "anchors", 0));
+    Some(Arc::new(draw_queries(rows, count, spec.seed)))
+}
+
+/// The query rows of a sample of so many rows, ascending.
+pub fn draw_queries(rows: usize, count: usize, seed: u64) -> Vec<u32> {
+    let mut drawn = random::permutation(rows, &mut random::stream(seed, "anchors", 0));
     drawn.truncate(count);
     drawn.sort_unstable();
-    Some(Arc::new(drawn))
+    drawn
 }
 
 /// The largest k that is needed of a key; 0 for none.

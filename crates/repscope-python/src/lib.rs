@@ -2,6 +2,7 @@
 //! The compiled part of the Python package: it converts arguments and results, and releases the GIL while Rust works. Nothing is computed here.
 
 mod arrays;
+mod blocks;
 mod errors;
 mod lent;
 mod results;
@@ -69,6 +70,9 @@ fn _repscope(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(trained_with, module)?)?;
     module.add_function(wrap_pyfunction!(running::compute, module)?)?;
     module.add_function(wrap_pyfunction!(running::encode, module)?)?;
+    module.add_function(wrap_pyfunction!(blocks::run_task, module)?)?;
+    module.add_function(wrap_pyfunction!(blocks::metrics_of_blocks, module)?)?;
+    module.add_function(wrap_pyfunction!(blocks::neighbors, module)?)?;
     module.add_function(wrap_pyfunction!(results::load, module)?)?;
     Ok(())
 }

@@ -90,6 +90,7 @@ pub struct Task {
 }
 
 /// Tasks that do not wait for each other.
+#[derive(Debug, Clone)]
 pub struct Stage {
     /// What is done, for people.
     pub name: String,

@@ -43,9 +43,9 @@ use super::neighbors::{self, Candidates, Neighbors};
 use super::pair_sums::{self, runs};
 use super::prepared::{Preparation, Prepared};
 use super::ranks::{Ranks, Thresholds};
-use crate::blocks::{SUPER_BLOCK, super_blocks};
+use crate::blocks::{self, SUPER_BLOCK, super_blocks};
 use crate::data::{Labels, Space};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_if};
 use crate::random;
 use crate::run::{Driver, Order};
 
@@ -707,6 +707,18 @@ fn rounds(count: usize) -> Vec<Vec<(usize, usize)>> {
 /// The exact `k` nearest rows of every row (row numbers and distances, `k` per row, nearest first; ties go
 /// to the smaller row number; a row is never its own neighbor).
 pub fn nearest_neighbors(space: &Space, k: usize, driver: &Driver) -> Result<(Vec<u32>, Vec<f64>)> {
+    nearest(space, k, Anchors::All, driver)
+}
+
+/// The same of some rows, which ascend.
+pub fn nearest_neighbors_of(space: &Space, k: usize, rows: &[u32], driver: &Driver) -> Result<(Vec<u32>, Vec<f64>)> {
+    refuse_if(!rows.is_sorted_by(|a, b| a < b) || rows.last().is_some_and(|last| *last as usize >= space.rows()), || {
+        format!("the query rows of `{}` must ascend and be below {}", space.name(), space.rows())
+    })?;
+    nearest(space, k, Anchors::Some(rows), driver)
+}
+
+fn nearest(space: &Space, k: usize, anchors: Anchors, driver: &Driver) -> Result<(Vec<u32>, Vec<f64>)> {
     if k == 0 || k >= space.rows() {
         return Err(Error::KTooLarge {
             k,
@@ -715,10 +727,12 @@ pub fn nearest_neighbors(space: &Space, k: usize, driver: &Driver) -> Result<(Ve
             rows: space.rows(),
         });
     }
-    let prepared = Prepared::new(space, Preparation::Raw, driver)?;
     let ask = Ask { k, ..Ask::default() };
-    let found = sweep(&prepared, Anchors::All, &ask, driver).neighbors;
-    let found = found.ok_or_else(|| Error::Internal("a sweep without its neighbors".to_string()))?;
+    let found = match space.elsewhere() {
+        Some(matrix) => blocks::sweep(space, matrix, Preparation::Raw, anchors, &ask, driver)?,
+        None => sweep(&Prepared::new(space, Preparation::Raw, driver)?, anchors, &ask, driver),
+    };
+    let found = found.neighbors.ok_or_else(|| Error::Internal("a sweep without its neighbors".to_string()))?;
     Ok((found.rows, found.distances))
 }
 
