@@ -393,8 +393,9 @@ fn within_reach<'m>(studies: &[Study], metrics: &[&'m Metric], results: &mut Res
     if !studies.iter().any(is_elsewhere) {
         return metrics.to_vec();
     }
-    let (reached, others): (Vec<&Metric>, Vec<&Metric>) =
-        metrics.iter().partition(|metric| METRICS_OF_BLOCKS.contains(&metric.id));
+    let (reached, others): (Vec<&Metric>, Vec<&Metric>) = metrics
+        .iter()
+        .partition(|metric| METRICS_OF_BLOCKS.contains(&metric.id));
     if !others.is_empty() {
         let names: Vec<&str> = others.iter().map(|metric| metric.id).collect();
         results.warnings.push(format!(

@@ -39,7 +39,12 @@ fn described(py: Python<'_>, task: &Task) -> Described {
         Rows::Each(rows) => (read.matrix, None, Some(rows.clone())),
     };
     let reads = task.reads.iter().map(read).collect();
-    (reads, task.parts.clone(), PyBytes::new(py, &task.body).unbind(), task.cost)
+    (
+        reads,
+        task.parts.clone(),
+        PyBytes::new(py, &task.body).unbind(),
+        task.cost,
+    )
 }
 
 /// Has an executor run a stage; `take` gets the partials in the order of the tasks. It says whether to go on.
@@ -86,10 +91,30 @@ impl Workers for Attached {
                 }
             }
             drop(partials);
-            let done = asking.join().unwrap_or_else(|panic| Err(crate::errors::of_panic(&*panic)));
+            let done = asking
+                .join()
+                .unwrap_or_else(|panic| Err(crate::errors::of_panic(&*panic)));
             failed.and(done.map_err(|error| Error::input(message(&error))))
         })
     }
+}
+
+/// Connects the command to a cluster by a callable of the address, the memory of a worker and the folder of partials. It gives what
+/// runs stages, and opens shards by `open(name, pattern)`.
+pub fn connecting(connect: Py<PyAny>) -> repscope_cli::Connect {
+    let failed = |error: PyErr| anyhow::anyhow!(message(&error));
+    Box::new(move |asked| {
+        let partials = asked.partials.map(|path| path.to_path_buf());
+        let stages = Python::attach(|py| connect.call1(py, (asked.address, asked.memory, partials))).map_err(failed)?;
+        let workers: Arc<dyn Workers> = Arc::new(Attached(Python::attach(|py| stages.clone_ref(py))));
+        Ok(Box::new(move |name: &str, pattern: &str| {
+            let opened = Python::attach(|py| -> PyResult<Array> {
+                let matrix = stages.call_method1(py, "open", (name, pattern))?;
+                array(&matrix.extract::<Matrix>(py)?, workers.clone())
+            });
+            opened.map_err(failed)
+        }))
+    })
 }
 
 /// What an exception says.
@@ -116,7 +141,9 @@ pub fn run_task<'py>(
         let array = arrays::array(&(values, String::new()))?;
         let shape = array.shape().to_vec();
         let (Data::F32(_) | Data::F64(_), &[rows, columns]) = (array.data(), &shape[..]) else {
-            return Err(InputError::new_err(format!("`{name}` has shape {shape:?}; rows have two dimensions")));
+            return Err(InputError::new_err(format!(
+                "`{name}` has shape {shape:?}; rows have two dimensions"
+            )));
         };
         let values = match array.data().clone() {
             Data::F32(values) => Values::F32(values),
@@ -128,7 +155,8 @@ pub fn run_task<'py>(
     }
     let pool = pool(threads)?;
     let parts: Vec<&[u8]> = parts.iter().map(|part| &**part).collect();
-    let partial = py.detach(|| pool.install(|| execute(&shared, &parts, &body, &spaces, &Driver::silent(Order::Parallel))));
+    let partial =
+        py.detach(|| pool.install(|| execute(&shared, &parts, &body, &spaces, &Driver::silent(Order::Parallel))));
     let partial = partial.map_err(|error| exception(anyhow::Error::from(error).into()))?;
     Ok(PyBytes::new(py, &partial))
 }
@@ -140,7 +168,11 @@ pub fn metrics_of_blocks() -> Vec<&'static str> {
 }
 
 /// Query rows, the rows nearest to each, and their distances.
-type Nearest<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
+type Nearest<'py> = (
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<f64>>,
+);
 
 /// The nearest rows of a sample of rows, or of all.
 #[pyfunction]

@@ -15,10 +15,14 @@ use std::process::ExitCode;
 
 use pyo3::prelude::*;
 
-/// The repscope command; gives its exit code. `program` starts this command in another process, where models run.
+/// The repscope command; gives its exit code. `program` starts this command in another process, where models run; `connect` reaches a
+/// cluster.
 #[pyfunction]
-#[pyo3(signature = (words, program=None))]
-fn main(py: Python<'_>, words: Vec<OsString>, program: Option<Vec<OsString>>) -> u8 {
+#[pyo3(signature = (words, program=None, connect=None))]
+fn main(py: Python<'_>, words: Vec<OsString>, program: Option<Vec<OsString>>, connect: Option<Py<PyAny>>) -> u8 {
+    if let Some(connect) = connect {
+        repscope_cli::reach_clusters(blocks::connecting(connect));
+    }
     if let Some(program) = program {
         repscope_cli::isolate_models(program);
     }

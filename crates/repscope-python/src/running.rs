@@ -38,10 +38,7 @@ enum Message {
         reply: SyncSender<Option<Array>>,
     },
     /// A stage for workers, and where partials go; the channel is closed at the end, or earlier where something failed.
-    Stage {
-        stage: Stage,
-        reply: SyncSender<Vec<u8>>,
-    },
+    Stage { stage: Stage, reply: SyncSender<Vec<u8>> },
     /// The end.
     Done(std::thread::Result<repscope::Result<Answer>>),
 }

@@ -712,9 +712,16 @@ pub fn nearest_neighbors(space: &Space, k: usize, driver: &Driver) -> Result<(Ve
 
 /// The same of some rows, which ascend.
 pub fn nearest_neighbors_of(space: &Space, k: usize, rows: &[u32], driver: &Driver) -> Result<(Vec<u32>, Vec<f64>)> {
-    refuse_if(!rows.is_sorted_by(|a, b| a < b) || rows.last().is_some_and(|last| *last as usize >= space.rows()), || {
-        format!("the query rows of `{}` must ascend and be below {}", space.name(), space.rows())
-    })?;
+    refuse_if(
+        !rows.is_sorted_by(|a, b| a < b) || rows.last().is_some_and(|last| *last as usize >= space.rows()),
+        || {
+            format!(
+                "the query rows of `{}` must ascend and be below {}",
+                space.name(),
+                space.rows()
+            )
+        },
+    )?;
     nearest(space, k, Anchors::Some(rows), driver)
 }
 
@@ -732,7 +739,9 @@ fn nearest(space: &Space, k: usize, anchors: Anchors, driver: &Driver) -> Result
         Some(matrix) => blocks::sweep(space, matrix, Preparation::Raw, anchors, &ask, driver)?,
         None => sweep(&Prepared::new(space, Preparation::Raw, driver)?, anchors, &ask, driver),
     };
-    let found = found.neighbors.ok_or_else(|| Error::Internal("a sweep without its neighbors".to_string()))?;
+    let found = found
+        .neighbors
+        .ok_or_else(|| Error::Internal("a sweep without its neighbors".to_string()))?;
     Ok((found.rows, found.distances))
 }
 

@@ -46,9 +46,9 @@ _OWN = [
 def evaluate(
     models: Mapping[str, Any] | Any,
     states: Any = None,
+    *,
     labels: Any = None,
     episodes: Any = None,
-    *,
     metrics: Sequence[str] | None = None,
     sample: int | None = None,
     address: str | None = None,
@@ -94,6 +94,7 @@ def evaluate(
             raise ValueError(f"{metric!r} is not computed of shards; there are {', '.join(METRICS)}")
     if states is None and metrics is None:
         wanted = [metric for metric in wanted if metric not in ("trustworthiness", "continuity")]
+    settings = options.pop("settings", None)
     by_id = {metric["id"]: metric["command"] for metric in _functions.declared()}
     given = dict(options)
     if "only" not in given:
@@ -109,7 +110,7 @@ def evaluate(
                     call.add("replicates", name, call.array(f"{name}/{number}", opened(f"{name}/{number}", own)))
             else:
                 call.add("models", name, call.array(name, opened(name, model)))
-        call.option("sample", sample)
+        call.option("sample", sample).option("analyses", settings)
         put_options(_evaluate.evaluate, "evaluate", call, given)
         return Results(call.run(wanted, progress=progress))
 

@@ -13,7 +13,7 @@ from .. import _repscope
 from .._call import Elsewhere
 from .._repscope import InputError
 from ._executors import Executor
-from ._shards import Matrix, digest
+from ._shards import Matrix, digest, open_matrix
 from ._stored import Store
 from ._work import Read, Task, work
 
@@ -47,6 +47,10 @@ class Stages:
             number = len(self._matrices)
             self._matrices[number] = matrix
         return Elsewhere(number, matrix.rows, matrix.columns, matrix.kind == "f4", matrix.digest)
+
+    def open(self, name: str, pattern: str) -> Elsewhere:
+        """Opens shards and makes them known."""
+        return self.add(open_matrix(name, pattern, self._executor.peek))
 
     def stop(self) -> None:
         """Ends the stage that is running."""
