@@ -14,7 +14,7 @@ import pytest
 import repscope
 import repscope.cluster as rc
 from repscope.cluster._shards import open_matrix
-from repscope.cluster._stages import Stages, bytes_of
+from repscope.cluster._stages import bytes_of
 
 #: A little more than one super-block, so that blocks have to be merged.
 ROWS = 18_432 + 600
@@ -72,7 +72,9 @@ def test_an_evaluation_of_shards_has_the_bytes_of_one_in_memory(shards: SimpleNa
     assert found.differences and "jepa" in str(found)
 
 
-@pytest.mark.parametrize("metric", ["two_nn", "uniformity", "silhouette", "participation_ratio", "rankme", "knn_accuracy"])
+@pytest.mark.parametrize(
+    "metric", ["two_nn", "uniformity", "silhouette", "participation_ratio", "rankme", "knn_accuracy"]
+)
 def test_a_function_of_shards_has_the_value_of_one_of_an_array(
     shards: SimpleNamespace, local: rc.Local, metric: str
 ) -> None:
@@ -148,9 +150,10 @@ def test_parquet_is_read_by_row_groups(tmp_path: Path) -> None:
     matrix = open_matrix("z", str(tmp_path / "z.parquet#z"))
     assert matrix.columns == 3 and matrix.kind == "f4"
     assert (matrix.read(10, 90) == rows[10:90]).all()
-    assert rc.knn_accuracy(
-        str(tmp_path / "z.parquet#z"), str(tmp_path / "z.parquet#class"), executor=rc.Local(1)
-    ).value == repscope.knn_accuracy(rows, classes).value
+    assert (
+        rc.knn_accuracy(str(tmp_path / "z.parquet#z"), str(tmp_path / "z.parquet#class"), executor=rc.Local(1)).value
+        == repscope.knn_accuracy(rows, classes).value
+    )
     with pytest.raises(repscope.InputError, match="there is no column `y`; there are z, class"):
         open_matrix("z", str(tmp_path / "z.parquet#y"))
     ragged = arrow.table({"z": [[1.0, 2.0], [3.0], [4.0, 5.0, 6.0]]})
@@ -184,7 +187,9 @@ def test_a_missing_shard_is_named_before_any_work(tmp_path: Path) -> None:
 def test_a_cut_shard_is_named_before_any_work(shards: SimpleNamespace, tmp_path: Path) -> None:
     path = tmp_path / "cut.npy"
     path.write_bytes((shards.folder / "pca-0.npy").read_bytes()[:-100])
-    with pytest.raises(repscope.InputError, match=r"cut\.npy is cut: its header says 120128 bytes and there are 120028"):
+    with pytest.raises(
+        repscope.InputError, match=r"cut\.npy is cut: its header says 120128 bytes and there are 120028"
+    ):
         rc.two_nn([of_shards(shards, "pca"), str(path)], executor=rc.Local(1))
 
 
@@ -221,11 +226,11 @@ class Counting(rc.Local):
         super().__init__(1)
         self.count, self._left = 0, dies_after
 
-    def submit(self, function: Any, *args: Any) -> Any:
+    def submit(self, function: Any, args: Any) -> object:
         if self._left is not None and self.count >= self._left:
             raise KeyboardInterrupt
         self.count += len(args[0])
-        return super().submit(function, *args)
+        return super().submit(function, args)
 
 
 def test_a_run_that_was_stopped_goes_on_and_computes_nothing_twice(shards: SimpleNamespace, tmp_path: Path) -> None:

@@ -86,7 +86,9 @@ def same(found: list[Any], expected: list[Any]) -> bool:
     return in_order(found) == in_order([score for score in expected if score["metric"] in names])
 
 
-def test_one_two_and_four_nodes_give_the_bytes_of_memory(cluster: Any, data: dict[str, Any], expected: list[Any]) -> None:
+def test_one_two_and_four_nodes_give_the_bytes_of_memory(
+    cluster: Any, data: dict[str, Any], expected: list[Any]
+) -> None:
     extra = []
     for nodes in (1, 2, 4):
         while len(extra) < nodes - 1:
@@ -204,7 +206,9 @@ def test_references_and_datasets_are_shards(cluster: Any, data: dict[str, Any]) 
     assert rc.two_nn(refs, sample=40).value == expected
 
 
-def test_a_shard_with_nan_is_named_by_the_worker_that_reads_it(cluster: Any, data: dict[str, Any], tmp_path: Path) -> None:
+def test_a_shard_with_nan_is_named_by_the_worker_that_reads_it(
+    cluster: Any, data: dict[str, Any], tmp_path: Path
+) -> None:
     rows = data["z"][:20_000].copy()
     rows[19_000, 3] = np.inf
     np.save(tmp_path / "bad.npy", rows)

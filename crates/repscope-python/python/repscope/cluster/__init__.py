@@ -21,11 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _evaluate, _functions, _repscope
+from .. import _functions, _repscope
 from .._call import EXECUTOR, Call, Elsewhere, models_of
 from .._replicates import Replicates
 from .._results import Results
-from .._signatures import Parameter, put_options
+from .._signatures import Parameter, put_options, with_options
+from .._signatures import options as options_of
 from .._types import PathLike
 from ._executors import Executor, Local, Ray
 from ._shards import Matrix, open_column, open_matrix
@@ -35,7 +36,9 @@ from ._stages import Stages
 METRICS = tuple(_repscope.metrics_of_blocks())
 
 _OWN = [
-    Parameter("address", "str | None", None, "The address of a Ray cluster; `auto` for the one this machine belongs to."),
+    Parameter(
+        "address", "str | None", None, "The address of a Ray cluster; `auto` for the one this machine belongs to."
+    ),
     Parameter("executor", "Any", None, "Who runs the tasks: `Local()` or `Ray(...)`; by default Ray at the address."),
     Parameter("cores", "int", 1, "Cores, and threads, of a task."),
     Parameter("memory", "int | str | None", None, "What a worker may use, such as `8G`; by default 4 GiB."),
@@ -43,6 +46,11 @@ _OWN = [
 ]
 
 
+#: Options of an evaluation that shards have, too; the others are about encoders, second views and files.
+_KEPT = ("only", "skip", "k", "knn_k", "rank_by", "clusters", "seed", "level")
+
+
+@with_options("evaluate", without=set(options_of("evaluate")) - set(_KEPT))
 def evaluate(
     models: Mapping[str, Any] | Any,
     states: Any = None,
@@ -56,6 +64,7 @@ def evaluate(
     cores: int = 1,
     memory: int | str | None = None,
     resume: PathLike | None = None,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
     progress: bool | None = None,
     **options: Any,
 ) -> Results:
@@ -84,8 +93,8 @@ def evaluate(
         What a worker may use, such as ``"8G"``; by default 4 GiB.
     resume : path, optional
         A folder, shared by all machines, for partials: a run that was stopped goes on from there.
-
-    Other options are those of :func:`repscope.evaluate`.
+    settings : mapping, optional
+        Options of single analyses: ``{"geometry": {"splits": 20}}``.
     """
     known = set(METRICS)
     wanted = list(METRICS) if metrics is None else list(metrics)
@@ -94,7 +103,6 @@ def evaluate(
             raise ValueError(f"{metric!r} is not computed of shards; there are {', '.join(METRICS)}")
     if states is None and metrics is None:
         wanted = [metric for metric in wanted if metric not in ("trustworthiness", "continuity")]
-    settings = options.pop("settings", None)
     by_id = {metric["id"]: metric["command"] for metric in _functions.declared()}
     given = dict(options)
     if "only" not in given:
@@ -111,7 +119,7 @@ def evaluate(
             else:
                 call.add("models", name, call.array(name, opened(name, model)))
         call.option("sample", sample).option("analyses", settings)
-        put_options(_evaluate.evaluate, "evaluate", call, given)
+        put_options(evaluate, "evaluate", call, given)
         return Results(call.run(wanted, progress=progress))
 
     return _run(run, address, executor, cores, memory, resume)
@@ -197,7 +205,8 @@ def _make(metric: Mapping[str, Any]) -> Callable[..., Any]:
     named = [parameter for parameter in named if parameter.name not in own | {"threads"}] + _OWN
     about = "Shards: a pattern or list of files, a Ray Dataset, or a list of object references."
     first = [
-        parameter._replace(kind="Any", about=about) if parameter.name in ("X", "Z") else parameter for parameter in first
+        parameter._replace(kind="Any", about=about) if parameter.name in ("X", "Z") else parameter
+        for parameter in first
     ]
 
     def compute(given: Mapping[str, Any]) -> Any:
@@ -223,4 +232,3 @@ __all__ = ["METRICS", "Executor", "Local", "Ray", "evaluate", "neighbors", *METR
 for _metric in _functions.declared():
     if _metric["id"] in METRICS:
         globals()[_metric["id"]] = _make(_metric)
-

@@ -21,11 +21,11 @@ class Executor:
     #: Threads of a task.
     threads: int = 1
 
-    def put(self, value: bytes) -> Any:
+    def put(self, value: bytes) -> object:
         """Makes something available to many calls."""
         return value
 
-    def submit(self, function: Callable[..., Any], *args: Any) -> Any:
+    def submit(self, function: Callable[..., Any], args: Sequence[Any]) -> object:
         """Starts a call."""
         raise NotImplementedError
 
@@ -63,7 +63,7 @@ class Executor:
                     if call is None:
                         is_over = True
                         break
-                    running[self.submit(function, *call)] = started
+                    running[self.submit(function, call)] = started
                     started += 1
                 while given in early:
                     yield early.pop(given)
@@ -87,7 +87,7 @@ class Local(Executor):
         self.threads = threads
         self._pool = concurrent.futures.ThreadPoolExecutor(self._workers, thread_name_prefix="repscope")
 
-    def submit(self, function: Callable[..., Any], *args: Any) -> Any:
+    def submit(self, function: Callable[..., Any], args: Sequence[Any]) -> object:
         return self._pool.submit(function, *args)
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
@@ -151,13 +151,13 @@ class Ray(Executor):
         }
         self._remote: dict[Callable[..., Any], Any] = {}
 
-    def put(self, value: bytes) -> Any:
-        return self._ray.put(value)
+    def put(self, value: bytes) -> object:
+        return self._ray.put(value)  # type: ignore[no-any-return]
 
-    def submit(self, function: Callable[..., Any], *args: Any) -> Any:
+    def submit(self, function: Callable[..., Any], args: Sequence[Any]) -> object:
         if function not in self._remote:
             self._remote[function] = self._ray.remote(function).options(**self._options)
-        return self._remote[function].remote(*args)
+        return self._remote[function].remote(*args)  # type: ignore[no-any-return]
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         try:
@@ -179,7 +179,7 @@ class Ray(Executor):
         return max(1, int(cores // self.threads))
 
     def peek(self, reference: Any) -> tuple[tuple[int, ...], str]:
-        (found,) = self.gather([self.submit(peek, reference)])
+        (found,) = self.gather([self.submit(peek, [reference])])
         return found  # type: ignore[no-any-return]
 
 

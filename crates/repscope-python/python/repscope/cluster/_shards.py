@@ -129,9 +129,7 @@ class _Parquet(Shard):
         self.fingerprint = f"{name} {self.rows} {kind} {version}"
 
     def read(self, first: int, last: int) -> np.ndarray:
-        groups = [
-            g for g in range(len(self._starts) - 1) if self._starts[g] < last and self._starts[g + 1] > first
-        ]
+        groups = [g for g in range(len(self._starts) - 1) if self._starts[g] < last and self._starts[g + 1] > first]
         start = int(self._starts[groups[0]]) if groups else 0
         with open_file(self._path) as file:
             column = _parquet(file, self.name).read_row_groups(groups, columns=[self._column]).column(0)
@@ -227,7 +225,9 @@ def open_matrix(name: str, source: Any, peek: Callable[[Any], tuple[tuple[int, .
             shards += [_open(path, key) for path, key in paths]
         elif is_reference(item):
             if peek is None:
-                raise InputError(f"`{name}` is a list of object references; they are read by Ray, not by other executors")
+                raise InputError(
+                    f"`{name}` is a list of object references; they are read by Ray, not by other executors"
+                )
             shape, dtype = peek(item)
             shards.append(_Array(item, f"{name}, reference {number}", shape, dtype, f"reference {item.hex()}"))
         else:
@@ -378,7 +378,9 @@ def _open_safetensors(path: str, key: str | None, version: str) -> Shard:
     if key is None and len(header) == 1:
         (key,) = header
     if key not in header:
-        raise InputError(f"{path}: name one of its tensors, as in {path}#{next(iter(header), 'KEY')}; there are {', '.join(header)}")
+        raise InputError(
+            f"{path}: name one of its tensors, as in {path}#{next(iter(header), 'KEY')}; there are {', '.join(header)}"
+        )
     entry = header[key]
     name = f"{path}#{key}"
     dtype = _SAFETENSORS.get(entry["dtype"])
@@ -398,7 +400,9 @@ def _refuse_cut(path: str, needed: int) -> None:
 def _exactly(file: BinaryIO, count: int, name: str) -> bytes:
     data = file.read(count)
     if len(data) != count:
-        raise InputError(f"{name} is cut: {count} bytes were to be read and there are {len(data)}; copy or write it again")
+        raise InputError(
+            f"{name} is cut: {count} bytes were to be read and there are {len(data)}; copy or write it again"
+        )
     return data
 
 

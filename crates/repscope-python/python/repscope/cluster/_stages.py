@@ -40,12 +40,9 @@ class Stages:
 
     def add(self, matrix: Matrix) -> Elsewhere:
         """Makes a matrix known; the same contents have one number."""
-        for number, known in self._matrices.items():
-            if known.digest == matrix.digest and known.name == matrix.name:
-                break
-        else:
-            number = len(self._matrices)
-            self._matrices[number] = matrix
+        same = (n for n, known in self._matrices.items() if (known.name, known.digest) == (matrix.name, matrix.digest))
+        number = next(same, len(self._matrices))
+        self._matrices.setdefault(number, matrix)
         return Elsewhere(number, matrix.rows, matrix.columns, matrix.kind == "f4", matrix.digest)
 
     def open(self, name: str, pattern: str) -> Elsewhere:
@@ -98,7 +95,7 @@ class Stages:
                     self.taken += 1
                 elif stored:
                     # The file is damaged.
-                    (again,) = self._executor.gather([self._executor.submit(work, *call([number]))])
+                    (again,) = self._executor.gather([self._executor.submit(work, call([number]))])
                     (partial,) = again
                     self.computed += 1
                 else:
