@@ -4,6 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use repscope_core::blocks::Elsewhere;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Parsed, bail};
@@ -40,6 +41,8 @@ pub enum Data {
     Text(Vec<String>),
     /// Python objects of different kinds.
     Mixed(Vec<Object>),
+    /// Numbers that only workers can read.
+    Elsewhere(Arc<Elsewhere>),
 }
 
 /// One plain Python object out of an object array.
@@ -159,6 +162,7 @@ impl Data {
             Data::Bool(v) => v.len(),
             Data::Text(v) => v.len(),
             Data::Mixed(v) => v.len(),
+            Data::Elsewhere(v) => v.rows * v.columns,
         }
     }
 
@@ -216,6 +220,7 @@ impl fmt::Debug for Data {
             Data::Bool(v) => f.debug_tuple("Bool").field(v).finish(),
             Data::Text(v) => f.debug_tuple("Text").field(v).finish(),
             Data::Mixed(v) => f.debug_tuple("Mixed").field(v).finish(),
+            Data::Elsewhere(v) => f.debug_tuple("Elsewhere").field(&v.digest).finish(),
         }
     }
 }

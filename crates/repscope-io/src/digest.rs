@@ -113,6 +113,7 @@ pub fn digest_of_array(array: &Array) -> String {
     match array.data() {
         Data::Text(values) => values.iter().for_each(|value| text(value)),
         Data::Mixed(values) => values.iter().for_each(|value| text(&format!("{value:?}"))),
+        Data::Elsewhere(matrix) => text(&matrix.digest),
         Data::Bool(values) => {
             let bytes: Vec<u8> = values.iter().map(|&value| u8::from(value)).collect();
             hasher.update(&bytes);

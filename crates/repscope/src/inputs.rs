@@ -190,7 +190,7 @@ impl Inputs {
         };
         let studies = problems.take(row_studies(states, embeddings, labels, episodes.clone()))?;
         let recipes = models::recipes(&named);
-        let mut findings = examine(&studies);
+        let mut findings = problems.take(examine(&studies).map_err(anyhow::Error::from))?;
         Recipe::rename(&recipes, &mut findings);
         Some(Inputs {
             findings,

@@ -27,7 +27,9 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 use super::moments::{centered, column_means, rounding_floor};
 use super::prepared::{length, power_of_two_near};
+use crate::blocks::SUPER_BLOCK;
 use crate::data::Space;
+use crate::error::Result;
 use crate::run::Driver;
 
 /// Rows per block, as a multiple of the columns: merging two triangles then costs a quarter of making one.
@@ -65,11 +67,11 @@ pub(crate) struct Values {
     /// How many directions of the rows were taken away: 1 where they are centered.
     taken: usize,
     /// What is known about how the functions vary.
-    effects: Vec<Effects>,
+    effects: Vec<Variation>,
 }
 
 /// How a function varies.
-struct Effects {
+struct Variation {
     of: &'static str,
     /// ∂f/∂ln σ_j², each times what its degrees of freedom make of it.
     slopes: Vec<f64>,
@@ -86,30 +88,46 @@ impl Singular {
         eps: Option<f64>,
         driver: &Driver,
     ) -> Self {
-        let (n, d) = (space.rows(), space.columns());
         let mean = column_means(space, driver);
-        let (scale, centered) = triangle(space, &mean, driver);
+        let scale = power_of_two_near(longest(space, &mean, driver));
+        let triangle = triangle(space, &mean, scale, driver);
+        let effects = |asked: &Asked| Ok(asked.effects_of_rows(space, driver));
+        let shape = (space.rows(), space.columns());
+        Singular::of_triangle(shape, &mean, scale, &triangle, [of_centered, of_raw], eps, &effects)
+            .expect("what rows do is found here")
+    }
+
+    /// From a matrix with the singular values and V of the centered rows, times `scale`.
+    pub(crate) fn of_triangle(
+        (n, d): (usize, usize),
+        mean: &[f64],
+        scale: f64,
+        centered: &Mat<f64>,
+        [of_centered, of_raw]: [&[Function]; 2],
+        eps: Option<f64>,
+        effects: Effects,
+    ) -> Result<Self> {
         let below = Mat::from_fn(1, d, |_, j| (n as f64).sqrt() * mean[j] * scale);
-        let raw = triangle_of(stacked(&centered, &below));
-        Singular {
-            centered: Values::new(space, (1, &mean), scale, &centered, of_centered, eps, driver),
-            raw: Values::new(space, (0, &vec![0.0; d]), scale, &raw, of_raw, eps, driver),
-        }
+        let raw = triangle_of(stacked(centered, &below));
+        let nothing = vec![0.0; d];
+        Ok(Singular {
+            centered: Values::new((n, d), (1, mean), scale, centered, of_centered, eps, effects)?,
+            raw: Values::new((n, d), (0, &nothing), scale, &raw, of_raw, eps, effects)?,
+        })
     }
 }
 
 impl Values {
     /// From a matrix with the singular values and V of the rows less `mean`, times `scale`.
     fn new(
-        space: &Space,
+        (n, d): (usize, usize),
         (taken, mean): (usize, &[f64]),
         scale: f64,
         matrix: &Mat<f64>,
         functions: &[Function],
         eps: Option<f64>,
-        driver: &Driver,
-    ) -> Self {
-        let (n, d) = (space.rows(), space.columns());
+        effects: Effects,
+    ) -> Result<Self> {
         let mut found = Values {
             n,
             d,
@@ -132,16 +150,24 @@ impl Values {
                     .zip(&shares)
                     .for_each(|(slope, share)| *slope *= share);
             }
-            let effects = found.effects_of_rows(&slopes, space, mean, scale, &vectors, driver);
-            let known = functions.iter().zip(slopes).zip(effects);
-            let known = known.map(|((function, slopes), of_rows)| Effects {
+            let asked = Asked {
+                n,
+                values: found.values.clone(),
+                slopes,
+                mean: mean.to_vec(),
+                scale,
+                vectors,
+            };
+            let effects = effects(&asked)?;
+            let known = functions.iter().zip(asked.slopes).zip(effects);
+            let known = known.map(|((function, slopes), of_rows)| Variation {
                 of: function.0,
                 slopes,
                 of_rows,
             });
             found.effects = known.collect();
         }
-        found
+        Ok(found)
     }
 
     /// What each row does to the function of this name; none where it is not defined.
@@ -229,39 +255,50 @@ impl Values {
         }
         slopes
     }
+}
 
-    /// Σ_j slope_j · (U_ij² − 1/N) for each list of slopes and each row.
-    fn effects_of_rows(
-        &self,
-        slopes: &[Vec<f64>],
-        space: &Space,
-        mean: &[f64],
-        scale: f64,
-        vectors: &Mat<f64>,
-        driver: &Driver,
-    ) -> Vec<Vec<f64>> {
-        let (n, d, rank) = (self.n, self.d, self.values.len());
-        let parts = driver.blocks(n, ROWS, |rows| {
+/// What is asked of each row: what it does to functions of the singular values.
+pub(crate) struct Asked {
+    /// N.
+    pub(crate) n: usize,
+    /// The singular values of the rows less `mean`, times `scale`.
+    pub(crate) values: Vec<f64>,
+    /// ∂f/∂ln σ_j² of each function.
+    pub(crate) slopes: Vec<Vec<f64>>,
+    pub(crate) mean: Vec<f64>,
+    pub(crate) scale: f64,
+    /// V.
+    pub(crate) vectors: Mat<f64>,
+}
+
+/// Who finds out, for all rows: a list for each function.
+pub(crate) type Effects<'a> = &'a dyn Fn(&Asked) -> Result<Vec<Vec<f64>>>;
+
+impl Asked {
+    /// Σ_j slope_j · (U_ij² − 1/N) for each list of slopes and each row of a space.
+    pub(crate) fn effects_of_rows(&self, space: &Space, driver: &Driver) -> Vec<Vec<f64>> {
+        let (d, rank) = (space.columns(), self.values.len());
+        let parts = driver.blocks(space.rows(), ROWS, |rows| {
             let mut block = vec![0.0; rows.len() * d];
-            centered(space, None, mean, rows.clone(), 0..d, &mut block);
+            centered(space, None, &self.mean, rows.clone(), 0..d, &mut block);
             let block = MatRef::from_row_major_slice(&block, rows.len(), d);
             let mut along = vec![0.0; rows.len() * rank];
             let out = MatMut::from_row_major_slice_mut(&mut along, rows.len(), rank);
-            let vectors = vectors.as_ref().subcols(0, rank);
-            matmul::matmul(out, Accum::Replace, block, vectors, scale, Par::Seq);
+            let vectors = self.vectors.as_ref().subcols(0, rank);
+            matmul::matmul(out, Accum::Replace, block, vectors, self.scale, Par::Seq);
             let effects = |slopes: &Vec<f64>| {
                 let of_row = |along: &[f64]| {
                     let values = self.values.iter().zip(along).zip(slopes);
                     let known = values.filter(|(_, slope)| **slope != 0.0);
                     let effect =
-                        |((value, a), slope): ((&f64, &f64), &f64)| slope * ((a / value).powi(2) - 1.0 / n as f64);
+                        |((value, a), slope): ((&f64, &f64), &f64)| slope * ((a / value).powi(2) - 1.0 / self.n as f64);
                     known.map(effect).sum()
                 };
                 along.chunks_exact(rank).map(of_row).collect::<Vec<f64>>()
             };
-            slopes.iter().map(effects).collect::<Vec<_>>()
+            self.slopes.iter().map(effects).collect::<Vec<_>>()
         });
-        let mut all = vec![Vec::with_capacity(n); slopes.len()];
+        let mut all = vec![Vec::with_capacity(space.rows()); self.slopes.len()];
         for part in parts {
             for (all, part) in all.iter_mut().zip(part) {
                 all.extend(part);
@@ -271,38 +308,69 @@ impl Values {
     }
 }
 
-/// A power of two that keeps all squares in range, and a matrix of at most D rows with the singular values and V of the
-/// rows times it.
-fn triangle(space: &Space, mean: &[f64], driver: &Driver) -> (f64, Mat<f64>) {
-    let (n, d) = (space.rows(), space.columns());
-    let at_once = (ROWS_PER_COLUMN * d).max(FEWEST);
-    let tasks = n.div_ceil(at_once);
-    let span = |task: usize| task * at_once..n.min((task + 1) * at_once);
-    let longest = driver.map(tasks, |task| {
+/// Rows of a block whose triangle is found at once.
+fn at_once(columns: usize) -> usize {
+    (ROWS_PER_COLUMN * columns).max(FEWEST)
+}
+
+/// Rows whose triangles are merged before those of others: blocks of about a super-block.
+pub(crate) fn rows_of_group(columns: usize) -> usize {
+    let block = at_once(columns);
+    (SUPER_BLOCK / block).max(1) * block
+}
+
+/// The length of the longest row less the mean.
+fn longest(space: &Space, mean: &[f64], driver: &Driver) -> f64 {
+    let d = space.columns();
+    let longest = driver.blocks(space.rows(), at_once(d), |rows| {
         let mut row = vec![0.0; d];
         let measure = |i: usize| {
             centered(space, None, mean, i..i + 1, 0..d, &mut row);
             length(&row)
         };
-        span(task).map(measure).fold(0.0, f64::max)
+        rows.map(measure).fold(0.0, f64::max)
     });
-    let scale = power_of_two_near(longest.into_iter().fold(0.0, f64::max));
-    let triangle = driver.fold(
-        tasks,
+    longest.into_iter().fold(0.0, f64::max)
+}
+
+/// A matrix of at most D rows with the singular values and V of the rows less the mean, times a power of two that keeps all squares in
+/// range. Triangles of a group are merged first, then those of groups, in their order.
+pub(crate) fn triangle(space: &Space, mean: &[f64], scale: f64, driver: &Driver) -> Mat<f64> {
+    let (n, d) = (space.rows(), space.columns());
+    let at_once = at_once(d);
+    let per_group = rows_of_group(d) / at_once;
+    let mut total = None;
+    let group = driver.fold(
+        n.div_ceil(at_once),
         |task| {
-            let rows = span(task);
+            let rows = task * at_once..n.min((task + 1) * at_once);
             let mut block = vec![0.0; rows.len() * d];
             centered(space, None, mean, rows.clone(), 0..d, &mut block);
             block.iter_mut().for_each(|x| *x *= scale);
             triangle_of(MatRef::from_row_major_slice(&block, rows.len(), d).to_owned())
         },
-        None,
-        |above: Option<Mat<f64>>, below| match above {
-            None => Some(below),
-            Some(above) => Some(triangle_of(stacked(&above, &below))),
+        (0, None),
+        |(task, group), below| {
+            let group = merged(group, below);
+            if (task + 1) % per_group > 0 {
+                return (task + 1, Some(group));
+            }
+            total = Some(merged(total.take(), group));
+            (task + 1, None)
         },
     );
-    (scale, triangle.unwrap_or_else(|| Mat::zeros(0, d)))
+    if let (_, Some(last)) = group {
+        total = Some(merged(total, last));
+    }
+    total.unwrap_or_else(|| Mat::zeros(0, d))
+}
+
+/// Two triangles as one.
+pub(crate) fn merged(above: Option<Mat<f64>>, below: Mat<f64>) -> Mat<f64> {
+    match above {
+        None => below,
+        Some(above) => triangle_of(stacked(&above, &below)),
+    }
 }
 
 /// The upper triangle of a QR decomposition: as many rows as columns, or all rows where there are fewer.

@@ -60,7 +60,9 @@ pub(super) static UNIFORMITY: Metric = Metric {
 
 fn needs_of_uniformity(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     check_t(spec.t)?;
-    let exists = study.embeddings.rows() >= 2 && unit_factors(&study.embeddings).is_ok();
+    // Of rows that are elsewhere it shows on the way.
+    let is_here = study.embeddings.elsewhere().is_none();
+    let exists = study.embeddings.rows() >= 2 && !(is_here && unit_factors(&study.embeddings).is_err());
     Ok(Vec::from_iter(exists.then_some(Need::Kernel)))
 }
 
@@ -76,7 +78,7 @@ fn uniformity(shared: &Shared) -> Result<Results> {
     if rows < 2 {
         return Ok(UNIFORMITY.undefined(ONE_ROW, rows));
     }
-    if let Err(error) = unit_factors(&shared.study.embeddings) {
+    if let Err(error) = shared.check_directions() {
         return Ok(UNIFORMITY.undefined(error.to_string(), rows));
     }
     let means: Vec<f64> = shared.kernel()?.iter().map(|sum| sum / (rows - 1) as f64).collect();

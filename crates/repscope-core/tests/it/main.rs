@@ -3,6 +3,7 @@
 //! order of work. One program, so that the crate is linked once.
 
 mod alignment;
+mod blocks;
 mod clid;
 mod common;
 mod coverage;
