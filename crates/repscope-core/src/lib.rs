@@ -18,6 +18,7 @@
 //!   texts, `matched` compares all pairs and `shuffled` gives the scores of random pairs.
 //! - [`masking`]: images without some of their pixels; [`perturb`]: how much worse a classifier does on them. [`Corruption`]: noise in
 //!   the inputs of an encoder.
+//! - [`similarity()`]: models against each other on the same rows, from their products, lists and distances (`kernels::alike`).
 //! - [`etes()`]: how well texts generated from signals fit these, in the space of an aligner; `texts`: what single texts score.
 //! - [`run`]: drivers. Tasks are cut by shape alone and merged in task order, so the same bits come out of one
 //!   thread or sixteen.
@@ -65,6 +66,7 @@ mod results;
 mod retrieve;
 pub mod run;
 mod score;
+mod similar;
 mod spec;
 mod stats;
 mod texts;
@@ -93,8 +95,9 @@ pub use score::{
     Better, Breakdown, ClassColumn, Curve, Difference, Equivalence, Interval, NameColumn, NumberColumn, SampleTable,
     Score, Training,
 };
+pub use similar::{BETWEEN, check_similarity, similarity};
 pub use spec::{
-    ClidSpec, ClusterCount, Distance, EtesSpec, IdNorm, Mcr2Spec, RankSpec, SearchInterval, Similarity, Spec,
-    UnitLength,
+    AlikeSpec, ClidSpec, ClusterCount, Distance, EtesSpec, IdNorm, Mcr2Spec, RankSpec, SearchInterval, Similarity,
+    Spec, UnitLength,
 };
 pub use stats::{Margin, Recipe, adjust, compare, keep_best, pool, test_equivalence};
