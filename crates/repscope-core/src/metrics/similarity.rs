@@ -406,7 +406,7 @@ fn mutual_neighbors(pair: &Pair) -> Result<Alike> {
 fn agreed(pair: &Pair, agreement: Agreement, draws: Vec<f64>) -> Measured {
     let value = interval::mean(&agreement.values);
     let level = pair.spec.level;
-    let interval = jackknife(value, &agreement.replicates, pair.units(), level);
+    let interval = interval::of_mean(&agreement.values, pair.units(), level);
     Measured {
         value,
         interval: interval.map(|own| own.on_logit_scale(value, [0.0, 1.0])),
