@@ -18,6 +18,7 @@
 //!   texts, `matched` compares all pairs and `shuffled` gives the scores of random pairs.
 //! - [`masking`]: images without some of their pixels; [`perturb`]: how much worse a classifier does on them. [`Corruption`]: noise in
 //!   the inputs of an encoder.
+//! - [`similarity()`]: models against each other on the same rows, from their products, lists and distances (`kernels::alike`).
 //! - [`etes()`]: how well texts generated from signals fit these, in the space of an aligner; `texts`: what single texts score.
 //! - [`blocks`]: the same work on matrices that no single machine holds: tasks that workers run wherever the rows are, and partials
 //!   that are merged in a fixed order.
@@ -68,6 +69,7 @@ mod results;
 mod retrieve;
 pub mod run;
 mod score;
+mod similar;
 mod spec;
 mod stats;
 mod texts;
@@ -96,8 +98,9 @@ pub use score::{
     Better, Breakdown, ClassColumn, Curve, Difference, Equivalence, Interval, NameColumn, NumberColumn, SampleTable,
     Score, Training,
 };
+pub use similar::{BETWEEN, check_similarity, similarity};
 pub use spec::{
-    ClidSpec, ClusterCount, Distance, EtesSpec, IdNorm, Mcr2Spec, RankSpec, SearchInterval, Similarity, Spec,
-    UnitLength,
+    AlikeSpec, ClidSpec, ClusterCount, Distance, EtesSpec, IdNorm, Mcr2Spec, RankSpec, SearchInterval, Similarity,
+    Spec, UnitLength,
 };
 pub use stats::{Margin, Recipe, adjust, compare, keep_best, pool, test_equivalence};

@@ -17,6 +17,7 @@ mod pis;
 mod rankme;
 mod retrieval;
 mod robustness;
+mod similarity;
 mod smoothness;
 mod texts;
 mod trustworthiness;
@@ -31,6 +32,7 @@ use crate::plan::{Need, Shared};
 use crate::results::Results;
 use crate::retrieve::Ranked;
 use crate::score::{Better, Score};
+use crate::similar::{Alike, Pair};
 use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
 
@@ -88,6 +90,13 @@ pub static METRICS: &[&Metric] = &[
     &retrieval::PAIR_RECALL,
     &retrieval::HUBNESS,
     &retrieval::MODALITY_GAP,
+    &similarity::CKA,
+    &similarity::MUTUAL_KNN,
+    &similarity::CYCLE_KNN,
+    &similarity::RSA,
+    &similarity::SVCCA,
+    &similarity::PWCCA,
+    &similarity::PROCRUSTES,
     &accuracy::METRIC,
     &pis::METRIC,
     &etes::METRIC,
@@ -117,6 +126,8 @@ pub enum Analysis {
     Clid,
     /// Do the targets nearest to a query have its label?
     Retrieval,
+    /// Are the representations of two models the same thing?
+    Similarity,
     /// How much worse does a classifier do where parts of its inputs are masked?
     Perturb,
     /// Do texts generated from signals fit the signals?
@@ -135,9 +146,15 @@ impl Analysis {
             Analysis::Rankme => "rankme",
             Analysis::Clid => "clid",
             Analysis::Retrieval => "retrieval",
+            Analysis::Similarity => "similarity",
             Analysis::Perturb => "perturb",
             Analysis::Etes => "etes",
         }
+    }
+
+    /// Whether its scores speak of two models each, and not of one.
+    pub fn is_of_pairs(self) -> bool {
+        self == Analysis::Similarity
     }
 
     /// The metrics that belong to it.
@@ -191,6 +208,8 @@ pub enum Takes {
     View,
     /// How well each of several models does elsewhere.
     Performance,
+    /// The embeddings of several models for the same samples.
+    Models,
     /// Rows that search.
     Queries,
     /// Rows that are found; without them the queries search among themselves.
@@ -377,6 +396,8 @@ pub(crate) enum Work {
     },
     /// The targets that each query of one direction of a retrieval found.
     Ranking(Part, fn(&Ranked) -> Results),
+    /// Two models on the same rows.
+    Alike { compute: fn(&Pair) -> Result<Alike> },
     /// Which samples a classifier gets right, with and without perturbation.
     Perturbation { compute: fn(&Perturbed) -> Results },
     /// Texts that a system generated from signals, and their vectors.

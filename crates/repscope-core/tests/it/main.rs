@@ -22,4 +22,5 @@ mod retrieval;
 mod same_answer;
 mod same_everywhere;
 mod sample;
+mod similarity;
 mod text_metrics;

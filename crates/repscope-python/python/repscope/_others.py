@@ -11,7 +11,7 @@ import numpy as np
 from ._arrays import lend, rows_of
 from ._call import Call, models_of
 from ._evaluate import performance_of
-from ._functions import SHARED, function, run, shared
+from ._functions import SHARED, function, named_parameters, pick, returned, run, shared
 from ._results import Results
 from ._scores import Score, Scores, Undefined
 from ._signatures import REQUIRED, Parameter, options, parameter, put_option
@@ -207,6 +207,24 @@ def _pools(metric: Mapping[str, Any]) -> Callable[..., Any]:
     return function(metric, first, named, "Results", compute)
 
 
+def _alike(metric: Mapping[str, Any]) -> Callable[..., Any]:
+    first = [
+        Parameter("first", "ArrayLike", REQUIRED, "The embeddings of one model, one row per sample."),
+        Parameter("second", "ArrayLike", REQUIRED, "The embeddings of another model for the same samples."),
+    ]
+
+    def compute(given: Mapping[str, Any]) -> Score | Undefined | Scores:
+        call = Call("similarity")
+        for name in ("first", "second"):
+            call.add("models", name, call.array(name, given[name]))
+        call.lent("episodes", given["episodes"])
+        for option in metric["options"]:
+            put_option(call, option, given[option["name"].replace("-", "_")])
+        return pick(metric, run(call, given, [metric["id"]]), given)
+
+    return function(metric, first, named_parameters(metric), returned(metric), compute)
+
+
 #: The families of functions, by the input that only they take.
 _FAMILIES = {
     "queries": _ranked,
@@ -214,6 +232,7 @@ _FAMILIES = {
     "text_embeddings": _energies,
     "predictions": _predictions,
     "performance": _pools,
+    "models": _alike,
 }
 
 

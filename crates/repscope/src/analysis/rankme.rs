@@ -54,6 +54,7 @@ declare!(Rankme {
     folder: "rankme",
     reads: &[Role::Episodes, Role::Embeddings],
     data: Origin::Study,
+    is_asked_for: false,
     stage: 0,
     sweeps: false,
     keeps_samples: false,

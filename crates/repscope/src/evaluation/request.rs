@@ -291,7 +291,9 @@ impl Evaluate {
     /// Whether an analysis is wanted.
     pub fn wants(&self, kind: Kind) -> bool {
         let choice = &self.choice;
-        !choice.skip.contains(&kind) && (choice.only.is_empty() || choice.only.contains(&kind))
+        let is_named = choice.only.contains(&kind);
+        let is_usual = choice.only.is_empty() && (!analysis::declared(kind).is_asked_for || self.mentions(kind));
+        !choice.skip.contains(&kind) && (is_named || is_usual)
     }
 
     /// Why an analysis cannot run, as far as the options show.

@@ -255,6 +255,7 @@ declare!(Perturb {
     folder: "perturbation_analysis",
     reads: &[],
     data: Origin::Own,
+    is_asked_for: false,
     stage: 5,
     sweeps: false,
     keeps_samples: false,
