@@ -103,7 +103,10 @@ fn metadata(path: &Path) {
 
 fn onnx(path: &Path) {
     if let Ok(bytes) = std::fs::read(path) {
-        let _ = repscope_models::graph::describe(&bytes);
+        let is_sound = repscope_models::graph::describe(&bytes).is_ok();
+        if is_sound {
+            let _ = repscope_models::graph::canonical(&bytes);
+        }
     }
 }
 

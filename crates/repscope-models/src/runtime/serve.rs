@@ -44,7 +44,7 @@ fn work(from: &mut impl Read, mut to: impl Write) -> Result<()> {
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     let extra = (cores + threads.max(cores)) * PER_THREAD + weights.saturating_mul(COPIES);
     limits::set(memory.saturating_add(extra));
-    let loaded = watch.time(|| RtenSession::of(&path.display().to_string(), file, threads as usize));
+    let loaded = watch.time(|| RtenSession::of_file(&path, file, threads as usize));
     let mut session = match loaded {
         Ok(session) => session,
         Err(error) => return refuse(&mut to, &error),

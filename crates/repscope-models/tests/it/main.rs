@@ -2,6 +2,7 @@
 //! Encoders give what PyTorch, transformers and ONNX Runtime give, and damaged models are errors.
 
 mod architectures;
+mod canonical;
 mod chosen_architecture;
 mod damaged_models;
 mod encoder;
