@@ -8,11 +8,12 @@ use clap::Args;
 use repscope_io::{Array, InputPath, as_file_names, check_writable, copy_whole, read_array, write_tensors};
 use serde::{Deserialize, Serialize};
 
-use crate::encoding::{Encoders, Seen, Stored, has_extension};
+use crate::encoding::{Encoders, Model, Seen, Stored, file, has_extension, open_numbers_beside};
 use crate::options::{EncoderOptions, Machine, default_options};
 use crate::reader::Reader;
 use crate::session::Session;
-use crate::source::{Source, bind};
+use crate::source::{Named, Source, bind};
+use repscope_models::{Beside, Fed};
 
 /// Runs an encoder over arrays, images or texts and writes the embeddings.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
@@ -23,9 +24,9 @@ pub struct Encode {
     #[arg(long, required = true, value_name = "MODEL")]
     pub encoder: Option<Source>,
     /// The inputs, one sample per row: an array, a folder of PNG and JPEG images (sorted by path), file.txt with one text
-    /// per line, or file.jsonl#field
-    #[arg(long, required = true, value_name = "PATH")]
-    pub input: Option<Source>,
+    /// per line, or file.jsonl#field; for a model with several inputs, NAME=PATH or NAME=NUMBER for each
+    #[arg(long, required = true, num_args = 1.., value_name = "PATH")]
+    pub input: Vec<Named>,
     /// Where to write the embeddings, as .npy or .safetensors; for a model with several outputs, one tensor per output, or
     /// one file z.head.npy per output
     #[arg(long, required = true, value_name = "PATH")]
@@ -52,7 +53,7 @@ pub struct Encoded {
 
 /// Runs the encoder, or takes what an earlier run made.
 pub fn encode(options: &Encode, session: &Session) -> Result<Encoded> {
-    let (Some(encoder), Some(input)) = (&options.encoder, &options.input) else {
+    let (Some(encoder), [first, others @ ..]) = (&options.encoder, options.input.as_slice()) else {
         bail!("an encoder and an input are needed");
     };
     if let Some(output) = &options.output
@@ -72,8 +73,23 @@ pub fn encode(options: &Encode, session: &Session) -> Result<Encoded> {
     };
     let mut reader = Reader::new(&[]);
     let place = encoder.place()?;
-    let mut model = encoders.open(&place, &mut reader)?;
-    let seen = Seen::open(&input.place()?, options.options.numbers.skip_bad, &mut reader)?;
+    let (name, input) = first.split(is_input_name)?;
+    let mut model = match (name, others) {
+        (None, []) => encoders.open(&place, &mut reader)?,
+        (None, [..]) => bail!("several inputs are given; write each as NAME=PATH with its name in the model"),
+        (Some(name), others) => {
+            let beside = others.iter().map(|input| beside(input, &mut reader));
+            let beside = beside.collect::<Result<Vec<Beside>>>()?;
+            let mut numbers = options.options.numbers.clone();
+            numbers.input_name = Some(name.to_string());
+            let path = file(&place)?;
+            let encoder = open_numbers_beside(path, &numbers, &beside, &options.machine)?;
+            let model = Model::Numbers(Box::new(encoder));
+            reader.records.push(model.record(path));
+            model
+        }
+    };
+    let seen = Seen::open(&input, options.options.numbers.skip_bad, &mut reader)?;
     let stored = encoders.stored(&mut model, &place.stem(), &seen, options.output.as_deref())?;
     let notes = reader
         .warnings
@@ -81,6 +97,38 @@ pub fn encode(options: &Encode, session: &Session) -> Result<Encoded> {
         .chain(stored.notes.iter().cloned())
         .collect();
     Ok(Encoded { stored, notes })
+}
+
+/// Whether what stands before `=` names an input: a path may hold one, too.
+fn is_input_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains(['/', '\\']) && !Path::new(name).exists()
+}
+
+/// `NAME=PATH` or `NAME=NUMBER`.
+fn beside(input: &Named, reader: &mut Reader) -> Result<Beside> {
+    let (Some(name), place) = input.split(is_input_name)? else {
+        bail!("several inputs are given; write each as NAME=PATH or NAME=NUMBER with its name in the model");
+    };
+    let number = input
+        .text()
+        .and_then(|text| text.split_once('='))
+        .and_then(|(_, number)| number.parse().ok());
+    let fed = match number {
+        Some(number) => Fed::Number(number),
+        None => {
+            let array = reader.array(&place)?;
+            let digest = reader
+                .records
+                .last()
+                .map(|record| record.digest.clone())
+                .unwrap_or_default();
+            Fed::Rows(array, format!("{digest}#{}", place.key().unwrap_or_default()))
+        }
+    };
+    Ok(Beside {
+        name: name.to_string(),
+        fed,
+    })
 }
 
 impl Encoded {

@@ -169,4 +169,32 @@ for name, (nodes, constants, opset) in refused.items():
     whole = helper.make_graph(nodes, name, [port], [out], tensors)
     onnx.save(helper.make_model(whole, opset_imports=[helper.make_opsetid("", opset)], ir_version=8), HERE / f"{name}.onnx")
 
+# Fed as an encoder is: by rows, beside other arrays, numbers and states.
+def encoder(name, nodes, inputs, outputs, constants=None):
+    """A graph for the tests of encoders, which know what it gives."""
+    ports = [helper.make_tensor_value_info(key, kind, shape) for key, (kind, shape) in inputs.items()]
+    out = [helper.make_tensor_value_info(key, kind, None) for key, kind in outputs.items()]
+    tensors = [numpy_helper.from_array(np.asarray(value), key) for key, value in (constants or {}).items()]
+    whole = helper.make_graph(nodes, name, ports, out, tensors)
+    onnx.save(helper.make_model(whole, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), HERE / f"encoder_{name}.onnx")
+
+
+FLOAT = TensorProto.FLOAT
+encoder(
+    "of_two_inputs",
+    [node("Cast", "k", "f", to=FLOAT), node("Add", "x f", "s"), node("Cast", "g", "h", to=FLOAT), node("Mul", "s h", "y")],
+    {"x": (FLOAT, ["n", 3]), "k": (TensorProto.INT64, ["n", 1]), "g": (TensorProto.INT64, [])},
+    {"y": FLOAT},
+)
+encoder(
+    "with_a_state",
+    [node("Add", "x state", "y"), node("Identity", "y", "next")],
+    {"x": (FLOAT, ["n", 3]), "state": (FLOAT, ["n", 3])},
+    {"y": FLOAT},
+)
+encoder("rows_second", [node("Transpose", "x", "y", perm=[1, 0, 2])], {"x": (FLOAT, ["n", 2, 3])}, {"y": FLOAT})
+for kind in ["FLOAT16", "DOUBLE", "INT32", "INT64", "UINT8"]:
+    code = getattr(TensorProto, kind)
+    encoder(f"of_{kind.lower()}", [node("Cast", "x", "f", to=FLOAT), node("Neg", "f")], {"x": (code, ["n", 3])}, {"y": FLOAT})
+
 np.savez_compressed(HERE / "graphs.npz", **STORED)

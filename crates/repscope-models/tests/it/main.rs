@@ -13,6 +13,7 @@ mod image_folder;
 mod language;
 #[cfg(feature = "onnxruntime")]
 mod onnx_runtime;
+mod several_inputs;
 mod text;
 mod text_fixtures;
 mod text_refusals;
