@@ -24,6 +24,7 @@ mod element;
 mod error;
 mod faults;
 mod format;
+mod hdf5;
 mod images;
 mod inside;
 mod inspect;

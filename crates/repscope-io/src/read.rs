@@ -10,7 +10,7 @@ use crate::mapped::MappedFile;
 use crate::npy::{self, Header};
 use crate::path::InputPath;
 use crate::torch::{self, Checkpoint};
-use crate::{json_lines, npz, parquet_file, plain_text, table, tensors};
+use crate::{hdf5, json_lines, npz, parquet_file, plain_text, table, tensors};
 
 /// Longer trees are cut: a checkpoint with the state of its optimizer has about a thousand entries.
 const TREE_LINES: usize = 2000;
@@ -69,6 +69,7 @@ pub(crate) fn read_each(path: &Path, mut take: impl FnMut(InputPath, Array)) -> 
         Format::Npz => npz::read_each(&file, &mut one),
         Format::Safetensors => tensors::read_each(&file, &mut one),
         Format::Parquet => parquet_file::read_each(&file, path, &mut one),
+        Format::Hdf5 => hdf5::read_each(&file, &mut one),
         Format::Torch => torch::read_each(&file, &mut one),
         Format::Csv => table::read_each(&file, b',', &mut one),
         Format::Tsv => table::read_each(&file, b'\t', &mut one),
@@ -146,6 +147,7 @@ fn read(format: Format, file: &MappedFile, input: &InputPath, ids: Option<&str>)
         Format::Npz => npz::read(file, key),
         Format::Safetensors => tensors::read(file, key),
         Format::Parquet => parquet_file::read(file, &input.path, key),
+        Format::Hdf5 => hdf5::read(file, key),
         Format::Torch => torch::read(file, key),
         Format::Csv => table::read(file, b',', key, ids),
         Format::Tsv => table::read(file, b'\t', key, ids),
@@ -166,6 +168,7 @@ fn list(format: Format, file: &MappedFile, path: &Path) -> Parsed<Vec<ArrayInfo>
         Format::Npz => npz::list(file),
         Format::Safetensors => tensors::list(file),
         Format::Parquet => parquet_file::list(file, path),
+        Format::Hdf5 => hdf5::list(file),
         Format::Torch => torch::list(file),
         Format::Csv => table::list(file, b','),
         Format::Tsv => table::list(file, b'\t'),

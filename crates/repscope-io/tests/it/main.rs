@@ -5,6 +5,7 @@ mod checkpoints;
 mod containers;
 mod datasets;
 mod fixtures;
+mod hdf5;
 mod hostile;
 mod hostile_checkpoints;
 mod images;
