@@ -18,6 +18,10 @@ pub enum Format {
     Safetensors,
     /// A table stored by columns.
     Parquet,
+    /// Columns in batches: Arrow files and streams, Feather.
+    Arrow,
+    /// Vectors behind their length, as nearest-neighbor benchmarks have them: of `f32`, bytes or 32-bit integers.
+    Vectors,
     /// Datasets in groups: HDF5, and AnnData, which is made of it.
     Hdf5,
     /// What `torch.save` writes: nested dicts of tensors.
@@ -34,11 +38,13 @@ pub enum Format {
 
 impl Format {
     /// All supported kinds with their extensions, without their dots, the usual one first.
-    const ALL: [(Format, &[&str]); 10] = [
+    const ALL: [(Format, &[&str]); 12] = [
         (Format::Npy, &["npy"]),
         (Format::Npz, &["npz"]),
         (Format::Safetensors, &["safetensors"]),
         (Format::Parquet, &["parquet"]),
+        (Format::Arrow, &["arrow", "feather", "ipc"]),
+        (Format::Vectors, &["fvecs", "bvecs", "ivecs"]),
         (Format::Hdf5, &["h5", "hdf5", "h5ad"]),
         (Format::Torch, &["pth", "pt", "ckpt", "bin", "pth.tar"]),
         (Format::Csv, &["csv"]),
@@ -92,7 +98,7 @@ impl Format {
         }
         let found: Vec<String> = bytes.iter().take(9).map(|b| format!("{b:02x}")).collect();
         let article = match self {
-            Format::Npy | Format::Npz | Format::Hdf5 => "an",
+            Format::Npy | Format::Npz | Format::Hdf5 | Format::Arrow => "an",
             _ => "a",
         };
         bail!(
@@ -112,6 +118,9 @@ impl Format {
             Format::Npz => bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06"),
             Format::Safetensors => bytes.get(8) == Some(&b'{'),
             Format::Parquet => bytes.starts_with(b"PAR1"),
+            Format::Arrow => bytes.starts_with(crate::arrow::MAGIC) || crate::arrow::is_stream(bytes),
+            // A length alone.
+            Format::Vectors => bytes.len() >= 4,
             Format::Hdf5 => bytes.starts_with(b"\x89HDF\r\n\x1a\n"),
             // A zip archive, a pickle, or the tar archive of old, which gets its own message.
             Format::Torch => {

@@ -16,6 +16,7 @@
 //! the file, never a panic.
 
 mod array;
+mod arrow;
 mod catch_panic;
 mod choose;
 mod dataset;
@@ -48,12 +49,14 @@ mod regular;
 mod results;
 mod samples;
 mod seal;
+mod shards;
 mod space;
 mod stdout;
 mod table;
 mod temporary;
 mod tensors;
 mod torch;
+mod vectors;
 mod watched;
 mod weights;
 mod write;

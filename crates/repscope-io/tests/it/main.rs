@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Reading files that NumPy, PyTorch, pandas, pyarrow, Pillow and safetensors wrote, and damaged ones.
 
+mod arrow;
 mod checkpoints;
 mod containers;
 mod datasets;

@@ -33,6 +33,9 @@ pub fn is_encoder(place: &Place) -> Result<bool> {
     if is_model_folder(&path.path) || has_extension(&path.path, "onnx") {
         return Ok(true);
     }
+    if path.key.as_ref().is_some_and(|key| key.starts_with(':')) {
+        return Ok(false); // numbers without a header, whatever the extension
+    }
     let format = Format::of_path(&path.path);
     if !matches!(format, Some(Format::Torch | Format::Safetensors)) || !path.path.is_file() {
         return Ok(false);
