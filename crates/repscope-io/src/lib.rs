@@ -84,6 +84,7 @@ pub use regular::{open_regular, read_regular, read_text};
 pub use results::ResultsDocument;
 pub use samples::{read_samples, samples_to_npz};
 pub use seal::{Seal, sync_folder};
+pub use shards::is_dataset_folder;
 pub use space::Pool;
 pub use stdout::stdout_was_closed;
 pub use temporary::{PREFIX, TemporaryFolder};

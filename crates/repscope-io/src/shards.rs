@@ -13,8 +13,16 @@ use crate::regular::read_text;
 /// What `save_to_disk` writes beside the files of a dataset.
 const STATE: &str = "state.json";
 
+/// What the cache of datasets holds beside their files.
+const INFO: &str = "dataset_info.json";
+
 /// The list of the splits of several datasets.
 const SPLITS: &str = "dataset_dict.json";
+
+/// Whether a folder is a dataset as Hugging Face's `datasets` writes it, which is read as one array.
+pub fn is_dataset_folder(path: &Path) -> bool {
+    [STATE, SPLITS, INFO].iter().any(|name| path.join(name).is_file())
+}
 
 /// The files that a path stands for; none where it is one file, or a folder of something else.
 pub(crate) fn of(path: &Path) -> Result<Option<Vec<PathBuf>>> {
@@ -61,7 +69,7 @@ fn of_folder(path: &Path) -> Result<Option<Vec<PathBuf>>> {
             false => Ok(Some(found)),
         };
     }
-    if path.join("dataset_info.json").is_file() {
+    if path.join(INFO).is_file() {
         let found = files(path, |name| name.ends_with(".arrow"))?;
         return Ok(Some(found).filter(|found| !found.is_empty()));
     }
