@@ -62,6 +62,7 @@ mod weights;
 mod write;
 
 pub use array::{Array, ArrayInfo, Data, Object};
+pub use arrow::{ArrowColumn, write_arrow};
 pub use catch_panic::catch_panic;
 pub use dataset::{Dataset, read_dataset};
 pub use digest::{Files, InputRecord, digest, digest_of_array};

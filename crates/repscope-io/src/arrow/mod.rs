@@ -7,6 +7,7 @@
 mod batch;
 mod schema;
 mod table;
+mod write;
 
 use crate::array::{Array, ArrayInfo, Data, Object};
 use crate::choose::choose;
@@ -16,6 +17,8 @@ use crate::read::Take;
 use batch::{Batch, Dictionaries, Place, column};
 use schema::{Field, Kind, Lists};
 use table::{Table, damaged};
+
+pub use write::{ArrowColumn, write_arrow};
 
 /// What stands before every message, since version 0.15 of Arrow.
 const MARK: [u8; 4] = [0xff; 4];
