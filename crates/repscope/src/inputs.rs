@@ -291,6 +291,9 @@ pub fn roles(data: &Data) -> Layer {
     if !data.replicates.is_empty() {
         roles.insert("replicates".to_string(), serde_json::json!(data.replicates));
     }
+    if data.shards {
+        roles.insert("shards".to_string(), serde_json::json!(true));
+    }
     roles.extend(data.encoder.asked());
     roles
 }
