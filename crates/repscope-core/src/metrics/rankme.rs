@@ -14,7 +14,7 @@ use crate::spec::Spec;
 use crate::stats::interval;
 
 /// What the metrics of singular values share.
-const fn of_singular_values(compute: Compute) -> Metric {
+pub(super) const fn of_singular_values(compute: Compute) -> Metric {
     Metric {
         invariances: Invariance::SIMILARITY,
         ..Metric::of(Analysis::Rankme, &[Takes::Embeddings], Work::Study { needs, compute })
@@ -100,7 +100,13 @@ fn with_note(score: Score, note: &str) -> Score {
 }
 
 /// The score of a function of singular values, with Student's t over what each row does to it, cut to where it can be.
-fn score((id, of): Function, singular: &Values, [least, most]: [f64; 2], reason: &str, shared: &Shared) -> Score {
+pub(super) fn score(
+    (id, of): Function,
+    singular: &Values,
+    [least, most]: [f64; 2],
+    reason: &str,
+    shared: &Shared,
+) -> Score {
     let Some(value) = of(singular) else {
         return Score::undefined(id, reason, singular.n);
     };
@@ -112,7 +118,7 @@ fn score((id, of): Function, singular: &Values, [least, most]: [f64; 2], reason:
 }
 
 /// The ranks that are possible; centering takes one direction away. The eps inside the logarithms adds a millionth at most.
-fn ranks(shared: &Shared, taken: usize) -> [f64; 2] {
+pub(super) fn ranks(shared: &Shared, taken: usize) -> [f64; 2] {
     let (n, d) = (shared.study.embeddings.rows(), shared.study.embeddings.columns());
     [1.0, n.saturating_sub(taken).min(d).max(1) as f64]
 }
