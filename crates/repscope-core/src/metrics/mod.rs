@@ -5,6 +5,7 @@ mod accuracy;
 mod alignment;
 mod clid;
 mod clustering;
+mod collapse;
 mod etes;
 mod id;
 mod knn_accuracy;
@@ -43,14 +44,18 @@ pub use knn_accuracy::accuracy_of_split;
 pub(crate) use retrieval::discount;
 
 /// The functions of the singular values of centered embeddings, and of the embeddings as they are.
-pub(crate) static OF_CENTERED: [Function; 5] = [
+pub(crate) static OF_CENTERED: [Function; 9] = [
     rankme::SPEC,
     rankme::STABLE,
     rankme::EXPONENT,
     rankme::R2,
     rankme::RATIO,
+    collapse::SUM,
+    collapse::ISOTROPY,
+    collapse::FIRST,
+    collapse::FIRST_TEN,
 ];
-pub(crate) static OF_RAW: [Function; 1] = [rankme::PAPER];
+pub(crate) static OF_RAW: [Function; 2] = [rankme::PAPER, collapse::VOLUME];
 
 /// Every metric, in the order in which they are shown.
 pub static METRICS: &[&Metric] = &[
@@ -75,6 +80,13 @@ pub static METRICS: &[&Metric] = &[
     &rankme::ALPHA_REQ,
     &rankme::CONDITION_NUMBER,
     &rankme::STD_COLLAPSE,
+    &collapse::NESUM,
+    &collapse::ISOSCORE,
+    &collapse::VARIANCE_SHARE,
+    &collapse::SELF_CLUSTER,
+    &collapse::COHERENCE,
+    &collapse::EPPS_PULLEY,
+    &collapse::LIDAR,
     &clid::METRIC,
     &mcr2::METRIC,
     &alignment::METRIC,

@@ -14,7 +14,7 @@ use crate::spec::Spec;
 use crate::stats::interval::{self, Units};
 
 /// What the metrics of singular values share.
-const fn of_singular_values(compute: Compute) -> Metric {
+pub(super) const fn of_singular_values(compute: Compute) -> Metric {
     Metric {
         invariances: Invariance::SIMILARITY,
         ..Metric::of(Analysis::Rankme, &[Takes::Embeddings], Work::Study { needs, compute })
@@ -101,7 +101,7 @@ fn with_note(score: Score, note: &str) -> Score {
 
 /// On which scale errors vary least with the value.
 #[derive(Clone, Copy)]
-enum Scale {
+pub(super) enum Scale {
     Plain,
     /// That of the logarithm of the distance from the least value.
     FromLeast,
@@ -110,11 +110,17 @@ enum Scale {
 }
 
 /// Where a value can be, and its scale there.
-type Range = (Scale, [f64; 2]);
+pub(super) type Range = (Scale, [f64; 2]);
 
 /// The score of a function of singular values, with Student's t over what each row does to it, as far as the repulsion of eigenvalues
 /// lets it happen, cut to where it can be.
-fn score((id, of): Function, singular: &Values, (scale, [least, most]): Range, reason: &str, shared: &Shared) -> Score {
+pub(super) fn score(
+    (id, of): Function,
+    singular: &Values,
+    (scale, [least, most]): Range,
+    reason: &str,
+    shared: &Shared,
+) -> Score {
     let Some(value) = of(singular) else {
         return Score::undefined(id, reason, singular.n);
     };
@@ -140,7 +146,7 @@ fn score((id, of): Function, singular: &Values, (scale, [least, most]): Range, r
 }
 
 /// The ranks that are possible; centering takes one direction away. The eps inside the logarithms adds a millionth at most.
-fn ranks(shared: &Shared, taken: usize) -> Range {
+pub(super) fn ranks(shared: &Shared, taken: usize) -> Range {
     let (n, d) = (shared.study.embeddings.rows(), shared.study.embeddings.columns());
     (Scale::Between, [1.0, n.saturating_sub(taken).min(d).max(1) as f64])
 }

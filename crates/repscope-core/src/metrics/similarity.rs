@@ -388,7 +388,10 @@ fn mutual_neighbors(pair: &Pair) -> Result<Alike> {
     let found = || {
         let (a, b) = (pair.first.neighbors()?, pair.second.neighbors()?);
         let draws = pair.draws(|order| mutual_of_shuffled(a, b, order));
-        let mut measured = agreed(pair, mutual(a, b, pair.driver), draws);
+        let Agreement { values, replicates } = mutual(a, b, pair.driver);
+        let value = interval::mean(&values);
+        let interval = jackknife(value, &replicates, pair.units(), pair.spec.level);
+        let mut measured = agreed(pair, value, interval, draws);
         // Every other row is as likely to be among the nearest of shuffled rows.
         if let (Some(null), None) = (&mut measured.null, &pair.first.study.episodes) {
             null.mean = k as f64 / (rows as f64 - 1.0);
@@ -402,16 +405,13 @@ fn mutual_neighbors(pair: &Pair) -> Result<Alike> {
     Ok(answer)
 }
 
-/// The mean of an agreement with its jackknife over rows.
-fn agreed(pair: &Pair, agreement: Agreement, draws: Vec<f64>) -> Measured {
-    let value = interval::mean(&agreement.values);
-    let level = pair.spec.level;
-    let interval = interval::of_mean(&agreement.values, pair.units(), level);
+/// A share with its interval, which is on the logit scale, and its null.
+fn agreed(pair: &Pair, value: f64, interval: Option<Interval>, draws: Vec<f64>) -> Measured {
     Measured {
         value,
         interval: interval.map(|own| own.on_logit_scale(value, [0.0, 1.0])),
-        null: Null::of_draws(value, draws, level),
-        n: agreement.values.len(),
+        null: Null::of_draws(value, draws, pair.spec.level),
+        n: pair.first.centered.rows(),
         note: None,
     }
 }
@@ -433,7 +433,9 @@ fn cycles(pair: &Pair) -> Result<Alike> {
                 .for_each(|(i, &row)| places[row as usize] = i as u32);
             cycle_of_shuffled(a, b, order, &places)
         });
-        Ok(agreed(pair, cycle(a, b, pair.driver), draws))
+        let values = cycle(a, b, pair.driver);
+        let interval = interval::of_mean(&values, pair.units(), pair.spec.level);
+        Ok(agreed(pair, interval::mean(&values), interval, draws))
     };
     let failed = |reason: String| (reason, rows);
     answer.add(

@@ -61,6 +61,16 @@ impl Axes {
         reached.map_or(self.rank(), |last| last + 1)
     }
 
+    /// The squared singular values.
+    pub(crate) fn variances(&self) -> Vec<f64> {
+        self.sizes.iter().map(|s| s * s).collect()
+    }
+
+    /// Another matrix in units of these axes: Σ⁻¹ Vᵀ M V Σ⁻¹.
+    pub(crate) fn whiten(&self, matrix: &Mat<f64>) -> Mat<f64> {
+        whitened([self, self], matrix, [self.rank(), self.rank()])
+    }
+
     /// Canonical correlations of the first axes of two models, largest first.
     pub(crate) fn correlations(&self, other: &Axes, product: &Mat<f64>, counts: [usize; 2]) -> Vec<f64> {
         let mut values = singular_values(&whitened([self, other], product, counts));

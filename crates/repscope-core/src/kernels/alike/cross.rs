@@ -18,6 +18,8 @@ const STRIP: usize = 128;
 /// The rows of a space less their mean, in units in which no sum of products of products overflows.
 pub(crate) struct Centered<'a> {
     space: &'a Space,
+    /// What each row is multiplied by first, where rows are brought to length 1.
+    factors: Option<Vec<f64>>,
     mean: Vec<f64>,
     scale: f64,
     /// The squared length of each row.
@@ -45,6 +47,7 @@ impl<'a> Centered<'a> {
         let is_constant = lengths.iter().map(|l| l * l).sum::<f64>() <= floor;
         Centered {
             space,
+            factors: None,
             mean,
             scale,
             squares,
@@ -52,8 +55,25 @@ impl<'a> Centered<'a> {
         }
     }
 
+    /// Rows brought to length 1 by their factors, and not centered.
+    pub(crate) fn unit(space: &'a Space, factors: Vec<f64>) -> Self {
+        Centered {
+            mean: vec![0.0; space.columns()],
+            scale: 1.0,
+            squares: vec![1.0; space.rows()],
+            is_constant: false,
+            factors: Some(factors),
+            space,
+        }
+    }
+
     pub(crate) fn rows(&self) -> usize {
         self.space.rows()
+    }
+
+    /// What entries are multiplied by.
+    pub(crate) fn scale(&self) -> f64 {
+        self.scale
     }
 
     pub(crate) fn columns(&self) -> usize {
@@ -62,7 +82,7 @@ impl<'a> Centered<'a> {
 
     /// Copies a rectangle row by row.
     pub(crate) fn block(&self, rows: Range<usize>, columns: Range<usize>, out: &mut [f64]) {
-        centered(self.space, None, &self.mean, rows, columns, out);
+        centered(self.space, self.factors.as_deref(), &self.mean, rows, columns, out);
         out.iter_mut().for_each(|x| *x *= self.scale);
     }
 

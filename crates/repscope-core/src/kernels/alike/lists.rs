@@ -78,38 +78,18 @@ pub(crate) fn mutual_of_shuffled(a: &Neighbors, b: &Neighbors, order: &[u32]) ->
     (0..order.len()).map(of_row).sum::<usize>() as f64 / (k * order.len()) as f64
 }
 
-/// Whether a row is among the neighbors in `a` of one of its own neighbors in `b`.
-pub(crate) fn cycle(a: &Neighbors, b: &Neighbors, driver: &Driver) -> Agreement {
+/// Whether each row is among the neighbors in `a` of one of its own neighbors in `b`.
+pub(crate) fn cycle(a: &Neighbors, b: &Neighbors, driver: &Driver) -> Vec<f64> {
     let k = a.k - 1;
-    let rows = a.rows.len() / a.k;
-    let comes_back = |row: usize, without: u32| {
-        let mut there = list(b, row, without);
-        there.any(|other| list(a, other as usize, without).any(|back| back == row as u32))
+    let comes_back = |row: usize| {
+        let mut there = b.of(row)[..k].iter();
+        let is_back = there.any(|&other| a.of(other as usize)[..k].contains(&(row as u32)));
+        f64::from(u8::from(is_back))
     };
-    let parts = driver.blocks(rows, ROWS, |block| {
-        let (mut values, mut touched) = (Vec::new(), Vec::new());
-        for row in block {
-            values.push(f64::from(u8::from(comes_back(row, NOBODY))));
-            // A neighbor that is lost, or one that comes back where another is lost on the way.
-            touched.extend(b.of(row)[..k].iter().map(|&lost| (lost, row as u32)));
-            let next = a.of(row)[k];
-            if b.of(next as usize).contains(&(row as u32)) {
-                touched.extend(a.of(row)[..k].iter().map(|&lost| (lost, next)));
-            }
-        }
-        (values, touched)
+    let parts = driver.blocks(a.rows.len() / a.k, ROWS, |rows| {
+        rows.map(comes_back).collect::<Vec<f64>>()
     });
-    let (values, touched): (Vec<Vec<f64>>, Vec<Vec<(u32, u32)>>) = parts.into_iter().unzip();
-    let (values, mut touched) = (values.concat(), touched.concat());
-    touched.retain(|(lost, row)| lost != row);
-    touched.sort_unstable();
-    touched.dedup();
-    let changes = touched.into_iter().map(|(lost, row)| {
-        let now = f64::from(u8::from(comes_back(row as usize, lost)));
-        (lost, now - values[row as usize])
-    });
-    let changes: Vec<(u32, f64)> = changes.collect();
-    Agreement::new(values, changes)
+    parts.concat()
 }
 
 /// The share of rows that come back, where row i of `b` is row `order[i]`, and `places` is the inverse of that.
@@ -149,15 +129,13 @@ mod tests {
             Space::from_f64("z", 40, columns, values).unwrap()
         };
         let (a, b) = (space(2), space(3));
-        for of in [mutual, cycle] {
-            let both = of(&neighbors(&a, 4), &neighbors(&b, 4), &driver);
-            for row in 0..40 {
-                let others: Vec<usize> = (0..40).filter(|&i| i != row).collect();
-                let left = |space: &Space| neighbors(&space.select(&others).unwrap(), 4);
-                let found = of(&left(&a), &left(&b), &driver).values;
-                let expected = found.iter().sum::<f64>() / 39.0;
-                assert!((both.replicates[row] - expected).abs() < 1e-12, "{row}");
-            }
+        let both = mutual(&neighbors(&a, 4), &neighbors(&b, 4), &driver);
+        for row in 0..40 {
+            let others: Vec<usize> = (0..40).filter(|&i| i != row).collect();
+            let left = |space: &Space| neighbors(&space.select(&others).unwrap(), 4);
+            let found = mutual(&left(&a), &left(&b), &driver).values;
+            let expected = found.iter().sum::<f64>() / 39.0;
+            assert!((both.replicates[row] - expected).abs() < 1e-12, "{row}");
         }
     }
 
@@ -175,9 +153,9 @@ mod tests {
             .for_each(|(i, &row)| places[row as usize] = i as u32);
         let moved: Vec<usize> = order.iter().map(|&row| row as usize).collect();
         let (own, stored) = (neighbors(&a, 4), neighbors(&a.select(&moved).unwrap(), 4));
-        let mean = |agreement: Agreement| agreement.values.iter().sum::<f64>() / 30.0;
+        let mean = |values: Vec<f64>| values.iter().sum::<f64>() / 30.0;
         let found = mutual_of_shuffled(&own, &own, &order);
-        assert!((found - mean(mutual(&own, &stored, &driver))).abs() < 1e-12);
+        assert!((found - mean(mutual(&own, &stored, &driver).values)).abs() < 1e-12);
         let found = cycle_of_shuffled(&own, &own, &order, &places);
         assert!((found - mean(cycle(&own, &stored, &driver))).abs() < 1e-12);
     }
