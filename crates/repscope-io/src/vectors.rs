@@ -129,7 +129,7 @@ fn shape(file: &MappedFile, path: &Path) -> Parsed<(Element, [usize; 2])> {
     let size = usize::try_from(columns).ok().filter(|&columns| columns > 0);
     let size = size.and_then(|columns| columns.checked_mul(element.bytes())?.checked_add(4));
     match size {
-        Some(size) if file.len() % size == 0 => Ok((element, [file.len() / size, columns as usize])),
+        Some(size) if file.len().is_multiple_of(size) => Ok((element, [file.len() / size, columns as usize])),
         _ => bail!(
             "has {} bytes, which are no whole number of vectors of length {columns}; it may have been cut off while copying",
             file.len()

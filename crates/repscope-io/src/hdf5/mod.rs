@@ -90,19 +90,21 @@ struct Entry {
 
 enum What {
     /// A dataset of numbers or texts.
-    Plain(Dataset),
+    Plain(Box<Dataset>),
     /// A field of a dataset of records, and the names of its codes where AnnData keeps them elsewhere.
-    Field(Dataset, usize, Option<Dataset>),
+    Field(Box<Dataset>, usize, Option<Box<Dataset>>),
     /// Codes and the names they stand for.
-    Categories { codes: Dataset, names: Dataset },
+    Categories { codes: Box<Dataset>, names: Box<Dataset> },
     /// Values and where they stand in a matrix of rows or columns.
-    Sparse {
-        values: Dataset,
-        indices: Dataset,
-        starts: Dataset,
-        shape: [usize; 2],
-        is_by_rows: bool,
-    },
+    Sparse(Box<Sparse>),
+}
+
+struct Sparse {
+    values: Dataset,
+    indices: Dataset,
+    starts: Dataset,
+    shape: [usize; 2],
+    is_by_rows: bool,
 }
 
 fn entries(file: &Hdf5File) -> Parsed<Vec<Entry>> {
@@ -112,7 +114,7 @@ fn entries(file: &Hdf5File) -> Parsed<Vec<Entry>> {
     };
     let root = file.root_group()?;
     walk.group(&root, "", 0)?;
-    let named: Vec<(String, Dataset)> = walk
+    let named: Vec<(String, Box<Dataset>)> = walk
         .entries
         .iter()
         .filter_map(|entry| match (&entry.what, &entry.info.key) {
@@ -152,6 +154,7 @@ impl Walk {
         let named = |name: &str| datasets.iter().find(|dataset| leaf(dataset.name()) == name).cloned();
         if let (Some(codes), Some(names), true) = (named("codes"), named("categories"), !path.is_empty()) {
             let shape = sizes(&codes)?;
+            let (codes, names) = (Box::new(codes), Box::new(names));
             let what = What::Categories { codes, names };
             self.push(path, &shape, "str", what);
             return Ok(());
@@ -159,13 +162,13 @@ impl Walk {
         let parts = (named("data"), named("indices"), named("indptr"));
         if let ((Some(values), Some(indices), Some(starts)), Some((shape, is_by_rows))) = (parts, sparse(group)) {
             let dtype = number(values.dtype()).map_or("?", |(element, _)| element.name());
-            let what = What::Sparse {
+            let what = What::Sparse(Box::new(Sparse {
                 values,
                 indices,
                 starts,
                 shape,
                 is_by_rows,
-            };
+            }));
             self.push(path, &shape, dtype, what);
             return Ok(());
         }
@@ -199,13 +202,13 @@ impl Walk {
                     &join(&path, &field.name),
                     &shape,
                     dtype,
-                    What::Field(dataset.clone(), at, None),
+                    What::Field(Box::new(dataset.clone()), at, None),
                 );
             }
             return Ok(());
         }
         if let Some(dtype) = name(dataset.dtype()) {
-            self.push(&path, &shape, dtype, What::Plain(dataset));
+            self.push(&path, &shape, dtype, What::Plain(Box::new(dataset)));
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 use hdf5_reader::messages::datatype::StringSize;
 use hdf5_reader::{Dataset, Datatype};
 
-use super::{Entry, What, is_text, number, sizes};
+use super::{Entry, Sparse, What, is_text, number, sizes};
 use crate::array::{Array, Data, Object, check_dimensions, count};
 use crate::error::{Parsed, bail, problem};
 use crate::memory;
@@ -25,13 +25,7 @@ pub(super) fn entry(entry: &Entry) -> Parsed<Array> {
             }
         }
         What::Categories { codes, names } => named(&plain(codes)?, &as_texts(plain(names)?))?,
-        What::Sparse {
-            values,
-            indices,
-            starts,
-            shape,
-            is_by_rows,
-        } => dense(values, indices, starts, *shape, *is_by_rows)?,
+        What::Sparse(sparse) => dense(sparse)?,
     };
     Array::checked(info.shape.clone(), &info.dtype, data)
 }
@@ -187,8 +181,15 @@ fn integers(data: &Data) -> Parsed<Vec<i64>> {
 }
 
 /// A sparse matrix with its zeros.
-fn dense(values: &Dataset, indices: &Dataset, starts: &Dataset, shape: [usize; 2], is_by_rows: bool) -> Parsed<Data> {
-    let [rows, columns] = shape;
+fn dense(sparse: &Sparse) -> Parsed<Data> {
+    let Sparse {
+        values,
+        indices,
+        starts,
+        shape: [rows, columns],
+        is_by_rows,
+    } = sparse;
+    let (rows, columns, is_by_rows) = (*rows, *columns, *is_by_rows);
     let size = rows.checked_mul(columns);
     memory::check(size.and_then(|size| (size as u64).checked_mul(4)))?;
     let Some(size) = size else {

@@ -148,13 +148,12 @@ impl Session for RtenSession {
                 .map(|(v, name)| value(v, name))
                 .collect(),
             Some(Err(error)) => {
-                return Err(Error::Unsupported(format!(
-                    "the model cannot be run: {error}; {WAY_OUT}"
-                )));
+                let said = format!("the model cannot be run: {error}; {WAY_OUT}");
+                Err(Error::Unsupported(said))
             }
             None => {
                 let said = format!("the model cannot be run by the built-in runtime; {WAY_OUT}");
-                return Err(Error::Unsupported(said));
+                Err(Error::Unsupported(said))
             }
         }
     }
