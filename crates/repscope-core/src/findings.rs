@@ -300,7 +300,7 @@ fn quiet() -> Driver<'static> {
 }
 
 /// 128 bits that differ for rows that differ, but for an accident of one in 10³⁸.
-fn digest(bits: impl Iterator<Item = u64>) -> [u64; 2] {
+pub(crate) fn digest(bits: impl Iterator<Item = u64>) -> [u64; 2] {
     let mix = |hash: u64, word: u64, factor: u64| {
         let product = u128::from(hash ^ word) * u128::from(factor);
         (product as u64) ^ ((product >> 64) as u64).rotate_left(23)

@@ -382,6 +382,7 @@ pub const METRICS_OF_BLOCKS: &[&str] = &[
     "stable_rank",
     "alpha_req",
     "condition_number",
+    "label_precision",
 ];
 
 /// The metrics that can be computed of these studies: where embeddings or inputs are elsewhere, those of blocks. A warning names the others.

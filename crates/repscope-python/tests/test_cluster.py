@@ -86,6 +86,19 @@ def test_a_function_of_shards_has_the_value_of_one_of_an_array(
     assert found.value is not None and expected.interval is not None
 
 
+def test_label_precision_across_modalities_is_the_same(shards: SimpleNamespace, local: rc.Local) -> None:
+    # Queries in shards search targets in shards; both are views of the same rows.
+    text, sensor = of_shards(shards, "pca"), of_shards(shards, "states")
+    other = str(shards.folder / "pca-*.npy")
+    found = rc.label_precision(text, other, shards.labels, k=[5, 10], executor=local)
+    expected = repscope.label_precision(shards.pca, shards.pca, shards.labels, k=[5, 10])
+    for k in (5, 10):
+        assert found[k].value == expected[k].value and found[k].interval == expected[k].interval
+    alone = rc.label_precision(sensor, None, shards.labels, k=3, executor=local)
+    expected = repscope.label_precision(shards.states, None, shards.labels, k=3)
+    assert alone.value == expected.value and alone.interval == expected.interval and alone.value > 0.3
+
+
 def test_scores_of_k_means_are_the_same(shards: SimpleNamespace, local: rc.Local) -> None:
     found = rc.inertia(of_shards(shards, "pca"), executor=local, restarts=2)
     expected = repscope.inertia(shards.pca, restarts=2)

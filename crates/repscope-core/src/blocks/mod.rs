@@ -12,6 +12,7 @@
 //! |---|---|---|
 //! | neighbors | of each query the nearest rows of a super-block, with squared distances | by distance, then row |
 //! | ranks | how many rows of a super-block come before each threshold | added, exact |
+//! | label retrieval | of each query the most similar rows of a super-block, with similarities | by similarity, then row |
 //! | kernel and class sums | a sum of each query over a super-block | added in the order of super-blocks |
 //! | moments, singular values | sums, scatter matrices and triangles of a super-block | in the order of super-blocks |
 //! | effects of rows | a value for each row | one behind the other |
@@ -21,6 +22,7 @@
 mod bytes;
 mod frames;
 mod pairs;
+mod rankings;
 mod rows;
 mod singular;
 mod spectrum;
@@ -31,6 +33,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::{Reader, Writer};
 pub(crate) use pairs::{influences, squared_distances_of_row, sweep};
+pub(crate) use rankings::{Directions, rank_elsewhere};
 pub(crate) use rows::{clusters, digests, fetch, some_rows};
 pub(crate) use singular::singular;
 pub(crate) use spectrum::spectrum;
@@ -261,9 +264,11 @@ enum Kernel {
     Effects,
     Clusters,
     Copies,
+    Directions,
+    Rank,
 }
 
-const KERNELS: [(Kernel, Run); 13] = [
+const KERNELS: [(Kernel, Run); 15] = [
     (Kernel::Rows, rows::run_rows),
     (Kernel::ColumnSums, frames::run_sums),
     (Kernel::Longest, frames::run_longest),
@@ -277,6 +282,8 @@ const KERNELS: [(Kernel, Run); 13] = [
     (Kernel::Effects, singular::run_effects),
     (Kernel::Clusters, rows::run_clusters),
     (Kernel::Copies, rows::run_copies),
+    (Kernel::Directions, rankings::run_directions),
+    (Kernel::Rank, rankings::run_rank),
 ];
 
 /// What a kernel is given.

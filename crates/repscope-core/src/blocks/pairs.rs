@@ -59,7 +59,7 @@ impl Group {
     }
 }
 
-fn write_rows(space: &Space, to: &mut Writer) {
+pub(super) fn write_rows(space: &Space, to: &mut Writer) {
     match space.slice() {
         Slice::F32(values) => {
             to.truth(true);
@@ -73,7 +73,7 @@ fn write_rows(space: &Space, to: &mut Writer) {
 }
 
 /// Rows that came along with a task.
-fn read_rows(name: &str, columns: usize, from: &mut Reader) -> Result<Space> {
+pub(super) fn read_rows(name: &str, columns: usize, from: &mut Reader) -> Result<Space> {
     let values: Values = if from.truth()? {
         from.words()?
             .into_iter()
@@ -680,6 +680,7 @@ pub(super) fn run_distances(mut given: Given) -> Result<Writer> {
     let columns = given.shared.size()?;
     let row = read_rows("a row", columns, &mut given.shared)?;
     let mut partial = Writer::default();
-    partial.floats(&squared_distances(&row.below(space)?, 0)[1..]);
+    let squared = squared_distances(&row.below(space)?, 0, 1..space.rows() + 1);
+    partial.floats(&squared.into_iter().map(|found| found.0).collect::<Vec<f64>>());
     Ok(partial)
 }

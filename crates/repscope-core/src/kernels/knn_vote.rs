@@ -191,29 +191,29 @@ impl Vote<'_> {
 
     /// By measuring them all: for the rare row whose looked-up neighbors hold too few that train.
     fn training_rows_by_distance(&self, row: usize) -> Result<Vec<u32>> {
-        let squared = match self.space.elsewhere() {
+        let trains = (0..self.roles.len()).filter(|&j| self.trains(j));
+        let mut found: Vec<(f64, u32)> = match self.space.elsewhere() {
             Some(matrix) => {
                 let driver = Driver::silent(Order::Parallel);
-                blocks::squared_distances_of_row(self.space, matrix, row, &driver)?
+                let squared = blocks::squared_distances_of_row(self.space, matrix, row, &driver)?;
+                trains.map(|j| (squared[j], j as u32)).collect()
             }
-            None => squared_distances(self.space, row),
+            None => squared_distances(self.space, row, trains),
         };
-        let trains = (0..self.roles.len()).filter(|&j| self.trains(j));
-        let mut found: Vec<(f64, u32)> = trains.map(|j| (squared[j], j as u32)).collect();
         found.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         Ok(found.into_iter().map(|f| f.1).collect())
     }
 }
 
-/// Σ (x − y)² of one row and all, from the first coordinate on.
-pub(crate) fn squared_distances(space: &Space, row: usize) -> Vec<f64> {
+/// Σ (x − y)² of one row and others, from the first coordinate on, each with its row.
+pub(crate) fn squared_distances(space: &Space, row: usize, others: impl Iterator<Item = usize>) -> Vec<(f64, u32)> {
     let (mut own, mut other) = (vec![0.0; space.columns()], vec![0.0; space.columns()]);
     space.read_row(row, &mut own);
     let squared = |j| {
         space.read_row(j, &mut other);
-        own.iter().zip(&other).map(|(x, y)| (x - y).powi(2)).sum()
+        (own.iter().zip(&other).map(|(x, y)| (x - y).powi(2)).sum(), j as u32)
     };
-    (0..space.rows()).map(squared).collect()
+    others.map(squared).collect()
 }
 
 /// Counts votes; all 0 between votes.

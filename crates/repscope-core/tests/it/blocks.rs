@@ -8,7 +8,10 @@ use std::sync::{Arc, Mutex};
 use crate::common::{Draw, MODEL, metric};
 use repscope_core::blocks::{Elsewhere, Read, Rows, SUPER_BLOCK, Stage, Take, Workers, execute};
 use repscope_core::run::{Driver, Order};
-use repscope_core::{Error, Labels, Metric, Result, Results, Space, Spec, Study, Values, evaluate, examine};
+use repscope_core::{
+    Direction, Error, LabelSet, Labels, Metric, Result, Results, Retrieval, Space, Spec, Study, Values, evaluate,
+    examine,
+};
 
 /// Workers in this process, which see nothing but what a task names.
 struct Here {
@@ -405,4 +408,67 @@ fn super_blocks_are_cut_by_the_number_of_rows_alone() {
     assert!(spans(&here) > 0 && here.most.load(Ordering::Relaxed) == SUPER_BLOCK);
     let range: Range<usize> = 0..SUPER_BLOCK;
     assert_eq!(Rows::Span(range).count(), SUPER_BLOCK);
+}
+
+/// Texts and sensors of the same samples; some rows are multiples or copies of others, and one has no direction.
+fn modalities(rows: usize) -> Vec<Matrix> {
+    let columns = 6;
+    let mut sides = [blobs(11, rows, columns), blobs(12, rows, columns)];
+    for side in &mut sides {
+        side.iter_mut().for_each(|x| *x -= 30.0);
+        for row in (50..rows).step_by(777) {
+            let other: Vec<f64> = side[(row - 50) * columns..][..columns]
+                .iter()
+                .map(|x| 3.0 * x)
+                .collect();
+            side[row * columns..][..columns].copy_from_slice(&other);
+        }
+        side[7 * columns..8 * columns].fill(0.0);
+    }
+    sides.map(|side| Matrix::new(columns, true, side)).into()
+}
+
+#[test]
+fn label_precision_across_modalities_is_the_same() {
+    let here = workers(modalities(ROWS));
+    let labels = Arc::new(labels(ROWS));
+    let [text, sensor] = [0, 1].map(|number| here.matrices[number].all());
+    let few = |space: &Space| space.select(&(0..700).collect::<Vec<usize>>()).expect("rows");
+    let retrieval = |spaces: [Space; 2], directions: &[[usize; 2]]| {
+        let of_space = spaces
+            .iter()
+            .map(|space| Arc::new(labels.select(&(0..space.rows()).collect::<Vec<usize>>())));
+        Retrieval {
+            model: MODEL.to_string(),
+            label_sets: vec![LabelSet {
+                name: None,
+                of_space: of_space.collect(),
+            }],
+            is_aligned: vec![spaces[0].rows() == spaces[1].rows(); 2],
+            spaces: spaces.map(Arc::new).into(),
+            groups: Vec::new(),
+            directions: directions
+                .iter()
+                .map(|[query, target]| Direction {
+                    query: *query,
+                    target: *target,
+                })
+                .collect(),
+        }
+    };
+    let metrics = [metric("label_precision")];
+    let scores =
+        |retrieval| repscope_core::retrieve(&[retrieval], &metrics, &Spec::default(), &driver()).expect("scores");
+    // Few queries against all rows, there and back; a space within itself.
+    let both = [[0, 1], [1, 0]];
+    let expected = scores(retrieval([few(&text), sensor.clone()], &both));
+    let found = scores(retrieval([few(&text), elsewhere(&here, 1)], &both));
+    assert!(expected.scores.len() > 3 && expected.scores.iter().all(|score| score.value.is_some()));
+    assert_eq!(digits(&found), digits(&expected));
+    assert_eq!(found.warnings, expected.warnings);
+    assert!(found.warnings.iter().any(|text| text.contains("have length zero")));
+    let expected = scores(retrieval([few(&text), sensor], &[[1, 1]]));
+    let found = scores(retrieval([few(&text), elsewhere(&here, 1)], &[[1, 1]]));
+    assert_eq!(digits(&found), digits(&expected));
+    assert_eq!(here.most.load(Ordering::Relaxed), SUPER_BLOCK);
 }

@@ -23,6 +23,10 @@ class Elsewhere(NamedTuple):
     is_single: bool
     digest: str
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows, self.columns
+
 
 #: Runs stages of tasks on matrices that are elsewhere.
 EXECUTOR: ContextVar[Callable[..., Any] | None] = ContextVar("repscope_executor", default=None)

@@ -21,6 +21,11 @@ _RENAMED = {"k_values": ("k", 10), "no_normalize": ("normalize", True)}
 
 
 def _ranked(metric: Mapping[str, Any]) -> Callable[..., Any]:
+    return function(metric, *parameters_of_search(metric), lambda given: search(metric["id"], given))
+
+
+def parameters_of_search(metric: Mapping[str, Any]) -> tuple[list[Parameter], list[Parameter], str]:
+    """Parameters by position and by name of a metric of a retrieval, and what it returns."""
     first = [
         Parameter("queries", "ArrayLike", REQUIRED, "Embeddings that search."),
         Parameter(
@@ -44,10 +49,10 @@ def _ranked(metric: Mapping[str, Any]) -> Callable[..., Any]:
     has_k = any(own.name == "k" for own in named)
     returned = "Score | Undefined | Scores" if has_k else "Score | Undefined"
     named += shared(metric, *SHARED)
-    return function(metric, first, named, returned, lambda given: _search(metric["id"], given))
+    return first, named, returned
 
 
-def _search(identity: str, given: Mapping[str, Any]) -> Score | Undefined | Scores:
+def search(identity: str, given: Mapping[str, Any]) -> Score | Undefined | Scores:
     """One metric of queries that search targets; without targets they search each other and never find themselves."""
     queries, targets = given["queries"], given["targets"]
     labels, target_labels = given.get("labels"), given.get("target_labels")

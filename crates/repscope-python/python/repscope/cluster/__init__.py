@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _functions, _repscope
+from .. import _functions, _others, _repscope
 from .._call import EXECUTOR, Call, Elsewhere, models_of
 from .._replicates import Replicates
 from .._results import Results
@@ -32,8 +32,9 @@ from ._executors import Executor, Local, Ray
 from ._shards import Matrix, open_column, open_matrix
 from ._stages import Stages
 
-#: The metrics that are computed of shards.
-METRICS = tuple(_repscope.metrics_of_blocks())
+_ALL = _repscope.metrics_of_blocks()
+#: The metrics of models that are computed of shards. `label_precision` is one of queries and targets.
+METRICS = tuple(metric for metric in _ALL if metric != "label_precision")
 
 _OWN = [
     Parameter(
@@ -200,35 +201,43 @@ def _one(models: Any) -> Any:
 
 
 def _make(metric: Mapping[str, Any]) -> Callable[..., Any]:
-    first, named = _functions.parameters(metric)
+    if metric["id"] in METRICS:
+        (first, named), returned = _functions.parameters(metric), _functions.returned(metric)
+    else:
+        first, named, returned = _others.parameters_of_search(metric)
     own = {parameter.name for parameter in _OWN}
     named = [parameter for parameter in named if parameter.name not in own | {"threads"}] + _OWN
     about = "Shards: a pattern or list of files, a Ray Dataset, or a list of object references."
     first = [
-        parameter._replace(kind="Any", about=about) if parameter.name in ("X", "Z") else parameter
+        parameter._replace(kind="Any", about=f"{parameter.about} {about}") if parameter.name in _SHARDS else parameter
         for parameter in first
     ]
 
     def compute(given: Mapping[str, Any]) -> Any:
         def run(stages: Stages, opened: Callable[[str, Any], Any]) -> Any:
             inputs = dict(given) | {"threads": None, "memory": None}
-            for name in ("X", "Z"):
+            for name in _SHARDS:
                 if name in given:
                     inputs[name] = opened(name, given[name])
-            for name in ("labels", "episodes"):
+            for name in ("labels", "target_labels", "episodes"):
                 if name in given:
                     inputs[name] = open_column(name, given[name])
-            return _functions._compute(metric, inputs)
+            if metric["id"] in METRICS:
+                return _functions._compute(metric, inputs)
+            return _others.search(metric["id"], inputs)
 
         return _run(run, *(given[parameter.name] for parameter in _OWN))
 
-    function = _functions.function(metric, first, named, _functions.returned(metric), compute)
+    function = _functions.function(metric, first, named, returned, compute)
     function.__module__ = "repscope.cluster"
     return function
 
 
-__all__ = ["METRICS", "Executor", "Local", "Ray", "evaluate", "neighbors", *METRICS]
+#: Arguments that are shards.
+_SHARDS = ("X", "Z", "queries", "targets")
+
+__all__ = ["METRICS", "Executor", "Local", "Ray", "evaluate", "neighbors", *_ALL]
 
 for _metric in _functions.declared():
-    if _metric["id"] in METRICS:
+    if _metric["id"] in _ALL:
         globals()[_metric["id"]] = _make(_metric)
