@@ -499,7 +499,7 @@ mod tests {
         // s = √(99/98), and (1 + B L B · κ) (1, −s) = (1 + κ (1 + s²)) (1, −s) with κ = ¼ / (¾)² · design / 100.
         let apart: Function = ("apart", |v| Some(2.0 * (v.values[0] / v.values[1]).ln()));
         let row = |i: usize| {
-            let sign = if i % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = if i.is_multiple_of(2) { 1.0 } else { -1.0 };
             if i < 50 { [2.0 * sign, 0.0] } else { [0.0, sign] }
         };
         let space = Space::from_f64("x", 100, 2, (0..100).flat_map(row).collect()).unwrap();
