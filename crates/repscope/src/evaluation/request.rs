@@ -67,7 +67,7 @@ pub struct Evaluate {
     #[serde(flatten)]
     pub gates: GateOptions,
     /// Embeddings are shards that the machines of a Ray cluster read, so that NAME=PATTERN is one model; `auto` is the cluster that this
-    /// machine belongs to. Needs the Python package: pip install "repscope[ray]"
+    /// machine belongs to. Needs the Python package with its extra `ray`
     #[arg(long, value_name = "auto|ADDRESS", help_heading = "Cluster")]
     #[serde(skip)]
     pub cluster: Option<String>,

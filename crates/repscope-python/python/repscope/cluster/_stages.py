@@ -21,7 +21,8 @@ from ._work import Read, Task, work
 _BATCH = 2e10
 #: Reading a number takes as long as so many multiplications.
 _READING = 30
-_MOST_TASKS = 64
+#: And so many tasks at most: a worker holds their partials until the last is done.
+_MOST_TASKS = 16
 #: What a worker may use where nothing is said.
 MEMORY = 4 << 30
 
