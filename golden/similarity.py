@@ -2,6 +2,7 @@
 """Golden cases of the similarity of models: Gram matrices, lists and distances of all rows, by SciPy, scikit-learn and NumPy.
 
 HSIC is written in two forms, and Procrustes in three, that must agree. Canonical correlations are cosines of principal angles.
+In PyTorch, `hsic1` of ckatorch 1.0.3 gave the same CKA to 1e-15, and the steps of platonic-rep the same mutual and cycle k-NN to f32.
 """
 import numpy as np
 from case import Case, agree, digits, f64, neighbor_order, no_near_ties, principal_codes, unit
