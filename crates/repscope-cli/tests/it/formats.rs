@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Where people keep embeddings, as a user names it.
 
-use crate::fixtures::{Folder, model, noise, npy_f64, repository, values};
+use crate::fixtures::{Folder, model, noise, npy_f64, repository, score, values};
 
 fn of_io(name: &str) -> String {
     repository(&format!("crates/repscope-io/tests/{name}"))
@@ -22,8 +22,8 @@ fn parts_of_one_array_and_numbers_without_a_header_score_as_the_whole_does() {
     assert_eq!(whole, parts);
     assert_eq!(whole, bare);
     // Without the option, a pattern is a model for each file.
-    let models = folder.results("manifold --no-figures --model part-*.npy");
-    assert!(values(&models).iter().any(|(name, ..)| name == "part-2"));
+    let said = folder.run("manifold --no-figures --model part-*.npy").stderr;
+    assert!(said.contains("model `part-2` 50, model `part-10` 70"), "{said}");
 }
 
 #[test]
@@ -41,12 +41,8 @@ fn cells_and_datasets_are_inputs_and_are_described() {
     let run = folder.results(&format!(
         "geometry --no-figures --model {dataset}#lists --labels {dataset}#label --k 3"
     ));
-    assert!(
-        values(&run)
-            .iter()
-            .any(|(_, metric, value)| metric == "knn_accuracy@3" && value.is_some()),
-        "{run}"
-    );
+    let found = score(&run, "dataset", "knn_accuracy@3");
+    assert!(found["value"].is_number(), "{run}");
 }
 
 #[test]
