@@ -83,6 +83,7 @@ fn files(folder: &Path, fits: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
         .flatten()
         .filter_map(|entry| entry.file_name().into_string().ok());
     let mut names: Vec<String> = names.filter(|name| fits(name) && folder.join(name).is_file()).collect();
+    names.sort();
     names.sort_by_cached_key(|name| natural(name));
     Ok(names.iter().map(|name| folder.join(name)).collect())
 }
@@ -113,7 +114,6 @@ fn natural(name: &str) -> Vec<(usize, String)> {
         });
         rest = &rest[end..];
     }
-    parts.push((0, name.to_string()));
     parts
 }
 

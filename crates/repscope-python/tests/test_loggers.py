@@ -167,13 +167,13 @@ def test_scorers_judge_estimators_by_the_embeddings_of_held_out_rows():
 
 
 def test_gates_pass_or_say_what_failed(results):
-    results.assert_gate("two_nn>0", "good:two_nn<1e3")
+    results.assert_gate(["two_nn>0", "good:two_nn<1e3"])
     with pytest.raises(AssertionError, match="two_nn"):
         results.assert_gate("two_nn>1e6")
     with pytest.raises(ValueError, match="no metric"):
         results.assert_gate("nonsense>1")
     with pytest.raises(ValueError, match="nothing to hold"):
-        results.assert_gate()
+        results.assert_gate([])
 
 
 def test_a_figure_is_drawn_into_axes(results):

@@ -21,7 +21,12 @@ PACKAGE = Path(repscope.__file__).parent
 SOURCE = Path(__file__).resolve().parents[1]
 STUBS = sorted(PACKAGE.glob("*.pyi"))
 #: Signatures of other libraries, which are theirs: scikit-learn passes on what its metrics take.
-THEIRS = {"repscope.compat.sklearn.silhouette_score", "repscope.compat.skdim.TwoNN.set_params"}
+THEIRS = {
+    "repscope.compat.sklearn.silhouette_score",
+    "repscope.compat.skdim.TwoNN.set_params",
+    "repscope.sklearn.scorer",  # as make_scorer
+    "repscope.transformers.EmbeddingCallback.on_step_end",
+}
 
 
 def modules() -> list[types.ModuleType]:

@@ -14,6 +14,7 @@ mod etes;
 mod evaluate;
 mod faults;
 mod fixtures;
+mod formats;
 mod hostile_files;
 mod hostile_models;
 mod list_and_explain;

@@ -116,6 +116,7 @@ pub(super) fn whole(values: &[f32], shape: &[usize], input: &Port, first: usize)
 mod tests {
     use super::*;
     use crate::encoder::Options;
+    use crate::encoder::beside::further;
 
     #[test]
     fn the_last_row_fills_up_a_batch_and_a_batch_beyond_memory_is_an_error() {
@@ -142,15 +143,21 @@ mod tests {
             dims: vec![None, Some(2)],
         };
         let two = [port("x", Elem::F32), port("attention_mask", Elem::I64)];
-        let said = only_input(&two, None).unwrap_err().to_string();
+        let refused = |ports: &[Port]| {
+            let input = only_input(ports, None).unwrap();
+            further(input, ports, &Options::default()).unwrap_err().to_string()
+        };
+        let said = refused(&two);
         assert!(
             said.contains("2 inputs") && said.contains("attention_mask [?, 2]"),
             "{said}"
         );
         let tokens = [port("attention_mask", Elem::I64), port("input_ids", Elem::I64)];
-        assert_eq!(only_input(&tokens, None).unwrap().name, "input_ids");
+        let input = only_input(&tokens, None).unwrap();
+        assert_eq!(input.name, "input_ids");
+        assert!(further(input, &tokens, &Options::default()).unwrap().is_empty());
         let more = [port("input_ids", Elem::I64), port("pixel_values", Elem::F32)];
-        let said = only_input(&more, None).unwrap_err().to_string();
+        let said = refused(&more);
         assert!(said.contains("nothing is known to feed to pixel_values"), "{said}");
         assert!(only_input(&[port("x", Elem::U8)], Some("x")).is_ok());
     }

@@ -6,9 +6,9 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -135,22 +135,24 @@ class Results:
         named = ((f"{prefix}{score.model}/{score.metric}", score.value) for score in self.scores)
         write(logger, {name: value for name, value in named if value is not None}, step)
 
-    def assert_gate(self, *gates: str, on: str = "value") -> None:
+    def assert_gate(self, gates: str | Iterable[str], *, on: Literal["value", "interval"] = "value") -> None:
         """Raise an ``AssertionError`` with a table unless all scores keep these limits.
 
         ::
 
-            results.assert_gate("trustworthiness@10>=0.95", "jepa:uniformity<-2")
+            results.assert_gate("trustworthiness@10>=0.95")
+            results.assert_gate(["two_nn>4", "jepa:uniformity<-2"], on="interval")
 
         A limit is that of ``repscope compare --gate``: for every model, or for the one before the colon;
         ``equivalent(trustworthiness@10, 0.01)`` holds where every two models are the same within 0.01. With
         ``on="interval"``, all of the interval must keep it.
         """
-        if not gates:
+        limits = [gates] if isinstance(gates, str) else list(gates)
+        if not limits:
             raise ValueError('there is nothing to hold; give a limit, such as "trustworthiness@10>=0.95"')
         if on not in ("value", "interval"):
             raise ValueError(f"on = {on!r} must be 'value' or 'interval'")
-        is_kept, table = self._run.gate(list(gates), on == "interval")
+        is_kept, table = self._run.gate(limits, on == "interval")
         if not is_kept:
             raise AssertionError(f"a limit is not kept\n{table}")
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ._scores import Scores
@@ -33,7 +33,7 @@ class EmbeddingMonitor(_Base):  # type: ignore[misc,valid-type]
     batches : iterable
         Batches that are encoded each time: a DataLoader or a list.
     metrics : sequence of str
-        As of :class:`repscope.Monitor`; so are ``rows`` and further options.
+        As of :class:`repscope.Monitor`; so are ``rows``, ``seed`` and ``options``, such as ``{"k": 5}``.
     every : int, default 1000
         Number of optimizer steps between evaluations.
     encode : callable, optional
@@ -48,9 +48,11 @@ class EmbeddingMonitor(_Base):  # type: ignore[misc,valid-type]
         every: int = 1000,
         encode: Callable[[Any, Any], Any] | None = None,
         prefix: str = "repscope/",
-        **options: Any,
+        rows: int = 10000,
+        seed: int = 42,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
-        self._watched = Watched(batches, metrics, every, encode, options)
+        self._watched = Watched(batches, metrics, every, encode, {"rows": rows, "seed": seed, **(options or {})})
         self.prefix = prefix
 
     @property
@@ -58,7 +60,9 @@ class EmbeddingMonitor(_Base):  # type: ignore[misc,valid-type]
         """The steps of the evaluations and their scores."""
         return self._watched.history
 
-    def on_train_batch_end(self, trainer: Any, pl_module: Any, *_: Any, **__: Any) -> None:
+    def on_train_batch_end(
+        self, trainer: Any, pl_module: Any, outputs: Any = None, batch: Any = None, batch_idx: int = 0
+    ) -> None:
         """Evaluates where enough steps have passed. Only the first process does."""
         if not getattr(trainer, "is_global_zero", True):
             return

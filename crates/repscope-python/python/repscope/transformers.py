@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ._loggers import write
@@ -40,9 +40,11 @@ class EmbeddingCallback(_Base):  # type: ignore[misc,valid-type]
         encode: Callable[[Any, Any], Any] | None = None,
         logger: Logger | None = None,
         prefix: str = "repscope/",
-        **options: Any,
+        rows: int = 10000,
+        seed: int = 42,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
-        self._watched = Watched(batches, metrics, every, encode, options)
+        self._watched = Watched(batches, metrics, every, encode, {"rows": rows, "seed": seed, **(options or {})})
         self.logger = logger
         self.prefix = prefix
 
