@@ -293,12 +293,15 @@ pub(crate) struct Alike {
     pub(crate) lines: Vec<Line>,
 }
 
+/// Two models and what is known of them.
+type LineOfPair = ([String; 2], Line);
+
 /// Measures every two models. All problems of the input are found before any work.
 pub fn similarity(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Driver) -> Result<Results> {
     let computes = check(studies, metrics, spec)?;
     let sides: Vec<Side> = studies.iter().map(|study| Side::new(study, spec, driver)).collect();
     let mut results = Results::default();
-    let mut tables: Vec<(String, Vec<([String; 2], Line)>)> = Vec::new();
+    let mut tables: Vec<(String, Vec<LineOfPair>)> = Vec::new();
     let pairs = studies.len() * (studies.len() - 1) / 2;
     let is_wanted = |id: &str| metrics.iter().any(|metric| metric.id == id);
     let wanted = ["procrustes", "svcca", "svcca", "pwcca"].map(is_wanted);
