@@ -91,9 +91,10 @@ impl<'a> Centered<'a> {
         let (n, d) = (self.rows(), self.columns());
         let task = |task: usize| {
             let (mut sums, mut row) = (vec![0.0; d], vec![0.0; d]);
-            for i in task * ROWS..n.min((task + 1) * ROWS) {
+            let rows = task * ROWS..n.min((task + 1) * ROWS);
+            for (i, weight) in rows.clone().zip(&weights[rows]) {
                 self.block(i..i + 1, 0..d, &mut row);
-                sums.iter_mut().zip(&row).for_each(|(s, x)| *s += weights[i] * x);
+                sums.iter_mut().zip(&row).for_each(|(s, x)| *s += weight * x);
             }
             sums
         };

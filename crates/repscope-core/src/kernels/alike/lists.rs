@@ -63,7 +63,8 @@ pub(crate) fn mutual(a: &Neighbors, b: &Neighbors, driver: &Driver) -> Agreement
         }
         (values, changes)
     });
-    let (values, changes): (Vec<Vec<f64>>, Vec<Vec<(u32, f64)>>) = parts.into_iter().unzip();
+    let (values, changes): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+    let values: Vec<Vec<f64>> = values;
     Agreement::new(values.concat(), changes.into_iter().flatten())
 }
 
