@@ -300,7 +300,7 @@ fn what_cannot_be_compared_is_refused_with_both_numbers() {
         ),
         "{error}"
     );
-    let error = refused(&[a.clone()], &spec(0)).to_string();
+    let error = refused(std::slice::from_ref(&a), &spec(0)).to_string();
     assert!(error.contains("`a` is the only one"), "{error}");
     let error = refused(&[a.clone(), a.clone()], &spec(0)).to_string();
     assert!(error.contains("two models are called `a`"), "{error}");
