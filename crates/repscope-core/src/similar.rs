@@ -286,6 +286,9 @@ pub(crate) struct Line {
     pub(crate) n: usize,
 }
 
+/// A line, and the names of both models.
+type Named = ([String; 2], Line);
+
 /// What a metric answers of a pair.
 #[derive(Default)]
 pub(crate) struct Alike {
@@ -293,15 +296,12 @@ pub(crate) struct Alike {
     pub(crate) lines: Vec<Line>,
 }
 
-/// Two models and what is known of them.
-type LineOfPair = ([String; 2], Line);
-
 /// Measures every two models. All problems of the input are found before any work.
 pub fn similarity(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Driver) -> Result<Results> {
     let computes = check(studies, metrics, spec)?;
     let sides: Vec<Side> = studies.iter().map(|study| Side::new(study, spec, driver)).collect();
     let mut results = Results::default();
-    let mut tables: Vec<(String, Vec<LineOfPair>)> = Vec::new();
+    let mut tables: Vec<(String, Vec<Named>)> = Vec::new();
     let pairs = studies.len() * (studies.len() - 1) / 2;
     let is_wanted = |id: &str| metrics.iter().any(|metric| metric.id == id);
     let wanted = ["procrustes", "svcca", "svcca", "pwcca"].map(is_wanted);
@@ -344,9 +344,9 @@ pub fn similarity(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &
 }
 
 /// A measure of every pair, with its null.
-fn breakdown(measure: &str, lines: &[([String; 2], Line)]) -> Breakdown {
-    let null = |of: fn(&Null) -> f64| move |line: &([String; 2], Line)| line.1.null.as_ref().map(of);
-    let calibrated = |line: &([String; 2], Line)| Some(line.1.null.as_ref()?.calibrated(line.1.value?));
+fn breakdown(measure: &str, lines: &[Named]) -> Breakdown {
+    let null = |of: fn(&Null) -> f64| move |line: &Named| line.1.null.as_ref().map(of);
+    let calibrated = |line: &Named| Some(line.1.null.as_ref()?.calibrated(line.1.value?));
     Breakdown::of(measure, lines)
         .key("model", |line| line.0[0].clone())
         .key("other", |line| line.0[1].clone())
