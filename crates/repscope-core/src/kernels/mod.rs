@@ -2,6 +2,7 @@
 //! Passes: the shared scans over data that metrics are computed from.
 
 pub(crate) mod clusters;
+pub(crate) mod coarse;
 pub(crate) mod coding_rates;
 pub(crate) mod contingency;
 pub(crate) mod influence;

@@ -6,7 +6,7 @@
 //! absorbers at once: candidates for nearest neighbors, rank counts. Only where sums over all pairs are asked for
 //! (kernels, distances to classes), the tile's squared distances are written, into a buffer that stays in cache.
 //! No N × N array ever exists. Where neither needs all distances, most pairs are decided by a few coordinates
-//! ([`prefix`]).
+//! ([`prefix`]), or by 8 bits of each ([`coarse`](super::coarse)).
 //!
 //! Where all rows are queries, d(i, j) = d(j, i): each tile serves its rows and its columns. The pairs
 //! of blocks are played as a round-robin tournament (circle method). Within a round no block appears
@@ -23,6 +23,7 @@ mod packed;
 mod prefix;
 mod prune_cost;
 mod refine;
+mod shortcut;
 mod tile;
 
 use std::collections::HashSet;
@@ -30,9 +31,10 @@ use std::sync::Mutex;
 
 use cells::Cells;
 use packed::{As, Packed};
-use prefix::Prefix;
+use shortcut::Shortcut;
 use tile::{Block, Tile};
 
+use super::coarse::Coarse;
 use super::microkernel::{Meeting, Panels};
 use super::neighbors::{self, Neighbors};
 use super::pair_sums::{self, runs};
@@ -118,7 +120,7 @@ const COST_OF_A_PAIR: u64 = 256;
 pub(crate) fn memory(rows: u64, columns: u64, queries: u64) -> u64 {
     let packed = (columns + 2) * 4;
     if queries == rows {
-        rows * ((2 * packed).max(4 * prefix::most_packed(columns)) + 16)
+        rows * ((2 * (packed + columns + 32)).max(4 * prefix::most_packed(columns)) + 16)
     } else {
         (queries + 2 * (WAVE * SIDE) as u64) * packed + rows * 16
     }
@@ -166,10 +168,10 @@ fn sweep_tiles(prepared: &Prepared, anchors: Anchors, ask: &Ask, driver: &Driver
         Anchors::All => {
             let shuffled = random::permutation(prepared.rows(), &mut random::stream(0, "block order", 0));
             let cells = sweep.pays_cells().then(|| Cells::new(prepared, &shuffled, driver));
-            let prefix = cells
-                .as_ref()
-                .and_then(|cells| Prefix::choose(prepared, &cells.order, &shuffled, ask, driver));
-            sweep.tournament(shuffled, prefix, cells)
+            let shortcut = cells.as_ref().map_or(Shortcut::None, |cells| {
+                Shortcut::choose(prepared, &cells.order, &shuffled, ask, driver)
+            });
+            sweep.tournament(shuffled, shortcut, cells)
         }
         Anchors::Some(rows) => sweep.some_against_all(rows),
     };
@@ -189,14 +191,14 @@ const UNSHARED: &str = "a block is in one tile at a time, and no tile panics";
 
 impl Sweep<'_> {
     /// Every block against itself, then against every other, in rounds.
-    fn tournament(&self, shuffled: Vec<u32>, prefix: Option<Prefix>, cells: Option<Cells>) -> Vec<Mutex<Block>> {
+    fn tournament(&self, shuffled: Vec<u32>, shortcut: Shortcut, cells: Option<Cells>) -> Vec<Mutex<Block>> {
         let (prepared, driver) = (self.prepared, self.driver);
         let order = match &cells {
             Some(cells) => cells.order.clone(),
             None => self.grouped(shuffled),
         };
-        let packed = Packed::new(prepared, &order, As::Both, prefix.as_ref(), driver);
-        let blocks = self.start(&packed, prefix.as_ref());
+        let packed = Packed::new(prepared, &order, As::Both, &shortcut, driver);
+        let blocks = self.start(&packed, &shortcut);
         if cells.is_some() {
             // Near rows come first, so those met say nothing about those to come.
             blocks
@@ -207,13 +209,19 @@ impl Sweep<'_> {
         driver.progress().begin("pairs", (count * (count + 1) / 2) as u64);
         driver.map(count, |i| {
             let mut block = blocks[i].lock().expect(UNSHARED);
-            match prefix {
-                // Nothing is known yet of how near is near, so a prefix would decide nothing.
-                Some(_) => {
-                    let whole = Packed::new(prepared, packed.rows(i), As::Both, None, &Driver::silent(Order::Serial));
+            match shortcut {
+                Shortcut::None => self.tile::<false>(&packed, i, &mut block, &packed, i, None),
+                // Nothing is known yet of how near is near, so a shortcut would decide nothing.
+                Shortcut::Prefix(_) | Shortcut::Coarse(_) => {
+                    let whole = Packed::new(
+                        prepared,
+                        packed.rows(i),
+                        As::Both,
+                        &Shortcut::None,
+                        &Driver::silent(Order::Serial),
+                    );
                     self.tile::<false>(&whole, 0, &mut block, &whole, 0, None);
                 }
-                None => self.tile::<false>(&packed, i, &mut block, &packed, i, None),
             }
             driver.progress().advance(1);
         });
@@ -250,14 +258,20 @@ impl Sweep<'_> {
     /// Each block of queries against all rows.
     fn some_against_all(&self, queries: &[u32]) -> Vec<Mutex<Block>> {
         let (prepared, driver) = (self.prepared, self.driver);
-        let packed = Packed::new(prepared, queries, As::Queries, None, driver);
-        let blocks = self.start(&packed, None);
+        let packed = Packed::new(prepared, queries, As::Queries, &Shortcut::None, driver);
+        let blocks = self.start(&packed, &Shortcut::None);
         let (order, sampled) = sample_first(prepared.rows());
         let waves: Vec<&[u32]> = order.chunks(WAVE * SIDE).collect();
         driver.progress().begin("anchors", (waves.len() * blocks.len()) as u64);
         let mut met = 0;
         for wave in waves {
-            let targets = Packed::new(prepared, &self.grouped(wave.to_vec()), As::Targets, None, driver);
+            let targets = Packed::new(
+                prepared,
+                &self.grouped(wave.to_vec()),
+                As::Targets,
+                &Shortcut::None,
+                driver,
+            );
             driver.map(blocks.len(), |b| {
                 let mut block = blocks[b].lock().expect(UNSHARED);
                 for t in 0..targets.blocks.len() {
@@ -287,10 +301,17 @@ impl Sweep<'_> {
         order
     }
 
-    fn start(&self, packed: &Packed, prefix: Option<&Prefix>) -> Vec<Mutex<Block>> {
+    fn start(&self, packed: &Packed, shortcut: &Shortcut) -> Vec<Mutex<Block>> {
         self.driver.map(packed.blocks.len(), |b| {
             let lengths = &packed.blocks[b].squared_lengths;
-            let block = Block::new(packed.rows(b), lengths, self.anchors, self.ask, prefix, self.prepared);
+            let block = Block::new(
+                packed.rows(b),
+                lengths,
+                self.anchors,
+                self.ask,
+                shortcut.prefix(),
+                self.prepared,
+            );
             Mutex::new(block)
         })
     }
@@ -311,7 +332,11 @@ impl Sweep<'_> {
         if let Some(other) = &mut other {
             other.expect(block.rows.len(), self.prepared.rows());
         }
-        if !targets.stages.is_empty() {
+        let coarse = match (&queries.blocks[q].coarse, &targets.blocks[t].coarse) {
+            (Some((queries, _)), Some((_, targets))) => Some(Coarse::new(queries, targets)),
+            _ => None,
+        };
+        if !targets.stages.is_empty() || coarse.is_some() {
             // A pair that is looked at in vain costs more than a tight reach.
             block.tighten(self.prepared);
             other.iter_mut().for_each(|other| other.tighten(self.prepared));
@@ -326,6 +351,7 @@ impl Sweep<'_> {
                 _ => None,
             },
             stages: &targets.stages,
+            coarse,
             prepared: self.prepared,
             waiting: &mut waiting,
             corrected: Vec::new(),
