@@ -39,9 +39,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from zadu.measures import trustworthiness_continuity
 
 from clid import alignment_cases, clid_cases, mcr2_cases
+from collapse import collapse_cases
 from performance import performance_cases
 from perturbation import perturbation_cases
 from robustness import robustness_cases
+from similarity import similarity_cases
 
 
 # ---------------------------------------------------------------- smoothness
@@ -1134,7 +1136,8 @@ def main():
     only_check = parser.parse_args().check
     for build in (smoothness_cases, robustness_cases, neighborhood_cases, spectrum_cases, rankme_cases, two_nn_cases,
                   uniformity_cases, silhouette_cases, labelings_cases, kmeans_cases, knn_cases, retrieval_cases,
-                  clid_cases, mcr2_cases, alignment_cases, performance_cases, perturbation_cases):
+                  clid_cases, mcr2_cases, alignment_cases, performance_cases, perturbation_cases, similarity_cases,
+                  collapse_cases):
         build()
     problems, size = [], 0
     for case in CASES:

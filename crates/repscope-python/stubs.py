@@ -45,7 +45,7 @@ from .monitor import Monitor as Monitor
 __version__: str
 """
 #: The functions of the package that no metric is named after.
-WRITTEN = ("metrics", "evaluate", "compare", "robustness", "encode")
+WRITTEN = ("metrics", "evaluate", "compare", "robustness", "similarity", "encode")
 #: What a score by K is called in signatures, and what of it an integer or several give.
 MANY = "Score | Undefined | Scores"
 

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod cluster;
 mod commands;
 mod outputs;
 mod panics;
@@ -17,6 +18,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use args::{First, Last, PerturbCommand, Typed};
+pub use cluster::{Asked, Connect, Open, reach_clusters};
 use repscope::Session;
 use repscope::options::Machine;
 use repscope_models::runtime::{Isolation, isolate};

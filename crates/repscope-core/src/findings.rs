@@ -5,7 +5,10 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::blocks;
 use crate::data::{Labels, Pairs, Slice, Space, Study};
+use crate::error::Result;
+use crate::run::{Driver, Order};
 
 /// What kind of trouble it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,9 +77,11 @@ const SCALES: f64 = 10.0;
 const UNORDERED: f64 = 0.9;
 
 /// What is wrong with the studies of a run. All have the same rows.
-pub fn examine(studies: &[Study]) -> Vec<Finding> {
+///
+/// Fails only where rows are elsewhere and cannot be read.
+pub fn examine(studies: &[Study]) -> Result<Vec<Finding>> {
     let Some(first) = studies.first() else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
     let mut found = Vec::new();
     let mut say = |trouble, model: Option<&str>, text| {
@@ -86,9 +91,12 @@ pub fn examine(studies: &[Study]) -> Vec<Finding> {
             text,
         });
     };
-    let looks: Vec<Look> = studies.iter().map(|study| Look::at(&study.embeddings)).collect();
+    let looks: Vec<Look> = studies
+        .iter()
+        .map(|study| Look::at(&study.embeddings))
+        .collect::<Result<_>>()?;
     for (study, look) in studies.iter().zip(&looks) {
-        let (copies, rows) = (copies(&study.embeddings), study.embeddings.rows().min(SEARCHED));
+        let (copies, rows) = (copies(&study.embeddings)?, study.embeddings.rows().min(SEARCHED));
         let share = copies as f64 / rows as f64;
         let look = Some(look).filter(|_| study.embeddings.rows() >= FEWEST_ROWS);
         let constant = look.and_then(Look::constant);
@@ -138,7 +146,7 @@ pub fn examine(studies: &[Study]) -> Vec<Finding> {
     if let Some(text) = first.episodes.as_deref().and_then(interleaved) {
         say(Trouble::Order, None, text);
     }
-    found
+    Ok(found)
 }
 
 /// What is wrong with the order of the inputs, where steps from one to the next are looked at.
@@ -197,9 +205,18 @@ struct Look {
 }
 
 impl Look {
-    fn at(space: &Space) -> Look {
+    fn at(space: &Space) -> Result<Look> {
         let d = space.columns();
-        let rows: Vec<usize> = evenly(space.rows()).collect();
+        let mut rows: Vec<usize> = evenly(space.rows()).collect();
+        let brought = match space.elsewhere() {
+            None => None,
+            Some(matrix) => {
+                let places: Vec<u32> = rows.iter().map(|row| *row as u32).collect();
+                rows = (0..rows.len()).collect();
+                Some(blocks::some_rows(matrix, space.name(), &places, &quiet())?)
+            }
+        };
+        let space = brought.as_ref().unwrap_or(space);
         let n = rows.len() as f64;
         let mut values = vec![0.0; rows.len() * d];
         for (out, &row) in values.chunks_mut(d).zip(&rows) {
@@ -223,13 +240,13 @@ impl Look {
             squares += dot(a, a).powi(2);
         }
         let mean = dot(&mean, &mean).sqrt();
-        Look {
+        Ok(Look {
             columns: d,
             mean,
             spread: (trace / n).sqrt(),
             length: (mean * mean + trace / n).sqrt(),
             directions: if squares > 0.0 { trace * trace / squares } else { 0.0 },
-        }
+        })
     }
 
     /// Why these embeddings are those of an encoder that knows one point only.
@@ -259,19 +276,31 @@ fn evenly(count: usize) -> impl Iterator<Item = usize> {
 }
 
 /// How many of the rows searched are copies of an earlier one.
-fn copies(space: &Space) -> usize {
-    let (d, rows) = (space.columns(), space.rows().min(SEARCHED));
+fn copies(space: &Space) -> Result<usize> {
+    let rows = space.rows().min(SEARCHED);
+    let distinct: HashSet<[u64; 2]> = match space.elsewhere() {
+        None => digests(space, rows).collect(),
+        Some(matrix) => blocks::digests(matrix, rows, &quiet())?.into_iter().collect(),
+    };
+    Ok(rows - distinct.len())
+}
+
+/// Digests of the first rows.
+pub(crate) fn digests(space: &Space, rows: usize) -> impl Iterator<Item = [u64; 2]> {
+    let d = space.columns();
     // Adding 0 turns −0 into 0.
-    let digest = |row: usize| match space.slice() {
+    (0..rows).map(move |row| match space.slice() {
         Slice::F32(v) => digest(v[row * d..][..d].iter().map(|x| u64::from((x + 0.0).to_bits()))),
         Slice::F64(v) => digest(v[row * d..][..d].iter().map(|x| (x + 0.0).to_bits())),
-    };
-    let distinct: HashSet<[u64; 2]> = (0..rows).map(digest).collect();
-    rows - distinct.len()
+    })
+}
+
+fn quiet() -> Driver<'static> {
+    Driver::silent(Order::Parallel)
 }
 
 /// 128 bits that differ for rows that differ, but for an accident of one in 10³⁸.
-fn digest(bits: impl Iterator<Item = u64>) -> [u64; 2] {
+pub(crate) fn digest(bits: impl Iterator<Item = u64>) -> [u64; 2] {
     let mix = |hash: u64, word: u64, factor: u64| {
         let product = u128::from(hash ^ word) * u128::from(factor);
         (product as u64) ^ ((product >> 64) as u64).rotate_left(23)
@@ -328,12 +357,19 @@ mod tests {
     }
 
     fn troubles(studies: &[Study]) -> Vec<Trouble> {
-        examine(studies).iter().map(|finding| finding.trouble).collect()
+        examine(studies)
+            .unwrap()
+            .iter()
+            .map(|finding| finding.trouble)
+            .collect()
     }
 
     #[test]
     fn nothing_is_wrong_with_plain_embeddings() {
-        assert_eq!(examine(&[study("a", 300, 8, noise), study("b", 300, 16, noise)]), []);
+        assert_eq!(
+            examine(&[study("a", 300, 8, noise), study("b", 300, 16, noise)]),
+            Ok(vec![])
+        );
     }
 
     #[test]
@@ -350,7 +386,7 @@ mod tests {
             (repeated, "again for 93 % of the rows: 20 of 300 are distinct"),
             (two, "again for 97 % of the rows: 2 of 60 are distinct"),
         ] {
-            let found = examine(&[study]);
+            let found = examine(&[study]).unwrap();
             assert_eq!(found.len(), 1, "{found:?}");
             assert_eq!(found[0].trouble, Trouble::Collapsed);
             assert!(
@@ -363,7 +399,7 @@ mod tests {
     #[test]
     fn a_few_rows_do_not_tell_whether_an_encoder_has_collapsed() {
         for rows in [1, 2, 5] {
-            let found = examine(&[study("a", rows, 4, noise)]);
+            let found = examine(&[study("a", rows, 4, noise)]).unwrap();
             assert!(found.len() == 1 && found[0].trouble == Trouble::Rows, "{found:?}");
         }
         let nothing = study("a", 60, 4, |_, _| 0.0);
@@ -373,7 +409,7 @@ mod tests {
     #[test]
     fn copies_are_counted() {
         let some = study("a", 100, 4, |r, c| noise(r.max(30), c));
-        let found = examine(&[some]);
+        let found = examine(&[some]).unwrap();
         assert_eq!(found[0].trouble, Trouble::Duplicates);
         assert!(found[0].text.contains("30 rows among 100"), "{found:?}");
     }

@@ -18,7 +18,10 @@
 //!   texts, `matched` compares all pairs and `shuffled` gives the scores of random pairs.
 //! - [`masking`]: images without some of their pixels; [`perturb`]: how much worse a classifier does on them. [`Corruption`]: noise in
 //!   the inputs of an encoder.
+//! - [`similarity()`]: models against each other on the same rows, from their products, lists and distances (`kernels::alike`).
 //! - [`etes()`]: how well texts generated from signals fit these, in the space of an aligner; `texts`: what single texts score.
+//! - [`blocks`]: the same work on matrices that no single machine holds: tasks that workers run wherever the rows are, and partials
+//!   that are merged in a fixed order.
 //! - [`run`]: drivers. Tasks are cut by shape alone and merged in task order, so the same bits come out of one
 //!   thread or sixteen.
 //! - `stats`: confidence intervals, rank correlation, and [`compare`]: models against each other, unit by unit; [`relate`]:
@@ -44,6 +47,7 @@
 //! ```
 #![deny(unsafe_code)] // but for the kernel of `kernels/coarse.rs`
 
+pub mod blocks;
 mod candidates;
 mod corruption;
 pub mod coverage;
@@ -65,6 +69,7 @@ mod results;
 mod retrieve;
 pub mod run;
 mod score;
+mod similar;
 mod spec;
 mod stats;
 mod texts;
@@ -77,13 +82,13 @@ pub use data::{
 pub use error::{Error, Result, counted};
 pub use etes::etes;
 pub use findings::{Finding, Trouble, examine, examine_order};
-pub use kernels::tiles::nearest_neighbors;
+pub use kernels::tiles::{nearest_neighbors, nearest_neighbors_of};
 pub use kernels::tsne::{TSNE_STEPS, tsne_perplexity};
 pub use maps::{TSNE_MOST_ROWS, draw_maps};
 pub use masking::{Masked, Masking};
 pub use metrics::{Analysis, METRICS, Metric, MetricId, Takes};
 pub use perturb::perturb;
-pub use plan::{check, evaluate};
+pub use plan::{METRICS_OF_BLOCKS, check, draw_queries, evaluate};
 pub use questions::{Quality, Question};
 pub use ranking::{RANKING, rank};
 pub use relate::relate;
@@ -93,8 +98,9 @@ pub use score::{
     Better, Breakdown, ClassColumn, Curve, Difference, Equivalence, Interval, NameColumn, NumberColumn, SampleTable,
     Score, Training,
 };
+pub use similar::{BETWEEN, check_similarity, similarity};
 pub use spec::{
-    ClidSpec, ClusterCount, Distance, EtesSpec, IdNorm, Mcr2Spec, RankSpec, SearchInterval, Similarity, Spec,
-    UnitLength,
+    AlikeSpec, ClidSpec, ClusterCount, Distance, EtesSpec, IdNorm, Mcr2Spec, RankSpec, SearchInterval, Similarity,
+    Spec, UnitLength,
 };
 pub use stats::{Margin, Recipe, adjust, compare, keep_best, pool, test_equivalence};

@@ -22,11 +22,16 @@ const TSNE_ROWS_AT_LEAST: usize = 500;
 ///
 /// A t-SNE map that cannot be drawn, of fewer than four rows say, is a warning.
 pub fn draw_maps(results: &mut Results, studies: &[Study], driver: &Driver) {
+    // A map shows single rows, and those that are elsewhere stay there.
+    let studies: Vec<&Study> = studies
+        .iter()
+        .filter(|study| study.embeddings.elsewhere().is_none())
+        .collect();
     driver.progress().begin("map", (TSNE_STEPS * studies.len()) as u64);
     let most = most_rows(studies.len());
     let planes: Vec<Plane> = studies.iter().map(|s| principal_plane(&s.embeddings, driver)).collect();
-    let maps = driver.map(studies.len(), |i| neighborhoods(&studies[i], &planes[i], most, driver));
-    for ((study, plane), map) in studies.iter().zip(planes).zip(maps) {
+    let maps = driver.map(studies.len(), |i| neighborhoods(studies[i], &planes[i], most, driver));
+    for ((study, plane), map) in studies.into_iter().zip(planes).zip(maps) {
         let column = |name: &str, values: &[f64]| (name.to_string(), values.iter().copied().map(Some).collect());
         let mut columns = vec![column("x", &plane.x), column("y", &plane.y)];
         match map {

@@ -13,6 +13,7 @@ pub(crate) mod memory;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::blocks::{self, Elsewhere};
 use crate::data::{Labels, Space, Study};
 use crate::error::{Error, Result};
 use crate::kernels::clusters::{Clusters, OfHalf, Swaps, kmeans, kmeans_of_halves};
@@ -24,9 +25,9 @@ use crate::kernels::prepared::{Preparation, Prepared, unit_factors};
 use crate::kernels::ranks::Ranks;
 use crate::kernels::singular::Singular;
 use crate::kernels::spectrum::{ByRow, Spectrum};
-use crate::kernels::tiles::{Anchors, Ask, sweep};
+use crate::kernels::tiles::{self, Anchors, Ask, sweep};
 use crate::kernels::views::{Views, distances};
-use crate::metrics::{Metric, OF_CENTERED, OF_RAW, Work};
+use crate::metrics::{Metric, OF_CENTERED, OF_RAW, Work, squared_deviations};
 use crate::random;
 use crate::results::Results;
 use crate::run::Driver;
@@ -145,6 +146,10 @@ struct Passes {
     learnability: Option<Learnability>,
     coding_rates: Option<CodingRates>,
     views: Option<Views>,
+    /// The squared distance of each row from the mean, where the rows are elsewhere.
+    deviations: Option<Vec<f64>>,
+    /// Why some rows that are elsewhere have no direction.
+    no_direction: Option<Error>,
 }
 
 impl<'a> Shared<'a> {
@@ -217,6 +222,23 @@ impl<'a> Shared<'a> {
         declared(self.passes.views.as_ref(), "views")
     }
 
+    /// Whether all embeddings have a direction.
+    pub(crate) fn check_directions(&self) -> Result<()> {
+        match (&self.passes.no_direction, self.study.embeddings.elsewhere()) {
+            (Some(error), _) => Err(error.clone()),
+            (None, Some(_)) => Ok(()),
+            (None, None) => unit_factors(&self.study.embeddings).map(drop),
+        }
+    }
+
+    /// The squared distance of each row from the mean.
+    pub(crate) fn squared_deviations(&self) -> Result<Vec<f64>> {
+        match self.study.embeddings.elsewhere() {
+            None => Ok(squared_deviations(&self.study.embeddings)),
+            Some(_) => declared(self.passes.deviations.clone(), "distances from the mean"),
+        }
+    }
+
     pub(crate) fn clusters(&self) -> Result<&Clusters> {
         declared(self.passes.clusters.as_ref(), "clusters")
     }
@@ -250,7 +272,9 @@ fn plan<'a>(studies: &'a [Study], metrics: &[&Metric], spec: &'a Spec) -> Result
         }
         let anchors = draw_anchors(spec, study.embeddings.rows());
         let queries = anchors.as_deref().map_or(study.embeddings.rows(), Vec::len);
-        memory::check(spec, study, &needs, queries)?;
+        if study.embeddings.elsewhere().is_none() {
+            memory::check(spec, study, &needs, queries)?;
+        }
         planned.push((start(spec, study, anchors), needs));
     }
     Ok(planned)
@@ -258,18 +282,33 @@ fn plan<'a>(studies: &'a [Study], metrics: &[&Metric], spec: &'a Spec) -> Result
 
 /// Computes the metrics for every study. All problems of the input are found before heavy work starts.
 pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Driver) -> Result<Results> {
+    let mut results = Results::default();
+    let metrics = &within_reach(studies, metrics, &mut results);
     let mut planned = plan(studies, metrics, spec)?;
     for (shared, needs) in &mut planned {
+        let (space, name) = (&shared.study.embeddings, shared.study.embeddings.name());
         if needs.contains(&Need::Spectrum) {
             let by_row = needs.contains(&Need::SpectrumByRow);
-            shared.passes.spectrum = Some(Spectrum::new(&shared.study.embeddings, by_row, driver));
+            shared.passes.spectrum = Some(match space.elsewhere() {
+                None => Spectrum::new(space, by_row, driver),
+                Some(matrix) => blocks::spectrum(matrix, name, by_row, driver)?,
+            });
         }
         if needs.contains(&Need::Singular) {
-            let (space, eps) = (&shared.study.embeddings, spec.rank.eps);
-            shared.passes.singular = Some(Singular::new(space, &OF_CENTERED, &OF_RAW, eps, driver));
+            let eps = spec.rank.eps;
+            shared.passes.singular = Some(match space.elsewhere() {
+                None => Singular::new(space, &OF_CENTERED, &OF_RAW, eps, driver),
+                Some(matrix) => blocks::singular(matrix, name, [&OF_CENTERED, &OF_RAW], eps, driver)?,
+            });
         }
-        if needs.contains(&Need::Clusters) {
-            let (space, k, restarts) = (&shared.study.embeddings, spec.clusters, spec.restarts);
+        if let (true, Some(matrix)) = (needs.contains(&Need::Clusters), space.elsewhere()) {
+            let (groups, halves) = (shared.study.episodes.as_deref(), needs.contains(&Need::Clusterings));
+            let (found, halves, deviations) = blocks::clusters(matrix, groups, halves, spec, driver)?;
+            shared.passes.clusters = Some(found);
+            shared.passes.clusterings = Some(halves);
+            shared.passes.deviations = Some(deviations);
+        } else if needs.contains(&Need::Clusters) {
+            let (k, restarts) = (spec.clusters, spec.restarts);
             let found = kmeans(space, None, k, restarts, Swaps::Tried, spec.seed, driver);
             if needs.contains(&Need::Clusterings) {
                 let (groups, count) = (shared.study.episodes.as_deref(), spec.clusterings);
@@ -305,7 +344,6 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
     for (shared, needs) in &mut planned {
         rank_within_embeddings(shared, needs, driver)?;
     }
-    let mut results = Results::default();
     for (shared, _) in &planned {
         for metric in metrics {
             let (_, compute) = metric.of_study().ok_or_else(|| not_of_studies(metric))?;
@@ -322,6 +360,51 @@ pub fn evaluate(studies: &[Study], metrics: &[&Metric], spec: &Spec, driver: &Dr
         }
     }
     Ok(results)
+}
+
+/// Scores that need nothing but what workers find of matrices that are elsewhere.
+pub const METRICS_OF_BLOCKS: &[&str] = &[
+    "trustworthiness",
+    "continuity",
+    "two_nn",
+    "uniformity",
+    "silhouette",
+    "knn_accuracy",
+    "nmi",
+    "ami",
+    "inertia",
+    "cluster_balance",
+    "participation_ratio",
+    "dimension_usage",
+    "spectrum",
+    "rankme",
+    "numerical_rank",
+    "stable_rank",
+    "alpha_req",
+    "condition_number",
+    "label_precision",
+];
+
+/// The metrics that can be computed of these studies: where embeddings or inputs are elsewhere, those of blocks. A warning names the others.
+fn within_reach<'m>(studies: &[Study], metrics: &[&'m Metric], results: &mut Results) -> Vec<&'m Metric> {
+    let is_elsewhere = |study: &Study| {
+        let input = study.input.as_deref().and_then(Space::elsewhere);
+        study.embeddings.elsewhere().or(input).is_some()
+    };
+    if !studies.iter().any(is_elsewhere) {
+        return metrics.to_vec();
+    }
+    let (reached, others): (Vec<&Metric>, Vec<&Metric>) = metrics
+        .iter()
+        .partition(|metric| METRICS_OF_BLOCKS.contains(&metric.id));
+    if !others.is_empty() {
+        let names: Vec<&str> = others.iter().map(|metric| metric.id).collect();
+        results.warnings.push(format!(
+            "not computed of matrices that are read block by block: {}; give a part of the rows that one machine holds",
+            names.join(", ")
+        ));
+    }
+    reached
 }
 
 fn not_of_studies(metric: &Metric) -> Error {
@@ -359,10 +442,15 @@ fn measure_pairs(study: &Study, driver: &Driver) -> Result<PairDistances> {
 /// The random query rows of a sample, ascending; none where all rows are queries.
 fn draw_anchors(spec: &Spec, rows: usize) -> Option<Arc<Vec<u32>>> {
     let count = spec.sample.filter(|&m| m < rows)?;
-    let mut drawn = random::permutation(rows, &mut random::stream(spec.seed, "anchors", 0));
+    Some(Arc::new(draw_queries(rows, count, spec.seed)))
+}
+
+/// The query rows of a sample of so many rows, ascending.
+pub fn draw_queries(rows: usize, count: usize, seed: u64) -> Vec<u32> {
+    let mut drawn = random::permutation(rows, &mut random::stream(seed, "anchors", 0));
     drawn.truncate(count);
     drawn.sort_unstable();
-    Some(Arc::new(drawn))
+    drawn
 }
 
 /// The largest k that is needed of a key; 0 for none.
@@ -383,6 +471,50 @@ fn ranked_k(needs: &[Need], key: Key, inside: Key) -> usize {
     asked.max().unwrap_or(0)
 }
 
+/// A space that is swept, here or where it is.
+enum Swept<'a> {
+    Here(Prepared<'a>),
+    Elsewhere(&'a Space, &'a Elsewhere, Preparation),
+}
+
+impl<'a> Swept<'a> {
+    fn new(space: &'a Space, preparation: Preparation, driver: &Driver) -> Result<Self> {
+        Ok(match space.elsewhere() {
+            None => Swept::Here(Prepared::new(space, preparation, driver)?),
+            Some(matrix) => Swept::Elsewhere(space, matrix, preparation),
+        })
+    }
+
+    fn sweep(&self, anchors: Anchors, ask: &Ask, driver: &Driver) -> Result<tiles::Results> {
+        match self {
+            Swept::Here(prepared) => Ok(sweep(prepared, anchors, ask, driver)),
+            Swept::Elsewhere(_, _, Preparation::Unit) if ask.k > 0 || !ask.ranks_of.is_empty() => Err(Error::input(
+                "nearest neighbors by the cosine are not looked for on other machines; divide the embeddings by their length and \
+                 use Euclidean distances, which order them in the same way",
+            )),
+            Swept::Elsewhere(space, matrix, preparation) => {
+                blocks::sweep(space, matrix, *preparation, anchors, ask, driver)
+            }
+        }
+    }
+
+    fn influences(
+        &self,
+        anchors: Anchors,
+        labels: &Labels,
+        sums: &[f64],
+        seed: u64,
+        driver: &Driver,
+    ) -> Result<Vec<(u32, f64)>> {
+        match self {
+            Swept::Here(prepared) => Ok(influence::on_silhouettes(prepared, anchors, labels, sums, seed, driver)),
+            Swept::Elsewhere(space, matrix, _) => {
+                blocks::influences(space, matrix, anchors, labels, sums, seed, driver)
+            }
+        }
+    }
+}
+
 fn sweep_embeddings(shared: &mut Shared, needs: &[Need], driver: &Driver) -> Result<()> {
     for key in [Key::RAW, Key::UNIT] {
         let k = largest_k(needs, key);
@@ -398,21 +530,30 @@ fn sweep_embeddings(shared: &mut Shared, needs: &[Need], driver: &Driver) -> Res
             (None, None) => return declared(None, "clusters"),
         };
         let classes = labels.as_ref().map(|(labels, _)| labels.as_ref());
-        let prepared = Prepared::new(&shared.study.embeddings, key.preparation, driver)?;
         let ask = Ask {
             k,
             ranks_of: Vec::new(),
             kernel: wants_kernel.then_some(shared.spec.t),
             classes,
         };
-        let answer = sweep(&prepared, shared.anchors(), &ask, driver);
+        let swept = Swept::new(&shared.study.embeddings, key.preparation, driver);
+        let swept = match swept.and_then(|swept| Ok((swept.sweep(shared.anchors(), &ask, driver)?, swept))) {
+            Err(error @ Error::Input(_))
+                if k == 0 && key == Key::UNIT && shared.study.embeddings.elsewhere().is_some() =>
+            {
+                shared.passes.no_direction = Some(error);
+                continue;
+            }
+            swept => swept,
+        };
+        let (answer, swept) = swept?;
         if let Some(neighbors) = answer.neighbors {
             shared.passes.neighbors.insert(key, neighbors);
         }
         shared.passes.kernel = answer.kernel.or(shared.passes.kernel.take());
         if let (Some(sums), Some((labels, is_circular))) = (answer.classes, labels) {
             let seed = shared.spec.seed;
-            let influences = influence::on_silhouettes(&prepared, shared.anchors(), &labels, &sums, seed, driver);
+            let influences = swept.influences(shared.anchors(), &labels, &sums, seed, driver)?;
             shared.passes.class_distances = Some(ClassDistances {
                 labels,
                 is_circular,
@@ -449,14 +590,14 @@ fn sweep_inputs(planned: &mut [(Shared, Vec<Need>)], driver: &Driver) -> Result<
                 }
             }
         }
-        let prepared = Prepared::new(&input, Preparation::Raw, driver)?;
+        let swept = Swept::new(&input, Preparation::Raw, driver)?;
         let ranks_of = ranked.iter().map(|r| &r.2).collect();
         let ask = Ask {
             k,
             ranks_of,
             ..Ask::default()
         };
-        let answer = sweep(&prepared, planned[first].0.anchors(), &ask, driver);
+        let answer = swept.sweep(planned[first].0.anchors(), &ask, driver)?;
         for ((m, key, _), ranks) in ranked.iter().zip(answer.ranks) {
             planned[*m].0.passes.ranks.insert((*key, Key::INPUT), ranks);
         }
@@ -475,13 +616,13 @@ fn rank_within_embeddings(shared: &mut Shared, needs: &[Need], driver: &Driver) 
             continue;
         }
         let others = shared.neighbors(Key::INPUT, k)?.truncated(k);
-        let prepared = Prepared::new(&shared.study.embeddings, key.preparation, driver)?;
+        let swept = Swept::new(&shared.study.embeddings, key.preparation, driver)?;
         let ranks_of = vec![&others];
         let ask = Ask {
             ranks_of,
             ..Ask::default()
         };
-        let mut answer = sweep(&prepared, shared.anchors(), &ask, driver);
+        let mut answer = swept.sweep(shared.anchors(), &ask, driver)?;
         let ranks = declared(answer.ranks.pop(), "ranks")?;
         shared.passes.ranks.insert((Key::INPUT, key), ranks);
     }

@@ -169,6 +169,17 @@ impl Analysis {
                     "pair_recall.DIRECTION@K",
                 ],
             },
+            Analysis::Similarity => &Question {
+                title: "Similarity",
+                text: "Are the representations of two models the same thing?",
+                why: "Models that represent data alike can stand in for each other, and a layer that is like the one before adds \
+                      little. Raw similarity grows with width and falls with rows, so each value stands beside that of \
+                      shuffled rows.",
+                quality: None,
+                best: &[""],
+                headlines: &["cka(kernel=linear)", "mutual_knn@K", "rsa"],
+                table: &["cka(kernel=linear)", "mutual_knn@K", "rsa", "svcca", "procrustes"],
+            },
             Analysis::Perturb => &Question {
                 title: "Perturbation",
                 text: "How much worse does a classifier do where parts of its images are masked?",

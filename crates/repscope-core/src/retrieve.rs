@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! From a retrieval to its scores: one ranking pass per direction serves all metrics, all K and all sets of labels.
 
+use crate::blocks;
 use crate::data::{Direction, LabelSet, Labels, Retrieval};
 use crate::error::{Result, refuse_if};
 use crate::kernels::rankings::{self, Influence, Job, Rankings, Relevance, Standing, rank, rank_both};
 use crate::kernels::similarity::{Products, Side, Way};
 use crate::metrics::{Metric, Part, Work, discount};
-use crate::plan::memory;
+use crate::plan::{METRICS_OF_BLOCKS, memory};
 use crate::results::Results;
 use crate::run::Driver;
 use crate::spec::{SearchInterval, Similarity, Spec};
@@ -142,19 +143,29 @@ pub fn retrieve(retrievals: &[Retrieval], metrics: &[&Metric], spec: &Spec, driv
     })?;
     for retrieval in retrievals {
         retrieval.check()?;
-        check_memory(retrieval, spec)?;
+        if retrieval.spaces.iter().all(|space| space.elsewhere().is_none()) {
+            check_memory(retrieval, spec)?;
+        }
     }
     let mut results = Results::default();
     let reads_whole = metrics.iter().any(|m| m.reads_whole_ranking());
     let part = if reads_whole { Part::Whole } else { Part::First };
     for retrieval in retrievals {
+        if retrieval.spaces.iter().any(|space| space.elsewhere().is_some()) {
+            let answer = retrieve_elsewhere(retrieval, metrics, spec, driver)?.of_model(&retrieval.model);
+            results.absorb(answer.with_named_warnings(&retrieval.model, retrievals.len() > 1));
+            continue;
+        }
         let side = |space| Side::new(space, spec.similarity, driver);
         let sides: Vec<Side> = retrieval.spaces.iter().map(|space| side(space)).collect();
         let mut answer = Results::default();
-        answer.warnings.extend(zero_rows(&sides, spec));
+        let names = || sides.iter().map(|side| (side.space.name(), side.space.rows()));
+        let zeros = sides.iter().map(|side| side.zeros);
+        answer.warnings.extend(zero_rows(names().zip(zeros), spec));
+        let repeats = sides.iter().map(Side::repeats);
         answer
             .warnings
-            .extend(repeated_rows(retrieval, &sides, spec.similarity));
+            .extend(repeated_rows(retrieval, names().zip(repeats), spec.similarity));
         let search = Search {
             retrieval,
             part,
@@ -183,6 +194,59 @@ pub fn retrieve(retrievals: &[Retrieval], metrics: &[&Metric], spec: &Spec, driv
         results.absorb(answer.with_named_warnings(&retrieval.model, retrievals.len() > 1));
     }
     Ok(results)
+}
+
+/// A retrieval with a space that is elsewhere: the first targets of each query, and the scores that need no more.
+fn retrieve_elsewhere(retrieval: &Retrieval, metrics: &[&Metric], spec: &Spec, driver: &Driver) -> Result<Results> {
+    refuse_if(spec.similarity != Similarity::Cosine, || {
+        "rows that are not on this machine are ranked by the cosine; leave `no_normalize` out".to_string()
+    })?;
+    let (reached, others): (Vec<&Metric>, Vec<&Metric>) = metrics
+        .iter()
+        .partition(|metric| METRICS_OF_BLOCKS.contains(&metric.id));
+    let mut answer = Results::default();
+    if !others.is_empty() {
+        let names: Vec<&str> = others.iter().map(|metric| metric.id).collect();
+        let names = names.join(", ");
+        answer.warnings.push(format!(
+            "not computed of matrices that are read block by block: {names}"
+        ));
+    }
+    let of_spaces = retrieval
+        .spaces
+        .iter()
+        .map(|space| blocks::Directions::of(space, driver));
+    let directions: Vec<blocks::Directions> = of_spaces.collect::<Result<_>>()?;
+    let names = || retrieval.spaces.iter().map(|space| (space.name(), space.rows()));
+    let zeros = directions.iter().map(|own| own.zeros);
+    answer.warnings.extend(zero_rows(names().zip(zeros), spec));
+    let repeats = directions.iter().map(blocks::Directions::repeats);
+    answer
+        .warnings
+        .extend(repeated_rows(retrieval, names().zip(repeats), spec.similarity));
+    for direction in &retrieval.directions {
+        let [query, target] = [direction.query, direction.target].map(|space| &retrieval.spaces[space]);
+        let is_self = direction.query == direction.target;
+        let of = [&directions[direction.query], &directions[direction.target]];
+        let asked = (is_self, depth(spec, target.rows(), is_self));
+        let rankings = blocks::rank_elsewhere(query, target, of, asked, driver)?;
+        // No metric that is computed here reads the gap.
+        let ranked = ranked(retrieval, spec, *direction, rankings, None, f64::NAN);
+        answer.warnings.extend(advice(&ranked));
+        for metric in &reached {
+            let Work::Ranking(_, compute) = metric.work else {
+                return Err(metric.is_not("a score of a retrieval"));
+            };
+            answer.absorb(compute(&ranked));
+        }
+    }
+    Ok(answer)
+}
+
+/// How many targets are listed: those of the largest K, and the next one, which takes the place of a target that is left out.
+fn depth(spec: &Spec, targets: usize, is_self: bool) -> usize {
+    let largest = spec.retrieval_k.iter().copied().max().unwrap_or(1);
+    (largest + 1).min(targets - usize::from(is_self))
 }
 
 /// The search of one retrieval.
@@ -229,7 +293,6 @@ impl<'a> Search<'a> {
     ) -> Job<'b> {
         let products = Products::new(&self.sides[direction.query], &self.sides[direction.target]);
         let is_self = direction.query == direction.target;
-        let largest = self.spec.retrieval_k.iter().copied().max().unwrap_or(1);
         Job {
             products,
             way: if direction.query <= direction.target {
@@ -239,67 +302,79 @@ impl<'a> Search<'a> {
             },
             relevances,
             is_self,
-            // And the next one, which takes the place of a target that is left out.
-            depth: (largest + 1).min(products.target.space.rows() - usize::from(is_self)),
+            depth: depth(self.spec, products.target.space.rows(), is_self),
             influence,
         }
-    }
-
-    fn relevances(&self, direction: Direction) -> Vec<Relevance> {
-        let is_self = direction.query == direction.target;
-        let sets = self.retrieval.label_sets.iter();
-        sets.map(|set| relevance(set, direction, is_self)).collect()
     }
 
     /// The sets of labels whose standings are read.
     fn read(&self, direction: Direction) -> Vec<Relevance> {
         match self.part {
-            Part::Whole => self.relevances(direction),
+            Part::Whole => relevances(self.retrieval, direction),
             Part::First => Vec::new(),
         }
     }
 
     /// A direction with what its queries found.
-    fn ranked(&self, direction: Direction, mut rankings: Rankings, influence: Option<&Influence>) -> Ranked<'a> {
+    fn ranked(&self, direction: Direction, rankings: Rankings, influence: Option<&Influence>) -> Ranked<'a> {
         let (query, target) = (&self.sides[direction.query], &self.sides[direction.target]);
-        let is_self = direction.query == direction.target;
-        let relevances = self.relevances(direction);
-        let mut standings = std::mem::take(&mut rankings.standings);
-        standings.resize(relevances.len(), Vec::new());
-        let mut ranked = Ranked {
-            spec: self.spec,
-            direction: self.retrieval.direction_name(direction),
-            queries: query.space.rows(),
-            targets: target.space.rows(),
-            findable: target.space.rows() - usize::from(is_self),
-            is_self,
-            is_paired: self.retrieval.is_paired(direction),
-            gap: if is_self {
-                0.0
-            } else {
-                gap(query, target, self.spec, self.driver)
-            },
-            units: SearchUnits::new(self.retrieval, direction),
-            rankings,
-            sets: Vec::new(),
+        let gap = match direction.query == direction.target {
+            true => 0.0,
+            false => gap(query, target, self.spec, self.driver),
         };
-        let sets = relevances.into_iter().zip(standings).zip(&self.retrieval.label_sets);
-        for (number, ((relevance, standings), set)) in sets.enumerate() {
-            let counted = (0..ranked.queries).filter(|&q| relevance.relevant(relevance.queries[q] as usize) > 0);
-            let mut set = RankedSet {
-                name: set.name.clone(),
-                counted: counted.collect(),
-                relevance,
-                standings,
-                pulls: influence.map_or(Vec::new(), |influence| influence.sums(number)),
-                hits: Vec::new(),
-                gains: Vec::new(),
-            };
-            count_hits(&ranked, &mut set);
-            ranked.sets.push(set);
-        }
-        ranked
+        ranked(self.retrieval, self.spec, direction, rankings, influence, gap)
     }
+}
+
+fn relevances(retrieval: &Retrieval, direction: Direction) -> Vec<Relevance> {
+    let is_self = direction.query == direction.target;
+    let sets = retrieval.label_sets.iter();
+    sets.map(|set| relevance(set, direction, is_self)).collect()
+}
+
+/// A direction with what its queries found, and the distance between the means of its sides.
+fn ranked<'a>(
+    retrieval: &Retrieval,
+    spec: &'a Spec,
+    direction: Direction,
+    mut rankings: Rankings,
+    influence: Option<&Influence>,
+    gap: f64,
+) -> Ranked<'a> {
+    let rows = [direction.query, direction.target].map(|space| retrieval.spaces[space].rows());
+    let is_self = direction.query == direction.target;
+    let relevances = relevances(retrieval, direction);
+    let mut standings = std::mem::take(&mut rankings.standings);
+    standings.resize(relevances.len(), Vec::new());
+    let mut ranked = Ranked {
+        spec,
+        direction: retrieval.direction_name(direction),
+        queries: rows[0],
+        targets: rows[1],
+        findable: rows[1] - usize::from(is_self),
+        is_self,
+        is_paired: retrieval.is_paired(direction),
+        gap,
+        units: SearchUnits::new(retrieval, direction),
+        rankings,
+        sets: Vec::new(),
+    };
+    let sets = relevances.into_iter().zip(standings).zip(&retrieval.label_sets);
+    for (number, ((relevance, standings), set)) in sets.enumerate() {
+        let counted = (0..ranked.queries).filter(|&q| relevance.relevant(relevance.queries[q] as usize) > 0);
+        let mut set = RankedSet {
+            name: set.name.clone(),
+            counted: counted.collect(),
+            relevance,
+            standings,
+            pulls: influence.map_or(Vec::new(), |influence| influence.sums(number)),
+            hits: Vec::new(),
+            gains: Vec::new(),
+        };
+        count_hits(&ranked, &mut set);
+        ranked.sets.push(set);
+    }
+    ranked
 }
 
 /// The labels of both sides under common codes: a label is the same where its name is.
@@ -352,12 +427,14 @@ fn gap(query: &Side, target: &Side, spec: &Spec, driver: &Driver) -> f64 {
     squares.sum::<f64>().sqrt()
 }
 
-fn zero_rows(sides: &[Side], spec: &Spec) -> Vec<String> {
+/// A space by its name and rows, and how many of these are of a kind.
+type Counted<'a> = ((&'a str, usize), usize);
+
+fn zero_rows<'a>(spaces: impl Iterator<Item = Counted<'a>>, spec: &Spec) -> Vec<String> {
     if spec.similarity == Similarity::Dot {
         return Vec::new();
     }
-    let zero = sides.iter().filter(|s| s.zeros > 0).map(|s| {
-        let (zeros, rows, name) = (s.zeros, s.space.rows(), s.space.name());
+    let zero = spaces.filter(|own| own.1 > 0).map(|((name, rows), zeros)| {
         format!(
             "{zeros} of the {rows} rows of `{name}` have length zero and so no direction: their cosine with every row is taken \
              as 0, which ranks by row number alone; remove such rows"
@@ -367,11 +444,14 @@ fn zero_rows(sides: &[Side], spec: &Spec) -> Vec<String> {
 }
 
 /// Equal targets tie whatever the query: then the order of the file decides who is first.
-fn repeated_rows(retrieval: &Retrieval, sides: &[Side], similarity: Similarity) -> Vec<String> {
+fn repeated_rows<'a>(
+    retrieval: &Retrieval,
+    spaces: impl Iterator<Item = Counted<'a>>,
+    similarity: Similarity,
+) -> Vec<String> {
     let is_searched = |number: usize| retrieval.directions.iter().any(|d| d.target == number);
-    let repeated = (0..).zip(sides).filter(|(number, _)| is_searched(*number));
-    let words = repeated.filter(|(_, s)| s.repeats() > 0).map(|(_, s)| {
-        let (count, rows, name) = (s.repeats(), s.space.rows(), s.space.name());
+    let repeated = (0..).zip(spaces).filter(|(number, _)| is_searched(*number));
+    let words = repeated.filter(|(_, own)| own.1 > 0).map(|(_, ((name, rows), count))| {
         let what = match similarity {
             Similarity::Cosine => "equal an earlier row or a multiple of it",
             Similarity::Dot => "equal an earlier row",

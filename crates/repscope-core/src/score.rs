@@ -55,6 +55,9 @@ pub struct Interval {
 pub struct Score {
     /// The model it speaks of.
     pub model: String,
+    /// The other model, where it speaks of two: `model` then names both, and the first one in a results document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other: Option<String>,
     /// Which score it is: `trustworthiness@10`, `two_nn(fit=mle)`.
     pub metric: MetricId,
     /// The number.
@@ -138,6 +141,7 @@ impl Score {
         let output: Option<&Output> = metric.output();
         Score {
             model: String::new(),
+            other: None,
             value: None,
             interval: None,
             level: None,

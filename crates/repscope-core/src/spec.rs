@@ -182,6 +182,60 @@ pub struct Mcr2Spec {
     pub eps: f64,
 }
 
+/// The steps of the similarity of models.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AlikeSpec {
+    /// Neighbors whose lists are compared.
+    pub k: usize,
+    /// Random rows of which all pairs are compared, by RSA and by CKA of Gaussian kernels.
+    pub sample: usize,
+    /// The width of Gaussian kernels, as a multiple of the median distance.
+    pub bandwidth: f64,
+    /// How often rows are shuffled; of products of all rows, a tenth as often.
+    pub permutations: usize,
+    /// The share of the variance that the principal components of SVCCA hold.
+    pub variance: f64,
+}
+
+impl Default for AlikeSpec {
+    fn default() -> Self {
+        AlikeSpec {
+            k: 10,
+            sample: 1000,
+            bandwidth: 1.0,
+            permutations: 99,
+            variance: 0.99,
+        }
+    }
+}
+
+impl AlikeSpec {
+    fn check(&self) -> Result<()> {
+        let AlikeSpec {
+            k,
+            sample,
+            bandwidth,
+            variance,
+            ..
+        } = self;
+        refuse_if(*k == 0, || {
+            "lists of 0 neighbors have nothing in common; k must be at least 1 (10 is usual)".to_string()
+        })?;
+        refuse_if(*sample < 6, || {
+            format!("a sample of {sample} rows has too few pairs; give at least 6 (1000 is usual)")
+        })?;
+        refuse_if(!(*bandwidth > 0.0 && bandwidth.is_finite()), || {
+            format!("a bandwidth of {bandwidth} medians is not above 0 and finite (1 is usual)")
+        })?;
+        refuse_if(!(*variance > 0.0 && *variance <= 1.0), || {
+            format!(
+                "components cannot hold a share of {variance} of the variance; it must be above 0 and at most 1 (0.99 is usual)"
+            )
+        })
+    }
+}
+
 /// The constants of ETES.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -287,6 +341,8 @@ pub struct Spec {
     pub mcr2: Mcr2Spec,
     /// The constants of ETES.
     pub etes: EtesSpec,
+    /// The steps of the similarity of models.
+    pub alike: AlikeSpec,
     /// Bytes the run may use, where the user set a budget.
     pub memory: Option<u64>,
 }
@@ -315,6 +371,7 @@ impl Default for Spec {
             rank: RankSpec::default(),
             mcr2: Mcr2Spec::default(),
             etes: EtesSpec::default(),
+            alike: AlikeSpec::default(),
             memory: None,
         }
     }
@@ -343,6 +400,7 @@ impl Spec {
             format!("TwoNN cannot leave out a share of {discard}; it must be at least 0 and below 1 (0.1 is usual)")
         })?;
         self.rank.check()?;
+        self.alike.check()?;
         self.etes.check()
     }
 }

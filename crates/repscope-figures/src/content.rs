@@ -24,6 +24,8 @@ pub enum Content {
     Heatmap(Heatmap),
     /// Stacked bars of shares.
     Shares(Shares),
+    /// A tree of names, such as a dendrogram.
+    Tree(Tree),
     /// A 2-D map of a space, colored by class or by a value.
     Map(Map),
     /// A table.
@@ -44,7 +46,7 @@ macro_rules! contents {
     };
 }
 contents!(
-    Scatter, Lines, Boxes, Bars, Histogram, Heatmap, Shares, Map, Table, Images
+    Scatter, Lines, Boxes, Bars, Histogram, Heatmap, Shares, Tree, Map, Table, Images
 );
 
 /// Which way bars and boxes point.
@@ -359,6 +361,28 @@ pub struct Heatmap {
     pub colors: Colors,
     /// Digits after the point in the cells.
     pub decimals: usize,
+}
+
+/// A tree of names.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Tree {
+    /// The leaves, from the top.
+    pub names: Vec<String>,
+    /// What is joined, the nearest first.
+    pub merges: Vec<Merge>,
+    /// What the distance of a join means.
+    pub label: String,
+}
+
+/// A join of two nodes. Leaves are counted from 0 in the order of the names, joins go on behind them in their own order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Merge {
+    /// One node.
+    pub left: usize,
+    /// The other.
+    pub right: usize,
+    /// Its distance from the leaves.
+    pub at: f64,
 }
 
 /// Which colors stand for values.

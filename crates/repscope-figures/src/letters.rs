@@ -131,6 +131,7 @@ fn each_of_content(content: &mut Content, visit: &mut dyn FnMut(&mut String)) {
             texts.extend([&mut own.row_label, &mut own.column_label, &mut own.value_label]);
         }
         Content::Shares(own) => texts.extend(own.names.iter_mut().chain(&mut own.parts)),
+        Content::Tree(own) => texts.extend(own.names.iter_mut().chain([&mut own.label])),
         Content::Map(own) => {
             texts.extend([&mut own.x_label, &mut own.y_label]);
             match &mut own.colored_by {

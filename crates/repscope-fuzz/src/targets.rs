@@ -19,13 +19,16 @@ pub struct Target {
 }
 
 /// All readers.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 17] = [
     array("npy", "damaged.npy"),
     array("pickle", "damaged.npy"),
     array("npz", "damaged.npz"),
     array("safetensors", "damaged.safetensors"),
     array("torch", "damaged.pth"),
     array("parquet", "damaged.parquet"),
+    array("hdf5", "damaged.h5"),
+    array("arrow", "damaged.arrow"),
+    array("vectors", "damaged.fvecs"),
     array("csv", "damaged.csv"),
     array("jsonl", "damaged.jsonl"),
     array("text", "damaged.txt"),
@@ -103,7 +106,10 @@ fn metadata(path: &Path) {
 
 fn onnx(path: &Path) {
     if let Ok(bytes) = std::fs::read(path) {
-        let _ = repscope_models::graph::describe(&bytes);
+        let is_sound = repscope_models::graph::describe(&bytes).is_ok();
+        if is_sound {
+            let _ = repscope_models::graph::canonical(&bytes);
+        }
     }
 }
 

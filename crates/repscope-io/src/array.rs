@@ -2,12 +2,15 @@
 //! An array as a file holds it, before it is known to be a space or labels.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use repscope_core::blocks::Elsewhere;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Parsed, bail};
 use crate::mapped::MappedFile;
+use crate::memory;
 
 /// A shape, the name of the stored number type, and the values in C order (last index fastest).
 #[derive(Debug, Clone)]
@@ -17,6 +20,8 @@ pub struct Array {
     data: Data,
     /// The file that it was read from.
     file: Option<MappedFile>,
+    /// The files that it was put together from.
+    shards: Arc<[(PathBuf, MappedFile)]>,
 }
 
 /// The values of an [`Array`]. Bytes stay bytes, as images are large. Halves and other integers up to 16 bits
@@ -40,6 +45,8 @@ pub enum Data {
     Text(Vec<String>),
     /// Python objects of different kinds.
     Mixed(Vec<Object>),
+    /// Numbers that only workers can read.
+    Elsewhere(Arc<Elsewhere>),
 }
 
 /// One plain Python object out of an object array.
@@ -106,6 +113,7 @@ impl Array {
             dtype: dtype.to_string(),
             data,
             file: None,
+            shards: Arc::from([]),
         })
     }
 
@@ -115,6 +123,17 @@ impl Array {
             file: Some(file),
             ..self
         }
+    }
+
+    /// The same, put together from these files.
+    pub(crate) fn read_from_shards(self, shards: Vec<(PathBuf, MappedFile)>) -> Self {
+        let shards = shards.into();
+        Array { shards, ..self }
+    }
+
+    /// The files that it was put together from.
+    pub(crate) fn shards(&self) -> &[(PathBuf, MappedFile)] {
+        &self.shards
     }
 
     /// The file that it was read from; `None` for one of memory.
@@ -159,6 +178,7 @@ impl Data {
             Data::Bool(v) => v.len(),
             Data::Text(v) => v.len(),
             Data::Mixed(v) => v.len(),
+            Data::Elsewhere(v) => v.rows * v.columns,
         }
     }
 
@@ -177,6 +197,68 @@ impl Data {
 
     pub(crate) fn u8(values: Vec<u8>) -> Self {
         Data::U8(Arc::new(values))
+    }
+
+    /// One after the other; of one kind, or all texts.
+    pub(crate) fn joined(mut parts: Vec<Data>) -> Parsed<Data> {
+        if parts.len() == 1 {
+            return Ok(parts.remove(0));
+        }
+        let bytes = parts.iter().map(|part| part.len() as u64 * 8).sum::<u64>();
+        memory::check(Some(bytes))?;
+        let texts = |part: &Data| matches!(part, Data::Text(_) | Data::Mixed(_));
+        if parts.iter().any(texts) {
+            if !parts.iter().all(texts) {
+                bail!("holds texts in some parts and numbers in others");
+            }
+            let objects = parts.into_iter().flat_map(|part| match part {
+                Data::Text(texts) => texts.into_iter().map(Object::Text).collect(),
+                Data::Mixed(objects) => objects,
+                _ => Vec::new(),
+            });
+            return Ok(Data::from_objects(objects.collect()));
+        }
+        fn all<T: Clone>(parts: &[Data], values: impl Fn(&Data) -> Option<&[T]>) -> Option<Vec<T>> {
+            let mut whole = Vec::new();
+            parts
+                .iter()
+                .try_for_each(|part| values(part).map(|values| whole.extend_from_slice(values)))?;
+            Some(whole)
+        }
+        let bytes = all(&parts, |part| match part {
+            Data::U8(values) => Some((**values).as_ref()),
+            _ => None,
+        });
+        let singles = all(&parts, |part| match part {
+            Data::F32(values) => Some((**values).as_ref()),
+            _ => None,
+        });
+        let doubles = all(&parts, |part| match part {
+            Data::F64(values) => Some((**values).as_ref()),
+            _ => None,
+        });
+        let integers = all(&parts, |part| match part {
+            Data::I64(values) => Some(values.as_slice()),
+            _ => None,
+        });
+        let unsigned = all(&parts, |part| match part {
+            Data::U64(values) => Some(values.as_slice()),
+            _ => None,
+        });
+        let truths = all(&parts, |part| match part {
+            Data::Bool(values) => Some(values.as_slice()),
+            _ => None,
+        });
+        match (bytes, singles, doubles, integers, unsigned, truths) {
+            // Nothing at all is a matrix without rows.
+            (_, Some(values), ..) => Ok(Data::f32(values)),
+            (Some(values), ..) => Ok(Data::u8(values)),
+            (_, _, Some(values), ..) => Ok(Data::f64(values)),
+            (_, _, _, Some(values), ..) => Ok(Data::I64(values)),
+            (_, _, _, _, Some(values), _) => Ok(Data::U64(values)),
+            (.., Some(values)) => Ok(Data::Bool(values)),
+            _ => bail!("holds numbers of different kinds in its parts; write all with one kind"),
+        }
     }
 
     /// Objects that are all of one kind become data of that kind.
@@ -216,6 +298,7 @@ impl fmt::Debug for Data {
             Data::Bool(v) => f.debug_tuple("Bool").field(v).finish(),
             Data::Text(v) => f.debug_tuple("Text").field(v).finish(),
             Data::Mixed(v) => f.debug_tuple("Mixed").field(v).finish(),
+            Data::Elsewhere(v) => f.debug_tuple("Elsewhere").field(&v.digest).finish(),
         }
     }
 }

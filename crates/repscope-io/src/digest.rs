@@ -70,6 +70,17 @@ impl InputRecord {
 
     /// The record of an array that was read from `input`, with the digest of the bytes that were read.
     pub fn of(input: &InputPath, array: &Array) -> Result<Self> {
+        if !array.shards().is_empty() {
+            let files: Vec<Watched> = array
+                .shards()
+                .iter()
+                .map(|(path, file)| Watched::of(path, file))
+                .collect();
+            let digests: Vec<&str> = files.iter().map(Watched::digest).collect();
+            let digest = blake3::hash(digests.join("\n").as_bytes()).to_hex().to_string();
+            let record = InputRecord::new(input, array.shape(), array.dtype(), digest);
+            return Ok(record.from_files(files));
+        }
         let file = match array.file() {
             Some(file) => Watched::of(&input.path, file),
             None => Watched::open(&input.path)?,
@@ -113,6 +124,7 @@ pub fn digest_of_array(array: &Array) -> String {
     match array.data() {
         Data::Text(values) => values.iter().for_each(|value| text(value)),
         Data::Mixed(values) => values.iter().for_each(|value| text(&format!("{value:?}"))),
+        Data::Elsewhere(matrix) => text(&matrix.digest),
         Data::Bool(values) => {
             let bytes: Vec<u8> = values.iter().map(|&value| u8::from(value)).collect();
             hasher.update(&bytes);

@@ -18,6 +18,12 @@ pub enum Format {
     Safetensors,
     /// A table stored by columns.
     Parquet,
+    /// Columns in batches: Arrow files and streams, Feather.
+    Arrow,
+    /// Vectors behind their length, as nearest-neighbor benchmarks have them: of `f32`, bytes or 32-bit integers.
+    Vectors,
+    /// Datasets in groups: HDF5, and AnnData, which is made of it.
+    Hdf5,
     /// What `torch.save` writes: nested dicts of tensors.
     Torch,
     /// A table of comma-separated text.
@@ -32,11 +38,14 @@ pub enum Format {
 
 impl Format {
     /// All supported kinds with their extensions, without their dots, the usual one first.
-    const ALL: [(Format, &[&str]); 9] = [
+    const ALL: [(Format, &[&str]); 12] = [
         (Format::Npy, &["npy"]),
         (Format::Npz, &["npz"]),
         (Format::Safetensors, &["safetensors"]),
         (Format::Parquet, &["parquet"]),
+        (Format::Arrow, &["arrow", "feather", "ipc"]),
+        (Format::Vectors, &["fvecs", "bvecs", "ivecs"]),
+        (Format::Hdf5, &["h5", "hdf5", "h5ad"]),
         (Format::Torch, &["pth", "pt", "ckpt", "bin", "pth.tar"]),
         (Format::Csv, &["csv"]),
         (Format::Tsv, &["tsv"]),
@@ -89,7 +98,7 @@ impl Format {
         }
         let found: Vec<String> = bytes.iter().take(9).map(|b| format!("{b:02x}")).collect();
         let article = match self {
-            Format::Npy | Format::Npz => "an",
+            Format::Npy | Format::Npz | Format::Hdf5 | Format::Arrow => "an",
             _ => "a",
         };
         bail!(
@@ -109,6 +118,10 @@ impl Format {
             Format::Npz => bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06"),
             Format::Safetensors => bytes.get(8) == Some(&b'{'),
             Format::Parquet => bytes.starts_with(b"PAR1"),
+            Format::Arrow => bytes.starts_with(crate::arrow::MAGIC) || crate::arrow::is_stream(bytes),
+            // A length alone.
+            Format::Vectors => bytes.len() >= 4,
+            Format::Hdf5 => bytes.starts_with(b"\x89HDF\r\n\x1a\n"),
             // A zip archive, a pickle, or the tar archive of old, which gets its own message.
             Format::Torch => {
                 bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"\x80") || bytes.get(257..262) == Some(b"ustar")
@@ -125,6 +138,12 @@ fn likely(bytes: &[u8]) -> Option<Format> {
     if is_checkpoint(bytes) {
         return Some(Format::Torch);
     }
-    let binary = [Format::Npy, Format::Npz, Format::Safetensors, Format::Parquet];
+    let binary = [
+        Format::Npy,
+        Format::Npz,
+        Format::Safetensors,
+        Format::Parquet,
+        Format::Hdf5,
+    ];
     binary.into_iter().find(|f| f.fits(bytes))
 }

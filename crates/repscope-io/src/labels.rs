@@ -72,6 +72,7 @@ impl Array {
             Data::Bool(v) => v.iter().map(|&b| Ok(name_truth(b))).collect(),
             Data::Text(v) => v.iter().map(|t| name_text(t)).collect(),
             Data::Mixed(v) => v.iter().map(name_object).collect(),
+            Data::Elsewhere(v) => vec![Err(Unnamed::Missing); v.rows],
         }
     }
 }

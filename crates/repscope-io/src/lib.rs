@@ -16,6 +16,7 @@
 //! the file, never a panic.
 
 mod array;
+mod arrow;
 mod catch_panic;
 mod choose;
 mod dataset;
@@ -24,6 +25,7 @@ mod element;
 mod error;
 mod faults;
 mod format;
+mod hdf5;
 mod images;
 mod inside;
 mod inspect;
@@ -47,17 +49,20 @@ mod regular;
 mod results;
 mod samples;
 mod seal;
+mod shards;
 mod space;
 mod stdout;
 mod table;
 mod temporary;
 mod tensors;
 mod torch;
+mod vectors;
 mod watched;
 mod weights;
 mod write;
 
 pub use array::{Array, ArrayInfo, Data, Object};
+pub use arrow::{ArrowColumn, write_arrow};
 pub use catch_panic::catch_panic;
 pub use dataset::{Dataset, read_dataset};
 pub use digest::{Files, InputRecord, digest, digest_of_array};
@@ -80,6 +85,7 @@ pub use regular::{open_regular, read_regular, read_text};
 pub use results::ResultsDocument;
 pub use samples::{read_samples, samples_to_npz};
 pub use seal::{Seal, sync_folder};
+pub use shards::is_dataset_folder;
 pub use space::Pool;
 pub use stdout::stdout_was_closed;
 pub use temporary::{PREFIX, TemporaryFolder};

@@ -25,6 +25,8 @@ pub enum Column {
     Numbers(Vec<Option<f64>>),
     /// Texts.
     Texts(Vec<Option<String>>),
+    /// Vectors of so many numbers, one after the other: a list in each row.
+    Vectors(usize, Vec<f32>),
 }
 
 /// Writes a table as a .parquet file. All columns have the same length.
@@ -48,6 +50,7 @@ impl Column {
             Column::Integers(values) => values.len(),
             Column::Numbers(values) => values.len(),
             Column::Texts(values) => values.len(),
+            Column::Vectors(width, values) => values.len().checked_div(*width).unwrap_or(0),
         }
     }
 
@@ -59,10 +62,31 @@ impl Column {
             Column::Texts(_) => {
                 of(Physical::BYTE_ARRAY, Repetition::OPTIONAL).with_logical_type(Some(LogicalType::String))
             }
+            Column::Vectors(..) => return list(name),
         };
         kind.build().map(Arc::new)
     }
 }
+
+/// A list of numbers in three levels, as the format asks for.
+fn list(name: &str) -> std::result::Result<TypePtr, ParquetError> {
+    let item = Type::primitive_type_builder("element", Physical::FLOAT)
+        .with_repetition(Repetition::REQUIRED)
+        .build()?;
+    let repeated = Type::group_type_builder("list")
+        .with_repetition(Repetition::REPEATED)
+        .with_fields(vec![Arc::new(item)])
+        .build()?;
+    let whole = Type::group_type_builder(name)
+        .with_repetition(Repetition::REQUIRED)
+        .with_logical_type(Some(LogicalType::List))
+        .with_fields(vec![Arc::new(repeated)])
+        .build()?;
+    Ok(Arc::new(whole))
+}
+
+/// Vectors that are written at once, beside which two levels are held for each number.
+const VECTORS_AT_ONCE: usize = 8192;
 
 fn encode(columns: &[(String, Column)]) -> std::result::Result<Vec<u8>, ParquetError> {
     let kinds = columns.iter().map(|(name, column)| column.kind(name));
@@ -85,6 +109,12 @@ fn encode(columns: &[(String, Column)]) -> std::result::Result<Vec<u8>, ParquetE
             (Column::Texts(values), ColumnWriter::ByteArrayColumnWriter(writer)) => {
                 let known: Vec<ByteArray> = values.iter().flatten().map(|text| text.as_str().into()).collect();
                 writer.write_batch(&known, Some(&is_there(values)), None)?;
+            }
+            (Column::Vectors(width, values), ColumnWriter::FloatColumnWriter(writer)) => {
+                for some in values.chunks((width * VECTORS_AT_ONCE).max(1)) {
+                    let begins: Vec<i16> = (0..some.len()).map(|at| i16::from(at % width > 0)).collect();
+                    writer.write_batch(some, Some(&vec![1; some.len()]), Some(&begins))?;
+                }
             }
             _ => {
                 return Err(ParquetError::General(
@@ -118,6 +148,7 @@ mod tests {
             ("index".to_string(), Column::Integers(vec![4, -7])),
             ("etes".to_string(), Column::Numbers(vec![Some(-0.25), Some(0.5)])),
             ("text".to_string(), Column::Texts(texts.to_vec())),
+            ("z".to_string(), Column::Vectors(3, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])),
         ];
         write_parquet(&path, &table).unwrap();
         let column = |name: &str| InputPath::parse(&format!("{}#{name}", path.display()));
@@ -132,6 +163,9 @@ mod tests {
         };
         assert_eq!([number("index", 0), number("index", 1)], [4.0, -7.0]);
         assert_eq!([number("etes", 0), number("etes", 1)], [-0.25, 0.5]);
+        let z = read_array(&column("z")).unwrap();
+        assert_eq!(z.shape(), [2, 3]);
+        assert!(matches!(z.data(), crate::Data::F32(v) if (**v).as_ref() == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
         assert_eq!(read_texts(&column("text")).unwrap(), ["a, \"b\"", "ü"]);
     }
 

@@ -27,6 +27,15 @@ impl InputPath {
         if whole.path.exists() {
             return whole;
         }
+        // `file.bin:f32:1000x64`: what its numbers are is the key.
+        if let Some((file, kind)) = text.rmatch_indices(':').nth(1).map(|(at, _)| text.split_at(at))
+            && Path::new(file).is_file()
+        {
+            return InputPath {
+                path: PathBuf::from(file),
+                key: Some(kind.to_string()),
+            };
+        }
         let splits: Vec<InputPath> = text.rmatch_indices('#').map(|(at, _)| Self::split(text, at)).collect();
         let existing = splits.iter().find(|s| s.path.exists());
         existing.or(splits.first()).cloned().unwrap_or(whole)
@@ -59,6 +68,7 @@ impl fmt::Display for InputPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.path.display())?;
         match &self.key {
+            Some(key) if key.starts_with(':') => write!(f, "{key}"),
             Some(key) => write!(f, "#{key}"),
             None => Ok(()),
         }

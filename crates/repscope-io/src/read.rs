@@ -10,7 +10,7 @@ use crate::mapped::MappedFile;
 use crate::npy::{self, Header};
 use crate::path::InputPath;
 use crate::torch::{self, Checkpoint};
-use crate::{json_lines, npz, parquet_file, plain_text, table, tensors};
+use crate::{arrow, hdf5, json_lines, npz, parquet_file, plain_text, shards, table, tensors, vectors};
 
 /// Longer trees are cut: a checkpoint with the state of its optimizer has about a thousand entries.
 const TREE_LINES: usize = 2000;
@@ -27,6 +27,21 @@ pub fn read_array_beside(input: &InputPath, ids: &str) -> Result<Array> {
 
 /// The array keeps the file, so that it is digested as it was read.
 fn read_opened(input: &InputPath, ids: Option<&str>) -> Result<Array> {
+    if let Some(layout) = vectors::Layout::of_key(input) {
+        let file = MappedFile::open(&input.path)?;
+        let array = layout
+            .and_then(|layout| layout.read(&file))
+            .map_err(|p| p.in_file(input))?;
+        return Ok(array.read_from(file));
+    }
+    if let Some(parts) = shards::of(&input.path)? {
+        return shards::read(input, &parts, ids);
+    }
+    read_one_file(input, ids)
+}
+
+/// The same for one file.
+pub(crate) fn read_one_file(input: &InputPath, ids: Option<&str>) -> Result<Array> {
     let (format, file) = open(&input.path)?;
     let array = read(format, &file, input, ids).map_err(|p| p.in_file(input))?;
     Ok(array.read_from(file))
@@ -34,6 +49,14 @@ fn read_opened(input: &InputPath, ids: Option<&str>) -> Result<Array> {
 
 /// The arrays, tensors or columns in a file, without their values.
 pub fn list_arrays(path: &Path) -> Result<Vec<ArrayInfo>> {
+    match shards::of(path)? {
+        Some(parts) => shards::list(&parts),
+        None => list_one_file(path),
+    }
+}
+
+/// The same for one file.
+pub(crate) fn list_one_file(path: &Path) -> Result<Vec<ArrayInfo>> {
     let (format, file) = open(path)?;
     list(format, &file, path).map_err(|p| p.in_file(path.display()))
 }
@@ -48,6 +71,17 @@ pub(crate) type Take<'a> = &'a mut dyn FnMut(Option<String>, Parsed<Array>) -> P
 
 /// Reads every array that [`list_arrays`] lists, one after the other: a file of thousands is opened and parsed once.
 pub(crate) fn read_each(path: &Path, mut take: impl FnMut(InputPath, Array)) -> Result<()> {
+    if let Some(parts) = shards::of(path)? {
+        for info in shards::list(&parts)? {
+            let input = InputPath {
+                path: path.to_path_buf(),
+                key: info.key,
+            };
+            let array = shards::read(&input, &parts, None)?;
+            take(input, array);
+        }
+        return Ok(());
+    }
     let (format, file) = open(path)?;
     // Where the array is at fault, the message names it; else the file.
     let mut at_fault = None;
@@ -69,11 +103,13 @@ pub(crate) fn read_each(path: &Path, mut take: impl FnMut(InputPath, Array)) -> 
         Format::Npz => npz::read_each(&file, &mut one),
         Format::Safetensors => tensors::read_each(&file, &mut one),
         Format::Parquet => parquet_file::read_each(&file, path, &mut one),
+        Format::Arrow => arrow::read_each(&file, &mut one),
+        Format::Hdf5 => hdf5::read_each(&file, &mut one),
         Format::Torch => torch::read_each(&file, &mut one),
         Format::Csv => table::read_each(&file, b',', &mut one),
         Format::Tsv => table::read_each(&file, b'\t', &mut one),
         Format::JsonLines => json_lines::read_each(&file, &mut one),
-        Format::Npy | Format::Text => {
+        Format::Npy | Format::Vectors | Format::Text => {
             let array = read(format, &file, &InputPath::file(path), None);
             one(None, array)
         }
@@ -86,6 +122,9 @@ pub(crate) fn read_each(path: &Path, mut take: impl FnMut(InputPath, Array)) -> 
 
 /// How many lines of a `.jsonl` file are blank and so no rows; 0 for files of other kinds.
 pub fn blank_lines(path: &Path) -> Result<usize> {
+    if shards::of(path)?.is_some() {
+        return Ok(0);
+    }
     let (format, file) = open(path)?;
     Ok(match format {
         Format::JsonLines => json_lines::blank_lines(&file),
@@ -105,22 +144,27 @@ pub(crate) fn open(path: &Path) -> Result<(Format, MappedFile)> {
 /// What a file holds, as an indented list for people: all keys of a checkpoint with shapes, types and
 /// plain values, or the names of the arrays in any other file.
 pub fn tree(path: &Path) -> Result<String> {
+    if let Some(parts) = shards::of(path)? {
+        return Ok(lines(&shards::list(&parts)?));
+    }
     let (format, file) = open(path)?;
     let text = match format {
         Format::Torch => Checkpoint::open(&file).map(|c| torch::tree(&c.pickled, TREE_LINES)),
-        _ => list(format, &file, path).map(|infos| {
-            let line = |i: &ArrayInfo| {
-                format!(
-                    "{}  {} {}",
-                    i.key.as_deref().unwrap_or("array"),
-                    i.dtype,
-                    Shape(&i.shape)
-                )
-            };
-            infos.iter().map(line).collect::<Vec<_>>().join("\n")
-        }),
+        _ => list(format, &file, path).map(|infos| lines(&infos)),
     };
     text.map_err(|p| p.in_file(path.display()))
+}
+
+fn lines(infos: &[ArrayInfo]) -> String {
+    let line = |i: &ArrayInfo| {
+        format!(
+            "{}  {} {}",
+            i.key.as_deref().unwrap_or("array"),
+            i.dtype,
+            Shape(&i.shape)
+        )
+    };
+    infos.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// The text under some keys of a PyTorch file, from the outermost on: what a training program wrote beside its weights. `None` where there
@@ -146,6 +190,12 @@ fn read(format: Format, file: &MappedFile, input: &InputPath, ids: Option<&str>)
         Format::Npz => npz::read(file, key),
         Format::Safetensors => tensors::read(file, key),
         Format::Parquet => parquet_file::read(file, &input.path, key),
+        Format::Arrow => arrow::read(file, key),
+        Format::Vectors => match key {
+            Some(key) => bail!("holds vectors without a name; leave out #{key}"),
+            None => vectors::read(file, &input.path),
+        },
+        Format::Hdf5 => hdf5::read(file, key),
         Format::Torch => torch::read(file, key),
         Format::Csv => table::read(file, b',', key, ids),
         Format::Tsv => table::read(file, b'\t', key, ids),
@@ -166,6 +216,9 @@ fn list(format: Format, file: &MappedFile, path: &Path) -> Parsed<Vec<ArrayInfo>
         Format::Npz => npz::list(file),
         Format::Safetensors => tensors::list(file),
         Format::Parquet => parquet_file::list(file, path),
+        Format::Arrow => arrow::list(file),
+        Format::Vectors => vectors::list(file, path),
+        Format::Hdf5 => hdf5::list(file),
         Format::Torch => torch::list(file),
         Format::Csv => table::list(file, b','),
         Format::Tsv => table::list(file, b'\t'),

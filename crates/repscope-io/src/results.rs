@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use repscope_core::{Breakdown, Curve, Difference, Finding, Results, Score};
+use repscope_core::{BETWEEN, Breakdown, Curve, Difference, Finding, Results, Score};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::InputRecord;
@@ -75,6 +75,7 @@ impl ResultsDocument {
     pub fn to_json(&self) -> String {
         let mut document = self.clone();
         document.scores.iter_mut().for_each(remove_non_finite);
+        document.scores.iter_mut().for_each(name_first);
         document.curves.iter_mut().for_each(remove_non_finite_points);
         document.breakdowns.iter_mut().for_each(remove_non_finite_numbers);
         let json = serde_json::to_string_pretty(&document).expect("plain structs with text keys are always JSON");
@@ -124,7 +125,8 @@ impl ResultsDocument {
                 Self::SCHEMA
             );
         }
-        let document: Self = serde_json::from_str(text).map_err(unreadable)?;
+        let mut document: Self = serde_json::from_str(text).map_err(unreadable)?;
+        document.scores.iter_mut().for_each(name_both);
         document.check()?;
         Ok(document)
     }
@@ -174,6 +176,22 @@ fn remove_non_finite_points(curve: &mut Curve) {
 fn remove_non_finite_numbers(breakdown: &mut Breakdown) {
     for value in breakdown.columns.iter_mut().flat_map(|column| &mut column.values) {
         *value = value.filter(|x| x.is_finite());
+    }
+}
+
+/// In a document a score of two models names one under `model` and one under `other`.
+fn name_first(score: &mut Score) {
+    if let Some(other) = &score.other {
+        let first = score.model.strip_suffix(other.as_str());
+        let first = first.and_then(|name| name.strip_suffix(BETWEEN)).map(str::to_string);
+        score.model = first.unwrap_or_else(|| score.model.clone());
+    }
+}
+
+/// In memory the name of the pair is that of the score.
+fn name_both(score: &mut Score) {
+    if let Some(other) = &score.other {
+        score.model = format!("{}{BETWEEN}{other}", score.model);
     }
 }
 

@@ -45,6 +45,7 @@ impl Array {
         Ok(match self.into_data() {
             Data::F32(v) => Values::F32(v),
             Data::F64(v) => Values::F64(v),
+            Data::Elsewhere(v) => Values::Elsewhere(v),
             Data::U8(v) => (*v).as_ref().iter().map(|&b| f32::from(b)).collect::<Vec<_>>().into(),
             Data::I64(v) => v.iter().map(|&i| i as f64).collect::<Vec<_>>().into(),
             Data::U64(v) => v.iter().map(|&i| i as f64).collect::<Vec<_>>().into(),
@@ -112,6 +113,8 @@ impl Pool {
             (_, Pool::Flatten) => values.clone(),
             (Values::F32(v), Pool::Mean) => Values::F64(Arc::new(mean((**v).as_ref(), steps, columns))),
             (Values::F64(v), Pool::Mean) => Values::F64(Arc::new(mean((**v).as_ref(), steps, columns))),
+            // Of two dimensions, which need no pooling.
+            (Values::Elsewhere(_), _) => values.clone(),
             (Values::F32(v), _) => Values::F32(Arc::new(self.step((**v).as_ref(), steps, columns))),
             (Values::F64(v), _) => Values::F64(Arc::new(self.step((**v).as_ref(), steps, columns))),
         }

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: MIT
 //! Rows in, embeddings out: feeds a graph batch by batch, so that memory is bounded by the batch.
 
+mod beside;
 mod fit;
 mod input;
 mod options;
 mod outputs;
 mod rows;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use repscope_io::Watched;
 
 use crate::architectures::{build, recognize, recognize_as};
 use crate::error::{Result, bail, wrong};
-use crate::runtime::{Elem, ModelBytes, ModelFile, Port, Session, load};
+use crate::runtime::{Elem, ModelBytes, ModelFile, Port, Runtime, Session, load, load_instead};
+use beside::Further;
 use fit::Fit;
 use input::{feed, only_input};
 use rows::{Frames, Regroup};
 
+pub use beside::{Beside, Fed};
 pub use options::{Layout, Options};
 pub use outputs::Output;
 pub use rows::{Made, Rows};
@@ -29,9 +32,13 @@ const WEIGHTS: [&str; 6] = ["pth", "pt", "ckpt", "bin", "tar", "safetensors"];
 pub struct Encoder {
     session: Box<dyn Session>,
     input: Port,
+    /// What the other inputs are fed.
+    further: Vec<Further>,
     outputs: Vec<String>,
     options: Options,
     digest: String,
+    /// The file of the graph and the digest of its bytes, where it is a file.
+    graph: Option<(PathBuf, String)>,
     /// The files that it was read from.
     files: Vec<Watched>,
     /// How the graph was made of weights, in words.
@@ -111,22 +118,46 @@ impl Encoder {
 
     fn new(model: ModelBytes, bytes: &str, options: Options) -> Result<Self> {
         options.check()?;
+        let graph = match &model {
+            ModelBytes::File(path) => Some((path.clone(), bytes.to_string())),
+            ModelBytes::Memory(_) => None,
+        };
         let session = load(model, &options.runtime, options.threads)?;
         let input = only_input(session.inputs(), options.input.as_deref())?.clone();
         input::check(&input, session.inputs(), &options)?;
+        let further = beside::further(&input, session.inputs(), &options)?;
         let outputs = outputs::choose(&options.outputs, session.outputs())?;
-        let (identity, engine) = (options.identity(), session.engine());
-        let identity = format!("repscope encoder 1\n{bytes}\n{identity}\n{engine}\n");
-        let digest = blake3::hash(identity.as_bytes()).to_hex().to_string();
+        let digest = identity(bytes, &options, session.as_ref());
+        let made = session.note().map(str::to_string).into_iter().collect();
         Ok(Encoder {
             session,
             input,
+            further,
             outputs,
             options,
             digest,
+            graph,
             files: Vec::new(),
-            made: Vec::new(),
+            made,
         })
+    }
+
+    /// Has ONNX Runtime run the graph from now on, because the built-in runtime cannot: `why`. Says whether it is there and did not run
+    /// it before.
+    pub fn fall_back(&mut self, why: &str) -> Result<bool> {
+        let (Runtime::Auto { library }, Some((path, bytes)), None) =
+            (&self.options.runtime, &self.graph, self.session.note())
+        else {
+            return Ok(false);
+        };
+        let session = load_instead(path, library, why.to_string(), self.options.threads)?;
+        self.input = only_input(session.inputs(), self.options.input.as_deref())?.clone();
+        self.further = beside::further(&self.input, session.inputs(), &self.options)?;
+        self.outputs = outputs::choose(&self.options.outputs, session.outputs())?;
+        self.digest = identity(bytes, &self.options, session.as_ref());
+        self.made.extend(session.note().map(str::to_string));
+        self.session = session;
+        Ok(true)
     }
 
     /// The input that takes the rows.
@@ -192,6 +223,19 @@ impl Encoder {
             let (count, shape) = (rows.count(), shape_text(rows.shape()));
             bail!("there is nothing to encode: {count} rows of shape {shape}");
         }
+        notes.extend(self.further.iter().filter_map(Further::note));
+        let other = self
+            .further
+            .iter()
+            .filter_map(Further::rows)
+            .find(|(_, count)| *count != rows.count());
+        if let Some((name, count)) = other {
+            let own = rows.count();
+            bail!(
+                "the input {} has {own} rows, but {name} has {count}; give as many to each",
+                self.input.name
+            );
+        }
         let fixed = self.input.dims.first().copied().flatten();
         let step = fixed.unwrap_or(self.options.batch);
         if let Some(fixed) = fixed.filter(|&f| f != self.options.batch) {
@@ -212,11 +256,20 @@ impl Encoder {
                 bail!("{read} values were read for {count} rows of {size}");
             }
             let value = feed(fit, &normal, &stored, size, fed)?;
-            let inputs = match self.input.elem {
+            let mut inputs = match self.input.elem {
                 Elem::I64 => input::inputs(value, &self.input, self.session.inputs(), self.options.pad, first)?,
                 _ => vec![(self.input.name.clone(), value)],
             };
+            for further in &self.further {
+                inputs.push(further.value(first..first + count, fed)?);
+            }
             let mut values = self.session.run(inputs, &names)?;
+            if self.options.row_axis > 0 {
+                let turned = values
+                    .into_iter()
+                    .map(|value| outputs::rows_first(value, self.options.row_axis, fed));
+                values = turned.collect();
+            }
             if first == 0 {
                 if self.options.outputs.is_empty() {
                     outputs::leave_out(&mut names, &mut values, fed, &mut notes);
@@ -258,6 +311,13 @@ impl Encoder {
         })?;
         Ok(Embeddings { outputs: all, notes })
     }
+}
+
+/// The digest of everything that decides what an embedding is.
+fn identity(bytes: &str, options: &Options, session: &dyn Session) -> String {
+    let (options, engine) = (options.identity(), session.engine());
+    let identity = format!("repscope encoder 1\n{bytes}\n{options}\n{engine}\n");
+    blake3::hash(identity.as_bytes()).to_hex().to_string()
 }
 
 /// The digest of a model file and of the files beside it that hold its weights, and these files.

@@ -13,6 +13,9 @@ pub enum Error {
     /// The model or its input is not what it should be.
     #[error("{0}")]
     Model(String),
+    /// The built-in runtime cannot run the model; an installed ONNX Runtime may.
+    #[error("{0}")]
+    Unsupported(String),
     /// A file of weights cannot be read.
     #[error(transparent)]
     File(#[from] repscope_io::Error),
@@ -28,3 +31,13 @@ macro_rules! bail {
     ($($message:tt)*) => { return Err($crate::error::wrong!($($message)*)) };
 }
 pub(crate) use {bail, wrong};
+
+/// Where to go when the built-in runtime cannot.
+pub(crate) const WAY_OUT: &str = "the runtime onnxruntime runs it with an installed ONNX Runtime";
+
+/// An operator that the built-in runtime does not have, or computes otherwise than it should.
+pub(crate) fn unsupported(operator: &str) -> Error {
+    Error::Unsupported(format!(
+        "the model uses {operator}, which the built-in runtime does not have; {WAY_OUT}"
+    ))
+}

@@ -6,8 +6,10 @@
 //! protobuf compiler or library comes in. Field numbers are those of `onnx.proto`, IR version 8.
 
 mod builder;
+mod canonical;
 mod describe;
 mod wire;
 
 pub use builder::{Attribute, Dim, Element, GraphBuilder};
+pub use canonical::{Canonical, canonical};
 pub use describe::{GraphInfo, describe};

@@ -14,6 +14,6 @@ pub mod hub;
 pub mod runtime;
 mod text;
 
-pub use encoder::{Batch, Embeddings, Encoder, Layout, Made, Options, Output, Rows};
+pub use encoder::{Batch, Beside, Embeddings, Encoder, Fed, Layout, Made, Options, Output, Rows};
 pub use error::{Error, Result};
 pub use text::{LanguageModel, Pooling, Projection, TextEncoder, TextOptions, trained_with};

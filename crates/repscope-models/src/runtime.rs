@@ -7,6 +7,7 @@
 mod child;
 mod deep;
 mod find_library;
+mod instead;
 mod messages;
 #[cfg(feature = "onnxruntime")]
 mod onnx_runtime;
@@ -18,11 +19,12 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Result, bail, wrong};
+use crate::error::{Error, Result, bail, wrong};
 use crate::graph::describe;
 
 pub use child::{Isolation, isolate};
 pub use find_library::find_library;
+pub(crate) use instead::load as load_instead;
 pub use serve::serve;
 
 /// A tensor that goes in or comes out: its shape and its values, last index fastest.
@@ -100,6 +102,10 @@ pub trait Session: Send {
     fn outputs(&self) -> &[Port];
     /// Which runtime this is, with its version.
     fn engine(&self) -> String;
+    /// Why it is not the one that is usual, in a sentence without a full stop.
+    fn note(&self) -> Option<&str> {
+        None
+    }
     /// Feeds the named values and returns the named outputs, in the requested order.
     fn run(&mut self, inputs: Vec<(String, Value)>, outputs: &[String]) -> Result<Vec<Value>>;
 }
@@ -128,6 +134,11 @@ pub enum Runtime {
     /// rten, in pure Rust.
     #[default]
     Rten,
+    /// rten, and this library of ONNX Runtime for a file that rten cannot run.
+    Auto {
+        /// The library.
+        library: PathBuf,
+    },
     /// ONNX Runtime, whose library is loaded on first use.
     OnnxRuntime {
         /// The library. Without one it is searched where [`find_library`] looks, environment aside: only the command
@@ -160,8 +171,14 @@ pub fn load(model: ModelBytes, runtime: &Runtime, threads: usize) -> Result<Box<
     }
     let source = model.to_string();
     let session: Box<dyn Session> = match runtime {
+        Runtime::Auto { library } => match (load(model.clone(), &Runtime::Rten, threads), &model) {
+            (Err(Error::Unsupported(why)), ModelBytes::File(path)) => instead::load(path, library, why, threads)?,
+            (loaded, _) => loaded?,
+        },
         Runtime::Rten => match (model, child::isolation()) {
-            (ModelBytes::File(path), Some(isolation)) => Box::new(child::ChildSession::load(path, threads, isolation)?),
+            (ModelBytes::File(path), Some(isolation)) => {
+                Box::new(child::ChildSession::load(path, None, threads, isolation)?)
+            }
             // A graph that was written here asks for nothing that its weights and its rows do not have.
             (model @ ModelBytes::Memory(_), _) => Box::new(rten_session::RtenSession::load(model, threads)?),
             (model, None) => Box::new(deep::DeepSession::load(model, threads)?),

@@ -2,6 +2,7 @@
 //! The compiled part of the Python package: it converts arguments and results, and releases the GIL while Rust works. Nothing is computed here.
 
 mod arrays;
+mod blocks;
 mod errors;
 mod lent;
 mod results;
@@ -14,10 +15,14 @@ use std::process::ExitCode;
 
 use pyo3::prelude::*;
 
-/// The repscope command; gives its exit code. `program` starts this command in another process, where models run.
+/// The repscope command; gives its exit code. `program` starts this command in another process, where models run; `connect` reaches a
+/// cluster.
 #[pyfunction]
-#[pyo3(signature = (words, program=None))]
-fn main(py: Python<'_>, words: Vec<OsString>, program: Option<Vec<OsString>>) -> u8 {
+#[pyo3(signature = (words, program=None, connect=None))]
+fn main(py: Python<'_>, words: Vec<OsString>, program: Option<Vec<OsString>>, connect: Option<Py<PyAny>>) -> u8 {
+    if let Some(connect) = connect {
+        repscope_cli::reach_clusters(blocks::connecting(connect));
+    }
     if let Some(program) = program {
         repscope_cli::isolate_models(program);
     }
@@ -69,6 +74,9 @@ fn _repscope(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(trained_with, module)?)?;
     module.add_function(wrap_pyfunction!(running::compute, module)?)?;
     module.add_function(wrap_pyfunction!(running::encode, module)?)?;
+    module.add_function(wrap_pyfunction!(blocks::run_task, module)?)?;
+    module.add_function(wrap_pyfunction!(blocks::metrics_of_blocks, module)?)?;
+    module.add_function(wrap_pyfunction!(blocks::neighbors, module)?)?;
     module.add_function(wrap_pyfunction!(results::load, module)?)?;
     Ok(())
 }

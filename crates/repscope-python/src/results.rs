@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use repscope::gate::{GateOn, GateOptions, Gates};
 use repscope::options::FigureFormat;
 use repscope::{Format, Report, Terminal};
 
@@ -109,6 +110,23 @@ impl Run {
         self.with(py, |report| {
             let page = report.html();
             Ok(repscope_io::write_whole(&path, page.as_bytes()).map_err(anyhow::Error::from)?)
+        })
+    }
+
+    /// Whether the results keep limits, and how, as a table.
+    fn gate(&self, py: Python<'_>, gates: Vec<String>, on_interval: bool) -> PyResult<(bool, String)> {
+        self.with(py, |report| {
+            let options = GateOptions {
+                gates,
+                gate_on: if on_interval { GateOn::Interval } else { GateOn::Value },
+                ..GateOptions::default()
+            };
+            let verdict = Gates::read(&options)?.check(report);
+            let terminal = Terminal::default();
+            Ok((
+                verdict.is_passed(),
+                verdict.table(terminal.width, terminal.color).unwrap_or_default(),
+            ))
         })
     }
 

@@ -13,8 +13,10 @@ use pyo3::prelude::*;
 use rayon::ThreadPool;
 use repscope::source::Encode;
 use repscope::{Answer, Array, Request, Session, Source};
+use repscope_core::blocks::{Stage, Take, Workers};
 
 use crate::arrays::{self, Given};
+use crate::blocks;
 use crate::errors::{InputError, exception, of_panic};
 use crate::results::Run;
 use crate::watching::Watcher;
@@ -22,7 +24,8 @@ use crate::watching::Watcher;
 /// How often the waiting thread looks for Ctrl-C and reports the progress.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// An array of the caller: its name, its values, and the encoder that made it, where it is a Python function.
+/// An array of the caller: its name, its values, and the encoder that made it, where it is a Python function. Of a matrix that is not
+/// here, the values are a [`Matrix`](blocks::Matrix).
 type Lent<'py> = (String, Given<'py>, Option<Py<PyAny>>);
 
 /// What reaches the waiting thread.
@@ -34,6 +37,8 @@ enum Message {
         values: Vec<f32>,
         reply: SyncSender<Option<Array>>,
     },
+    /// A stage for workers, and where partials go; the channel is closed at the end, or earlier where something failed.
+    Stage { stage: Stage, reply: SyncSender<Vec<u8>> },
     /// The end.
     Done(std::thread::Result<repscope::Result<Answer>>),
 }
@@ -58,9 +63,30 @@ impl Encode for Remote {
     }
 }
 
-/// Runs a request on arrays in memory and keeps its results.
+/// Workers that are reached through the executor of the caller, as the working thread sees them.
+struct Called(Mutex<Sender<Message>>);
+
+impl Workers for Called {
+    fn run(&self, stage: &Stage, take: Take) -> repscope_core::Result<()> {
+        let (reply, partials) = mpsc::sync_channel(1);
+        let expected = stage.tasks.len();
+        let message = Message::Stage {
+            stage: stage.clone(),
+            reply,
+        };
+        let stopped = || repscope_core::Error::input("the workers have stopped");
+        let ask = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        ask.send(message).map_err(|_| stopped())?;
+        for _ in 0..expected {
+            take(partials.recv().map_err(|_| stopped())?)?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs a request on arrays in memory and keeps its results. An executor runs stages on matrices that are not here.
 #[pyfunction]
-#[pyo3(signature = (command, options, arrays, threads, progress))]
+#[pyo3(signature = (command, options, arrays, threads, progress, executor=None))]
 pub fn compute(
     py: Python<'_>,
     command: &str,
@@ -68,8 +94,9 @@ pub fn compute(
     arrays: Vec<Lent<'_>>,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
+    executor: Option<Py<PyAny>>,
 ) -> PyResult<Run> {
-    match ask(py, command, options, &arrays, threads, progress)? {
+    match ask(py, command, options, &arrays, threads, progress, executor)? {
         Answer::Report(report) => Ok(Run::new(*report)),
         Answer::Encoded(_) => Err(InputError::new_err("this command gives embeddings, not results")),
     }
@@ -85,7 +112,7 @@ pub fn encode<'py>(
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
-    match ask(py, "encode", options, &arrays, threads, progress)? {
+    match ask(py, "encode", options, &arrays, threads, progress, None)? {
         Answer::Encoded(encoded) => {
             let outputs = encoded.arrays().map_err(|error| exception(error.into()))?;
             let give = |(name, array): &(String, Array)| Ok((name.clone(), arrays::to_python(py, array)?));
@@ -102,11 +129,16 @@ fn ask(
     arrays: &[Lent<'_>],
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
+    executor: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
     let (send, messages) = mpsc::channel();
+    let workers: Arc<dyn Workers> = Arc::new(Called(Mutex::new(send.clone())));
     let mut sources = Vec::new();
     for (number, (name, given, encoder)) in arrays.iter().enumerate() {
-        let array = arrays::array(given)?;
+        let array = match given.0.extract::<blocks::Matrix>() {
+            Ok(matrix) => blocks::array(&matrix, workers.clone())?,
+            Err(_) => arrays::array(given)?,
+        };
         sources.push(match encoder {
             None => Source::Array(name.clone(), array),
             Some(_) => {
@@ -117,7 +149,7 @@ fn ask(
     }
     let options = serde_json::from_str(options).map_err(|error| InputError::new_err(error.to_string()))?;
     let request = Request::read(command, options, &sources).map_err(exception)?;
-    drop(sources);
+    drop((sources, workers));
     let watcher = Arc::new(Watcher::default());
     let listener = watcher.clone();
     let pool = pool(threads)?;
@@ -131,6 +163,7 @@ fn ask(
         watcher,
         arrays,
         progress,
+        executor,
     };
     waiting.wait(py)
 }
@@ -147,6 +180,7 @@ struct Waiting<'a, 'py> {
     watcher: Arc<Watcher>,
     arrays: &'a [Lent<'py>],
     progress: Option<Py<PyAny>>,
+    executor: Option<Py<PyAny>>,
 }
 
 impl Waiting<'_, '_> {
@@ -182,6 +216,10 @@ impl Waiting<'_, '_> {
                     let _ = reply.send(embeddings);
                     failed
                 }
+                Ok(Message::Stage { stage, reply }) => match &stopped {
+                    None => self.stage(py, &stage, reply, &mut shown),
+                    Some(_) => Ok(()),
+                },
                 Err(RecvTimeoutError::Timeout) => py.check_signals().and_then(|()| self.tell(py, &mut shown)),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(stopped.unwrap_or_else(|| of_panic(&"the working thread is gone")));
@@ -205,6 +243,24 @@ impl Waiting<'_, '_> {
             *shown = Some(state);
         }
         Ok(())
+    }
+
+    /// Has the executor run a stage.
+    fn stage(
+        &self,
+        py: Python<'_>,
+        stage: &Stage,
+        reply: SyncSender<Vec<u8>>,
+        shown: &mut Option<(String, u64, u64)>,
+    ) -> PyResult<()> {
+        let executor = self.executor.as_ref();
+        let executor = executor.ok_or_else(|| InputError::new_err("a matrix is elsewhere, and nobody can read it"))?;
+        blocks::run_stage(py, executor, stage, |py, partial| {
+            // A working thread that has stopped takes no partials.
+            let goes_on = py.detach(|| reply.send(partial).is_ok());
+            self.tell(py, shown)?;
+            Ok(goes_on)
+        })
     }
 
     /// Runs an encoder on a batch. It gives an array as [`arrays::array`] takes it.

@@ -25,7 +25,7 @@ type Column = (&'static str, &'static Output);
 type Field<T> = (&'static str, fn(&T) -> String);
 
 /// The analyses that have files, by command, and their folders.
-const ANALYSES: [(&str, &str, Analysis); 11] = [
+const ANALYSES: [(&str, &str, Analysis); 12] = [
     ("smoothness", "smoothness_analysis", smoothness),
     ("robustness", "robustness_analysis", robustness),
     ("neighborhood", "neighborhood_preservation", neighborhood),
@@ -33,6 +33,7 @@ const ANALYSES: [(&str, &str, Analysis); 11] = [
     ("geometry", "geometry_analysis", geometry),
     ("rankme", "rankme", rankme),
     ("clid", "clid", clid),
+    ("similarity", "similarity", similarity),
     ("retrieval", "retrieval", retrieval),
     ("perturb", "perturbation_analysis", perturb),
     ("etes", "etes_analysis", etes),
@@ -488,6 +489,15 @@ fn etes(results: &Results) -> Vec<(&'static str, String)> {
         ("samples.csv", write(&[vec!["model"], columns.clone()].concat(), rows)),
     ];
     files.into_iter().filter(|_| !systems.is_empty()).collect()
+}
+
+/// A line for each measure and pair of models, with what shuffled rows give.
+fn similarity(results: &Results) -> Vec<(&'static str, String)> {
+    let of = |table: &Breakdown| {
+        let owner = table.metric.metric()?;
+        owner.analysis.is_of_pairs().then(|| vec![table.metric.to_string()])
+    };
+    vec![("similarity.csv", below_each_other(results, &["measure"], of))]
 }
 
 fn compare(results: &Results) -> Vec<(&'static str, String)> {

@@ -3,11 +3,15 @@
 
 use crate::numbers::number;
 use crate::scores::distinct;
-use repscope_core::{Curve, Results, SampleTable, TSNE_STEPS, tsne_perplexity};
+use repscope_core::{Curve, Results, SampleTable, Score, TSNE_STEPS, tsne_perplexity};
 
 /// The models of the results, in the order that gives them their colors.
 pub(crate) fn models(results: &Results) -> Vec<&str> {
-    let scored = results.scores.iter().map(|score| score.model.as_str());
+    // Pairs of models are none beside single ones.
+    let is_single = |score: &&Score| score.other.is_none();
+    let has_single = results.scores.iter().any(|score| is_single(&score));
+    let scored = results.scores.iter().filter(|score| is_single(score) || !has_single);
+    let scored = scored.map(|score| score.model.as_str());
     let drawn = results.curves.iter().map(|curve| curve.model.as_str());
     let sampled = results.samples.iter().map(|table| table.model.as_str());
     distinct(scored.chain(drawn).chain(sampled))

@@ -98,6 +98,7 @@ fn answer(results: &Results, analysis: Analysis) -> Option<Answer> {
         n: first.n,
     };
     found.sentence = match analysis {
+        Analysis::Similarity => of_pairs(&scores),
         Analysis::Retrieval => of_retrieval(results, &metric),
         Analysis::Perturb => of_masks(results, first),
         _ if better == Better::Neither || scores.len() == 1 => described(&scores, results.models().len() > 1),
@@ -389,6 +390,25 @@ fn contradicted(results: &Results, analysis: Analysis, scores: &[&Score]) -> Str
 fn difference<'a>(results: &'a Results, a: &Score, b: &Score) -> Option<&'a Difference> {
     let is_pair = |d: &&Difference| d.metric == a.metric && is_between(d, &a.model, &b.model);
     results.differences.iter().find(is_pair)
+}
+
+/// The pair that is most alike and the one that is least, each beside what shuffled rows give.
+fn of_pairs(scores: &[&Score]) -> String {
+    let mut sorted: Vec<&Score> = scores.to_vec();
+    sorted.sort_by(|a, b| b.value.partial_cmp(&a.value).expect("finite values"));
+    let (first, last) = (sorted[0], sorted[sorted.len() - 1]);
+    let named = |score: &Score| format!("{} {}{}", score.model, with_interval(score), against_chance(score));
+    if sorted.len() == 1 {
+        return format!("{} {} (n = {})", first.metric, named(first), first.n);
+    }
+    format!(
+        "most alike of {} pairs are {}, least {}, by {} (n = {})",
+        sorted.len(),
+        named(first),
+        named(last),
+        first.metric,
+        first.n
+    )
 }
 
 /// Every direction at the K of the headline, for the first set of labels.

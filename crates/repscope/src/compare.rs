@@ -254,6 +254,7 @@ fn requests(options: &Compare) -> Result<Vec<Box<dyn Analysis>>> {
     for kind in &choice.only {
         match kind {
             Kind::Etes => bail!("`etes` compares the systems that it is given itself; run it alone"),
+            Kind::Similarity => bail!("`similarity` compares every two models itself; run it alone"),
             Kind::Retrieval => bail!("a retrieval has no models to compare; run `retrieval` alone"),
             _ => {}
         }
@@ -268,7 +269,9 @@ fn requests(options: &Compare) -> Result<Vec<Box<dyn Analysis>>> {
     let mut problems = Problems::default();
     let evaluate = evaluate.gather(|_| false, &mut problems)?;
     let mut requests = Vec::new();
-    for declared in analysis::evaluated().filter(|own| own.data == Origin::Study && evaluate.wants(own.kind)) {
+    for declared in analysis::evaluated()
+        .filter(|own| own.data == Origin::Study && !own.kind.is_of_pairs() && evaluate.wants(own.kind))
+    {
         match evaluate.lacks(declared) {
             None => requests.push(evaluate.of(declared).map_err(anyhow::Error::msg)?),
             Some(reason) if !choice.only.is_empty() => bail!("{} cannot run: {reason}", declared.kind.name()),

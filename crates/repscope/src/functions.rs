@@ -88,6 +88,16 @@ of_embeddings! {
     condition_number;
     /// The standard deviation of the columns of unit-length embeddings.
     std_collapse;
+    /// Σλ over the largest eigenvalue of the covariance.
+    nesum;
+    /// How evenly the variance fills all columns.
+    isoscore;
+    /// The excess of squared cosines over those of random directions.
+    self_cluster;
+    /// How much more one row fills the directions than rows do on average.
+    coherence;
+    /// How far random projections are from normal ones (SIGReg).
+    epps_pulley;
     /// The k-means objective for five clusters.
     inertia;
     /// How evenly k-means fills five clusters.
@@ -105,6 +115,8 @@ macro_rules! several_of_embeddings {
 }
 
 several_of_embeddings! {
+    /// The share of the variance in the first and in the first ten principal components.
+    variance_share;
     /// The largest and the smallest eigenvalue of the covariance.
     spectrum;
     /// Cluster learnability, intrinsic dimension, and their sum.
@@ -174,6 +186,13 @@ pub fn alignment(embeddings: &Embeddings, view: &Embeddings) -> Result<Vec<Score
     let mut study = study(embeddings);
     study.view = Some(view.0.clone());
     scores("alignment", study, &Spec::default())
+}
+
+/// In how many directions samples differ more than two views of one sample.
+pub fn lidar(embeddings: &Embeddings, view: &Embeddings) -> Result<Score> {
+    let mut study = study(embeddings);
+    study.view = Some(view.0.clone());
+    first(scores("lidar", study, &Spec::default())?)
 }
 
 #[cfg(test)]

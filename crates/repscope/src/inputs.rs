@@ -190,7 +190,7 @@ impl Inputs {
         };
         let studies = problems.take(row_studies(states, embeddings, labels, episodes.clone()))?;
         let recipes = models::recipes(&named);
-        let mut findings = examine(&studies);
+        let mut findings = problems.take(examine(&studies).map_err(anyhow::Error::from))?;
         Recipe::rename(&recipes, &mut findings);
         Some(Inputs {
             findings,
@@ -290,6 +290,9 @@ pub fn roles(data: &Data) -> Layer {
     }));
     if !data.replicates.is_empty() {
         roles.insert("replicates".to_string(), serde_json::json!(data.replicates));
+    }
+    if data.shards {
+        roles.insert("shards".to_string(), serde_json::json!(true));
     }
     roles.extend(data.encoder.asked());
     roles

@@ -68,7 +68,7 @@ enum Origin {
 
 /// `NAME=PATH`, `PATH`, and with next states `NAME=PATH,PATH`. Without those, a folder or a pattern is as many models
 /// as it holds files. Training runs of recipes follow.
-pub fn parse(given: &[Given], replicates: &[Given], with_next: bool) -> Result<Vec<Model>> {
+pub fn parse(given: &[Given], replicates: &[Given], with_next: bool, shards: bool) -> Result<Vec<Model>> {
     let mut models = Vec::new();
     for given in given {
         match given {
@@ -77,7 +77,7 @@ pub fn parse(given: &[Given], replicates: &[Given], with_next: bool) -> Result<V
                 ..of_source(source, next.as_deref())?
             }),
             Given::Text(text) if with_next => models.push(parse_pair(text)?),
-            given => models.extend(expand("model", given)?.into_iter().map(|named| Model {
+            given => models.extend(expand("model", given, shards)?.into_iter().map(|named| Model {
                 name: named.name,
                 ..Model::at(named.place)
             })),
@@ -174,7 +174,7 @@ fn of_source(source: &Source, next: Option<&Source>) -> Result<Model> {
 pub fn pair_views(given: &[Given], models: &[Model]) -> Result<Vec<Place>> {
     let mut views = Vec::new();
     for given in given {
-        views.extend(expand("views", given)?);
+        views.extend(expand("views", given, false)?);
     }
     if let ([view], [_]) = (&views[..], models)
         && view.origin == Origin::Stem
@@ -235,7 +235,7 @@ fn parse_pair(text: &str) -> Result<Model> {
 }
 
 /// The files that an argument stands for, each with its name.
-fn expand(what: &str, given: &Given) -> Result<Vec<Named>> {
+fn expand(what: &str, given: &Given, shards: bool) -> Result<Vec<Named>> {
     let text = match given {
         Given::Text(text) => text,
         Given::Source(name, source, _) => {
@@ -247,7 +247,9 @@ fn expand(what: &str, given: &Given) -> Result<Vec<Named>> {
         }
     };
     let (name, rest) = split_name(what, text)?;
-    let Some(found) = search(rest).with_context(|| format!("`{what}` = {text}"))? else {
+    // A pattern is read as one array by the reader itself.
+    let found = if shards { Ok(None) } else { search(rest) };
+    let Some(found) = found.with_context(|| format!("`{what}` = {text}"))? else {
         let place = Place::File(InputPath::parse(rest));
         return Ok(vec![Named {
             name: name.map_or_else(|| place.stem(), str::to_string),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use repscope_core::{Finding, Labels, Space};
-use repscope_io::{Array, BadImages, Images, InputPath, InputRecord, join_rows, read_array_beside};
+use repscope_io::{Array, BadImages, Images, InputPath, InputRecord, is_dataset_folder, join_rows, read_array_beside};
 
 use crate::source::{IdSource, Named, Place};
 
@@ -123,7 +123,11 @@ impl Reader {
 
     /// A class per row: an array, or a folder of images, whose folders are their classes.
     pub fn labels(&mut self, place: &Place) -> Result<Labels> {
-        let Some(folder) = place.file().map(|file| &file.path).filter(|path| path.is_dir()) else {
+        let Some(folder) = place
+            .file()
+            .map(|file| &file.path)
+            .filter(|path| path.is_dir() && !is_dataset_folder(path))
+        else {
             return Ok(self.array(place)?.into_labels(&place.to_string())?);
         };
         let images = Images::open(folder, BadImages::Refuse)?;

@@ -189,6 +189,7 @@ impl Report {
         let results = &self.results;
         let part = |kind| parts::of_analysis(results, kind).filter(|_| format != Format::Csv);
         let own = [
+            part(Kind::Similarity).map(|part| render(&part, format, width, color)),
             part(Kind::Retrieval).map(|part| retrieval_table(&part, all, format, width, color)),
             part(Kind::Etes).map(|part| etes_table(&part, all, format, width, color)),
             part(Kind::Perturb).map(|part| {

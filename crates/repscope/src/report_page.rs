@@ -96,7 +96,8 @@ pub fn html(report: &Report) -> String {
 pub fn of_embeddings(results: &Results) -> Results {
     let is_shown = |metric: &str| {
         let found = repscope_core::metrics::find(metric);
-        found.is_none_or(|(metric, _)| declared(metric.analysis).data == Origin::Study)
+        found
+            .is_none_or(|(metric, _)| declared(metric.analysis).data == Origin::Study && !metric.analysis.is_of_pairs())
     };
     let mut kept = results.clone();
     kept.scores.retain(|score| is_shown(&score.metric));

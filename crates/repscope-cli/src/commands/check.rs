@@ -5,9 +5,12 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use repscope_io::{
-    Format, InputPath, Inspection, LabelFacts, NumberFacts, Weights, inspect, inspect_all, list_arrays, tree,
+    Format, InputPath, Inspection, LabelFacts, NumberFacts, Weights, inspect, inspect_all, is_dataset_folder,
+    list_arrays, tree,
 };
 use repscope_models::architectures::recognize;
+use repscope_models::runtime::{ModelBytes, Port, Runtime, find_library, load};
+use repscope_models::{TextEncoder, TextOptions};
 use repscope_render::{Color, number};
 
 use crate::args::Check;
@@ -32,8 +35,16 @@ pub fn run(options: &Check) -> Result<ExitCode> {
     let mut findings = Vec::new();
     let mut unreadable = Vec::new();
     let mut trees = Vec::new();
+    let mut models = Vec::new();
     for text in &options.paths {
         let path = InputPath::parse(text);
+        if is_model(&path) {
+            match model(&path) {
+                Ok(text) => models.push((path, text)),
+                Err(error) => unreadable.push(error),
+            }
+            continue;
+        }
         if is_checkpoint(&path) {
             match tree(&path.path) {
                 Ok(tree) => trees.push((path, tree)),
@@ -47,7 +58,7 @@ pub fn run(options: &Check) -> Result<ExitCode> {
         }
     }
     let mismatch = row_mismatch(&findings);
-    if findings.is_empty() && trees.is_empty() {
+    if findings.is_empty() && trees.is_empty() && models.is_empty() {
         // There are only errors.
     } else if options.json {
         let list: Vec<_> = findings
@@ -55,10 +66,13 @@ pub fn run(options: &Check) -> Result<ExitCode> {
             .map(|f| serde_json::json!({"facts": f.inspection, "problems": f.problems, "remarks": f.remarks}))
             .collect();
         outputs::print(&serde_json::to_string_pretty(
-            &serde_json::json!({"arrays": list, "checkpoints": tensors(&trees)?, "remarks": mismatch}),
+            &serde_json::json!({"arrays": list, "checkpoints": tensors(&trees)?, "models": described(&models), "remarks": mismatch}),
         )?)?;
     } else {
         let mut text = String::new();
+        for (path, about) in &models {
+            text += &format!("{path}\n{about}");
+        }
         for (path, tree) in &trees {
             text += &format!("{path}\n{}\n{}\n", tree.trim_end(), network(path));
         }
@@ -79,6 +93,54 @@ pub fn run(options: &Check) -> Result<ExitCode> {
     }
     let is_sound = findings.iter().all(|f| f.problems.is_empty());
     Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Whether a path names a model that is run: a graph, or the folder of a text model.
+fn is_model(path: &InputPath) -> bool {
+    let is_graph = path.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("onnx"));
+    let is_folder = path.path.is_dir() && !is_dataset_folder(&path.path);
+    is_graph || (is_folder && path.path.join("tokenizer.json").is_file())
+}
+
+/// What goes into a model and what comes out of it.
+fn model(path: &InputPath) -> Result<String> {
+    if path.path.is_dir() {
+        let encoder = TextEncoder::open(&path.path, TextOptions::default())?;
+        let facts = encoder
+            .about()
+            .iter()
+            .map(|fact| format!("  {fact}\n"))
+            .collect::<String>();
+        return Ok(format!(
+            "  a text encoder; its embeddings have {} columns\n{facts}  ✓ run it with: repscope encode --encoder {path} --input \
+             TEXTS.txt --output z.npy\n",
+            encoder.width()
+        ));
+    }
+    let library = find_library(&|name| std::env::var_os(name));
+    let runtime = library.map_or(Runtime::Rten, |library| Runtime::Auto { library });
+    let session = load(ModelBytes::File(path.path.clone()), &runtime, 1)?;
+    let ports = |kind: &str, ports: &[Port]| {
+        ports
+            .iter()
+            .map(|port| format!("  {kind}  {port}\n"))
+            .collect::<String>()
+    };
+    let note = session.note().map(|note| format!("  {note}\n")).unwrap_or_default();
+    Ok(format!(
+        "{}{}{note}  ✓ run it with: repscope encode --encoder {path} --input ROWS.npy --output z.npy\n",
+        ports("input", session.inputs()),
+        ports("output", session.outputs())
+    ))
+}
+
+/// Models, for programs.
+fn described(models: &[(InputPath, String)]) -> Vec<serde_json::Value> {
+    let of = |(path, about): &(InputPath, String)| {
+        let lines: Vec<&str> = about.lines().map(str::trim).collect();
+        serde_json::json!({"path": path.to_string(), "about": lines})
+    };
+    models.iter().map(of).collect()
 }
 
 /// Whether a path names a file of weights as a whole, which is shown as a tree.

@@ -14,6 +14,7 @@ use repscope::{Color, Compare, Evaluate, Problems, Report, usual, write_example}
 use repscope_io::{Claim, write_whole};
 
 use crate::args::is_typed;
+use crate::cluster;
 use crate::outputs::{self, advise, say, show, terminal, warn};
 use crate::progress::Bars;
 use crate::{session, start_threads};
@@ -27,8 +28,11 @@ pub fn run(request: Evaluate, matches: &ArgMatches) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let mut problems = Problems::default();
-    let request = request.gather(|field| is_typed(matches, field), &mut problems)?;
+    let (cluster, partials) = (request.cluster.clone(), request.partials.clone());
+    let mut request = request.gather(|field| is_typed(matches, field), &mut problems)?;
+    (request.cluster, request.partials) = (cluster, partials);
     start_threads(&request.settings.machine)?;
+    cluster::bind(&mut request)?;
     let (request, found) = usual::complete_evaluation(request, Path::new(""))?;
     let to = &request.outputs;
     found.iter().for_each(|found| say(to.quiet, found));

@@ -241,7 +241,7 @@ fn what_cannot_be_run_is_refused_with_both_sides() {
         ),
         (
             format!(
-                "encode --encoder {determinant} --input {} --output c.npy",
+                "encode --encoder {determinant} --runtime builtin --input {} --output c.npy",
                 model("matrices.npy")
             ),
             &["Det", "runtime onnxruntime"],

@@ -24,6 +24,7 @@ mod readme;
 mod replicates;
 mod report;
 mod retrieval;
+mod similarity;
 mod stays_whole;
 mod validate;
 mod verdict;

@@ -469,7 +469,7 @@ fn the_configuration_is_that_of_this_analysis_and_whole() {
         ("split", serde_json::json!("all")),
         ("rule", serde_json::json!("exact")),
         ("fill", serde_json::json!("black")),
-        ("runtime", serde_json::json!("rust")),
+        ("runtime", serde_json::json!("auto")),
         ("scale", serde_json::json!(255.0)),
     ] {
         assert_eq!(config[key], value, "{key}: {config}");

@@ -6,7 +6,7 @@ use repscope_core::coverage::Cell;
 use repscope_core::metrics::find;
 use repscope_core::run::{Driver, Order};
 use repscope_core::{
-    METRICS, Metric, Performance, Results, Score, Spec, etes, evaluate, perturb, random, relate, retrieve,
+    METRICS, Metric, Performance, Results, Score, Spec, etes, evaluate, perturb, random, relate, retrieve, similarity,
 };
 use statrs::distribution::{Binomial, DiscreteCDF};
 
@@ -38,6 +38,7 @@ pub fn spec() -> Spec {
     };
     spec.etes.k = vec![5];
     spec.etes.permutations = 0;
+    spec.alike.permutations = 0;
     spec
 }
 
@@ -68,12 +69,13 @@ pub fn measure(metrics: &[&'static Metric], replicates: usize) -> Vec<Cell> {
     cells
 }
 
-/// In how many draws a metric is evaluated. Clusterings take as much time as all other metrics together, so they are in a third of them.
+/// In how many draws a metric is evaluated. Clusterings, and distances of all pairs of rows in two models, take as much time as all other
+/// metrics together, so they are in a third of them.
 fn draws_of(metric: &Metric, replicates: usize) -> usize {
     let is_clustered = ["clusterings", "repeats"]
         .iter()
         .any(|option| metric.options.contains(option));
-    if is_clustered {
+    if is_clustered || metric.analysis.is_of_pairs() {
         replicates.div_ceil(3)
     } else {
         replicates
@@ -108,6 +110,13 @@ fn of_world(design: Design, replicate: usize, metrics: &[&'static Metric]) -> Ve
         .filter(|metric| metric.id == "alpha_req")
         .collect();
     all.absorb(evaluate(&[world.wide(MODEL)], &of_tail, &spec, &driver).expect("a valid study"));
+    // A second model of the same inputs, drawn behind everything else.
+    let of_pairs = chosen(&["similarity"]);
+    if !of_pairs.is_empty() {
+        let other = world.embed();
+        let pair = [world.study(MODEL, &embeddings), world.study("other", &other)];
+        all.absorb(similarity(&pair, &of_pairs, &spec, &driver).expect("two valid studies"));
+    }
     all.scores.into_iter().filter_map(seen).collect()
 }
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 //! A space: a named matrix of N rows (samples) and D columns (features).
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::blocks::{self, Elsewhere, SUPER_BLOCK};
 use crate::error::{Error, Result, refuse_if};
+use crate::run::{Driver, Order};
 
 /// Row-major numbers, owned by whoever provides them: a vector, a mapped file, a NumPy array.
 ///
@@ -16,6 +19,8 @@ pub enum Values {
     F32(Arc<dyn AsRef<[f32]> + Send + Sync>),
     /// Double precision.
     F64(Arc<dyn AsRef<[f64]> + Send + Sync>),
+    /// Not here: only workers can read them, block by block.
+    Elsewhere(Arc<Elsewhere>),
 }
 
 impl From<Vec<f32>> for Values {
@@ -67,15 +72,22 @@ impl std::fmt::Debug for Space {
 impl Space {
     /// Checks the shape and that every number is finite.
     pub fn new(name: &str, rows: usize, columns: usize, values: Values) -> Result<Self> {
+        if let Values::Elsewhere(own) = &values
+            && own.rows <= SUPER_BLOCK
+        {
+            // A single block is brought here.
+            return blocks::fetch(own, name, &Driver::silent(Order::Serial));
+        }
         let space = Space {
             name: name.to_string(),
             rows,
             columns,
             values,
         };
-        let count = match space.slice() {
-            Slice::F32(v) => v.len(),
-            Slice::F64(v) => v.len(),
+        let count = match (&space.values, space.slice()) {
+            (Values::Elsewhere(own), _) => own.rows * own.columns,
+            (_, Slice::F32(v)) => v.len(),
+            (_, Slice::F64(v)) => v.len(),
         };
         refuse_if(rows == 0 || columns == 0, || {
             format!("`{name}` is empty ({rows} rows, {columns} columns); give at least one row and one column")
@@ -139,6 +151,35 @@ impl Space {
         Space::new(&self.name, order.len(), d, values)
     }
 
+    /// Some rows that follow each other.
+    pub(crate) fn part(&self, rows: Range<usize>) -> Result<Self> {
+        let span = rows.start * self.columns..rows.end * self.columns;
+        let values: Values = match self.slice() {
+            Slice::F32(v) => v[span].to_vec().into(),
+            Slice::F64(v) => v[span].to_vec().into(),
+        };
+        Space::new(&self.name, rows.len(), self.columns, values)
+    }
+
+    /// The rows of this space and those of another one, which has as many columns.
+    pub(crate) fn below(&self, other: &Space) -> Result<Self> {
+        if self.columns != other.columns {
+            let (own, others) = (self.columns, other.columns);
+            return Err(Error::Internal(format!("rows of {own} columns above rows of {others}")));
+        }
+        let values: Values = match (self.slice(), other.slice()) {
+            (Slice::F32(a), Slice::F32(b)) => [a, b].concat().into(),
+            (a, b) => [a.to_f64(), b.to_f64()].concat().into(),
+        };
+        // Both are finite.
+        Ok(Space {
+            name: self.name.clone(),
+            rows: self.rows + other.rows,
+            columns: self.columns,
+            values,
+        })
+    }
+
     /// The rows of this space with the rows of another below them.
     pub fn stack(&self, below: &Space) -> Result<Self> {
         refuse_if(self.columns != below.columns || self.rows != below.rows, || {
@@ -158,8 +199,19 @@ impl Space {
         Space::new(&self.name, 2 * self.rows, self.columns, values)
     }
 
+    /// Who can read its numbers, where these are not here.
+    pub fn elsewhere(&self) -> Option<&Elsewhere> {
+        match &self.values {
+            Values::Elsewhere(own) => Some(own),
+            _ => None,
+        }
+    }
+
+    /// The numbers, none where they are elsewhere.
     pub(crate) fn slice(&self) -> Slice<'_> {
         match &self.values {
+            Values::Elsewhere(own) if own.is_single => Slice::F32(&[]),
+            Values::Elsewhere(_) => Slice::F64(&[]),
             Values::F32(v) => Slice::F32((**v).as_ref()),
             Values::F64(v) => Slice::F64((**v).as_ref()),
         }

@@ -9,6 +9,7 @@ use super::neighbors::Neighbors;
 use super::prepared::Prepared;
 use super::ranks::Ranks;
 use super::tiles::Anchors;
+use crate::blocks::SUPER_BLOCK;
 use crate::data::Labels;
 use crate::random;
 use crate::run::Driver;
@@ -102,6 +103,20 @@ impl Nearness {
         if a.max(b) > 0.0 { (b - a) / a.max(b) } else { 0.0 }
     }
 
+    /// As numbers, for [`Nearness::of_parts`].
+    pub(crate) fn parts(&self) -> [f64; 3] {
+        [self.own, self.other, self.next as f64]
+    }
+
+    /// None where the number of the class is negative.
+    pub(crate) fn of_parts([own, other, next]: [f64; 3]) -> Option<Self> {
+        (next >= 0.0).then_some(Nearness {
+            own,
+            other,
+            next: next as usize,
+        })
+    }
+
     /// ∂s/∂a and ∂s/∂b.
     fn slopes(&self) -> (f64, f64) {
         let (a, b) = (self.own, self.other);
@@ -115,6 +130,41 @@ impl Nearness {
 
 /// About how many coordinates are compared to learn what rows do to each other's silhouettes.
 const COORDINATES: usize = 1 << 31;
+
+/// A query, its class, and how near the classes are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asking {
+    pub(crate) row: u32,
+    pub(crate) class: u32,
+    /// None for the only row of its class.
+    pub(crate) near: Option<Nearness>,
+}
+
+/// What drawing a row anew does to the sum of the silhouettes of some queries, by the distances from it.
+pub(crate) fn pull_on(own: &Asking, queries: &[Asking], counts: &[usize], distance: impl Fn(u32) -> f64) -> f64 {
+    let class = own.class as usize;
+    let mut effect = 0.0;
+    for query in queries {
+        let Some(near) = &query.near else { continue };
+        let (by_own, by_other) = near.slopes();
+        let (slope, mean, count) = match query.class {
+            _ if query.row == own.row => continue,
+            of_query if of_query == own.class => (by_own, near.own, counts[class] - 1),
+            _ if near.next == class => (by_other, near.other, counts[class]),
+            _ => continue,
+        };
+        effect += slope * (distance(query.row) - mean) / count as f64;
+    }
+    effect
+}
+
+/// The queries whose effect is measured, ascending.
+pub(crate) fn sample_of(queries: usize, columns: usize, seed: u64) -> Vec<u32> {
+    let mut sample = random::permutation(queries, &mut random::stream(seed, "silhouette", 0));
+    sample.truncate((COORDINATES / (queries * columns).max(1)).clamp(32, 256));
+    sample.sort_unstable();
+    sample
+}
 
 /// For a random sample of the queries: its place, and what drawing it anew does to the sum of the other rows'
 /// silhouettes through their class means.
@@ -133,32 +183,24 @@ pub(crate) fn on_silhouettes(
     driver: &Driver,
 ) -> Vec<(u32, f64)> {
     let (rows, counts, codes) = (prepared.rows(), labels.counts(), labels.codes());
-    let near = |(q, sums)| Nearness::new(sums, &counts, codes[anchors.row(q)] as usize);
+    let one = |(q, sums)| {
+        let row = anchors.row(q) as u32;
+        let class = codes[row as usize];
+        let near = Nearness::new(sums, &counts, class as usize);
+        Asking { row, class, near }
+    };
     let by_query = sums.chunks_exact(labels.classes()).enumerate();
-    let nearness: Vec<Option<Nearness>> = by_query.map(near).collect();
-    let queries = nearness.len();
-    let mut sample = random::permutation(queries, &mut random::stream(seed, "silhouette", 0));
-    sample.truncate((COORDINATES / (queries * prepared.columns()).max(1)).clamp(32, 256));
-    sample.sort_unstable();
+    let asking: Vec<Asking> = by_query.map(one).collect();
+    let queries = asking.len();
+    let sample = sample_of(queries, prepared.columns(), seed);
     let effects = driver.map(sample.len(), |s| {
-        let u = anchors.row(sample[s] as usize);
-        let class = codes[u] as usize;
-        let mut effect = 0.0;
-        for (q, near) in nearness.iter().enumerate() {
-            let (i, Some(near)) = (anchors.row(q), near) else {
-                continue;
-            };
-            let (by_own, by_other) = near.slopes();
-            let (slope, mean, count) = match codes[i] as usize {
-                _ if i == u => continue,
-                own if own == class => (by_own, near.own, counts[class] - 1),
-                _ if near.next == class => (by_other, near.other, counts[class]),
-                _ => continue,
-            };
-            let distance = prepared.distance(prepared.squared_distance(i as u32, u as u32));
-            effect += slope * (distance - mean) / count as f64;
-        }
-        effect * rows as f64 / queries as f64
+        let own = &asking[sample[s] as usize];
+        let distance = |row: u32| prepared.distance(prepared.squared_distance(row, own.row));
+        // In two levels, as where super-blocks of queries are elsewhere.
+        let blocks = asking
+            .chunks(SUPER_BLOCK)
+            .map(|some| pull_on(own, some, &counts, distance));
+        blocks.fold(0.0, |sum, part| sum + part) * rows as f64 / queries as f64
     });
     sample.into_iter().zip(effects).collect()
 }

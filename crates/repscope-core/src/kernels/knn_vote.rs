@@ -6,7 +6,10 @@ use rand_chacha::ChaCha8Rng;
 
 use super::neighbors::Neighbors;
 use super::tiles::Anchors;
+use crate::blocks;
 use crate::data::{Labels, Space};
+use crate::error::Result;
+use crate::run::{Driver, Order};
 
 /// What a row does in a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,7 +116,13 @@ pub(crate) enum Flips {
 
 impl Vote<'_> {
     /// How many of the queries that are tested get their own label, and what each unit does to that.
-    pub(crate) fn count(&self, neighbors: &Neighbors, anchors: Anchors, units: &VoteUnits, flips: Flips) -> Tally {
+    pub(crate) fn count(
+        &self,
+        neighbors: &Neighbors,
+        anchors: Anchors,
+        units: &VoteUnits,
+        flips: Flips,
+    ) -> Result<Tally> {
         let codes = self.labels.codes();
         let (mut right, mut tested) = (0, 0);
         // Rows of each unit that are tested, and that are right.
@@ -129,7 +138,7 @@ impl Vote<'_> {
             listed.clear();
             listed.extend(neighbors.of(q).iter().copied().filter(|&j| self.trains(j as usize)));
             if listed.len() < self.k {
-                listed = self.training_rows_by_distance(row);
+                listed = self.training_rows_by_distance(row)?;
             }
             let class = |voter: &u32| codes[*voter as usize];
             let (elected, lead) = ballots.elect(listed.iter().take(self.k).map(class));
@@ -152,7 +161,7 @@ impl Vote<'_> {
                 let is_other = |voter: &&u32| units.codes[**voter as usize] != unit[0];
                 // Fewer voters than k are enough to know what a unit does, but there must be one.
                 if !listed.iter().any(|voter| is_other(&voter)) {
-                    listed = self.training_rows_by_distance(row);
+                    listed = self.training_rows_by_distance(row)?;
                 }
                 let (without, _) = ballots.elect(listed.iter().filter(is_other).take(self.k).map(class));
                 let rise = f64::from(i8::from(without == codes[row]) - i8::from(is_right));
@@ -167,13 +176,13 @@ impl Vote<'_> {
             let left = tested - own;
             (left > 0).then(|| (right - own_right) as f64 / left as f64)
         };
-        Tally {
+        Ok(Tally {
             right,
             tested,
             units: of_units.iter().filter(|unit| unit.0 > 0).count(),
             without: of_units.iter().map(without).collect(),
             flips: found,
-        }
+        })
     }
 
     fn trains(&self, row: usize) -> bool {
@@ -181,18 +190,30 @@ impl Vote<'_> {
     }
 
     /// By measuring them all: for the rare row whose looked-up neighbors hold too few that train.
-    fn training_rows_by_distance(&self, row: usize) -> Vec<u32> {
-        let d = self.space.columns();
-        let (mut own, mut other) = (vec![0.0; d], vec![0.0; d]);
-        self.space.read_row(row, &mut own);
-        let mut found: Vec<(f64, u32)> = Vec::new();
-        for j in (0..self.roles.len()).filter(|&j| self.trains(j)) {
-            self.space.read_row(j, &mut other);
-            found.push((own.iter().zip(&other).map(|(x, y)| (x - y).powi(2)).sum(), j as u32));
-        }
+    fn training_rows_by_distance(&self, row: usize) -> Result<Vec<u32>> {
+        let trains = (0..self.roles.len()).filter(|&j| self.trains(j));
+        let mut found: Vec<(f64, u32)> = match self.space.elsewhere() {
+            Some(matrix) => {
+                let driver = Driver::silent(Order::Parallel);
+                let squared = blocks::squared_distances_of_row(self.space, matrix, row, &driver)?;
+                trains.map(|j| (squared[j], j as u32)).collect()
+            }
+            None => squared_distances(self.space, row, trains),
+        };
         found.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        found.into_iter().map(|f| f.1).collect()
+        Ok(found.into_iter().map(|f| f.1).collect())
     }
+}
+
+/// Σ (x − y)² of one row and others, from the first coordinate on, each with its row.
+pub(crate) fn squared_distances(space: &Space, row: usize, others: impl Iterator<Item = usize>) -> Vec<(f64, u32)> {
+    let (mut own, mut other) = (vec![0.0; space.columns()], vec![0.0; space.columns()]);
+    space.read_row(row, &mut own);
+    let squared = |j| {
+        space.read_row(j, &mut other);
+        (own.iter().zip(&other).map(|(x, y)| (x - y).powi(2)).sum(), j as u32)
+    };
+    others.map(squared).collect()
 }
 
 /// Counts votes; all 0 between votes.
@@ -236,7 +257,7 @@ mod tests {
             roles: &[asked, asked, asked, asked, votes, votes],
             k: 2,
         };
-        assert_eq!(vote.training_rows_by_distance(0), [4, 5]);
+        assert_eq!(vote.training_rows_by_distance(0), Ok(vec![4, 5]));
     }
 
     /// The accuracy of the rows that are not `gone`, by the definition.
@@ -292,6 +313,7 @@ mod tests {
                 &VoteUnits::new(Some(&units), 60),
                 Flips::Counted,
             );
+            let tally = tally.unwrap();
             assert_eq!(
                 tally.right as f64 / tally.tested as f64,
                 accuracy(&values, &codes, &roles, &[], 3)

@@ -109,7 +109,7 @@ impl Learnability {
                     roles: &roles,
                     k: steps.k,
                 };
-                let tally = vote.count(&neighbors, Anchors::All, &units, Flips::None);
+                let tally = vote.count(&neighbors, Anchors::All, &units, Flips::None)?;
                 let run = Run {
                     seed,
                     split,
@@ -118,9 +118,10 @@ impl Learnability {
                     tested_units: tally.units,
                     ..sizes(&labels, &roles, steps.k)
                 };
-                (run, tally.without)
+                Ok((run, tally.without))
             });
-            for (run, of_units) in halves {
+            for half in halves {
+                let (run, of_units) = half?;
                 let accuracy = run.right as f64 / run.tested as f64;
                 let share = 1.0 / (steps.repeats * steps.splits) as f64;
                 let of_units = without.iter_mut().zip(of_units);

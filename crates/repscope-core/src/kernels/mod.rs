@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Passes: the shared scans over data that metrics are computed from.
 
+pub(crate) mod alike;
 pub(crate) mod clusters;
 pub(crate) mod coarse;
 pub(crate) mod coding_rates;

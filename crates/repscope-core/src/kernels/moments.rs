@@ -10,6 +10,7 @@ use std::ops::Range;
 
 pub(crate) use super::scatter::Side;
 use super::scatter::scatter;
+use crate::blocks::SUPER_BLOCK;
 use crate::data::{Slice, Space};
 use crate::run::Driver;
 
@@ -62,29 +63,88 @@ pub(crate) fn column_means(space: &Space, driver: &Driver) -> Vec<f64> {
 
 /// The mean of each column after multiplying row i by `scale[i]`, where a scale is given.
 pub(crate) fn scaled_column_means(space: &Space, scale: Option<&[f64]>, driver: &Driver) -> Vec<f64> {
-    let (n, d) = (space.rows(), space.columns());
-    // The first row is subtracted before summing: sums stay as small as the spread of the data, and the
-    // mean of a constant column is that constant to the last bit.
-    let zero = vec![0.0; d];
-    let mut origin = vec![0.0; d];
-    centered(space, scale, &zero, 0..1, 0..d, &mut origin);
-    let sums = driver.fold(
-        n.div_ceil(ROWS),
-        |task| {
-            let (mut sums, mut row) = (vec![0.0; d], vec![0.0; d]);
-            for i in task * ROWS..n.min((task + 1) * ROWS) {
-                centered(space, scale, &origin, i..i + 1, 0..d, &mut row);
-                add(&mut sums, &row);
-            }
-            sums
-        },
-        zero,
-        |mut total, sums| {
-            add(&mut total, &sums);
-            total
-        },
-    );
-    origin.iter().zip(&sums).map(|(o, s)| o + s / n as f64).collect()
+    let origin = Means::origin(space, scale);
+    let sums = Means::sums(space, scale, &origin, driver);
+    Means::from_sums(&origin, &sums, space.rows())
+}
+
+/// The steps to the means of columns: sums over super-blocks are added up in their order.
+pub(crate) struct Means;
+
+impl Means {
+    /// The first row, which is subtracted before summing: sums stay as small as the spread of the data, and the mean of a constant
+    /// column is that constant to the last bit.
+    pub(crate) fn origin(space: &Space, scale: Option<&[f64]>) -> Vec<f64> {
+        let d = space.columns();
+        let (zero, mut origin) = (vec![0.0; d], vec![0.0; d]);
+        centered(space, scale, &zero, 0..1, 0..d, &mut origin);
+        origin
+    }
+
+    /// The sums of what is left of the rows.
+    pub(crate) fn sums(space: &Space, scale: Option<&[f64]>, origin: &[f64], driver: &Driver) -> Vec<f64> {
+        let (n, d) = (space.rows(), space.columns());
+        let mut total = TwoLevels::new(d);
+        driver.fold(
+            n.div_ceil(ROWS),
+            |task| {
+                let (mut sums, mut row) = (vec![0.0; d], vec![0.0; d]);
+                for i in task * ROWS..n.min((task + 1) * ROWS) {
+                    centered(space, scale, origin, i..i + 1, 0..d, &mut row);
+                    add(&mut sums, &row);
+                }
+                sums
+            },
+            0,
+            |task: usize, sums| {
+                total.add(&sums);
+                if (task + 1).is_multiple_of(SUPER_BLOCK / ROWS) {
+                    total.settle();
+                }
+                task + 1
+            },
+        );
+        total.finish()
+    }
+
+    /// The means.
+    pub(crate) fn from_sums(origin: &[f64], sums: &[f64], rows: usize) -> Vec<f64> {
+        origin.iter().zip(sums).map(|(o, s)| o + s / rows as f64).collect()
+    }
+}
+
+/// Sums over super-blocks, and over all of them: the same bits whether the super-blocks are summed here or elsewhere.
+#[derive(Debug, Clone)]
+pub(crate) struct TwoLevels {
+    total: Vec<f64>,
+    current: Vec<f64>,
+}
+
+impl TwoLevels {
+    pub(crate) fn new(size: usize) -> Self {
+        TwoLevels {
+            total: vec![0.0; size],
+            current: vec![0.0; size],
+        }
+    }
+
+    /// Adds to the sums of this super-block.
+    pub(crate) fn add(&mut self, terms: &[f64]) {
+        add(&mut self.current, terms);
+    }
+
+    /// A super-block ends.
+    pub(crate) fn settle(&mut self) {
+        for (total, current) in self.total.iter_mut().zip(&mut self.current) {
+            *total += std::mem::take(current);
+        }
+    }
+
+    /// The sums of all.
+    pub(crate) fn finish(mut self) -> Vec<f64> {
+        self.settle();
+        self.total
+    }
 }
 
 /// Copies a rectangle of the space into `out`, row by row, scaled and centered.
@@ -121,7 +181,7 @@ pub(crate) fn rounding_floor(n: usize, mean: &[f64]) -> f64 {
     n as f64 * mean.iter().map(|m| (ulps * m).powi(2)).sum::<f64>()
 }
 
-pub(super) fn add(sums: &mut [f64], terms: &[f64]) {
+pub(crate) fn add(sums: &mut [f64], terms: &[f64]) {
     for (s, t) in sums.iter_mut().zip(terms) {
         *s += t;
     }

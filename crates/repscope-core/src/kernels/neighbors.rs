@@ -13,6 +13,8 @@
 use std::sync::Mutex;
 
 use super::prepared::Prepared;
+use super::ranks::Thresholds;
+use super::tiles::Anchors;
 use crate::run::Driver;
 
 /// The k nearest rows of each query, nearest first.
@@ -41,6 +43,18 @@ impl Neighbors {
             k,
             rows: first(&self.rows, self.k, k),
             distances: first(&self.distances, self.k, k),
+        }
+    }
+
+    /// The neighbors of the queries `rows`, with their distances in the space of `prepared`.
+    pub(crate) fn thresholds(&self, rows: &[u32], anchors: Anchors, prepared: &Prepared) -> Thresholds {
+        let of_row = |row: u32| {
+            let exact = move |j: &u32| (prepared.squared_distance(row, *j), *j);
+            self.of(anchors.place(row)).iter().map(exact)
+        };
+        Thresholds {
+            k: self.k,
+            exact: rows.iter().flat_map(|row| of_row(*row)).collect(),
         }
     }
 
@@ -132,8 +146,8 @@ impl Candidates {
         self.full[q] = (2 * wanted + 32).max(kept + 16).min(self.capacity) as u32;
     }
 
-    /// The exact neighbors of query `q`, which is row `row` of the space.
-    fn finish(&mut self, q: usize, row: u32, prepared: &Prepared) -> Vec<(f64, u32)> {
+    /// The exact neighbors of query `q`, which is row `row` of the space, among all rows or these.
+    pub(crate) fn finish(&mut self, q: usize, row: u32, among: Option<&[u32]>, prepared: &Prepared) -> Vec<(f64, u32)> {
         let measure = |others: Vec<u32>| {
             let squared = prepared.squared_distances(row, others.iter().copied());
             nearest(squared.into_iter().zip(others), self.k)
@@ -148,7 +162,10 @@ impl Candidates {
                 return found;
             }
         }
-        measure((0..prepared.rows() as u32).filter(|&j| j != row).collect())
+        match among {
+            Some(rows) => measure(rows.iter().copied().filter(|&j| j != row).collect()),
+            None => measure((0..prepared.rows() as u32).filter(|&j| j != row).collect()),
+        }
     }
 }
 
@@ -208,7 +225,7 @@ pub(crate) fn finish(
         |b| {
             let block = blocks[b].lock().expect("no task panics while it holds a block").take();
             let (rows, mut candidates) = block.expect("each block is finished once");
-            let finish = |(q, &row): (usize, &u32)| candidates.finish(q, row, prepared);
+            let finish = |(q, &row): (usize, &u32)| candidates.finish(q, row, None, prepared);
             let found: Vec<_> = rows.iter().enumerate().map(finish).collect();
             (rows, found)
         },

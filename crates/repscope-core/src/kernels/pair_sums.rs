@@ -6,9 +6,9 @@
 //! 2·10⁻⁷ plus t times that of its squared distance; a distance is exact where rounding would be felt
 //! (see [`Prepared::near`](super::prepared::Prepared::near)) and else good to about 10⁻⁶.
 
-use super::prepared::{BLOCK, Prepared};
+use super::prepared::{BLOCK, Prepared, lanes};
 use super::tiles::{Anchors, Ask};
-use crate::data::Labels;
+use crate::data::{Labels, Space};
 use crate::run::Driver;
 
 /// Kernel sums, and class sums in the space's own units, of each query: pair by pair, in f64.
@@ -43,6 +43,59 @@ pub(crate) fn directly(
     let kernel = exponent.map(|_| blocks.iter().flat_map(|b| &b.0).copied().collect());
     let sums = codes.map(|_| blocks.iter().flat_map(|b| &b.1).copied().collect());
     (kernel, sums)
+}
+
+/// What every two units of rows do together to the logarithm of the mean kernel of unit-length rows, beyond what each does alone: one
+/// number for each pair, the first unit with the second, the third and so on. Of these rows; each has a unit and a factor that
+/// makes its length 1. None where a unit has no row, or where there are fewer than four units.
+pub(crate) fn of_pairs_of_units(
+    space: &Space,
+    factors: &[f64],
+    rows: &[u32],
+    unit_of: impl Fn(u32) -> usize,
+    units: usize,
+    t: f64,
+) -> Option<Vec<f64>> {
+    let columns = space.columns();
+    let mut values = vec![0.0; rows.len() * columns];
+    for (&row, out) in rows.iter().zip(values.chunks_exact_mut(columns)) {
+        space.read_row(row as usize, out);
+        out.iter_mut().for_each(|x| *x *= factors[row as usize]);
+    }
+    let unit: Vec<usize> = rows.iter().map(|&row| unit_of(row)).collect();
+    let mut counts = vec![0.0; units];
+    unit.iter().for_each(|&u| counts[u] += 1.0);
+    if units < 4 || counts.contains(&0.0) {
+        return None;
+    }
+    // Symmetric, with nothing on the diagonal.
+    let (mut means, mut total) = (vec![0.0; units * units], 0.0);
+    for (i, x) in values.chunks_exact(columns).enumerate() {
+        for (j, y) in values.chunks_exact(columns).enumerate().take(i) {
+            let squared = lanes(x, y, |x: f64, y: f64| (x - y) * (x - y));
+            let kernel = (-t * squared).exp();
+            total += kernel;
+            if unit[i] != unit[j] {
+                let mean = kernel / (counts[unit[i]] * counts[unit[j]]);
+                means[unit[i] * units + unit[j]] += mean;
+                means[unit[j] * units + unit[i]] += mean;
+            }
+        }
+    }
+    let (n, g) = (rows.len() as f64, units as f64);
+    let mean = total / (n * (n - 1.0) / 2.0);
+    // What a unit does to all others alike, and all units to each other: least squares without the diagonal.
+    let alike: Vec<f64> = means
+        .chunks_exact(units)
+        .map(|of| of.iter().sum::<f64>() / (g - 2.0))
+        .collect();
+    let all = alike.iter().sum::<f64>() * (g - 2.0) / ((g - 1.0) * (g - 2.0));
+    let pairs = (0..units).flat_map(|a| (a + 1..units).map(move |b| (a, b)));
+    let together = |(a, b): (usize, usize)| {
+        let left = means[a * units + b] - alike[a] - alike[b] + all;
+        2.0 * counts[a] * counts[b] / (n * (n - 1.0)) * left / mean
+    };
+    Some(pairs.map(together).collect())
 }
 
 /// How many rows are added in f32 before the sum goes to f64.
@@ -210,6 +263,34 @@ mod tests {
         }
         // The padding of a diagonal: an infinite distance adds nothing that could be seen.
         assert!(exp(f32::NEG_INFINITY) < 2e-38);
+    }
+
+    #[test]
+    fn pairs_of_units_have_what_is_left_of_their_sums() {
+        // Rows on the circle at these angles, each a unit; kernel e^(−2·squared distance) = e^(4 (cos − 1)). Expected: least squares of the
+        // ten kernels on one number for each unit, by NumPy's lstsq, twice the residuals over 20 times their mean.
+        let angles: [f64; 5] = [0.0, 0.5, 1.1, 2.0, 4.0];
+        let rows: Vec<f64> = angles.iter().flat_map(|a| [3.0 * a.cos(), 3.0 * a.sin()]).collect();
+        let space = Space::from_f64("circle", 5, 2, rows).unwrap();
+        let all = [0, 1, 2, 3, 4];
+        let found = of_pairs_of_units(&space, &[1.0 / 3.0; 5], &all, |row| row as usize, 5, 2.0).unwrap();
+        let expected = [
+            0.160_709_697_941_067_04,
+            -0.109_525_487_660_582_37,
+            -0.052_621_101_921_838_2,
+            0.001_436_891_641_353_612_2,
+            0.059_795_936_415_581_2,
+            -0.129_914_927_256_647_72,
+            -0.090_590_707_100_000_14,
+            0.071_555_882_482_420_2,
+            -0.021_826_331_237_419_103,
+            0.110_980_146_696_065_69,
+        ];
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+        }
+        assert!(of_pairs_of_units(&space, &[1.0 / 3.0; 5], &all, |row| row as usize, 6, 2.0).is_none());
+        assert!(of_pairs_of_units(&space, &[1.0 / 3.0; 5], &all, |row| row as usize % 3, 3, 2.0).is_none());
     }
 
     #[test]

@@ -37,16 +37,53 @@ pub(crate) const BLOCK: usize = 256;
 /// Unit roundoff of f32.
 const U: f64 = f32::EPSILON as f64 / 2.0;
 
+/// The center and the scale of a space, and the length of its longest row: what its blocks have in common.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Frame {
+    pub(crate) mean: Vec<f64>,
+    scale: f64,
+    /// The length of the longest centered row, in scaled units.
+    longest: f64,
+}
+
+impl Frame {
+    /// From the mean and the length of the longest centered row.
+    pub(crate) fn new(mean: Vec<f64>, longest: f64) -> Self {
+        let scale = power_of_two_near(longest);
+        Frame {
+            mean,
+            scale,
+            longest: longest * scale,
+        }
+    }
+
+    /// Mean, scale and longest row: what [`Frame::of_parts`] takes.
+    pub(crate) fn parts(&self) -> (&[f64], f64, f64) {
+        (&self.mean, self.scale, self.longest)
+    }
+
+    pub(crate) fn of_parts(mean: Vec<f64>, scale: f64, longest: f64) -> Self {
+        Frame { mean, scale, longest }
+    }
+
+    /// The distance, in the space's own units, of a squared distance in scaled units.
+    pub(crate) fn distance(&self, squared: f64) -> f64 {
+        squared.sqrt() / self.scale
+    }
+
+    /// Squared distances in the space's own units per squared distance in scaled units.
+    pub(crate) fn squared_unit(&self) -> f64 {
+        1.0 / (self.scale * self.scale)
+    }
+}
+
 /// A space ready for pairwise work.
 pub(crate) struct Prepared<'a> {
     space: &'a Space,
     factors: Option<Vec<f64>>,
     /// For each row the first one of its direction, as which it is measured; none where lengths count.
     firsts: Option<Vec<u32>>,
-    scale: f64,
-    mean: Vec<f64>,
-    /// The length of the longest centered row, in scaled units.
-    longest: f64,
+    frame: Frame,
 }
 
 impl<'a> Prepared<'a> {
@@ -59,17 +96,33 @@ impl<'a> Prepared<'a> {
         let firsts = factors.is_some().then(|| firsts(space, Repeat::Direction, driver));
         let mut prepared = Prepared {
             firsts,
-            mean: scaled_column_means(space, factors.as_deref(), driver),
+            frame: Frame::new(scaled_column_means(space, factors.as_deref(), driver), 0.0),
             space,
             factors,
-            scale: 1.0,
-            longest: 0.0,
         };
-        let longest = driver.blocks(space.rows(), BLOCK, |rows| prepared.longest_of(rows));
-        let longest = longest.into_iter().fold(0.0, f64::max);
-        prepared.scale = power_of_two_near(longest);
-        prepared.longest = longest * prepared.scale;
+        let longest = prepared.longest_row(driver);
+        prepared.frame = Frame::new(prepared.frame.mean, longest);
         Ok(prepared)
+    }
+
+    /// Some rows of a space whose frame is known. Rows of one direction are not looked for: exact distances of directions are not to be
+    /// taken.
+    pub(crate) fn within(space: &'a Space, preparation: Preparation, frame: &Frame) -> Result<Self> {
+        Ok(Prepared {
+            firsts: None,
+            factors: match preparation {
+                Preparation::Raw => None,
+                Preparation::Unit => Some(unit_factors(space)?),
+            },
+            space,
+            frame: frame.clone(),
+        })
+    }
+
+    /// The length of the longest centered row.
+    pub(crate) fn longest_row(&self, driver: &Driver) -> f64 {
+        let longest = driver.blocks(self.rows(), BLOCK, |rows| self.longest_of(rows));
+        longest.into_iter().fold(0.0, f64::max)
     }
 
     pub(crate) fn columns(&self) -> usize {
@@ -87,14 +140,14 @@ impl<'a> Prepared<'a> {
 
     /// The squared length of the longest row.
     pub(crate) fn longest_squared(&self) -> f64 {
-        self.longest * self.longest
+        self.frame.longest * self.frame.longest
     }
 
     /// The same for rows of so many coordinates whose lengths are no larger.
     pub(crate) fn error_of_products(&self, squared_length: f64, columns: usize) -> f64 {
         let d = columns as f64 + 16.0;
         let gamma = d * U / (1.0 - (d * U).min(0.5));
-        let (a2, b) = (squared_length * (1.0 + 8.0 * U), self.longest * (1.0 + 4.0 * U));
+        let (a2, b) = (squared_length * (1.0 + 8.0 * U), self.frame.longest * (1.0 + 4.0 * U));
         let direct = 2.0 * d / (Panels::targets_at_once() / 2) as f64 + 32.0;
         2.0 * gamma * a2.sqrt() * b + (14.0 + direct) * U * (a2 + b * b) + f64::from(f32::MIN_POSITIVE)
     }
@@ -102,7 +155,7 @@ impl<'a> Prepared<'a> {
     /// Below this f32 squared distance rounding would be felt in a distance (its square root), so sums
     /// of distances take the exact one. Not a bound: rounding errors of a dot product grow with √D.
     pub(crate) fn near(&self, squared_length: f64) -> f32 {
-        let spread = squared_length + self.longest.powi(2);
+        let spread = squared_length + self.frame.longest.powi(2);
         (4096.0 * U * (1.0 + (self.columns() as f64).sqrt() / 8.0) * spread) as f32
     }
 
@@ -117,7 +170,7 @@ impl<'a> Prepared<'a> {
             Some(firsts) => (firsts[i as usize] as usize, firsts[j as usize] as usize),
         };
         let (a, b) = (i * d..(i + 1) * d, j * d..(j + 1) * d);
-        let scale = self.scale;
+        let scale = self.frame.scale;
         let square = |w: f64| (w * scale) * (w * scale);
         match (self.space.slice(), &self.factors) {
             // Squares of f32 are far from the ends of f64, so the scale, a power of two, can wait until they are added up.
@@ -147,30 +200,30 @@ impl<'a> Prepared<'a> {
         // Widened once, not once for each other.
         let own: Vec<f64> = row(i).iter().map(|&x| f64::from(x)).collect();
         let square = |x: f64, y: f32| (x - f64::from(y)) * (x - f64::from(y));
-        let unit = self.scale * self.scale;
+        let unit = self.frame.scale * self.frame.scale;
         others.map(|j| lanes(&own, row(j), square) * unit).collect()
     }
 
     /// The distance, in the space's own units, of a squared distance in scaled units.
     pub(crate) fn distance(&self, squared: f64) -> f64 {
-        squared.sqrt() / self.scale
+        self.frame.distance(squared)
     }
 
     /// Squared distances in the space's own units per squared distance in scaled units.
     pub(crate) fn squared_unit(&self) -> f64 {
-        1.0 / (self.scale * self.scale)
+        self.frame.squared_unit()
     }
 
     /// Row `i`, centered and scaled.
     pub(crate) fn read(&self, i: usize, row: &mut [f64]) {
         self.read_centered(i, row);
-        row.iter_mut().for_each(|x| *x *= self.scale);
+        row.iter_mut().for_each(|x| *x *= self.frame.scale);
     }
 
     fn read_centered(&self, i: usize, row: &mut [f64]) {
         self.space.read_row(i, row);
         let factor = self.factors.as_ref().map_or(1.0, |f| f[i]);
-        for (x, m) in row.iter_mut().zip(&self.mean) {
+        for (x, m) in row.iter_mut().zip(&self.frame.mean) {
             *x = *x * factor - m;
         }
     }
@@ -187,6 +240,11 @@ impl<'a> Prepared<'a> {
 
 /// 1 / ‖x‖ of each row. A row of length zero has no direction.
 pub(crate) fn unit_factors(space: &Space) -> Result<Vec<f64>> {
+    factors_or_zero(space).map_err(|row| no_direction(space.name(), row))
+}
+
+/// 1 / ‖x‖ of each row, or the first row of length zero.
+pub(crate) fn factors_or_zero(space: &Space) -> std::result::Result<Vec<f64>, usize> {
     let measure = |row: &mut Vec<f64>, i: usize| {
         space.read_row(i, row);
         length(row)
@@ -194,14 +252,18 @@ pub(crate) fn unit_factors(space: &Space) -> Result<Vec<f64>> {
     let start = || vec![0.0; space.columns()];
     let lengths: Vec<f64> = (0..space.rows()).into_par_iter().map_init(start, measure).collect();
     // A subnormal length has no inverse in f64: it counts as zero.
-    if let Some(i) = lengths.iter().position(|&l| l < f64::MIN_POSITIVE) {
-        return Err(Error::Input(format!(
-            "row {i} of `{}` has length zero, so it has no direction and no cosine distance; remove such rows, or \
-             measure the embeddings as they are",
-            space.name()
-        )));
+    match lengths.iter().position(|&l| l < f64::MIN_POSITIVE) {
+        Some(row) => Err(row),
+        None => Ok(lengths.into_iter().map(|l| 1.0 / l).collect()),
     }
-    Ok(lengths.into_iter().map(|l| 1.0 / l).collect())
+}
+
+/// What to say of a row of length zero.
+pub(crate) fn no_direction(name: &str, row: usize) -> Error {
+    Error::Input(format!(
+        "row {row} of `{name}` has length zero, so it has no direction and no cosine distance; remove such rows, or \
+         measure the embeddings as they are"
+    ))
 }
 
 /// ‖row‖, without overflow or underflow.

@@ -7,7 +7,6 @@
 //! bound of a threshold is measured in f64. Memory is O(N·k), never N × N.
 
 use super::microkernel::not_below;
-use super::neighbors::Neighbors;
 use super::prepared::Prepared;
 
 /// The rank, in one space, of each query's k neighbors in another; k per query, nearest first there.
@@ -24,6 +23,14 @@ impl Ranks {
     pub(crate) fn of(&self, q: usize) -> &[u32] {
         &self.ranks[q * self.k..(q + 1) * self.k]
     }
+}
+
+/// What a block of queries counts rows before.
+pub(crate) struct Thresholds {
+    /// How many per query.
+    pub(crate) k: usize,
+    /// Exact squared distance and row of each, query by query.
+    pub(crate) exact: Vec<(f64, u32)>,
 }
 
 /// Pairs that wait for a query until they are compared with its thresholds together: a bit of a u32 for each.
@@ -52,15 +59,9 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Thresholds for the queries `rows` (with their places in `others`) of one block, and their error bounds.
-    pub(crate) fn new(
-        rows: &[u32],
-        place: impl Fn(u32) -> usize,
-        others: &Neighbors,
-        prepared: &Prepared,
-        errors: &[f64],
-    ) -> Self {
-        let k = others.k;
+    /// For the queries `rows` of one block, with as many thresholds for each, and their error bounds.
+    pub(crate) fn new(thresholds: Thresholds, errors: &[f64], rows: &[u32]) -> Self {
+        let k = thresholds.k;
         let mut counts = Counts {
             k,
             rows: rows.to_vec(),
@@ -74,10 +75,8 @@ impl Counts {
             waiting: vec![0; rows.len()],
             unclear: Vec::new(),
         };
-        for (&row, error) in rows.iter().zip(errors) {
-            let neighbors = (0u32..).zip(others.of(place(row)));
-            let exact = neighbors.map(|(slot, &j)| ((prepared.squared_distance(row, j), j), slot));
-            let mut list: Vec<((f64, u32), u32)> = exact.collect();
+        for (of_query, error) in thresholds.exact.chunks_exact(k).zip(errors) {
+            let mut list: Vec<((f64, u32), u32)> = of_query.iter().copied().zip(0u32..).collect();
             list.sort_unstable_by(|((d, j), _), ((e, l), _)| d.total_cmp(e).then(j.cmp(l)));
             let mut reach = -1.0;
             for (threshold, slot) in list {

@@ -56,7 +56,7 @@ pub(crate) fn firsts(space: &Space, repeat: Repeat, driver: &Driver) -> Vec<u32>
 }
 
 /// What two rows are compared by.
-fn read(space: &Space, i: usize, repeat: Repeat, row: &mut [f64]) {
+pub(crate) fn read(space: &Space, i: usize, repeat: Repeat, row: &mut [f64]) {
     space.read_row(i, row);
     let largest = row.iter().fold(0.0f64, |most, x| most.max(x.abs()));
     // A row of length zero, but for what has no inverse in f64, has no direction.

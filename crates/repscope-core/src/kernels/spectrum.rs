@@ -47,9 +47,20 @@ pub(crate) struct Spectrum {
 /// What each row adds to the moments.
 pub(crate) struct ByRow {
     /// ‖δ_i‖² of each row.
-    squares: Vec<f64>,
+    pub(crate) squares: Vec<f64>,
     /// δ_iᵀ C δ_i of each row.
-    forms: Vec<f64>,
+    pub(crate) forms: Vec<f64>,
+}
+
+impl ByRow {
+    /// Of the rows of a space, which may be some of those that the moments are of.
+    pub(crate) fn by_columns(space: &Space, moments: &Moments, driver: &Driver) -> Self {
+        if moments.n < MANY {
+            forms_by_columns(space, moments, |x| x, driver)
+        } else {
+            forms_by_columns(space, moments, |x| x as f32, driver)
+        }
+    }
 }
 
 impl Spectrum {
@@ -71,10 +82,15 @@ impl Spectrum {
         }
         let moments = Moments::new(space, driver);
         let by_row = wants_rows.then(|| match moments.side {
-            Side::Columns if n < MANY => forms_by_columns(space, &moments, |x| x, driver),
-            Side::Columns => forms_by_columns(space, &moments, |x| x as f32, driver),
+            Side::Columns => ByRow::by_columns(space, &moments, driver),
             Side::Rows => forms_by_rows(&moments),
         });
+        Spectrum::of_moments(moments, by_row)
+    }
+
+    /// From moments of at least two rows.
+    pub(crate) fn of_moments(moments: Moments, by_row: Option<ByRow>) -> Self {
+        let (n, d) = (moments.n, moments.d);
         let squares: f64 = moments.scatter.iter().step_by(moments.size() + 1).sum();
         let all_equal = squares <= rounding_floor(n, &moments.mean);
         let (trace, concentration) = if all_equal { (0.0, 0.0) } else { sums(&moments) };
@@ -165,7 +181,7 @@ fn forms_by_columns<T: RealField + Copy + Into<f64>>(
     let back = 1.0 / unit / unit / scale / (n as f64 - 1.0);
     let scatter: Vec<T> = moments.scatter.iter().map(|s| round(s * scale)).collect();
     let scatter = MatRef::from_row_major_slice(&scatter, d, d);
-    let parts = driver.blocks(n, ROWS, |rows| {
+    let parts = driver.blocks(space.rows(), ROWS, |rows| {
         let count = rows.len();
         let mut centered = vec![0.0; count * d];
         moments::centered(space, None, &moments.mean, rows, 0..d, &mut centered);

@@ -2,11 +2,14 @@
 //! Alignment: how near the embeddings of two views of a sample are. Uniformity: how evenly they cover the sphere.
 
 use super::{Analysis, Invariance, Metric, Output, Results, Takes, Work};
-use crate::data::Study;
+use crate::data::{Labels, Space, Study};
 use crate::error::{Result, refuse_if};
+use crate::kernels::pair_sums::of_pairs_of_units;
 use crate::kernels::prepared::unit_factors;
+use crate::kernels::tiles::{Anchors, most_direct_rows};
 use crate::kernels::views::Views;
 use crate::plan::{Need, Shared};
+use crate::random;
 use crate::score::{Interval, Score};
 use crate::spec::Spec;
 use crate::stats::interval;
@@ -57,7 +60,9 @@ pub(super) static UNIFORMITY: Metric = Metric {
 
 fn needs_of_uniformity(spec: &Spec, study: &Study) -> Result<Vec<Need>> {
     check_t(spec.t)?;
-    let exists = study.embeddings.rows() >= 2 && unit_factors(&study.embeddings).is_ok();
+    // Of rows that are elsewhere it shows on the way.
+    let is_here = study.embeddings.elsewhere().is_none();
+    let exists = study.embeddings.rows() >= 2 && !(is_here && unit_factors(&study.embeddings).is_err());
     Ok(Vec::from_iter(exists.then_some(Need::Kernel)))
 }
 
@@ -73,7 +78,7 @@ fn uniformity(shared: &Shared) -> Result<Results> {
     if rows < 2 {
         return Ok(UNIFORMITY.undefined(ONE_ROW, rows));
     }
-    if let Err(error) = unit_factors(&shared.study.embeddings) {
+    if let Err(error) = shared.check_directions() {
         return Ok(UNIFORMITY.undefined(error.to_string(), rows));
     }
     let means: Vec<f64> = shared.kernel()?.iter().map(|sum| sum / (rows - 1) as f64).collect();
@@ -87,14 +92,44 @@ fn uniformity(shared: &Shared) -> Result<Results> {
         let widen = (1.0 + 3.0 * queries / rows as f64).sqrt();
         let reach = (i.high - mean) * widen / mean;
         i.low = mean.ln() - reach;
-        i.high = (mean.ln() + reach).min(0.0);
-        if !varies(&means, mean) {
-            [i.low, i.high] = unseen(mean, means.len(), shared);
+        i.high = mean.ln() + reach;
+        let i = i.with_error_times(widen / mean);
+        if varies(&means, mean) {
+            once(i, mean.ln(), shared, &[&shared.study.embeddings]).within(f64::MIN, 0.0)
+        } else {
+            let [low, high] = unseen(mean, means.len(), shared);
+            Interval { low, high, ..i }
         }
-        i.standard_error = i.standard_error.map(|s| s * widen / mean);
-        i.with_effects_times(widen / mean)
     });
     Ok(UNIFORMITY.number(mean.ln(), means.len()).with_interval(interval).into())
+}
+
+/// The interval of the mean uniformity of some spaces with what pairs of units do together counted once. Rows by themselves are so many,
+/// where their pairs are too many to be looked at again, that their pairs do next to nothing; of groups a sample of rows shows what
+/// pairs of them do.
+fn once(found: Interval, value: f64, shared: &Shared, spaces: &[&Space]) -> Interval {
+    let (rows, columns) = (spaces[0].rows(), spaces[0].columns());
+    let most = most_direct_rows(columns);
+    let groups = shared.study.episodes.as_deref();
+    if shared.anchors() != Anchors::All || (groups.is_none() && rows > most) {
+        return found;
+    }
+    let mut stream = random::stream(shared.spec.seed, "pairs of units", 0);
+    let mut sample = random::permutation(rows, &mut stream);
+    sample.truncate(most);
+    sample.sort_unstable();
+    let units = groups.map_or(rows, Labels::classes);
+    let unit_of = |row: u32| groups.map_or(row as usize, |groups| groups.codes()[row as usize] as usize);
+    let of_space = |space: &&Space| {
+        let factors = unit_factors(space).ok()?;
+        of_pairs_of_units(space, &factors, &sample, unit_of, units, shared.spec.t)
+    };
+    let Some(of_spaces) = spaces.iter().map(of_space).collect::<Option<Vec<Vec<f64>>>>() else {
+        return found;
+    };
+    let over_spaces = |pair: usize| of_spaces.iter().map(|of| of[pair]).sum::<f64>() / of_spaces.len() as f64;
+    let residuals: Vec<f64> = (0..of_spaces[0].len()).map(over_spaces).collect();
+    found.with_pairs_once(value, &residuals, units)
 }
 
 /// Whether rows differ in their mean kernel by more than rounding.
@@ -212,7 +247,9 @@ fn spread(shared: &Shared, views: &Views) -> Result<[Score; 2]> {
     let interval = |value, changes: &[f64], of_powers: [f64; 2]| {
         let found = interval_of(value, &own, changes, shared).filter(|_| rows > 2)?;
         if varies(changes, interval::mean(changes)) {
-            return Some(found);
+            let spaces = [Some(&shared.study.embeddings), shared.study.view.as_deref()];
+            let spaces: Vec<&Space> = spaces.into_iter().flatten().collect();
+            return Some(once(found, value, shared, &spaces));
         }
         let (x, y) = (unseen(x_mean, x.len(), shared), unseen(y_mean, y.len(), shared));
         let end = |i: usize| f64::midpoint(x[i], y[i]) + of_powers[i];

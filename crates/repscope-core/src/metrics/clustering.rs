@@ -232,10 +232,7 @@ fn inertia(shared: &Shared) -> Result<Results> {
     let share = if clusters.total > 0.0 {
         let share = clusters.inertia / clusters.total;
         // Of a quotient of two sums: what a row adds to the one, less its share of what it adds to the other.
-        let (totals, weight) = (
-            squared_deviations(&shared.study.embeddings),
-            (n as f64 / (n as f64 - 1.0)).sqrt(),
-        );
+        let (totals, weight) = (shared.squared_deviations()?, (n as f64 / (n as f64 - 1.0)).sqrt());
         let total: f64 = totals.iter().sum();
         let rows = clusters.costs.iter().zip(&totals);
         let effects: Vec<f64> = rows.map(|(cost, own)| weight * (cost - share * own) / total).collect();
@@ -253,7 +250,7 @@ fn inertia(shared: &Shared) -> Result<Results> {
 }
 
 /// The squared distance of each row from the mean row.
-fn squared_deviations(space: &Space) -> Vec<f64> {
+pub(crate) fn squared_deviations(space: &Space) -> Vec<f64> {
     let (n, d) = (space.rows(), space.columns());
     let (mut row, mut mean) = (vec![0.0; d], vec![0.0; d]);
     for i in 0..n {

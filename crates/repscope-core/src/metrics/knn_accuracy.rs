@@ -124,7 +124,7 @@ fn compute(shared: &Shared) -> Result<Results> {
             roles: &roles,
             k: spec.knn_k,
         };
-        let tally = vote.count(neighbors, shared.anchors(), &units, Flips::Counted);
+        let tally = vote.count(neighbors, shared.anchors(), &units, Flips::Counted)?;
         if tally.tested > 0 {
             let accuracy = tally.right as f64 / tally.tested as f64;
             accuracies.push(accuracy);
@@ -243,7 +243,7 @@ pub fn accuracy_of_split(space: &Space, labels: &Labels, trains: &[bool], k: usi
         Anchors::All,
         &VoteUnits::new(None, space.rows()),
         Flips::None,
-    );
+    )?;
     Ok(tally.right as f64 / tally.tested as f64)
 }
 

@@ -5,6 +5,7 @@ mod accuracy;
 mod alignment;
 mod clid;
 mod clustering;
+mod collapse;
 mod etes;
 mod id;
 mod knn_accuracy;
@@ -17,6 +18,7 @@ mod pis;
 mod rankme;
 mod retrieval;
 mod robustness;
+mod similarity;
 mod smoothness;
 mod texts;
 mod trustworthiness;
@@ -31,23 +33,29 @@ use crate::plan::{Need, Shared};
 use crate::results::Results;
 use crate::retrieve::Ranked;
 use crate::score::{Better, Score};
+use crate::similar::{Alike, Pair};
 use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
 
 pub use clustering::agreement;
+pub(crate) use clustering::squared_deviations;
 pub use id::MetricId;
 pub use knn_accuracy::accuracy_of_split;
 pub(crate) use retrieval::discount;
 
 /// The functions of the singular values of centered embeddings, and of the embeddings as they are.
-pub(crate) static OF_CENTERED: [Function; 5] = [
+pub(crate) static OF_CENTERED: [Function; 9] = [
     rankme::SPEC,
     rankme::STABLE,
     rankme::EXPONENT,
     rankme::R2,
     rankme::RATIO,
+    collapse::SUM,
+    collapse::ISOTROPY,
+    collapse::FIRST,
+    collapse::FIRST_TEN,
 ];
-pub(crate) static OF_RAW: [Function; 1] = [rankme::PAPER];
+pub(crate) static OF_RAW: [Function; 2] = [rankme::PAPER, collapse::VOLUME];
 
 /// Every metric, in the order in which they are shown.
 pub static METRICS: &[&Metric] = &[
@@ -72,6 +80,13 @@ pub static METRICS: &[&Metric] = &[
     &rankme::ALPHA_REQ,
     &rankme::CONDITION_NUMBER,
     &rankme::STD_COLLAPSE,
+    &collapse::NESUM,
+    &collapse::ISOSCORE,
+    &collapse::VARIANCE_SHARE,
+    &collapse::SELF_CLUSTER,
+    &collapse::COHERENCE,
+    &collapse::EPPS_PULLEY,
+    &collapse::LIDAR,
     &clid::METRIC,
     &mcr2::METRIC,
     &alignment::METRIC,
@@ -87,6 +102,13 @@ pub static METRICS: &[&Metric] = &[
     &retrieval::PAIR_RECALL,
     &retrieval::HUBNESS,
     &retrieval::MODALITY_GAP,
+    &similarity::CKA,
+    &similarity::MUTUAL_KNN,
+    &similarity::CYCLE_KNN,
+    &similarity::RSA,
+    &similarity::SVCCA,
+    &similarity::PWCCA,
+    &similarity::PROCRUSTES,
     &accuracy::METRIC,
     &pis::METRIC,
     &etes::METRIC,
@@ -116,6 +138,8 @@ pub enum Analysis {
     Clid,
     /// Do the targets nearest to a query have its label?
     Retrieval,
+    /// Are the representations of two models the same thing?
+    Similarity,
     /// How much worse does a classifier do where parts of its inputs are masked?
     Perturb,
     /// Do texts generated from signals fit the signals?
@@ -134,9 +158,15 @@ impl Analysis {
             Analysis::Rankme => "rankme",
             Analysis::Clid => "clid",
             Analysis::Retrieval => "retrieval",
+            Analysis::Similarity => "similarity",
             Analysis::Perturb => "perturb",
             Analysis::Etes => "etes",
         }
+    }
+
+    /// Whether its scores speak of two models each, and not of one.
+    pub fn is_of_pairs(self) -> bool {
+        self == Analysis::Similarity
     }
 
     /// The metrics that belong to it.
@@ -190,6 +220,8 @@ pub enum Takes {
     View,
     /// How well each of several models does elsewhere.
     Performance,
+    /// The embeddings of several models for the same samples.
+    Models,
     /// Rows that search.
     Queries,
     /// Rows that are found; without them the queries search among themselves.
@@ -376,6 +408,8 @@ pub(crate) enum Work {
     },
     /// The targets that each query of one direction of a retrieval found.
     Ranking(Part, fn(&Ranked) -> Results),
+    /// Two models on the same rows.
+    Alike { compute: fn(&Pair) -> Result<Alike> },
     /// Which samples a classifier gets right, with and without perturbation.
     Perturbation { compute: fn(&Perturbed) -> Results },
     /// Texts that a system generated from signals, and their vectors.

@@ -9,12 +9,12 @@ use crate::error::Result;
 use crate::kernels::prepared::unit_factors;
 use crate::kernels::singular::{Function, Values};
 use crate::plan::{Need, Shared};
-use crate::score::Score;
+use crate::score::{Interval, Score};
 use crate::spec::Spec;
-use crate::stats::interval;
+use crate::stats::interval::{self, Units};
 
 /// What the metrics of singular values share.
-const fn of_singular_values(compute: Compute) -> Metric {
+pub(super) const fn of_singular_values(compute: Compute) -> Metric {
     Metric {
         invariances: Invariance::SIMILARITY,
         ..Metric::of(Analysis::Rankme, &[Takes::Embeddings], Work::Study { needs, compute })
@@ -99,22 +99,56 @@ fn with_note(score: Score, note: &str) -> Score {
     }
 }
 
-/// The score of a function of singular values, with Student's t over what each row does to it, cut to where it can be.
-fn score((id, of): Function, singular: &Values, [least, most]: [f64; 2], reason: &str, shared: &Shared) -> Score {
+/// On which scale errors vary least with the value.
+#[derive(Clone, Copy)]
+pub(super) enum Scale {
+    Plain,
+    /// That of the logarithm of the distance from the least value.
+    FromLeast,
+    /// ln(x / (1 − x)), x being where the value lies in its range.
+    Between,
+}
+
+/// Where a value can be, and its scale there.
+pub(super) type Range = (Scale, [f64; 2]);
+
+/// The score of a function of singular values, with Student's t over what each row does to it, as far as the repulsion of eigenvalues
+/// lets it happen, cut to where it can be.
+pub(super) fn score(
+    (id, of): Function,
+    singular: &Values,
+    (scale, [least, most]): Range,
+    reason: &str,
+    shared: &Shared,
+) -> Score {
     let Some(value) = of(singular) else {
         return Score::undefined(id, reason, singular.n);
     };
     let effects = singular.effects(id).filter(|effects| effects.len() >= FEWEST);
-    let interval = effects.and_then(|e| interval::of_influence(value, e, shared.row_units(), shared.spec.level));
+    let interval = effects.and_then(|effects| {
+        let of_units = interval::of_influence(value, effects, shared.row_units(), shared.spec.level)?;
+        let of_rows = interval::of_influence(value, effects, Units::Single("rows"), shared.spec.level)?;
+        let design = match of_rows.standard_error? {
+            0.0 => 1.0,
+            alone => (of_units.standard_error? / alone).powi(2),
+        };
+        Some(of_units.about(value, singular.left_by_repulsion(id, design)))
+    });
     // Rounding may bring the value itself a last digit beyond its bound.
-    let interval = interval.map(|i| i.within(least.min(value), most.max(value)));
+    let (least, most) = (least.min(value), most.max(value));
+    let on_scale = |i: Interval| match scale {
+        Scale::Plain => i,
+        Scale::FromLeast => i.shifted(-least).on_log_scale(value - least).shifted(least),
+        Scale::Between => i.on_logit_scale(value, [least, most]),
+    };
+    let interval = interval.map(|i| on_scale(i).within(least, most));
     Score::number(id, value, singular.n).with_interval(interval)
 }
 
 /// The ranks that are possible; centering takes one direction away. The eps inside the logarithms adds a millionth at most.
-fn ranks(shared: &Shared, taken: usize) -> [f64; 2] {
+pub(super) fn ranks(shared: &Shared, taken: usize) -> Range {
     let (n, d) = (shared.study.embeddings.rows(), shared.study.embeddings.columns());
-    [1.0, n.saturating_sub(taken).min(d).max(1) as f64]
+    (Scale::Between, [1.0, n.saturating_sub(taken).min(d).max(1) as f64])
 }
 
 /// How large a rank can be here, in words.
@@ -206,7 +240,7 @@ fn alpha_req(shared: &Shared) -> Result<Results> {
     let parts = [(EXPONENT, [f64::MIN, f64::MAX]), (R2, [0.0, 1.0])];
     let rounding = storage_rounding(shared, last(singular))?;
     let note = rounding.map_or(note.clone(), |rounding| format!("{note}; {rounding}"));
-    let score = |(function, range)| with_note(score(function, singular, range, &reason, shared), &note);
+    let score = |(function, range)| with_note(score(function, singular, (Scale::Plain, range), &reason, shared), &note);
     Ok(parts.into_iter().map(score).collect())
 }
 
@@ -275,7 +309,7 @@ fn condition_number(shared: &Shared) -> Result<Results> {
         }
         _ => NO_VARIANCE,
     };
-    let score = score(RATIO, singular, [1.0, f64::MAX], reason, shared);
+    let score = score(RATIO, singular, (Scale::FromLeast, [1.0, f64::MAX]), reason, shared);
     let rounding = storage_rounding(shared, singular.d.min(singular.n.saturating_sub(1)))?;
     Ok(rounding
         .map_or(score.clone(), |rounding| with_note(score, &rounding))

@@ -22,7 +22,7 @@ pub(super) fn check(spec: &Spec, study: &Study, needs: &[Need], queries: usize) 
             Some(labels) => labels.classes(),
             None => spec.clusters,
         };
-        let sums = bytes_for(Need::ClassDistances, classes as u64 * 16);
+        let sums = bytes_for(Need::ClassDistances, classes as u64 * 24);
         let is_swept = k > 0
             || (key == Key::UNIT && needs.contains(&Need::Kernel))
             || (key == Key::RAW && needs.contains(&Need::ClassDistances));

@@ -26,7 +26,8 @@ const TASK: usize = 64;
 pub fn compare(results: &mut Results, spec: &Spec, driver: &Driver) {
     let mut metrics: Vec<(&MetricId, Vec<&Score>)> = Vec::new();
     let mut places: BTreeMap<&MetricId, usize> = BTreeMap::new();
-    for score in &results.scores {
+    // What speaks of two models is no score of one that another could beat.
+    for score in results.scores.iter().filter(|score| score.other.is_none()) {
         let place = *places.entry(&score.metric).or_insert(metrics.len());
         if place == metrics.len() {
             metrics.push((&score.metric, Vec::new()));

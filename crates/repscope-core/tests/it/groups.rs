@@ -8,7 +8,7 @@ use crate::common::{Draw, MODEL, of_studies, product, run, space};
 use repscope_core::run::{Driver, Order};
 use repscope_core::{
     Analysis, Decoding, Direction, Head, LabelSet, Labels, METRICS, Moves, Noise, NoiseLevel, Pairs, Perturbation,
-    PerturbedSet, Results, Retrieval, Score, Spec, Study, System, etes, perturb, retrieve,
+    PerturbedSet, Results, Retrieval, Score, Spec, Study, System, etes, perturb, retrieve, similarity,
 };
 
 const GROUPS: usize = 12;
@@ -149,6 +149,13 @@ fn all_scores() -> Vec<Score> {
         results.push(retrieve(&asked, &metrics(Analysis::Retrieval), &spec, &driver).expect("valid"));
     }
     results.push(perturb(MODEL, &perturbation(), &metrics(Analysis::Perturb), &spec, &driver).expect("valid"));
+    let other = Study {
+        model: "other".to_string(),
+        embeddings: space("other", COLUMNS, rows(&mut Draw::new(9))),
+        ..study()
+    };
+    let pair = [study(), other];
+    results.push(similarity(&pair, &metrics(Analysis::Similarity), &spec, &driver).expect("valid"));
     results.push(etes(&decoding(), &metrics(Analysis::Etes), &spec, &driver).expect("valid"));
     results.into_iter().flat_map(|r| r.scores).collect()
 }

@@ -3,6 +3,7 @@
 //! order of work. One program, so that the crate is linked once.
 
 mod alignment;
+mod blocks;
 mod clid;
 mod common;
 mod coverage;
@@ -21,4 +22,5 @@ mod retrieval;
 mod same_answer;
 mod same_everywhere;
 mod sample;
+mod similarity;
 mod text_metrics;

@@ -13,6 +13,7 @@ mod scatter;
 mod shares;
 mod slots;
 mod table;
+mod tree;
 mod trend;
 mod words;
 
@@ -65,6 +66,7 @@ pub(crate) fn plan_panel<'a>(scene: &'a Scene<'a>, content: &'a Content, room: R
         Content::Histogram(histogram) => histogram::plan(scene, histogram),
         Content::Heatmap(heatmap) => heatmap::plan(scene, heatmap, room.width),
         Content::Shares(shares) => shares::plan(scene, shares),
+        Content::Tree(tree) => tree::plan(scene, tree),
         Content::Map(map) => map::plan(scene, map, room.points),
         Content::Table(table) => table::plan(scene, table),
         Content::Images(images) => images::plan(scene, images),

@@ -44,6 +44,8 @@ pub(super) fn look(values: &Values, rows: usize, columns: usize) -> NumberFacts 
     match values {
         Values::F32(v) => look_at((**v).as_ref(), rows, columns),
         Values::F64(v) => look_at((**v).as_ref(), rows, columns),
+        // None are here to look at; files are never elsewhere.
+        Values::Elsewhere(_) => look_at::<f32>(&[], rows, columns),
     }
 }
 

@@ -87,6 +87,7 @@ fn to_c_order(data: Data, shape: &[usize]) -> Data {
         Data::Bool(v) => Data::Bool(reorder(&v, shape)),
         Data::Text(v) => Data::Text(reorder(&v, shape)),
         Data::Mixed(v) => Data::Mixed(reorder(&v, shape)),
+        Data::Elsewhere(_) => data,
     }
 }
 

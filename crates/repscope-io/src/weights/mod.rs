@@ -206,7 +206,7 @@ fn to_f32(data: Data) -> Option<Vec<f32>> {
         Data::I64(v) => v.iter().map(|&x| x as f32).collect(),
         Data::U64(v) => v.iter().map(|&x| x as f32).collect(),
         Data::Bool(v) => v.iter().map(|&x| f32::from(u8::from(x))).collect(),
-        Data::Text(_) | Data::Mixed(_) => return None,
+        Data::Text(_) | Data::Mixed(_) | Data::Elsewhere(_) => return None,
     })
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! Reading files that NumPy, PyTorch, pandas, pyarrow, Pillow and safetensors wrote, and damaged ones.
 
+mod arrow;
 mod checkpoints;
 mod containers;
 mod datasets;
 mod fixtures;
+mod hdf5;
 mod hostile;
 mod hostile_checkpoints;
 mod images;

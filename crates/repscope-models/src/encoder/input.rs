@@ -17,25 +17,6 @@ pub(super) fn only_input<'a>(inputs: &'a [Port], name: Option<&str>) -> Result<&
         let name = name.unwrap_or_default();
         bail!("the model has no input named {name}; it has {}", there());
     };
-    let goes_with = |other: &&Port| input.elem != Elem::I64 || !is_beside(other);
-    let others: Vec<&Port> = inputs
-        .iter()
-        .filter(|p| p.name != input.name)
-        .filter(goes_with)
-        .collect();
-    if !others.is_empty() {
-        bail!(
-            "the model has {} inputs ({}), but rows can be fed to one, and nothing is known to feed to {}; export a model \
-             that takes the rows alone",
-            inputs.len(),
-            there(),
-            others
-                .iter()
-                .map(|port| port.name.as_str())
-                .collect::<Vec<_>>()
-                .join(", ")
-        );
-    }
     match &input.elem {
         Elem::F32 | Elem::U8 | Elem::I64 => Ok(input),
         Elem::Other(kind) => bail!("the input {input} takes {kind}, which cannot be fed"),
@@ -112,10 +93,11 @@ pub(super) fn inputs(
         };
         (port.name.clone(), Value::ints(shape.clone(), values))
     };
-    Ok(inputs.iter().map(made).collect())
+    let follows = |port: &&Port| port.name == input.name || is_beside(port);
+    Ok(inputs.iter().filter(follows).map(made).collect())
 }
 
-fn whole(values: &[f32], shape: &[usize], input: &Port, first: usize) -> Result<Vec<i64>> {
+pub(super) fn whole(values: &[f32], shape: &[usize], input: &Port, first: usize) -> Result<Vec<i64>> {
     let size = (values.len() / shape.first().copied().unwrap_or(1).max(1)).max(1);
     let is_whole = |x: f32| x.fract() == 0.0 && x.abs() < LARGEST;
     match values.iter().position(|&x| !is_whole(x)) {

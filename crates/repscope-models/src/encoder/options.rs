@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! What can be chosen about an encoder.
 
+use super::beside::Beside;
 use crate::architectures::{BuildOptions, Kind};
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
@@ -23,6 +24,10 @@ pub enum Layout {
 pub struct Options {
     /// The input that takes the rows; needed where the graph has several.
     pub input: Option<String>,
+    /// What further inputs are fed.
+    pub beside: Vec<Beside>,
+    /// Which axis of the outputs counts the rows.
+    pub row_axis: usize,
     /// The outputs that are wanted; all where empty.
     pub outputs: Vec<String>,
     /// How the axes of the data are to be read.
@@ -51,6 +56,8 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             input: None,
+            beside: Vec::new(),
+            row_axis: 0,
             outputs: Vec::new(),
             layout: None,
             scale: None,
@@ -90,6 +97,12 @@ impl Options {
             "input {:?} outputs {:?} layout {:?} scale {:?} mean {:?} std {:?}",
             self.input, self.outputs, self.layout, self.scale, self.mean, self.std
         );
+        for beside in &self.beside {
+            identity += &format!(" beside {}", beside.identity());
+        }
+        if self.row_axis > 0 {
+            identity += &format!(" row axis {}", self.row_axis);
+        }
         if let Some(pad) = self.pad {
             identity += &format!(" pad {pad}");
         }

@@ -29,6 +29,34 @@ pub(super) fn choose(chosen: &[String], ports: &[Port]) -> Result<Vec<String>> {
     })
 }
 
+/// The same with the axis that counts rows in front; as it is where there is no such axis, or another size on it.
+pub(super) fn rows_first(value: Value, axis: usize, fed: usize) -> Value {
+    if value.shape.get(axis) != Some(&fed) {
+        return value;
+    }
+    let before: usize = value.shape[..axis].iter().product();
+    let after: usize = value.shape[axis + 1..].iter().product();
+    fn turn<T: Copy>(values: &[T], [before, rows, after]: [usize; 3]) -> Vec<T> {
+        let mut turned = Vec::with_capacity(values.len());
+        for row in 0..rows {
+            for outer in 0..before {
+                let at = (outer * rows + row) * after;
+                turned.extend_from_slice(&values[at..at + after]);
+            }
+        }
+        turned
+    }
+    let sizes = [before, fed, after];
+    let mut shape = value.shape;
+    shape.remove(axis);
+    shape.insert(0, fed);
+    let data = match value.data {
+        Data::F32(values) => Data::F32(turn(&values, sizes)),
+        Data::I64(values) => Data::I64(turn(&values, sizes)),
+    };
+    Value { shape, data }
+}
+
 /// Whether a value has one entry for each of the rows that were fed.
 fn has_rows(value: &Value, fed: usize) -> bool {
     value.shape.first() == Some(&fed)
@@ -166,6 +194,17 @@ mod tests {
         assert_eq!(shape(&[2, 3, 5, 7]), [105]);
         assert_eq!(shape(&[2]), [1]);
         assert!(note("z", &[2, 3, 5]).is_none() && note("z", &[2, 3, 5, 7]).is_some());
+    }
+
+    #[test]
+    fn an_axis_of_rows_is_moved_to_the_front() {
+        // (2, 3): rows on the second axis.
+        let turned = rows_first(value(&[2, 3]), 1, 3);
+        assert_eq!(turned.shape, [3, 2]);
+        assert_eq!(turned.data, Data::F32(vec![0.0, 3.0, 1.0, 4.0, 2.0, 5.0]));
+        let turned = rows_first(value(&[2, 2, 2]), 1, 2);
+        assert_eq!(turned.data, Data::F32(vec![0.0, 1.0, 4.0, 5.0, 2.0, 3.0, 6.0, 7.0]));
+        assert_eq!(rows_first(value(&[2, 3]), 1, 4), value(&[2, 3]));
     }
 
     #[test]

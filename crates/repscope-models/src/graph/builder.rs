@@ -20,6 +20,8 @@ pub enum Attribute<'a> {
     Float(f32),
     /// Integers.
     Ints(&'a [i64]),
+    /// A word.
+    Text(&'a str),
 }
 
 /// A graph that grows node by node. Values are named by strings; a node is added after those it reads.
@@ -141,19 +143,30 @@ impl GraphBuilder {
         if expected != Some(count) {
             bail!("`{name}` has shape {shape:?} and {count} numbers");
         }
-        let mut head = Vec::new();
-        shape.iter().for_each(|&size| write_number(&mut head, 1, size as u64));
-        write_number(&mut head, 2, element.code());
-        write_text(&mut head, 8, name);
-        let bytes = count * if element == Element::Float { 4 } else { 8 };
-        write_head(&mut head, 9, bytes);
-        // The large part is written where it stays: weights may be gigabytes.
-        write_head(&mut self.weights, 5, head.len() + bytes);
-        self.weights.extend_from_slice(&head);
-        self.weights.reserve(bytes);
-        write_values(&mut self.weights);
+        write_tensor(&mut self.weights, name, element, shape, write_values);
         Ok(name.to_string())
     }
+}
+
+/// A tensor among the constants of a graph, whose values the caller writes.
+pub(super) fn write_tensor(
+    out: &mut Vec<u8>,
+    name: &str,
+    element: Element,
+    shape: &[usize],
+    write_values: impl FnOnce(&mut Vec<u8>),
+) {
+    let mut head = Vec::new();
+    shape.iter().for_each(|&size| write_number(&mut head, 1, size as u64));
+    write_number(&mut head, 2, element.code());
+    write_text(&mut head, 8, name);
+    let bytes = shape.iter().product::<usize>() * if element == Element::Float { 4 } else { 8 };
+    write_head(&mut head, 9, bytes);
+    // The large part is written where it stays: weights may be gigabytes.
+    write_head(out, 5, head.len() + bytes);
+    out.extend_from_slice(&head);
+    out.reserve(bytes);
+    write_values(out);
 }
 
 fn write_port(out: &mut Vec<u8>, field: u64, name: &str, element: Element, dims: &[Dim]) {
@@ -176,7 +189,7 @@ fn write_port(out: &mut Vec<u8>, field: u64, name: &str, element: Element, dims:
     });
 }
 
-fn write_attribute(out: &mut Vec<u8>, name: &str, attribute: Attribute) {
+pub(super) fn write_attribute(out: &mut Vec<u8>, name: &str, attribute: Attribute) {
     write_bytes(out, 1, name.as_bytes());
     let kind = match attribute {
         Attribute::Float(value) => {
@@ -190,6 +203,10 @@ fn write_attribute(out: &mut Vec<u8>, name: &str, attribute: Attribute) {
         Attribute::Ints(values) => {
             values.iter().for_each(|&value| write_number(out, 8, value as u64));
             7
+        }
+        Attribute::Text(value) => {
+            write_text(out, 4, value);
+            3
         }
     };
     write_number(out, 20, kind);

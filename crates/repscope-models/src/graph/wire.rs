@@ -38,6 +38,18 @@ pub(super) fn write_text(out: &mut Vec<u8>, field: u64, text: &str) {
     write_bytes(out, field, text.as_bytes());
 }
 
+/// A field as it was read.
+pub(super) fn write_content(out: &mut Vec<u8>, field: u64, content: Content) {
+    match content {
+        Content::Number(value) => write_number(out, field, value),
+        Content::Bytes(bytes) => write_bytes(out, field, bytes),
+        Content::Fixed(bytes) => {
+            write_varint(out, field << 3 | if bytes.len() == 8 { 1 } else { 5 });
+            out.extend_from_slice(bytes);
+        }
+    }
+}
+
 /// A message within a message.
 pub(super) fn write_message(out: &mut Vec<u8>, field: u64, write: impl FnOnce(&mut Vec<u8>)) {
     let mut message = Vec::new();
@@ -52,8 +64,8 @@ pub(super) fn write_message(out: &mut Vec<u8>, field: u64, write: impl FnOnce(&m
 pub(super) enum Content<'a> {
     Number(u64),
     Bytes(&'a [u8]),
-    /// Four or eight bytes, of which nothing here reads the value.
-    Fixed,
+    /// Four or eight bytes.
+    Fixed(&'a [u8]),
 }
 
 impl<'a> Content<'a> {
@@ -72,9 +84,34 @@ impl<'a> Content<'a> {
     }
 
     pub(super) fn text(self) -> Result<String> {
-        match std::str::from_utf8(self.bytes()?) {
-            Ok(text) => Ok(text.to_string()),
-            Err(_) => Err(damaged("a name is not UTF-8")),
+        self.name().map(str::to_string)
+    }
+
+    /// A text where it lies.
+    pub(super) fn name(self) -> Result<&'a str> {
+        std::str::from_utf8(self.bytes()?).map_err(|_| damaged("a name is not UTF-8"))
+    }
+
+    /// Numbers of a repeated field: one, or several in one run of bytes.
+    pub(super) fn numbers(self, into: &mut Vec<i64>) -> Result<()> {
+        match self {
+            Content::Number(value) => into.push(value as i64),
+            Content::Bytes(packed) => {
+                let mut fields = Fields::of(packed);
+                while !fields.rest.is_empty() {
+                    into.push(fields.varint()? as i64);
+                }
+            }
+            Content::Fixed(_) => return Err(damaged("a number is missing where ONNX has one")),
+        }
+        Ok(())
+    }
+
+    /// A 32-bit floating-point number.
+    pub(super) fn float(self) -> Result<f32> {
+        match self {
+            Content::Fixed(&[a, b, c, d]) => Ok(f32::from_le_bytes([a, b, c, d])),
+            _ => Err(damaged("a number is missing where ONNX has one")),
         }
     }
 }
@@ -97,12 +134,12 @@ impl<'a> Fields<'a> {
         let tag = self.varint()?;
         let content = match tag & 7 {
             0 => Content::Number(self.varint()?),
-            1 => self.take(8).map(|_| Content::Fixed)?,
+            1 => Content::Fixed(self.take(8)?),
             2 => {
                 let length = self.varint()?;
                 Content::Bytes(self.take(length)?)
             }
-            5 => self.take(4).map(|_| Content::Fixed)?,
+            5 => Content::Fixed(self.take(4)?),
             kind => {
                 return Err(damaged(&format!(
                     "a field has wire type {kind}, which ONNX does not use"

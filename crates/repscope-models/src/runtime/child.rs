@@ -53,7 +53,8 @@ pub(super) struct ChildSession {
 }
 
 impl ChildSession {
-    pub(super) fn load(path: PathBuf, threads: usize, isolation: &Isolation) -> Result<Self> {
+    /// By the built-in runtime, or by the ONNX Runtime of this library.
+    pub(super) fn load(path: PathBuf, library: Option<&Path>, threads: usize, isolation: &Isolation) -> Result<Self> {
         let model = path.display().to_string();
         let failed = |error: &dyn std::fmt::Display| wrong!("cannot start a process that runs {model}: {error}");
         let [program, arguments @ ..] = isolation.command.as_slice() else {
@@ -92,6 +93,7 @@ impl ChildSession {
         let (threads, seconds) = (threads as u64, isolation.seconds);
         session.ask(|to, memory| {
             put_path(to, &path)?;
+            put_path(to, library.unwrap_or(Path::new("")))?;
             [threads, memory, seconds]
                 .iter()
                 .try_for_each(|&number| put_number(to, number))
@@ -117,12 +119,13 @@ impl ChildSession {
     fn answer<T>(&mut self, read: impl FnOnce(&mut BufReader<ChildStdout>) -> std::io::Result<T>) -> Result<T> {
         let from = &mut self.from;
         let said = number(from).and_then(|is_good| match is_good {
-            0 => text(from).map(Err),
+            0 => text(from).map(|problem| Err(Error::Model(problem))),
+            2 => text(from).map(|problem| Err(Error::Unsupported(problem))),
             _ => read(from).map(Ok),
         });
         match said {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(problem)) => Err(Error::Model(problem)),
+            Ok(Err(problem)) => Err(problem),
             Err(_) => Err(self.ended()),
         }
     }

@@ -2,21 +2,20 @@
 //! Graphs run by rten, the runtime in pure Rust.
 
 use std::error::Error as _;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use rten::{
-    DataType, Dimension, LoadError, LoadErrorKind, Model, ModelOptions, NodeId, RunOptions, ThreadPool, ValueOrView,
-    ValueType,
+    DataType, Dimension, LoadError, LoadErrorKind, Model, ModelOptions, NodeId, RunOptions, ShapeInferenceMode,
+    ThreadPool, ValueOrView, ValueType,
 };
 use rten_tensor::Tensor;
 use rten_tensor::prelude::*;
 
 use super::{Data, Elem, ModelBytes, ModelFile, Port, Session, Value, port, read, to_bytes};
-use crate::error::{Error, Result, bail, wrong};
+use crate::error::{Error, Result, WAY_OUT, bail, wrong};
+use crate::graph::canonical;
 use repscope_io::catch_panic;
-
-/// Where to go when rten cannot.
-const WAY_OUT: &str = "the runtime onnxruntime runs it with an installed ONNX Runtime";
 
 /// Refuses to run in a process that was forked from one that ran a model: rten keeps threads for the whole process, a
 /// fork has none of them, and waiting for them would never end.
@@ -32,6 +31,17 @@ fn refuse_after_fork() -> Result<()> {
     )
 }
 
+/// Whether the runtime works out the shapes of values before it runs.
+#[derive(Clone, Copy, PartialEq)]
+enum Shapes {
+    Inferred,
+    Unknown,
+}
+
+fn unreadable(source: &str) -> Error {
+    Error::Unsupported(format!("{source} is damaged: the runtime cannot read it; {WAY_OUT}"))
+}
+
 pub(super) struct RtenSession {
     model: Model,
     pool: Arc<ThreadPool>,
@@ -41,38 +51,62 @@ pub(super) struct RtenSession {
 
 impl RtenSession {
     pub(super) fn load(model: ModelBytes, threads: usize) -> Result<Self> {
-        let source = model.to_string();
-        let file = match model {
-            ModelBytes::Memory(bytes) => ModelFile {
-                bytes,
-                beside: Vec::new(),
-            },
-            ModelBytes::File(path) => ModelFile::read(&path)?,
-        };
-        RtenSession::of(&source, file, threads)
+        match model {
+            ModelBytes::Memory(bytes) => {
+                let beside = Vec::new();
+                RtenSession::of("the graph", ModelFile { bytes, beside }, threads, Shapes::Inferred)?
+                    .ok_or_else(|| unreadable("the graph"))
+            }
+            ModelBytes::File(path) => {
+                let file = ModelFile::read(&path)?;
+                RtenSession::of_file(&path, file, threads)
+            }
+        }
     }
 
-    /// The same for a file that was read, under the name that messages use.
-    pub(super) fn of(source: &str, file: ModelFile, threads: usize) -> Result<Self> {
+    /// The same for a file that was read. What the runtime infers of shapes can end in a panic; it computes without, too.
+    pub(super) fn of_file(path: &Path, file: ModelFile, threads: usize) -> Result<Self> {
+        let source = path.display().to_string();
+        if let Some(session) = RtenSession::of(&source, file, threads, Shapes::Inferred)? {
+            return Ok(session);
+        }
+        let session = RtenSession::of(&source, ModelFile::read(path)?, threads, Shapes::Unknown)?;
+        session.ok_or_else(|| unreadable(&source))
+    }
+
+    /// None where the runtime panicked.
+    fn of(source: &str, file: ModelFile, threads: usize, shapes: Shapes) -> Result<Option<Self>> {
         refuse_after_fork()?;
         let mut options = ModelOptions::with_all_ops();
         // Read here, so that links to files elsewhere and any name of the model will do.
         for (name, beside) in file.beside {
             options.external_data(&name, read(&beside)?);
         }
-        let loaded = catch_panic(|| options.load(file.bytes));
+        let canonical = canonical(&file.bytes)?;
+        options.enable_optimization(canonical.can_be_fused);
+        if shapes == Shapes::Unknown {
+            options.shape_inference(ShapeInferenceMode::Off);
+        }
+        let bytes = match canonical.model {
+            Some(bytes) => {
+                drop(file.bytes);
+                bytes
+            }
+            None => file.bytes,
+        };
+        let loaded = catch_panic(|| options.load(bytes));
         let model = match loaded {
             Some(Ok(model)) => model,
-            Some(Err(error)) => return Err(Error::Model(explain(source, &error))),
-            None => bail!("{source} is damaged: the runtime cannot read it; {WAY_OUT}"),
+            Some(Err(error)) => return Err(explain(source, &error)),
+            None => return Ok(None),
         };
         let ports = |ids: &[NodeId]| ids.iter().map(|&id| describe(&model, id)).collect();
-        Ok(RtenSession {
+        Ok(Some(RtenSession {
             inputs: ports(model.input_ids()),
             outputs: ports(model.output_ids()),
             pool: Arc::new(ThreadPool::with_num_threads(threads)),
             model,
-        })
+        }))
     }
 
     fn id(&self, name: &str) -> Result<NodeId> {
@@ -113,31 +147,41 @@ impl Session for RtenSession {
                 .zip(outputs)
                 .map(|(v, name)| value(v, name))
                 .collect(),
-            Some(Err(error)) => bail!("the model cannot be run: {error}; {WAY_OUT}"),
-            None => bail!("the model cannot be run by the built-in runtime; {WAY_OUT}"),
+            Some(Err(error)) => {
+                let said = format!("the model cannot be run: {error}; {WAY_OUT}");
+                Err(Error::Unsupported(said))
+            }
+            None => {
+                let said = format!("the model cannot be run by the built-in runtime; {WAY_OUT}");
+                Err(Error::Unsupported(said))
+            }
         }
     }
 }
 
 /// What went wrong with a file, and what to do.
-fn explain(source: &str, error: &LoadError) -> String {
+fn explain(source: &str, error: &LoadError) -> Error {
     let inner = error.source().map_or_else(|| error.to_string(), ToString::to_string);
     if let Some((operator, _)) = inner.split_once(" operator not supported") {
-        return format!("{source} uses the operator {operator}, which the built-in runtime does not have; {WAY_OUT}");
+        return Error::Unsupported(format!(
+            "{source} uses the operator {operator}, which the built-in runtime does not have; {WAY_OUT}"
+        ));
     }
     match error.kind() {
-        LoadErrorKind::ExternalDataError if inner.contains("disallowed path") => format!(
+        LoadErrorKind::ExternalDataError if inner.contains("disallowed path") => Error::Unsupported(format!(
             "{source} keeps weights in another file, but the built-in runtime takes only names that end in .data or .onnx_data \
              ({inner}); {WAY_OUT}"
-        ),
+        )),
         LoadErrorKind::ExternalDataError => {
-            format!("{source} keeps weights in another file, which cannot be read ({inner}); put that file beside it")
+            wrong!("{source} keeps weights in another file, which cannot be read ({inner}); put that file beside it")
         }
         LoadErrorKind::ParseError | LoadErrorKind::UnknownFileType => {
-            format!("{source} is not a complete .onnx file ({inner}); it may have been cut off while copying")
+            wrong!("{source} is not a complete .onnx file ({inner}); it may have been cut off while copying")
         }
-        LoadErrorKind::IoError => format!("cannot read {source}: {inner}"),
-        _ => format!("{source} cannot be used by the built-in runtime: {error}; {WAY_OUT}"),
+        LoadErrorKind::IoError => wrong!("cannot read {source}: {inner}"),
+        _ => Error::Unsupported(format!(
+            "{source} cannot be used by the built-in runtime: {error}; {WAY_OUT}"
+        )),
     }
 }
 

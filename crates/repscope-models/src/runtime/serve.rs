@@ -2,7 +2,7 @@
 //! The other side of a graph in a process of its own: reads which one, says what it takes, and runs it batch by batch, within limits.
 
 use std::io::{BufReader, Read, Result, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::deep::STACK;
 use super::messages::{list, number, put_list, put_number, put_port, put_text, put_value, text, value};
 use super::rten_session::RtenSession;
-use super::{ModelFile, Session};
+use super::{ModelFile, Session, instead};
 
 /// What threads of the runtime take beside tensors, each.
 const PER_THREAD: u64 = 16 << 20;
@@ -32,6 +32,7 @@ pub fn serve(from: impl Read + Send + 'static, to: impl Write + Send + 'static) 
 
 fn work(from: &mut impl Read, mut to: impl Write) -> Result<()> {
     let path = PathBuf::from(text(from)?);
+    let library = Some(text(from)?).filter(|library| !library.is_empty());
     let (threads, memory, seconds) = (number(from)?, number(from)?, number(from)?);
     let watch = Watch::start(seconds);
     repscope_io::limit_memory(Some(memory));
@@ -44,7 +45,11 @@ fn work(from: &mut impl Read, mut to: impl Write) -> Result<()> {
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     let extra = (cores + threads.max(cores)) * PER_THREAD + weights.saturating_mul(COPIES);
     limits::set(memory.saturating_add(extra));
-    let loaded = watch.time(|| RtenSession::of(&path.display().to_string(), file, threads as usize));
+    let threads = threads as usize;
+    let loaded = watch.time(|| match library {
+        Some(library) => instead::here(&path, Path::new(&library), threads),
+        None => RtenSession::of_file(&path, file, threads).map(|session| Box::new(session) as Box<dyn Session>),
+    });
     let mut session = match loaded {
         Ok(session) => session,
         Err(error) => return refuse(&mut to, &error),
@@ -71,7 +76,14 @@ fn work(from: &mut impl Read, mut to: impl Write) -> Result<()> {
 }
 
 fn refuse(to: &mut impl Write, error: &crate::Error) -> Result<()> {
-    put_number(to, 0)?;
+    put_number(
+        to,
+        if matches!(error, crate::Error::Unsupported(_)) {
+            2
+        } else {
+            0
+        },
+    )?;
     put_text(to, &error.to_string())?;
     to.flush()
 }

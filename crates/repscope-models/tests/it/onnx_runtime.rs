@@ -131,3 +131,22 @@ fn what_is_not_onnx_runtime_is_refused_in_words() {
     repscope_io::write_whole(&text, b"not a library").unwrap();
     assert!(refused(text).contains("text.so"));
 }
+
+#[test]
+fn a_graph_that_the_built_in_runtime_cannot_run_goes_to_an_installed_onnx_runtime_which_is_said() {
+    let Some(library) = library() else { return };
+    let auto = Options {
+        runtime: Runtime::Auto { library },
+        ..Options::default()
+    };
+    let embeddings = encode("determinant.onnx", "matrices.npy", auto.clone());
+    assert_like_torch(&embeddings.outputs[0], "determinant_z.npy");
+    let said = embeddings.notes.join("\n");
+    assert!(
+        said.contains("run by ONNX Runtime") && said.contains("operator Det"),
+        "{said}"
+    );
+    // The built-in runtime keeps what it can run.
+    let kept = encode("two_heads.onnx", "images.npy", auto);
+    assert_eq!(kept, encode("two_heads.onnx", "images.npy", Options::default()));
+}

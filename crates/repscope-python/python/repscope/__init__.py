@@ -17,7 +17,7 @@ from typing import Any
 
 from . import _functions, _others, retrieval
 from . import etes as _etes
-from ._evaluate import compare, encode, evaluate, robustness
+from ._evaluate import compare, encode, evaluate, robustness, similarity
 from ._replicates import Replicates
 from ._repscope import DataError, InputError, InternalError, __version__
 from ._results import Figure, Results, Verdict, load
@@ -44,6 +44,7 @@ __all__ = [
     "metrics",
     "retrieval",
     "robustness",
+    "similarity",
 ]
 
 

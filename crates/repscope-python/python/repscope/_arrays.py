@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ._arrow import from_arrow
+
 #: Types that are passed without conversion, and their names in results.
 _AS_THEY_ARE = {"f4": "f32", "f8": "f64", "u1": "u8", "i8": "i64", "u8": "u64", "b1": "bool"}
 #: Types that are converted without loss.
@@ -26,6 +28,12 @@ def to_numpy(value: Any, name: str) -> np.ndarray | list[Any]:
         return value
     if _is_torch(value):
         return _from_torch(value)
+    if hasattr(value, "__arrow_c_array__") and not hasattr(value, "columns"):
+        lent = from_arrow(value)
+        if lent is not None:
+            return lent
+    if hasattr(value, "to_pylist"):  # what pyarrow holds beside numbers
+        return _from_sequence(value.to_pylist(), name)
     if hasattr(value, "to_numpy"):  # pandas and polars
         return _from_frame(value)
     if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
@@ -35,7 +43,7 @@ def to_numpy(value: Any, name: str) -> np.ndarray | list[Any]:
             pass  # on another device, or of a type unknown to NumPy: __array__ may work
     if isinstance(value, (str, bytes)):
         raise TypeError(f"`{name}` is a string, not an array; give an array, or a path to the functions that take one")
-    if hasattr(value, "__array__") or isinstance(value, (list, tuple, range)):
+    if hasattr(value, "__array__") or hasattr(value, "__array_interface__") or isinstance(value, (list, tuple, range)):
         return _from_sequence(value, name)
     if hasattr(value, "__iter__"):
         return _from_sequence(list(value), name)

@@ -7,10 +7,29 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, NamedTuple
 
 from . import _progress, _repscope
 from ._arrays import lend
+
+
+class Elsewhere(NamedTuple):
+    """A matrix that is not in memory: the executor of the call has tasks read it by its number."""
+
+    number: int
+    rows: int
+    columns: int
+    is_single: bool
+    digest: str
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows, self.columns
+
+
+#: Runs stages of tasks on matrices that are elsewhere.
+EXECUTOR: ContextVar[Callable[..., Any] | None] = ContextVar("repscope_executor", default=None)
 
 
 class Call:
@@ -25,6 +44,9 @@ class Call:
         """The value of an option for an array or a path; an encoder is the callable behind the embeddings, for noisy inputs."""
         if isinstance(value, (str, os.PathLike)):
             return os.fspath(value)
+        if isinstance(value, Elsewhere):
+            self._arrays.append((name, (tuple(value), "elsewhere"), None))
+            return {"array": len(self._arrays) - 1}
         self._arrays.append((name, lend(value, name), encoder))
         return {"array": len(self._arrays) - 1}
 
@@ -58,7 +80,8 @@ class Call:
             options["metrics"] = chosen
         words = json.dumps(options)
         return _watched(
-            progress, lambda bar: _repscope.compute(self._command, words, self._arrays, _count(threads), bar)
+            progress,
+            lambda bar: _repscope.compute(self._command, words, self._arrays, _count(threads), bar, EXECUTOR.get()),
         )
 
     def encode(self, *, threads: int | None = None, progress: bool | None = None) -> list[tuple[str, Any]]:

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from . import _repscope
 from ._arrays import to_numpy
 from ._call import Call, models_of
 from ._encoders import Encoder, is_encoder
@@ -133,6 +135,44 @@ def robustness(
     return Results(call.run(threads=threads, progress=progress))
 
 
+@with_options("similarity", without=("model", "replicates", "states", "episodes"))
+def similarity(
+    models: Mapping[str, Model | Replicates],
+    states: ArrayLike | None = None,
+    episodes: ArrayLike | None = None,
+    *,
+    metrics: Sequence[str] = (),
+    batch_size: int = BATCH,
+    threads: int | None = None,
+    progress: bool | None = None,
+    **options: Any,
+) -> Results:
+    """Measure how similar every two models are, calibrated by shuffled rows.
+
+    Scores speak of two models, ``score.model`` and ``score.other``. Row i of every model is the same sample.
+
+    Parameters
+    ----------
+    models : mapping
+        ``{name: model}``, at least two: arrays, paths or callables as in :func:`evaluate`.
+    states : array or path, optional
+        The inputs of models that are encoders.
+    episodes : array or path, optional
+        The group of each row: intervals are taken over groups, and groups are shuffled as wholes.
+    metrics : sequence of str
+        Names of measures, such as ``cka`` and ``mutual_knn``; all by default.
+    batch_size : int
+        Number of rows per batch for callables.
+    """
+    call = Call("similarity")
+    _inputs(call, models_of(models), states, None, None, episodes, None, batch_size, progress)
+    put_options(similarity, "similarity", call, options)
+    families = [name.partition("(")[0].partition("@")[0].partition(".")[0] for name in metrics]
+    if unknown := [name for name in families if name not in measures_of("similarity")]:
+        raise ValueError(f"metrics = {unknown[0]!r} is no measure of similarity: {', '.join(measures_of('similarity'))}")
+    return Results(call.run(families, threads=threads, progress=progress))
+
+
 @with_options("encode", without=("encoder", "input"))
 def encode(
     encoder: PathLike,
@@ -157,6 +197,12 @@ def encode(
     put_options(encode, "encode", call, options)
     embeddings = call.encode(threads=threads, progress=progress)
     return embeddings[0][1] if len(embeddings) == 1 else dict(embeddings)
+
+
+def measures_of(command: str) -> list[str]:
+    """The names of the metrics of a command."""
+    declared = json.loads(_repscope.declared_metrics())
+    return [metric["id"] for metric in declared if metric["command"] == command]
 
 
 def _inputs(

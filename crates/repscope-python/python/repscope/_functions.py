@@ -52,7 +52,11 @@ def is_of_embeddings(metric: Mapping[str, Any]) -> bool:
 
 def parameters(metric: Mapping[str, Any]) -> tuple[list[Parameter], list[Parameter]]:
     """Parameters by position and by name."""
-    first = [ARGUMENTS[what] for what in metric["takes"]]
+    return [ARGUMENTS[what] for what in metric["takes"]], named_parameters(metric)
+
+
+def named_parameters(metric: Mapping[str, Any]) -> list[Parameter]:
+    """The parameters by name: the variant, the options of the metric, and those that every function has."""
     named = []
     variants = variants_of(metric)
     if variants:
@@ -63,7 +67,7 @@ def parameters(metric: Mapping[str, Any]) -> tuple[list[Parameter], list[Paramet
     for option in metric["options"]:
         declared = parameter(option)
         named.append(declared._replace(default=own.get(declared.name, declared.default)))
-    return first, named + EXTRA.get(metric["id"], []) + shared(metric, "episodes", *SHARED)
+    return named + EXTRA.get(metric["id"], []) + shared(metric, "episodes", *SHARED)
 
 
 def shared(metric: Mapping[str, Any], *names: str) -> list[Parameter]:

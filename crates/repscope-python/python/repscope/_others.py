@@ -11,7 +11,7 @@ import numpy as np
 from ._arrays import lend, rows_of
 from ._call import Call, models_of
 from ._evaluate import performance_of
-from ._functions import SHARED, function, run, shared
+from ._functions import SHARED, function, named_parameters, pick, returned, run, shared
 from ._results import Results
 from ._scores import Score, Scores, Undefined
 from ._signatures import REQUIRED, Parameter, options, parameter, put_option
@@ -21,6 +21,11 @@ _RENAMED = {"k_values": ("k", 10), "no_normalize": ("normalize", True)}
 
 
 def _ranked(metric: Mapping[str, Any]) -> Callable[..., Any]:
+    return function(metric, *parameters_of_search(metric), lambda given: search(metric["id"], given))
+
+
+def parameters_of_search(metric: Mapping[str, Any]) -> tuple[list[Parameter], list[Parameter], str]:
+    """Parameters by position and by name of a metric of a retrieval, and what it returns."""
     first = [
         Parameter("queries", "ArrayLike", REQUIRED, "Embeddings that search."),
         Parameter(
@@ -44,10 +49,10 @@ def _ranked(metric: Mapping[str, Any]) -> Callable[..., Any]:
     has_k = any(own.name == "k" for own in named)
     returned = "Score | Undefined | Scores" if has_k else "Score | Undefined"
     named += shared(metric, *SHARED)
-    return function(metric, first, named, returned, lambda given: _search(metric["id"], given))
+    return first, named, returned
 
 
-def _search(identity: str, given: Mapping[str, Any]) -> Score | Undefined | Scores:
+def search(identity: str, given: Mapping[str, Any]) -> Score | Undefined | Scores:
     """One metric of queries that search targets; without targets they search each other and never find themselves."""
     queries, targets = given["queries"], given["targets"]
     labels, target_labels = given.get("labels"), given.get("target_labels")
@@ -207,6 +212,24 @@ def _pools(metric: Mapping[str, Any]) -> Callable[..., Any]:
     return function(metric, first, named, "Results", compute)
 
 
+def _alike(metric: Mapping[str, Any]) -> Callable[..., Any]:
+    first = [
+        Parameter("first", "ArrayLike", REQUIRED, "The embeddings of one model, one row per sample."),
+        Parameter("second", "ArrayLike", REQUIRED, "The embeddings of another model for the same samples."),
+    ]
+
+    def compute(given: Mapping[str, Any]) -> Score | Undefined | Scores:
+        call = Call("similarity")
+        for name in ("first", "second"):
+            call.add("models", name, call.array(name, given[name]))
+        call.lent("episodes", given["episodes"])
+        for option in metric["options"]:
+            put_option(call, option, given[option["name"].replace("-", "_")])
+        return pick(metric, run(call, given, [metric["id"]]), given)
+
+    return function(metric, first, named_parameters(metric), returned(metric), compute)
+
+
 #: The families of functions, by the input that only they take.
 _FAMILIES = {
     "queries": _ranked,
@@ -214,6 +237,7 @@ _FAMILIES = {
     "text_embeddings": _energies,
     "predictions": _predictions,
     "performance": _pools,
+    "models": _alike,
 }
 
 

@@ -13,9 +13,13 @@ from typing import Any, overload
 import numpy as np
 
 from . import _repscope
+from ._loggers import write
 from ._scores import Score, Scores, Undefined
 from ._scores import score as _score
-from ._types import DataFrame, PathLike
+from ._types import DataFrame, Logger, PathLike
+
+#: A table with more rows is folded in notebooks.
+_UNFOLDED = 12
 
 
 class Results:
@@ -122,6 +126,46 @@ class Results:
             frame["value"] = frame["value"].astype("f8")
         return frame
 
+    def log(self, logger: Logger, step: int | None = None, prefix: str = "repscope/") -> None:
+        """Write every score under ``prefix + model/metric``; undefined scores are not written.
+
+        ``logger`` is a SummaryWriter, ``wandb``, ``mlflow`` or ``trackio`` (the module or a run), a logger of Lightning, or
+        a function of a dict and a step. MLflow takes fewer characters in names: others become ``_``.
+        """
+        named = ((f"{prefix}{score.model}/{score.metric}", score.value) for score in self.scores)
+        write(logger, {name: value for name, value in named if value is not None}, step)
+
+    def assert_gate(self, *gates: str, on: str = "value") -> None:
+        """Raise an ``AssertionError`` with a table unless all scores keep these limits.
+
+        ::
+
+            results.assert_gate("trustworthiness@10>=0.95", "jepa:uniformity<-2")
+
+        A limit is that of ``repscope compare --gate``: for every model, or for the one before the colon;
+        ``equivalent(trustworthiness@10, 0.01)`` holds where every two models are the same within 0.01. With
+        ``on="interval"``, all of the interval must keep it.
+        """
+        if not gates:
+            raise ValueError('there is nothing to hold; give a limit, such as "trustworthiness@10>=0.95"')
+        if on not in ("value", "interval"):
+            raise ValueError(f"on = {on!r} must be 'value' or 'interval'")
+        is_kept, table = self._run.gate(list(gates), on == "interval")
+        if not is_kept:
+            raise AssertionError(f"a limit is not kept\n{table}")
+
+    def samples_to_pandas(self) -> DataFrame:
+        """Scores of single samples as a data frame: a row per sample, a column per name of :attr:`samples`.
+
+        Arrays with other rows than most are left out; they are in :attr:`samples`.
+        """
+        import pandas
+
+        arrays = {name: array for name, array in self.samples.items() if array.ndim == 1}
+        lengths = [len(array) for array in arrays.values()]
+        usual = max(set(lengths), key=lengths.count) if lengths else 0
+        return pandas.DataFrame({name: array for name, array in arrays.items() if len(array) == usual})
+
     def table(self, format: str = "table", *, all: bool = False) -> str:
         """The verdict and the scores as text: ``table``, ``markdown``, ``latex`` or ``csv``.
 
@@ -140,8 +184,9 @@ class Results:
         *,
         format: str | None = None,
         width: float | None = None,
+        ax: Any = None,
     ) -> Figure:
-        """Draw a figure; with a path, also write it there.
+        """Draw a figure; with a path, also write it there, and with axes of matplotlib, into them.
 
         Parameters
         ----------
@@ -153,12 +198,16 @@ class Results:
             ``png``, ``svg`` or ``pdf``.
         width : float, optional
             Width in millimeters: 88 is one column of a journal, 180 (the default) two columns.
+        ax : matplotlib axes, optional
+            Axes that show the figure as a picture of twice their resolution. Their ticks and frame are switched off.
         """
         if format is None:
             format = os.path.splitext(os.fspath(path))[1].lstrip(".").lower() if path is not None else "svg"
         figure = Figure(self._run.figure(name, format, width), format)
         if path is not None:
             figure.save(path)
+        if ax is not None:
+            _show(self._run.figure(name, "png", width), ax)
         return figure
 
     def report(self, path: PathLike = "report.html") -> str:
@@ -186,7 +235,11 @@ class Results:
             chance = "" if first.chance is None else f"{first.chance:.3g}"
             rows.append(f"<tr><th style='text-align:left'>{escape(metric)} {arrow}</th>{cells}<td>{chance}</td></tr>")
         notes = "".join(f"<div>⚠ {escape(warning)}</div>" for warning in self.warnings)
-        return f"{self.verdict()._repr_html_()}<table><thead><tr><th></th>{head}<th>chance</th></tr></thead><tbody>{''.join(rows)}</tbody></table>{notes}"
+        table = f"<table><thead><tr><th></th>{head}<th>chance</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        # The verdict answers; the numbers behind it unfold.
+        is_open = " open" if len(rows) <= _UNFOLDED else ""
+        folded = f"<details{is_open}><summary>{len(rows)} scores</summary>{table}</details>"
+        return f"{self.verdict()._repr_html_()}{folded}{notes}"
 
 
 class Verdict:
@@ -260,6 +313,14 @@ class Figure:
 def load(path: PathLike) -> Results:
     """Read the ``results.json`` of an earlier run, or of its folder, without computing."""
     return Results(_repscope.load(os.fspath(path)))
+
+
+def _show(png: bytes, ax: Any) -> None:
+    """A picture in axes of matplotlib."""
+    from matplotlib.image import imread
+
+    ax.imshow(imread(io.BytesIO(png), format="png"), interpolation="antialiased")
+    ax.set_axis_off()
 
 
 def _cell(score: Score | Undefined | None) -> str:

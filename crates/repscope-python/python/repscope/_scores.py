@@ -18,6 +18,8 @@ class Score(float):
         Metric id, such as ``trustworthiness@10``.
     model : str
         Name of the model.
+    other : str or None
+        Name of the other model, where it speaks of two.
     interval : tuple[float, float] or None
         Confidence interval at ``level``, computed by ``method`` over ``unit``.
     chance : float or None
@@ -36,6 +38,7 @@ class Score(float):
 
     metric: str
     model: str
+    other: str | None
     interval: tuple[float, float] | None
     level: float | None
     n: int
@@ -87,6 +90,7 @@ class Undefined:
 
     metric: str
     model: str
+    other: str | None
     interval: None
     level: float | None
     n: int
@@ -191,7 +195,7 @@ def _fill(score: Any, entry: Mapping[str, Any]) -> None:
     for name, value in entry.items():
         if name != "value":
             setattr(score, name, tuple(value) if name == "interval" and value is not None else value)
-    for name in ("standard_error", "unit", "method", "note"):
+    for name in ("other", "standard_error", "unit", "method", "note"):
         if name not in entry:
             setattr(score, name, None)
     score.warnings = []

@@ -19,7 +19,7 @@ from ._scores import Score, Scores, Undefined
 #: The default of a parameter that has none.
 REQUIRED: Any = inspect.Parameter.empty
 #: Headings of options that print, write or check: a program does that itself.
-_HEADINGS = ("Results", "Gates")
+_HEADINGS = ("Results", "Gates", "Cluster")
 #: Other options that are not for programs.
 _NOT_FOR_PROGRAMS = {"init", "output", "prototype_texts", "resume", "set"}
 #: Options that take a file which holds no array.

@@ -24,6 +24,7 @@ __all__ = [
     "DataFrame",
     "Iterable",
     "Literal",
+    "Logger",
     "Mapping",
     "Model",
     "PathLike",
@@ -72,6 +73,20 @@ class SummaryWriter(Protocol):
         """Writes a number."""
 
 
+class SupportsLog(Protocol):
+    """``wandb`` or a run of it, ``trackio`` or a run of it."""
+
+    def log(self, data: dict[str, Any], /, *, step: Any = None) -> object:
+        """Records numbers."""
+
+
+class SupportsLogMetrics(Protocol):
+    """``mlflow``, or a logger of Lightning."""
+
+    def log_metrics(self, metrics: dict[str, float], /, *, step: Any = None) -> object:
+        """Records numbers."""
+
+
 #: A path in the file system.
 PathLike = str | os.PathLike[str]
 #: An array, a tensor, a frame, a sequence, or the path of a file that holds an array.
@@ -80,3 +95,5 @@ ArrayLike = np.ndarray | SupportsArray | SupportsDLPack | Iterable[Any] | os.Pat
 Model = ArrayLike | Callable[[Any], Any]
 #: A callable for a list of texts, an object with a method for it, or the path of a text model.
 TextEncoder = Callable[[list[str]], Any] | SupportsEncode | SupportsEncodeTextsClip | PathLike
+#: What records the numbers of a run.
+Logger = SummaryWriter | SupportsLog | SupportsLogMetrics | Callable[[dict[str, float], int], object]

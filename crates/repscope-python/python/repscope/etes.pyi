@@ -11,7 +11,7 @@ from ._results import load as load
 from ._scores import Score as Score
 from ._scores import Scores as Scores
 from ._scores import Undefined as Undefined
-from ._types import Any, ArrayLike, Callable, DataFrame, Iterable, Literal, Mapping, Model, PathLike, Sequence, SummaryWriter, SupportsDLPack, TextEncoder
+from ._types import Any, ArrayLike, Callable, DataFrame, Iterable, Literal, Logger, Mapping, Model, PathLike, Sequence, SummaryWriter, SupportsDLPack, TextEncoder
 from .retrieval import DocumentResults
 
 BANDS: tuple[float, ...]
@@ -40,12 +40,14 @@ class ETESEvaluator:
         batch_size: int = 32,
         threads: int | None = None,
         progress: bool | None = None,
-        runtime: Literal['rust', 'onnxruntime'] = 'rust',
+        ids: ArrayLike | None = None,
+        runtime: Literal['auto', 'builtin', 'rust', 'onnxruntime'] = 'auto',
         runtime_library: PathLike | None = None,
         provider: Literal['cpu', 'cuda'] | None = None,
         no_cache: bool = False,
         architecture: Literal['conv-encoder', 'resnet', 'two-head', 'vit'] | None = None,
         input_name: str | None = None,
+        row_axis: int | None = None,
         output_name: str | None = None,
         layout: Literal['channels-first', 'channels-last', 'flat'] | None = None,
         scale: float | None = None,

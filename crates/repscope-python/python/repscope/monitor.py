@@ -27,9 +27,10 @@ import numpy as np
 
 from . import _functions
 from ._arrays import lend
+from ._loggers import write
 from ._scores import Score, Scores, Undefined
 from ._signatures import REQUIRED, Parameter, sign, signature
-from ._types import ArrayLike, SummaryWriter
+from ._types import ArrayLike, Logger
 
 __all__ = ["Monitor"]
 
@@ -154,15 +155,15 @@ class Monitor:
             scores |= _picked(name, metric, answers[identity])
         return Scores(scores, warnings)
 
-    def log(self, writer: SummaryWriter, step: int, prefix: str = "repscope/") -> Scores:
-        """Write every score with ``writer.add_scalar(prefix + name, value, step)``; return the scores.
+    def log(self, writer: Logger, step: int, prefix: str = "repscope/") -> Scores:
+        """Write every score under ``prefix + name``; return the scores. Undefined scores are not written.
 
-        Undefined scores are not written.
+        ``writer`` is a SummaryWriter, ``wandb``, ``mlflow`` or ``trackio`` (the module or a run), a logger of Lightning, or
+        a function of a dict and a step. MLflow takes fewer characters in names: others become ``_``.
         """
         scores = self.compute()
-        for name, score in scores.items():
-            if score.value is not None:
-                writer.add_scalar(f"{prefix}{name}", score.value, step)
+        values = {f"{prefix}{name}": score.value for name, score in scores.items() if score.value is not None}
+        write(writer, values, step)
         return scores
 
     def __len__(self) -> int:

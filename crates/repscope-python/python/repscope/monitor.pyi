@@ -11,7 +11,7 @@ from ._results import load as load
 from ._scores import Score as Score
 from ._scores import Scores as Scores
 from ._scores import Undefined as Undefined
-from ._types import Any, ArrayLike, Callable, DataFrame, Iterable, Literal, Mapping, Model, PathLike, Sequence, SummaryWriter, SupportsDLPack, TextEncoder
+from ._types import Any, ArrayLike, Callable, DataFrame, Iterable, Literal, Logger, Mapping, Model, PathLike, Sequence, SummaryWriter, SupportsDLPack, TextEncoder
 
 class Monitor:
 
@@ -67,7 +67,7 @@ class Monitor:
 
     def log(
         self,
-        writer: SummaryWriter,
+        writer: Logger,
         step: int,
         prefix: str = 'repscope/',
     ) -> Scores: ...

@@ -11,7 +11,7 @@ from ._results import load as load
 from ._scores import Score as Score
 from ._scores import Scores as Scores
 from ._scores import Undefined as Undefined
-from ._types import Any, ArrayLike, Callable, DataFrame, Iterable, Literal, Mapping, Model, PathLike, Sequence, SummaryWriter, SupportsDLPack, TextEncoder
+from ._types import Any, ArrayLike, Callable, DataFrame, Iterable, Literal, Logger, Mapping, Model, PathLike, Sequence, SummaryWriter, SupportsDLPack, TextEncoder
 
 _Value = TypeVar("_Value")
 
@@ -97,7 +97,7 @@ def compute_label_recall_at_k(
     caption_style: str = 'sourish',
     text_encoder: PathLike | None = None,
     checkpoint: PathLike | None = None,
-    runtime: Literal['rust', 'onnxruntime'] = 'rust',
+    runtime: Literal['auto', 'builtin', 'rust', 'onnxruntime'] = 'auto',
     runtime_library: PathLike | None = None,
     provider: Literal['cpu', 'cuda'] | None = None,
     batch_size: int = 32,
@@ -148,7 +148,7 @@ def compute_prototype_retrieval_metrics(
     caption_style: str = 'sourish',
     text_encoder: PathLike | None = None,
     checkpoint: PathLike | None = None,
-    runtime: Literal['rust', 'onnxruntime'] = 'rust',
+    runtime: Literal['auto', 'builtin', 'rust', 'onnxruntime'] = 'auto',
     runtime_library: PathLike | None = None,
     provider: Literal['cpu', 'cuda'] | None = None,
     batch_size: int = 32,
@@ -170,13 +170,15 @@ def create_text_encoder_from_checkpoint(
     device: Any = None,
     *,
     text_encoder: PathLike | None = None,
-    runtime: Literal['rust', 'onnxruntime'] = 'rust',
+    ids: ArrayLike | None = None,
+    runtime: Literal['auto', 'builtin', 'rust', 'onnxruntime'] = 'auto',
     runtime_library: PathLike | None = None,
     provider: Literal['cpu', 'cuda'] | None = None,
     batch_size: int = 32,
     no_cache: bool = False,
     architecture: Literal['conv-encoder', 'resnet', 'two-head', 'vit'] | None = None,
     input_name: str | None = None,
+    row_axis: int | None = None,
     output_name: str | None = None,
     layout: Literal['channels-first', 'channels-last', 'flat'] | None = None,
     scale: float | None = None,
@@ -204,12 +206,14 @@ def encode_text_prototypes(
     *,
     batch_size: int = 32,
     progress: bool | None = None,
-    runtime: Literal['rust', 'onnxruntime'] = 'rust',
+    ids: ArrayLike | None = None,
+    runtime: Literal['auto', 'builtin', 'rust', 'onnxruntime'] = 'auto',
     runtime_library: PathLike | None = None,
     provider: Literal['cpu', 'cuda'] | None = None,
     no_cache: bool = False,
     architecture: Literal['conv-encoder', 'resnet', 'two-head', 'vit'] | None = None,
     input_name: str | None = None,
+    row_axis: int | None = None,
     output_name: str | None = None,
     layout: Literal['channels-first', 'channels-last', 'flat'] | None = None,
     scale: float | None = None,

@@ -18,6 +18,7 @@ mod rankme;
 mod retrieval;
 mod robustness;
 mod series;
+mod similarity;
 mod smoothness;
 mod spread;
 #[cfg(test)]
@@ -46,12 +47,17 @@ impl NamedFigure {
 }
 
 /// Folders of figures that random choices enter: k-means, splits, noise, masks. CLID lists the seeds it used itself.
-const SEEDED: [&str; 3] = ["geometry_analysis/", "robustness_analysis/", "perturbation_analysis/"];
+const SEEDED: [&str; 4] = [
+    "geometry_analysis/",
+    "robustness_analysis/",
+    "perturbation_analysis/",
+    "similarity/",
+];
 
 type Analysis = fn(&Results) -> Vec<NamedFigure>;
 
 /// The analyses that have figures, by command.
-const ANALYSES: [(&str, Analysis); 11] = [
+const ANALYSES: [(&str, Analysis); 12] = [
     ("smoothness", smoothness::figures),
     ("robustness", robustness::figures),
     ("neighborhood", neighborhood::figures),
@@ -59,6 +65,7 @@ const ANALYSES: [(&str, Analysis); 11] = [
     ("geometry", geometry::figures),
     ("rankme", rankme::figures),
     ("clid", clid::figures),
+    ("similarity", similarity::figures),
     ("retrieval", retrieval::figures),
     ("perturb", perturb::figures),
     ("etes", etes::figures),

@@ -161,6 +161,7 @@ fn head(page: &Page) -> String {
 /// How many there are of each kind of system: retrievals and generated texts are no models of the same inputs.
 fn systems(results: &Results) -> Vec<String> {
     let kind = |analysis: Analysis| match analysis {
+        Analysis::Similarity => "pair",
         Analysis::Retrieval => "retrieval",
         Analysis::Etes => "text generator",
         Analysis::Perturb => "classifier",

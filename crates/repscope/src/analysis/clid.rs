@@ -195,6 +195,7 @@ declare!(Clid {
     folder: "clid",
     reads: &[Role::Labels, Role::Episodes, Role::Embeddings, Role::Views],
     data: Origin::Study,
+    is_asked_for: false,
     stage: 1,
     sweeps: true,
     keeps_samples: false,

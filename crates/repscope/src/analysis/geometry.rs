@@ -69,6 +69,7 @@ declare!(Geometry {
     folder: "geometry_analysis",
     reads: &[Role::Labels, Role::Episodes, Role::Embeddings],
     data: Origin::Study,
+    is_asked_for: false,
     stage: 1,
     sweeps: true,
     keeps_samples: true,

@@ -48,6 +48,7 @@ declare!(Manifold {
     folder: "manifold_dimension",
     reads: &[Role::Episodes, Role::Embeddings],
     data: Origin::Study,
+    is_asked_for: false,
     stage: 1,
     sweeps: true,
     keeps_samples: false,

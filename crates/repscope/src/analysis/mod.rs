@@ -13,6 +13,7 @@ pub mod perturb;
 mod rankme;
 mod retrieval;
 mod robustness;
+mod similarity;
 mod smoothness;
 
 use std::fmt::Debug;
@@ -44,6 +45,7 @@ pub use rankme::Rankme;
 pub(crate) use rankme::metrics as rankme_metrics;
 pub use retrieval::Retrieval;
 pub use robustness::Robustness;
+pub use similarity::Similarity;
 pub use smoothness::Smoothness;
 
 /// Every analysis, in the order in which results show them.
@@ -55,6 +57,7 @@ pub const ANALYSES: &[&Declared] = &[
     &geometry::DECLARED,
     &rankme::DECLARED,
     &clid::DECLARED,
+    &similarity::DECLARED,
     &retrieval::DECLARED,
     &etes::DECLARED,
     &perturb::DECLARED,
@@ -74,6 +77,8 @@ pub struct Declared {
     pub reads: &'static [Role],
     /// Where its inputs come from, and what else it can be run with.
     pub data: Origin,
+    /// Whether an evaluation runs it only where it is asked for: by `only`, or by an option of its own.
+    pub is_asked_for: bool,
     /// When it runs in an evaluation of several: short analyses first, so that something is saved early.
     pub stage: u8,
     /// Whether it shares passes over all pairs of rows with others.

@@ -51,6 +51,7 @@ declare!(Neighborhood {
     folder: "neighborhood_preservation",
     reads: &[Role::States, Role::Episodes, Role::Embeddings],
     data: Origin::Study,
+    is_asked_for: false,
     stage: 1,
     sweeps: true,
     keeps_samples: true,

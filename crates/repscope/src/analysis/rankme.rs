@@ -3,7 +3,7 @@
 
 use anyhow::{Result, bail};
 use clap::Args;
-use repscope_core::{Analysis as Kind, Metric, RankSpec, Spec};
+use repscope_core::{Analysis as Kind, Metric, RankSpec, Spec, Takes};
 use serde::{Deserialize, Serialize};
 
 use super::{Analysis, Origin, declare, different_shapes};
@@ -12,7 +12,7 @@ use crate::inputs::{Inputs, Role};
 use crate::options::{Data, Groups, Models, SeenOption, Settings, default_options};
 use crate::reader::Sources;
 use crate::session::Session;
-use crate::source::bind;
+use crate::source::{Named, bind};
 
 /// Why models of different shapes have ranks that cannot be compared.
 const RANKS_GROW: &str = "ranks grow with both, so they cannot be compared between these models";
@@ -25,6 +25,10 @@ pub struct Rankme {
     #[command(flatten)]
     #[serde(flatten)]
     pub models: Models,
+    /// Embeddings of a second view of the same samples, for LiDAR: NAME=PATH for each model, a folder or pattern with the file
+    /// names of the models, or PATH for one model
+    #[arg(long, num_args = 1.., value_name = "NAME=PATH|PATH")]
+    pub views: Vec<Named>,
     /// What encoders are run on.
     #[command(flatten)]
     #[serde(flatten)]
@@ -46,14 +50,15 @@ pub struct Rankme {
 }
 
 default_options!(Rankme);
-bind!(Rankme: models, seen, groups);
+bind!(Rankme: models, views, seen, groups);
 declare!(Rankme {
     kind: Kind::Rankme,
     about: "What is the effective rank of the embeddings? (RankMe, other ranks)",
     examples: "Examples:\n  repscope rankme --model jepa=z_jepa.npy --model autoencoder=z_ae.npy\n  repscope rankme --model z.npy --threshold 0.001 --eps 1e-12",
     folder: "rankme",
-    reads: &[Role::Episodes, Role::Embeddings],
+    reads: &[Role::Episodes, Role::Embeddings, Role::Views],
     data: Origin::Study,
+    is_asked_for: false,
     stage: 0,
     sweeps: false,
     keeps_samples: false,
@@ -73,6 +78,7 @@ impl Analysis for Rankme {
         Data {
             states: self.seen.states.clone(),
             episodes: self.groups.episodes.clone(),
+            views: self.views.clone(),
             ..self.models.data()
         }
     }
@@ -94,8 +100,10 @@ impl Analysis for Rankme {
         })
     }
 
-    fn metrics(&self, _data: &Data) -> Vec<&'static Metric> {
-        self.settings.wanted(metrics())
+    fn metrics(&self, data: &Data) -> Vec<&'static Metric> {
+        let has_views = |metric: &&'static Metric| !data.views.is_empty() || !metric.takes.contains(&Takes::View);
+        let known = metrics().into_iter().filter(has_views);
+        self.settings.wanted(known.collect())
     }
 
     fn prepare(&self, _data: &Data, inputs: &Inputs, sources: &mut Sources, _session: &Session) -> Result<Extra> {

@@ -61,6 +61,7 @@ declare!(Smoothness {
         Role::NextEmbeddings
     ],
     data: Origin::Study,
+    is_asked_for: false,
     stage: 0,
     sweeps: false,
     keeps_samples: true,

@@ -22,7 +22,7 @@ use crate::session::Session;
 use crate::source::Place;
 
 pub use encoder_input::{Seen, bad_images};
-pub use model::{Model, open_numbers};
+pub use model::{Model, open_numbers, open_numbers_beside};
 pub use store::{Sink, Stored};
 
 /// Whether a place holds a model that is run, not its embeddings.
@@ -32,6 +32,9 @@ pub fn is_encoder(place: &Place) -> Result<bool> {
     };
     if is_model_folder(&path.path) || has_extension(&path.path, "onnx") {
         return Ok(true);
+    }
+    if path.key.as_ref().is_some_and(|key| key.starts_with(':')) {
+        return Ok(false); // numbers without a header, whatever the extension
     }
     let format = Format::of_path(&path.path);
     if !matches!(format, Some(Format::Torch | Format::Safetensors)) || !path.path.is_file() {
@@ -108,6 +111,20 @@ impl Encoders<'_> {
 
 /// The embeddings of what a model sees, computed or from an earlier run.
 pub fn stored(
+    model: &mut Model,
+    name: &str,
+    seen: &Seen,
+    beside: Option<&Path>,
+    no_cache: bool,
+    session: &Session,
+) -> Result<Stored> {
+    match stored_once(model, name, seen, beside, no_cache, session) {
+        Err(error) if model.fall_back(&error)? => stored_once(model, name, seen, beside, no_cache, session),
+        done => done,
+    }
+}
+
+fn stored_once(
     model: &mut Model,
     name: &str,
     seen: &Seen,

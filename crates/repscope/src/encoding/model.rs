@@ -6,7 +6,9 @@ use repscope_core::run::Driver;
 use repscope_io::{InputPath, InputRecord, Watched};
 use repscope_models::architectures::BuildOptions;
 use repscope_models::runtime::{Runtime, find_library};
-use repscope_models::{Batch, Encoder, LanguageModel, Options, Output, Projection, TextEncoder, TextOptions, hub};
+use repscope_models::{
+    Batch, Beside, Encoder, LanguageModel, Options, Output, Projection, TextEncoder, TextOptions, hub,
+};
 
 use super::encoder_input::Seen;
 use super::store::Sink;
@@ -157,6 +159,14 @@ impl Model {
         notes.iter().filter(|note| !self.about().contains(note))
     }
 
+    /// Has ONNX Runtime run a graph that the built-in runtime cannot, as was found when it ran. Says whether there is one.
+    pub fn fall_back(&mut self, error: &anyhow::Error) -> Result<bool> {
+        match (self, error.downcast_ref::<repscope_models::Error>()) {
+            (Model::Numbers(encoder), Some(repscope_models::Error::Unsupported(why))) => Ok(encoder.fall_back(why)?),
+            _ => Ok(false),
+        }
+    }
+
     /// Whether a run that was interrupted may begin again in the middle: notes on texts count all of them.
     pub fn can_go_on(&self) -> bool {
         matches!(self, Model::Numbers(_))
@@ -255,13 +265,25 @@ fn reads_texts(path: &InputPath) -> bool {
 
 /// Opens an encoder of numbers.
 pub fn open_numbers(path: &InputPath, options: &NumberEncoderOptions, machine: &Machine) -> Result<Encoder> {
-    let chosen = numbers_options(options, machine)?;
+    open_numbers_beside(path, options, &[], machine)
+}
+
+/// Opens an encoder of numbers with several inputs.
+pub fn open_numbers_beside(
+    path: &InputPath,
+    options: &NumberEncoderOptions,
+    beside: &[Beside],
+    machine: &Machine,
+) -> Result<Encoder> {
+    let chosen = numbers_options(options, beside, machine)?;
     Ok(Encoder::open(&path.path, path.key.as_deref(), chosen)?)
 }
 
-fn numbers_options(options: &NumberEncoderOptions, machine: &Machine) -> Result<Options> {
+fn numbers_options(options: &NumberEncoderOptions, beside: &[Beside], machine: &Machine) -> Result<Options> {
     Ok(Options {
         input: options.input_name.clone(),
+        beside: beside.to_vec(),
+        row_axis: options.row_axis.unwrap_or(0),
         outputs: options.output_name.iter().cloned().collect(),
         layout: options.layout,
         scale: options.scale,
@@ -281,10 +303,17 @@ fn numbers_options(options: &NumberEncoderOptions, machine: &Machine) -> Result<
 
 fn runtime(options: &RuntimeOptions) -> Result<Runtime> {
     match options.runtime {
-        RuntimeChoice::Rust if options.runtime_library.is_some() || options.provider.is_some() => {
+        RuntimeChoice::Auto | RuntimeChoice::Builtin
+            if options.runtime_library.is_some() || options.provider.is_some() =>
+        {
             bail!("a runtime library and a provider are for ONNX Runtime; choose the runtime onnxruntime")
         }
-        RuntimeChoice::Rust => Ok(Runtime::Rten),
+        RuntimeChoice::Builtin => Ok(Runtime::Rten),
+        // Where none is installed, the message of the built-in runtime says how to get one.
+        RuntimeChoice::Auto => Ok(match find_library(&|name| std::env::var_os(name)) {
+            Ok(library) => Runtime::Auto { library },
+            Err(_) => Runtime::Rten,
+        }),
         RuntimeChoice::Onnxruntime => Ok(Runtime::OnnxRuntime {
             library: Some(match &options.runtime_library {
                 Some(library) => library.to_string().into(),

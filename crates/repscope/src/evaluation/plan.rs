@@ -4,7 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use repscope_core::{Analysis as Kind, Decoding, METRICS, Metric, Performance, Results, Retrieval, Spec, Study, check};
+use repscope_core::{
+    Analysis as Kind, Decoding, METRICS, Metric, Performance, Results, Retrieval, Spec, Study, check, check_similarity,
+};
 use repscope_io::{check_writable, write_whole};
 use repscope_render::retrieval_json;
 
@@ -131,7 +133,12 @@ impl Planned {
         if declared.data != Origin::Study || declared.kind == Kind::Robustness {
             return Ok(());
         }
-        Ok(check(&inputs.studies, &self.metrics, &self.spec)?)
+        let refuse = if declared.kind.is_of_pairs() {
+            check_similarity
+        } else {
+            check
+        };
+        Ok(refuse(&inputs.studies, &self.metrics, &self.spec)?)
     }
 }
 
@@ -205,7 +212,7 @@ impl Plan {
         for declared in analysis::evaluated() {
             let kind = declared.kind;
             if !options.wants(kind) {
-                unwanted.push(kind);
+                unwanted.extend((!declared.is_asked_for).then_some(kind));
                 continue;
             }
             match options.lacks(declared) {

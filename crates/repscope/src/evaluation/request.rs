@@ -66,6 +66,15 @@ pub struct Evaluate {
     #[command(flatten)]
     #[serde(flatten)]
     pub gates: GateOptions,
+    /// Embeddings are shards that the machines of a Ray cluster read, so that NAME=PATTERN is one model; `auto` is the cluster that this
+    /// machine belongs to. Needs the Python package: pip install "repscope[ray]"
+    #[arg(long, value_name = "auto|ADDRESS", help_heading = "Cluster")]
+    #[serde(skip)]
+    pub cluster: Option<String>,
+    /// Keep the partial results of a cluster in this folder, which all machines see: a run that was stopped goes on from there
+    #[arg(long, value_name = "FOLDER", help_heading = "Cluster")]
+    #[serde(skip)]
+    pub partials: Option<PathBuf>,
     /// Options of single analyses, by their names.
     #[arg(skip)]
     pub analyses: BTreeMap<String, Layer>,
@@ -268,7 +277,10 @@ impl Evaluate {
     pub fn of(&self, declared: &Declared) -> Result<Box<dyn Analysis>, String> {
         let layer = self.analyses.get(declared.kind.name()).cloned().unwrap_or_default();
         let mut own = (declared.read)(layer).map_err(|problem| format!("[{}] {problem}", declared.kind.name()))?;
-        let metrics = std::mem::take(&mut own.settings_mut().metrics);
+        let mut metrics = std::mem::take(&mut own.settings_mut().metrics);
+        if metrics.is_empty() {
+            metrics.clone_from(&self.settings.metrics);
+        }
         *own.settings_mut() = Settings {
             metrics,
             ..self.settings.clone()
@@ -279,7 +291,9 @@ impl Evaluate {
     /// Whether an analysis is wanted.
     pub fn wants(&self, kind: Kind) -> bool {
         let choice = &self.choice;
-        !choice.skip.contains(&kind) && (choice.only.is_empty() || choice.only.contains(&kind))
+        let is_named = choice.only.contains(&kind);
+        let is_usual = choice.only.is_empty() && (!analysis::declared(kind).is_asked_for || self.mentions(kind));
+        !choice.skip.contains(&kind) && (is_named || is_usual)
     }
 
     /// Why an analysis cannot run, as far as the options show.

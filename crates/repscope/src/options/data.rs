@@ -46,6 +46,9 @@ pub struct Data {
     /// recipes
     #[arg(long, num_args = 1.., value_name = "NAME=PATTERN", help_heading = "Data")]
     pub replicates: Vec<Named>,
+    /// A pattern of --model, such as 'jepa=codes-*.npy', names the parts of one array instead of a model per file
+    #[arg(long, help_heading = "Data")]
+    pub shards: bool,
     /// Pooling of embeddings of shape (N, T, D) to one row per sample
     #[arg(long, value_parser = words::<Pool>(POOLS), default_value = "last", help_heading = "Data")]
     pub pool: Pool,
@@ -74,6 +77,9 @@ pub struct Models {
     /// recipes
     #[arg(long, num_args = 1.., value_name = "NAME=PATTERN")]
     pub replicates: Vec<Named>,
+    /// A pattern of --model, such as 'jepa=codes-*.npy', names the parts of one array instead of a model per file
+    #[arg(long)]
+    pub shards: bool,
     /// Pooling of embeddings of shape (N, T, D) to one row per sample
     #[arg(long, value_parser = words::<Pool>(POOLS), default_value = "last")]
     pub pool: Pool,
@@ -119,7 +125,7 @@ impl Data {
 
     /// The models, and the training runs of recipes.
     pub(crate) fn named_models(&self) -> anyhow::Result<Vec<models::Model>> {
-        models::parse(&self.models, &self.replicates, self.next_states.is_some())
+        models::parse(&self.models, &self.replicates, self.next_states.is_some(), self.shards)
     }
 
     /// Whether a model is an encoder. A path that cannot be classified is an error of the reader.
@@ -136,6 +142,7 @@ impl Models {
         Data {
             models: self.models.clone(),
             replicates: self.replicates.clone(),
+            shards: self.shards,
             pool: self.pool,
             ids: self.ids.clone(),
             encoder: self.encoder.clone(),

@@ -59,6 +59,9 @@ pub struct NumberEncoderOptions {
     /// Name of the model's input that takes the rows
     #[arg(long, value_name = "NAME")]
     pub input_name: Option<String>,
+    /// Axis of the model's output that counts the rows [default: 0, the first]
+    #[arg(long, value_name = "N")]
+    pub row_axis: Option<usize>,
     /// Name of the model's output that is the embedding
     #[arg(long, value_name = "NAME")]
     pub output_name: Option<String>,
@@ -95,11 +98,11 @@ impl EncoderOptions {
         fn name<T: Serialize>(choice: Option<T>) -> Option<String> {
             choice.as_ref().map(word)
         }
-        let runtime = (numbers.runtime.runtime != RuntimeChoice::Rust).then_some(numbers.runtime.runtime);
+        let runtime = (numbers.runtime.runtime != RuntimeChoice::Auto).then_some(numbers.runtime.runtime);
         let some = |values: &[f32]| (!values.is_empty()).then(|| values.to_vec());
         let chosen = serde_json::json!({
             "runtime": name(runtime), "provider": name(numbers.runtime.provider), "architecture": name(numbers.architecture),
-            "input_name": numbers.input_name, "output_name": numbers.output_name, "layout": name(numbers.layout), "scale": numbers.scale,
+            "input_name": numbers.input_name, "output_name": numbers.output_name, "row_axis": numbers.row_axis, "layout": name(numbers.layout), "scale": numbers.scale,
             "mean": some(&numbers.mean), "std": some(&numbers.std), "activation": name(numbers.activation), "heads": numbers.heads,
             "pad_id": numbers.pad_id, "checkpoint": self.checkpoint, "template": self.text.template,
             "max_tokens": self.text.max_tokens, "token_pooling": name(self.text.token_pooling),
@@ -116,8 +119,8 @@ impl EncoderOptions {
 #[serde(default)]
 #[command(next_help_heading = ENCODER_HEADING)]
 pub struct RuntimeOptions {
-    /// Runtime of the encoder: pure Rust, or an installed ONNX Runtime
-    #[arg(long, value_parser = words::<RuntimeChoice>("rust onnxruntime"), default_value = "rust")]
+    /// Runtime of the encoder: the built-in one in pure Rust, an installed ONNX Runtime, or the second where the first cannot
+    #[arg(long, value_parser = words::<RuntimeChoice>("auto builtin rust onnxruntime"), default_value = "auto")]
     pub runtime: RuntimeChoice,
     /// The ONNX Runtime library [default: REPSCOPE_ONNXRUNTIME, else that of an installed onnxruntime package]
     #[arg(long, value_name = "PATH")]
@@ -159,8 +162,11 @@ pub struct TextEncoderOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RuntimeChoice {
-    /// rten, in pure Rust.
-    Rust,
+    /// rten, in pure Rust; where it cannot run a model, an installed ONNX Runtime.
+    Auto,
+    /// rten, in pure Rust, and nothing else.
+    #[serde(alias = "rust")]
+    Builtin,
     /// An installed ONNX Runtime.
     Onnxruntime,
 }

@@ -10,8 +10,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use pulp::Simd;
 use pulp::bytemuck::Pod;
 
+use crate::blocks::SUPER_BLOCK;
 use crate::data::Space;
-use crate::kernels::moments::centered;
+use crate::kernels::moments::{TwoLevels, centered};
 use crate::run::Driver;
 
 /// f32 or f64, and the vectors that a machine has for it.
@@ -164,7 +165,7 @@ fn add_products<T: Number, S: Simd>(simd: S, left: &[T; LEFT], right: &[T::Vecto
 /// Bytes of a cache line. Vectors that lie across two lines are read at half the speed.
 const LINE: usize = 64;
 /// Rows of a strip: a right panel fills half of a first-level cache.
-pub(super) const ROWS: usize = 256;
+pub(crate) const ROWS: usize = 256;
 /// Bytes of packed rows that wait for their products: they stay in the last-level cache.
 const PACKED_BYTES: usize = 2 << 20;
 /// And never fewer strips than this at a time, so that many threads have something to pack.
@@ -179,11 +180,20 @@ pub(super) struct Strips<'a, T> {
     /// Columns of a right panel.
     width: usize,
     packed: Vec<RwLock<Packed<T>>>,
-    /// For each right panel, the tiles of the left panels that reach the diagonal or lie below it.
-    tiles: Vec<Mutex<Vec<f64>>>,
+    /// For each right panel, the tiles of the left panels that reach the diagonal or lie below it: of the current super-block, and of
+    /// all before it.
+    tiles: Vec<Mutex<Tiles>>,
     /// Σ_i δ_i (δ_i·probe) over the strips taken so far.
-    probed: Vec<f64>,
+    probed: TwoLevels,
 }
+
+struct Tiles {
+    current: Vec<f64>,
+    total: Vec<f64>,
+}
+
+/// Strips of a super-block.
+pub(crate) const PER_SUPER: usize = SUPER_BLOCK / ROWS;
 
 /// The columns of a strip in panels, row by row; missing columns are zero.
 struct Packed<T> {
@@ -209,7 +219,13 @@ impl<'a, T: Number> Strips<'a, T> {
                 right: values,
             })
         };
-        let tiles = |panel| Mutex::new(vec![0.0; (left - first_left(panel, width)) * LEFT * width]);
+        let tiles = |panel| {
+            let zeros = vec![0.0; (left - first_left(panel, width)) * LEFT * width];
+            Mutex::new(Tiles {
+                current: zeros.clone(),
+                total: zeros,
+            })
+        };
         Strips {
             space,
             mean,
@@ -217,7 +233,7 @@ impl<'a, T: Number> Strips<'a, T> {
             width,
             packed: (0..count).map(packed).collect(),
             tiles: (0..right).map(tiles).collect(),
-            probed: vec![0.0; probe.len()],
+            probed: TwoLevels::new(probe.len()),
         }
     }
 
@@ -226,20 +242,27 @@ impl<'a, T: Number> Strips<'a, T> {
         self.space.rows().div_ceil(ROWS)
     }
 
-    /// Adds the strips of these numbers.
+    /// Adds the strips of these numbers, which ascend: those of a super-block first, then their sum to those before it.
     pub(super) fn add(&mut self, numbers: &[usize], driver: &Driver) {
-        for numbers in numbers.chunks(self.packed.len()) {
-            let probed = driver.map(numbers.len(), |place| self.pack(place, numbers[place]));
-            for probed in probed {
-                self.probed.iter_mut().zip(probed).for_each(|(sum, x)| *sum += x);
+        for of_super in numbers.chunk_by(|a, b| a / PER_SUPER == b / PER_SUPER) {
+            for numbers in of_super.chunks(self.packed.len()) {
+                let probed = driver.map(numbers.len(), |place| self.pack(place, numbers[place]));
+                probed.iter().for_each(|probed| self.probed.add(probed));
+                driver.map(self.tiles.len(), |panel| self.multiply(panel, numbers));
             }
-            driver.map(self.tiles.len(), |panel| self.multiply(panel, numbers));
+            self.probed.settle();
+            driver.map(self.tiles.len(), |panel| {
+                let Tiles { current, total } = &mut *locked(&self.tiles[panel]);
+                for (total, current) in total.iter_mut().zip(current) {
+                    *total += std::mem::take(current);
+                }
+            });
         }
     }
 
     /// S times the probe, in f64 throughout.
-    pub(super) fn probed(&self) -> &[f64] {
-        &self.probed
+    pub(super) fn probed(&self) -> Vec<f64> {
+        self.probed.clone().finish()
     }
 
     /// S, full and symmetric.
@@ -249,7 +272,7 @@ impl<'a, T: Number> Strips<'a, T> {
         for (panel, tiles) in self.tiles.iter().enumerate() {
             let first = first_left(panel, width) * LEFT;
             let columns = panel * width..d.min((panel + 1) * width);
-            for (i, sums) in (first..d).zip(locked(tiles).chunks_exact(width)) {
+            for (i, sums) in (first..d).zip(locked(tiles).total.chunks_exact(width)) {
                 for (j, &sum) in columns.clone().zip(sums).filter(|(j, _)| *j <= i) {
                     matrix[i * d + j] = sum;
                     matrix[j * d + i] = sum;
@@ -284,7 +307,7 @@ impl<'a, T: Number> Strips<'a, T> {
 
     /// Adds the products of a right panel with all left panels that reach the diagonal or lie below it.
     fn multiply(&self, panel: usize, numbers: &[usize]) {
-        let tiles = &mut *locked(&self.tiles[panel]);
+        let tiles = &mut locked(&self.tiles[panel]).current;
         let stride = LEFT * ROWS;
         for (packed, &number) in self.packed.iter().zip(numbers) {
             let packed = &*packed.read().unwrap_or_else(PoisonError::into_inner);
@@ -327,6 +350,6 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     lanes.iter().sum::<f64>() + last
 }
 
-fn locked(tiles: &Mutex<Vec<f64>>) -> MutexGuard<'_, Vec<f64>> {
+fn locked(tiles: &Mutex<Tiles>) -> MutexGuard<'_, Tiles> {
     tiles.lock().unwrap_or_else(PoisonError::into_inner)
 }

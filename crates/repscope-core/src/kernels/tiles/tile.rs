@@ -3,14 +3,14 @@
 
 use super::prefix::Prefix;
 use super::refine::{Pair, Rest};
-use super::{Anchors, Ask, SIDE};
+use super::{Ask, SIDE};
 use crate::data::Labels;
 use crate::kernels::coarse::Coarse;
 use crate::kernels::microkernel::{MOST_TARGETS, Meets, QUERIES};
 use crate::kernels::neighbors::Candidates;
 use crate::kernels::pair_sums::{ClassSums, KernelSums, Run, runs};
 use crate::kernels::prepared::Prepared;
-use crate::kernels::ranks::Counts;
+use crate::kernels::ranks::{Counts, Thresholds};
 
 /// A block of queries and a block of targets. `BOTH`: the targets ask, too, and are other rows.
 pub(super) struct Tile<'t, const BOTH: bool> {
@@ -230,15 +230,20 @@ pub(super) struct Block {
     slack: Vec<f32>,
     pub(super) candidates: Option<Candidates>,
     pub(super) counts: Vec<Counts>,
+    /// Of the current super-block of targets.
     pub(super) kernel: Option<KernelSums>,
     pub(super) classes: Option<ClassSums>,
+    /// Of the super-blocks before it.
+    pub(super) kernel_total: Vec<f64>,
+    pub(super) class_total: Vec<f64>,
 }
 
 impl Block {
+    /// Rows that look for their `k` nearest, count rows before thresholds, and take the sums of `ask`.
     pub(super) fn new(
         rows: &[u32],
         squared_lengths: &[f64],
-        anchors: Anchors,
+        (k, thresholds): (usize, Vec<Thresholds>),
         ask: &Ask,
         prefix: Option<&Prefix>,
         prepared: &Prepared,
@@ -246,6 +251,7 @@ impl Block {
         let codes = |labels: &Labels| -> Vec<u32> { rows.iter().map(|&i| labels.codes()[i as usize]).collect() };
         let errors: Vec<f64> = squared_lengths.iter().map(|&l| prepared.error_bound(l)).collect();
         let slack = |&l: &f64| prefix.map_or(0.0, |p| (p.error_bound(prepared, l) as f32).next_up());
+        let counts = thresholds.into_iter();
         let mut block = Block {
             rows: rows.to_vec(),
             met: 0,
@@ -253,12 +259,8 @@ impl Block {
             reach: vec![-1.0; rows.len()],
             limits: vec![f32::INFINITY; SIDE],
             slack: squared_lengths.iter().map(slack).collect(),
-            counts: ask
-                .ranks_of
-                .iter()
-                .map(|others| Counts::new(rows, |row| anchors.place(row), others, prepared, &errors))
-                .collect(),
-            candidates: (ask.k > 0).then(|| Candidates::new(ask.k, errors)),
+            counts: counts.map(|own| Counts::new(own, &errors, rows)).collect(),
+            candidates: (k > 0).then(|| Candidates::new(k, errors)),
             kernel: ask
                 .kernel
                 .map(|t| KernelSums::new(rows.len(), -t * prepared.squared_unit())),
@@ -266,11 +268,30 @@ impl Block {
                 let near = squared_lengths.iter().map(|&l| prepared.near(l)).collect();
                 ClassSums::new(rows.len(), labels.classes(), near)
             }),
+            kernel_total: vec![0.0; ask.kernel.map_or(0, |_| rows.len())],
+            class_total: vec![0.0; ask.classes.map_or(0, |labels| rows.len() * labels.classes())],
         };
         for q in 0..rows.len() {
             block.update_reach(q);
         }
         block
+    }
+
+    /// A super-block of targets ends: its sums go to the totals.
+    pub(super) fn settle(&mut self) {
+        let kernel = self
+            .kernel
+            .as_mut()
+            .map(|kernel| (&mut self.kernel_total, &mut kernel.sums));
+        let classes = self
+            .classes
+            .as_mut()
+            .map(|classes| (&mut self.class_total, &mut classes.sums));
+        for (total, sums) in [kernel, classes].into_iter().flatten() {
+            for (total, sum) in total.iter_mut().zip(sums) {
+                *total += std::mem::take(sum);
+            }
+        }
     }
 
     /// Announces to the absorbers that `more` of `all` rows are about to be met.

@@ -12,6 +12,21 @@ impl Interval {
         self
     }
 
+    /// The same value with an error that is this many times as large.
+    pub(crate) fn about(mut self, value: f64, factor: f64) -> Self {
+        (self.low, self.high) = (
+            value + factor * (self.low - value),
+            value + factor * (self.high - value),
+        );
+        self.with_error_times(factor)
+    }
+
+    /// The interval of the value plus a number.
+    pub(crate) fn shifted(mut self, by: f64) -> Self {
+        (self.low, self.high) = (self.low + by, self.high + by);
+        self
+    }
+
     /// The interval of the value multiplied by a positive factor.
     pub(crate) fn times(mut self, factor: f64) -> Self {
         (self.low, self.high) = (self.low * factor, self.high * factor);

@@ -5,6 +5,19 @@ use super::{freedom, from_standard_error, t_quantile, t_two_sided};
 use crate::score::Interval;
 
 impl Interval {
+    /// The interval without what pairs of units do together, beyond what each does alone: a jackknife has its variance twice (Efron and
+    /// Stein 1981). From the residuals of all pairs of so many units, after a number for each unit was fitted. Where pairs do most, the
+    /// value is nearly a sum of squares, whose law is skewed: they keep half of what a jackknife has too much.
+    pub(crate) fn with_pairs_once(self, value: f64, residuals: &[f64], units: usize) -> Self {
+        let Some(error) = self.standard_error.filter(|error| *error > 0.0 && units > 3) else {
+            return self;
+        };
+        let squares: f64 = residuals.iter().map(|r| r * r).sum();
+        let of_pairs = squares * (units as f64 - 1.0) / (units as f64 - 3.0) / (error * error);
+        let left = (1.0 - of_pairs).max(1.5 * of_pairs).min(1.0);
+        self.about(value, left.sqrt())
+    }
+
     /// The interval with the variance of a random step beside that of the units: what each repetition of the step does to the value.
     /// Degrees of freedom by Satterthwaite (1946).
     pub(crate) fn with_between(self, value: f64, between: Option<&[f64]>) -> Self {
@@ -82,6 +95,21 @@ pub(crate) fn welch(a: Part, b: Part) -> Part {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pairs_of_units_count_once() {
+        // An error of 5, and six pairs of four units: residuals with 2 squared in sum, which stand for 2 · 3/1 = 6 of 25.
+        let of = || from_standard_error(1.0, 5.0, 9.0, "episodes", "jackknife", 0.95).unwrap();
+        let residuals = [1.0, -1.0, 0.0, 0.0, 0.0, 0.0];
+        let found = of().with_pairs_once(1.0, &residuals, 4);
+        assert!((found.standard_error.unwrap() - 19f64.sqrt()).abs() < 1e-12);
+        assert!(((found.high - 1.0) / (of().high - 1.0) - 19f64.sqrt() / 5.0).abs() < 1e-12);
+        // No less than one and a half times the pairs themselves, 12 of 25; and no more than it was.
+        let most = residuals.map(|r| r * 2f64.sqrt());
+        assert!((of().with_pairs_once(1.0, &most, 4).standard_error.unwrap() - 18f64.sqrt()).abs() < 1e-12);
+        let beyond = residuals.map(|r| r * 3.0);
+        assert_eq!(of().with_pairs_once(1.0, &beyond, 4).high, of().high);
+    }
 
     #[test]
     fn the_reach_of_two_parts_is_howes() {

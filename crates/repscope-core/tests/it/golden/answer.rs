@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use repscope_core::metrics::{self, accuracy_of_split, agreement};
 use repscope_core::run::{Driver, Order};
-use repscope_core::{Error, Results, evaluate};
+use repscope_core::{AlikeSpec, Error, Metric, Results, Spec, evaluate, similarity};
 
 use super::case::Case;
 use super::document::{Part, Place};
@@ -71,6 +71,13 @@ impl<'a> Answers<'a> {
     fn run(&mut self, metric: &str) -> &Result<Results, String> {
         let case = self.case;
         let (asked, _) = metrics::find(metric).expect("a metric of ours");
+        if let Some(known) = &case.document.options.similarity_k {
+            let k = metric
+                .split_once('@')
+                .map_or(known[0], |(_, k)| k.parse().expect("a whole number"));
+            let alike = || compared(case, asked, k);
+            return self.runs.entry((asked.id, Some(k))).or_insert_with(alike);
+        }
         // Behind the @ of robustness stands a level of noise, and all levels are in one run.
         let at = metric.split_once('@').filter(|_| asked.id != "robustness");
         let k = at.map(|(_, k)| k.parse().expect("a whole number"));
@@ -88,6 +95,19 @@ impl<'a> Answers<'a> {
             }
         })
     }
+}
+
+/// The models of a case against each other.
+fn compared(case: &Case, metric: &'static Metric, k: usize) -> Result<Results, String> {
+    let spec = Spec {
+        alike: AlikeSpec {
+            k,
+            ..AlikeSpec::default()
+        },
+        ..Spec::default()
+    };
+    let driver = Driver::silent(Order::Parallel);
+    similarity(&embeddings::studies(case), &[metric], &spec, &driver).map_err(|error| error.to_string())
 }
 
 /// A score, or what stands beside it.

@@ -23,6 +23,8 @@ pub struct Options {
     pub t: Option<f64>,
     pub alpha: Option<f64>,
     pub distance: Option<String>,
+    /// The K of the lists that two models are compared by.
+    pub similarity_k: Option<Vec<usize>>,
     pub directions: Option<Vec<String>>,
     pub similarity: Option<String>,
     pub clid: Option<ClidOptions>,

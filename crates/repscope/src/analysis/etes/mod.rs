@@ -162,6 +162,7 @@ declare!(Etes {
     folder: "etes_analysis",
     reads: &[],
     data: Origin::Own,
+    is_asked_for: false,
     stage: 4,
     sweeps: false,
     keeps_samples: false,

@@ -255,6 +255,7 @@ declare!(Perturb {
     folder: "perturbation_analysis",
     reads: &[],
     data: Origin::Own,
+    is_asked_for: false,
     stage: 5,
     sweeps: false,
     keeps_samples: false,
@@ -502,7 +503,7 @@ fn from_model(options: &Perturb, session: &Session) -> Result<Scored> {
                     seconds: since.elapsed().as_secs_f64(),
                     images: images_of_set,
                     sets,
-                    is_builtin: options.model.runtime.runtime == RuntimeChoice::Rust,
+                    is_builtin: options.model.runtime.runtime != RuntimeChoice::Onnxruntime,
                     is_kept: options.keep.is_some(),
                 }
                 .cost();

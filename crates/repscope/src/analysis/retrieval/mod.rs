@@ -217,6 +217,7 @@ declare!(Retrieval {
     folder: "retrieval",
     reads: &[],
     data: Origin::Own,
+    is_asked_for: false,
     stage: 3,
     sweeps: false,
     keeps_samples: false,

@@ -93,6 +93,7 @@ declare!(Robustness {
     folder: "robustness_analysis",
     reads: &[Role::States, Role::Episodes, Role::Embeddings],
     data: Origin::Study,
+    is_asked_for: false,
     stage: 2,
     sweeps: false,
     keeps_samples: false,

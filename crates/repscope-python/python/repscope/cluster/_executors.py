@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""Who runs tasks: threads of this process, or a Ray cluster. Both give all partials in the order of the tasks."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from .._repscope import InputError
+from ._work import peek, work
+
+
+class Executor:
+    """Runs functions somewhere: subclasses say how.
+
+    ``submit`` starts a call and returns a handle at once, ``gather`` gives what calls return in the order of their handles.
+    """
+
+    #: Threads of a task.
+    threads: int = 1
+
+    def put(self, value: bytes) -> object:
+        """Makes something available to many calls."""
+        return value
+
+    def submit(self, function: Callable[..., Any], args: Sequence[Any]) -> object:
+        """Starts a call."""
+        raise NotImplementedError
+
+    def gather(self, handles: Sequence[Any]) -> list[Any]:
+        """What the calls return, in the order of the handles."""
+        raise NotImplementedError
+
+    def wait(self, handles: Sequence[Any]) -> list[Any]:
+        """Waits until at least one call is done; those that are."""
+        raise NotImplementedError
+
+    def cancel(self, handles: Iterable[Any]) -> None:
+        """Stops calls that nobody waits for any more."""
+
+    def width(self) -> int:
+        """How many calls run at a time."""
+        raise NotImplementedError
+
+    def peek(self, reference: Any) -> tuple[tuple[int, ...], str]:
+        """The shape and type of an array that is given by reference."""
+        raise InputError("object references are read by Ray, not by other executors")
+
+    def stream(self, function: Callable[..., Any], calls: Iterable[Sequence[Any]]) -> Iterator[Any]:
+        """What calls return, in their order. Only a few more than run at a time are started, and what comes early waits."""
+        calls = iter(calls)
+        running: dict[Any, int] = {}
+        early: dict[int, Any] = {}
+        started = given = 0
+        is_over = False
+        try:
+            while True:
+                # What waits to be given counts, too: a slow call must not let the others fill the memory.
+                while not is_over and started - given < 2 * self.width() + 2:
+                    call = next(calls, None)
+                    if call is None:
+                        is_over = True
+                        break
+                    running[self.submit(function, call)] = started
+                    started += 1
+                while given in early:
+                    yield early.pop(given)
+                    given += 1
+                if not running:
+                    if is_over and not early:
+                        return
+                    continue
+                for handle in self.wait(list(running)):
+                    number = running.pop(handle)
+                    (early[number],) = self.gather([handle])
+        finally:
+            self.cancel(running)
+
+
+class Local(Executor):
+    """Threads of this process: for one machine, and for tests."""
+
+    def __init__(self, workers: int | None = None, threads: int = 1) -> None:
+        self._workers = workers or max(1, (os.cpu_count() or 1) // threads)
+        self.threads = threads
+        self._pool = concurrent.futures.ThreadPoolExecutor(self._workers, thread_name_prefix="repscope")
+
+    def submit(self, function: Callable[..., Any], args: Sequence[Any]) -> object:
+        return self._pool.submit(function, *args)
+
+    def gather(self, handles: Sequence[Any]) -> list[Any]:
+        return [handle.result() for handle in handles]
+
+    def wait(self, handles: Sequence[Any]) -> list[Any]:
+        done, _ = concurrent.futures.wait(handles, return_when=concurrent.futures.FIRST_COMPLETED)
+        return [handle for handle in handles if handle in done]
+
+    def cancel(self, handles: Iterable[Any]) -> None:
+        for handle in handles:
+            handle.cancel()
+
+    def width(self) -> int:
+        return self._workers
+
+
+class Ray(Executor):
+    """A Ray cluster.
+
+    Parameters
+    ----------
+    address : str, optional
+        The address of a cluster, or ``auto`` for the one that this machine belongs to. Without it, the cluster that this program is
+        connected to, or else a new one on this machine.
+    threads : int
+        Cores, and threads, of a task.
+    options : mapping, optional
+        Other options of the tasks, as of ``ray.remote``: ``{"resources": {"big": 1}}``.
+    init : mapping, optional
+        Other options of ``ray.init``: ``{"runtime_env": {"pip": ["repscope[ray]"]}}``.
+    """
+
+    def __init__(
+        self,
+        address: str | None = None,
+        threads: int = 1,
+        options: dict[str, Any] | None = None,
+        init: dict[str, Any] | None = None,
+    ) -> None:
+        try:
+            import ray
+        except ImportError:
+            raise InputError(
+                'Ray is not installed here; run pip install "repscope[ray]", on all machines of the cluster'
+            ) from None
+        self._ray = ray
+        self.threads = threads
+        if not ray.is_initialized():
+            try:
+                ray.init(address=address, log_to_driver=False, **(init or {}))
+            except ConnectionError as error:
+                raise InputError(
+                    f"no Ray cluster answers at {address!r}: {error}; start one with `ray start --head`, or name its address"
+                ) from None
+        self._options: dict[str, Any] = {
+            "num_cpus": threads,
+            "max_retries": 5,
+            "scheduling_strategy": "SPREAD",
+            **(options or {}),
+        }
+        self._remote: dict[Callable[..., Any], Any] = {}
+
+    def put(self, value: bytes) -> object:
+        return self._ray.put(value)  # type: ignore[no-any-return]
+
+    def submit(self, function: Callable[..., Any], args: Sequence[Any]) -> object:
+        if function not in self._remote:
+            self._remote[function] = self._ray.remote(function).options(**self._options)
+        return self._remote[function].remote(*args)  # type: ignore[no-any-return]
+
+    def gather(self, handles: Sequence[Any]) -> list[Any]:
+        try:
+            return self._ray.get(list(handles))  # type: ignore[no-any-return]
+        except self._ray.exceptions.RayTaskError as error:
+            # What the task raised, with its message and not with those of Ray around it.
+            raise (error.cause if isinstance(error.cause, Exception) else error) from None
+
+    def wait(self, handles: Sequence[Any]) -> list[Any]:
+        done, _ = self._ray.wait(list(handles), num_returns=1, fetch_local=False)
+        return list(done)
+
+    def cancel(self, handles: Iterable[Any]) -> None:
+        for handle in handles:
+            self._ray.cancel(handle, force=True)
+
+    def width(self) -> int:
+        cores = self._ray.cluster_resources().get("CPU", 1)
+        return max(1, int(cores // self.threads))
+
+    def peek(self, reference: Any) -> tuple[tuple[int, ...], str]:
+        (found,) = self.gather([self.submit(peek, [reference])])
+        return found  # type: ignore[no-any-return]
+
+
+__all__ = ["Executor", "Local", "Ray", "work"]
