@@ -45,7 +45,7 @@
 //! assert!((results.score("line", "participation_ratio").unwrap().value.unwrap() - 1.0).abs() < 1e-12);
 //! # Ok::<(), repscope_core::Error>(())
 //! ```
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)] // but for the kernel of `kernels/coarse.rs`
 
 pub mod blocks;
 mod candidates;

@@ -8,10 +8,15 @@
 //! Panels may be cut into stages, each of which ends with a coordinate that makes the product so far an upper bound of the
 //! whole one. Where no bound reaches its limit, the kernel goes on to the next targets; where few do, these are handed out as
 //! undecided; else the next stage follows.
+//!
+//! Or rows are there in 8 bits as well ([`Coarse`]), and panels meet in these first: few pairs that may matter are handed out, many
+//! are multiplied in full.
 
 use std::ops::Range;
 
 use pulp::Simd;
+
+use super::coarse::Coarse;
 
 /// Queries in a panel: with two vectors of targets, twelve sums fit into the registers of AVX2.
 pub(crate) const QUERIES: usize = 6;
@@ -106,6 +111,12 @@ pub(crate) trait Meets {
     fn stages(&self) -> &[usize] {
         &[]
     }
+    /// The rows in 8 bits, where they are to meet first.
+    fn coarse(&self) -> Option<&Coarse<'_>> {
+        None
+    }
+    /// A pair of which 8 bits do not show that it is below its limits.
+    fn found_coarsely(&mut self, _query: usize, _target: usize) {}
     /// A product that is not below one of its limits.
     fn found(&mut self, query: usize, target: usize, product: f32);
     /// All products of six queries and a panel's width of targets, one query after the other, of which many are not below their
@@ -128,6 +139,8 @@ pub(crate) struct Meeting<'a, M> {
 
 /// Up to this many undecided pairs of a micro-tile are handed out one by one, rather than that all see the next stage.
 pub(crate) const FEW: u32 = 4;
+/// Up to this many pairs of a micro-tile that 8 bits leave are handed out one by one, rather than that all are multiplied in full.
+pub(crate) const FEW_COARSE: u32 = 8;
 /// From this many on, all pairs of a micro-tile are handed out at once.
 const MANY: u32 = 16;
 /// Bytes of targets that stay in a core's second-level cache while the queries pass by.
@@ -148,7 +161,12 @@ impl<M: Meets> pulp::WithSimd for Meeting<'_, M> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         let (queries, targets) = (self.queries.0, self.targets.0);
         let (first_query, first_target) = (self.queries.1.start, self.targets.1.start);
-        let of_target = targets.columns * size_of::<f32>() + self.meets.bytes_of_target();
+        let bytes = if self.meets.coarse().is_some() {
+            1
+        } else {
+            size_of::<f32>()
+        };
+        let of_target = targets.columns * bytes + self.meets.bytes_of_target();
         let at_once = (CACHED / (targets.width * of_target)).max(1);
         for start in self.targets.1.clone().step_by(at_once) {
             for q in self.queries.1.clone() {
@@ -158,6 +176,9 @@ impl<M: Meets> pulp::WithSimd for Meeting<'_, M> {
                     let columns: &[S::f32s] = pulp::bytemuck::cast_slice(targets.panel(t));
                     let columns = columns.as_chunks::<2>().0;
                     let target = (t - first_target) * targets.width;
+                    if self.is_decided_coarsely((q, query), (t, target)) {
+                        continue;
+                    }
                     if !self.is_far(simd, query, target, rows, columns) {
                         self.meet(simd, query, target, rows, columns);
                     }
@@ -168,6 +189,35 @@ impl<M: Meets> pulp::WithSimd for Meeting<'_, M> {
 }
 
 impl<M: Meets> Meeting<'_, M> {
+    /// Whether 8 bits show that at most a few pairs of a panel of queries and one of targets matter; those are handed out. Both come with
+    /// the number of the panel and of its first row.
+    #[inline(always)]
+    fn is_decided_coarsely(
+        &mut self,
+        (query_panel, query): (usize, usize),
+        (target_panel, target): (usize, usize),
+    ) -> bool {
+        let Some(coarse) = self.meets.coarse() else {
+            return false;
+        };
+        let target_limits = M::BOTH.then(|| self.meets.target_limits(target));
+        let reached = coarse.reached(query_panel, target_panel, self.meets.query_limits(query), target_limits);
+        let count: u32 = reached.iter().map(|bits| bits.count_ones()).sum();
+        if count > FEW_COARSE {
+            return false;
+        }
+        if count > 0 {
+            for (row, mut bits) in reached.into_iter().enumerate() {
+                while bits != 0 {
+                    self.meets
+                        .found_coarsely(query + row, target + bits.trailing_zeros() as usize);
+                    bits &= bits - 1;
+                }
+            }
+        }
+        true
+    }
+
     /// Whether the first stage shows that no pair of a panel of queries and one of targets matters. Most are, where there are
     /// stages, so this keeps nothing but what fits into registers; the others are multiplied again.
     #[inline(always)]

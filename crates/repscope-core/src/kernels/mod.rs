@@ -3,6 +3,7 @@
 
 pub(crate) mod alike;
 pub(crate) mod clusters;
+pub(crate) mod coarse;
 pub(crate) mod coding_rates;
 pub(crate) mod contingency;
 pub(crate) mod influence;

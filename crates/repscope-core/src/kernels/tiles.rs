@@ -6,7 +6,7 @@
 //! absorbers at once: candidates for nearest neighbors, rank counts. Only where sums over all pairs are asked for
 //! (kernels, distances to classes), the tile's squared distances are written, into a buffer that stays in cache.
 //! No N × N array ever exists. Where neither needs all distances, most pairs are decided by a few coordinates
-//! ([`prefix`]).
+//! ([`prefix`]), or by 8 bits of each ([`coarse`](super::coarse)).
 //!
 //! Where all rows are queries, d(i, j) = d(j, i): each tile serves its rows and its columns. The pairs
 //! of blocks are played as a round-robin tournament (circle method). Within a round no block appears
@@ -27,6 +27,7 @@ mod packed;
 mod prefix;
 mod prune_cost;
 mod refine;
+mod shortcut;
 mod tile;
 
 use std::collections::HashSet;
@@ -35,9 +36,10 @@ use std::sync::Mutex;
 
 use cells::Cells;
 use packed::{As, Packed};
-use prefix::Prefix;
+use shortcut::Shortcut;
 use tile::{Block, Tile};
 
+use super::coarse::Coarse;
 use super::microkernel::{Meeting, Panels};
 use super::neighbors::{self, Candidates, Neighbors};
 use super::pair_sums::{self, runs};
@@ -132,7 +134,7 @@ pub(crate) fn most_direct_rows(columns: usize) -> usize {
 pub(crate) fn memory(rows: u64, columns: u64, queries: u64) -> u64 {
     let packed = (columns + 2) * 4;
     if queries == rows {
-        rows * ((2 * packed).max(4 * prefix::most_packed(columns)) + 16)
+        rows * ((2 * (packed + columns + 32)).max(4 * prefix::most_packed(columns)) + 16)
     } else {
         (queries + 2 * (WAVE * SIDE) as u64) * packed + rows * 16
     }
@@ -176,10 +178,10 @@ fn sweep_tiles(prepared: &Prepared, anchors: Anchors, ask: &Ask, driver: &Driver
         Anchors::All => {
             let shuffled = shuffled(&(0..prepared.rows()), 0);
             let cells = sweep.pays_cells().then(|| Cells::new(prepared, &shuffled, driver));
-            let prefix = cells
-                .as_ref()
-                .and_then(|cells| Prefix::choose(prepared, &cells.order, &shuffled, ask, driver));
-            sweep.tournament(shuffled, prefix, cells)
+            let shortcut = cells.as_ref().map_or(Shortcut::None, |cells| {
+                Shortcut::choose(prepared, &cells.order, &shuffled, ask, driver)
+            });
+            sweep.tournament(shuffled, shortcut, cells)
         }
         Anchors::Some(rows) if sweep.wants_sums() => sweep.some_by_super_blocks(rows),
         Anchors::Some(rows) => sweep.some_against_all(rows),
@@ -217,14 +219,14 @@ impl<'a> Sweep<'a> {
     }
 
     /// Every block against itself, then against every other, in rounds.
-    fn tournament(&self, shuffled: Vec<u32>, prefix: Option<Prefix>, cells: Option<Cells>) -> Vec<Mutex<Block>> {
+    fn tournament(&self, shuffled: Vec<u32>, shortcut: Shortcut, cells: Option<Cells>) -> Vec<Mutex<Block>> {
         let (prepared, driver) = (self.prepared, self.driver);
         let order = match &cells {
             Some(cells) => cells.order.clone(),
             None => self.grouped(shuffled),
         };
-        let packed = Packed::new(prepared, &order, As::Both, prefix.as_ref(), driver);
-        let blocks = self.start(&packed, prefix.as_ref());
+        let packed = Packed::new(prepared, &order, As::Both, &shortcut, driver);
+        let blocks = self.start(&packed, &shortcut);
         if cells.is_some() {
             // Near rows come first, so those met say nothing about those to come.
             blocks
@@ -235,13 +237,19 @@ impl<'a> Sweep<'a> {
         driver.progress().begin("pairs", (count * (count + 1) / 2) as u64);
         driver.map(count, |i| {
             let mut block = blocks[i].lock().expect(UNSHARED);
-            match prefix {
-                // Nothing is known yet of how near is near, so a prefix would decide nothing.
-                Some(_) => {
-                    let whole = Packed::new(prepared, packed.rows(i), As::Both, None, &Driver::silent(Order::Serial));
+            match shortcut {
+                Shortcut::None => self.tile::<false>(&packed, i, &mut block, &packed, i, None),
+                // Nothing is known yet of how near is near, so a shortcut would decide nothing.
+                Shortcut::Prefix(_) | Shortcut::Coarse(_) => {
+                    let whole = Packed::new(
+                        prepared,
+                        packed.rows(i),
+                        As::Both,
+                        &Shortcut::None,
+                        &Driver::silent(Order::Serial),
+                    );
                     self.tile::<false>(&whole, 0, &mut block, &whole, 0, None);
                 }
-                None => self.tile::<false>(&packed, i, &mut block, &packed, i, None),
             }
             driver.progress().advance(1);
         });
@@ -272,8 +280,8 @@ impl<'a> Sweep<'a> {
         let order: Vec<u32> = order
             .flat_map(|(number, rows)| self.grouped(shuffled(&rows, number)))
             .collect();
-        let packed = Packed::new(prepared, &order, As::Both, None, driver);
-        let blocks = self.start(&packed, None);
+        let packed = Packed::new(prepared, &order, As::Both, &Shortcut::None, driver);
+        let blocks = self.start(&packed, &Shortcut::None);
         // Rows stand as in the file, so those met say nothing about those to come.
         self.expect_no_more(&blocks);
         let count = blocks.len();
@@ -333,8 +341,8 @@ impl<'a> Sweep<'a> {
     /// Each block of queries against all super-blocks in their order.
     fn some_by_super_blocks(&self, queries: &[u32]) -> Vec<Mutex<Block>> {
         let (prepared, driver) = (self.prepared, self.driver);
-        let packed = Packed::new(prepared, queries, As::Queries, None, driver);
-        let blocks = self.start(&packed, None);
+        let packed = Packed::new(prepared, queries, As::Queries, &Shortcut::None, driver);
+        let blocks = self.start(&packed, &Shortcut::None);
         self.expect_no_more(&blocks);
         let waves = prepared.rows().div_ceil(WAVE * SIDE);
         driver.progress().begin("anchors", (waves * blocks.len()) as u64);
@@ -348,7 +356,7 @@ impl<'a> Sweep<'a> {
     fn meet_targets(&self, packed: &Packed, blocks: &[Mutex<Block>], order: &[u32]) {
         let (prepared, driver) = (self.prepared, self.driver);
         for wave in order.chunks(WAVE * SIDE) {
-            let targets = Packed::new(prepared, wave, As::Targets, None, driver);
+            let targets = Packed::new(prepared, wave, As::Targets, &Shortcut::None, driver);
             driver.map(blocks.len(), |b| {
                 let mut block = blocks[b].lock().expect(UNSHARED);
                 for t in 0..targets.blocks.len() {
@@ -373,14 +381,20 @@ impl<'a> Sweep<'a> {
     /// Each block of queries against all rows.
     fn some_against_all(&self, queries: &[u32]) -> Vec<Mutex<Block>> {
         let (prepared, driver) = (self.prepared, self.driver);
-        let packed = Packed::new(prepared, queries, As::Queries, None, driver);
-        let blocks = self.start(&packed, None);
+        let packed = Packed::new(prepared, queries, As::Queries, &Shortcut::None, driver);
+        let blocks = self.start(&packed, &Shortcut::None);
         let (order, sampled) = sample_first(prepared.rows());
         let waves: Vec<&[u32]> = order.chunks(WAVE * SIDE).collect();
         driver.progress().begin("anchors", (waves.len() * blocks.len()) as u64);
         let mut met = 0;
         for wave in waves {
-            let targets = Packed::new(prepared, &self.grouped(wave.to_vec()), As::Targets, None, driver);
+            let targets = Packed::new(
+                prepared,
+                &self.grouped(wave.to_vec()),
+                As::Targets,
+                &Shortcut::None,
+                driver,
+            );
             driver.map(blocks.len(), |b| {
                 let mut block = blocks[b].lock().expect(UNSHARED);
                 for t in 0..targets.blocks.len() {
@@ -410,14 +424,14 @@ impl<'a> Sweep<'a> {
         order
     }
 
-    fn start(&self, packed: &Packed, prefix: Option<&Prefix>) -> Vec<Mutex<Block>> {
+    fn start(&self, packed: &Packed, shortcut: &Shortcut) -> Vec<Mutex<Block>> {
         self.driver.map(packed.blocks.len(), |b| {
             let (rows, prepared) = (packed.rows(b), self.prepared);
             let thresholds = self.ask.ranks_of.iter();
             let thresholds = thresholds.map(|others| others.thresholds(rows, self.anchors, prepared));
             let lists = (self.ask.k, thresholds.collect());
             let lengths = &packed.blocks[b].squared_lengths;
-            Mutex::new(Block::new(rows, lengths, lists, self.ask, prefix, prepared))
+            Mutex::new(Block::new(rows, lengths, lists, self.ask, shortcut.prefix(), prepared))
         })
     }
 
@@ -508,7 +522,11 @@ impl<'a> Sweep<'a> {
         if let Some(other) = &mut other {
             other.expect(block.rows.len(), self.prepared.rows());
         }
-        if !targets.stages.is_empty() {
+        let coarse = match (&queries.blocks[q].coarse, &targets.blocks[t].coarse) {
+            (Some((queries, _)), Some((_, targets))) => Some(Coarse::new(queries, targets)),
+            _ => None,
+        };
+        if !targets.stages.is_empty() || coarse.is_some() {
             // A pair that is looked at in vain costs more than a tight reach.
             block.tighten(self.prepared);
             other.iter_mut().for_each(|other| other.tighten(self.prepared));
@@ -523,6 +541,7 @@ impl<'a> Sweep<'a> {
                 _ => None,
             },
             stages: &targets.stages,
+            coarse,
             prepared: self.prepared,
             waiting: &mut waiting,
             corrected: Vec::new(),
@@ -638,7 +657,7 @@ pub(crate) fn meet_super_blocks(
     if let Some((second, _)) = second {
         order.extend(sweep.grouped(shuffled(&(split..prepared.rows()), second)));
     }
-    let packed = Packed::new(prepared, &order, As::Both, None, driver);
+    let packed = Packed::new(prepared, &order, As::Both, &Shortcut::None, driver);
     let sides: Vec<&Queries> = [Some(queries), second.map(|own| own.1)].into_iter().flatten().collect();
     let blocks = sweep.start_given(&packed, &sides);
     let count = split.div_ceil(SIDE);
@@ -668,7 +687,7 @@ pub(crate) fn meet_super_block(
     driver: &Driver,
 ) -> Found {
     let sweep = Sweep::new(prepared, Anchors::Some(&queries.rows), ask, driver);
-    let packed = Packed::new(prepared, &queries.rows, As::Queries, None, driver);
+    let packed = Packed::new(prepared, &queries.rows, As::Queries, &Shortcut::None, driver);
     let blocks = sweep.start_given(&packed, &[queries]);
     let order = shuffled(&(0..targets.len()), number);
     let order = order.into_iter().map(|place| targets[place as usize]).collect();

@@ -8,6 +8,8 @@
 use super::SIDE;
 use super::prefix::{Prefix, STAGES};
 use super::refine::Rest;
+use super::shortcut::Shortcut;
+use crate::kernels::coarse::{CoarseQueries, CoarseTargets, Codes, Kind};
 use crate::kernels::microkernel::Panels;
 use crate::kernels::prepared::Prepared;
 use crate::run::Driver;
@@ -37,21 +39,23 @@ pub(super) struct PackedBlock {
     pub(super) targets: Panels,
     /// Row by row, where a prefix may leave pairs undecided.
     pub(super) rest: Option<Rest>,
+    /// The rows in 8 bits, where these shall meet first.
+    pub(super) coarse: Option<(CoarseQueries, CoarseTargets)>,
 }
 
 impl Packed {
     /// Packs the rows named by `order`.
-    pub(super) fn new(prepared: &Prepared, order: &[u32], side: As, prefix: Option<&Prefix>, driver: &Driver) -> Self {
+    pub(super) fn new(prepared: &Prepared, order: &[u32], side: As, shortcut: &Shortcut, driver: &Driver) -> Self {
         let n = order.len();
         Packed {
             order: order.to_vec(),
             blocks: driver.map(n.div_ceil(SIDE), |b| {
                 let rows = &order[b * SIDE..n.min((b + 1) * SIDE)];
-                let mut block = PackedBlock::with_room(prepared, rows.len(), side, prefix);
-                block.fill(prepared, rows, side, prefix);
+                let mut block = PackedBlock::with_room(prepared, rows.len(), side, shortcut);
+                block.fill(prepared, rows, side, shortcut.prefix());
                 block
             }),
-            stages: prefix.map_or_else(Vec::new, |prefix| {
+            stages: shortcut.prefix().map_or_else(Vec::new, |prefix| {
                 let ends = prefix.stages().enumerate();
                 ends.map(|(stage, coordinates)| coordinates.end + 2 + stage + 1)
                     .collect()
@@ -66,13 +70,22 @@ impl Packed {
 }
 
 impl PackedBlock {
-    fn with_room(prepared: &Prepared, rows: usize, side: As, prefix: Option<&Prefix>) -> Self {
+    fn with_room(prepared: &Prepared, rows: usize, side: As, shortcut: &Shortcut) -> Self {
+        let prefix = shortcut.prefix();
+        let coarse = |kind: Kind| {
+            let columns = prepared.columns();
+            (
+                CoarseQueries::with_room(columns, rows),
+                CoarseTargets::with_room(kind, columns, rows),
+            )
+        };
         let columns = 2 + prefix.map_or(prepared.columns(), |prefix| prefix.width() + prefix.stages().count());
         PackedBlock {
             squared_lengths: Vec::with_capacity(rows),
             queries: Panels::of_queries(columns, if side == As::Targets { 0 } else { rows }),
             targets: Panels::of_targets(columns, if side == As::Queries { 0 } else { rows }),
             rest: prefix.map(|prefix| Rest::with_room(prefix, rows)),
+            coarse: shortcut.coarse().map(coarse),
         }
     }
 
@@ -114,6 +127,12 @@ impl PackedBlock {
                 self.targets.push(&packed);
             }
             self.squared_lengths.push(squared);
+            if let Some((queries, targets)) = &mut self.coarse {
+                // Distances of f32 are off by so much at most, and so is all that is rounded here.
+                let codes = Codes::of(row);
+                queries.push(&codes, prepared.error_bound(squared) - squared / 2.0);
+                targets.push(&codes, -squared / 2.0);
+            }
         }
     }
 }

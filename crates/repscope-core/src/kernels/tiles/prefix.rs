@@ -13,12 +13,10 @@
 //! most 4η(‖a‖² + ‖b‖²). The lengths of the rows are added behind the first stage, so each of the p + 8 sums after it rounds
 //! something of at most ‖a‖² + ‖b‖². [`Prefix::error_bound`] is more than all of this.
 //!
-//! Whether this pays, and up to how many coordinates, is decided by a [look](super::prune_cost) at a sample of micro-tiles. Where it
-//! does not pay (isotropic data), the plain tiles are used.
+//! Whether this pays, and up to how many coordinates, is decided by a [look](super::prune_cost) at a sample of micro-tiles.
 
 use std::ops::Range;
 
-use super::Ask;
 use super::axes::Axes;
 use super::prune_cost::{Look, cheapest};
 use crate::kernels::prepared::Prepared;
@@ -26,8 +24,6 @@ use crate::run::Driver;
 
 /// How many coordinates have been looked at after each stage. The first, which all pairs see, is short.
 pub(super) const STAGES: [usize; 8] = [16, 32, 48, 64, 128, 192, 256, 320];
-/// Below this many coordinates over all pairs (a fraction of a second), nothing is gained.
-const LEAST: u64 = 1 << 34;
 /// Axes for a rough look.
 const ROUGH: usize = 64;
 /// Fewest and most rows that the axes are found from.
@@ -41,23 +37,12 @@ pub(super) struct Prefix {
 }
 
 impl Prefix {
-    /// The prefix that makes this sweep over all pairs cheapest, in an order of cells; none where plain tiles are as good.
-    pub(super) fn choose(
-        prepared: &Prepared,
-        order: &[u32],
-        shuffled: &[u32],
-        ask: &Ask,
-        driver: &Driver,
-    ) -> Option<Prefix> {
+    /// The prefix that makes a sweep over all pairs cheapest, and what it costs; none where plain tiles are as good.
+    pub(super) fn choose(prepared: &Prepared, shuffled: &[u32], look: &Look, driver: &Driver) -> Option<(f64, Prefix)> {
         let (n, d) = (shuffled.len(), prepared.columns());
-        let coordinates = (n as u64).saturating_mul(n as u64).saturating_mul(d as u64);
-        if coordinates < LEAST || d < 2 * STAGES[0] || !driver.prunes() {
-            return None;
-        }
         let rows = (n / 16).clamp(ROWS.0, ROWS.1).min(n);
         let fits = |stage: &&usize| **stage <= widest(d).min(rows);
         let width = *STAGES.iter().rfind(fits)?;
-        let look = Look::new(prepared, order, shuffled, ask, driver);
         // A rough look first: where directions are alike, finding many of them would cost more than a twentieth of the sweep.
         let rough = Prefix::of_sample(prepared, &shuffled[..ROWS.0.min(n)], ROUGH.min(width), driver);
         if look.at(&rough, prepared, driver).last()?.tiles > HOPELESS {
@@ -65,8 +50,9 @@ impl Prefix {
         }
         let mut prefix = Prefix::of_sample(prepared, &shuffled[..rows], width, driver);
         let left = look.at(&prefix, prepared, driver);
-        prefix.keep(cheapest(&left, n, d)?);
-        Some(prefix)
+        let (cost, width) = cheapest(&left, n, d)?;
+        prefix.keep(width);
+        Some((cost, prefix))
     }
 
     /// So many axes of some rows.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-//! A look at a sample of micro-tiles: how many would go on to the next stage of a prefix, and how many pairs would be
-//! followed up one by one. What these cost decides whether a prefix pays, and up to how many coordinates.
+//! A look at a sample of micro-tiles: how many would go on to the next stage of a prefix, or from 8 bits to all, and how many pairs
+//! would be followed up one by one. What these cost decides whether a prefix or 8 bits pay, and up to how many coordinates.
 //!
 //! Rows that stand together in cells are near each other where the data have structure, so that a micro-tile is mostly decided
 //! as a whole; where they have none, almost every micro-tile holds a pair that is not. No share of single pairs distinguishes the two.
 
 use super::prefix::{Prefix, STAGES};
 use super::{Anchors, Ask};
-use crate::kernels::microkernel::{FEW, Panels, QUERIES};
+use crate::kernels::coarse::Codes;
+use crate::kernels::microkernel::{FEW, FEW_COARSE, Panels, QUERIES};
 use crate::kernels::prepared::Prepared;
 use crate::run::Driver;
 
@@ -22,6 +23,11 @@ const LOOSENESS: f64 = 1.3;
 const COST_LOOK: f64 = 6.0;
 const COST_FOUND: f64 = 100.0;
 const COST_ALONE: f64 = 5.5;
+
+/// The same of a row in 8 bits: a coordinate, a look at the limits, and a coordinate of a pair that is measured by itself, in f64.
+const COST_COARSE: f64 = 0.27;
+const COST_COARSE_LOOK: f64 = 8.0;
+const COST_EXACT: f64 = 12.0;
 
 /// Groups of rows that stand together, and up to which squared distance other rows matter to each row.
 pub(super) struct Look {
@@ -116,6 +122,52 @@ impl Look {
         left.into_iter().map(share).collect()
     }
 
+    /// What a pair costs where rows meet in 8 bits first.
+    pub(super) fn cost_of_coarse(&self, prepared: &Prepared, driver: &Driver) -> f64 {
+        let d = prepared.columns();
+        let groups = self.rows.len() / self.width;
+        let rows: Vec<Codes> = driver
+            .map(groups, |group| {
+                let mut row = vec![0.0; d];
+                let rows = self.rows[group * self.width..][..self.width].iter();
+                rows.map(|&i| {
+                    prepared.read(i as usize, &mut row);
+                    Codes::of(&row)
+                })
+                .collect::<Vec<Codes>>()
+            })
+            .concat();
+        let pairs: Vec<(usize, usize)> = (0..groups).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
+        let found = driver.map(pairs.len(), |pair| {
+            let (a, b) = pairs[pair];
+            let (mut tiles, mut full, mut alone) = (0.0, 0.0, 0.0);
+            for first in (0..self.width + 1 - QUERIES).step_by(QUERIES) {
+                let queries = a * self.width + first..a * self.width + first + QUERIES;
+                let targets = b * self.width..(b + 1) * self.width;
+                let all = queries.flat_map(|q| targets.clone().map(move |t| (q, t)));
+                let is_reached = |(q, t): &(usize, usize)| {
+                    let squared_lengths = rows[*q].length().powi(2) + rows[*t].length().powi(2);
+                    squared_lengths - 2.0 * rows[*q].most(&rows[*t]) <= self.reach[*q].max(self.reach[*t])
+                };
+                let reached = all.filter(is_reached).count();
+                tiles += 1.0;
+                if reached > FEW_COARSE as usize {
+                    full += 1.0;
+                } else {
+                    alone += reached as f64;
+                }
+            }
+            [tiles, full, alone]
+        });
+        let sum = |i: usize| found.iter().map(|found| found[i]).sum::<f64>();
+        let (tiles, full, alone) = (sum(0), sum(1), sum(2));
+        let of_pair = COST_FOUND + COST_EXACT * d as f64;
+        COST_COARSE * d as f64
+            + COST_COARSE_LOOK
+            + full / tiles * plain(d)
+            + alone / (tiles * (QUERIES * self.width) as f64) * of_pair
+    }
+
     /// A micro-tile goes through the stages.
     fn meet(&self, query: usize, target: usize, staged: &[Staged], left: &mut [Left]) {
         let pairs = (query..query + QUERIES).flat_map(|q| (target..target + self.width).map(move |t| (q, t)));
@@ -168,9 +220,14 @@ impl Staged {
     }
 }
 
-/// Up to how many coordinates to look, if that is at least a tenth cheaper than plain tiles.
-pub(super) fn cheapest(left: &[Left], rows: usize, columns: usize) -> Option<usize> {
-    let mut best = (0.9 * (columns as f64 + COST_LOOK), None);
+/// What plain tiles cost, for each pair.
+pub(super) fn plain(columns: usize) -> f64 {
+    columns as f64 + COST_LOOK
+}
+
+/// The least cost of a pair, and up to how many coordinates to look for it, if that is at least a tenth cheaper than plain tiles.
+pub(super) fn cheapest(left: &[Left], rows: usize, columns: usize) -> Option<(f64, usize)> {
+    let mut best = (0.9 * plain(columns), None);
     let (mut cost, mut width, mut tiles) = (0.0, 0, 1.0);
     for (stage, left) in STAGES.into_iter().zip(left) {
         let added = (stage - width) as f64;
@@ -183,7 +240,7 @@ pub(super) fn cheapest(left: &[Left], rows: usize, columns: usize) -> Option<usi
             best = (all, Some(width));
         }
     }
-    best.1
+    best.1.map(|width| (best.0, width))
 }
 
 #[cfg(test)]
@@ -202,11 +259,12 @@ mod tests {
         let of_pictures: Vec<Left> = [0.2, 0.12, 0.09, 0.07, 0.04, 0.03, 0.02, 0.02]
             .map(|t| leaves(t, t / 4.0))
             .to_vec();
-        assert!(cheapest(&of_pictures, 60_000, 784).is_some_and(|width| width >= 128));
+        assert!(cheapest(&of_pictures, 60_000, 784).is_some_and(|(_, width)| width >= 128));
         let alike = [leaves(1.0, 0.97); 8];
         assert_eq!(cheapest(&alike, 60_000, 784), None);
         // Few rows do not pay for turning them far.
-        assert!(cheapest(&of_pictures, 3_000, 784) < cheapest(&of_pictures, 60_000, 784));
+        let width = |rows: usize| cheapest(&of_pictures, rows, 784).map(|(_, width)| width);
+        assert!(width(3_000) < width(60_000));
         // Few pairs are left, but one in almost every micro-tile.
         let scattered = [leaves(0.99, 0.6), leaves(0.95, 0.06), leaves(0.2, 0.003)];
         assert_eq!(cheapest(&scattered, 60_000, 64), None);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! The engine against brute force in f64, on data made to break it.
 
+use super::prefix::Prefix;
 use super::*;
+use crate::kernels::coarse::Kind;
 use crate::random::stream;
 use crate::run::Order;
 use rand::RngExt;
@@ -255,7 +257,7 @@ fn the_same_bits_come_out_whatever_runs_the_tasks() {
 }
 
 #[test]
-fn a_prefix_and_cells_change_nothing() {
+fn shortcuts_and_cells_change_nothing() {
     let driver = Driver::silent(Order::Parallel);
     let (n, d, k) = (4 * SIDE + 77, 100, 12);
     let other = data("noise", n, 3, 9);
@@ -271,7 +273,7 @@ fn a_prefix_and_cells_change_nothing() {
             ranks_of: vec![&far],
             ..Ask::default()
         };
-        let run = |prefix: Option<usize>, has_cells: bool| {
+        let run = |width: Option<usize>, coarse: Option<Kind>, has_cells: bool| {
             let sweep = Sweep {
                 prepared: &prepared,
                 anchors: Anchors::All,
@@ -280,19 +282,24 @@ fn a_prefix_and_cells_change_nothing() {
                 driver: &driver,
             };
             let shuffled = random::permutation(n, &mut random::stream(0, "block order", 0));
-            let prefix = prefix.map(|width| {
+            let prefix = width.map(|width| {
                 let mut prefix = Prefix::of_sample(&prepared, &shuffled[..300], 96, &driver);
                 prefix.keep(width);
-                prefix
+                Shortcut::Prefix(prefix)
             });
+            let shortcut = prefix.or(coarse.map(Shortcut::Coarse)).unwrap_or(Shortcut::None);
             let cells = has_cells.then(|| Cells::new(&prepared, &shuffled, &driver));
-            let answer = sweep.collect(sweep.tournament(shuffled, prefix, cells));
+            let answer = sweep.collect(sweep.tournament(shuffled, shortcut, cells));
             let found = answer.neighbors.unwrap();
             (found.rows, found.distances, answer.ranks[0].ranks.clone())
         };
-        let plain = run(None, false);
+        let plain = run(None, None, false);
         for (prefix, has_cells) in [(None, true), (Some(16), false), (Some(48), true), (Some(64), true)] {
-            assert!(run(prefix, has_cells) == plain, "{kind} {prefix:?} {has_cells}");
+            assert!(run(prefix, None, has_cells) == plain, "{kind} {prefix:?} {has_cells}");
+        }
+        // Where the machine has no instructions for 8 bits, this is the plain sweep again.
+        for has_cells in [false, true] {
+            assert!(run(None, Kind::of_machine(), has_cells) == plain, "{kind} {has_cells}");
         }
     }
 }
@@ -347,10 +354,10 @@ fn anchors_meet_all_waves_whatever_the_order_of_the_file() {
 }
 
 #[test]
-fn a_prefix_is_chosen_where_few_directions_hold_the_variance() {
+fn a_prefix_is_chosen_where_few_directions_hold_the_variance_and_8_bits_where_many_do() {
     let driver = Driver::silent(Order::Parallel);
-    let chosen = |kind: &str, driver: &Driver| {
-        let space = data(kind, 17_000, 64, 5);
+    let chosen = |kind: &str, columns: usize, driver: &Driver| {
+        let space = data(kind, 17_000, columns, 5);
         let prepared = Prepared::new(&space, Preparation::Raw, driver).unwrap();
         let shuffled = random::permutation(space.rows(), &mut random::stream(0, "block order", 0));
         let cells = Cells::new(&prepared, &shuffled, driver);
@@ -358,9 +365,10 @@ fn a_prefix_is_chosen_where_few_directions_hold_the_variance() {
             k: 10,
             ..Ask::default()
         };
-        Prefix::choose(&prepared, &cells.order, &shuffled, &ask, driver).map(|prefix| prefix.width())
+        let shortcut = Shortcut::choose(&prepared, &cells.order, &shuffled, &ask, driver);
+        (shortcut.prefix().map(|prefix| prefix.width()), shortcut.coarse())
     };
-    assert_eq!(chosen("noise", &driver), None);
-    assert!(chosen("decaying", &driver).is_some_and(|width| width <= 48));
-    assert_eq!(chosen("decaying", &driver.without_pruning()), None);
+    assert_eq!(chosen("noise", 256, &driver), (None, Kind::of_machine()));
+    assert!(chosen("decaying", 64, &driver).0.is_some_and(|width| width <= 48));
+    assert_eq!(chosen("decaying", 64, &driver.without_pruning()), (None, None));
 }

@@ -5,6 +5,7 @@ use super::prefix::Prefix;
 use super::refine::{Pair, Rest};
 use super::{Ask, SIDE};
 use crate::data::Labels;
+use crate::kernels::coarse::Coarse;
 use crate::kernels::microkernel::{MOST_TARGETS, Meets, QUERIES};
 use crate::kernels::neighbors::Candidates;
 use crate::kernels::pair_sums::{ClassSums, KernelSums, Run, runs};
@@ -21,6 +22,8 @@ pub(super) struct Tile<'t, const BOTH: bool> {
     pub(super) stages: &'t [usize],
     /// The queries and the targets row by row, under a prefix.
     pub(super) rest: Option<(&'t Rest, &'t Rest)>,
+    /// The queries and the targets in 8 bits.
+    pub(super) coarse: Option<Coarse<'t>>,
     pub(super) prepared: &'t Prepared<'t>,
     /// Pairs that each stage left undecided.
     pub(super) waiting: &'t mut [Vec<Pair>],
@@ -55,6 +58,21 @@ impl<const BOTH: bool> Meets for Tile<'_, BOTH> {
     #[inline(always)]
     fn stages(&self) -> &[usize] {
         self.stages
+    }
+
+    #[inline(always)]
+    fn coarse(&self) -> Option<&Coarse<'_>> {
+        self.coarse.as_ref()
+    }
+
+    #[inline(always)]
+    fn found_coarsely(&mut self, query: usize, target: usize) {
+        if self.are_others(query, target) {
+            let squared = self
+                .prepared
+                .squared_distance(self.block.rows[query], self.targets[target]);
+            self.meet(query, target, squared as f32);
+        }
     }
 
     #[inline(always)]
