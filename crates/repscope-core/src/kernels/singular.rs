@@ -47,6 +47,9 @@ const NEAREST: f64 = 1e-6;
 /// A function of singular values, with its name; none where they do not define it.
 pub(crate) type Function = (&'static str, fn(&Values) -> Option<f64>);
 
+/// The function whose effects are wanted for themselves, as leverages of the rows: how far it varies does not matter.
+pub(crate) const LEVERAGES: &str = "coherence";
+
 /// The singular values of the rows minus their mean, and of the rows as they are.
 pub(crate) struct Singular {
     /// All 0 where all rows are equal.
@@ -144,7 +147,8 @@ impl Values {
             found.values = values;
             let mut slopes = found.slopes(functions);
             let shares = found.shares_of_freedom();
-            for slopes in &mut slopes {
+            let estimates = slopes.iter_mut().zip(functions).filter(|(_, of)| of.0 != LEVERAGES);
+            for (slopes, _) in estimates {
                 slopes
                     .iter_mut()
                     .zip(&shares)

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::kernels::alike::axes::Axes;
 use crate::kernels::alike::cross::{Centered, forms, product, squared_norm};
 use crate::kernels::prepared::unit_factors;
-use crate::kernels::singular::Function;
+use crate::kernels::singular::{Function, LEVERAGES};
 use crate::plan::Shared;
 use crate::random;
 use crate::run::{Driver, Order};
@@ -150,7 +150,7 @@ pub(super) static COHERENCE: Metric = Metric {
 };
 
 /// Its derivative by ln σ² is 1 for every direction that exists, so what rows do to it are their leverages, less the mean.
-pub(super) const VOLUME: Function = ("coherence", |singular| {
+pub(super) const VOLUME: Function = (LEVERAGES, |singular| {
     singular.values.first().filter(|s| **s > 0.0)?;
     let known = singular.values.iter().filter(|value| !singular.is_rounding(**value));
     Some(known.map(|s| 2.0 * s.ln()).sum())
@@ -160,7 +160,7 @@ fn coherence(shared: &Shared) -> Result<Results> {
     let raw = &shared.singular()?.raw;
     let n = shared.study.embeddings.rows();
     let directions = raw.values.iter().filter(|value| !raw.is_rounding(**value)).count();
-    let Some(effects) = raw.effects("coherence").filter(|_| directions > 0) else {
+    let Some(effects) = raw.effects(LEVERAGES).filter(|_| directions > 0) else {
         return Ok(COHERENCE.undefined("all embeddings are zero", n));
     };
     let largest = effects.iter().copied().fold(f64::NEG_INFINITY, f64::max);
