@@ -136,6 +136,7 @@ pub fn run_task<'py>(
     rows: Vec<(String, Bound<'py, PyAny>)>,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyBytes>> {
+    let pool = pool(threads)?;
     let mut spaces = Vec::new();
     for (name, values) in rows {
         let array = arrays::array(&(values, String::new()))?;
@@ -150,10 +151,10 @@ pub fn run_task<'py>(
             Data::F64(values) => Values::F64(values),
             _ => return Err(InputError::new_err(format!("`{name}` is not of 32 or 64 bits"))),
         };
-        let space = Space::new(&name, rows, columns, values);
+        // Looked at by this pool: a global one would outlive the call.
+        let space = py.detach(|| pool.install(|| Space::new(&name, rows, columns, values)));
         spaces.push(space.map_err(|error| InputError::new_err(error.to_string()))?);
     }
-    let pool = pool(threads)?;
     let parts: Vec<&[u8]> = parts.iter().map(|part| &**part).collect();
     let partial =
         py.detach(|| pool.install(|| execute(&shared, &parts, &body, &spaces, &Driver::silent(Order::Parallel))));

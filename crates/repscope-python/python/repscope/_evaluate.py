@@ -169,7 +169,9 @@ def similarity(
     put_options(similarity, "similarity", call, options)
     families = [name.partition("(")[0].partition("@")[0].partition(".")[0] for name in metrics]
     if unknown := [name for name in families if name not in measures_of("similarity")]:
-        raise ValueError(f"metrics = {unknown[0]!r} is no measure of similarity: {', '.join(measures_of('similarity'))}")
+        raise ValueError(
+            f"metrics = {unknown[0]!r} is no measure of similarity: {', '.join(measures_of('similarity'))}"
+        )
     return Results(call.run(families, threads=threads, progress=progress))
 
 

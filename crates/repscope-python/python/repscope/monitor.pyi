@@ -36,6 +36,8 @@ class Monitor:
         variant: Literal['paper', 'spec'] | None = None,
         eps: float | None = None,
         threshold: float | None = None,
+        pcs: Literal['1', '10'] | None = None,
+        scale: Literal[None, 'none'] | None = None,
         preset: Literal['spec', 'robust', 'paper'] | None = None,
         standardize: bool | None = None,
         unit_length: Literal['none', 'vote', 'all'] | None = None,
