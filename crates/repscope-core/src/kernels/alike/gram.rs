@@ -3,7 +3,7 @@
 //!
 //! With K̃ and L̃ the Gram matrices with zeros on their diagonals, r and s their row sums,
 //!
-//!     HSIC₁ = [Σ K̃∘L̃ + Σr Σs / ((n−1)(n−2)) − 2 Σ r_i s_i / (n−2)] / (n (n−3)).
+//! HSIC₁ = [Σ K̃∘L̃ + Σr Σs / ((n−1)(n−2)) − 2 Σ r_i s_i / (n−2)] / (n (n−3)).
 //!
 //! It does not change where K̃_ij + a_i + a_j stands for K̃_ij, so leaving a row out needs no new centering. Of linear kernels
 //! everything follows from XᵀY and a few products of vectors.
