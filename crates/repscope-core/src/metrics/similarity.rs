@@ -12,7 +12,7 @@ use crate::kernels::alike::axes::{Axes, singular_values};
 use crate::kernels::alike::cross::squared_norm;
 use crate::kernels::alike::distances::{Apart, shuffled_correlation};
 use crate::kernels::alike::gram::{Sums, cka};
-use crate::kernels::alike::lists::{Agreement, cycle, cycle_of_shuffled, mutual, mutual_of_shuffled};
+use crate::kernels::alike::lists::{cycle, cycle_of_shuffled, mutual, mutual_of_shuffled};
 use crate::kernels::alike::null::Null;
 use crate::score::{Interval, Score};
 use crate::similar::{Alike, Line, Pair, standardized};
@@ -387,10 +387,11 @@ fn mutual_neighbors(pair: &Pair) -> Result<Alike> {
     let mut answer = Alike::default();
     let found = || {
         let (a, b) = (pair.first.neighbors()?, pair.second.neighbors()?);
-        let draws = pair.draws(|order| mutual_of_shuffled(a, b, order));
-        let Agreement { values, replicates } = mutual(a, b, pair.driver);
-        let value = interval::mean(&values);
-        let interval = jackknife(value, &replicates, pair.units(), pair.spec.level);
+        let draws = pair.draws(|order| mutual_of_shuffled(a, b, k, order));
+        let found = mutual(a, b, k, pair.units(), pair.spec.seed, pair.driver);
+        let value = interval::mean(&found.values);
+        let interval = jackknife(value, &found.replicates, pair.units(), pair.spec.level);
+        let interval = interval.map(|own| own.without_pairs(value, found.of_pairs));
         let mut measured = agreed(pair, value, interval, draws);
         // Every other row is as likely to be among the nearest of shuffled rows.
         if let (Some(null), None) = (&mut measured.null, &pair.first.study.episodes) {
@@ -431,9 +432,9 @@ fn cycles(pair: &Pair) -> Result<Alike> {
                 .iter()
                 .enumerate()
                 .for_each(|(i, &row)| places[row as usize] = i as u32);
-            cycle_of_shuffled(a, b, order, &places)
+            cycle_of_shuffled(a, b, k, order, &places)
         });
-        let values = cycle(a, b, pair.driver);
+        let values = cycle(a, b, k, pair.driver);
         let interval = interval::of_mean(&values, pair.units(), pair.spec.level);
         Ok(agreed(pair, interval::mean(&values), interval, draws))
     };

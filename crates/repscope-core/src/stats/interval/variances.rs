@@ -9,11 +9,19 @@ impl Interval {
     /// Stein 1981). From the residuals of all pairs of so many units, after a number for each unit was fitted. Where pairs do most, the
     /// value is nearly a sum of squares, whose law is skewed: they keep half of what a jackknife has too much.
     pub(crate) fn with_pairs_once(self, value: f64, residuals: &[f64], units: usize) -> Self {
-        let Some(error) = self.standard_error.filter(|error| *error > 0.0 && units > 3) else {
+        if units <= 3 {
+            return self;
+        }
+        let squares: f64 = residuals.iter().map(|r| r * r).sum();
+        self.without_pairs(value, squares * (units as f64 - 1.0) / (units as f64 - 3.0))
+    }
+
+    /// The same from the variance of what pairs of units do together.
+    pub(crate) fn without_pairs(self, value: f64, of_pairs: f64) -> Self {
+        let Some(error) = self.standard_error.filter(|error| *error > 0.0) else {
             return self;
         };
-        let squares: f64 = residuals.iter().map(|r| r * r).sum();
-        let of_pairs = squares * (units as f64 - 1.0) / (units as f64 - 3.0) / (error * error);
+        let of_pairs = of_pairs / (error * error);
         let left = (1.0 - of_pairs).max(1.5 * of_pairs).min(1.0);
         self.about(value, left.sqrt())
     }
